@@ -1,0 +1,126 @@
+/**
+ * What a run is started with and what it shows: the contract between whoever starts it (gateway, schedule, the
+ * `temporal` CLI), the workflow `run`, and whoever reads it. JSON only.
+ */
+import type { Json } from '../template/types.ts';
+import type { Definition, JsonObject } from './types.ts';
+
+/** The workflow type, and the workflow's one argument: this, or a bare definition (design.md §3). */
+export const RUN_WORKFLOW = 'run';
+
+export interface RunTrigger {
+  readonly type: 'manual' | 'webhook' | 'schedule' | 'event' | 'inline' | 'subworkflow' | 'temporal';
+  readonly id?: string;
+  readonly metadata?: JsonObject;
+}
+
+export interface RunInput {
+  readonly definition: Definition;
+  readonly input?: Json;
+  /** Outputs set without running the step: slug → data, or an envelope `{data, port?, meta?}`. */
+  readonly presets?: { readonly [slug: string]: Json };
+  /** Default `default`. */
+  readonly organizationId?: string;
+  readonly trigger?: RunTrigger;
+  /** Canonical hash of the definition (`sha256:…`); absent for runs started by hand. */
+  readonly hash?: string;
+  readonly inline?: boolean;
+  readonly initiator?: string;
+  readonly parentId?: string;
+  /** Depth of run_workflow nesting; 0 for a run that nobody's step started. */
+  readonly depth?: number;
+  /** Overrides config.timeout, in milliseconds. */
+  readonly timeoutMs?: number;
+  /** Present after continue-as-new: the core's state, which is the whole run. */
+  readonly carried?: Json;
+}
+
+export type RunStatus =
+  | 'pending'
+  | 'running'
+  | 'waiting'
+  | 'completed'
+  | 'failed'
+  | 'cancelled'
+  | 'aborted'
+  | 'rolling_back';
+
+export interface WaitingFor {
+  readonly path: string;
+  readonly stepSlug: string;
+  readonly kind: 'approval' | 'input' | 'message' | 'callback' | 'timer' | 'child' | 'slot';
+  /** ISO 8601. */
+  readonly since: string;
+  readonly until?: string;
+  /** Approvals: what is asked. Messages: the name listened to. */
+  readonly message?: string;
+  readonly name?: string;
+}
+
+/** A failure as the outside sees it, and as the root `error` of expressions (where stepSlug is `step`). E8. */
+export interface RunError {
+  readonly code: string;
+  readonly message: string;
+  readonly path?: string;
+  readonly stepSlug?: string;
+  readonly attempts?: number;
+  readonly retryable: boolean;
+  readonly details?: Json;
+}
+
+/** The memo of a run: what `describe()` answers without a worker (2 ms). At most 2 KB but for waitingFor, which is cut to 20. */
+export interface RunMemo {
+  readonly workflow: string;
+  readonly version?: string;
+  readonly hash?: string;
+  readonly organizationId: string;
+  readonly status: RunStatus;
+  readonly waitingFor: readonly WaitingFor[];
+  readonly unread: number;
+  readonly trigger: { readonly type: string; readonly id?: string };
+  readonly startedAt: string;
+  readonly inline?: boolean;
+  readonly initiator?: string;
+  readonly parentId?: string;
+}
+
+/** Failure of the workflow `run`: ApplicationFailure of type = code, message, details[0] = RunError. */
+export const CANCELLED_CODE = 'cancelled';
+
+/** What the signals and updates of design.md §3 carry: a JSON object. `step` is a slug with one open visit, or a path. */
+export interface StepSignal {
+  readonly step?: string;
+  /** Remembered by the run (also across continue-as-new): the same key again gets the same answer. */
+  readonly key?: string;
+  readonly by?: string;
+}
+export interface DecideSignal extends StepSignal {
+  /** Only for `decide`; `approve` and `reject` say it by their name. */
+  readonly decision?: 'approved' | 'rejected';
+  readonly comments?: string;
+  readonly data?: Json;
+  /** `api` or `temporal` (default for signals). */
+  readonly via?: string;
+  readonly override?: boolean;
+  readonly reason?: string;
+}
+export interface SubmitSignal extends StepSignal {
+  readonly data?: Json;
+}
+export interface MessageSignal {
+  readonly name: string;
+  readonly payload?: Json;
+  /** Two messages with one id are one message. */
+  readonly id?: string;
+}
+
+/** The answer of an update that was accepted. A refused one throws ApplicationFailure of type = code, details[0] = Refusal. */
+export interface Accepted {
+  readonly accepted: true;
+  readonly path: string;
+}
+export interface Refusal {
+  readonly code: 'no_such_step' | 'ambiguous_step' | 'not_waiting' | 'already_decided' | 'already_voted' | 'invalid_submission' | 'needs_override' | 'closed' | 'invalid_signal';
+  readonly message: string;
+  readonly paths?: readonly string[];
+}
