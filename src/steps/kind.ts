@@ -1,0 +1,202 @@
+/**
+ * What a step kind is: one file in this folder that reads like its page in the manual. A kind plans once (its config is
+ * parsed when the definition is compiled) and then begins and resumes visits. It decides; the core acts on the outcome.
+ *
+ * Kinds are pure: they await nothing, read no clock (`visit.now` is the run's), and keep what they must remember between
+ * begin and resume in `hold`, which is plain JSON and survives continue-as-new.
+ */
+import type { z } from 'zod';
+import type { Duration, JsonObject, StepDefinition } from '../definition/types.ts';
+import type { Expression } from '../template/expression.ts';
+import type { Template } from '../template/template.ts';
+import type { Json, Rendered } from '../template/types.ts';
+
+/** pure: no event of history. effect: one or more activities. wait: a person, a message or the clock. container: opens frames or a loop record. end: ends the run or the frame. */
+export type KindClass = 'pure' | 'effect' | 'wait' | 'container' | 'end';
+
+export interface Ports {
+  /** The port of a step that is skipped, preset, or goes on after an error; null where the kind has none (finish, fail). */
+  readonly normal: string | null;
+  /** Every port the kind can give with this config, the normal one included; `error` and `skipped` are everybody's and not listed. */
+  readonly names: readonly string[];
+  /** Ports into the body of a container: these of `names`, or `any` other wired name (parallel's branches). */
+  readonly body?: readonly string[] | 'any';
+}
+
+export interface StepKind {
+  readonly type: string;
+  readonly aliases?: readonly string[];
+  readonly class: KindClass;
+  /** One sentence for lists, then the manual's page in Markdown. */
+  readonly summary: string;
+  readonly description: string;
+  readonly example: StepDefinition;
+  /** What `steps.x.output.data` holds, in words or as a shape. */
+  readonly output: string;
+  /** The written config (templates are strings). Lazy: zod is not in the workflow bundle, so nothing that the core runs calls it. */
+  readonly schema: () => z.ZodType;
+  ports(step: StepDefinition): Ports;
+  /** Parses the written config once. Throws TemplateError or ConfigError; both become problems with a pointer. */
+  plan(config: JsonObject, parse: Parse, step: StepDefinition): Behaviour;
+}
+
+/** How a kind has its config parsed: `at` is the JSON pointer within the config, for the error's place. */
+export interface Parse {
+  template(value: Json | undefined, at: string): Template;
+  /** As template, and `{{ secrets.NAME }}` and `{{ callback('slug') }}` may stand in it. */
+  secretTemplate(value: Json | undefined, at: string): Template;
+  expression(source: string, at: string): Expression;
+}
+
+export interface Behaviour {
+  begin(visit: Visit): Outcome;
+  /** Called for everything that a `hold` waits for. */
+  resume?(visit: Visit, event: Resume): Outcome;
+}
+
+/** A kind's window on the run, valid during one begin or resume. */
+export interface Visit {
+  readonly path: string;
+  readonly slug: string;
+  /** Epoch milliseconds of the event that is being handled. */
+  readonly now: number;
+  /** What the last outcome of this visit held; the object may be changed in place. */
+  readonly hold: JsonObject;
+  render(template: Template): Json;
+  renderSecret(template: Template): Rendered;
+  evaluate(expression: Expression): Json | undefined;
+  /** As evaluate, for a condition: Jexl's truthiness. */
+  test(expression: Expression): boolean;
+  wired(port: string): boolean;
+  /** Body ports that are wired, in the order written. */
+  readonly branches: readonly string[];
+  /** Takes the oldest early message of that name that `accept` likes out of the inbox. */
+  takeMessage(name: string, accept: (payload: Json) => boolean): { readonly payload: Json } | undefined;
+  /** Writes a run variable or a state key at once (kind `set`). Throws StepFailure where the declared type does not fit. */
+  assign(target: 'variables' | 'state', name: string, value: Json): void;
+  /** The run, for kinds that start other runs. */
+  readonly execution: { readonly id: string; readonly organizationId: string; readonly depth: number };
+}
+
+export type Resume =
+  | { readonly on: 'completed'; readonly suffix: string; readonly result: EffectResult }
+  | { readonly on: 'failed'; readonly suffix: string; readonly error: FailureShape }
+  | { readonly on: 'fired'; readonly suffix: string }
+  | { readonly on: 'message'; readonly payload: Json }
+  | { readonly on: 'decision'; readonly decision: 'approved' | 'rejected'; readonly by?: string; readonly comments?: string; readonly data?: Json; readonly via: string }
+  | { readonly on: 'submit'; readonly data: Json; readonly by?: string; readonly via: string }
+  | { readonly on: 'frame'; readonly name: string; readonly ended: true; readonly data: Json }
+  | { readonly on: 'frame'; readonly name: string; readonly ended: false; readonly error: FailureShape }
+  /** The body of a loop came to its end (2.2): decide on the next tick. */
+  | { readonly on: 'tick'; readonly last: Json };
+
+/** What an activity answers. */
+export interface EffectResult {
+  readonly data: Json;
+  readonly meta?: JsonObject;
+}
+
+/** E8: every failure is typed. */
+export interface FailureShape {
+  readonly code: string;
+  readonly message: string;
+  readonly path?: string;
+  readonly stepSlug?: string;
+  readonly attempts?: number;
+  readonly retryable: boolean;
+  readonly details?: Json;
+}
+
+export interface RunSpec {
+  /** The activity's name in the activities' table. */
+  readonly activity: string;
+  readonly config: Rendered;
+  /** Appended to the visit's path to make the id; '' by default. Agents use `/turn[0]/tool[1]`. */
+  readonly suffix?: string;
+  /** Light enough for a local activity (design.md §3). */
+  readonly light?: boolean;
+  /** The default limit of one attempt in milliseconds where the step names none. */
+  readonly timeoutMs?: number;
+  /** Long effects: an activity that does not heartbeat for so long is taken for dead. */
+  readonly heartbeatMs?: number;
+}
+export interface TimerSpec {
+  readonly suffix?: string;
+  /** Epoch milliseconds. */
+  readonly at: number;
+}
+export interface FrameSpec {
+  /** A branch's name, or the index of an iteration. */
+  readonly name: string;
+  /** The body port that the frame begins with. */
+  readonly port: string;
+  readonly item?: { readonly value: Json; readonly index: number; readonly as?: string };
+}
+export interface ChildSpec {
+  readonly suffix?: string;
+  readonly workflow: string;
+  readonly version?: string;
+  readonly input: Json;
+}
+export interface WaitingSpec {
+  readonly kind: 'approval' | 'input' | 'message' | 'callback' | 'timer' | 'child';
+  /** Epoch milliseconds. */
+  readonly until?: number;
+  readonly message?: string;
+  readonly name?: string;
+  /** For the search attribute SignalboxWaiting: `user:ann`, `role:finance`. */
+  readonly audience?: readonly string[];
+}
+
+export type Outcome =
+  | { readonly do: 'end'; readonly port: string; readonly data: Json; readonly meta?: JsonObject }
+  | { readonly do: 'fail'; readonly error: FailureShape; readonly rollback?: boolean }
+  | {
+      readonly do: 'hold';
+      readonly hold: JsonObject;
+      readonly waiting?: WaitingSpec;
+      readonly run?: readonly RunSpec[];
+      readonly timers?: readonly TimerSpec[];
+      readonly frames?: readonly FrameSpec[];
+      readonly children?: readonly ChildSpec[];
+      /** Suffixes of commands, or names of frames, to cancel. */
+      readonly cancel?: readonly string[];
+    }
+  /** Loop: walk the body port once more; the output of this tick. */
+  | { readonly do: 'tick'; readonly hold: JsonObject; readonly data: Json }
+  /** Leaves the innermost loop of this frame by done. */
+  | { readonly do: 'break'; readonly value: Json }
+  /** Completes the run. */
+  | { readonly do: 'finish'; readonly output: Json; readonly drain?: boolean }
+  /** The event is not for this visit (a message that does not match). */
+  | { readonly do: 'ignore' };
+
+/** A written config that cannot be planned: becomes a problem at `/steps/{slug}/config{at}`. */
+export class ConfigError extends Error {
+  readonly code: string;
+  readonly at: string;
+  readonly hint: string | undefined;
+  constructor(code: string, at: string, message: string, hint?: string) {
+    super(message);
+    this.name = 'ConfigError';
+    this.code = code;
+    this.at = at;
+    this.hint = hint;
+  }
+}
+
+/** Thrown within begin and resume; the core turns it into a failure of the step. */
+export class StepFailure extends Error {
+  readonly code: string;
+  readonly details: Json | undefined;
+  readonly retryable: boolean;
+  constructor(code: string, message: string, options: { details?: Json; retryable?: boolean } = {}) {
+    super(message);
+    this.name = 'StepFailure';
+    this.code = code;
+    this.details = options.details;
+    this.retryable = options.retryable ?? false;
+  }
+}
+
+export type { Duration };
