@@ -1,0 +1,159 @@
+/**
+ * What the signals and updates of design.md §3 mean to the core. The shell decodes what arrives with this, and the fold
+ * of a history decodes what it reads with this, so both take and leave the same (E6).
+ *
+ * Signals come from whoever can reach Temporal, by hand too: what has the wrong shape is no event, and nothing here throws.
+ */
+import type { RunError } from '../definition/run.ts';
+import type { Json } from '../template/types.ts';
+import type { Addressed, Event } from './protocol.ts';
+
+/** Signals that a run understands; signals of other names are ignored. */
+export const SIGNALS = [
+  'approve',
+  'reject',
+  'decide',
+  'submit',
+  'message',
+  'childDone',
+  'cancelStep',
+  'retryStep',
+  'skipTimer',
+  'pause',
+  'resume',
+] as const;
+
+/** Updates: messages and the end of children are signals only. */
+export const UPDATES = [
+  'approve',
+  'reject',
+  'decide',
+  'submit',
+  'cancelStep',
+  'retryStep',
+  'skipTimer',
+  'pause',
+  'resume',
+] as const;
+
+/** The update of that name as an event; undefined where no update has that name, or the payload does not fit. */
+export function updateToEvent(name: string, payload: unknown, at: number): Event | undefined {
+  return (UPDATES as readonly string[]).includes(name) ? toEvent(name, payload, at) : undefined;
+}
+
+/**
+ * The signal of that name as an event. `payload` is the first argument (none counts as `{}`), `at` is the run's clock in
+ * epoch milliseconds. Undefined where no signal has that name, or a member that counts has the wrong type. Members that
+ * nobody asks for are left out.
+ */
+export function toEvent(name: string, payload: unknown, at: number): Event | undefined {
+  const body = payload === undefined || payload === null ? {} : payload;
+  if (!isObject(body)) return undefined;
+  switch (name) {
+    case 'approve':
+      return decide(body, 'approved', at);
+    case 'reject':
+      return decide(body, 'rejected', at);
+    case 'decide': {
+      const decision = body['decision'];
+      return decision === 'approved' || decision === 'rejected' ? decide(body, decision, at) : undefined;
+    }
+    case 'submit': {
+      const to = addressed(body);
+      const via = optional(body, 'via', isString);
+      if (to === undefined || via === undefined) return undefined;
+      return { type: 'submit', at, ...to, data: body['data'] ?? null, via: via.via ?? 'temporal' };
+    }
+    case 'message': {
+      const called = body['name'];
+      const id = optional(body, 'id', isString);
+      if (!isString(called) || called === '' || id === undefined) return undefined;
+      return { type: 'message', at, name: called, payload: body['payload'] ?? null, ...id };
+    }
+    case 'childDone':
+      return childDone(body, at);
+    case 'cancelStep':
+    case 'retryStep':
+    case 'skipTimer': {
+      const to = addressed(body);
+      return to === undefined ? undefined : { type: name, at, ...to };
+    }
+    case 'pause':
+    case 'resume': {
+      const key = optional(body, 'key', isString);
+      return key === undefined ? undefined : { type: name, at, ...key };
+    }
+    default:
+      return undefined;
+  }
+}
+
+type Body = { [key: string]: Json };
+
+function decide(body: Body, decision: 'approved' | 'rejected', at: number): Event | undefined {
+  const to = addressed(body);
+  const comments = optional(body, 'comments', isString);
+  const via = optional(body, 'via', isString);
+  const override = optional(body, 'override', isBoolean);
+  const reason = optional(body, 'reason', isString);
+  if (!to || !comments || !via || !override || !reason) return undefined;
+  const data = body['data'] === undefined ? {} : { data: body['data'] };
+  return {
+    type: 'decide',
+    at,
+    ...to,
+    decision,
+    ...comments,
+    ...data,
+    via: via.via ?? 'temporal',
+    ...override,
+    ...reason,
+  };
+}
+
+/** `{path, output?}` of a child that ended well, `{path, error}` of one that failed. */
+function childDone(body: Body, at: number): Event | undefined {
+  const path = body['path'];
+  if (!isString(path)) return undefined;
+  const written = body['error'];
+  if (written === undefined || written === null) {
+    return { type: 'childDone', at, id: path, output: body['output'] ?? null };
+  }
+  if (!isObject(written)) return undefined;
+  const { code, message, retryable } = written;
+  if (!isString(code) || !isString(message)) return undefined;
+  const details = written['details'] === undefined ? {} : { details: written['details'] };
+  const error: RunError = { code, message, retryable: retryable === true, ...details };
+  return { type: 'childDone', at, id: path, error };
+}
+
+function addressed(body: Body): Addressed | undefined {
+  const step = optional(body, 'step', isString);
+  const key = optional(body, 'key', isString);
+  const by = optional(body, 'by', isString);
+  return step && key && by ? { ...step, ...key, ...by } : undefined;
+}
+
+/** The member alone, `{}` where it is absent or null, undefined where it has the wrong type. */
+function optional<K extends string, T>(
+  body: Body,
+  key: K,
+  is: (value: unknown) => value is T,
+): { [key in K]?: T } | undefined {
+  const value = body[key];
+  if (value === undefined || value === null) return {};
+  return is(value) ? ({ [key]: value } as { [key in K]?: T }) : undefined;
+}
+
+function isString(value: unknown): value is string {
+  return typeof value === 'string';
+}
+
+function isBoolean(value: unknown): value is boolean {
+  return typeof value === 'boolean';
+}
+
+/** Not by prototype: payloads may come from another realm. Bytes and lists are no objects here. */
+function isObject(value: unknown): value is Body {
+  return Object.prototype.toString.call(value) === '[object Object]';
+}
