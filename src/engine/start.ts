@@ -1,0 +1,37 @@
+/**
+ * How a run's one argument becomes its first state. The shell starts with this, and so does the fold (E6).
+ */
+import type { RunInput } from '../definition/run.ts';
+import type { Genesis } from './protocol.ts';
+
+export const DEFAULT_ORGANIZATION = 'default';
+
+/**
+ * The argument of the workflow `run`: `{definition, input?, …}`, or a bare definition (design.md §3). Undefined where it
+ * is neither; whether the definition compiles is not looked at here.
+ */
+export function runInputOf(argument: unknown): RunInput | undefined {
+  if (!isObject(argument)) return undefined;
+  if (isObject(argument['definition'])) return argument as unknown as RunInput;
+  return isObject(argument['steps']) ? ({ definition: argument } as unknown as RunInput) : undefined;
+}
+
+/** `startedAt`: when the workflow was started, in epoch milliseconds (workflowInfo().startTime; the first event's time). */
+export function genesisOf(input: RunInput, workflowId: string, startedAt: number): Genesis {
+  return {
+    executionId: workflowId,
+    organizationId: input.organizationId ?? DEFAULT_ORGANIZATION,
+    input: input.input ?? {},
+    presets: input.presets ?? {},
+    trigger: input.trigger ?? { type: 'temporal' },
+    ...(input.hash === undefined ? {} : { hash: input.hash }),
+    ...(input.parentId === undefined ? {} : { parentId: input.parentId }),
+    depth: input.depth ?? 0,
+    startedAt,
+    ...(input.timeoutMs === undefined ? {} : { timeoutMs: input.timeoutMs }),
+  };
+}
+
+function isObject(value: unknown): value is { [key: string]: unknown } {
+  return Object.prototype.toString.call(value) === '[object Object]';
+}
