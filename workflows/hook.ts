@@ -1,0 +1,93 @@
+/**
+ * The actor `hook.{org}.{path}`: which trigger answers at a webhook path, and how its deliveries are checked and read
+ * (design.md §4). A path belongs to one workflow; freed, it rests a day before another workflow may take it, so that
+ * deliveries meant for the former do not start the latter. An actor that nobody owns ends after that rest.
+ */
+import { allHandlersFinished, condition, continueAsNew, upsertMemo } from '@temporalio/workflow';
+import {
+  type ClaimHook,
+  type ConfigureHook,
+  type FreeHook,
+  HOOK_CLAIM_MS,
+  HOOK_REST_MS,
+  type HookStart,
+  type HookState,
+} from '../src/definition/actors.ts';
+import { isFull, refuse, writes } from './actor.ts';
+
+export async function hook(start: HookStart): Promise<void> {
+  let state: HookState = start.carried?.hook ?? {
+    path: start.path,
+    owner: null,
+    revision: 0,
+    config: null,
+    freed: null,
+  };
+  const taken = writes(start.carried?.answers ?? []);
+  const become = (next: HookState): HookState => {
+    state = next;
+    upsertMemo({ hook: state });
+    return state;
+  };
+
+  const isHeld = () => state.owner !== null && (state.config !== null || Date.now() < state.owner.at + HOOK_CLAIM_MS);
+  const ownerOf = (request: ClaimHook) => ({ workflow: request.workflow, trigger: request.trigger, at: Date.now() });
+  /** Revisions count within one workflow: another one that takes the path begins anew. */
+  const revisionOf = (workflow: string) => ((state.owner ?? state.freed)?.workflow === workflow ? state.revision : 0);
+  const mayTake = (request: ClaimHook) => {
+    if (state.owner !== null && state.owner.workflow !== request.workflow && isHeld()) {
+      refuse(
+        'path_taken',
+        `The webhook path ${start.path} belongs to workflow ${state.owner.workflow}. Choose another path.`,
+      );
+    }
+    const { freed } = state;
+    if (
+      state.owner === null &&
+      freed !== null &&
+      freed.workflow !== request.workflow &&
+      Date.now() < freed.at + HOOK_REST_MS
+    ) {
+      const until = new Date(freed.at + HOOK_REST_MS).toISOString();
+      refuse(
+        'path_resting',
+        `The webhook path ${start.path} was given up by workflow ${freed.workflow} and rests until ${until}.`,
+      );
+    }
+  };
+
+  taken.on<ClaimHook, HookState>('claim', mayTake, (request) => {
+    const owner = ownerOf(request);
+    const revision = revisionOf(request.workflow);
+    const config = state.owner?.workflow === request.workflow ? state.config : null;
+    return become({ ...state, owner, revision, config });
+  });
+
+  taken.on<ConfigureHook, HookState>('configure', mayTake, (request) => {
+    if (request.revision < revisionOf(request.workflow)) return state;
+    const owner = ownerOf(request);
+    return become({ ...state, owner, revision: request.revision, config: request.config, freed: null });
+  });
+
+  taken.on<FreeHook, HookState>(
+    'free',
+    () => undefined,
+    (request) => {
+      if (state.owner?.workflow !== request.workflow || request.revision < state.revision) return state;
+      // A path that never answered needs no rest.
+      const freed = state.config === null ? state.freed : { workflow: request.workflow, at: Date.now() };
+      return become({ ...state, owner: null, revision: request.revision, config: null, freed });
+    },
+  );
+
+  for (;;) {
+    const owned = () => state.owner !== null;
+    const moved = await (owned()
+      ? condition(() => !owned() || isFull(start.historyLimit)).then(() => true)
+      : condition(() => owned() || isFull(start.historyLimit), HOOK_REST_MS));
+    if (!moved || isFull(start.historyLimit)) break;
+  }
+  await condition(allHandlersFinished);
+  if (!isFull(start.historyLimit) && state.owner === null) return;
+  await continueAsNew<typeof hook>({ ...start, carried: { hook: state, answers: taken.answers() } });
+}

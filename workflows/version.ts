@@ -1,0 +1,10 @@
+/**
+ * The actor `ver.{org}.{workflow}.{hash}`: one immutable definition (design.md §4). Whoever wants it reads the first
+ * event of its history, for which no worker is needed; the workflow only has to stay open, so that Temporal keeps it.
+ */
+import { condition } from '@temporalio/workflow';
+import type { VersionStart } from '../src/definition/actors.ts';
+
+export async function version(_start: VersionStart): Promise<void> {
+  await condition(() => false);
+}
