@@ -22,7 +22,7 @@ export type FailureCause =
   | { readonly kind: 'other'; readonly message?: string | null | undefined };
 
 /** The typed failure of a command. Every failure has a code (E8), also one that an activity threw without a type. */
-export function failureOf(cause: FailureCause): FailureShape {
+export function failureOfCause(cause: FailureCause): FailureShape {
   switch (cause.kind) {
     case 'application':
       return applicationFailure(cause);
