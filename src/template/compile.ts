@@ -1,0 +1,171 @@
+/** From tree to closures: each node becomes one function of the evaluation, so that a parsed expression runs without its tree. */
+import type { Node } from './ast.ts';
+import { type Evaluation, fail, spend } from './evaluation.ts';
+import { add, compare, contains, looselyEqual, type Ordering, toNumber } from './operators.ts';
+import { pathText } from './path.ts';
+import { readIndex, readMember, setMember } from './read.ts';
+import { isoTime } from './time.ts';
+import { TRANSFORMS } from './transforms/table.ts';
+
+export type Run = (evaluation: Evaluation) => unknown;
+
+/** The closure of a tree. A `callback` or `secrets` in it is an error when it runs; templates take those out before. */
+export function compile(node: Node): Run {
+  switch (node.kind) {
+    case 'literal': {
+      const { value } = node;
+      return () => value;
+    }
+    case 'root':
+      return compileRoot(node.name);
+    case 'relative': {
+      const { name } = node;
+      return (evaluation) => readMember(evaluation.element, name);
+    }
+    case 'member': {
+      const from = compile(node.from);
+      const { name } = node;
+      return (evaluation) => readMember(from(evaluation), name);
+    }
+    case 'index': {
+      const from = compile(node.from);
+      const key = compile(node.key);
+      return (evaluation) => readIndex(from(evaluation), key(evaluation));
+    }
+    case 'filter':
+      return compileFilter(compile(node.from), compile(node.test), node.test.nodes);
+    case 'not': {
+      const operand = compile(node.operand);
+      return (evaluation) => !operand(evaluation);
+    }
+    case 'negative': {
+      const operand = compile(node.operand);
+      return (evaluation) => -toNumber(operand(evaluation));
+    }
+    case 'binary':
+      return compileBinary(node);
+    case 'conditional': {
+      const test = compile(node.test);
+      const then = node.then === undefined ? undefined : compile(node.then);
+      const otherwise = compile(node.otherwise);
+      if (then === undefined) return (evaluation) => test(evaluation) || otherwise(evaluation);
+      return (evaluation) => (test(evaluation) ? then(evaluation) : otherwise(evaluation));
+    }
+    case 'array': {
+      const items = node.items.map(compile);
+      return (evaluation) => items.map((item) => item(evaluation));
+    }
+    case 'object':
+      return compileObject(node.members.map(([name, value]) => [name, compile(value)] as const));
+    case 'transform':
+      return compileTransform(node);
+    case 'callback':
+      return (evaluation) => {
+        throw fail(evaluation, 'secret_not_allowed', "callback('…') stands only in templates of its own.");
+      };
+  }
+}
+
+/** The clock is the run's, whatever a scope says. */
+function compileRoot(name: string): Run {
+  if (name === 'now') return (evaluation) => isoTime(evaluation.now);
+  if (name === 'nowMs') return (evaluation) => evaluation.now;
+  return (evaluation) => evaluation.scope.root(name);
+}
+
+function compileFilter(from: Run, test: Run, cost: number): Run {
+  return (evaluation) => {
+    const subject = from(evaluation);
+    if (subject === undefined || subject === null) return [];
+    const elements: readonly unknown[] = Array.isArray(subject) ? subject : [subject];
+    spend(evaluation, elements.length * cost);
+    const outer = evaluation.element;
+    const kept: unknown[] = [];
+    for (const element of elements) {
+      evaluation.element = element;
+      if (test(evaluation)) kept.push(element);
+    }
+    evaluation.element = outer;
+    return kept;
+  };
+}
+
+function compileObject(members: readonly (readonly [string, Run])[]): Run {
+  return (evaluation) => {
+    const object: { [key: string]: unknown } = {};
+    for (const [name, value] of members) setMember(object, name, value(evaluation));
+    return object;
+  };
+}
+
+function compileTransform(node: Extract<Node, { kind: 'transform' }>): Run {
+  const apply = TRANSFORMS.get(node.name)?.apply;
+  if (apply === undefined) throw new TypeError(`The parser let the transform ${node.name} pass.`);
+  const value = compile(node.value);
+  const args = node.args.map(compile);
+  const { column } = node;
+  return (evaluation) => {
+    const given = value(evaluation);
+    const values = args.map((arg) => arg(evaluation));
+    evaluation.column = column;
+    return apply(given, values, evaluation);
+  };
+}
+
+function compileBinary(node: Extract<Node, { kind: 'binary' }>): Run {
+  const left = compile(node.left);
+  const right = compile(node.right);
+  const { operator, column } = node;
+  switch (operator) {
+    case '&&':
+      return (evaluation) => left(evaluation) && right(evaluation);
+    case '||':
+      return (evaluation) => left(evaluation) || right(evaluation);
+    case '==':
+    case '!=': {
+      const wanted = operator === '==';
+      return (evaluation) => looselyEqual(left(evaluation), right(evaluation), evaluation) === wanted;
+    }
+    case 'in':
+      return (evaluation) => {
+        const needle = left(evaluation);
+        const haystack = right(evaluation);
+        evaluation.column = column;
+        return contains(haystack, needle, evaluation);
+      };
+    case '+': {
+      const names = { left: pathText(node.left), right: pathText(node.right) };
+      return (evaluation) => {
+        const a = left(evaluation);
+        const b = right(evaluation);
+        evaluation.column = column;
+        return add(a, b, evaluation, names);
+      };
+    }
+    case '>':
+    case '>=':
+    case '<':
+    case '<=':
+      return compileOrdering(left, operator, right);
+    default:
+      return compileArithmetic(left, operator, right);
+  }
+}
+
+function compileOrdering(left: Run, operator: Ordering, right: Run): Run {
+  return (evaluation) => compare(left(evaluation), operator, right(evaluation));
+}
+
+function compileArithmetic(left: Run, operator: '-' | '*' | '/' | '//' | '%' | '^', right: Run): Run {
+  const calculate = ARITHMETIC[operator];
+  return (evaluation) => calculate(toNumber(left(evaluation)), toNumber(right(evaluation)));
+}
+
+const ARITHMETIC = {
+  '-': (a: number, b: number) => a - b,
+  '*': (a: number, b: number) => a * b,
+  '/': (a: number, b: number) => a / b,
+  '//': (a: number, b: number) => Math.floor(a / b),
+  '%': (a: number, b: number) => a % b,
+  '^': (a: number, b: number) => a ** b,
+};

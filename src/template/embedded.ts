@@ -1,0 +1,75 @@
+/**
+ * A string that may hold `{{ expression }}`. The end is found by reading the expression, not by looking for braces: objects and
+ * strings with braces in them are fine, and `{{ '{{' }}` writes two braces. Mustache's `{{{ x }}}` and `{{& x }}` are read as
+ * `{{ x }}`, since nothing is escaped here; its sections, partials and comments are errors.
+ */
+import { type Expression, expressionOf } from './expression.ts';
+import { type Parsed, parseEmbedded } from './parser.ts';
+import { notAllowed, type Placeholder, placeholderOf, refuseSecrets } from './secrets.ts';
+import { TemplateError } from './types.ts';
+
+export interface PlacedPlaceholder {
+  readonly kind: 'placeholder';
+  readonly placeholder: Placeholder;
+  /** 1-based, in the string. */
+  readonly column: number;
+}
+
+export type Part = string | Expression | PlacedPlaceholder;
+
+/** Which of the things that have no value yet may stand in a string. */
+export interface Allowed {
+  readonly secrets: boolean;
+  readonly callbacks: boolean;
+}
+
+/** The parts of a string in order, without empty ones; undefined if it holds no template. Throws TemplateError. */
+export function parseParts(text: string, allowed: Allowed): readonly Part[] | undefined {
+  let open = text.indexOf('{{');
+  if (open < 0) return undefined;
+  const parts: Part[] = [];
+  let from = 0;
+  while (open >= 0) {
+    if (open > from) parts.push(text.slice(from, open));
+    const { part, end } = parseBlock(text, open, allowed);
+    parts.push(part);
+    from = end;
+    open = text.indexOf('{{', from);
+  }
+  if (from < text.length) parts.push(text.slice(from));
+  return parts;
+}
+
+function parseBlock(text: string, open: number, allowed: Allowed): { part: Part; end: number } {
+  const start = open + (text.charAt(open + 2) === '&' ? 3 : 2);
+  const { node, end } = parseBraces(text, start);
+  const placeholder = placeholderOf(node);
+  if (placeholder === undefined) {
+    refuseSecrets(node, text);
+    return { part: expressionOf(node, text.slice(start, end - 2).trim()), end };
+  }
+  const isAllowed = 'secret' in placeholder ? allowed.secrets : allowed.callbacks;
+  if (!isAllowed) throw notAllowed('secret' in placeholder ? 'A secret' : 'A callback', node.column, text);
+  return { part: { kind: 'placeholder', placeholder, column: node.column }, end };
+}
+
+/** `{{{ x }}}` is an object in a template if it reads as one, else Mustache's unescaped value. */
+function parseBraces(text: string, start: number): Parsed {
+  try {
+    return parseEmbedded(text, start);
+  } catch (error) {
+    if (text.charAt(start) !== '{' || !(error instanceof TemplateError)) throw error;
+    const unescaped = attempt(() => parseEmbedded(text, start + 1));
+    if (unescaped === undefined || text.charAt(unescaped.end) !== '}') throw error;
+    return { node: unescaped.node, end: unescaped.end + 1 };
+  }
+}
+
+function attempt(parse: () => Parsed): Parsed | undefined {
+  try {
+    return parse();
+  } catch (error) {
+    if (error instanceof TemplateError) return undefined;
+    throw error;
+  }
+}

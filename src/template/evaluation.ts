@@ -1,0 +1,84 @@
+/**
+ * What one evaluation carries through the compiled closures: where names are read, the clock, and how much work is left.
+ */
+import { MAX_ARRAY_LENGTH, MAX_RESULT_SIZE, MAX_STRING_LENGTH, MAX_WORK } from './limits.ts';
+import { type EvaluateOptions, type Scope, TemplateError, type TemplateErrorCode } from './types.ts';
+
+export interface Evaluation {
+  readonly scope: Scope;
+  /** Milliseconds since 1970. */
+  readonly now: number;
+  /** The element that a filter looks at: what `.name` reads from. */
+  element: unknown;
+  /** Units of work left (MAX_WORK). */
+  work: number;
+  /** Characters and nodes that the result may still have (MAX_RESULT_SIZE). */
+  room: number;
+  /** Column of the operator or transform that runs, for its errors. */
+  column: number;
+}
+
+export function beginEvaluation(scope: Scope, options: EvaluateOptions): Evaluation {
+  return { scope, now: options.now, element: undefined, work: MAX_WORK, room: MAX_RESULT_SIZE, column: 1 };
+}
+
+/** Takes `units` from the work left. Throws `expression_limit` when none is left. */
+export function spend(evaluation: Evaluation, units: number): void {
+  evaluation.work -= units;
+  if (evaluation.work < 0) {
+    throw fail(
+      evaluation,
+      'expression_limit',
+      `The expression takes more than ${MAX_WORK} units of work. Do it on fewer elements, or in a run_code step.`,
+    );
+  }
+}
+
+/** Takes `size` from what the result may still hold. Throws `expression_limit` when it is full. */
+export function occupy(evaluation: Evaluation, size: number): void {
+  evaluation.room -= size;
+  if (evaluation.room < 0) {
+    throw fail(
+      evaluation,
+      'expression_limit',
+      `The result has more than ${MAX_RESULT_SIZE} characters and values. Refer to fewer or smaller values.`,
+    );
+  }
+}
+
+/** Asserts, before a string of `length` characters is built, that it may be, and charges for it. */
+export function boundString(evaluation: Evaluation, length: number): void {
+  if (length > MAX_STRING_LENGTH) {
+    throw fail(
+      evaluation,
+      'expression_limit',
+      `A string of ${length} characters is longer than the limit of ${MAX_STRING_LENGTH}. Build it in smaller parts.`,
+    );
+  }
+  spend(evaluation, 1 + (length >> 5));
+}
+
+/** Asserts, before an array of `length` elements is built, that it may be, and charges for it. */
+export function boundArray(evaluation: Evaluation, length: number): void {
+  if (length > MAX_ARRAY_LENGTH) {
+    throw fail(
+      evaluation,
+      'expression_limit',
+      `An array of ${length} elements is longer than the limit of ${MAX_ARRAY_LENGTH}. Work on slices of it.`,
+    );
+  }
+  spend(evaluation, 1 + length);
+}
+
+/** An error at the place that runs. */
+export function fail(
+  evaluation: Evaluation,
+  code: TemplateErrorCode,
+  message: string,
+  expected?: string,
+): TemplateError {
+  return new TemplateError(code, message, {
+    column: evaluation.column,
+    ...(expected === undefined ? {} : { expected }),
+  });
+}

@@ -1,0 +1,108 @@
+/** What the operators mean: JavaScript's on plain values, as in Jexl; never a host object's conversion. */
+import { boundString, type Evaluation, fail } from './evaluation.ts';
+import { sameJson, toText } from './json.ts';
+import { MAX_NEEDLE_LENGTH } from './limits.ts';
+
+/** Jexl's truthiness: nothing, false, 0, NaN and '' are false; every array and object is true. */
+export function truthy(value: unknown): boolean {
+  return Boolean(value);
+}
+
+/** As the arithmetic operators and `|number` read it: null is 0, '' is 0, what is no number is NaN. */
+export function toNumber(value: unknown): number {
+  switch (typeof value) {
+    case 'number':
+      return value;
+    case 'string':
+    case 'boolean':
+      return Number(value);
+    default:
+      return value === null ? 0 : Number.NaN;
+  }
+}
+
+/** How an error names the operands. */
+export interface OperandNames {
+  readonly left: string;
+  readonly right: string;
+}
+
+/** `left + right`: a sum, or a text where one of them is a text, an array or an object. */
+export function add(left: unknown, right: unknown, evaluation: Evaluation, names: OperandNames): unknown {
+  if (typeof left === 'number' && typeof right === 'number') return left + right;
+  if (!joinsAsText(left) && !joinsAsText(right)) return toNumber(left) + toNumber(right);
+  const text = partOfText(left, names.left, evaluation) + partOfText(right, names.right, evaluation);
+  boundString(evaluation, text.length);
+  return text;
+}
+
+function joinsAsText(value: unknown): boolean {
+  return typeof value === 'string' || (typeof value === 'object' && value !== null);
+}
+
+/** The same rule as in a mixed template: what is missing is an error, never the text "undefined". */
+function partOfText(value: unknown, name: string, evaluation: Evaluation): string {
+  if (value === undefined || value === null) {
+    throw fail(
+      evaluation,
+      'unresolved_reference',
+      `${name} has no value and cannot be joined to a text. Give a fallback: (… ?: 'none') or …|default('none').`,
+    );
+  }
+  return toText(value, evaluation);
+}
+
+/** `==`: loose on plain values ('1' == 1, nothing == null), by content on arrays and objects. */
+export function looselyEqual(left: unknown, right: unknown, evaluation: Evaluation): boolean {
+  if (left === right) return true;
+  const leftMissing = left === undefined || left === null;
+  const rightMissing = right === undefined || right === null;
+  if (leftMissing || rightMissing) return leftMissing && rightMissing;
+  if (typeof left === 'object' || typeof right === 'object') return sameJson(left, right, evaluation);
+  if (typeof left === typeof right) return false;
+  return toNumber(left) === toNumber(right);
+}
+
+export type Ordering = '>' | '>=' | '<' | '<=';
+
+/** Texts by their characters, all else as numbers; what cannot be compared is false. */
+export function compare(left: unknown, operator: Ordering, right: unknown): boolean {
+  const both = typeof left === 'string' && typeof right === 'string';
+  const a = both ? left : toNumber(left);
+  const b = both ? right : toNumber(right);
+  switch (operator) {
+    case '>':
+      return a > b;
+    case '>=':
+      return a >= b;
+    case '<':
+      return a < b;
+    case '<=':
+      return a <= b;
+  }
+}
+
+/** `needle in haystack`: part of a text, or strictly equal to an element; an object is in nothing, as it is the same as nothing. */
+export function contains(haystack: unknown, needle: unknown, evaluation: Evaluation): boolean {
+  if (typeof haystack === 'string') {
+    if (needle === undefined || needle === null || typeof needle === 'object') return false;
+    const text = toText(needle, evaluation);
+    boundNeedle(text, evaluation);
+    boundString(evaluation, haystack.length);
+    return haystack.includes(text);
+  }
+  if (!Array.isArray(haystack) || (typeof needle === 'object' && needle !== null)) return false;
+  boundString(evaluation, haystack.length);
+  return haystack.includes(needle);
+}
+
+/** Asserts that a text is short enough to be looked for in another. */
+export function boundNeedle(text: string, evaluation: Evaluation): void {
+  if (text.length > MAX_NEEDLE_LENGTH) {
+    throw fail(
+      evaluation,
+      'expression_limit',
+      `A text of ${text.length} characters is looked for in another; the limit is ${MAX_NEEDLE_LENGTH}.`,
+    );
+  }
+}

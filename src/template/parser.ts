@@ -1,0 +1,365 @@
+/**
+ * From source to tree: Jexl's grammar by precedence climbing. Where Jexl lets things pass (unclosed parentheses, calls on
+ * properties), this says what it expected and where. Deviations towards more: unary minus before any operand, quoted keys in
+ * objects, `[…]` and `? :` behind any operand.
+ */
+import { type BinaryOperator, children, type Node, type Shape } from './ast.ts';
+import { Lexer, syntax, type Token } from './lexer.ts';
+import { MAX_EXPRESSION_DEPTH, MAX_EXPRESSION_NODES, MAX_SOURCE_LENGTH } from './limits.ts';
+import { TRANSFORMS } from './transforms/table.ts';
+import { TemplateError } from './types.ts';
+
+export interface Parsed {
+  readonly node: Node;
+  /** 0-based, behind the expression and, in a template, behind its `}}`. */
+  readonly end: number;
+}
+
+/** Jexl's: all bind to the left, and `&&` and `||` share one. */
+const PRECEDENCE: ReadonlyMap<string, number> = new Map([
+  ['||', 10],
+  ['&&', 10],
+  ['==', 20],
+  ['!=', 20],
+  ['>', 20],
+  ['>=', 20],
+  ['<', 20],
+  ['<=', 20],
+  ['in', 20],
+  ['+', 30],
+  ['-', 30],
+  ['*', 40],
+  ['/', 40],
+  ['//', 40],
+  ['%', 50],
+  ['^', 50],
+]);
+
+const LITERALS: ReadonlyMap<string, boolean | null | undefined> = new Map([
+  ['true', true],
+  ['false', false],
+  ['null', null],
+  ['undefined', undefined],
+]);
+
+const VALUE = 'a value (a path, a number, a string, "(", "[" or "{")';
+const OPERATOR = 'an operator, "|", "." or the end';
+const WORDS: { readonly [word: string]: string } = { and: '"&&"', or: '"||"', is: '"=="', eq: '"=="' };
+
+/** Reads the one expression that `source` is. A blank source is the value undefined, as in Jexl. Throws TemplateError. */
+export function parseWhole(source: string): Node {
+  if (source.length > MAX_SOURCE_LENGTH) throw tooLong(source.length);
+  if (source.trim() === '') return { kind: 'literal', value: undefined, column: 1, height: 1, nodes: 1 };
+  return new Parser(source, 0, false).whole().node;
+}
+
+/** Reads the expression of a template that begins behind its `{{`, up to and with its `}}`. Throws TemplateError. */
+export function parseEmbedded(source: string, start: number): Parsed {
+  return new Parser(source, start, true).whole();
+}
+
+class Parser {
+  private readonly source: string;
+  private readonly start: number;
+  private readonly lexer: Lexer;
+  private token: Token;
+  private depth = 0;
+  /** One entry for each open `[` of a filter: whether the element was mentioned in it. */
+  private readonly filters: boolean[] = [];
+
+  constructor(source: string, start: number, inTemplate: boolean) {
+    this.source = source;
+    this.start = start;
+    this.lexer = new Lexer(source, start, inTemplate);
+    this.token = this.lexer.next();
+  }
+
+  whole(): Parsed {
+    const node = this.expression();
+    if (this.token.type !== 'end') throw this.unexpected(OPERATOR);
+    return { node, end: this.token.end };
+  }
+
+  /** The loosest binding: `test ? a : b` and `test ?: b`, to the right. */
+  private expression(): Node {
+    this.enter();
+    let node = this.binary(0).node;
+    while (this.isSign('?')) {
+      const column = this.token.start + 1;
+      this.advance();
+      if (this.isSign(':')) {
+        this.advance();
+        node = this.make(column, { kind: 'conditional', test: node, otherwise: this.expression() });
+        continue;
+      }
+      const then = this.expression();
+      this.expect(':', '":" and the value for the other case');
+      node = this.make(column, { kind: 'conditional', test: node, then, otherwise: this.expression() });
+    }
+    this.depth -= 1;
+    return node;
+  }
+
+  private binary(above: number): { node: Node; grouped: boolean } {
+    let { node, grouped } = this.unary();
+    for (;;) {
+      const { token } = this;
+      const precedence = token.type === 'sign' || token.type === 'name' ? PRECEDENCE.get(token.text) : undefined;
+      if (precedence === undefined || precedence <= above) return { node, grouped };
+      this.advance();
+      const right = this.binary(precedence).node;
+      node = this.make(token.start + 1, {
+        kind: 'binary',
+        operator: token.text as BinaryOperator,
+        left: node,
+        right,
+        leftGrouped: grouped,
+      });
+      grouped = false;
+    }
+  }
+
+  private unary(): { node: Node; grouped: boolean } {
+    const { token } = this;
+    if (!this.isSign('!') && !this.isSign('-')) return this.postfix();
+    this.enter();
+    this.advance();
+    let node: Node;
+    if (token.text === '!') {
+      node = this.make(token.start + 1, { kind: 'not', operand: this.unary().node });
+    } else if (this.token.type === 'number') {
+      const value = -Number(this.token.text);
+      this.advance();
+      node = this.chain(this.make(token.start + 1, { kind: 'literal', value }));
+    } else {
+      node = this.make(token.start + 1, { kind: 'negative', operand: this.unary().node });
+    }
+    this.depth -= 1;
+    return { node, grouped: false };
+  }
+
+  private postfix(): { node: Node; grouped: boolean } {
+    const grouped = this.isSign('(');
+    const operand = this.operand();
+    const node = this.chain(operand);
+    return { node, grouped: grouped && node === operand };
+  }
+
+  /** What may follow an operand: `.name`, `[…]` and `|transform(…)`, as often as one likes. */
+  private chain(operand: Node): Node {
+    let node = operand;
+    for (;;) {
+      const column = this.token.start + 1;
+      if (this.isSign('.')) {
+        this.advance();
+        const name = this.takeName('the name of a member');
+        if (this.isSign('(')) throw this.noCall(name);
+        node = this.make(column + 1, { kind: 'member', from: node, name });
+      } else if (this.isSign('[')) {
+        node = this.bracket(node, column);
+      } else if (this.isSign('|')) {
+        this.advance();
+        node = this.transform(node);
+      } else {
+        return node;
+      }
+    }
+  }
+
+  private bracket(from: Node, column: number): Node {
+    this.advance();
+    this.filters.push(false);
+    const inner = this.expression();
+    const relative = this.filters.pop() === true;
+    this.expect(']', '"]"');
+    return this.make(column, relative ? { kind: 'filter', from, test: inner } : { kind: 'index', from, key: inner });
+  }
+
+  private transform(value: Node): Node {
+    const column = this.token.start + 1;
+    const name = this.takeName('the name of a transform');
+    const transform = TRANSFORMS.get(name);
+    if (transform === undefined) {
+      throw new TemplateError('unknown_transform', `There is no transform "${name}" (column ${column}).`, {
+        column,
+        expected: `one of ${[...TRANSFORMS.keys()].join(', ')}`,
+        source: this.source,
+      });
+    }
+    const args = this.isSign('(') ? this.list('(', ')') : [];
+    const [least, most] = transform.arity;
+    if (args.length < least || args.length > most) {
+      const takes = `${name}${transform.takes}`;
+      throw syntax(this.source, column - 1, `The transform is given ${args.length} arguments.`, takes);
+    }
+    return this.make(column, { kind: 'transform', name, value, args });
+  }
+
+  private operand(): Node {
+    const { token } = this;
+    const column = token.start + 1;
+    if (token.type === 'string') {
+      this.advance();
+      return this.make(column, { kind: 'literal', value: token.text });
+    }
+    if (token.type === 'number') {
+      this.advance();
+      return this.make(column, { kind: 'literal', value: Number(token.text) });
+    }
+    if (token.type === 'name' && token.text !== 'in') return this.named(token.text, column);
+    if (this.isSign('[')) return this.make(column, { kind: 'array', items: this.list('[', ']') });
+    if (this.isSign('{')) return this.make(column, { kind: 'object', members: this.members() });
+    if (this.isSign('(')) {
+      this.advance();
+      const node = this.expression();
+      this.expect(')', '")"');
+      return node;
+    }
+    if (this.isSign('.')) return this.relative(column);
+    throw this.unexpected(VALUE);
+  }
+
+  private named(name: string, column: number): Node {
+    this.advance();
+    if (LITERALS.has(name)) return this.make(column, { kind: 'literal', value: LITERALS.get(name) });
+    if (!this.isSign('(')) return this.make(column, { kind: 'root', name });
+    if (name !== 'callback') throw this.noCall(name);
+    const [slug, ...more] = this.list('(', ')');
+    if (slug?.kind !== 'literal' || typeof slug.value !== 'string' || more.length > 0) {
+      throw syntax(this.source, column - 1, 'callback takes one string.', "callback('slug of a wait_callback step')");
+    }
+    return this.make(column, { kind: 'callback', slug: slug.value });
+  }
+
+  private relative(column: number): Node {
+    const filter = this.filters.length - 1;
+    if (filter < 0) {
+      throw syntax(
+        this.source,
+        column - 1,
+        'A path begins with "." only within the brackets of a filter.',
+        'the name of a root or variable before the "."',
+      );
+    }
+    this.filters[filter] = true;
+    this.advance();
+    return this.make(column, { kind: 'relative', name: this.takeName('the name of a member') });
+  }
+
+  /** `(a, b)` and `[a, b]`, also empty. */
+  private list(open: string, close: string): Node[] {
+    this.expect(open, `"${open}"`);
+    const items: Node[] = [];
+    if (this.isSign(close)) {
+      this.advance();
+      return items;
+    }
+    for (;;) {
+      items.push(this.expression());
+      if (this.isSign(close)) break;
+      this.expect(',', `"," or "${close}"`);
+    }
+    this.advance();
+    return items;
+  }
+
+  private members(): (readonly [string, Node])[] {
+    this.advance();
+    const members: (readonly [string, Node])[] = [];
+    if (this.isSign('}')) {
+      this.advance();
+      return members;
+    }
+    for (;;) {
+      const key = this.token.type === 'string' ? this.token.text : undefined;
+      if (key === undefined) members.push(this.member(this.takeName('the key of a member')));
+      else {
+        this.advance();
+        members.push(this.member(key));
+      }
+      if (this.isSign('}')) break;
+      this.expect(',', '"," or "}"');
+    }
+    this.advance();
+    return members;
+  }
+
+  private member(key: string): readonly [string, Node] {
+    this.expect(':', '":" and the value of the member');
+    return [key, this.expression()];
+  }
+
+  private make(column: number, shape: Shape): Node {
+    let height = 0;
+    let nodes = 1;
+    for (const child of children(shape)) {
+      height = Math.max(height, child.height);
+      nodes += child.nodes;
+    }
+    height += 1;
+    if (height > MAX_EXPRESSION_DEPTH) throw this.limit(column, `deeper than ${MAX_EXPRESSION_DEPTH} levels`);
+    if (nodes > MAX_EXPRESSION_NODES) throw this.limit(column, `of more than ${MAX_EXPRESSION_NODES} parts`);
+    return { ...shape, column, height, nodes };
+  }
+
+  /** Recursion is bounded before the stack is. */
+  private enter(): void {
+    this.depth += 1;
+    if (this.depth > MAX_EXPRESSION_DEPTH) {
+      throw this.limit(this.token.start + 1, `nested deeper than ${MAX_EXPRESSION_DEPTH} levels`);
+    }
+  }
+
+  private advance(): void {
+    this.token = this.lexer.next();
+    if (this.token.end - this.start > MAX_SOURCE_LENGTH) throw tooLong(this.token.end - this.start);
+  }
+
+  private isSign(text: string): boolean {
+    return this.token.type === 'sign' && this.token.text === text;
+  }
+
+  private expect(sign: string, expected: string): void {
+    if (!this.isSign(sign)) throw this.unexpected(expected);
+    this.advance();
+  }
+
+  private takeName(expected: string): string {
+    if (this.token.type !== 'name') throw this.unexpected(expected);
+    const { text } = this.token;
+    this.advance();
+    return text;
+  }
+
+  private unexpected(expected: string): TemplateError {
+    const { token } = this;
+    const shown = token.type === 'end' ? token.text : `"${this.source.slice(token.start, token.end).slice(0, 40)}"`;
+    const problem =
+      token.type === 'end' ? `The expression stops too early, at ${shown}.` : `${shown} cannot stand here.`;
+    const wanted = expected === OPERATOR && token.type === 'name' ? (WORDS[token.text] ?? expected) : expected;
+    return syntax(this.source, token.start, problem, wanted);
+  }
+
+  private noCall(name: string): TemplateError {
+    const isTransform = TRANSFORMS.has(name);
+    return syntax(
+      this.source,
+      this.token.start,
+      `"${name}" cannot be called: there are no functions and no methods but callback('slug').`,
+      isTransform ? `a transform: value|${name}` : OPERATOR,
+    );
+  }
+
+  private limit(column: number, what: string): TemplateError {
+    return new TemplateError('expression_limit', `The expression is ${what}. Split it, or use a run_code step.`, {
+      column,
+    });
+  }
+}
+
+function tooLong(length: number): TemplateError {
+  return new TemplateError(
+    'expression_limit',
+    `The expression has ${length} characters or more; the limit is ${MAX_SOURCE_LENGTH}. Split it, or use a run_code step.`,
+  );
+}

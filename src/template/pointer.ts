@@ -1,0 +1,6 @@
+/** JSON pointers (RFC 6901). */
+
+/** The pointer of a member or element of what `pointer` points at. */
+export function childPointer(pointer: string, key: string | number): string {
+  return `${pointer}/${String(key).replaceAll('~', '~0').replaceAll('/', '~1')}`;
+}

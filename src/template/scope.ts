@@ -1,0 +1,8 @@
+/** Scopes over plain data. */
+import { readMember } from './read.ts';
+import type { Scope } from './types.ts';
+
+/** A scope whose roots are the own members of an object. */
+export function objectScope(context: { readonly [name: string]: unknown }): Scope {
+  return { root: (name) => readMember(context, name) };
+}

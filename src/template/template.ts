@@ -1,0 +1,216 @@
+/**
+ * Templates: any JSON value whose strings, keys included, may hold `{{ expression }}` (language.md §4). Parsed once, rendered as
+ * often as one likes. What comes out is never read again: data that holds braces stays text.
+ */
+import { type Allowed, type Part, parseParts } from './embedded.ts';
+import { beginEvaluation, boundString, type Evaluation, fail, occupy } from './evaluation.ts';
+import { type Expression, evaluateWithin, located } from './expression.ts';
+import { toText } from './json.ts';
+import { MAX_NESTING } from './limits.ts';
+import { pathText } from './path.ts';
+import { childPointer } from './pointer.ts';
+import { setMember } from './read.ts';
+import {
+  type EvaluateOptions,
+  type Json,
+  type Rendered,
+  type Scope,
+  type SecretString,
+  TemplateError,
+} from './types.ts';
+
+export interface TemplateOptions {
+  /** Whether `{{ secrets.NAME }}` may stand in its values; else it is an error. Default false. */
+  readonly secrets?: boolean;
+  /** Whether `{{ callback('slug') }}` may stand in its values. Default: as `secrets`. */
+  readonly callbacks?: boolean;
+}
+
+export interface Template {
+  readonly kind: 'template';
+  readonly root: TemplateNode;
+}
+
+export interface TextNode {
+  readonly kind: 'text';
+  readonly text: string;
+  /** JSON pointer of the string, or of the member whose key it is. */
+  readonly pointer: string;
+  readonly parts: readonly Part[];
+}
+
+export type TemplateNode =
+  | { readonly kind: 'constant'; readonly value: Json }
+  | TextNode
+  | { readonly kind: 'array'; readonly items: readonly TemplateNode[] }
+  | { readonly kind: 'object'; readonly members: readonly TemplateMember[] };
+
+export interface TemplateMember {
+  readonly key: string | TextNode;
+  readonly value: TemplateNode;
+  readonly pointer: string;
+}
+
+/** Parses a template. Throws TemplateError with the JSON pointer, relative to `value`, of the string that is wrong. */
+export function parseTemplate(value: Json, options: TemplateOptions = {}): Template {
+  const secrets = options.secrets ?? false;
+  return { kind: 'template', root: parseNode(value, '', { secrets, callbacks: options.callbacks ?? secrets }, 0) };
+}
+
+/** Whether nothing in it depends on a scope: rendering always gives the value itself. */
+export function isConstant(template: Template): boolean {
+  return template.root.kind === 'constant';
+}
+
+/**
+ * Renders a template. A string that is one template keeps the type of its value, null where there is none; a string that mixes
+ * text and templates joins their texts. Strings with secrets or callbacks come apart in `secrets`, with a harmless text in their
+ * place. Parts of the scope and of the template are given back as they are, not copied: nobody may change them.
+ * Throws TemplateError: what `evaluate` throws, and `unresolved_reference` for a part of a mixed string, or a key, without a value.
+ */
+export function render(template: Template, scope: Scope, options: EvaluateOptions): Rendered {
+  const rendering: Rendering = { evaluation: beginEvaluation(scope, options), secrets: [], path: [] };
+  return { value: renderNode(template.root, rendering), secrets: rendering.secrets };
+}
+
+function parseNode(value: Json, pointer: string, allowed: Allowed, depth: number): TemplateNode {
+  if (typeof value === 'string') return parseText(value, pointer, allowed) ?? { kind: 'constant', value };
+  if (typeof value !== 'object' || value === null) return { kind: 'constant', value };
+  if (depth >= MAX_NESTING) {
+    const message = `The template is nested deeper than ${MAX_NESTING} levels. Make it flatter.`;
+    throw new TemplateError('expression_limit', message, { pointer });
+  }
+  if (Array.isArray(value)) {
+    const items = value.map((item, i) => parseNode(item, childPointer(pointer, i), allowed, depth + 1));
+    return items.every(isConstantNode) ? { kind: 'constant', value } : { kind: 'array', items };
+  }
+  const members = Object.entries(value).map(([key, member]): TemplateMember => {
+    const at = childPointer(pointer, key);
+    const keyNode = parseText(key, at, NOTHING_ALLOWED) ?? key;
+    return { key: keyNode, value: parseNode(member, at, allowed, depth + 1), pointer: at };
+  });
+  const constant = members.every((member) => typeof member.key === 'string' && isConstantNode(member.value));
+  return constant ? { kind: 'constant', value } : { kind: 'object', members };
+}
+
+const NOTHING_ALLOWED: Allowed = { secrets: false, callbacks: false };
+
+function isConstantNode(node: TemplateNode): boolean {
+  return node.kind === 'constant';
+}
+
+function parseText(text: string, pointer: string, allowed: Allowed): TextNode | undefined {
+  try {
+    const parts = parseParts(text, allowed);
+    return parts && { kind: 'text', text, pointer, parts };
+  } catch (error) {
+    throw located(error, text, pointer);
+  }
+}
+
+interface Rendering {
+  readonly evaluation: Evaluation;
+  readonly secrets: SecretString[];
+  /** Where in the value the rendering is. */
+  readonly path: (string | number)[];
+}
+
+function renderNode(node: TemplateNode, rendering: Rendering): Json {
+  switch (node.kind) {
+    case 'constant':
+      return node.value;
+    case 'text':
+      return renderText(node, rendering);
+    case 'array':
+      return node.items.map((item, i) => renderAt(item, i, rendering));
+    case 'object': {
+      const object: { [key: string]: Json } = {};
+      for (const member of node.members) {
+        const key = typeof member.key === 'string' ? member.key : renderKey(member.key, rendering.evaluation);
+        if (Object.hasOwn(object, key)) throw sameKey(key, member.pointer);
+        setMember(object, key, renderAt(member.value, key, rendering));
+      }
+      return object;
+    }
+  }
+}
+
+function renderAt(node: TemplateNode, key: string | number, rendering: Rendering): Json {
+  rendering.path.push(key);
+  const value = renderNode(node, rendering);
+  rendering.path.pop();
+  return value;
+}
+
+function renderText(node: TextNode, rendering: Rendering): Json {
+  try {
+    const [only, ...more] = node.parts;
+    if (more.length === 0 && typeof only === 'object' && only.kind === 'expression') {
+      return evaluateWithin(only, rendering.evaluation) ?? null;
+    }
+    const parts = node.parts.map((part) => renderPart(part, rendering.evaluation));
+    if (!parts.every((part) => typeof part === 'string')) {
+      rendering.secrets.push({ path: [...rendering.path], parts: joinNeighbours(parts) });
+    }
+    return joinBounded(parts.map(harmless), rendering.evaluation);
+  } catch (error) {
+    throw located(error, node.text, node.pointer);
+  }
+}
+
+function renderKey(node: TextNode, evaluation: Evaluation): string {
+  try {
+    return joinBounded(
+      node.parts.map((part) => harmless(renderPart(part, evaluation))),
+      evaluation,
+    );
+  } catch (error) {
+    throw located(error, node.text, node.pointer);
+  }
+}
+
+function renderPart(part: Part, evaluation: Evaluation): SecretString['parts'][number] {
+  if (typeof part === 'string') return part;
+  if (part.kind === 'placeholder') return part.placeholder;
+  const value = evaluateWithin(part, evaluation);
+  if (value === undefined || value === null) throw unresolved(part, evaluation);
+  return toText(value, evaluation);
+}
+
+function unresolved(expression: Expression, evaluation: Evaluation): TemplateError {
+  const { node } = expression;
+  evaluation.column = node.column;
+  return fail(
+    evaluation,
+    'unresolved_reference',
+    `${pathText(node)} has no value and cannot stand in a text. Give a fallback: {{ … ?: 'none' }} or {{ …|default('none') }}.`,
+  );
+}
+
+function harmless(part: SecretString['parts'][number]): string {
+  if (typeof part === 'string') return part;
+  return 'secret' in part ? `[secret ${part.secret}]` : `[callback ${part.callback}]`;
+}
+
+function joinBounded(parts: readonly string[], evaluation: Evaluation): string {
+  let length = 0;
+  for (const part of parts) length += part.length;
+  boundString(evaluation, length);
+  occupy(evaluation, length);
+  return parts.join('');
+}
+
+function joinNeighbours(parts: SecretString['parts']): SecretString['parts'] {
+  const joined: SecretString['parts'] = [];
+  for (const part of parts) {
+    const previous = joined.at(-1);
+    if (typeof part === 'string' && typeof previous === 'string') joined[joined.length - 1] = previous + part;
+    else joined.push(part);
+  }
+  return joined;
+}
+
+function sameKey(key: string, pointer: string): TemplateError {
+  const message = `Two members get the same key ${JSON.stringify(key)}. Give each its own.`;
+  return new TemplateError('expression_type', message, { pointer, expected: 'a key that is not there yet' });
+}

@@ -1,0 +1,46 @@
+/** Points in time: ISO 8601 texts and numbers since 1970, always UTC. No clock is read here. */
+import { EPOCH_SECONDS_BELOW } from './limits.ts';
+
+const ISO =
+  /^([+-]\d{6}|\d{4})-(\d{2})(?:-(\d{2})(?:[Tt ](\d{2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?\s?(?:([Zz])|([+-])(\d{2}):?(\d{2})?)?)?)?$/;
+const MAX_TIME_MS = 8_640_000_000_000_000;
+
+/** `2026-01-15T10:30:00.000Z`; undefined for a time that the calendar does not reach. */
+export function isoTime(epochMs: number): string | undefined {
+  return Math.abs(epochMs) <= MAX_TIME_MS ? new Date(epochMs).toISOString() : undefined;
+}
+
+/**
+ * Milliseconds since 1970 of an ISO 8601 text (without a zone it is UTC) or of a number (small ones are seconds).
+ * Undefined for everything else.
+ */
+export function epochMs(value: unknown): number | undefined {
+  if (typeof value === 'number') {
+    const ms = Math.abs(value) < EPOCH_SECONDS_BELOW ? value * 1000 : value;
+    return Math.abs(ms) <= MAX_TIME_MS ? ms : undefined;
+  }
+  if (typeof value !== 'string' || value.length > 64) return undefined;
+  const match = ISO.exec(value.trim());
+  if (match === null) return undefined;
+  const field = (index: number, absent: number) => (match[index] === undefined ? absent : Number(match[index]));
+  const [year, month, day] = [field(1, 0), field(2, 1), field(3, 1)];
+  const [hour, minute, second] = [field(4, 0), field(5, 0), field(6, 0)];
+  const isEndOfDay = hour === 24 && minute === 0 && second === 0;
+  if (month < 1 || month > 12 || day < 1 || day > daysIn(year, month)) return undefined;
+  if ((hour > 23 && !isEndOfDay) || minute > 59 || second > 59) return undefined;
+  const fraction = Math.floor(Number(`0.${match[7] ?? '0'}`) * 1000);
+  const offsetMinutes = (match[9] === '-' ? -1 : 1) * (field(10, 0) * 60 + field(11, 0));
+  const ms = utc(year, month - 1, day) + ((hour * 60 + minute - offsetMinutes) * 60 + second) * 1000 + fraction;
+  return Math.abs(ms) <= MAX_TIME_MS ? ms : undefined;
+}
+
+/** Midnight of a day; unlike Date.UTC also of the years 0 to 99. `month` is 0-based and may be out of its range, as may day. */
+export function utc(year: number, month: number, day: number): number {
+  const date = new Date(0);
+  return date.setUTCFullYear(year, month, day);
+}
+
+/** Days of a month, 1-based. */
+export function daysIn(year: number, month: number): number {
+  return new Date(utc(year, month, 0)).getUTCDate();
+}

@@ -1,0 +1,49 @@
+/**
+ * The condition that `filter` takes as a text: `path operator value` (`n >= 2`, `status == open`), or a path alone. It is no
+ * expression: a condition may come out of data, and data is never evaluated.
+ */
+import type { Evaluation } from '../evaluation.ts';
+import { compare, looselyEqual, truthy } from '../operators.ts';
+import { readPath } from '../read.ts';
+import { wrongType } from './transform.ts';
+
+/** Longer ones first: `>=` is not `>` and `=`. */
+const OPERATORS = ['>=', '<=', '==', '!=', '>', '<'] as const;
+const PATH = /^[\p{L}\d_$-]+(?:\.[\p{L}\d_$-]+)*$/u;
+const NUMBER = /^-?(?:\d+(?:\.\d+)?|\.\d+)$/;
+const WORDS: ReadonlyMap<string, boolean | null> = new Map([
+  ['true', true],
+  ['false', false],
+  ['null', null],
+]);
+const MAX_CONDITION_LENGTH = 1000;
+
+/** A test of one element. Throws `expression_type` for what is no condition. */
+export function parseCondition(condition: unknown, evaluation: Evaluation): (element: unknown) => boolean {
+  const problem = 'filter is given a wrong condition';
+  const expected = "a text such as 'total > 5' or 'status == open'; for other conditions write list[.total > limit]";
+  if (typeof condition !== 'string' || condition.length > MAX_CONDITION_LENGTH) {
+    throw wrongType(evaluation, problem, expected);
+  }
+  const at = condition.search(/[><=!]/);
+  const path = (at < 0 ? condition : condition.slice(0, at)).trim().replace(/^\./, '');
+  if (!PATH.test(path)) throw wrongType(evaluation, problem, expected);
+  if (at < 0) return (element) => truthy(readPath(element, path));
+  const operator = OPERATORS.find((candidate) => condition.startsWith(candidate, at));
+  const rest = condition.slice(at + (operator?.length ?? 0)).trim();
+  if (operator === undefined || rest === '' || /^[><=!]/.test(rest)) throw wrongType(evaluation, problem, expected);
+  const value = literal(rest);
+  if (operator === '==') return (element) => looselyEqual(readPath(element, path), value, evaluation);
+  if (operator === '!=') return (element) => !looselyEqual(readPath(element, path), value, evaluation);
+  return (element) => compare(readPath(element, path), operator, value);
+}
+
+/** A number, true, false, null, a text in quotes, or, without quotes, the text as it stands. */
+function literal(text: string): string | number | boolean | null {
+  if (NUMBER.test(text)) return Number(text);
+  const word = WORDS.get(text);
+  if (word !== undefined) return word;
+  const quote = text.charAt(0);
+  const quoted = text.length >= 2 && (quote === '"' || quote === "'") && text.endsWith(quote);
+  return quoted ? text.slice(1, -1) : text;
+}

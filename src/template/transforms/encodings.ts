@@ -1,0 +1,68 @@
+/** Transforms between texts and what they stand for. */
+import { sha256 } from '@noble/hashes/sha2.js';
+import { bytesToHex } from '@noble/hashes/utils.js';
+import { boundString, spend } from '../evaluation.ts';
+import { toJson, toText } from '../json.ts';
+import type { Family } from './transform.ts';
+
+const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
+
+export const ENCODINGS = {
+  parseJSON: {
+    takes: '',
+    gives: 'The value that a JSON text spells; null where it spells none. What is no text stays as it is.',
+    arity: [0, 0],
+    apply: (value, _args, evaluation) => {
+      if (typeof value !== 'string') return value;
+      boundString(evaluation, value.length);
+      try {
+        return JSON.parse(value) as unknown;
+      } catch {
+        return null;
+      }
+    },
+  },
+  toJSON: {
+    takes: '',
+    gives: 'The value as JSON text.',
+    arity: [0, 0],
+    apply: (value, _args, evaluation) => {
+      const json = JSON.stringify(toJson(value, evaluation) ?? null);
+      boundString(evaluation, json.length);
+      return json;
+    },
+  },
+  base64: {
+    takes: '',
+    gives: 'The UTF-8 bytes of the text in Base64.',
+    arity: [0, 0],
+    apply: (value, _args, evaluation) => {
+      const text = toText(value, evaluation);
+      spend(evaluation, text.length);
+      const bytes = new TextEncoder().encode(text);
+      boundString(evaluation, Math.ceil(bytes.length / 3) * 4);
+      return base64(bytes);
+    },
+  },
+  sha256: {
+    takes: '',
+    gives: 'SHA-256 of the UTF-8 bytes of the text, in hex.',
+    arity: [0, 0],
+    apply: (value, _args, evaluation) => {
+      const text = toText(value, evaluation);
+      spend(evaluation, text.length);
+      return bytesToHex(sha256(new TextEncoder().encode(text)));
+    },
+  },
+} as const satisfies Family;
+
+function base64(bytes: Uint8Array): string {
+  let encoded = '';
+  for (let i = 0; i < bytes.length; i += 3) {
+    const [a = 0, b, c] = bytes.subarray(i, i + 3);
+    encoded += ALPHABET.charAt(a >> 2) + ALPHABET.charAt(((a & 3) << 4) | ((b ?? 0) >> 4));
+    encoded += b === undefined ? '=' : ALPHABET.charAt(((b & 15) << 2) | ((c ?? 0) >> 6));
+    encoded += c === undefined ? '=' : ALPHABET.charAt(c & 63);
+  }
+  return encoded;
+}

@@ -1,0 +1,251 @@
+/** Transforms of arrays. What is no array counts as the empty one, unless the transform also takes texts. */
+import { boundArray, boundString, type Evaluation, spend } from '../evaluation.ts';
+import { canonicalText, sameJson, toText } from '../json.ts';
+import { MAX_STRING_LENGTH } from '../limits.ts';
+import { toNumber } from '../operators.ts';
+import { readPath } from '../read.ts';
+import { parseCondition } from './condition.ts';
+import { compareForSort } from './order.ts';
+import { type Family, wrongType } from './transform.ts';
+
+const MANY = 100;
+
+export const LISTS = {
+  length: {
+    takes: '',
+    gives: 'The number of elements of an array or characters of a text; 0 of everything else.',
+    arity: [0, 0],
+    apply: (value) => (Array.isArray(value) || typeof value === 'string' ? value.length : 0),
+  },
+  first: {
+    takes: '',
+    gives: 'The first element of an array or character of a text.',
+    arity: [0, 0],
+    apply: (value) => (Array.isArray(value) || typeof value === 'string' ? value[0] : undefined),
+  },
+  last: {
+    takes: '',
+    gives: 'The last element of an array or character of a text.',
+    arity: [0, 0],
+    apply: (value) => (Array.isArray(value) || typeof value === 'string' ? value[value.length - 1] : undefined),
+  },
+  join: {
+    takes: "(separator = ',')",
+    gives: 'The elements as one text; the empty text of what is no array.',
+    arity: [0, 1],
+    apply: (value, [separator], evaluation) =>
+      Array.isArray(value) ? joinTexts(value, toText(separator ?? ',', evaluation), evaluation) : '',
+  },
+  map: {
+    takes: "(path: 'meta.id')",
+    gives: 'What stands at the path in each element; elements without it are left out, null stays.',
+    arity: [1, 1],
+    apply: (value, [path], evaluation) => {
+      const at = pathArgument('map', path, evaluation);
+      return elements(value, evaluation)
+        .map((element) => readPath(element, at))
+        .filter((found) => found !== undefined);
+    },
+  },
+  filter: {
+    takes: "(condition: 'total > 5'), or (path, value)",
+    gives: 'The elements that meet the condition, or have the value at the path.',
+    arity: [1, 2],
+    apply: (value, args, evaluation) => {
+      if (args.length === 2) return filterBy(value, args, evaluation);
+      const meets = parseCondition(args[0], evaluation);
+      return elements(value, evaluation).filter(meets);
+    },
+  },
+  filterBy: {
+    takes: '(path, value)',
+    gives: 'The elements that have exactly the value at the path.',
+    arity: [2, 2],
+    apply: (value, args, evaluation) => filterBy(value, args, evaluation),
+  },
+  find: {
+    takes: '(path, value)',
+    gives: 'The first element that has exactly the value at the path; null of what is no array.',
+    arity: [2, 2],
+    apply: (value, [path, wanted], evaluation) => {
+      const at = pathArgument('find', path, evaluation);
+      if (!Array.isArray(value)) return null;
+      return elements(value, evaluation).find((element) => sameJson(readPath(element, at), wanted, evaluation));
+    },
+  },
+  sort: {
+    takes: "(path?, direction = 'asc')",
+    gives:
+      "The elements in order ('asc' or 'desc') of themselves or of what stands at the path; those without it last.",
+    arity: [0, 2],
+    apply: (value, [path, direction], evaluation) => {
+      const order = direction ?? 'asc';
+      if (order !== 'asc' && order !== 'desc')
+        throw wrongType(evaluation, 'sort is given a wrong direction', "'asc' or 'desc'");
+      const at =
+        path === undefined || path === null || path === '' ? undefined : pathArgument('sort', path, evaluation);
+      const list = elements(value, evaluation);
+      spend(evaluation, list.length * Math.ceil(Math.log2(list.length + 1)));
+      return list
+        .map((element) => ({ element, key: at === undefined ? element : readPath(element, at) }))
+        .sort((a, b) => compareForSort(a.key, b.key, order))
+        .map(({ element }) => element);
+    },
+  },
+  reverse: {
+    takes: '',
+    gives: 'The array, or the text, from its end.',
+    arity: [0, 0],
+    apply: (value, _args, evaluation) => {
+      if (typeof value !== 'string') return [...elements(value, evaluation)].reverse();
+      boundString(evaluation, value.length * 8);
+      return [...value].reverse().join('');
+    },
+  },
+  slice: {
+    takes: '(start = 0, end?)',
+    gives: 'The part of an array or a text from start up to, without, end; negative ones count from the end.',
+    arity: [0, 2],
+    apply: (value, [start, end], evaluation) => {
+      const from = position(start, 0, evaluation);
+      const to = position(end, undefined, evaluation);
+      return typeof value === 'string' ? value.slice(from, to) : elements(value, evaluation).slice(from, to);
+    },
+  },
+  chunk: {
+    takes: '(size)',
+    gives: 'The array in arrays of so many elements, the last one shorter.',
+    arity: [1, 1],
+    apply: (value, [size], evaluation) => {
+      const length = toNumber(size);
+      if (!Number.isInteger(length) || length < 1) {
+        throw wrongType(evaluation, 'chunk is given a wrong size', 'a whole number from 1');
+      }
+      const list = elements(value, evaluation);
+      const chunks: unknown[] = [];
+      for (let i = 0; i < list.length; i += length) chunks.push(list.slice(i, i + length));
+      return chunks;
+    },
+  },
+  flatten: {
+    takes: '(levels = 1)',
+    gives: 'The array with the elements of arrays in it in their place.',
+    arity: [0, 1],
+    apply: (value, [levels], evaluation) => {
+      const depth = levels === undefined ? 1 : toNumber(levels);
+      if (!Number.isInteger(depth) || depth < 0) {
+        throw wrongType(evaluation, 'flatten is given a wrong number of levels', 'a whole number from 0');
+      }
+      let flat = elements(value, evaluation);
+      for (let i = 0; i < depth && flat.some(Array.isArray); i += 1) flat = flattenOnce(flat, evaluation);
+      return flat;
+    },
+  },
+  unique: {
+    takes: '(path?)',
+    gives: 'The elements without repetitions, of themselves or of what stands at the path; 1 and "1" are two.',
+    arity: [0, 1],
+    apply: (value, [path], evaluation) => {
+      const at = path === undefined ? undefined : pathArgument('unique', path, evaluation);
+      return unique(elements(value, evaluation), at, evaluation);
+    },
+  },
+  concat: {
+    takes: '(…more)',
+    gives:
+      'The array with the elements of more arrays, or with more elements, behind; or the text with more texts behind.',
+    arity: [0, MANY],
+    apply: (value, args, evaluation) => {
+      if (typeof value === 'string' && !args.some(Array.isArray)) return joinTexts([value, ...args], '', evaluation);
+      const first = value === undefined || value === null ? [] : value;
+      return flattenOnce([first, ...args], evaluation);
+    },
+  },
+  hasOverlap: {
+    takes: '(other)',
+    gives: 'Whether two arrays have an element in common, compared as texts (1 and "1" are the same).',
+    arity: [1, 1],
+    apply: (value, [other], evaluation) => {
+      if (!Array.isArray(value) || !Array.isArray(other)) return false;
+      const known = new Set(elements(other, evaluation).map((element) => toText(element, evaluation)));
+      return elements(value, evaluation).some((element) => known.has(toText(element, evaluation)));
+    },
+  },
+  formatList: {
+    takes: "(line: '- {name} ({meta.id})', separator = newline)",
+    gives: 'One line for each element, with what stands at the paths in braces; blank lines are left out.',
+    arity: [1, 2],
+    apply: (value, [line, separator], evaluation) => {
+      const pattern = toText(line, evaluation);
+      const lines = elements(value, evaluation).map((element) => formatLine(pattern, element, evaluation));
+      const kept = lines.filter((text) => text.trim() !== '');
+      return joinTexts(kept, toText(separator ?? '\n', evaluation), evaluation);
+    },
+  },
+} as const satisfies Family;
+
+/** The elements of an array, paid for; none of what is no array. */
+function elements(value: unknown, evaluation: Evaluation): readonly unknown[] {
+  if (!Array.isArray(value)) return [];
+  boundArray(evaluation, value.length);
+  return value;
+}
+
+function pathArgument(transform: string, path: unknown, evaluation: Evaluation): string {
+  if (typeof path === 'number') return String(path);
+  if (typeof path === 'string' && path !== '' && path.length <= 1000) return path;
+  throw wrongType(evaluation, `${transform} is given a wrong path`, "a text such as 'meta.id'");
+}
+
+function position(value: unknown, absent: number | undefined, evaluation: Evaluation): number | undefined {
+  if (value === undefined || value === null) return absent;
+  const number = toNumber(value);
+  if (Number.isNaN(number)) throw wrongType(evaluation, 'slice is given a wrong position', 'a number');
+  return number;
+}
+
+function joinTexts(items: readonly unknown[], separator: string, evaluation: Evaluation): string {
+  boundArray(evaluation, items.length);
+  let length = Math.max(0, items.length - 1) * separator.length;
+  const texts: string[] = [];
+  for (const item of items) {
+    const text = toText(item, evaluation);
+    length += text.length;
+    if (length > MAX_STRING_LENGTH) break;
+    texts.push(text);
+  }
+  boundString(evaluation, length);
+  return texts.join(separator);
+}
+
+function filterBy(value: unknown, [path, wanted]: readonly unknown[], evaluation: Evaluation): unknown[] {
+  const at = pathArgument('filterBy', path, evaluation);
+  return elements(value, evaluation).filter((element) => sameJson(readPath(element, at), wanted, evaluation));
+}
+
+function flattenOnce(list: readonly unknown[], evaluation: Evaluation): unknown[] {
+  let length = 0;
+  for (const item of list) length += Array.isArray(item) ? item.length : 1;
+  boundArray(evaluation, length);
+  return list.flat();
+}
+
+/** Keys are JSON text, so that objects are compared by content and `1` is not `'1'`. */
+function unique(list: readonly unknown[], path: string | undefined, evaluation: Evaluation): unknown[] {
+  const seen = new Set<string>();
+  return list.filter((element) => {
+    const key = canonicalText(path === undefined ? element : readPath(element, path), evaluation);
+    if (seen.has(key)) return false;
+    seen.add(key);
+    return true;
+  });
+}
+
+function formatLine(pattern: string, element: unknown, evaluation: Evaluation): string {
+  const isPlain = typeof element !== 'object' || element === null;
+  const line = isPlain
+    ? toText(element, evaluation)
+    : pattern.replace(/\{([^{}]*)\}/g, (_, path: string) => toText(readPath(element, path.trim()), evaluation));
+  boundString(evaluation, pattern.length + line.length);
+  return line;
+}

@@ -1,0 +1,79 @@
+/** Transforms of numbers. */
+import { type Evaluation, spend } from '../evaluation.ts';
+import { toNumber } from '../operators.ts';
+import { type Family, wrongType } from './transform.ts';
+
+const MAX_DIGITS = 15;
+const MANY = 100;
+
+export const NUMBERS = {
+  round: {
+    takes: '(digits = 0)',
+    gives: 'The number rounded to so many digits behind the point, halves away from zero.',
+    arity: [0, 1],
+    apply: (value, [digits], evaluation) => {
+      const places = digits === undefined ? 0 : toNumber(digits);
+      if (!Number.isInteger(places) || Math.abs(places) > MAX_DIGITS) {
+        throw wrongType(evaluation, 'round is given a wrong number of digits', 'a whole number from -15 to 15');
+      }
+      return round(toNumber(value ?? undefined), places);
+    },
+  },
+  abs: {
+    takes: '',
+    gives: 'The number without its sign.',
+    arity: [0, 0],
+    apply: (value) => Math.abs(toNumber(value ?? undefined)),
+  },
+  min: {
+    takes: '(…more)',
+    gives: 'The least of the numbers of an array, or of the value and the arguments; null of none.',
+    arity: [0, MANY],
+    apply: (value, args, evaluation) => best(value, args, evaluation, (a, b) => a < b),
+  },
+  max: {
+    takes: '(…more)',
+    gives: 'The greatest of the numbers of an array, or of the value and the arguments; null of none.',
+    arity: [0, MANY],
+    apply: (value, args, evaluation) => best(value, args, evaluation, (a, b) => a > b),
+  },
+  sum: {
+    takes: '',
+    gives: 'The sum of the numbers of an array; 0 of none.',
+    arity: [0, 0],
+    apply: (value, args, evaluation) => numbersOf(value, args, evaluation).reduce((sum, number) => sum + number, 0),
+  },
+} as const satisfies Family;
+
+/** Of an array's elements and of arguments; nothing is left out, what spells no number makes the result null. */
+function numbersOf(value: unknown, args: readonly unknown[], evaluation: Evaluation): number[] {
+  const all = [...(Array.isArray(value) ? value : [value]), ...args.flat()];
+  spend(evaluation, all.length);
+  return all.filter((item) => item !== undefined && item !== null).map(toNumber);
+}
+
+function best(
+  value: unknown,
+  args: readonly unknown[],
+  evaluation: Evaluation,
+  better: (a: number, b: number) => boolean,
+): number | null {
+  let found: number | null = null;
+  for (const number of numbersOf(value, args, evaluation)) {
+    if (Number.isNaN(number)) return null;
+    if (found === null || better(number, found)) found = number;
+  }
+  return found;
+}
+
+/** Shifts the decimal point in the number's own digits, so that 1.005 rounds to 1.01 as people read it. */
+function round(number: number, digits: number): number {
+  if (!Number.isFinite(number)) return Number.NaN;
+  const rounded = shift(Math.round(shift(Math.abs(number), digits)), -digits);
+  return number < 0 && rounded !== 0 ? -rounded : rounded;
+}
+
+function shift(number: number, by: number): number {
+  const [digits = '0', exponent = '0'] = String(number).split('e');
+  return Number(`${digits}e${Number(exponent) + by}`);
+}

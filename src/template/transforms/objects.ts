@@ -1,0 +1,85 @@
+/** Transforms of objects, and the fallback for what is missing. */
+import { boundArray } from '../evaluation.ts';
+import { isObject, memberNames, readMember, setMember } from '../read.ts';
+import { type Family, wrongType } from './transform.ts';
+
+const MANY = 100;
+
+export const OBJECTS = {
+  keys: {
+    takes: '',
+    gives: 'The names of the members of an object.',
+    arity: [0, 0],
+    apply: (value, _args, evaluation) => {
+      const names = memberNames(value);
+      boundArray(evaluation, names.length);
+      return names;
+    },
+  },
+  values: {
+    takes: '',
+    gives: 'The values of the members of an object; of an array its elements.',
+    arity: [0, 0],
+    apply: (value, _args, evaluation) => {
+      if (Array.isArray(value)) return value;
+      const names = memberNames(value);
+      boundArray(evaluation, names.length);
+      return names.map((name) => readMember(value, name));
+    },
+  },
+  entries: {
+    takes: '',
+    gives: 'The members of an object as pairs [name, value].',
+    arity: [0, 0],
+    apply: (value, _args, evaluation) => {
+      const names = memberNames(value);
+      boundArray(evaluation, names.length);
+      return names.map((name) => [name, readMember(value, name)]);
+    },
+  },
+  merge: {
+    takes: '(…more)',
+    gives: 'One object with the members of all, the later winning; what is no object adds nothing.',
+    arity: [0, MANY],
+    apply: (value, args, evaluation) => {
+      const merged: { [key: string]: unknown } = {};
+      for (const source of [value, ...args]) {
+        const names = memberNames(source);
+        boundArray(evaluation, names.length);
+        for (const name of names) setMember(merged, name, readMember(source, name));
+      }
+      return merged;
+    },
+  },
+  pick: {
+    takes: '(…names), or (array of names)',
+    gives: 'The object with only these members, those that it has; of an array each element so.',
+    arity: [1, MANY],
+    apply: (value, args, evaluation) => {
+      const names = args.flat();
+      if (!names.every((name) => typeof name === 'string')) {
+        throw wrongType(evaluation, 'pick is given a wrong name', 'texts, the names of members');
+      }
+      const subjects: readonly unknown[] = Array.isArray(value) ? value : [value];
+      boundArray(evaluation, names.length * subjects.length);
+      const picked = subjects.map((subject) => pick(subject, names));
+      return Array.isArray(value) ? picked : picked[0];
+    },
+  },
+  default: {
+    takes: '(fallback)',
+    gives: "The value, or the fallback where there is none (undefined, null); ?: also replaces '', 0 and false.",
+    arity: [1, 1],
+    apply: (value, [fallback]) => (value === undefined || value === null || Number.isNaN(value) ? fallback : value),
+  },
+} as const satisfies Family;
+
+function pick(subject: unknown, names: readonly string[]): { [key: string]: unknown } {
+  const picked: { [key: string]: unknown } = {};
+  if (!isObject(subject)) return picked;
+  for (const name of names) {
+    const member = readMember(subject, name);
+    if (member !== undefined) setMember(picked, name, member);
+  }
+  return picked;
+}

@@ -1,0 +1,80 @@
+/** Transforms of texts. What is no text is taken as it prints: nothing as '', arrays and objects as JSON. */
+import { boundArray, boundString, type Evaluation } from '../evaluation.ts';
+import { toText } from '../json.ts';
+import { boundNeedle, toNumber, truthy } from '../operators.ts';
+import type { Family } from './transform.ts';
+
+/** The text of a value, paid for. */
+function text(value: unknown, evaluation: Evaluation): string {
+  const found = toText(value, evaluation);
+  boundString(evaluation, found.length);
+  return found;
+}
+
+export const TEXTS = {
+  upper: {
+    takes: '',
+    gives: 'The text in capitals.',
+    arity: [0, 0],
+    apply: (value, _args, evaluation) => text(value, evaluation).toUpperCase(),
+  },
+  lower: {
+    takes: '',
+    gives: 'The text in small letters.',
+    arity: [0, 0],
+    apply: (value, _args, evaluation) => text(value, evaluation).toLowerCase(),
+  },
+  trim: {
+    takes: '',
+    gives: 'The text without white space at its ends.',
+    arity: [0, 0],
+    apply: (value, _args, evaluation) => text(value, evaluation).trim(),
+  },
+  split: {
+    takes: "(separator = ',')",
+    gives: 'The parts of the text between the separators.',
+    arity: [0, 1],
+    apply: (value, [separator], evaluation) => splitText(text(value, evaluation), separator ?? ',', evaluation),
+  },
+  replace: {
+    takes: "(search, replacement = '')",
+    gives: 'The text with every occurrence of search, a plain text, replaced.',
+    arity: [1, 2],
+    apply: (value, [search, replacement], evaluation) => {
+      const source = text(value, evaluation);
+      const wanted = toText(search, evaluation);
+      if (wanted === '') return source;
+      const parts = splitText(source, wanted, evaluation);
+      const filler = toText(replacement, evaluation);
+      boundString(evaluation, source.length + (parts.length - 1) * (filler.length - wanted.length));
+      return parts.join(filler);
+    },
+  },
+  string: {
+    takes: '',
+    gives: 'The value as text; objects and arrays as JSON, nothing as the empty text.',
+    arity: [0, 0],
+    apply: (value, _args, evaluation) => text(value, evaluation),
+  },
+  number: {
+    takes: '',
+    gives: "The number that the value is or spells; null where it is none. '' is 0.",
+    arity: [0, 0],
+    apply: (value) => toNumber(value),
+  },
+  boolean: {
+    takes: '',
+    gives: "Whether the value is truthy: '' and 0 and nothing are false, every other text is true.",
+    arity: [0, 0],
+    apply: (value) => truthy(value),
+  },
+} as const satisfies Family;
+
+function splitText(source: string, separator: unknown, evaluation: Evaluation): string[] {
+  const between = toText(separator, evaluation);
+  boundNeedle(between, evaluation);
+  boundString(evaluation, source.length);
+  const parts = source.split(between);
+  boundArray(evaluation, parts.length);
+  return parts;
+}
