@@ -1,0 +1,117 @@
+// Compiles to dist/ and bundles the workflows, each only when what it is made of has changed. Types are not checked
+// here (`npm run typecheck` does that), so that a start never waits for it.
+import { createHash } from 'node:crypto';
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { withLock } from './lock.mjs';
+import { run, say } from './progress.mjs';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const dist = join(root, 'dist');
+
+/** Folders of src that workflow code never imports: a change there leaves the bundle as it is. */
+const OUTSIDE_THE_BUNDLE = ['src/gateway', 'src/cli', 'src/client', 'src/check', 'src/history'];
+
+function filesUnder(folder) {
+  const absolute = join(root, folder);
+  if (!existsSync(absolute)) return [];
+  return readdirSync(absolute, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name).slice(root.length))
+    .sort();
+}
+
+function hashOf(files) {
+  const hash = createHash('sha256');
+  for (const file of files)
+    hash
+      .update(file)
+      .update('\0')
+      .update(readFileSync(join(root, file)))
+      .update('\0');
+  return hash.digest('hex');
+}
+
+function currentHashes() {
+  const sources = ['src', 'workflows', 'activities', 'workers'].flatMap(filesUnder);
+  const settings = [
+    'package.json',
+    'package-lock.json',
+    'tsconfig.json',
+    'deploy/tsconfig.build.json',
+    'deploy/build.mjs',
+  ];
+  const inBundle = sources.filter(
+    (file) =>
+      (file.startsWith('src/') || file.startsWith('workflows/') || file === 'workers/bundle.ts') &&
+      !OUTSIDE_THE_BUNDLE.some((folder) => file.startsWith(`${folder}/`)),
+  );
+  return { code: hashOf([...settings, ...sources]), bundle: hashOf([...settings, ...inBundle]) };
+}
+
+function builtHashes() {
+  try {
+    return JSON.parse(readFileSync(join(dist, 'built.json'), 'utf8'));
+  } catch {
+    return {};
+  }
+}
+
+/** Builds what is out of date. Returns whether anything was built. */
+export async function build() {
+  return withLock(
+    join(root, 'node_modules', '.signalbox-build.lock'),
+    (holder) => say(`Waiting for the build that process ${holder.pid} runs.`),
+    async () => {
+      const wanted = currentHashes();
+      const have = builtHashes();
+      if (have.code === wanted.code && have.bundle === wanted.bundle) return false;
+      // Into a folder beside, then swapped: whoever runs from dist never sees half of a build.
+      const next = join(root, 'dist', `.next-${process.pid}`);
+      rmSync(next, { recursive: true, force: true });
+      mkdirSync(next, { recursive: true });
+      try {
+        say('Compiling.');
+        await run('Compiling', process.execPath, [
+          join(root, 'node_modules/typescript/bin/tsc'),
+          ...['-p', join(root, 'deploy/tsconfig.build.json'), '--outDir', next],
+        ]);
+        const bundle = 'workflow-bundle.js';
+        if (have.bundle === wanted.bundle && existsSync(join(dist, bundle)))
+          cpSync(join(dist, bundle), join(next, bundle));
+        else {
+          say('Bundling the workflows.');
+          await run('Bundling the workflows', process.execPath, [join(next, 'workers/bundle.js'), join(next, bundle)]);
+        }
+        writeFileSync(join(next, 'built.json'), JSON.stringify(wanted));
+        swap(next);
+      } finally {
+        rmSync(next, { recursive: true, force: true });
+      }
+      return true;
+    },
+  );
+}
+
+function swap(next) {
+  for (const name of readdirSync(dist)) {
+    if (name.startsWith('.next-') || existsSync(join(next, name))) continue;
+    rmSync(join(dist, name), { recursive: true, force: true });
+  }
+  for (const name of readdirSync(next).sort((a, b) => Number(a === 'built.json') - Number(b === 'built.json'))) {
+    const old = join(dist, `.next-${process.pid}-${name}.old`);
+    if (existsSync(join(dist, name))) renameSync(join(dist, name), old);
+    renameSync(join(next, name), join(dist, name));
+    rmSync(old, { recursive: true, force: true });
+  }
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  try {
+    say((await build()) ? 'Built.' : 'The build is up to date.');
+  } catch (error) {
+    console.error(error.message);
+    process.exit(1);
+  }
+}

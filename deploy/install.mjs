@@ -1,0 +1,58 @@
+import { createHash } from 'node:crypto';
+import { existsSync, readFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { withLock } from './lock.mjs';
+import { run, say } from './progress.mjs';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const OLDEST_NODE = [20, 19];
+
+/** Refuses a Node that is too old, before anything that needs a newer one is loaded. */
+export function checkNode() {
+  const [major, minor] = process.versions.node.split('.').map(Number);
+  if (major > OLDEST_NODE[0] || (major === OLDEST_NODE[0] && minor >= OLDEST_NODE[1])) return;
+  console.error(
+    `Signalbox needs Node ${OLDEST_NODE.join('.')} or newer; this is ${process.versions.node}. Install a newer one: https://nodejs.org`,
+  );
+  process.exit(1);
+}
+
+function packagesIn(file) {
+  try {
+    return JSON.parse(readFileSync(join(root, file), 'utf8')).packages;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Whether node_modules holds the versions of the lock file. Optional packages of other platforms may be missing. */
+export function isInstalled() {
+  const wanted = packagesIn('package-lock.json');
+  const have = packagesIn('node_modules/.package-lock.json');
+  if (!wanted || !have) return false;
+  return Object.entries(wanted).every(
+    ([path, entry]) =>
+      path === '' ||
+      (have[path] ? have[path].version === entry.version && existsSync(join(root, path)) : entry.optional === true),
+  );
+}
+
+/** `npm ci` when node_modules does not match the lock file. No package needs its install script. */
+export async function install() {
+  if (isInstalled()) return;
+  await withLock(
+    // Outside the clone: npm ci empties node_modules, and nothing else here may be left lying about.
+    join(tmpdir(), `signalbox-install-${createHash('sha256').update(root).digest('hex').slice(0, 16)}.lock`),
+    (holder) => say(`Waiting for the installation that process ${holder.pid} runs.`),
+    async () => {
+      if (isInstalled()) return;
+      say('Installing packages (npm ci).');
+      const args = ['ci', '--ignore-scripts', '--include=dev', '--no-audit', '--no-fund', '--loglevel=error'];
+      const npm = process.env.npm_execpath;
+      if (npm?.endsWith('.js')) await run('Installing packages', process.execPath, [npm, ...args], { cwd: root });
+      else await run('Installing packages', 'npm', args, { cwd: root, shell: process.platform === 'win32' });
+    },
+  );
+}

@@ -1,0 +1,37 @@
+import { spawn } from 'node:child_process';
+
+/** A line for whoever watches the terminal. */
+export function say(text) {
+  process.stdout.write(`[signalbox] ${text}\n`);
+}
+
+/**
+ * Runs a program to its end, saying every ten seconds that it still works. Its output is shown only when it fails
+ * (`show: true` passes it on at once). Rejects with a sentence that holds the last lines.
+ */
+export function run(what, command, args, options = {}) {
+  const { show = false, ...rest } = options;
+  const begun = Date.now();
+  return new Promise((resolve, reject) => {
+    const child = spawn(command, args, { stdio: show ? 'inherit' : ['ignore', 'pipe', 'pipe'], ...rest });
+    let tail = '';
+    const keep = (chunk) => {
+      tail = (tail + chunk).slice(-8_000);
+    };
+    child.stdout?.on('data', keep);
+    child.stderr?.on('data', keep);
+    const ticker = setInterval(
+      () => say(`${what}: still at it (${Math.round((Date.now() - begun) / 1000)} s)`),
+      10_000,
+    );
+    child.on('error', (error) => {
+      clearInterval(ticker);
+      reject(new Error(`${what}: could not run ${command} (${error.message}).`));
+    });
+    child.on('close', (code, signal) => {
+      clearInterval(ticker);
+      if (code === 0) resolve(tail);
+      else reject(new Error(`${what} failed (${signal ?? `exit code ${code}`}).${show ? '' : `\n${tail.trim()}`}`));
+    });
+  });
+}

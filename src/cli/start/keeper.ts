@@ -1,0 +1,62 @@
+import { spawn } from 'node:child_process';
+import { mkdirSync, openSync, statSync } from 'node:fs';
+import { createConnection } from 'node:net';
+import { dirname } from 'node:path';
+
+// A small process that stands between `start` and the Temporal server. The server knows nothing of its parent; the
+// keeper does: when the IPC channel closes, because the parent ended or was killed, it ends the server. It leads a
+// group of its own, so that Ctrl-C in a terminal reaches `start` alone, which ends things in the right order.
+
+/** What the keeper is told as its only argument (JSON). */
+export type KeeperTask = { binary: string; args: string[]; host: string; port: number; logFile: string };
+
+const TERM_MS = 2_500;
+const POLL_MS = 50;
+const LOG_BYTES = 20_000_000;
+
+const task = JSON.parse(process.argv[2] ?? '') as KeeperTask;
+mkdirSync(dirname(task.logFile), { recursive: true });
+const log = openSync(task.logFile, isLong(task.logFile) ? 'w' : 'a');
+const server = spawn(task.binary, task.args, { stdio: ['ignore', log, log] });
+
+let ending = false;
+function end(): void {
+  if (ending) return;
+  ending = true;
+  server.kill('SIGTERM');
+  setTimeout(() => server.kill('SIGKILL'), TERM_MS);
+}
+
+function isLong(file: string): boolean {
+  return (statSync(file, { throwIfNoEntry: false })?.size ?? 0) > LOG_BYTES;
+}
+
+function tellWhenListening(): void {
+  const socket = createConnection(task.port, task.host);
+  socket.on('connect', () => {
+    socket.destroy();
+    tell('ready');
+  });
+  socket.on('error', () => setTimeout(tellWhenListening, POLL_MS));
+}
+
+function tell(message: unknown): void {
+  if (process.connected) process.send?.(message);
+}
+
+server.on('error', (error) => {
+  process.stderr.write(`${error.message}\n`);
+  process.exit(1);
+});
+server.on('spawn', () => {
+  tell({ pid: server.pid });
+  tellWhenListening();
+});
+server.on('exit', (code) => process.exit(ending ? 0 : (code ?? 1)));
+process.on('SIGTERM', end);
+process.on('SIGINT', end);
+process.on('SIGHUP', end);
+process.on('disconnect', end);
+process.on('message', (message) => {
+  if (message === 'end') end();
+});

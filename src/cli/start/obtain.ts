@@ -1,0 +1,69 @@
+import { join } from 'node:path';
+import { withLock } from '#lock';
+import { projectRoot } from './project-root.ts';
+import { type Say, say, sayStillAtIt } from './say.ts';
+import { cachedBinary } from './temporal-binary.ts';
+import { type Source, sources } from './temporal-sources.ts';
+
+/** A `temporal` that runs, where it came from, and its version. */
+export type Binary = { path: string; version: string; source: string };
+
+/** No source gave a server; the message holds each one's answer. */
+export class NoTemporalError extends Error {
+  readonly code = 'no_temporal';
+  readonly exitCode = 1;
+  constructor(refusals: readonly { source: string; refusal: string }[]) {
+    const lines = refusals.map(({ source, refusal }, index) => `  ${index + 2}. ${source}: ${refusal}`);
+    super(
+      [
+        'No Temporal server could be found or obtained. Asked, in this order:',
+        '  1. TEMPORAL_ADDRESS: not set',
+        ...lines,
+        'Any one of them is enough: set TEMPORAL_ADDRESS to a server that runs, or install the Temporal CLI (https://docs.temporal.io/cli).',
+      ].join('\n'),
+    );
+    this.name = 'NoTemporalError';
+  }
+}
+
+export type ObtainOptions = { env?: NodeJS.ProcessEnv; say?: Say; sources?: readonly Source[]; signal?: AbortSignal };
+
+/**
+ * Finds or obtains a Temporal CLI in the order of design.md §5. Of two processes that need one at once, the second
+ * waits for the first and then finds it in the cache.
+ * @throws NoTemporalError
+ */
+export async function obtainTemporal(options: ObtainOptions = {}): Promise<Binary> {
+  const surroundings = {
+    env: options.env ?? process.env,
+    say: options.say ?? say,
+    signal: options.signal ?? new AbortController().signal,
+    pins: join(projectRoot(), 'deploy', 'temporal'),
+  };
+  const all = options.sources ?? sources;
+  const ask = async (asked: readonly Source[], refusals: { source: string; refusal: string }[]) => {
+    for (const source of asked) {
+      surroundings.signal.throwIfAborted();
+      const done = source.slow ? sayStillAtIt(surroundings.say, `Looking for Temporal in ${source.name}`) : () => {};
+      const found = await source.look(surroundings).finally(done);
+      if ('path' in found) return { path: found.path, version: found.version, source: source.name };
+      refusals.push({ source: source.name, refusal: found.refusal });
+    }
+    return undefined;
+  };
+  const quick = await ask(
+    all.filter((source) => !source.slow),
+    [],
+  );
+  if (quick) return quick;
+  return withLock(
+    `${cachedBinary(surroundings.env)}.lock`,
+    (holder) => surroundings.say(`Waiting for the Temporal server that process ${holder.pid} obtains.`),
+    async () => {
+      const refusals: { source: string; refusal: string }[] = [];
+      const found = await ask(all, refusals);
+      if (found) return found;
+      throw new NoTemporalError(refusals);
+    },
+  );
+}

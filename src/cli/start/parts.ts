@@ -1,0 +1,71 @@
+import { join } from 'node:path';
+import { tryLock } from '#lock';
+import type { Config } from '../../config.ts';
+import { type Ending, RANK } from './ending.ts';
+import { obtainTemporal } from './obtain.ts';
+import { say } from './say.ts';
+import { type OwnServer, startServer } from './server.ts';
+import type { Supervised } from './supervise.ts';
+import { startWorkerProcess } from './worker-process.ts';
+
+const WORKER_END_MS = 10_000;
+
+/** One stack runs on this data folder already. */
+export class AlreadyRunningError extends Error {
+  readonly code = 'already_running';
+  readonly exitCode = 1;
+  constructor(dataDir: string, pid: number, host: string) {
+    super(
+      `A stack runs on ${dataDir} already (process ${pid} on ${host}). End it first, or give this one a folder and port of its own: SIGNALBOX_DATA=… SIGNALBOX_PORT=… npm start`,
+    );
+    this.name = 'AlreadyRunningError';
+  }
+}
+
+/** Claims the data folder until the process ends. */
+export function lockDataFolder(dataDir: string, ending: Ending): void {
+  const { release, holder } = tryLock(join(dataDir, 'start.lock'));
+  if (!release) throw new AlreadyRunningError(dataDir, holder.pid, holder.host);
+  ending.add(RANK.claims, async () => release());
+}
+
+/** Finds a Temporal server and starts it on the data folder. */
+export async function ownServer(
+  config: Config,
+  env: NodeJS.ProcessEnv,
+  ending: Ending,
+  onRestart: () => void,
+): Promise<OwnServer> {
+  const binary = await obtainTemporal({ env, signal: ending.signal });
+  say(`Temporal ${binary.version}, from ${binary.source}.`);
+  const server = await startServer({
+    binary,
+    namespace: config.temporal.namespace,
+    databaseFile: join(config.dataDir, 'temporal.db'),
+    logFile: join(config.dataDir, 'logs', 'temporal.log'),
+    say,
+    onRestart,
+  });
+  ending.add(
+    RANK.server,
+    () => server.end(),
+    () => server.kill(),
+  );
+  return server;
+}
+
+/** Starts the worker as a child. */
+export async function ownWorker(
+  config: Config,
+  env: NodeJS.ProcessEnv,
+  ending: Ending,
+  options: { logToStdout?: boolean; onRestart?: () => void },
+): Promise<Supervised> {
+  const worker = await startWorkerProcess({ config, env, say, ...options });
+  ending.add(
+    RANK.rim,
+    () => worker.end(WORKER_END_MS),
+    () => worker.kill(),
+  );
+  return worker;
+}

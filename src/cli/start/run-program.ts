@@ -1,0 +1,61 @@
+import { spawn } from 'node:child_process';
+
+/** How a program ended, with the last of what it wrote. */
+export type Ended = { ok: boolean; output: string; reason: string };
+
+export type RunOptions = {
+  env?: NodeJS.ProcessEnv;
+  cwd?: string;
+  timeoutMs?: number;
+  /** Asked every 250 ms; a sentence ends the program. */
+  giveUp?: () => string | undefined;
+  /** Ends the program when it fires. */
+  signal?: AbortSignal;
+};
+
+const KEPT_CHARACTERS = 4_000;
+
+/** Runs a program to its end, or to its timeout. Never rejects: a program that cannot be started is a result too. */
+export function runProgram(command: string, args: readonly string[], options: RunOptions = {}): Promise<Ended> {
+  return new Promise((resolve) => {
+    const child = spawn(command, args, {
+      stdio: ['ignore', 'pipe', 'pipe'],
+      ...(options.env === undefined ? {} : { env: options.env }),
+      ...(options.cwd === undefined ? {} : { cwd: options.cwd }),
+    });
+    let output = '';
+    let stopped: string | undefined;
+    const keep = (chunk: Buffer): void => {
+      output = (output + chunk.toString('utf8')).slice(-KEPT_CHARACTERS);
+    };
+    child.stdout.on('data', keep);
+    child.stderr.on('data', keep);
+    const begun = Date.now();
+    const watch = setInterval(() => {
+      if (options.timeoutMs !== undefined && Date.now() - begun > options.timeoutMs) {
+        stopped = `no end within ${Math.round(options.timeoutMs / 1000)} s`;
+      } else if (options.signal?.aborted) stopped = 'stopped';
+      else stopped = options.giveUp?.();
+      if (stopped !== undefined) child.kill('SIGKILL');
+    }, 250);
+    const finish = (ok: boolean, reason: string): void => {
+      clearInterval(watch);
+      resolve({ ok, output: output.trim(), reason });
+    };
+    child.on('error', (error) => finish(false, error.message));
+    child.on('close', (code, signal) =>
+      finish(code === 0, stopped ?? (signal ? `ended by ${signal}` : `exit code ${code}`)),
+    );
+  });
+}
+
+/** The end of a program's output as one line for an error message. */
+export function lastWords(ended: Ended): string {
+  const words = ended.output
+    .split('\n')
+    .filter((line) => line.trim() !== '')
+    .slice(-2)
+    .join(' ')
+    .slice(-400);
+  return words === '' ? ended.reason : `${ended.reason}: ${words}`;
+}

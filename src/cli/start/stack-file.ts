@@ -1,0 +1,74 @@
+import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { isAlive, processStarted } from '#lock';
+
+/** A process, told from a later one with the same id by when it started. */
+export type ProcessNote = { pid: number; started?: string };
+
+/**
+ * What a running stack notes in `<data>/stack.json` (0600), so that `npm run temporal`, `start --only` and the next
+ * start find it. deploy/temporal.mjs reads the same file.
+ */
+export type StackNote = {
+  pid: number;
+  started?: string;
+  gateway?: { url: string };
+  worker?: ProcessNote;
+  temporal: {
+    address: string;
+    namespace: string;
+    uiUrl?: string;
+    binary?: string;
+    server?: ProcessNote;
+  };
+};
+
+const fileIn = (dataDir: string): string => join(dataDir, 'stack.json');
+
+export function noteProcess(pid: number): ProcessNote {
+  const started = processStarted(pid);
+  return { pid, ...(started === undefined ? {} : { started }) };
+}
+
+export function writeStackNote(dataDir: string, note: StackNote): void {
+  const draft = `${fileIn(dataDir)}.${process.pid}`;
+  writeFileSync(draft, `${JSON.stringify(note, null, 2)}\n`, { mode: 0o600 });
+  renameSync(draft, fileIn(dataDir));
+}
+
+export function removeStackNote(dataDir: string): void {
+  rmSync(fileIn(dataDir), { force: true });
+}
+
+/** The note that lies there, whether or not its stack still runs. */
+export function readStackNote(dataDir: string): StackNote | undefined {
+  try {
+    const note: unknown = JSON.parse(readFileSync(fileIn(dataDir), 'utf8'));
+    return typeof note === 'object' && note !== null && 'temporal' in note ? (note as StackNote) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The stack that runs on a data folder now. */
+export function runningStack(dataDir: string): StackNote | undefined {
+  const note = readStackNote(dataDir);
+  return note && isAlive(note) ? note : undefined;
+}
+
+const LEFTOVER_MS = 4_000;
+
+/**
+ * Ends what a start that was killed left on its data folder: processes that its note names by id and start time, and
+ * no others. They usually end by themselves within a moment, so they get that moment first.
+ */
+export async function endLeftovers(dataDir: string): Promise<void> {
+  const note = readStackNote(dataDir);
+  const deadline = Date.now() + LEFTOVER_MS;
+  for (const left of [note?.worker, note?.temporal.server]) {
+    if (!left) continue;
+    while (isAlive(left) && Date.now() < deadline) await new Promise((resolve) => setTimeout(resolve, 50));
+    if (isAlive(left)) process.kill(left.pid, 'SIGKILL');
+  }
+  removeStackNote(dataDir);
+}

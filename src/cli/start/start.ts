@@ -1,0 +1,178 @@
+import { mkdirSync } from 'node:fs';
+import { bootstrap } from '../../client/bootstrap.ts';
+import { connect, type TemporalConnection } from '../../client/connect.ts';
+import { type Config, loadMasterKey, readConfig } from '../../config.ts';
+import { type Ending, listenForEnd, RANK } from './ending.ts';
+import { startGatewayHere } from './gateway-here.ts';
+import { lockDataFolder, ownServer, ownWorker } from './parts.ts';
+import { claimPort } from './ports.ts';
+import { say } from './say.ts';
+import type { OwnServer } from './server.ts';
+import {
+  endLeftovers,
+  noteProcess,
+  removeStackNote,
+  runningStack,
+  type StackNote,
+  writeStackNote,
+} from './stack-file.ts';
+import type { Supervised } from './supervise.ts';
+import { welcome } from './welcome.ts';
+
+/** What `signalbox start` may be told. */
+export type StartOptions = {
+  /** Only this part, against the Temporal of TEMPORAL_ADDRESS or of the stack that runs on the data folder. */
+  only?: 'gateway' | 'worker';
+  env?: NodeJS.ProcessEnv;
+};
+
+/** A part cannot start alone, because it is not told where Temporal is. */
+export class NoAddressError extends Error {
+  readonly code = 'no_address';
+  readonly exitCode = 20;
+  constructor(only: string, dataDir: string) {
+    super(
+      `start --only ${only} needs a Temporal server: set TEMPORAL_ADDRESS, or run a whole stack on ${dataDir} (npm start) first.`,
+    );
+    this.name = 'NoAddressError';
+  }
+}
+
+/**
+ * `signalbox start`: a Temporal server when none is given, the bootstrap, the gateway, the worker, and then a wait for
+ * the signal to end. Resolves with the exit code once everything that it began has ended.
+ * @throws ConfigError, AlreadyRunningError, NoAddressError, NoTemporalError, ConnectError, BootstrapError
+ */
+export async function start(options: StartOptions = {}): Promise<number> {
+  const env = options.env ?? process.env;
+  const config = readConfig(env);
+  const ending = listenForEnd(say);
+  try {
+    if (options.only === undefined) await startStack(config, env, ending);
+    else await startPart(config, env, options.only, ending);
+    await ending.asked;
+    return 0;
+  } catch (error) {
+    if (ending.signal.aborted) return 0;
+    throw error;
+  } finally {
+    await ending.endAll();
+    say('Ended.');
+  }
+}
+
+async function startStack(given: Config, env: NodeJS.ProcessEnv, ending: Ending): Promise<void> {
+  const begun = Date.now();
+  mkdirSync(given.dataDir, { recursive: true, mode: 0o700 });
+  lockDataFolder(given.dataDir, ending);
+  await endLeftovers(given.dataDir);
+  const note = new StackNotice(given.dataDir);
+  let server: OwnServer | undefined;
+  let config = given;
+  if (given.temporal.address === undefined) {
+    server = await ownServer(given, env, ending, () => note.server(server));
+    config = withAddress(given, server.address);
+    ending.signal.throwIfAborted();
+  }
+  const temporal = await ready(config, ending, server !== undefined);
+  const { config: complete, gatewayUrl } = await gatewayOn(config, temporal, ending, server);
+  const worker: Supervised = await ownWorker(complete, env, ending, { onRestart: () => note.worker(worker) });
+  ending.signal.throwIfAborted();
+  note.begin(complete, gatewayUrl, server, worker);
+  ending.add(RANK.claims, async () => removeStackNote(complete.dataDir));
+  welcome(say, { config: complete, gatewayUrl, uiUrl: server?.uiUrl, seconds: (Date.now() - begun) / 1000 });
+}
+
+async function startPart(
+  given: Config,
+  env: NodeJS.ProcessEnv,
+  only: 'gateway' | 'worker',
+  ending: Ending,
+): Promise<void> {
+  let config = given;
+  if (given.temporal.address === undefined) {
+    const stack = runningStack(given.dataDir);
+    if (!stack) throw new NoAddressError(only, given.dataDir);
+    config = withAddress(given, stack.temporal.address);
+  }
+  mkdirSync(given.dataDir, { recursive: true, mode: 0o700 });
+  const temporal = await ready(config, ending, false);
+  if (only === 'gateway') {
+    const { gatewayUrl } = await gatewayOn(config, temporal, ending, undefined);
+    say(`The gateway serves ${gatewayUrl ?? 'nothing yet'}.`);
+    return;
+  }
+  await ownWorker(config, env, ending, { logToStdout: true });
+  say(`The worker polls task queue ${config.taskQueue} at ${config.temporal.address}.`);
+}
+
+const withAddress = (config: Config, address: string): Config => ({
+  ...config,
+  temporal: { ...config.temporal, address },
+});
+
+/** Connects, sets up the namespace, and makes the master key when it is missing. */
+async function ready(config: Config, ending: Ending, isOwnServer: boolean): Promise<TemporalConnection> {
+  const temporal = await connect(config);
+  ending.add(RANK.connection, () => temporal.close());
+  await bootstrap(temporal, { retentionDays: config.retentionDays, ownServer: isOwnServer });
+  loadMasterKey(config);
+  ending.signal.throwIfAborted();
+  return temporal;
+}
+
+/** Starts the gateway; the settings that come back know its port, for the worker must refuse requests to it. */
+async function gatewayOn(
+  config: Config,
+  temporal: TemporalConnection,
+  ending: Ending,
+  server: OwnServer | undefined,
+): Promise<{ config: Config; gatewayUrl: string | undefined }> {
+  const claimed = config.port === 0 ? await claimPort(config.host) : undefined;
+  if (claimed) ending.add(RANK.claims, async () => claimed.release());
+  const port = claimed?.port ?? config.port;
+  const complete = { ...config, port, ownPorts: [port, ...(server?.ports ?? []), ...config.ownPorts] };
+  const gateway = await startGatewayHere(complete, temporal, server?.uiUrl);
+  if (gateway) ending.add(RANK.rim, () => gateway.close());
+  ending.signal.throwIfAborted();
+  return { config: complete, gatewayUrl: gateway?.url };
+}
+
+/** Keeps `<data>/stack.json` true while parts are started again. */
+class StackNotice {
+  readonly #dataDir: string;
+  #note: StackNote | undefined;
+  constructor(dataDir: string) {
+    this.#dataDir = dataDir;
+  }
+
+  begin(config: Config, gatewayUrl: string | undefined, server: OwnServer | undefined, worker: Supervised): void {
+    this.#note = {
+      ...noteProcess(process.pid),
+      ...(gatewayUrl === undefined ? {} : { gateway: { url: gatewayUrl } }),
+      temporal: {
+        address: config.temporal.address ?? '',
+        namespace: config.temporal.namespace,
+        ...(server === undefined ? {} : { uiUrl: server.uiUrl, binary: server.binary }),
+      },
+    };
+    this.server(server);
+    this.worker(worker);
+  }
+
+  server(server: OwnServer | undefined): void {
+    const pid = server?.pid();
+    if (this.#note && pid !== undefined) {
+      this.#note.temporal.server = noteProcess(pid);
+      writeStackNote(this.#dataDir, this.#note);
+    }
+  }
+
+  worker(worker: Supervised): void {
+    const pid = worker.pid();
+    if (this.#note && pid !== undefined) {
+      this.#note.worker = noteProcess(pid);
+      writeStackNote(this.#dataDir, this.#note);
+    }
+  }
+}

@@ -1,0 +1,115 @@
+import type { ChildProcess } from 'node:child_process';
+import type { Say } from './say.ts';
+
+/** A child process that is started again when it dies, until it is told to end. */
+export type Supervised = {
+  /** Of the process that runs now. */
+  pid(): number | undefined;
+  /** Asks the child to end, and kills it after `withinMs`. Resolves when it is gone. */
+  end(withinMs: number): Promise<void>;
+  /** Kills the child at once. */
+  kill(): void;
+};
+
+export type SuperviseOptions = {
+  name: string;
+  fork: () => ChildProcess;
+  say: Say;
+  readyWithinMs: number;
+  onMessage?: (message: unknown) => void;
+  /** Called after a restart, when the child is ready again. */
+  onReadyAgain?: () => void;
+  /** Called when a child that has died leaves something to clean up before the next one starts. */
+  onDeath?: () => void;
+};
+
+const FIRST_PAUSE_MS = 500;
+const LONGEST_PAUSE_MS = 10_000;
+/** A child that lived so long was healthy: the pauses begin anew. */
+const HEALTHY_MS = 60_000;
+
+/**
+ * Starts a child and resolves once it has sent `ready`.
+ * @throws Error when the first child ends or stays silent; later ones are retried for ever, with growing pauses.
+ */
+export async function supervise(options: SuperviseOptions): Promise<Supervised> {
+  const { name, say } = options;
+  let child: ChildProcess;
+  let ending = false;
+  let pauseMs = FIRST_PAUSE_MS;
+  let nextStart: NodeJS.Timeout | undefined;
+
+  const launch = (): Promise<void> => {
+    const begun = Date.now();
+    const mine = options.fork();
+    child = mine;
+    let isReady = false;
+    return new Promise((resolve, reject) => {
+      const late = setTimeout(() => {
+        mine.kill('SIGKILL');
+        reject(new Error(`${name} was not ready within ${Math.round(options.readyWithinMs / 1000)} s.`));
+      }, options.readyWithinMs);
+      mine.on('message', (message) => {
+        if (message === 'ready') {
+          isReady = true;
+          clearTimeout(late);
+          resolve();
+        } else options.onMessage?.(message);
+      });
+      mine.on('error', (error) => {
+        clearTimeout(late);
+        reject(error);
+      });
+      mine.once('exit', (code, signal) => {
+        clearTimeout(late);
+        reject(new Error(`${name} ended before it was ready (${signal ?? `exit code ${code}`}).`));
+        if (ending || !isReady) return;
+        options.onDeath?.();
+        if (Date.now() - begun > HEALTHY_MS) pauseMs = FIRST_PAUSE_MS;
+        say(`${name} ended unexpectedly (${signal ?? `exit code ${code}`}).`);
+        again();
+      });
+    });
+  };
+
+  const again = (): void => {
+    if (ending) return;
+    say(`${name} is started again in ${pauseMs / 1000} s.`);
+    nextStart = setTimeout(() => {
+      launch().then(() => {
+        say(`${name} is ready again.`);
+        options.onReadyAgain?.();
+      }, again);
+    }, pauseMs);
+    pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS);
+  };
+
+  const hasEnded = (): boolean => child.exitCode !== null || child.signalCode !== null || child.pid === undefined;
+
+  const supervised: Supervised = {
+    pid: () => (hasEnded() ? undefined : child.pid),
+    kill: () => {
+      ending = true;
+      clearTimeout(nextStart);
+      child.kill('SIGKILL');
+    },
+    end: async (withinMs) => {
+      ending = true;
+      clearTimeout(nextStart);
+      if (hasEnded()) return;
+      const gone = new Promise<void>((resolve) => child.once('exit', () => resolve()));
+      if (child.connected) child.send('end');
+      else child.kill('SIGTERM');
+      const last = setTimeout(() => child.kill('SIGKILL'), withinMs);
+      await gone;
+      clearTimeout(last);
+    },
+  };
+  try {
+    await launch();
+  } catch (error) {
+    supervised.kill();
+    throw error;
+  }
+  return supervised;
+}

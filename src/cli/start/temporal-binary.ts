@@ -1,0 +1,48 @@
+import { chmodSync, copyFileSync, mkdirSync, renameSync, rmSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { lastWords, runProgram } from './run-program.ts';
+
+/** The oldest CLI whose dev server takes the flags that we give it. */
+const OLDEST: readonly [number, number] = [1, 5];
+const ANSWER_MS = 20_000;
+
+/** A source's answer: a binary that works, or a sentence that says why there is none. */
+export type Found = { path: string; version: string } | { refusal: string };
+
+/** Where the binary is kept for all clones of this user: `signalbox/temporal` under XDG_CACHE_HOME or ~/.cache. */
+export function cachedBinary(env: NodeJS.ProcessEnv): string {
+  const cache = env['XDG_CACHE_HOME'] || join(env['HOME'] || homedir(), '.cache');
+  return join(cache, 'signalbox', 'temporal');
+}
+
+/** Asks a binary for its version, and refuses one that does not run or is too old. */
+export async function examine(path: string): Promise<Found> {
+  const asked = await runProgram(path, ['--version'], { timeoutMs: ANSWER_MS });
+  if (!asked.ok) return { refusal: `${path} does not run (${lastWords(asked)})` };
+  const version = /temporal version (\d+)\.(\d+)\.(\d+)/.exec(asked.output);
+  if (!version) return { refusal: `${path} does not tell its version` };
+  const [, major, minor, patch] = version;
+  const enough = Number(major) > OLDEST[0] || (Number(major) === OLDEST[0] && Number(minor) >= OLDEST[1]);
+  const text = `${major}.${minor}.${patch}`;
+  if (!enough) return { refusal: `${path} is version ${text}; ${OLDEST.join('.')} or newer is needed` };
+  return { path, version: text };
+}
+
+/** Copies a binary that works into the cache in one step, so that nobody ever finds half of it there. */
+export async function keepInCache(file: string, env: NodeJS.ProcessEnv): Promise<Found> {
+  chmodSync(file, 0o755);
+  const found = await examine(file);
+  if ('refusal' in found) return found;
+  const target = cachedBinary(env);
+  const draft = `${target}.${process.pid}`;
+  mkdirSync(dirname(target), { recursive: true });
+  try {
+    copyFileSync(file, draft);
+    chmodSync(draft, 0o755);
+    renameSync(draft, target);
+  } finally {
+    rmSync(draft, { force: true });
+  }
+  return { path: target, version: found.version };
+}

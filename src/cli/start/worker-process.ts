@@ -1,0 +1,44 @@
+import { fork } from 'node:child_process';
+import { join } from 'node:path';
+import type { Config } from '../../config.ts';
+import { compiledRoot } from './project-root.ts';
+import type { Say } from './say.ts';
+import { type Supervised, supervise } from './supervise.ts';
+
+const READY_MS = 60_000;
+
+export type WorkerProcessOptions = {
+  /** With the address of Temporal and the ports and URL of this stack filled in. */
+  config: Config;
+  env: NodeJS.ProcessEnv;
+  say: Say;
+  logToStdout?: boolean;
+  onRestart?: () => void;
+};
+
+/** Starts workers/main.js as a child that is started again when it dies, and resolves when it polls. */
+export function startWorkerProcess(options: WorkerProcessOptions): Promise<Supervised> {
+  const { config, env, say } = options;
+  const childEnv: NodeJS.ProcessEnv = {
+    ...env,
+    SIGNALBOX_DATA: config.dataDir,
+    SIGNALBOX_OWN_PORTS: config.ownPorts.join(','),
+    TEMPORAL_NAMESPACE: config.temporal.namespace,
+    ...(config.temporal.address === undefined ? {} : { TEMPORAL_ADDRESS: config.temporal.address }),
+    ...(config.publicUrl === undefined ? {} : { SIGNALBOX_PUBLIC_URL: config.publicUrl }),
+    ...(options.logToStdout ? { SIGNALBOX_LOG_TO_STDOUT: '1' } : {}),
+  };
+  return supervise({
+    name: 'The worker',
+    say,
+    readyWithinMs: READY_MS,
+    fork: () =>
+      fork(join(compiledRoot(), 'workers/main.js'), [], {
+        env: childEnv,
+        // Ctrl-C in a terminal reaches `start` alone, which ends the worker before the server.
+        detached: true,
+        stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+      }),
+    ...(options.onRestart === undefined ? {} : { onReadyAgain: options.onRestart }),
+  });
+}

@@ -1,0 +1,67 @@
+import { Client, Connection, defaultGrpcRetryOptions, makeGrpcRetryInterceptor } from '@temporalio/client';
+import type { Config, TemporalSettings } from '../config.ts';
+
+/** An open connection to Temporal, the client of the configured namespace over it, and how to give it back. */
+export type TemporalConnection = {
+  connection: Connection;
+  client: Client;
+  namespace: string;
+  close(): Promise<void>;
+};
+
+/** Temporal could not be reached, or refused the connection. */
+export class ConnectError extends Error {
+  readonly code = 'temporal_unreachable';
+  constructor(address: string, cause: unknown) {
+    super(
+      `Temporal does not answer at ${address}. Check TEMPORAL_ADDRESS, and TLS and API key (TEMPORAL_TLS…, TEMPORAL_API_KEY).`,
+      { cause },
+    );
+    this.name = 'ConnectError';
+  }
+}
+
+const CLOSING_DELAY_MS = 10;
+/** The server's refusal while a workflow's closing task is in flight, such as one that continues as new. */
+const CLOSING = /workflow is closing/i;
+
+/** Retries as the SDK does, but comes back after 10 ms when a workflow is just closing (temporal.md, spike 1). */
+export function retryInterceptor(): ReturnType<typeof makeGrpcRetryInterceptor> {
+  const usual = defaultGrpcRetryOptions();
+  return makeGrpcRetryInterceptor({
+    retryableDecider: usual.retryableDecider,
+    delayFunction: (attempt, status) =>
+      CLOSING.test(status.details) ? CLOSING_DELAY_MS : usual.delayFunction(attempt, status),
+  });
+}
+
+/** What client and worker connections have in common. */
+type SharedOptions = { address: string } & Pick<TemporalSettings, 'apiKey' | 'tls' | 'metadata'>;
+
+/** The options that client and worker connections share. */
+export function connectionOptions(config: Config): SharedOptions {
+  const { address, apiKey, tls, metadata } = config.temporal;
+  return {
+    address: address ?? 'localhost:7233',
+    ...(apiKey === undefined ? {} : { apiKey }),
+    ...(tls === undefined ? {} : { tls }),
+    ...(metadata === undefined ? {} : { metadata }),
+  };
+}
+
+/**
+ * Connects to Temporal as the settings say, within ten seconds.
+ * @throws ConnectError
+ */
+export async function connect(config: Config): Promise<TemporalConnection> {
+  const options = connectionOptions(config);
+  let connection: Connection;
+  try {
+    connection = await Connection.connect({ ...options, interceptors: [retryInterceptor()], connectTimeout: '10s' });
+  } catch (error) {
+    throw new ConnectError(options.address, error);
+  }
+  const { namespace } = config.temporal;
+  const client = new Client({ connection, namespace });
+  return { connection, client, namespace, close: () => connection.close() };
+}

@@ -1,0 +1,191 @@
+import { randomBytes } from 'node:crypto';
+import { linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { loadClientConnectConfig } from '@temporalio/envconfig';
+import ipaddr from 'ipaddr.js';
+import { z } from 'zod';
+
+/** How to reach Temporal. Without an address, `start` runs a server of its own. */
+export type TemporalSettings = {
+  address?: string;
+  namespace: string;
+  tls?: NonNullable<ReturnType<typeof loadClientConnectConfig>['connectionOptions']['tls']>;
+  apiKey?: string;
+  metadata?: Record<string, string>;
+};
+
+/** Every setting of the process (design.md §5), read once at its start and handed on. */
+export type Config = {
+  /** Where the gateway listens; port 0 picks a free one. */
+  host: string;
+  port: number;
+  /** The gateway's URL as callers see it, when it is not http://host:port. No slash at the end. */
+  publicUrl?: string;
+  /** Absolute path of the folder of the local stack: database, logs, master key, stack.json. */
+  dataDir: string;
+  /** 32 bytes, when given by the environment; else see loadMasterKey. */
+  masterKey?: Uint8Array;
+  taskQueue: string;
+  /** Events after which a run continues as new. */
+  historyLimit: number;
+  bashAllowed: boolean;
+  /** CIDRs of private ranges that outgoing requests may reach. */
+  httpAllow: string[];
+  /** Ports of this very stack on this machine, which outgoing requests may never reach. */
+  ownPorts: number[];
+  /** How long Temporal keeps closed runs, in days. */
+  retentionDays: number;
+  temporal: TemporalSettings;
+};
+
+/** A setting that cannot be used. The process ends with `exitCode`. */
+export class ConfigError extends Error {
+  readonly code = 'bad_setting';
+  readonly exitCode = 20;
+  readonly variable: string;
+  constructor(variable: string, message: string) {
+    super(`${variable}: ${message}`);
+    this.name = 'ConfigError';
+    this.variable = variable;
+  }
+}
+
+const wholeNumber = (least: number, most: number) =>
+  z
+    .string()
+    .regex(/^\d{1,9}$/, `expected a whole number from ${least} to ${most}.`)
+    .transform(Number)
+    .refine((value) => value >= least && value <= most, `expected a whole number from ${least} to ${most}.`);
+
+const listOf = (text: string): string[] =>
+  text
+    .split(/[\s,]+/)
+    .map((entry) => entry.trim())
+    .filter((entry) => entry !== '');
+
+const masterKey = z.string().transform((text, context) => {
+  const bytes = /^[0-9a-f]{64}$/i.test(text) ? Buffer.from(text, 'hex') : Buffer.from(text, 'base64');
+  if (bytes.length === 32) return new Uint8Array(bytes);
+  context.addIssue('expected 32 bytes as base64 or hex; make one with `openssl rand -base64 32`.');
+  return z.NEVER;
+});
+
+const settings = z.object({
+  SIGNALBOX_PORT: wholeNumber(0, 65_535).default(8787),
+  SIGNALBOX_HOST: z
+    .string()
+    .regex(/^[A-Za-z0-9.:_-]+$/, 'expected an address or a host name, such as 127.0.0.1.')
+    .default('127.0.0.1'),
+  SIGNALBOX_PUBLIC_URL: z
+    .url({ protocol: /^https?$/, error: 'expected an http or https URL, such as https://signalbox.example.com.' })
+    .transform((url) => url.replace(/\/+$/, ''))
+    .optional(),
+  SIGNALBOX_DATA: z.string().default('.signalbox'),
+  SIGNALBOX_MASTER_KEY: masterKey.optional(),
+  SIGNALBOX_TASK_QUEUE: z.string().max(200, 'expected at most 200 characters.').default('signalbox'),
+  SIGNALBOX_HISTORY_LIMIT: wholeNumber(1, 40_000).default(1_000),
+  SIGNALBOX_BASH: z.enum(['0', '1'], { error: 'expected 1 (bash steps may run) or 0.' }).default('0'),
+  SIGNALBOX_HTTP_ALLOW: z
+    .string()
+    .transform(listOf)
+    .refine((ranges) => ranges.every((range) => ipaddr.isValidCIDR(range)), {
+      error: 'expected CIDRs divided by commas, such as 10.0.0.0/8,192.168.1.7/32.',
+    })
+    .default([]),
+  SIGNALBOX_OWN_PORTS: z
+    .string()
+    .regex(/^[\d, ]*$/, 'expected port numbers divided by commas.')
+    .transform((text) => listOf(text).map(Number))
+    .default([]),
+  SIGNALBOX_RETENTION_DAYS: wholeNumber(1, 3_650).default(30),
+});
+
+/** An empty variable counts as one that is not set, as Compose files and CI write them. */
+function withoutEmpty(env: NodeJS.ProcessEnv): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(env).filter((entry): entry is [string, string] => entry[1] !== undefined && entry[1] !== ''),
+  );
+}
+
+function temporalSettings(env: Record<string, string>): TemporalSettings {
+  // The CLI's configuration file counts only when the environment points at it: `npm start` must not be led to a
+  // production cluster by a file that lies in the home folder.
+  const disableFile = env['TEMPORAL_CONFIG_FILE'] === undefined && env['TEMPORAL_PROFILE'] === undefined;
+  let loaded: ReturnType<typeof loadClientConnectConfig>;
+  try {
+    loaded = loadClientConnectConfig({ overrideEnvVars: env, disableFile });
+  } catch (error) {
+    throw new ConfigError(
+      'TEMPORAL_*',
+      `the Temporal CLI's environment configuration cannot be read (${error instanceof Error ? error.message : 'unknown'}).`,
+    );
+  }
+  const { address, apiKey, tls, metadata } = loaded.connectionOptions;
+  return {
+    namespace: loaded.namespace ?? 'signalbox',
+    ...(address === undefined ? {} : { address }),
+    ...(apiKey === undefined || typeof apiKey !== 'string' ? {} : { apiKey }),
+    ...(tls === undefined || tls === null ? {} : { tls }),
+    ...(metadata === undefined ? {} : { metadata: metadata as Record<string, string> }),
+  };
+}
+
+/**
+ * Reads and validates every setting. Touches no file (but those that TEMPORAL_* name).
+ * @throws ConfigError naming the variable and what was expected; it never repeats the value.
+ */
+export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
+  const present = withoutEmpty(env);
+  const parsed = settings.safeParse(present);
+  if (!parsed.success) {
+    const issue = parsed.error.issues[0];
+    throw new ConfigError(String(issue?.path[0] ?? 'SIGNALBOX_*'), issue?.message ?? 'not valid.');
+  }
+  const values = parsed.data;
+  return {
+    host: values.SIGNALBOX_HOST,
+    port: values.SIGNALBOX_PORT,
+    ...(values.SIGNALBOX_PUBLIC_URL === undefined ? {} : { publicUrl: values.SIGNALBOX_PUBLIC_URL }),
+    dataDir: resolve(values.SIGNALBOX_DATA),
+    ...(values.SIGNALBOX_MASTER_KEY === undefined ? {} : { masterKey: values.SIGNALBOX_MASTER_KEY }),
+    taskQueue: values.SIGNALBOX_TASK_QUEUE,
+    historyLimit: values.SIGNALBOX_HISTORY_LIMIT,
+    bashAllowed: values.SIGNALBOX_BASH === '1',
+    httpAllow: values.SIGNALBOX_HTTP_ALLOW,
+    ownPorts: values.SIGNALBOX_OWN_PORTS,
+    retentionDays: values.SIGNALBOX_RETENTION_DAYS,
+    temporal: temporalSettings(present),
+  };
+}
+
+/**
+ * The 32-byte key that encrypts secrets and signs tokens: the environment's, else `<data>/master.key` (0600), made
+ * when it is missing. Two processes that make it at once end with the same one.
+ * @throws ConfigError when the file holds something else.
+ */
+export function loadMasterKey(config: Config): Uint8Array {
+  if (config.masterKey) return config.masterKey;
+  mkdirSync(config.dataDir, { recursive: true, mode: 0o700 });
+  const path = join(config.dataDir, 'master.key');
+  const draft = `${path}.${process.pid}`;
+  let text: string;
+  try {
+    text = readFileSync(path, 'utf8');
+  } catch {
+    writeFileSync(draft, `${randomBytes(32).toString('base64')}\n`, { mode: 0o600 });
+    try {
+      linkSync(draft, path);
+    } catch {
+      // Another process was first: its key is the key.
+    } finally {
+      rmSync(draft, { force: true });
+    }
+    text = readFileSync(path, 'utf8');
+  }
+  const key = masterKey.safeParse(text.trim());
+  if (key.success) return key.data;
+  throw new ConfigError(
+    'SIGNALBOX_MASTER_KEY',
+    `the file ${path} does not hold 32 bytes of base64. Restore it from a backup.`,
+  );
+}

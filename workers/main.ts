@@ -1,0 +1,82 @@
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker';
+import { type Logger, pino } from 'pino';
+import { createActivities } from '../activities/table.ts';
+import { connectionOptions } from '../src/client/connect.ts';
+import { ConfigError, readConfig } from '../src/config.ts';
+
+// The worker process. It runs alone (a container, `signalbox start --only worker`) or as a child that `start` forked:
+// then it tells its parent over IPC when it is ready, and ends when the parent is gone.
+
+/** About 0.3 MB each (temporal.md, spike 7); a run that is not cached wakes in 50 ms. */
+const CACHED_WORKFLOWS = 300;
+/** Activities may finish for this long after a signal to end; then they are cancelled, and started again elsewhere. */
+const GRACE_MS = 7_000;
+/** The process ends at the latest so long after the signal. */
+const LAST_MS = 9_500;
+
+const config = readConfig();
+const log = openLog();
+const forked = process.send !== undefined;
+
+function openLog(): Logger {
+  if (process.env['SIGNALBOX_LOG_TO_STDOUT'] === '1' || process.send === undefined) return pino({ name: 'worker' });
+  const folder = join(config.dataDir, 'logs');
+  mkdirSync(folder, { recursive: true });
+  return pino({ name: 'worker' }, pino.destination({ dest: join(folder, 'worker.log'), sync: true }));
+}
+
+async function main(): Promise<void> {
+  Runtime.install({
+    logger: new DefaultLogger('INFO', (entry) => {
+      const level = entry.level.toLowerCase() as 'trace' | 'debug' | 'info' | 'warn' | 'error';
+      log[level](entry.meta ?? {}, entry.message);
+    }),
+    telemetryOptions: { logging: { forward: {}, filter: 'WARN' } },
+    // Signals are handled here, once, together with the parent's end.
+    shutdownSignals: [],
+  });
+  const connection = await NativeConnection.connect(connectionOptions(config));
+  const worker = await Worker.create({
+    connection,
+    namespace: config.temporal.namespace,
+    taskQueue: config.taskQueue,
+    workflowBundle: { codePath: fileURLToPath(new URL('../workflow-bundle.js', import.meta.url)) },
+    activities: createActivities(config),
+    maxCachedWorkflows: CACHED_WORKFLOWS,
+    shutdownGraceTime: GRACE_MS,
+    shutdownForceTime: LAST_MS - 500,
+  });
+
+  let ending = false;
+  const end = (reason: string): void => {
+    if (ending) return;
+    ending = true;
+    log.info({ reason }, 'The worker takes nothing new and lets activities finish.');
+    setTimeout(() => process.exit(1), LAST_MS).unref();
+    if (worker.getState() === 'RUNNING') worker.shutdown();
+  };
+  process.on('SIGTERM', () => end('SIGTERM'));
+  process.on('SIGINT', () => end('SIGINT'));
+  process.on('message', (message) => {
+    if (message === 'end') end('asked by its parent');
+  });
+  process.on('disconnect', () => end('its parent is gone'));
+
+  const running = worker.run();
+  log.info({ taskQueue: config.taskQueue, namespace: config.temporal.namespace }, 'The worker is ready.');
+  process.send?.('ready');
+  if (forked && !process.connected) end('its parent is gone');
+  await running;
+  await connection.close();
+}
+
+main().then(
+  () => process.exit(0),
+  (error: unknown) => {
+    log.fatal({ err: error }, 'The worker ended.');
+    process.exit(error instanceof ConfigError ? error.exitCode : 1);
+  },
+);
