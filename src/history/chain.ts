@@ -1,0 +1,81 @@
+/**
+ * The trace of a whole execution: the runs of its chain, oldest first, joined across continue-as-new. A visit's row
+ * stands where the visit began; what later runs tell of it is put there.
+ */
+import type { Guess, RunTrace } from './fold.ts';
+import type { TraceRow } from './rows.ts';
+
+/** What joining needs of a run's trace; the state is not part of it, so that many can be kept. */
+export type FoldedRun = Pick<
+  RunTrace,
+  'window' | 'rows' | 'ends' | 'count' | 'waiting' | 'inherited' | 'guesses' | 'closed' | 'continuedFrom'
+> & {
+  readonly runId: string;
+};
+
+/** The rows from `offset` on, at most `limit` of them, and how many there are in all. */
+export interface Slice {
+  readonly rows: readonly TraceRow[];
+  readonly total: number;
+}
+
+/** Which rows of each run a page needs, by their number in the run: [from, to), one pair for each run. */
+export function rangesOf(chain: readonly FoldedRun[], offset: number, limit: number): { from: number; to: number }[] {
+  let before = lostRows(chain).length;
+  return chain.map((run) => {
+    const from = Math.min(Math.max(offset - before, 0), run.count);
+    const to = Math.min(Math.max(offset + limit - before, 0), run.count);
+    before += run.count;
+    return { from, to };
+  });
+}
+
+/** Joins the runs. Every run's window must hold what `rangesOf` says. */
+export function sliceOf(chain: readonly FoldedRun[], offset: number, limit: number): Slice {
+  const lost = lostRows(chain);
+  const page = lost.slice(offset, offset + limit).map((row) => settled(row, chain, 0));
+  let total = lost.length;
+  rangesOf(chain, offset, limit).forEach(({ from, to }, n) => {
+    const run = chain[n]!;
+    total += run.count;
+    const kept = run.rows.slice(from - run.window.from, to - run.window.from);
+    for (const row of kept) page.push(settled(row, chain, n + 1));
+  });
+  return { rows: page, total };
+}
+
+/** Where the fold had to guess, by run. `history_gone`: the run before is no longer kept by the server. */
+export interface Place {
+  readonly runId: string;
+  readonly eventId: number;
+  readonly why: Guess['why'] | 'history_gone';
+}
+
+export function guessesOf(chain: readonly FoldedRun[]): Place[] {
+  const first = chain[0];
+  const gone: Place[] =
+    first?.continuedFrom === undefined ? [] : [{ runId: first.continuedFrom, eventId: 0, why: 'history_gone' }];
+  return [...gone, ...chain.flatMap((run) => run.guesses.map((guess) => ({ runId: run.runId, ...guess })))];
+}
+
+/** Open visits that began in runs whose history is gone. */
+function lostRows(chain: readonly FoldedRun[]): TraceRow[] {
+  const first = chain[0];
+  if (first?.continuedFrom === undefined) return [];
+  return first.inherited.map((visit) => ({ ...visit, status: 'running', attempts: 1 }));
+}
+
+/** The row with what the runs from number `next` on say of it; an open one waits, runs, or was ended with the run. */
+function settled(row: TraceRow, chain: readonly FoldedRun[], next: number): TraceRow {
+  let full = row;
+  for (let n = next; n < chain.length && full.completedAt === undefined; n++) {
+    const more = chain[n]!.ends.get(row.path);
+    if (more !== undefined) full = { ...full, ...more, attempts: Math.max(full.attempts, more.attempts ?? 0) };
+  }
+  if (full.completedAt !== undefined) return full;
+  const last = chain.at(-1)!;
+  if (last.closed !== undefined && last.closed.how !== 'continued') {
+    return { ...full, status: 'cancelled', completedAt: last.closed.time };
+  }
+  return { ...full, status: last.waiting.has(row.path) ? 'waiting' : 'running' };
+}

@@ -1,0 +1,73 @@
+/**
+ * A run's history in plain words: what of Temporal's events counts for the fold, payloads decoded, times in epoch
+ * milliseconds. Whoever reads a history (src/client/trace.ts from the server, a test from its model) speaks this, so the
+ * fold needs no Temporal. `id` is the event's number in its history.
+ */
+import type { FailureCause } from '../engine/causes.ts';
+
+interface Base {
+  readonly id: number;
+  readonly time: number;
+}
+
+export type HistoryEvent =
+  /** `argument` is the workflow's first; `continuedFrom` the run before in the chain. */
+  | (Base & { readonly type: 'workflowStarted'; readonly argument: unknown; readonly continuedFrom?: string })
+  /** `sticky`: on the queue of a worker that holds the run; else whoever takes it replays the history. */
+  | (Base & { readonly type: 'taskScheduled'; readonly sticky: boolean })
+  | (Base & { readonly type: 'taskStarted' | 'taskCompleted' | 'taskFailed' | 'taskTimedOut' })
+  | Outside
+  | Issued
+  | Closed
+  /** Whatever else history holds; it means nothing here. */
+  | (Base & { readonly type: 'other' });
+
+/** What comes to the workflow from outside, and is handed over with the next workflow task. */
+export type Outside =
+  | (Base & { readonly type: 'signal'; readonly name: string; readonly payload: unknown })
+  | (Base & { readonly type: 'cancelRequested' })
+  | (Base & {
+      readonly type: 'updateAdmitted';
+      readonly updateId: string;
+      readonly name: string;
+      readonly payload: unknown;
+    })
+  | (Base & { readonly type: 'activityStarted'; readonly scheduledId: number; readonly attempt: number })
+  | (Base & { readonly type: 'activityCompleted'; readonly scheduledId: number; readonly result: unknown })
+  | (Base & { readonly type: 'activityFailed'; readonly scheduledId: number; readonly cause: FailureCause })
+  | (Base & { readonly type: 'timerFired'; readonly startedId: number });
+
+/** What the workflow asked for, written behind the task's completion. */
+export type Issued =
+  | (Base & { readonly type: 'activityScheduled'; readonly activityId: string })
+  | (Base & { readonly type: 'timerStarted'; readonly summary: string })
+  /** Its request came with the task; `sequencingId` is the last event before it. No name: it was admitted before. */
+  | (Base & {
+      readonly type: 'updateAccepted';
+      readonly sequencingId: number;
+      readonly updateId: string;
+      readonly name?: string;
+      readonly payload?: unknown;
+    })
+  | LocalMarker;
+
+/** The marker of a local activity (temporal.md, spike 2). */
+export type LocalMarker = Base & {
+  readonly type: 'localActivity';
+  readonly summary: string;
+  readonly attempt: number;
+  readonly scheduledAt?: number;
+  readonly completedAt?: number;
+  readonly result?: unknown;
+  readonly cause?: FailureCause;
+  /** No end yet: it is tried again after a timer. */
+  readonly backoff: boolean;
+};
+
+export type Closed = Base & {
+  readonly type: 'closed';
+  readonly how: 'completed' | 'failed' | 'cancelled' | 'terminated' | 'timedOut' | 'continued';
+  /** Continued as new: the next run's argument and id. */
+  readonly argument?: unknown;
+  readonly nextRunId?: string;
+};

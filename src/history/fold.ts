@@ -1,0 +1,332 @@
+/**
+ * The fold of one run's history (E6): groups of events become the core's events, and the core, walking the same program
+ * with the same events, comes to the state that the run has live, and tells every visit on the way. No worker is needed.
+ *
+ * Where history cannot tell what the workflow saw, the fold takes the likeliest and marks the place; it does not fail:
+ * - two local activities at once, whose order is known but not which clock the first one saw;
+ * - a task that timed out while a local activity ran (temporal.md, spike 2);
+ * - an update behind a task without commands, after a worker without the run's cache took over (same place).
+ */
+import type { Definition } from '../definition/types.ts';
+import { advance, genesis } from '../engine/advance.ts';
+import { carry, restore } from '../engine/carry.ts';
+import { type FailureCause, failureOfCause } from '../engine/causes.ts';
+import type { Event } from '../engine/protocol.ts';
+import { toEvent, updateToEvent } from '../engine/signals.ts';
+import { genesisOf, runInputOf } from '../engine/start.ts';
+import type { OpenVisit, RunState } from '../engine/state.ts';
+import type { EffectResult } from '../steps/kind.ts';
+import { compile, type Program } from '../steps/program.ts';
+import type { Closed, HistoryEvent, LocalMarker } from './events.ts';
+import { type Answered, type Group, Grouping, type Request } from './groups.ts';
+import { type RowEnd, Rows, type RowWindow, type TraceRow } from './rows.ts';
+import { sameJson } from './same.ts';
+
+/** The local activity by which a long walk gives way (engine contract). */
+export const YIELD_SUMMARY = '$yield';
+
+/** Where the fold had to guess, by the event's id in its run. */
+export interface Guess {
+  readonly eventId: number;
+  readonly why:
+    | 'local_activities_together'
+    | 'task_timed_out'
+    | 'update_after_silent_task'
+    | 'carried_state_differs'
+    | 'ended_otherwise'
+    | 'not_walkable';
+}
+
+/** What one run's history came to. */
+export interface RunTrace {
+  /** Undefined where the run's argument is nothing that can be walked; such a run has failed, and has no rows. */
+  readonly state: RunState | undefined;
+  readonly program: Program | undefined;
+  readonly window: RowWindow;
+  readonly rows: readonly TraceRow[];
+  /** Visits that began in a run before. */
+  readonly ends: ReadonlyMap<string, RowEnd>;
+  /** Visits that began in this run, kept or not. */
+  readonly count: number;
+  /** Paths of open visits that wait. */
+  readonly waiting: ReadonlySet<string>;
+  /** Visits that were open already when this run took over from the one before. */
+  readonly inherited: readonly Inherited[];
+  readonly guesses: readonly Guess[];
+  readonly closed: Closed | undefined;
+  readonly continuedFrom: string | undefined;
+}
+
+export type Inherited = Pick<TraceRow, 'path' | 'stepSlug' | 'stepType' | 'startedAt'>;
+
+/** An activity in flight, as the server describes it. */
+export interface PendingAttempt {
+  readonly activityId: string;
+  readonly attempt: number;
+}
+
+const ALL_ROWS: RowWindow = { from: 0, to: Number.POSITIVE_INFINITY };
+
+/** Folds event by event, so that a long history need not be held. Feed it the events in order, then ask for the trace. */
+export class Fold {
+  readonly #workflowId: string;
+  readonly #grouping = new Grouping();
+  readonly #rows: Rows;
+  readonly #guesses: Guess[] = [];
+  #program: Program | undefined;
+  #state: RunState | undefined;
+  #continuedFrom: string | undefined;
+  #inherited: Inherited[] = [];
+  /** Event that opened a command → the command's id. */
+  readonly #ids = new Map<number, string>();
+  /** Command's id → the event that opened it last. */
+  readonly #opened = new Map<string, number>();
+  /** Attempts and start of activities, until they end. */
+  readonly #starts = new Map<number, { attempt: number; at: number }>();
+  /** Groups with updates behind a silent task, until a replay makes them doubtful. */
+  #silentUpdates: number[] = [];
+  #afterSilent = false;
+
+  constructor(workflowId: string, window: RowWindow = ALL_ROWS) {
+    this.#workflowId = workflowId;
+    this.#rows = new Rows(window);
+  }
+
+  push(event: HistoryEvent): void {
+    const group = this.#grouping.push(event);
+    if (group !== undefined) this.#take(group);
+  }
+
+  finish(pending: readonly PendingAttempt[] = []): RunTrace {
+    const last = this.#grouping.finish();
+    if (last !== undefined) this.#take(last);
+    const closed = this.#grouping.closed;
+    for (const { activityId, attempt } of pending) {
+      const path = this.#rowOf(activityId);
+      if (path !== undefined) this.#rows.attempt(path, attempt);
+    }
+    if (closed !== undefined) this.#checkEnd(closed);
+    return {
+      state: this.#state,
+      program: this.#program,
+      window: this.#rows.window,
+      rows: this.#rows.rows,
+      ends: this.#rows.ends,
+      count: this.#rows.count,
+      waiting: new Set(visits(this.#state).flatMap((visit) => (visit.waiting === undefined ? [] : [visit.path]))),
+      inherited: this.#inherited,
+      guesses: this.#guesses,
+      closed,
+      continuedFrom: this.#continuedFrom,
+    };
+  }
+
+  #take(group: Group): void {
+    if (group.begins !== undefined) this.#begin(group.begins, group.at);
+    if (this.#state === undefined) return;
+    this.#doubt(group);
+    for (const request of group.requests) this.#request(request, group.at);
+    for (const answer of group.answers) this.#answer(answer, group.at);
+    this.#markers(group);
+    for (const event of group.issued) {
+      const id = event.type === 'activityScheduled' ? event.activityId : event.summary;
+      this.#ids.set(event.id, id);
+      this.#opened.set(id, event.id);
+    }
+  }
+
+  #begin(event: Extract<HistoryEvent, { type: 'workflowStarted' }>, at: number): void {
+    this.#continuedFrom = event.continuedFrom;
+    const input = runInputOf(event.argument);
+    if (input === undefined) return;
+    const compiled = compileQuietly(input.definition);
+    if (compiled === undefined) return;
+    this.#program = compiled;
+    if (input.carried !== undefined) {
+      const restored = restore(input.carried);
+      this.#state = restored;
+      this.#inherited = openRows(restored, compiled);
+      return;
+    }
+    this.#state = genesis(compiled, genesisOf(input, this.#workflowId, event.time));
+    this.#apply({ type: 'started', at }, event.id);
+  }
+
+  #request(request: Request, at: number): void {
+    const event =
+      request.type === 'signal'
+        ? toEvent(request.name, request.payload, at)
+        : updateToEvent(request.name ?? '', request.payload, at);
+    if (event !== undefined) this.#apply(event, request.id);
+  }
+
+  #answer(answer: Answered, at: number): void {
+    switch (answer.type) {
+      case 'cancelRequested':
+        this.#apply({ type: 'cancel', at }, answer.id);
+        return;
+      case 'activityStarted':
+        this.#starts.set(answer.scheduledId, { attempt: answer.attempt, at: answer.time });
+        return;
+      case 'timerFired': {
+        const id = this.#answered(answer.startedId);
+        if (id !== undefined) this.#apply({ type: 'fired', at, id }, answer.id);
+        return;
+      }
+      case 'activityCompleted':
+      case 'activityFailed': {
+        const start = this.#starts.get(answer.scheduledId);
+        this.#starts.delete(answer.scheduledId);
+        const id = this.#answered(answer.scheduledId);
+        if (id === undefined) return;
+        const failed = answer.type === 'activityFailed';
+        const event = ended(id, at, failed ? answer.cause : undefined, failed ? undefined : answer.result);
+        this.#applyEnd(event, answer.id, {
+          attempts: start?.attempt ?? 1,
+          startedAt: start?.at,
+          completedAt: answer.time,
+        });
+      }
+    }
+  }
+
+  /** The command that this event opened, if its answer is still awaited: one that was cancelled meanwhile is not (E4). */
+  #answered(openedBy: number): string | undefined {
+    const id = this.#ids.get(openedBy);
+    this.#ids.delete(openedBy);
+    if (id === undefined || this.#opened.get(id) !== openedBy) return undefined;
+    this.#opened.delete(id);
+    return id;
+  }
+
+  #markers(group: Group): void {
+    const again = new Set(group.issued.map((event) => (event.type === 'activityScheduled' ? event.activityId : '')));
+    group.markers.forEach((marker, n) => {
+      // Not an end: the SDK tries again after a timer, or the shell goes on with a regular activity.
+      if (marker.backoff || (marker.cause?.kind === 'timeout' && again.has(marker.summary))) return;
+      const at = Math.max(this.#state?.now ?? 0, group.at, marker.completedAt ?? 0);
+      if (marker.summary === YIELD_SUMMARY) {
+        this.#apply({ type: 'continue', at }, marker.id);
+        return;
+      }
+      if (group.markers.some((other, m) => m > n && this.#awaits(other) && other.summary !== marker.summary)) {
+        this.#guess(marker.id, 'local_activities_together');
+      }
+      const event = ended(marker.summary, at, marker.cause, marker.result);
+      this.#applyEnd(event, marker.id, {
+        attempts: marker.attempt,
+        startedAt: marker.scheduledAt,
+        completedAt: marker.completedAt ?? at,
+      });
+    });
+  }
+
+  #awaits(marker: LocalMarker): boolean {
+    return marker.summary !== YIELD_SUMMARY && Object.hasOwn(this.#state?.open ?? {}, marker.summary);
+  }
+
+  #applyEnd(
+    event: Event & { id: string },
+    eventId: number,
+    tried: { attempts: number; startedAt: number | undefined; completedAt: number },
+  ): void {
+    const path = this.#rowOf(event.id);
+    if (path !== undefined) {
+      const { attempts, startedAt, completedAt } = tried;
+      const effort = { path, attempts, completedAt, ...(startedAt === undefined ? {} : { startedAt }) };
+      this.#rows.tried(effort);
+      this.#rows.during(effort);
+    }
+    this.#apply(event, eventId);
+    this.#rows.during(undefined);
+  }
+
+  /** The row of the visit that has this command open. An undo step is a row of its own. */
+  #rowOf(id: string): string | undefined {
+    const command = this.#state?.open[id];
+    if (command?.type === 'rollback') return id;
+    return command !== undefined && 'path' in command ? command.path : undefined;
+  }
+
+  #apply(event: Event, eventId: number): void {
+    const { program, state } = { program: this.#program, state: this.#state };
+    if (program === undefined || state === undefined) return;
+    try {
+      for (const command of advance(program, state, event, this.#rows.take)) {
+        if (command.type === 'cancel') this.#opened.delete(command.id);
+      }
+    } catch {
+      // The core does not throw; a history that makes it do so was written by another interpreter.
+      this.#guess(eventId, 'not_walkable');
+      this.#state = undefined;
+    }
+  }
+
+  #doubt(group: Group): void {
+    if (group.timedOut && group.markers.length > 0) this.#guess(group.startedId, 'task_timed_out');
+    if (this.#afterSilent && group.requests.some((request) => request.type !== 'signal')) {
+      this.#silentUpdates.push(group.startedId);
+    }
+    this.#afterSilent = group.silent;
+    if (!group.replayed) return;
+    for (const eventId of this.#silentUpdates) this.#guess(eventId, 'update_after_silent_task');
+    this.#silentUpdates = [];
+  }
+
+  #checkEnd(closed: Closed): void {
+    const { program, state } = { program: this.#program, state: this.#state };
+    if (program === undefined || state === undefined) return;
+    if (closed.how === 'continued') {
+      const carried = runInputOf(closed.argument)?.carried;
+      if (carried === undefined || !sameJson(carry(program, state), carried))
+        this.#guess(closed.id, 'carried_state_differs');
+      return;
+    }
+    const fits = ENDINGS[closed.how];
+    if (fits !== undefined && state.ending?.status !== fits) this.#guess(closed.id, 'ended_otherwise');
+  }
+
+  #guess(eventId: number, why: Guess['why']): void {
+    this.#guesses.push({ eventId, why });
+  }
+}
+
+function visits(state: RunState | undefined): OpenVisit[] {
+  return Object.values(state?.frames ?? {}).flatMap((frame) => (frame.visit === undefined ? [] : [frame.visit]));
+}
+
+/** Open visits and loops, in order of start. */
+function openRows(state: RunState, program: Program): Inherited[] {
+  const open = Object.values(state.frames).flatMap((frame) => [...frame.loops, ...(frame.visit ? [frame.visit] : [])]);
+  return open
+    .map(({ path, slug, startedAt }) => ({
+      path,
+      stepSlug: slug,
+      stepType: program.steps.get(slug)?.type ?? slug,
+      startedAt,
+    }))
+    .sort((a, b) => a.startedAt - b.startedAt);
+}
+
+/** Ends that the run itself brought about; termination and Temporal's own timeout come from outside. */
+const ENDINGS: { readonly [how in Closed['how']]?: 'completed' | 'failed' | 'cancelled' } = {
+  completed: 'completed',
+  failed: 'failed',
+  cancelled: 'cancelled',
+};
+
+function ended(id: string, at: number, cause: FailureCause | undefined, result: unknown): Event & { id: string } {
+  return cause === undefined
+    ? { type: 'completed', at, id, result: result as EffectResult }
+    : { type: 'failed', at, id, error: failureOfCause(cause) };
+}
+
+/** A definition that does not compile failed its run at once; so does one that is no definition at all. */
+function compileQuietly(definition: Definition): Program | undefined {
+  try {
+    const compiled = compile(definition);
+    return 'program' in compiled ? compiled.program : undefined;
+  } catch {
+    return undefined;
+  }
+}

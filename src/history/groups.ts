@@ -1,0 +1,178 @@
+/**
+ * Which events of a history the workflow got together, and in which order (temporal.md, spike 2). A group is all events
+ * since the last group up to a WorkflowTaskStarted that is followed by its WorkflowTaskCompleted; failed and timed-out
+ * tasks do not divide. The SDK hands over signals and updates first, in order, then everything else in order, and the
+ * ends of local activities last, in the order of the markers behind the task's completion.
+ */
+import type { Closed, HistoryEvent, Issued, LocalMarker, Outside } from './events.ts';
+
+export type Request = Extract<HistoryEvent, { type: 'signal' | 'updateAccepted' | 'updateAdmitted' }>;
+export type Answered = Exclude<Outside, Request>;
+
+export interface Group {
+  /** When the task started: the clock of everything in it but local activities. */
+  readonly at: number;
+  readonly startedId: number;
+  /** The first event of the history, in the first group. */
+  readonly begins?: Extract<HistoryEvent, { type: 'workflowStarted' }>;
+  /** Signals, and updates that were accepted, in the order handed over. */
+  readonly requests: readonly Request[];
+  readonly answers: readonly Answered[];
+  readonly markers: readonly LocalMarker[];
+  /** What the task issued, markers and updates left out. */
+  readonly issued: readonly Exclude<Issued, LocalMarker | Request>[];
+  readonly closed?: Closed;
+  /** A task of this group timed out before the one that completed. */
+  readonly timedOut: boolean;
+  /** Nothing was issued, and the next task was scheduled at once: a replay joins the two (see `replayed`). */
+  readonly silent: boolean;
+  /** The task went to a worker that did not hold the run, and so replayed the history up to here. */
+  readonly replayed: boolean;
+}
+
+interface Draft {
+  at: number;
+  startedId: number;
+  timedOut: boolean;
+  silent: boolean;
+  replayed: boolean;
+  begins?: Extract<HistoryEvent, { type: 'workflowStarted' }>;
+  inputs: Outside[];
+  issued: Issued[];
+  closed?: Closed;
+}
+
+/** The first task is scheduled as the second event, on the common queue. */
+const FIRST_TASK = 2;
+
+/** Takes a history event by event, so that a long one need not be held; gives each group when it is complete. */
+export class Grouping {
+  #inputs: Outside[] = [];
+  #begins: Extract<HistoryEvent, { type: 'workflowStarted' }> | undefined;
+  #started: HistoryEvent | undefined;
+  #timedOut = false;
+  #replayed = false;
+  #afterCompleted = false;
+  #draft: Draft | undefined;
+  #closed: Closed | undefined;
+  /** Requests admitted before their task, by the update's id. */
+  #admitted = new Map<string, Extract<Outside, { type: 'updateAdmitted' }>>();
+
+  push(event: HistoryEvent): Group | undefined {
+    if (event.type === 'taskScheduled') {
+      if (this.#afterCompleted && this.#draft !== undefined) this.#draft.silent = true;
+      if (!event.sticky && event.id > FIRST_TASK) this.#replayed = true;
+    }
+    this.#afterCompleted = event.type === 'taskCompleted';
+    switch (event.type) {
+      case 'workflowStarted':
+        this.#begins = event;
+        return undefined;
+      case 'taskStarted':
+        this.#started = event;
+        return undefined;
+      case 'taskTimedOut':
+        this.#timedOut ||= this.#started !== undefined;
+        this.#started = undefined;
+        return undefined;
+      case 'taskFailed':
+        this.#started = undefined;
+        return undefined;
+      case 'taskCompleted':
+        return this.#divide();
+      case 'activityScheduled':
+      case 'timerStarted':
+      case 'updateAccepted':
+      case 'localActivity':
+        this.#draft?.issued.push(event);
+        return undefined;
+      case 'closed':
+        this.#closed = event;
+        if (this.#draft !== undefined) this.#draft.closed = event;
+        return undefined;
+      case 'updateAdmitted':
+        this.#admitted.set(event.updateId, event);
+        return undefined;
+      case 'taskScheduled':
+      case 'other':
+        return undefined;
+      default:
+        this.#inputs.push(event);
+        return undefined;
+    }
+  }
+
+  /** The last group that was handed over; what came after it has not reached the workflow yet. */
+  finish(): Group | undefined {
+    const draft = this.#draft;
+    this.#draft = undefined;
+    return draft === undefined ? undefined : this.#group(draft);
+  }
+
+  /** How the run was closed, if it was. */
+  get closed(): Closed | undefined {
+    return this.#closed;
+  }
+
+  #divide(): Group | undefined {
+    const before = this.finish();
+    const started = this.#started;
+    if (started !== undefined) {
+      const begins = this.#begins;
+      this.#draft = {
+        at: started.time,
+        startedId: started.id,
+        ...(begins === undefined ? {} : { begins }),
+        inputs: this.#inputs,
+        issued: [],
+        timedOut: this.#timedOut,
+        silent: false,
+        replayed: this.#replayed,
+      };
+      this.#timedOut = false;
+      this.#replayed = false;
+      this.#inputs = [];
+      this.#begins = undefined;
+      this.#started = undefined;
+    }
+    return before;
+  }
+
+  #group(draft: Draft): Group {
+    const placed: { place: number; request: Request }[] = [];
+    const answers: Answered[] = [];
+    const markers: LocalMarker[] = [];
+    const issued: Exclude<Issued, LocalMarker | Request>[] = [];
+    for (const input of draft.inputs) {
+      if (input.type === 'signal') placed.push({ place: input.id, request: input });
+      else if (input.type !== 'updateAdmitted') answers.push(input);
+    }
+    for (const event of draft.issued) {
+      if (event.type === 'localActivity') markers.push(event);
+      else if (event.type === 'updateAccepted') placed.push(this.#accepted(event));
+      else issued.push(event);
+    }
+    placed.sort((a, b) => a.place - b.place);
+    return {
+      at: draft.at,
+      startedId: draft.startedId,
+      ...(draft.begins === undefined ? {} : { begins: draft.begins }),
+      requests: placed.map(({ request }) => request),
+      answers,
+      markers,
+      issued,
+      ...(draft.closed === undefined ? {} : { closed: draft.closed }),
+      timedOut: draft.timedOut,
+      silent: draft.silent,
+      replayed: draft.replayed,
+    };
+  }
+
+  /** An update stands half a step behind the event that was the last when it came. */
+  #accepted(event: Extract<Issued, { type: 'updateAccepted' }>): { place: number; request: Request } {
+    const admitted = this.#admitted.get(event.updateId);
+    if (event.name !== undefined || admitted === undefined) return { place: event.sequencingId + 0.5, request: event };
+    this.#admitted.delete(event.updateId);
+    return { place: admitted.id, request: admitted };
+  }
+}

@@ -1,0 +1,140 @@
+/**
+ * The trace of a run as rows: one for every visit of a step, pure steps too, in order of start (design.md §5, "step").
+ * The core says what began and ended; history says when an effect really ran, and how often it was tried.
+ */
+import type { RunError } from '../definition/run.ts';
+import type { TraceEvent } from '../engine/protocol.ts';
+import type { Json } from '../template/types.ts';
+
+export interface TraceRow {
+  readonly path: string;
+  readonly stepSlug: string;
+  readonly stepType: string;
+  readonly status: 'running' | 'waiting' | 'completed' | 'failed' | 'cancelled' | 'skipped';
+  readonly port?: string;
+  /** 0 for a step that was skipped. */
+  readonly attempts: number;
+  readonly input?: Json;
+  /** The envelope `{type, data, meta?}`. */
+  readonly output?: Json;
+  readonly error?: RunError;
+  /** Epoch milliseconds. */
+  readonly startedAt: number;
+  readonly completedAt?: number;
+}
+
+/** What a run of the chain adds to the row of a visit that began in an earlier one; open while `completedAt` is absent. */
+export type RowEnd = Pick<TraceRow, 'path' | 'status'> &
+  Partial<Omit<TraceRow, 'path' | 'status' | 'stepSlug' | 'stepType' | 'startedAt'>>;
+
+/** Which rows of a run are kept, by their number in it; the others are counted only. */
+export interface RowWindow {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** An activity or local activity of a visit, as history has it. Times in epoch milliseconds. */
+export interface Effort {
+  readonly path: string;
+  readonly attempts: number;
+  /** Absent where it is not known, or is only that of a later attempt. */
+  readonly startedAt?: number;
+  readonly completedAt: number;
+}
+
+type Open = { -readonly [K in keyof TraceRow]: TraceRow[K] };
+type End = { -readonly [K in keyof RowEnd]: RowEnd[K] };
+
+export class Rows {
+  readonly window: RowWindow;
+  /** Rows of the window, by their number less `window.from`. */
+  readonly rows: TraceRow[] = [];
+  /** Visits that began before this run and went on in it. */
+  readonly ends = new Map<string, RowEnd>();
+  /** How many visits began. */
+  count = 0;
+  readonly #open = new Map<string, Open>();
+  #effort: Effort | undefined;
+
+  constructor(window: RowWindow) {
+    this.window = window;
+  }
+
+  /** Until the next call: what ended the visit that the core is about to hear of. */
+  during(effort: Effort | undefined): void {
+    this.#effort = effort;
+  }
+
+  /** For the core's third argument. */
+  readonly take = (event: TraceEvent): void => {
+    switch (event.t) {
+      case 'begin':
+        this.#begin(event);
+        return;
+      case 'input':
+        this.#touch(event.path).input = event.input;
+        return;
+      // Whether a visit waits is asked of the state, when all is folded.
+      case 'wait':
+        return;
+      case 'end':
+        this.#end(event);
+    }
+  };
+
+  /** Sets attempts of activities that are still in flight, by the path of their visit. */
+  attempt(path: string, attempts: number): void {
+    const row = this.#touch(path);
+    row.attempts = Math.max(row.attempts ?? 0, attempts);
+  }
+
+  #begin(event: TraceEvent & { t: 'begin' }): void {
+    const row: Open = {
+      path: event.path,
+      stepSlug: event.slug,
+      stepType: event.stepType,
+      status: 'running',
+      attempts: 1,
+      startedAt: event.at,
+    };
+    const number = this.count++;
+    if (number >= this.window.from && number < this.window.to) this.rows.push(row);
+    this.#open.set(event.path, row);
+  }
+
+  #end(event: TraceEvent & { t: 'end' }): void {
+    const row = this.#touch(event.path);
+    row.status = event.status;
+    if (event.port !== undefined) row.port = event.port;
+    if (event.output !== undefined) row.output = event.output;
+    if (event.error !== undefined) row.error = event.error;
+    if (event.status === 'skipped') row.attempts = 0;
+    const effort = this.#effort?.path === event.path ? this.#effort : undefined;
+    row.completedAt = effort?.completedAt ?? event.at;
+    if (effort !== undefined) this.#tried(row, effort);
+    this.#open.delete(event.path);
+  }
+
+  /** An activity of the visit has ended; the visit itself may go on. */
+  tried(effort: Effort): void {
+    this.#tried(this.#touch(effort.path), effort);
+  }
+
+  #tried(row: Open | End, effort: Effort): void {
+    row.attempts = Math.max(row.attempts ?? 0, effort.attempts);
+    // Only the first attempt's start is the step's; of several, history keeps the last only.
+    if ('startedAt' in row && effort.startedAt !== undefined && effort.attempts === 1) {
+      row.startedAt = Math.max(row.startedAt, effort.startedAt);
+    }
+  }
+
+  #touch(path: string): Open | End {
+    const open = this.#open.get(path);
+    if (open !== undefined) return open;
+    const before = this.ends.get(path) as End | undefined;
+    if (before !== undefined) return before;
+    const fresh: End = { path, status: 'running' };
+    this.ends.set(path, fresh);
+    return fresh;
+  }
+}
