@@ -10,6 +10,20 @@ export function mixedLogic(expression: Expression): number[] {
   return collect(expression.node, []).sort((a, b) => a - b);
 }
 
+/**
+ * Columns (1-based) of strings within the expression that hold `{{`: they are texts as they stand, nothing is put into them.
+ */
+export function bracedStrings(expression: Expression): number[] {
+  const columns: number[] = [];
+  const visit = (node: Node): void => {
+    if (node.kind === 'literal' && typeof node.value === 'string' && node.value.includes('{{'))
+      columns.push(node.column);
+    for (const child of children(node)) visit(child);
+  };
+  visit(expression.node);
+  return columns;
+}
+
 function collect(node: Node, columns: number[]): number[] {
   if (node.kind === 'binary' && isLogic(node.operator) && !node.leftGrouped) {
     const { left } = node;

@@ -270,6 +270,10 @@ class Parser {
       this.advance();
       return members;
     }
+    if (this.isSign('{')) {
+      const problem = 'Braces within an expression are an object, not a template.';
+      throw syntax(this.source, this.token.start - 1, problem, 'the path without braces, or the key of a member');
+    }
     for (;;) {
       const key = this.token.type === 'string' ? this.token.text : undefined;
       if (key === undefined) members.push(this.member(this.takeName('the key of a member')));
