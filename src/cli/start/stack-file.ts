@@ -1,6 +1,9 @@
 import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isAlive, processStarted } from '#lock';
+import type { Config } from '../../config.ts';
+import type { OwnServer } from './server.ts';
+import type { Supervised } from './supervise.ts';
 
 /** A process, told from a later one with the same id by when it started. */
 export type ProcessNote = { pid: number; started?: string };
@@ -25,19 +28,51 @@ export type StackNote = {
 
 const fileIn = (dataDir: string): string => join(dataDir, 'stack.json');
 
-export function noteProcess(pid: number): ProcessNote {
+function noteProcess(pid: number): ProcessNote {
   const started = processStarted(pid);
   return { pid, ...(started === undefined ? {} : { started }) };
 }
 
-export function writeStackNote(dataDir: string, note: StackNote): void {
-  const draft = `${fileIn(dataDir)}.${process.pid}`;
-  writeFileSync(draft, `${JSON.stringify(note, null, 2)}\n`, { mode: 0o600 });
-  renameSync(draft, fileIn(dataDir));
-}
+/** Keeps the note true while parts begin and are started again. */
+export type StackNotice = {
+  server(server: OwnServer): void;
+  gateway(url: string): void;
+  worker(worker: Supervised): void;
+  remove(): void;
+};
 
-export function removeStackNote(dataDir: string): void {
-  rmSync(fileIn(dataDir), { force: true });
+/** Begins the note of the stack that this process runs. */
+export function noteStack(config: Config): StackNotice {
+  const { dataDir, temporal } = config;
+  const note: StackNote = {
+    ...noteProcess(process.pid),
+    temporal: { address: temporal.address ?? '', namespace: temporal.namespace },
+  };
+  const write = (): void => {
+    if (note.temporal.address === '') return;
+    const draft = `${fileIn(dataDir)}.${process.pid}`;
+    writeFileSync(draft, `${JSON.stringify(note, null, 2)}\n`, { mode: 0o600 });
+    renameSync(draft, fileIn(dataDir));
+  };
+  write();
+  return {
+    server: (server) => {
+      const pid = server.pid();
+      Object.assign(note.temporal, { address: server.address, uiUrl: server.uiUrl, binary: server.binary });
+      if (pid !== undefined) note.temporal.server = noteProcess(pid);
+      write();
+    },
+    gateway: (url) => {
+      note.gateway = { url };
+      write();
+    },
+    worker: (worker) => {
+      const pid = worker.pid();
+      if (pid !== undefined) note.worker = noteProcess(pid);
+      write();
+    },
+    remove: () => rmSync(fileIn(dataDir), { force: true }),
+  };
 }
 
 /** The note that lies there, whether or not its stack still runs. */
@@ -70,5 +105,5 @@ export async function endLeftovers(dataDir: string): Promise<void> {
     while (isAlive(left) && Date.now() < deadline) await new Promise((resolve) => setTimeout(resolve, 50));
     if (isAlive(left)) process.kill(left.pid, 'SIGKILL');
   }
-  removeStackNote(dataDir);
+  rmSync(fileIn(dataDir), { force: true });
 }

@@ -8,14 +8,7 @@ import { lockDataFolder, ownServer, ownWorker } from './parts.ts';
 import { claimPort } from './ports.ts';
 import { say } from './say.ts';
 import type { OwnServer } from './server.ts';
-import {
-  endLeftovers,
-  noteProcess,
-  removeStackNote,
-  runningStack,
-  type StackNote,
-  writeStackNote,
-} from './stack-file.ts';
+import { endLeftovers, noteStack, runningStack } from './stack-file.ts';
 import type { Supervised } from './supervise.ts';
 import { welcome } from './welcome.ts';
 
@@ -57,7 +50,7 @@ export async function start(options: StartOptions = {}): Promise<number> {
     throw error;
   } finally {
     await ending.endAll();
-    say('Ended.');
+    if (ending.signal.aborted) say('Ended.');
   }
 }
 
@@ -66,20 +59,23 @@ async function startStack(given: Config, env: NodeJS.ProcessEnv, ending: Ending)
   mkdirSync(given.dataDir, { recursive: true, mode: 0o700 });
   lockDataFolder(given.dataDir, ending);
   await endLeftovers(given.dataDir);
-  const note = new StackNotice(given.dataDir);
+  const note = noteStack(given);
+  ending.add(RANK.claims, async () => note.remove());
   let server: OwnServer | undefined;
   let config = given;
   if (given.temporal.address === undefined) {
-    server = await ownServer(given, env, ending, () => note.server(server));
-    config = withAddress(given, server.address);
+    const own = await ownServer(given, env, ending, () => note.server(own));
+    server = own;
+    note.server(own);
+    config = withAddress(given, own.address);
     ending.signal.throwIfAborted();
   }
   const temporal = await ready(config, ending, server !== undefined);
   const { config: complete, gatewayUrl } = await gatewayOn(config, temporal, ending, server);
+  if (gatewayUrl !== undefined) note.gateway(gatewayUrl);
   const worker: Supervised = await ownWorker(complete, env, ending, { onRestart: () => note.worker(worker) });
+  note.worker(worker);
   ending.signal.throwIfAborted();
-  note.begin(complete, gatewayUrl, server, worker);
-  ending.add(RANK.claims, async () => removeStackNote(complete.dataDir));
   welcome(say, { config: complete, gatewayUrl, uiUrl: server?.uiUrl, seconds: (Date.now() - begun) / 1000 });
 }
 
@@ -136,43 +132,4 @@ async function gatewayOn(
   if (gateway) ending.add(RANK.rim, () => gateway.close());
   ending.signal.throwIfAborted();
   return { config: complete, gatewayUrl: gateway?.url };
-}
-
-/** Keeps `<data>/stack.json` true while parts are started again. */
-class StackNotice {
-  readonly #dataDir: string;
-  #note: StackNote | undefined;
-  constructor(dataDir: string) {
-    this.#dataDir = dataDir;
-  }
-
-  begin(config: Config, gatewayUrl: string | undefined, server: OwnServer | undefined, worker: Supervised): void {
-    this.#note = {
-      ...noteProcess(process.pid),
-      ...(gatewayUrl === undefined ? {} : { gateway: { url: gatewayUrl } }),
-      temporal: {
-        address: config.temporal.address ?? '',
-        namespace: config.temporal.namespace,
-        ...(server === undefined ? {} : { uiUrl: server.uiUrl, binary: server.binary }),
-      },
-    };
-    this.server(server);
-    this.worker(worker);
-  }
-
-  server(server: OwnServer | undefined): void {
-    const pid = server?.pid();
-    if (this.#note && pid !== undefined) {
-      this.#note.temporal.server = noteProcess(pid);
-      writeStackNote(this.#dataDir, this.#note);
-    }
-  }
-
-  worker(worker: Supervised): void {
-    const pid = worker.pid();
-    if (this.#note && pid !== undefined) {
-      this.#note.worker = noteProcess(pid);
-      writeStackNote(this.#dataDir, this.#note);
-    }
-  }
 }

@@ -1,0 +1,130 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker';
+import { inject } from 'vitest';
+import { createActivities } from '../../activities/table.ts';
+import { compiledRoot } from '../../src/cli/start/project-root.ts';
+import { connect, connectionOptions, type TemporalConnection } from '../../src/client/connect.ts';
+import { type Config, readConfig } from '../../src/config.ts';
+
+// For tests of the project `e2e` (test/e2e/**, test/start/**). All of them share one real Temporal server with the
+// namespace and search attributes set up; each `testServer()` has a task queue and a data folder of its own, so files do not meet as long as
+// they take workflow ids or organizations of their own.
+//
+//   let server: TestServer;
+//   let worker: TestWorker;
+//   beforeAll(async () => {
+//     server = await testServer({ SIGNALBOX_HISTORY_LIMIT: '20' });
+//     worker = await startWorker(server);          // in this process, with the real bundle and activities
+//   });
+//   afterAll(async () => {
+//     await worker.stop();
+//     await server.close();
+//   });
+//   const handle = await server.client.workflow.start('run', { taskQueue: server.taskQueue, workflowId, args: [...] });
+//
+// To kill or stop a worker, use `forkWorker(server)`: the very process that `npm start` runs.
+
+/** The shared server, seen by one test file. */
+export type TestServer = TemporalConnection & {
+  /** Settings that point at the server, with this file's own task queue and data folder. */
+  config: Config;
+  /** The environment that gives these settings: for child processes. */
+  env: NodeJS.ProcessEnv;
+  taskQueue: string;
+};
+
+/** Connects to the shared server. `overrides` are environment variables, such as SIGNALBOX_HISTORY_LIMIT. */
+export async function testServer(overrides: Record<string, string> = {}): Promise<TestServer> {
+  const dataDir = mkdtempSync(join(tmpdir(), 'signalbox-test-'));
+  const env: NodeJS.ProcessEnv = {
+    ...process.env,
+    SIGNALBOX_PORT: '0',
+    SIGNALBOX_DATA: dataDir,
+    SIGNALBOX_TASK_QUEUE: `test-${randomBytes(6).toString('hex')}`,
+    TEMPORAL_ADDRESS: inject('temporalAddress'),
+    TEMPORAL_NAMESPACE: 'signalbox-test',
+    ...overrides,
+  };
+  const config = readConfig(env);
+  const temporal = await connect(config);
+  return {
+    ...temporal,
+    config,
+    env,
+    taskQueue: config.taskQueue,
+    close: async () => {
+      await temporal.close();
+      rmSync(dataDir, { recursive: true, force: true });
+    },
+  };
+}
+
+/** A worker that polls. */
+export type TestWorker = { stop(): Promise<void> };
+
+export type TestWorkerOptions = {
+  /** Activities that replace or join the real ones, by name. */
+  activities?: Record<string, (...args: never[]) => Promise<unknown>>;
+  /** 0 replays every workflow from its history at every task: what finds nondeterminism. */
+  maxCachedWorkflows?: number;
+};
+
+let installed = false;
+
+/** Starts a worker in this process, with the prebuilt workflow bundle and the real activities. */
+export async function startWorker(server: TestServer, options: TestWorkerOptions = {}): Promise<TestWorker> {
+  if (!installed) {
+    Runtime.install({
+      logger: new DefaultLogger('ERROR'),
+      telemetryOptions: { logging: { forward: {}, filter: 'ERROR' } },
+    });
+    installed = true;
+  }
+  const connection = await NativeConnection.connect(connectionOptions(server.config));
+  const worker = await Worker.create({
+    connection,
+    namespace: server.namespace,
+    taskQueue: server.taskQueue,
+    workflowBundle: { codePath: join(compiledRoot(), 'workflow-bundle.js') },
+    activities: { ...createActivities(server.config), ...options.activities },
+    maxCachedWorkflows: options.maxCachedWorkflows ?? 100,
+    shutdownGraceTime: 1_000,
+    shutdownForceTime: 5_000,
+  });
+  const running = worker.run();
+  return {
+    stop: async () => {
+      worker.shutdown();
+      await running;
+      await connection.close();
+    },
+  };
+}
+
+/** A worker process of its own, which a test may kill. */
+export type ForkedWorker = { child: ChildProcess; end(): Promise<void> };
+
+/** Forks workers/main.js and resolves when it polls. */
+export async function forkWorker(server: TestServer): Promise<ForkedWorker> {
+  const child = fork(join(compiledRoot(), 'workers/main.js'), [], {
+    env: server.env,
+    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+  });
+  await new Promise<void>((resolve, reject) => {
+    child.once('message', () => resolve());
+    child.once('exit', (code) => reject(new Error(`The worker ended before it was ready (exit code ${code}).`)));
+  });
+  return {
+    child,
+    end: async () => {
+      if (child.exitCode !== null || child.signalCode !== null) return;
+      const gone = new Promise((resolve) => child.once('exit', resolve));
+      child.kill('SIGTERM');
+      await gone;
+    },
+  };
+}

@@ -1,0 +1,30 @@
+import { defineConfig } from 'vitest/config';
+
+// Two projects. `quick` needs nothing but Node. `e2e` shares one Temporal server, which its global setup obtains and
+// starts; its files run one after the other, since they share a small machine with that server.
+export default defineConfig({
+  test: {
+    projects: [
+      {
+        test: {
+          name: 'quick',
+          include: ['test/**/*.test.ts'],
+          exclude: ['test/e2e/**', 'test/start/**'],
+          sequence: { groupOrder: 1 },
+        },
+      },
+      {
+        test: {
+          name: 'e2e',
+          include: ['test/e2e/**/*.test.ts', 'test/start/**/*.test.ts'],
+          globalSetup: ['test/support/global-setup.ts'],
+          pool: 'forks',
+          maxWorkers: 1,
+          testTimeout: 60_000,
+          hookTimeout: 120_000,
+          sequence: { groupOrder: 2 },
+        },
+      },
+    ],
+  },
+});
