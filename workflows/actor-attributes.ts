@@ -1,14 +1,12 @@
-/** Search attributes of actors, by which lists find them. Values are cut: a keyword over 2,048 bytes ends a workflow. */
+/** Search attributes of actors, by which lists find them. */
 import { defineSearchAttributeKey, SearchAttributeType, type SearchAttributeUpdatePair } from '@temporalio/common';
 import type { DefinitionHead } from '../src/definition/actors.ts';
+import { ATTRIBUTES, attributeValues } from '../src/definition/attributes.ts';
 
-const ORG = defineSearchAttributeKey('SignalboxOrg', SearchAttributeType.KEYWORD);
-const WORKFLOW = defineSearchAttributeKey('SignalboxWorkflow', SearchAttributeType.KEYWORD);
-const STATUS = defineSearchAttributeKey('SignalboxStatus', SearchAttributeType.KEYWORD);
-const TAGS = defineSearchAttributeKey('SignalboxTags', SearchAttributeType.KEYWORD_LIST);
-
-const LONGEST_VALUE = 200;
-const MOST_TAGS = 50;
+const ORG = defineSearchAttributeKey(ATTRIBUTES.org, SearchAttributeType.KEYWORD);
+const WORKFLOW = defineSearchAttributeKey(ATTRIBUTES.workflow, SearchAttributeType.KEYWORD);
+const STATUS = defineSearchAttributeKey(ATTRIBUTES.status, SearchAttributeType.KEYWORD);
+const TAGS = defineSearchAttributeKey(ATTRIBUTES.tags, SearchAttributeType.KEYWORD_LIST);
 
 /** `SignalboxStatus` of a definition: enabled, disabled or deleted. */
 export function definitionAttributes(
@@ -17,7 +15,7 @@ export function definitionAttributes(
   head: DefinitionHead | null,
 ): SearchAttributeUpdatePair[] {
   const status = head === null ? 'deleted' : head.enabled ? 'enabled' : 'disabled';
-  const tags = (head?.tags ?? []).slice(0, MOST_TAGS).map((tag) => tag.slice(0, LONGEST_VALUE));
+  const tags = attributeValues(head?.tags ?? []);
   return [
     { key: ORG, value: organizationId },
     { key: WORKFLOW, value: slug },

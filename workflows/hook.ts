@@ -73,9 +73,11 @@ export async function hook(start: HookStart): Promise<void> {
     'free',
     () => undefined,
     (request) => {
-      if (state.owner?.workflow !== request.workflow || request.revision < state.revision) return state;
-      // A path that never answered needs no rest.
-      const freed = state.config === null ? state.freed : { workflow: request.workflow, at: Date.now() };
+      if (state.owner?.workflow !== request.workflow) return state;
+      // A claim that never answered is taken back as if it had not been made.
+      if (state.config === null) return become({ ...state, owner: null });
+      if (request.revision < state.revision) return state;
+      const freed = { workflow: request.workflow, at: Date.now() };
       return become({ ...state, owner: null, revision: request.revision, config: null, freed });
     },
   );

@@ -1,0 +1,32 @@
+import type { Client } from '@temporalio/client';
+import type { Config } from '../config.ts';
+import type { TemporalConnection } from './connect.ts';
+import { deriveKeys, type Keys } from './keys.ts';
+
+/** What everything in this folder needs to talk to Temporal for an organization. Made once for a process. */
+export interface Access {
+  readonly client: Client;
+  readonly namespace: string;
+  readonly taskQueue: string;
+  /** Events after which actors continue as new. */
+  readonly historyLimit: number;
+  readonly keys: Keys;
+  /** Where Temporal's Web UI is, for links to runs. No slash at the end. */
+  readonly webUrl?: string;
+}
+
+export function access(
+  temporal: Pick<TemporalConnection, 'client' | 'namespace'>,
+  config: Pick<Config, 'taskQueue' | 'historyLimit'>,
+  masterKey: Uint8Array,
+  webUrl?: string,
+): Access {
+  return {
+    client: temporal.client,
+    namespace: temporal.namespace,
+    taskQueue: config.taskQueue,
+    historyLimit: config.historyLimit,
+    keys: deriveKeys(masterKey),
+    ...(webUrl === undefined ? {} : { webUrl: webUrl.replace(/\/+$/, '') }),
+  };
+}

@@ -1,0 +1,84 @@
+/** How actors are written to and read from, whatever they hold. */
+import { WithStartWorkflowOperation, type WorkflowExecutionDescription } from '@temporalio/client';
+import { WorkflowNotFoundError } from '@temporalio/common';
+import { ulid } from 'ulid';
+import type { ActorStart } from '../definition/actors.ts';
+import type { Access } from './access.ts';
+import { read, write } from './calls.ts';
+
+/** Which actor, and how it begins when there is none yet. */
+export interface Actor<Start extends ActorStart> {
+  readonly workflowId: string;
+  readonly workflowType: string;
+  readonly start: Start;
+}
+
+type Keyless<Request> = Omit<Request, 'key'>;
+
+/**
+ * Sends the update and starts the actor where it does not exist.
+ * @throws ClientError with the actor's code when it refuses.
+ */
+export function writeOrStart<Start extends ActorStart, Request extends { key: string }, Answer>(
+  access: Access,
+  actor: Actor<Start>,
+  update: string,
+  request: Keyless<Request>,
+): Promise<Answer> {
+  const key = ulid();
+  return write(access, actor.workflowId, () =>
+    access.client.workflow.executeUpdateWithStart<
+      (start: Start) => Promise<void>,
+      Answer,
+      [Keyless<Request> & { key: string }]
+    >(update, {
+      updateId: key,
+      args: [{ ...request, key }],
+      startWorkflowOperation: new WithStartWorkflowOperation(actor.workflowType, {
+        workflowId: actor.workflowId,
+        taskQueue: access.taskQueue,
+        args: [actor.start],
+        workflowIdConflictPolicy: 'USE_EXISTING',
+        workflowIdReusePolicy: 'ALLOW_DUPLICATE',
+      }),
+    }),
+  );
+}
+
+/**
+ * Sends the update to an actor that exists.
+ * @throws ClientError `not_found` where it does not.
+ */
+export function writeTo<Request extends { key: string }, Answer>(
+  access: Access,
+  workflowId: string,
+  update: string,
+  request: Keyless<Request>,
+): Promise<Answer> {
+  const key = ulid();
+  return write(access, workflowId, () =>
+    access.client.workflow.getHandle(workflowId).executeUpdate<Answer, [Keyless<Request> & { key: string }]>(update, {
+      updateId: key,
+      args: [{ ...request, key }],
+    }),
+  );
+}
+
+/** The latest execution under that id, or undefined. */
+export async function describe(access: Access, workflowId: string): Promise<WorkflowExecutionDescription | undefined> {
+  return read(access, async () => {
+    try {
+      return await access.client.workflow.getHandle(workflowId).describe();
+    } catch (error) {
+      if (error instanceof WorkflowNotFoundError) return undefined;
+      throw error;
+    }
+  });
+}
+
+/** One field of the memo of an actor that is open; undefined where there is no actor or no such field. */
+export async function readMemo<T>(access: Access, workflowId: string, field: string): Promise<T | undefined> {
+  const description = await describe(access, workflowId);
+  if (description?.status.name !== 'RUNNING') return undefined;
+  return (description.memo?.[field] ?? undefined) as T | undefined;
+}

@@ -1,0 +1,143 @@
+/**
+ * Every call to Temporal goes through here: it has a deadline, is repeated where repeating helps, and fails with a
+ * ClientError. Writes to one workflow queue up, since a workflow takes ten updates at once (temporal.md, fact 12).
+ *
+ * A write that is repeated must be harmless: it carries its own key (temporal.md, spike 1).
+ */
+import { setTimeout as delay } from 'node:timers/promises';
+import {
+  isGrpcServiceError,
+  WorkflowUpdateFailedError,
+  WorkflowUpdateRPCTimeoutOrCancelledError,
+} from '@temporalio/client';
+import { ApplicationFailure, WorkflowNotFoundError } from '@temporalio/common';
+import type { Json } from '../template/types.ts';
+import type { Access } from './access.ts';
+import { ClientError } from './errors.ts';
+
+/** Past this a write's outcome is unknown (design.md §4), and a read's Temporal is taken for unreachable. */
+export const WRITE_MS = 10_000;
+export const READ_MS = 5_000;
+const AT_ONCE = 5;
+const FIRST_PAUSE_MS = 10;
+const LONGEST_PAUSE_MS = 500;
+
+const GRPC = {
+  CANCELLED: 1,
+  INVALID_ARGUMENT: 3,
+  DEADLINE_EXCEEDED: 4,
+  NOT_FOUND: 5,
+  RESOURCE_EXHAUSTED: 8,
+  FAILED_PRECONDITION: 9,
+  ABORTED: 10,
+  UNAVAILABLE: 14,
+} as const;
+
+/** Reads once more while Temporal is busy or away, at most READ_MS. */
+export function read<T>(access: Access, act: () => Promise<T>): Promise<T> {
+  return attempt(access, READ_MS, false, act);
+}
+
+/** Writes to the workflow `target`, which other writes of this process to it may have to wait for. */
+export async function write<T>(access: Access, target: string, act: () => Promise<T>): Promise<T> {
+  const leave = await enter(target);
+  try {
+    return await attempt(access, WRITE_MS, true, act);
+  } finally {
+    leave();
+  }
+}
+
+async function attempt<T>(access: Access, withinMs: number, isWrite: boolean, act: () => Promise<T>): Promise<T> {
+  const deadline = Date.now() + withinMs;
+  for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)) {
+    try {
+      return await access.client.withDeadline(deadline, act);
+    } catch (error) {
+      if (!isPassing(error) || Date.now() + pauseMs >= deadline) throw translated(error, isWrite);
+    }
+    await delay(pauseMs);
+  }
+}
+
+/** What a repeat may cure: a busy server, a workflow that is just continuing as new, a server that is away. */
+function isPassing(error: unknown): boolean {
+  if (failureOf(error)?.type === 'AcceptedUpdateCompletedWorkflow') return true;
+  const grpc = grpcOf(error);
+  if (grpc === undefined) return false;
+  if (grpc.code === GRPC.RESOURCE_EXHAUSTED || grpc.code === GRPC.UNAVAILABLE || grpc.code === GRPC.ABORTED)
+    return true;
+  return grpc.code === GRPC.FAILED_PRECONDITION && /workflow task/i.test(grpc.details);
+}
+
+function translated(error: unknown, isWrite: boolean): unknown {
+  if (error instanceof ClientError) return error;
+  const failure = failureOf(error);
+  if (failure !== undefined) {
+    const [details] = failure.details ?? [];
+    return new ClientError(
+      failure.type ?? 'refused',
+      failure.message,
+      details === undefined ? {} : { details: details as Json },
+    );
+  }
+  if (error instanceof WorkflowNotFoundError) {
+    return new ClientError('not_found', 'There is nothing with that id, or it has ended.', { cause: error });
+  }
+  const grpc = grpcOf(error);
+  const isLate =
+    error instanceof WorkflowUpdateRPCTimeoutOrCancelledError ||
+    grpc?.code === GRPC.DEADLINE_EXCEEDED ||
+    grpc?.code === GRPC.CANCELLED;
+  if (isLate && isWrite) {
+    return new ClientError(
+      'outcome_unknown',
+      'No answer came within 10 seconds, so it is not known whether this was done. Look at its state, or send the same request again.',
+      { cause: error },
+    );
+  }
+  if (
+    isLate ||
+    grpc?.code === GRPC.UNAVAILABLE ||
+    grpc?.code === GRPC.RESOURCE_EXHAUSTED ||
+    grpc?.code === GRPC.ABORTED
+  ) {
+    return new ClientError('temporal_unreachable', 'Temporal does not answer at the moment. Try again shortly.', {
+      cause: error,
+    });
+  }
+  if (grpc?.code === GRPC.NOT_FOUND)
+    return new ClientError('not_found', 'There is nothing with that id.', { cause: error });
+  return error;
+}
+
+/** The gRPC error in the chain of causes. */
+export function grpcOf(error: unknown): { code: number; details: string } | undefined {
+  for (let at: unknown = error, depth = 0; at instanceof Error && depth < 5; at = at.cause, depth++) {
+    if (isGrpcServiceError(at)) return { code: at.code, details: at.details ?? '' };
+  }
+  return undefined;
+}
+
+export const isInvalidArgument = (error: unknown): boolean => grpcOf(error)?.code === GRPC.INVALID_ARGUMENT;
+
+/** The refusal of an update. */
+function failureOf(error: unknown): ApplicationFailure | undefined {
+  if (!(error instanceof WorkflowUpdateFailedError)) return undefined;
+  return error.cause instanceof ApplicationFailure ? error.cause : undefined;
+}
+
+const queues = new Map<string, { inside: number; waiting: (() => void)[] }>();
+
+/** Waits for a place among the writes to `target`; call what it answers to give the place back. */
+async function enter(target: string): Promise<() => void> {
+  const queue = queues.get(target) ?? { inside: 0, waiting: [] };
+  queues.set(target, queue);
+  if (queue.inside >= AT_ONCE) await new Promise<void>((resolve) => queue.waiting.push(resolve));
+  else queue.inside += 1;
+  return () => {
+    const next = queue.waiting.shift();
+    if (next) next();
+    else if (--queue.inside === 0) queues.delete(target);
+  };
+}

@@ -1,0 +1,161 @@
+/** Definitions as the organization's workflows: written, read, listed and deleted (design.md §4, §5). */
+import {
+  type ChangeSource,
+  DEFINITION_WORKFLOW,
+  type DefinitionHead,
+  type DefinitionStart,
+  type PutDefinition,
+  type PutDefinitionAnswer,
+  type RemoveDefinition,
+  type RemoveDefinitionAnswer,
+} from '../definition/actors.ts';
+import type { Definition } from '../definition/types.ts';
+import type { Access } from './access.ts';
+import { readMemo, writeOrStart, writeTo } from './actor-calls.ts';
+import { ClientError, hasCode } from './errors.ts';
+import { hooksOf } from './hook-config.ts';
+import { claimHooks, configureHooks, freeHooks } from './hooks.ts';
+import { definitionId } from './ids.ts';
+import { listPage, type Page, type PageRequest } from './listing.ts';
+import { any, type Clause, compare, queryOf } from './query.ts';
+import { readVersion, storeVersion } from './versions.ts';
+
+export interface DefinitionWrite {
+  /** Canonical, and without any clear secret. */
+  readonly definition: Definition;
+  readonly hash: string;
+  readonly source: ChangeSource;
+  readonly by?: string;
+  readonly notes?: string;
+  /** The hash that must stand there now; `*`: any. */
+  readonly ifMatch?: string;
+  /** Nothing may stand there now. */
+  readonly ifNew?: boolean;
+}
+
+/**
+ * Writes a definition: its version first, then its webhook paths, then the head, which is what counts, then what the
+ * paths answer with. Repeating it after any interruption completes it.
+ * @throws ClientError `hash_mismatch`, `already_exists`, `path_taken`, `path_resting`.
+ */
+export async function putDefinition(
+  access: Access,
+  org: string,
+  request: DefinitionWrite,
+): Promise<PutDefinitionAnswer> {
+  const { definition, hash } = request;
+  const { slug } = definition;
+  if (request.ifMatch !== undefined) await demand(access, org, slug, request.ifMatch);
+  await storeVersion(access, org, hash, definition);
+  const wanted = hooksOf(definition);
+  const claimed = await claimHooks(access, org, slug, wanted);
+  const start: DefinitionStart = { organizationId: org, slug, historyLimit: access.historyLimit };
+  let answer: PutDefinitionAnswer;
+  try {
+    answer = await writeOrStart<DefinitionStart, PutDefinition, PutDefinitionAnswer>(
+      access,
+      { workflowId: definitionId(org, slug), workflowType: DEFINITION_WORKFLOW, start },
+      'put',
+      {
+        hash,
+        name: definition.name,
+        enabled: definition.enabled ?? true,
+        tags: definition.tags ?? [],
+        hooks: wanted.map(({ path, trigger }) => ({ path, trigger })),
+        source: request.source,
+        ...(definition.description === undefined ? {} : { description: definition.description }),
+        ...(definition.version === undefined ? {} : { version: definition.version }),
+        ...(request.by === undefined ? {} : { by: request.by }),
+        ...(request.notes === undefined ? {} : { notes: request.notes }),
+        ...(request.ifMatch === undefined ? {} : { ifMatch: request.ifMatch }),
+        ...(request.ifNew === undefined ? {} : { ifNew: request.ifNew }),
+      },
+    );
+  } catch (error) {
+    if (hasCode(error, 'hash_mismatch', 'already_exists')) await freeHooks(access, org, slug, claimed, 0);
+    throw error;
+  }
+  await configureHooks(access, org, slug, wanted, answer.head.revision);
+  await freeHooks(access, org, slug, answer.freed, answer.head.revision);
+  return answer;
+}
+
+/** Deletes a definition and gives its webhook paths up. Its runs go on, and its history of changes stays. @throws ClientError `not_found`, `hash_mismatch`. */
+export async function removeDefinition(
+  access: Access,
+  org: string,
+  slug: string,
+  request: { ifMatch?: string; by?: string } = {},
+): Promise<void> {
+  const missing = new ClientError('not_found', `There is no workflow called ${slug}.`);
+  try {
+    const { head, revision } = await writeTo<RemoveDefinition, RemoveDefinitionAnswer>(
+      access,
+      definitionId(org, slug),
+      'remove',
+      request,
+    );
+    await freeHooks(access, org, slug, head.hooks, revision);
+  } catch (error) {
+    throw hasCode(error, 'not_found') ? missing : error;
+  }
+}
+
+/** What stands under a slug; undefined where there is no such workflow. */
+export async function readHead(access: Access, org: string, slug: string): Promise<DefinitionHead | undefined> {
+  return readMemo<DefinitionHead>(access, definitionId(org, slug), 'head');
+}
+
+/** Head and definition, the definition with the head's version and `enabled`. */
+export async function readDefinition(
+  access: Access,
+  org: string,
+  slug: string,
+): Promise<{ head: DefinitionHead; definition: Definition } | undefined> {
+  const head = await readHead(access, org, slug);
+  if (head === undefined) return undefined;
+  const stored = await readVersion(access, org, slug, head.hash);
+  if (stored === undefined) {
+    throw new ClientError(
+      'version_missing',
+      `The definition ${head.hash} of workflow ${slug} is gone from Temporal. Write it again.`,
+    );
+  }
+  return { head, definition: { ...stored, version: head.version, enabled: head.enabled } };
+}
+
+export interface DefinitionFilter extends PageRequest {
+  readonly enabled?: boolean;
+  readonly tag?: string;
+}
+
+export async function listDefinitions(
+  access: Access,
+  org: string,
+  filter: DefinitionFilter,
+): Promise<Page<DefinitionHead>> {
+  const clauses: Clause[] = [compare('executionStatus', '=', 'Running')];
+  if (filter.enabled === undefined)
+    clauses.push(any(compare('status', '=', 'enabled'), compare('status', '=', 'disabled')));
+  else clauses.push(compare('status', '=', filter.enabled ? 'enabled' : 'disabled'));
+  if (filter.tag !== undefined) clauses.push(compare('tags', '=', filter.tag));
+  const page = await listPage(access, queryOf(org, DEFINITION_WORKFLOW, clauses), filter);
+  const items = page.items.flatMap((row) => (row.memo['head'] ? [row.memo['head'] as DefinitionHead] : []));
+  return { ...page, items };
+}
+
+async function demand(access: Access, org: string, slug: string, ifMatch: string): Promise<void> {
+  const head = await readHead(access, org, slug);
+  if (head === undefined) {
+    throw new ClientError(
+      'hash_mismatch',
+      `Workflow ${slug} does not exist, so it cannot have the hash that you expect.`,
+    );
+  }
+  if (ifMatch !== '*' && ifMatch !== head.hash) {
+    throw new ClientError(
+      'hash_mismatch',
+      `Workflow ${slug} has the hash ${head.hash}. Read it again, and repeat your change on that.`,
+    );
+  }
+}

@@ -1,0 +1,99 @@
+/** Webhook paths: claimed before a definition is written, configured after it, freed when it no longer has them. */
+import {
+  type ClaimHook,
+  type ConfigureHook,
+  type FreeHook,
+  HOOK_WORKFLOW,
+  type HookConfig,
+  type HookPlace,
+  type HookStart,
+  type HookState,
+} from '../definition/actors.ts';
+import type { Access } from './access.ts';
+import { type Actor, readMemo, writeOrStart, writeTo } from './actor-calls.ts';
+import { hasCode } from './errors.ts';
+import { hookId } from './ids.ts';
+
+/** One webhook trigger of a definition. */
+export interface HookWanted extends HookPlace {
+  readonly config: HookConfig;
+}
+
+/** What answers at a path now; undefined where nothing does. */
+export async function readHook(access: Access, org: string, path: string): Promise<HookState | undefined> {
+  const hook = await readMemo<HookState>(access, hookId(org, path), 'hook');
+  return hook?.owner === null ? undefined : hook;
+}
+
+/**
+ * Takes the paths for a workflow, all or none, and answers those that it did not have before.
+ * @throws ClientError `path_taken`, `path_resting`.
+ */
+export async function claimHooks(
+  access: Access,
+  org: string,
+  workflow: string,
+  wanted: readonly HookPlace[],
+): Promise<readonly HookPlace[]> {
+  const claimed: HookPlace[] = [];
+  for (const place of wanted) {
+    const now = await readHook(access, org, place.path);
+    if (now?.owner?.workflow === workflow && now.config !== null) continue;
+    try {
+      await writeOrStart<HookStart, ClaimHook, HookState>(access, actor(access, org, place.path), 'claim', {
+        workflow,
+        trigger: place.trigger,
+      });
+    } catch (error) {
+      await freeHooks(access, org, workflow, claimed, 0);
+      throw error;
+    }
+    claimed.push(place);
+  }
+  return claimed;
+}
+
+/** Writes what answers at each path, as the definition's write with that revision says. */
+export async function configureHooks(
+  access: Access,
+  org: string,
+  workflow: string,
+  wanted: readonly HookWanted[],
+  revision: number,
+): Promise<void> {
+  await Promise.all(
+    wanted.map((hook) =>
+      writeOrStart<HookStart, ConfigureHook, HookState>(access, actor(access, org, hook.path), 'configure', {
+        workflow,
+        trigger: hook.trigger,
+        revision,
+        config: hook.config,
+      }),
+    ),
+  );
+}
+
+/** Gives paths up; one that answered rests a day. */
+export async function freeHooks(
+  access: Access,
+  org: string,
+  workflow: string,
+  places: readonly HookPlace[],
+  revision: number,
+): Promise<void> {
+  await Promise.all(
+    places.map(async (place) => {
+      try {
+        await writeTo<FreeHook, HookState>(access, hookId(org, place.path), 'free', { workflow, revision });
+      } catch (error) {
+        if (!hasCode(error, 'not_found')) throw error;
+      }
+    }),
+  );
+}
+
+const actor = (access: Access, org: string, path: string): Actor<HookStart> => ({
+  workflowId: hookId(org, path),
+  workflowType: HOOK_WORKFLOW,
+  start: { organizationId: org, historyLimit: access.historyLimit, path },
+});

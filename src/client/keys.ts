@@ -1,0 +1,28 @@
+/** The keys that come from the master key: one for each purpose, so that a value made for one is worthless for another. */
+import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
+
+export interface Keys {
+  /** AES-256-GCM of secrets. */
+  readonly secrets: Uint8Array;
+  /** HMAC-SHA256 of list cursors. */
+  readonly cursors: Uint8Array;
+  /** HMAC-SHA256 of resume tokens (language.md §6). */
+  readonly resumeTokens: Uint8Array;
+}
+
+export function deriveKeys(masterKey: Uint8Array): Keys {
+  const derive = (purpose: string) => new Uint8Array(hkdfSync('sha256', masterKey, '', `signalbox ${purpose}`, 32));
+  return { secrets: derive('secrets'), cursors: derive('cursors'), resumeTokens: derive('resume tokens') };
+}
+
+export function hmacHex(key: Uint8Array | string, ...parts: readonly (string | Uint8Array)[]): string {
+  const mac = createHmac('sha256', key);
+  for (const part of parts) mac.update(part);
+  return mac.digest('hex');
+}
+
+/** Compares in constant time; texts of different length are unequal. */
+export function sameText(a: string, b: string): boolean {
+  const [left, right] = [Buffer.from(a), Buffer.from(b)];
+  return left.length === right.length && timingSafeEqual(left, right);
+}

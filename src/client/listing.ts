@@ -1,0 +1,89 @@
+/** Pages of Visibility. Lists may lag behind by some hundred milliseconds; reads by id do not. */
+import type { WorkflowExecutionInfo } from '@temporalio/client';
+import { decodeMapFromPayloads } from '@temporalio/common/lib/internal-non-workflow/index.js';
+import type { Access } from './access.ts';
+import { isInvalidArgument, read } from './calls.ts';
+import { readCursor, writeCursor } from './cursor.ts';
+import { ClientError } from './errors.ts';
+
+export interface Page<T> {
+  readonly items: readonly T[];
+  readonly nextCursor?: string;
+}
+
+export interface PageRequest {
+  /** 1 to 1,000. */
+  readonly limit: number;
+  readonly cursor?: string;
+}
+
+/** What a list tells of one workflow. */
+export interface Row {
+  readonly workflowId: string;
+  readonly runId: string;
+  /** As Temporal names it: RUNNING, COMPLETED, … */
+  readonly status: WorkflowExecutionInfo['status']['name'];
+  readonly startTime: Date;
+  readonly closeTime?: Date;
+  readonly memo: { readonly [field: string]: unknown };
+}
+
+/** @throws ClientError `invalid_cursor`, `invalid_query` where Visibility cannot read a filter's value. */
+export async function listPage(access: Access, query: string, page: PageRequest): Promise<Page<Row>> {
+  const nextPageToken = page.cursor === undefined ? undefined : readCursor(access.keys.cursors, query, page.cursor);
+  let response: Awaited<ReturnType<typeof access.client.workflowService.listWorkflowExecutions>>;
+  try {
+    response = await read(access, () =>
+      access.client.workflowService.listWorkflowExecutions({
+        namespace: access.namespace,
+        query,
+        pageSize: page.limit,
+        ...(nextPageToken === undefined ? {} : { nextPageToken }),
+      }),
+    );
+  } catch (error) {
+    if (!isInvalidArgument(error)) throw error;
+    throw new ClientError(
+      'invalid_query',
+      'A filter of the list has a value that cannot be searched for. Check types and dates.',
+      { cause: error },
+    );
+  }
+  const items = await Promise.all(response.executions.map((raw) => rowOf(access, raw)));
+  const token = response.nextPageToken;
+  return token && token.length > 0 ? { items, nextCursor: writeCursor(access.keys.cursors, query, token) } : { items };
+}
+
+type RawExecution = Awaited<
+  ReturnType<Access['client']['workflowService']['listWorkflowExecutions']>
+>['executions'][number];
+
+const STATUS_NAMES: readonly Row['status'][] = [
+  'UNSPECIFIED',
+  'RUNNING',
+  'COMPLETED',
+  'FAILED',
+  'CANCELLED',
+  'TERMINATED',
+  'CONTINUED_AS_NEW',
+  'TIMED_OUT',
+];
+
+async function rowOf(access: Access, raw: RawExecution): Promise<Row> {
+  const memo = await decodeMapFromPayloads(access.client.options.loadedDataConverter, raw.memo?.fields);
+  return {
+    workflowId: raw.execution?.workflowId ?? '',
+    runId: raw.execution?.runId ?? '',
+    status: STATUS_NAMES[raw.status ?? 0] ?? 'UNKNOWN',
+    startTime: dateOf(raw.startTime) ?? new Date(0),
+    ...optionalDate(dateOf(raw.closeTime)),
+    memo: memo ?? {},
+  };
+}
+
+type Timestamp = RawExecution['startTime'];
+
+const dateOf = (time: Timestamp): Date | undefined =>
+  time ? new Date(Number(time.seconds ?? 0) * 1000 + Math.floor((time.nanos ?? 0) / 1e6)) : undefined;
+
+const optionalDate = (closeTime: Date | undefined) => (closeTime === undefined ? {} : { closeTime });

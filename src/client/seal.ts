@@ -1,0 +1,31 @@
+/** Encryption of secrets: AES-256-GCM, bound to the place where the secret belongs, so that ciphertext moved elsewhere is worthless. */
+import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
+
+const FORM = 'v1';
+const IV_BYTES = 12;
+const TAG_BYTES = 16;
+
+/** `v1.` and base64url of iv, tag and ciphertext. `place` must be given again to open it. */
+export function seal(key: Uint8Array, place: string, clear: string): string {
+  const iv = randomBytes(IV_BYTES);
+  const cipher = createCipheriv('aes-256-gcm', key, iv);
+  cipher.setAAD(Buffer.from(place));
+  const body = Buffer.concat([cipher.update(clear, 'utf8'), cipher.final()]);
+  return `${FORM}.${Buffer.concat([iv, cipher.getAuthTag(), body]).toString('base64url')}`;
+}
+
+/** The clear text; undefined where the key, the place or the text is another. */
+export function unseal(key: Uint8Array, place: string, sealed: string): string | undefined {
+  const [form, text] = sealed.split('.');
+  if (form !== FORM || text === undefined) return undefined;
+  const bytes = Buffer.from(text, 'base64url');
+  if (bytes.length < IV_BYTES + TAG_BYTES) return undefined;
+  try {
+    const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, IV_BYTES), { authTagLength: TAG_BYTES });
+    decipher.setAAD(Buffer.from(place));
+    decipher.setAuthTag(bytes.subarray(IV_BYTES, IV_BYTES + TAG_BYTES));
+    return Buffer.concat([decipher.update(bytes.subarray(IV_BYTES + TAG_BYTES)), decipher.final()]).toString('utf8');
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,174 @@
+/**
+ * An organization's secrets. They are sealed here, in the gateway or in an activity, and only ciphertext reaches Temporal
+ * (E7). Where a secret may be used, hosts and workflows, is sealed with it: whoever changes the lists in Temporal spoils it.
+ */
+import {
+  type DeleteEntry,
+  ORGANIZATION_WORKFLOW,
+  type OrganizationStart,
+  type PutEntry,
+  type SealedSecret,
+} from '../definition/actors.ts';
+import type { JsonObject } from '../definition/types.ts';
+import type { Access } from './access.ts';
+import { type Actor, describe, readMemo, writeOrStart, writeTo } from './actor-calls.ts';
+import { ClientError, hasCode } from './errors.ts';
+import { organizationId as organizationActorId } from './ids.ts';
+import { seal, unseal } from './seal.ts';
+
+const COLLECTION = 'secrets';
+export const LONGEST_SECRET_BYTES = 64 * 1024;
+
+/** What is shown of a secret: never its value. */
+export interface SecretSummary {
+  readonly name: string;
+  readonly allowedHosts?: readonly string[];
+  readonly allowedWorkflows?: readonly string[];
+  readonly updatedAt: string;
+}
+
+export interface SecretValue {
+  readonly value: string;
+  readonly allowedHosts?: readonly string[];
+  readonly allowedWorkflows?: readonly string[];
+}
+
+/** Where a secret is about to be used. */
+export interface SecretUse {
+  /** The host that it is sent to; absent where it goes to no host. */
+  readonly host?: string;
+  /** The slug of the workflow whose run uses it. */
+  readonly workflow: string;
+}
+
+/** Stores a secret in place of one of that name. @throws ClientError `payload_too_large`, `too_large`, `too_many`. */
+export async function putSecret(
+  access: Access,
+  org: string,
+  name: string,
+  secret: SecretValue,
+): Promise<{ created: boolean; secret: SecretSummary }> {
+  const bytes = Buffer.byteLength(secret.value);
+  if (bytes > LONGEST_SECRET_BYTES) {
+    throw new ClientError('payload_too_large', `The secret has ${bytes} bytes; the limit is ${LONGEST_SECRET_BYTES}.`);
+  }
+  const bounds = boundsOf(secret);
+  const entry: SealedSecret = {
+    sealed: seal(access.keys.secrets, placeOf(org, name, bounds), secret.value),
+    ...bounds,
+    updatedAt: new Date().toISOString(),
+  };
+  const { created } = await writeOrStart<OrganizationStart, PutEntry, { created: boolean }>(
+    access,
+    actor(access, org),
+    'put',
+    {
+      collection: COLLECTION,
+      name,
+      value: entry as unknown as JsonObject,
+    },
+  );
+  return { created, secret: summary(name, entry) };
+}
+
+/** @throws ClientError `not_found`. */
+export async function deleteSecret(access: Access, org: string, name: string): Promise<void> {
+  try {
+    await writeTo<DeleteEntry, { deleted: boolean }>(access, organizationActorId(org), 'delete', {
+      collection: COLLECTION,
+      name,
+    });
+  } catch (error) {
+    if (hasCode(error, 'not_found')) throw new ClientError('not_found', `There is no secret called ${name}.`);
+    throw error;
+  }
+}
+
+/** All secrets by name, without values. */
+export async function listSecrets(access: Access, org: string): Promise<SecretSummary[]> {
+  const description = await describe(access, organizationActorId(org));
+  const found: SecretSummary[] = [];
+  for (const [field, entry] of Object.entries(description?.memo ?? {})) {
+    if (field.startsWith(`${COLLECTION}/`))
+      found.push(summary(field.slice(COLLECTION.length + 1), entry as SealedSecret));
+  }
+  return found.sort((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+/**
+ * The value of a secret for one use. The organization is always the run's own.
+ * @throws ClientError `secret_not_found`, `secret_not_allowed` (bound to other hosts or workflows), `secret_unreadable`
+ * (sealed under another master key).
+ */
+export async function readSecret(access: Access, org: string, name: string, use: SecretUse): Promise<string> {
+  const entry = await readMemo<SealedSecret>(access, organizationActorId(org), `${COLLECTION}/${name}`);
+  if (entry === undefined) {
+    throw new ClientError(
+      'secret_not_found',
+      `There is no secret called ${name}. Store it with PUT /api/secrets/${encodeURIComponent(name)}.`,
+    );
+  }
+  const bounds = boundsOf(entry);
+  if (bounds.allowedWorkflows !== undefined && !bounds.allowedWorkflows.includes(use.workflow)) {
+    throw new ClientError(
+      'secret_not_allowed',
+      `The secret ${name} is not allowed in workflow ${use.workflow}. Add it to its allowedWorkflows.`,
+    );
+  }
+  if (
+    bounds.allowedHosts !== undefined &&
+    (use.host === undefined || !bounds.allowedHosts.some((host) => covers(host, use.host ?? '')))
+  ) {
+    throw new ClientError(
+      'secret_not_allowed',
+      `The secret ${name} may not be sent to ${use.host ?? 'this place'}. Add the host to its allowedHosts.`,
+    );
+  }
+  const clear = unseal(access.keys.secrets, placeOf(org, name, bounds), entry.sealed);
+  if (clear === undefined) {
+    throw new ClientError(
+      'secret_unreadable',
+      `The secret ${name} was stored under another master key. Store it again.`,
+    );
+  }
+  return clear;
+}
+
+/** What activities read secrets with. */
+export interface SecretReader {
+  read(organizationId: string, name: string, use: SecretUse): Promise<string>;
+}
+
+export const secretReader = (access: Access): SecretReader => ({
+  read: (org, name, use) => readSecret(access, org, name, use),
+});
+
+type Bounds = Pick<SecretValue, 'allowedHosts' | 'allowedWorkflows'>;
+
+const boundsOf = (secret: Bounds): Bounds => ({
+  ...(secret.allowedHosts === undefined ? {} : { allowedHosts: secret.allowedHosts }),
+  ...(secret.allowedWorkflows === undefined ? {} : { allowedWorkflows: secret.allowedWorkflows }),
+});
+
+const summary = (name: string, entry: SealedSecret): SecretSummary => ({
+  name,
+  ...boundsOf(entry),
+  updatedAt: entry.updatedAt,
+});
+
+const placeOf = (org: string, name: string, bounds: Bounds): string =>
+  JSON.stringify([org, name, bounds.allowedHosts ?? null, bounds.allowedWorkflows ?? null]);
+
+/** `api.example.com` covers itself, `*.example.com` every name below; with a port it covers that port only. */
+function covers(allowed: string, host: string): boolean {
+  const [wanted, given] = [allowed.toLowerCase(), host.toLowerCase()];
+  const withoutPort = given.replace(/:\d+$/, '');
+  if (wanted.startsWith('*.')) return given.endsWith(wanted.slice(1)) || withoutPort.endsWith(wanted.slice(1));
+  return wanted === given || wanted === withoutPort;
+}
+
+const actor = (access: Access, org: string): Actor<OrganizationStart> => ({
+  workflowId: organizationActorId(org),
+  workflowType: ORGANIZATION_WORKFLOW,
+  start: { organizationId: org, historyLimit: access.historyLimit },
+});
