@@ -1,0 +1,78 @@
+/** Names in definitions: what they may look like, how one is made from a title, and which one was probably meant. */
+
+export const SLUG = /^[a-z0-9][a-z0-9-]{0,62}$/;
+export const STEP_SLUG = /^[A-Za-z_][A-Za-z0-9_-]{0,63}$/;
+const SEMVER = /^(0|[1-9]\d{0,9})\.(0|[1-9]\d{0,9})\.(0|[1-9]\d{0,9})(-[0-9A-Za-z.-]{1,64})?(\+[0-9A-Za-z.-]{1,64})?$/;
+
+export function isSemver(text: string): boolean {
+  return SEMVER.test(text);
+}
+
+/** `Refund approval!` → `refund-approval`; a title without any letter or digit of ASCII gives `workflow`. */
+export function slugify(title: string): string {
+  const slug = title
+    .normalize('NFKD')
+    .toLowerCase()
+    .replaceAll(/[\u0300-\u036f]/g, '')
+    .replaceAll(/[^a-z0-9]+/g, '-')
+    .replaceAll(/^-+/g, '')
+    .slice(0, 63)
+    .replaceAll(/-+$/g, '');
+  return slug === '' ? 'workflow' : slug;
+}
+
+/** A step slug made from any text: `step[0].then[1]` → `step_0_then_1`. */
+export function stepSlug(text: string): string {
+  const slug = text
+    .trim()
+    .replaceAll(/[^A-Za-z0-9_-]+/g, '_')
+    .replaceAll(/^_+|_+$/g, '');
+  const start = /^[A-Za-z_]/.test(slug) ? slug : `s_${slug}`;
+  return start.slice(0, 64);
+}
+
+/** The name that was probably meant, or undefined if none is near: for hints. */
+export function nearest(name: string, known: Iterable<string>): string | undefined {
+  const wanted = name.toLowerCase();
+  let best: string | undefined;
+  let least = Math.max(1, Math.floor(name.length / 3)) + 1;
+  for (const candidate of known) {
+    if (Math.abs(candidate.length - name.length) >= least) continue;
+    const distance = editDistance(wanted, candidate.toLowerCase(), least);
+    if (distance < least) {
+      least = distance;
+      best = candidate;
+    }
+  }
+  return best;
+}
+
+/** As a hint's sentence: `Did you mean "stepType"?`, or what is known when little is. */
+export function didYouMean(name: string, known: readonly string[]): string | undefined {
+  const meant = nearest(name.slice(0, 100), known);
+  if (meant !== undefined) return `Did you mean "${meant}"?`;
+  return known.length > 0 && known.length <= 20 ? `Known here: ${[...known].sort().join(', ')}.` : undefined;
+}
+
+/** Levenshtein distance, given up (as `limit`) once it reaches `limit`; neighbouring letters swapped count as one. */
+function editDistance(a: string, b: string, limit: number): number {
+  let beforeLast: number[] = [];
+  let last = Array.from({ length: b.length + 1 }, (_, index) => index);
+  for (let i = 1; i <= a.length; i++) {
+    const row = [i];
+    let lowest = i;
+    for (let j = 1; j <= b.length; j++) {
+      const same = a[i - 1] === b[j - 1];
+      let cost = Math.min((last[j] ?? 0) + 1, (row[j - 1] ?? 0) + 1, (last[j - 1] ?? 0) + (same ? 0 : 1));
+      if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]) {
+        cost = Math.min(cost, (beforeLast[j - 2] ?? 0) + 1);
+      }
+      row.push(cost);
+      lowest = Math.min(lowest, cost);
+    }
+    if (lowest >= limit) return limit;
+    beforeLast = last;
+    last = row;
+  }
+  return last[b.length] ?? limit;
+}
