@@ -1,0 +1,249 @@
+/**
+ * The workflow `run`: binds the core (src/engine) to Temporal. It decides nothing about a definition; it hands events to
+ * the core and does what the core's commands say (design.md §3).
+ *
+ * - Everything that happens is an event, applied at once and synchronously: signals and updates in their handlers, the
+ *   answers of activities and timers as the SDK hands them over. The core's commands go out in the same activation.
+ * - The workflow function itself only waits for something to do that is best done once for many events: to show the
+ *   run, to end it, to continue it as new.
+ * - What is wrong with a definition fails the run with a typed error. `failureExceptionTypes` makes any other thrown
+ *   error do the same; what is detached catches its errors (temporal.md, spike 8).
+ */
+import {
+  allHandlersFinished,
+  CancellationScope,
+  CancelledFailure,
+  condition,
+  log,
+  makeContinueAsNewFunc,
+  setWorkflowOptions,
+  workflowInfo,
+} from '@temporalio/workflow';
+import { type Accepted, type Refusal, RUN_WORKFLOW, type RunError, type RunInput } from '../src/definition/run.ts';
+import type { Definition } from '../src/definition/types.ts';
+import { admit, advance, genesis } from '../src/engine/advance.ts';
+import { carry, restore } from '../src/engine/carry.ts';
+import { MAX_PAYLOAD_BYTES } from '../src/engine/limits.ts';
+import type { Command, Event } from '../src/engine/protocol.ts';
+import { genesisOf, runInputOf } from '../src/engine/start.ts';
+import type { RunState } from '../src/engine/state.ts';
+import { statusOf, waitingFor } from '../src/engine/view.ts';
+import { weigh } from '../src/engine/weigh.ts';
+import { compile, type Program } from '../src/steps/program.ts';
+import type { Json } from '../src/template/types.ts';
+import { Effects } from './run-effects.ts';
+import { internalError, invalidDefinition, runFailure } from './run-failure.ts';
+import { Horizon } from './run-horizon.ts';
+import { openCommands } from './run-open.ts';
+import { answerQueries, answerUpdates, listenToSignals } from './run-signals.ts';
+import { stepsOf } from './run-steps.ts';
+import { type Shown, show } from './run-visibility.ts';
+
+setWorkflowOptions({ failureExceptionTypes: [Error] }, run);
+
+/**
+ * Walks a definition to its end and answers its output. The argument is RunInput, or a bare definition.
+ * Fails with ApplicationFailure of type = code and details = [RunError]; `invalid_definition` where there is nothing to
+ * walk. Ends as cancelled when the workflow is cancelled.
+ */
+export async function run(argument: RunInput | Definition): Promise<Json> {
+  const input = runInputOf(argument);
+  if (input === undefined) {
+    throw invalidDefinition([
+      {
+        pointer: '',
+        code: 'not_a_definition',
+        message: 'The argument of run is {definition, input?, presets?}, or a definition with `steps`.',
+      },
+    ]);
+  }
+  return new Walk(compiled(input.definition), input).end();
+}
+
+function compiled(definition: Definition): Program {
+  let result: ReturnType<typeof compile>;
+  try {
+    result = compile(definition);
+  } catch (error) {
+    // Started by hand, the document was never checked against the schema: its shape may be anything.
+    const message = error instanceof Error ? error.message : String(error);
+    throw invalidDefinition([{ pointer: '', code: 'malformed', message: `The document cannot be read: ${message}` }]);
+  }
+  if ('problems' in result) throw invalidDefinition(result.problems);
+  return result.program;
+}
+
+type Outcome =
+  | { readonly as: 'completed'; readonly output: Json }
+  | { readonly as: 'failed'; readonly error: RunError }
+  | { readonly as: 'cancelled'; readonly reason?: string };
+
+/** One execution of a run: from its start, or from where the last one continued as new, to its end or the next. */
+class Walk {
+  readonly #program: Program;
+  readonly #input: RunInput;
+  readonly #state: RunState;
+  readonly #effects: Effects;
+  readonly #horizon = new Horizon();
+  /** Commands that did not begin (see Horizon). They are open in the state, which issues them again. */
+  readonly #held = new Map<string, Command>();
+  #outcome: Outcome | undefined;
+  #toShow: Shown | undefined;
+
+  constructor(program: Program, input: RunInput) {
+    const { workflowId, startTime } = workflowInfo();
+    this.#program = program;
+    this.#input = input;
+    const start = genesisOf(input, workflowId, startTime.getTime());
+    this.#state = input.carried === undefined ? genesis(program, start) : restore(input.carried);
+    const { organizationId } = this.#state.genesis;
+    const execution = { id: workflowId, workflow: program.definition.slug, organizationId };
+    this.#effects = new Effects(execution, (event) => {
+      if (event.type !== 'continue') this.#horizon.heard();
+      this.#apply(event);
+    });
+  }
+
+  async end(): Promise<Json> {
+    if (this.#input.carried === undefined) this.#apply({ type: 'started', at: Date.now() });
+    else this.#rearm();
+    this.#listen();
+    for (;;) {
+      await condition(() => this.#outcome !== undefined || this.#toShow !== undefined || this.#mayContinue());
+      // An update that was accepted is answered before the run ends or continues.
+      if (!allHandlersFinished()) await condition(allHandlersFinished);
+      if (this.#outcome !== undefined) return this.#conclude(this.#outcome);
+      if (this.#toShow !== undefined) this.#show(this.#toShow);
+      if (this.#mayContinue()) await this.#continueAsNew();
+    }
+  }
+
+  #listen(): void {
+    const run = {
+      take: (event: Event): void => {
+        this.#horizon.heard();
+        this.#apply(event);
+      },
+      admit: (event: Event): Accepted | Refusal => admit(this.#program, this.#state, event),
+    };
+    listenToSignals(run);
+    answerUpdates(run);
+    answerQueries({
+      status: () => ({
+        status: statusOf(this.#state),
+        waitingFor: waitingFor(this.#state) as unknown as Json,
+      }),
+      waiting: () => waitingFor(this.#state) as unknown as Json,
+      steps: () => stepsOf(this.#state),
+      state: () => this.#state as unknown as Json,
+    });
+    CancellationScope.current().cancelRequested.catch((error: unknown) => {
+      this.#horizon.close();
+      const reason = error instanceof Error ? error.message : undefined;
+      this.#release();
+      this.#apply({ type: 'cancel', at: Date.now(), ...(reason === undefined ? {} : { reason }) });
+    });
+  }
+
+  /** Never throws: it is called from handlers and detached promises. */
+  #apply(event: Event): void {
+    if (this.#outcome !== undefined) return;
+    try {
+      for (const command of advance(this.#program, this.#state, event)) this.#perform(command);
+    } catch (error) {
+      log.error('The core failed.', { error: String(error), event: event.type });
+      this.#outcome = { as: 'failed', error: internalError(error) };
+    }
+  }
+
+  #perform(command: Command): void {
+    switch (command.type) {
+      case 'run':
+      case 'yield':
+      case 'child':
+        if (this.#horizon.holds()) this.#held.set('id' in command ? command.id : command.type, command);
+        else this.#begin(command);
+        return;
+      case 'timer':
+        this.#effects.timer(command.id, command.at);
+        return;
+      case 'cancel':
+        if (!this.#held.delete(command.id)) this.#effects.cancel(command.id);
+        return;
+      case 'visible':
+        this.#toShow = command;
+        return;
+      case 'complete':
+        this.#outcome = { as: 'completed', output: command.output };
+        return;
+      case 'fail':
+        this.#outcome = { as: 'failed', error: command.error };
+        return;
+      case 'cancelled':
+        this.#outcome = { as: 'cancelled', ...(command.reason === undefined ? {} : { reason: command.reason }) };
+    }
+  }
+
+  #begin(command: Command): void {
+    switch (command.type) {
+      case 'run':
+        this.#effects.activity(command);
+        return;
+      case 'yield':
+        this.#effects.giveWay();
+        return;
+      case 'timer':
+        this.#effects.timer(command.id, command.at);
+        return;
+      default:
+        return;
+    }
+  }
+
+  /** After continue-as-new: what was open begins anew, timers with what remains of them. */
+  #rearm(): void {
+    for (const command of openCommands(this.#state)) this.#begin(command);
+  }
+
+  #release(): void {
+    const held = [...this.#held.values()];
+    this.#held.clear();
+    for (const command of held) this.#begin(command);
+  }
+
+  #show(shown: Shown): void {
+    this.#toShow = undefined;
+    show(this.#program, this.#input, this.#state, shown, false);
+  }
+
+  #conclude(outcome: Outcome): Json {
+    show(this.#program, this.#input, this.#state, { status: statusOf(this.#state), waitingFor: [] }, true);
+    if (outcome.as === 'completed') return outcome.output;
+    if (outcome.as === 'cancelled') throw new CancelledFailure(outcome.reason ?? 'The run was cancelled.');
+    throw runFailure(outcome.error);
+  }
+
+  #mayContinue(): boolean {
+    return this.#horizon.reached(this.#effects.inFlight, this.#held.size > 0);
+  }
+
+  async #continueAsNew(): Promise<void> {
+    const { input: _given, presets: _set, ...rest } = this.#input;
+    // Input and presets are in the state from here on.
+    const next: RunInput = { ...rest, carried: carry(this.#program, this.#state) };
+    const bytes = weigh(next as unknown as Json);
+    if (bytes > MAX_PAYLOAD_BYTES) {
+      this.#outcome = {
+        as: 'failed',
+        error: {
+          code: 'state_too_large',
+          message: `Definition and state have ${bytes} bytes; at most ${MAX_PAYLOAD_BYTES} can be carried on. Keep less in outputs and state.`,
+          retryable: false,
+          details: { bytes, limit: MAX_PAYLOAD_BYTES },
+        },
+      };
+      return;
+    }
+    await makeContinueAsNewFunc<typeof run>({ workflowType: RUN_WORKFLOW })(next);
+  }
+}

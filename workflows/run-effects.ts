@@ -1,0 +1,187 @@
+/**
+ * The core's commands as the SDK's: activities, local activities, timers. One scope for each, so that each can be taken
+ * back alone; all of them shielded from the workflow's own cancellation, which the core answers (E9).
+ *
+ * Order matters (E6): within one activation the answers must reach the core in the order of history. The SDK resolves
+ * its promises in that order, so every answer is taken from the SDK's promise itself, one microtask away, never through
+ * an `await` more on one way than on the other.
+ */
+import {
+  type ActivityOptions,
+  CancellationScope,
+  type LocalActivityOptions,
+  proxyActivities,
+  proxyLocalActivities,
+  type RetryPolicy,
+  sleep,
+} from '@temporalio/workflow';
+import type { EffectInput } from '../src/definition/effect.ts';
+import type { Event, RunCommand } from '../src/engine/protocol.ts';
+import type { EffectResult } from '../src/steps/kind.ts';
+import { failureFrom } from './run-failure.ts';
+
+/** A local activity holds back other frames and signals: at most for this long (design.md §3). */
+const LOCAL_LIMIT_MS = 2_000;
+const YIELD_LIMIT_MS = 10_000;
+/** How history shows a `yield` (engine contract). */
+const YIELD = '$yield';
+const NOOP = 'noop';
+
+type Call = (input: EffectInput) => Promise<EffectResult>;
+
+/** Takes an answer. Must not throw. */
+export type Receiver = (event: Event) => void;
+
+/** What is open at Temporal for this run, by command id. */
+export class Effects {
+  /** Activities whose answer this execution awaits, yields included: these cannot be carried to the next one. */
+  inFlight = 0;
+  readonly #execution: EffectInput['execution'];
+  readonly #receive: Receiver;
+  readonly #shield = new CancellationScope({ cancellable: false });
+  readonly #open = new Map<string, CancellationScope>();
+
+  constructor(execution: EffectInput['execution'], receive: Receiver) {
+    this.#execution = execution;
+    this.#receive = receive;
+  }
+
+  activity(command: RunCommand): void {
+    const { id } = command;
+    const input = this.#input(command);
+    this.inFlight++;
+    this.#begin(
+      id,
+      () => (command.local ? localCall(command) : regularCall(command))(input),
+      (result) => {
+        this.inFlight--;
+        this.#receive({ type: 'completed', at: Date.now(), id, result });
+      },
+      (error) => {
+        this.inFlight--;
+        this.#receive({ type: 'failed', at: Date.now(), id, error: failureFrom(error) });
+      },
+      () => {
+        this.inFlight--;
+      },
+    );
+  }
+
+  /** `at`: epoch milliseconds; what is past fires at once. */
+  timer(id: string, at: number): void {
+    this.#begin(
+      id,
+      () => sleep(Math.max(1, at - Date.now()), { summary: id }),
+      () => this.#receive({ type: 'fired', at: Date.now(), id }),
+      () => undefined,
+      () => undefined,
+    );
+  }
+
+  /** Gives way to other tasks, then says `continue`. A timer would cost a second (temporal.md, spike 4). */
+  giveWay(): void {
+    this.inFlight++;
+    const done = (): void => {
+      this.inFlight--;
+      this.#receive({ type: 'continue', at: Date.now() });
+    };
+    const nothing = { config: null, secrets: [], idempotencyKey: YIELD, path: YIELD, stepSlug: YIELD };
+    // The no-op cannot fail for long; if it did, the walk goes on all the same.
+    this.#begin(
+      YIELD,
+      () =>
+        local(NOOP, { startToCloseTimeout: YIELD_LIMIT_MS, summary: YIELD })({
+          ...nothing,
+          execution: this.#execution,
+        }),
+      done,
+      done,
+      () => {
+        this.inFlight--;
+      },
+    );
+  }
+
+  /** Takes a command back; its answer, if one is under way, is dropped. */
+  cancel(id: string): void {
+    this.#open.get(id)?.cancel();
+  }
+
+  #begin<T>(
+    id: string,
+    call: () => Promise<T>,
+    done: (result: T) => void,
+    failed: (error: unknown) => void,
+    cancelled: () => void,
+  ): void {
+    const scope = new CancellationScope({ cancellable: true, parent: this.#shield });
+    this.#open.set(id, scope);
+    const settle = (then: () => void): void => {
+      if (this.#open.get(id) === scope) this.#open.delete(id);
+      if (scope.consideredCancelled) cancelled();
+      else then();
+    };
+    const running = scope.run(async () => {
+      call().then(
+        (result) => settle(() => done(result)),
+        (error: unknown) => {
+          // A local activity that this worker does not have leaves nothing in history. The task has to fail, and be
+          // tried again by a worker that has it; any answer to the core could not be replayed.
+          if (error instanceof ReferenceError) throw error;
+          settle(() => failed(error));
+        },
+      );
+    });
+    // Options that the SDK refuses at once.
+    running.catch((error: unknown) => settle(() => failed(error)));
+  }
+
+  #input(command: RunCommand): EffectInput {
+    const { id, config, secrets, idempotencyKey, stepSlug } = command;
+    return { config, secrets, idempotencyKey, path: id, stepSlug, execution: this.#execution };
+  }
+}
+
+function regularCall(command: RunCommand): Call {
+  const options: ActivityOptions = {
+    activityId: command.id,
+    summary: command.id,
+    startToCloseTimeout: command.timeoutMs,
+    retry: retryOf(command),
+    cancellationType: 'TRY_CANCEL',
+    ...(command.heartbeatMs === undefined ? {} : { heartbeatTimeout: command.heartbeatMs }),
+  };
+  return named(proxyActivities<{ [name: string]: Call }>(options), command.activity);
+}
+
+/** One attempt only: what has to be tried again goes on as a regular activity, which holds nobody back. */
+function localCall(command: RunCommand): Call {
+  return local(command.activity, {
+    summary: command.id,
+    startToCloseTimeout: Math.min(command.timeoutMs, LOCAL_LIMIT_MS),
+    retry: { maximumAttempts: 1 },
+    cancellationType: 'TRY_CANCEL',
+  });
+}
+
+function local(activity: string, options: LocalActivityOptions): Call {
+  return named(proxyLocalActivities<{ [name: string]: Call }>(options), activity);
+}
+
+function named(calls: { [name: string]: Call }, activity: string): Call {
+  const call = calls[activity];
+  // The proxy has every name; this is for the type.
+  if (call === undefined) throw new TypeError(`There is no activity '${activity}'.`);
+  return call;
+}
+
+function retryOf({ retry }: RunCommand): RetryPolicy {
+  return {
+    maximumAttempts: retry.maxAttempts,
+    initialInterval: retry.initialIntervalMs,
+    backoffCoefficient: retry.backoffCoefficient,
+    // The SDK refuses a maximum below the first interval.
+    maximumInterval: Math.max(retry.maximumIntervalMs, retry.initialIntervalMs),
+    nonRetryableErrorTypes: [...retry.nonRetryable],
+  };
+}

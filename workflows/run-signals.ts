@@ -1,0 +1,101 @@
+/**
+ * How a run is spoken to (design.md §3): signals, updates, queries. Handlers are synchronous: what they are given is
+ * applied to the core before they return, in the order of history. Nothing that a caller sends can fail the run.
+ */
+import {
+  defineQuery,
+  defineSignal,
+  defineUpdate,
+  log,
+  setDefaultSignalHandler,
+  setHandler,
+} from '@temporalio/workflow';
+import type { Accepted, Refusal } from '../src/definition/run.ts';
+import type { Event } from '../src/engine/protocol.ts';
+import { SIGNALS, toEvent, UPDATES, updateToEvent } from '../src/engine/signals.ts';
+import type { Json } from '../src/template/types.ts';
+import { refusal } from './run-failure.ts';
+
+/** The run as its callers reach it. */
+export interface Addressee {
+  /** Applies an event. Must not throw. */
+  take(event: Event): void;
+  /** Whether the event would be taken now, and by which visit. Read-only. */
+  admit(event: Event): Accepted | Refusal;
+}
+
+/** What Temporal's UI and CLI show beside the names. */
+const DESCRIPTIONS: { readonly [name: string]: string } = {
+  approve: 'Approves: {step?, by?, comments?, data?, override?, reason?, key?}',
+  reject: 'Rejects: {step?, by?, comments?, override?, reason?, key?}',
+  decide: 'Decides: {decision: "approved" | "rejected", step?, by?, comments?, data?, override?, reason?, key?}',
+  submit: 'Answers a user_input: {step?, data, by?, key?}',
+  message: 'A message for listen steps: {name, payload?, id?}',
+  childDone: 'A child run ended: {path, output? | error?}',
+  cancelStep: 'Cancels one open step: {step?, key?}',
+  retryStep: 'Runs an open step again: {step?, key?}',
+  skipTimer: 'Ends a sleep at once: {step?, key?}',
+  pause: 'Nothing new begins until resume: {key?}',
+  resume: 'Goes on after pause: {key?}',
+  status: 'The status, and what is waited for',
+  steps: 'The outputs that the run remembers, and what is open',
+  waiting: 'What the run waits for',
+  state: 'The whole state of the interpreter',
+};
+
+export function listenToSignals(run: Addressee): void {
+  const receive = (name: string, payload: unknown): void => {
+    const event = toEvent(name, payload, Date.now());
+    if (event === undefined) {
+      log.warn('A signal was ignored: no signal has this name, or its payload has the wrong shape.', { signal: name });
+      return;
+    }
+    run.take(event);
+  };
+  // First this one: what came before there were handlers is then handed over in the order in which it came. With
+  // handlers by name it would come name by name.
+  setDefaultSignalHandler((name, payload) => receive(name, payload));
+  for (const name of SIGNALS) {
+    setHandler(defineSignal<[unknown]>(name), (payload) => receive(name, payload), described(name));
+  }
+}
+
+export function answerUpdates(run: Addressee): void {
+  for (const name of UPDATES) {
+    const asked = (payload: unknown): Event => {
+      const event = updateToEvent(name, payload, Date.now());
+      if (event === undefined) {
+        throw refusal({
+          code: 'invalid_signal',
+          message: `The update '${name}' takes one JSON object. ${DESCRIPTIONS[name] ?? ''}`.trim(),
+        });
+      }
+      return event;
+    };
+    const admitted = (event: Event): Accepted => {
+      const answer = run.admit(event);
+      if ('accepted' in answer) return answer;
+      throw refusal(answer);
+    };
+    setHandler(
+      defineUpdate<Accepted, [unknown]>(name),
+      (payload) => {
+        const event = asked(payload);
+        const answer = admitted(event);
+        run.take(event);
+        return answer;
+      },
+      // Refused here, an update leaves nothing in history. The handler asks again: replays do not validate.
+      { validator: (payload) => void admitted(asked(payload)), ...described(name) },
+    );
+  }
+}
+
+export function answerQueries(answers: { readonly [name: string]: () => Json }): void {
+  for (const [name, answer] of Object.entries(answers)) setHandler(defineQuery<Json>(name), answer, described(name));
+}
+
+function described(name: string): { description?: string } {
+  const description = DESCRIPTIONS[name];
+  return description === undefined ? {} : { description };
+}

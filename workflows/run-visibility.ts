@@ -1,0 +1,115 @@
+/**
+ * What others see of a run without asking it: search attributes for lists, the memo for `describe()`, current details
+ * for Temporal's UI. Written when the run begins to wait, goes on, or ends, and only where something differs, since
+ * each write is an event of history.
+ */
+import { defineSearchAttributeKey, type SearchAttributePair, SearchAttributeType } from '@temporalio/common';
+import { setCurrentDetails, upsertMemo, upsertSearchAttributes, workflowInfo } from '@temporalio/workflow';
+import { ATTRIBUTES, attributeValue, attributeValues } from '../src/definition/attributes.ts';
+import type { RunInput, RunMemo, RunStatus, WaitingFor } from '../src/definition/run.ts';
+import { MAX_SHOWN_WAITS } from '../src/engine/limits.ts';
+import type { RunState } from '../src/engine/state.ts';
+import { searchable, unread } from '../src/engine/view.ts';
+import { weigh } from '../src/engine/weigh.ts';
+import type { Program } from '../src/steps/program.ts';
+import type { Json } from '../src/template/types.ts';
+import { describeRun } from './run-details.ts';
+
+/** The server warns at 2 KB; beyond this the list of waits is shortened. */
+const MAX_MEMO_BYTES = 16_000;
+const MAX_SHOWN_TEXT = 200;
+
+const { KEYWORD, KEYWORD_LIST, DATETIME, INT } = SearchAttributeType;
+const keys = {
+  org: defineSearchAttributeKey(ATTRIBUTES.org, KEYWORD),
+  workflow: defineSearchAttributeKey(ATTRIBUTES.workflow, KEYWORD),
+  status: defineSearchAttributeKey(ATTRIBUTES.status, KEYWORD),
+  triggerType: defineSearchAttributeKey(ATTRIBUTES.triggerType, KEYWORD),
+  trigger: defineSearchAttributeKey(ATTRIBUTES.trigger, KEYWORD),
+  tags: defineSearchAttributeKey(ATTRIBUTES.tags, KEYWORD_LIST),
+  state: defineSearchAttributeKey(ATTRIBUTES.state, KEYWORD_LIST),
+  waiting: defineSearchAttributeKey(ATTRIBUTES.waiting, KEYWORD_LIST),
+  started: defineSearchAttributeKey(ATTRIBUTES.started, DATETIME),
+  durationMs: defineSearchAttributeKey(ATTRIBUTES.durationMs, INT),
+} as const;
+
+export interface Shown {
+  readonly status: RunStatus;
+  readonly waitingFor: readonly WaitingFor[];
+}
+
+/** Says what the run is doing. `ended`: the memo is left alone, since a closed run's own status counts before it. */
+export function show(program: Program, input: RunInput, state: RunState, shown: Shown, ended: boolean): void {
+  const pairs = attributesOf(program, state, shown);
+  if (ended) pairs.push({ key: keys.durationMs, value: Math.max(0, Date.now() - state.genesis.startedAt) });
+  const changed = pairs.filter(({ key, value }) => !same(workflowInfo().typedSearchAttributes.get(key), value));
+  if (changed.length > 0) upsertSearchAttributes(changed);
+  if (ended) return;
+  const memo = memoOf(program, input, state, shown);
+  const before = workflowInfo().memo ?? {};
+  const fresh = Object.entries(memo).filter(([key, value]) => value !== undefined && !same(before[key], value));
+  if (fresh.length > 0) upsertMemo(Object.fromEntries(fresh));
+  setCurrentDetails(describeRun(program.definition, workflowInfo().workflowId, shown));
+}
+
+function attributesOf(program: Program, state: RunState, shown: Shown): SearchAttributePair[] {
+  const { genesis } = state;
+  const pairs: SearchAttributePair[] = [
+    { key: keys.org, value: attributeValue(genesis.organizationId) },
+    { key: keys.workflow, value: attributeValue(program.definition.slug) },
+    { key: keys.status, value: shown.status },
+    { key: keys.triggerType, value: attributeValue(genesis.trigger.type) },
+    { key: keys.started, value: new Date(genesis.startedAt) },
+  ];
+  if (genesis.trigger.id !== undefined) pairs.push({ key: keys.trigger, value: attributeValue(genesis.trigger.id) });
+  // An empty list is worth an event only where there was a value.
+  const lists = [
+    { key: keys.tags, value: attributeValues(program.definition.tags ?? []) },
+    { key: keys.state, value: attributeValues(searchable(program, state)) },
+    { key: keys.waiting, value: attributeValues(audience(state, shown.waitingFor)) },
+  ];
+  for (const list of lists) {
+    if (list.value.length > 0 || workflowInfo().typedSearchAttributes.get(list.key) !== undefined) pairs.push(list);
+  }
+  return pairs;
+}
+
+/** `approval`, `user:ann`, `role:finance`: what is waited for, and who may end the wait. */
+function* audience(state: RunState, waitingFor: readonly WaitingFor[]): Generator<string> {
+  for (const { kind } of waitingFor) yield kind;
+  for (const frame of Object.values(state.frames)) yield* frame.visit?.waiting?.audience ?? [];
+}
+
+function memoOf(program: Program, input: RunInput, state: RunState, shown: Shown): RunMemo {
+  const { definition } = program;
+  const { genesis } = state;
+  const { type, id } = genesis.trigger;
+  const memo = (waits: number): RunMemo => ({
+    workflow: definition.slug,
+    ...(definition.version === undefined ? {} : { version: definition.version }),
+    ...(input.hash === undefined ? {} : { hash: input.hash }),
+    organizationId: genesis.organizationId,
+    status: shown.status,
+    waitingFor: shown.waitingFor.slice(0, waits).map(shortened),
+    unread: unread(state),
+    trigger: id === undefined ? { type } : { type, id },
+    startedAt: new Date(genesis.startedAt).toISOString(),
+    ...(input.inline === undefined ? {} : { inline: input.inline }),
+    ...(input.initiator === undefined ? {} : { initiator: input.initiator }),
+    ...(input.parentId === undefined ? {} : { parentId: input.parentId }),
+  });
+  const full = memo(MAX_SHOWN_WAITS);
+  return weigh(full as unknown as Json) <= MAX_MEMO_BYTES ? full : memo(1);
+}
+
+function shortened(wait: WaitingFor): WaitingFor {
+  const { message } = wait;
+  return message === undefined || message.length <= MAX_SHOWN_TEXT
+    ? wait
+    : { ...wait, message: `${message.slice(0, MAX_SHOWN_TEXT)}…` };
+}
+
+/** Values of attributes and memos: JSON, and dates. */
+function same(a: unknown, b: unknown): boolean {
+  return JSON.stringify(a) === JSON.stringify(b);
+}
