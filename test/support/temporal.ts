@@ -9,6 +9,7 @@ import { createActivities } from '../../activities/table.ts';
 import { compiledRoot } from '../../src/cli/start/project-root.ts';
 import { connect, connectionOptions, type TemporalConnection } from '../../src/client/connect.ts';
 import { type Config, readConfig } from '../../src/config.ts';
+import { deploymentOf } from '../../workflows/run-limit.ts';
 
 // For tests of the project `e2e` (test/e2e/**, test/start/**). All of them share one real Temporal server with the
 // namespace and search attributes set up; each `testServer()` has a task queue and a data folder of its own, so files do not meet as long as
@@ -90,6 +91,7 @@ export async function startWorker(server: TestServer, options: TestWorkerOptions
     namespace: server.namespace,
     taskQueue: server.taskQueue,
     workflowBundle: { codePath: join(compiledRoot(), 'workflow-bundle.js') },
+    workerDeploymentOptions: deploymentOf(server.config.historyLimit),
     activities: { ...createActivities(server.config), ...options.activities },
     maxCachedWorkflows: options.maxCachedWorkflows ?? 100,
     shutdownGraceTime: 1_000,
