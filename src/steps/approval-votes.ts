@@ -1,0 +1,79 @@
+/**
+ * Who is asked, and when the votes decide (language.md §6). Pure counting: roles and groups are resolved by the gateway,
+ * which lets only those vote who may; here a vote is a name and a decision.
+ */
+import type { JsonObject } from '../definition/types.ts';
+import type { Json } from '../template/types.ts';
+import { invalid, isAbsent, isObject, names, whole } from './read.ts';
+
+const PREFIX = /^(user|role|group):/;
+const MOST_VOTES = 1_000;
+
+export type Verdict = 'approved' | 'rejected';
+export type Quorum = 'any' | 'all' | number;
+
+export type Vote = {
+  decision: Verdict;
+  by: string | null;
+  comments: string | null;
+  at: string;
+  via: string;
+  /** Given by an operator past the approvers' rules. */
+  reason?: string;
+};
+
+/**
+ * Those who are asked, as the search attribute SignalboxWaiting names them: `user:ann`, `role:finance`, `group:board`.
+ * Takes `{users, roles, groups}`, or a list of names, which are users unless they say otherwise.
+ */
+export function audienceOf(value: Json | undefined, member: string): string[] {
+  if (isObject(value)) {
+    const unknown = Object.keys(value).find((key) => !['users', 'roles', 'groups'].includes(key));
+    if (unknown !== undefined)
+      throw invalid(`${member}.${unknown}`, "left out: approvers have 'users', 'roles' and 'groups'", value[unknown]);
+    return [
+      ...names(value['users'], `${member}.users`).map((name) => `user:${name}`),
+      ...names(value['roles'], `${member}.roles`).map((name) => `role:${name}`),
+      ...names(value['groups'], `${member}.groups`).map((name) => `group:${name}`),
+    ];
+  }
+  return names(value, member).map((name) => (PREFIX.test(name) ? name : `user:${name}`));
+}
+
+/** `any` where nothing is said. A number that the users named cannot reach is refused. */
+export function quorumOf(value: Json | undefined, audience: readonly string[]): Quorum {
+  if (isAbsent(value) || value === 'any') return 'any';
+  if (value === 'all') return 'all';
+  if (typeof value === 'string' && !/^\d+$/.test(value)) throw invalid('quorum', "'any', 'all' or a number", value);
+  const most = electorate(audience) ?? MOST_VOTES;
+  return whole(value, 'quorum', 1, most);
+}
+
+/**
+ * The decision that the votes amount to, the last of them being the newest; undefined while it is open.
+ * any: the first vote decides, either way. all: everyone named must approve, so one rejection rejects. A number: so many must
+ * approve, and it is rejected once too few are left who could; where that is unknown (roles, groups, nobody named), by as many rejections.
+ */
+export function verdictOf(votes: readonly Vote[], quorum: Quorum, audience: readonly string[]): Verdict | undefined {
+  const approvals = votes.filter((vote) => vote.decision === 'approved').length;
+  const rejections = votes.length - approvals;
+  if (quorum === 'any') return votes.at(-1)?.decision;
+  if (quorum === 'all') {
+    if (rejections > 0) return 'rejected';
+    return approvals >= Math.max(1, audience.length) ? 'approved' : undefined;
+  }
+  if (approvals >= quorum) return 'approved';
+  const voters = electorate(audience);
+  const isLost = voters === undefined ? rejections >= quorum : voters - rejections < quorum;
+  return isLost ? 'rejected' : undefined;
+}
+
+/** How many may vote, where only users are named. */
+function electorate(audience: readonly string[]): number | undefined {
+  return audience.length > 0 && audience.every((name) => name.startsWith('user:')) ? audience.length : undefined;
+}
+
+/** Votes as they stand in the hold and in the output. */
+export function votesOf(hold: JsonObject): Vote[] {
+  return hold['votes'] as Vote[];
+}

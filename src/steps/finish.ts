@@ -1,0 +1,39 @@
+import { z } from 'zod';
+import type { StepKind } from './kind.ts';
+import { ConfigError } from './kind.ts';
+import { anyValue } from './schema.ts';
+
+export const finish: StepKind = {
+  type: 'finish',
+  aliases: ['return'],
+  class: 'end',
+  summary: 'Completes the run.',
+  description: `Ends the run with success, from anywhere. The run's output is \`output\`, or the last step's data where it is left out; the
+definition's own \`output\` comes before both. What still runs in other branches is cancelled; with \`drain\` the steps in flight end first. \`return\`
+is the same kind, and drains unless it says otherwise.`,
+  example: { stepType: 'finish', config: { output: { paid: '{{ steps.pay.output.data.id }}' } } },
+  output: 'None: nothing comes after it.',
+  schema: () =>
+    z.strictObject({
+      output: anyValue().optional().describe("The run's output."),
+      drain: z
+        .boolean()
+        .optional()
+        .describe('Let the steps in flight end. Default: true for return, false for finish.'),
+      description: z.string().optional().describe('For readers.'),
+    }),
+  ports: () => ({ normal: null, names: [] }),
+  plan(config, parse, step) {
+    const { drain = step.stepType === 'return' } = config;
+    if (typeof drain !== 'boolean') throw new ConfigError('invalid_config', '/drain', 'Expected true or false.');
+    const output = config['output'] === undefined ? undefined : parse.template(config['output'], '/output');
+    const last = parse.expression('lastOutput.data', '');
+    return {
+      begin: (visit) => ({
+        do: 'finish',
+        output: output === undefined ? (visit.evaluate(last) ?? null) : visit.render(output),
+        drain,
+      }),
+    };
+  },
+};

@@ -1,0 +1,54 @@
+/** Every step kind. A new one is a file in this folder and a line here. */
+import { action } from './action.ts';
+import { approval } from './approval.ts';
+import { breakKind } from './break.ts';
+import { checkpoint } from './checkpoint.ts';
+import { condition } from './condition.ts';
+import { fail } from './fail.ts';
+import { finish } from './finish.ts';
+import { forEach } from './for-each.ts';
+import { http } from './http.ts';
+import type { StepKind } from './kind.ts';
+import { listen } from './listen.ts';
+import { loop } from './loop.ts';
+import { mapping } from './mapping.ts';
+import { parallel } from './parallel.ts';
+import { race } from './race.ts';
+import { removed } from './removed.ts';
+import { set } from './set.ts';
+import { sleep } from './sleep.ts';
+import { switchKind } from './switch.ts';
+import { trigger } from './trigger.ts';
+import { userInput } from './user-input.ts';
+
+export const kinds: readonly StepKind[] = [
+  trigger,
+  condition,
+  switchKind,
+  set,
+  mapping,
+  loop,
+  breakKind,
+  forEach,
+  parallel,
+  race,
+  checkpoint,
+  finish,
+  fail,
+  removed,
+  sleep,
+  approval,
+  userInput,
+  listen,
+  action,
+  http,
+];
+
+/** The kind of that type or alias; undefined for a name that no kind has. */
+export function kindOf(name: string): StepKind | undefined {
+  return byName.get(name);
+}
+
+const byName: ReadonlyMap<string, StepKind> = new Map(
+  kinds.flatMap((kind) => [kind.type, ...(kind.aliases ?? [])].map((name) => [name, kind] as const)),
+);
