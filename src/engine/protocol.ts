@@ -19,7 +19,16 @@ export type Event =
   | (At & { readonly type: 'fired'; readonly id: string })
   | (At & { readonly type: 'childDone'; readonly id: string; readonly output?: Json; readonly error?: FailureShape })
   | (At & { readonly type: 'message'; readonly name: string; readonly payload: Json; readonly id?: string })
-  | (At & Addressed & { readonly type: 'decide'; readonly decision: 'approved' | 'rejected'; readonly comments?: string; readonly data?: Json; readonly via: string; readonly override?: boolean; readonly reason?: string })
+  | (At &
+      Addressed & {
+        readonly type: 'decide';
+        readonly decision: 'approved' | 'rejected';
+        readonly comments?: string;
+        readonly data?: Json;
+        readonly via: string;
+        readonly override?: boolean;
+        readonly reason?: string;
+      })
   | (At & Addressed & { readonly type: 'submit'; readonly data: Json; readonly via: string })
   | (At & Addressed & { readonly type: 'cancelStep' | 'retryStep' | 'skipTimer' })
   | (At & { readonly type: 'pause' | 'resume'; readonly key?: string })
@@ -88,11 +97,25 @@ export interface Genesis {
 
 /** One line of the trace as it happens; the fold in src/history makes rows of them. */
 export type TraceEvent =
-  | { readonly t: 'begin'; readonly path: string; readonly slug: string; readonly stepType: string; readonly at: number }
+  | {
+      readonly t: 'begin';
+      readonly path: string;
+      readonly slug: string;
+      readonly stepType: string;
+      readonly at: number;
+    }
   /** The config as evaluated, secrets as placeholders. */
   | { readonly t: 'input'; readonly path: string; readonly input: Json }
   | { readonly t: 'wait'; readonly path: string }
-  | { readonly t: 'end'; readonly path: string; readonly status: 'completed' | 'failed' | 'cancelled' | 'skipped'; readonly port?: string; readonly output?: Json; readonly error?: RunError; readonly at: number };
+  | {
+      readonly t: 'end';
+      readonly path: string;
+      readonly status: 'completed' | 'failed' | 'cancelled' | 'skipped';
+      readonly port?: string;
+      readonly output?: Json;
+      readonly error?: RunError;
+      readonly at: number;
+    };
 
 export type Answer = Accepted | Refusal;
 export type { Accepted, Refusal, RunError };

@@ -6,7 +6,8 @@
  * begin and resume in `hold`, which is plain JSON and survives continue-as-new.
  */
 import type { z } from 'zod';
-import type { Duration, JsonObject, StepDefinition } from '../definition/types.ts';
+import type { Refusal } from '../definition/run.ts';
+import type { JsonObject, StepDefinition } from '../definition/types.ts';
 import type { Expression } from '../template/expression.ts';
 import type { Template } from '../template/template.ts';
 import type { Json, Rendered } from '../template/types.ts';
@@ -45,13 +46,23 @@ export interface Parse {
   template(value: Json | undefined, at: string): Template;
   /** As template, and `{{ secrets.NAME }}` and `{{ callback('slug') }}` may stand in it. */
   secretTemplate(value: Json | undefined, at: string): Template;
-  expression(source: string, at: string): Expression;
+  /** `locals`: roots that this one expression may read besides the run's (listen's `payload`). */
+  expression(source: string, at: string, locals?: readonly string[]): Expression;
 }
 
 export interface Behaviour {
   begin(visit: Visit): Outcome;
   /** Called for everything that a `hold` waits for. */
   resume?(visit: Visit, event: Resume): Outcome;
+  /** Asked before a decision or submission is taken: why this one may not have it. Changes nothing. */
+  refuse?(
+    visit: Visit,
+    event: Decision | Submission,
+  ): { readonly code: Refusal['code']; readonly message: string } | undefined;
+}
+
+export interface Locals {
+  readonly [root: string]: unknown;
 }
 
 /** A kind's window on the run, valid during one begin or resume. */
@@ -62,11 +73,12 @@ export interface Visit {
   readonly now: number;
   /** What the last outcome of this visit held; the object may be changed in place. */
   readonly hold: JsonObject;
-  render(template: Template): Json;
+  /** `locals` are readable as roots beside the run's, for this one evaluation (a message's `payload`). */
+  render(template: Template, locals?: Locals): Json;
   renderSecret(template: Template): Rendered;
-  evaluate(expression: Expression): Json | undefined;
+  evaluate(expression: Expression, locals?: Locals): Json | undefined;
   /** As evaluate, for a condition: Jexl's truthiness. */
-  test(expression: Expression): boolean;
+  test(expression: Expression, locals?: Locals): boolean;
   wired(port: string): boolean;
   /** Body ports that are wired, in the order written. */
   readonly branches: readonly string[];
@@ -83,12 +95,33 @@ export type Resume =
   | { readonly on: 'failed'; readonly suffix: string; readonly error: FailureShape }
   | { readonly on: 'fired'; readonly suffix: string }
   | { readonly on: 'message'; readonly payload: Json }
-  | { readonly on: 'decision'; readonly decision: 'approved' | 'rejected'; readonly by?: string; readonly comments?: string; readonly data?: Json; readonly via: string }
-  | { readonly on: 'submit'; readonly data: Json; readonly by?: string; readonly via: string }
+  | Decision
+  | Submission
   | { readonly on: 'frame'; readonly name: string; readonly ended: true; readonly data: Json }
   | { readonly on: 'frame'; readonly name: string; readonly ended: false; readonly error: FailureShape }
+  /** The loop's record is open, so that `loop` can be read: decide on the first tick. */
+  | { readonly on: 'enter' }
   /** The body of a loop came to its end (2.2): decide on the next tick. */
-  | { readonly on: 'tick'; readonly last: Json };
+  | { readonly on: 'tick'; readonly last: Json }
+  /** A `break` in the body: end by done. */
+  | { readonly on: 'break'; readonly value: Json };
+
+export interface Decision {
+  readonly on: 'decision';
+  readonly decision: 'approved' | 'rejected';
+  readonly by?: string;
+  readonly comments?: string;
+  readonly data?: Json;
+  readonly via: string;
+  readonly override?: boolean;
+  readonly reason?: string;
+}
+export interface Submission {
+  readonly on: 'submit';
+  readonly data: Json;
+  readonly by?: string;
+  readonly via: string;
+}
 
 /** What an activity answers. */
 export interface EffectResult {
@@ -162,12 +195,16 @@ export type Outcome =
       /** Suffixes of commands, or names of frames, to cancel. */
       readonly cancel?: readonly string[];
     }
+  /** Loop: open the record, then ask again with `enter`. */
+  | { readonly do: 'enter'; readonly hold: JsonObject }
   /** Loop: walk the body port once more; the output of this tick. */
   | { readonly do: 'tick'; readonly hold: JsonObject; readonly data: Json }
   /** Leaves the innermost loop of this frame by done. */
   | { readonly do: 'break'; readonly value: Json }
   /** Completes the run. */
   | { readonly do: 'finish'; readonly output: Json; readonly drain?: boolean }
+  /** Cancels the whole run (an approval's onReject: cancel); the reason is a code. */
+  | { readonly do: 'cancel'; readonly reason: string }
   /** The event is not for this visit (a message that does not match). */
   | { readonly do: 'ignore' };
 
@@ -198,5 +235,3 @@ export class StepFailure extends Error {
     this.retryable = options.retryable ?? false;
   }
 }
-
-export type { Duration };

@@ -1,0 +1,101 @@
+/**
+ * What continue-as-new carries (E2). In the state, values are shared by reference: an item is one with the list it came
+ * from, `lastOutput` with its step's entry. As JSON they would be written out once for each place, so values that occur
+ * again are carried in a table, and shared again when the state is restored.
+ */
+import type { JsonObject } from '../definition/types.ts';
+import type { Program } from '../steps/program.ts';
+import type { Json } from '../template/types.ts';
+import { MAX_STATE_BYTES } from './limits.ts';
+import { type RunState, STATE_VERSION } from './state.ts';
+import { weigh } from './weigh.ts';
+
+/** Smaller values are cheaper written twice. */
+const SHARED_FROM_BYTES = 64;
+const REFERENCE = '$shared';
+
+/** The state as JSON without repeats: `{state, shared}`; `{"$shared": n}` stands for the n-th shared value. */
+export function carry(_program: Program, state: RunState): Json {
+  const times = new Map<object, number>();
+  countObjects(state as unknown as Json, times);
+  const places = new Map<object, number>();
+  const shared: Json[] = [];
+  const write = (value: Json): Json => {
+    if (value === null || typeof value !== 'object') return value;
+    if (isReference(value) || ((times.get(value) ?? 0) > 1 && weigh(value) >= SHARED_FROM_BYTES)) {
+      const known = places.get(value);
+      if (known !== undefined) return { [REFERENCE]: known };
+      const place = shared.length;
+      places.set(value, place);
+      shared.push(null);
+      shared[place] = copy(value, write);
+      return { [REFERENCE]: place };
+    }
+    return copy(value, write);
+  };
+  const written = copy(state as unknown as JsonObject, write);
+  return { version: STATE_VERSION, state: written, shared };
+}
+
+/** The other way round. Throws where the carried value is not of this interpreter's version. */
+export function restore(carried: Json): RunState {
+  if (carried === null || typeof carried !== 'object' || Array.isArray(carried))
+    throw new Error('What was carried is no state of a run.');
+  const { version, state, shared } = carried;
+  if (version !== STATE_VERSION || !Array.isArray(shared) || state === undefined)
+    throw new Error(
+      `This interpreter reads states of version ${STATE_VERSION}; this one has ${JSON.stringify(version)}.`,
+    );
+  const made = new Map<number, Json>();
+  const read = (value: Json): Json => {
+    if (value === null || typeof value !== 'object') return value;
+    if (!isReference(value)) return copy(value, read);
+    const place = value[REFERENCE] as number;
+    if (!made.has(place)) made.set(place, copy(shared[place] as JsonObject, read));
+    return made.get(place)!;
+  };
+  return read(state) as unknown as RunState;
+}
+
+/** Definition and state together, encoded (language.md §12). The estimate is corrected when it comes near the limit. */
+export function fitsLimit(program: Program, state: RunState): boolean {
+  const definition = definitionBytes(program);
+  if (definition + state.bytes <= MAX_STATE_BYTES) return true;
+  state.bytes = weigh(carry(program, state));
+  return definition + state.bytes <= MAX_STATE_BYTES;
+}
+
+const definitionSizes = new WeakMap<Program, number>();
+
+function definitionBytes(program: Program): number {
+  let bytes = definitionSizes.get(program);
+  if (bytes === undefined) {
+    bytes = weigh(program.definition as unknown as Json);
+    definitionSizes.set(program, bytes);
+  }
+  return bytes;
+}
+
+function countObjects(value: Json, times: Map<object, number>): void {
+  if (value === null || typeof value !== 'object') return;
+  const seen = times.get(value) ?? 0;
+  times.set(value, seen + 1);
+  if (seen > 0) return;
+  for (const member of Array.isArray(value) ? value : Object.values(value)) countObjects(member, times);
+}
+
+/** What looks like our mark: data that does is written to the table, where it is read as data. */
+function isReference(value: Json & object): value is JsonObject {
+  return !Array.isArray(value) && Object.hasOwn(value, REFERENCE) && Object.keys(value).length === 1;
+}
+
+/** Keys are defined, not assigned: data may have a member `__proto__`. */
+function copy(value: Json & object, each: (member: Json) => Json): Json {
+  if (Array.isArray(value)) return value.map((member) => each(member));
+  const made: JsonObject = {};
+  for (const [key, member] of Object.entries(value)) {
+    if (member !== undefined)
+      Object.defineProperty(made, key, { value: each(member), enumerable: true, writable: true, configurable: true });
+  }
+  return made;
+}

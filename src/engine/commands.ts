@@ -1,0 +1,87 @@
+/**
+ * Opening and closing commands. At most 500 are open, and 1.5 MB go out in one activation; what is beyond waits in the
+ * backlog, in order (E10). An id is open once (E3); when it is closed its late answer is ignored (E4).
+ */
+
+import type { Core } from './core.ts';
+import { MAX_ACTIVATION_BYTES, MAX_OPEN_COMMANDS } from './limits.ts';
+import type { OpenCommand, OpenVisit } from './state.ts';
+import { weigh } from './weigh.ts';
+
+const OVERHEAD = 300;
+
+/** Opens a command, now or when there is room. */
+export function open(core: Core, id: string, command: OpenCommand, visit?: OpenVisit): void {
+  const { state } = core;
+  if (Object.hasOwn(state.open, id)) throw new Error(`Two open commands have the id '${id}'.`);
+  state.open[id] = command;
+  visit?.open.push(id);
+  state.backlog.push(id);
+}
+
+/** Sends what waits, as far as there is room. Timers of the run itself are no exception: there is one. */
+export function flush(core: Core): void {
+  const { state } = core;
+  let sent = 0;
+  for (const id of state.backlog) {
+    const command = state.open[id]!;
+    const bytes = sizeOf(command);
+    if (state.openCount >= MAX_OPEN_COMMANDS) break;
+    if (core.sentBytes > 0 && core.sentBytes + bytes > MAX_ACTIVATION_BYTES) break;
+    core.sentBytes += bytes;
+    state.openCount++;
+    sent++;
+    send(core, id, command);
+  }
+  if (sent > 0) state.backlog.splice(0, sent);
+}
+
+/** Whether something waits although there is room: the bytes of this activation are used up, and nobody else will wake us. */
+export function heldByBytes(core: Core): boolean {
+  return core.state.backlog.length > 0 && core.state.openCount < MAX_OPEN_COMMANDS;
+}
+
+/** Takes a command off the books: it was answered. */
+export function close(core: Core, id: string): OpenCommand | undefined {
+  const { state } = core;
+  if (!Object.hasOwn(state.open, id)) return undefined;
+  const command = state.open[id]!;
+  const queued = state.backlog.indexOf(id);
+  if (queued >= 0) state.backlog.splice(queued, 1);
+  else state.openCount--;
+  delete state.open[id];
+  return command;
+}
+
+/** Takes a command back (E9). */
+export function cancel(core: Core, id: string): void {
+  const wasSent = Object.hasOwn(core.state.open, id) && !core.state.backlog.includes(id);
+  if (close(core, id) !== undefined && wasSent) core.commands.push({ type: 'cancel', id });
+}
+
+function send(core: Core, id: string, command: OpenCommand): void {
+  switch (command.type) {
+    case 'run':
+    case 'rollback':
+      core.commands.push(command.command);
+      return;
+    case 'timer':
+    case 'deadline':
+      core.commands.push({ type: 'timer', id, at: command.at });
+      return;
+    case 'child':
+      core.commands.push({ type: 'child', id, ...command.child });
+  }
+}
+
+function sizeOf(command: OpenCommand): number {
+  switch (command.type) {
+    case 'run':
+    case 'rollback':
+      return OVERHEAD + weigh(command.command.config);
+    case 'child':
+      return OVERHEAD + weigh(command.child.input);
+    default:
+      return OVERHEAD;
+  }
+}

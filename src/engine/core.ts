@@ -1,0 +1,24 @@
+/** One call of `advance`: what its parts share. Nothing of it outlives the call. */
+import type { Program, Step } from '../steps/program.ts';
+import type { Command, TraceEvent } from './protocol.ts';
+import type { Frame, OpenVisit, RunState } from './state.ts';
+
+export interface Core {
+  readonly program: Program;
+  readonly state: RunState;
+  readonly commands: Command[];
+  /** Bytes of the commands so far (limit of an activation). */
+  sentBytes: number;
+  readonly trace: ((event: TraceEvent) => void) | undefined;
+}
+
+export function stepOf(core: Core, slug: string): Step {
+  const step = core.program.steps.get(slug);
+  // Compiling has checked every target, and a state is only ever walked with the program it began with.
+  if (step === undefined) throw new Error(`The program has no step '${slug}'.`);
+  return step;
+}
+
+export function visitOf(frame: Frame, path: string): OpenVisit | undefined {
+  return frame.visit?.path === path ? frame.visit : undefined;
+}

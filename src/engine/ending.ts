@@ -1,0 +1,137 @@
+/** How a run ends: completed, failed (after a rollback, where one is due), or cancelled. */
+import type { RunError } from '../definition/run.ts';
+import type { FailureShape } from '../steps/kind.ts';
+import { render } from '../template/template.ts';
+import type { Json } from '../template/types.ts';
+import { cancel, close, open } from './commands.ts';
+import { type Core, stepOf } from './core.ts';
+import { runCommand } from './effects.ts';
+import { failureOf } from './failure.ts';
+import { cancelInside } from './frames.ts';
+import { MAX_PAYLOAD_BYTES } from './limits.ts';
+import { commandId } from './paths.ts';
+import { FrameScope } from './scope.ts';
+import type { Ending } from './state.ts';
+import { weigh } from './weigh.ts';
+
+export const ROOT = '';
+export const DEADLINE = '$deadline';
+
+/** Success. `given` is what finish gave; the definition's `output` goes before it, the root frame's last data comes after. */
+export function completeRun(core: Core, given: Json | undefined): void {
+  const { program, state } = core;
+  const root = state.frames[ROOT]!;
+  let output: Json;
+  try {
+    output =
+      program.output !== undefined
+        ? render(program.output, new FrameScope(program, state, root, ''), { now: state.now }).value
+        : (given ?? root.lastOutput?.data ?? null);
+  } catch (error) {
+    failRun(core, failureOf(error));
+    return;
+  }
+  const bytes = weigh(output);
+  if (bytes > MAX_PAYLOAD_BYTES) {
+    failRun(core, {
+      code: 'result_too_large',
+      message: `The run's output has ${bytes} bytes; at most ${MAX_PAYLOAD_BYTES} fit.`,
+      retryable: false,
+      details: { bytes, limit: MAX_PAYLOAD_BYTES },
+    });
+    return;
+  }
+  cancelAll(core);
+  end(core, { status: 'completed', output });
+}
+
+/** finish with `drain`: what is in flight ends, and nothing new begins. */
+export function drainRun(core: Core, output: Json): void {
+  const { state } = core;
+  state.draining = { output };
+  state.work = [];
+  for (const [id, command] of Object.entries(state.open))
+    if (command.type !== 'run' || state.backlog.includes(id)) cancel(core, id);
+  endIfDrained(core);
+}
+
+export function endIfDrained(core: Core): void {
+  const { state } = core;
+  if (state.draining !== undefined && state.openCount === 0) completeRun(core, state.draining.output);
+}
+
+/** Failure that nothing caught. Rolls back first where the definition or the failing step asks for it. */
+export function failRun(core: Core, error: RunError, rollback = core.program.rollbackOnFailure): void {
+  cancelAll(core);
+  if (rollback && core.state.undo.length > 0) {
+    core.state.rolling = { error, failures: [] };
+    rollBackNext(core);
+  } else end(core, { status: 'failed', error });
+}
+
+export function cancelRun(core: Core, reason: string | undefined): void {
+  cancelAll(core);
+  end(core, { status: 'cancelled', ...(reason === undefined ? {} : { reason }) });
+}
+
+/** §7: in reverse order of completion, back to the last checkpoint. */
+export function rollBackNext(core: Core): void {
+  const { state } = core;
+  const undo = state.undo.pop();
+  if (undo === undefined || undo.undo === 'checkpoint') {
+    const { error, failures } = state.rolling!;
+    const reported =
+      failures.length === 0
+        ? error
+        : {
+            ...error,
+            details: {
+              cause: error.details ?? null,
+              rollback: failures.map(({ path, error: e }) => ({ path, code: e.code, message: e.message })),
+            },
+          };
+    end(core, { status: 'failed', error: reported });
+    return;
+  }
+  const id = commandId(undo.path, '/rollback');
+  const { rollback } = stepOf(core, undo.slug);
+  const command = runCommand(core, id, undo.slug, undo.path, undo.spec, {
+    retry: rollback!.retry,
+    timeoutMs: rollback!.timeoutMs,
+    local: false,
+  });
+  core.trace?.({ t: 'begin', path: id, slug: undo.slug, stepType: 'rollback', at: state.now });
+  core.trace?.({ t: 'input', path: id, input: undo.spec.config.value });
+  open(core, id, { type: 'rollback', path: undo.path, command });
+}
+
+/** An undo step was answered; a failure of it is reported with the run's, and the rest is still undone. */
+export function rolledBack(core: Core, id: string, error: FailureShape | undefined): void {
+  const command = close(core, id);
+  if (command?.type !== 'rollback') return;
+  const { now } = core.state;
+  if (error === undefined) core.trace?.({ t: 'end', path: id, status: 'completed', at: now });
+  else {
+    core.state.rolling!.failures.push({ path: command.path, error });
+    core.trace?.({ t: 'end', path: id, status: 'failed', error: { ...error, path: id }, at: now });
+  }
+  rollBackNext(core);
+}
+
+function cancelAll(core: Core): void {
+  const { state } = core;
+  cancelInside(core, state.frames[ROOT]!);
+  state.work = [];
+  for (const id of Object.keys(state.open)) cancel(core, id);
+}
+
+function end(core: Core, ending: Ending): void {
+  const { state, commands } = core;
+  for (const id of Object.keys(state.open)) cancel(core, id);
+  state.ending = ending;
+  state.work = [];
+  state.yielding = false;
+  if (ending.status === 'completed') commands.push({ type: 'complete', output: ending.output });
+  else if (ending.status === 'failed') commands.push({ type: 'fail', error: ending.error });
+  else commands.push({ type: 'cancelled', ...(ending.reason === undefined ? {} : { reason: ending.reason }) });
+}

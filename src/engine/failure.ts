@@ -1,0 +1,28 @@
+/** E8: every failure is typed: code, message, path, retryable. */
+import type { RunError } from '../definition/run.ts';
+import { type FailureShape, StepFailure } from '../steps/kind.ts';
+import { TemplateError } from '../template/types.ts';
+import type { RunErrorRoot } from './state.ts';
+
+/** What a kind or an expression threw, as a failure. Anything that is not typed is a mistake of ours, and says so. */
+export function failureOf(error: unknown): FailureShape {
+  if (error instanceof StepFailure)
+    return {
+      code: error.code,
+      message: error.message,
+      retryable: error.retryable,
+      ...(error.details === undefined ? {} : { details: error.details }),
+    };
+  if (error instanceof TemplateError) return { code: error.code, message: error.message, retryable: false };
+  return { code: 'internal_error', message: error instanceof Error ? error.message : String(error), retryable: false };
+}
+
+export function placed(error: FailureShape, path: string, slug: string): RunError {
+  return { ...error, path: error.path ?? path, stepSlug: error.stepSlug ?? slug };
+}
+
+/** The root `error` of expressions has `step` for stepSlug. */
+export function errorRoot(error: RunError): RunErrorRoot {
+  const { stepSlug, ...rest } = error;
+  return { ...rest, ...(stepSlug === undefined ? {} : { step: stepSlug }) };
+}

@@ -1,0 +1,32 @@
+/** Paths of visits (language.md §3.12): the ids of commands, deterministic and unique (E3). */
+import { sha256 } from '@noble/hashes/sha2.js';
+import { bytesToHex } from '@noble/hashes/utils.js';
+import { MAX_PATH_LENGTH } from './limits.ts';
+
+const KEPT = MAX_PATH_LENGTH - 34;
+
+/** A path of more than 200 characters keeps its beginning, and 32 hex digits of the hash of all of it. */
+export function shorten(path: string): string {
+  if (path.length <= MAX_PATH_LENGTH) return path;
+  return `${path.slice(0, KEPT)}~~${bytesToHex(sha256(new TextEncoder().encode(path))).slice(0, 32)}`;
+}
+
+/** `parent/slug`, and `#n` from the second visit within its parent on. */
+export function visitPath(parent: string, slug: string, n: number): string {
+  const name = n === 1 ? slug : `${slug}#${n}`;
+  return parent === '' ? name : shorten(`${parent}/${name}`);
+}
+
+export function tickPath(loop: string, tick: number): string {
+  return shorten(`${loop}~${tick}`);
+}
+
+/** A branch's frame is `par/left`, an iteration's `each[3]`. */
+export function framePath(container: string, name: string, iteration: boolean): string {
+  return shorten(iteration ? `${container}[${name}]` : `${container}/${name}`);
+}
+
+/** Commands of a visit besides its first: a timeout's timer, an agent's turns. */
+export function commandId(path: string, suffix: string | undefined): string {
+  return suffix === undefined || suffix === '' ? path : shorten(`${path}${suffix}`);
+}

@@ -1,0 +1,169 @@
+/**
+ * The state of a run: plain JSON, and all there is. Continue-as-new carries it, a fork starts from it, a dry run walks it.
+ * Values inside are shared by reference and never changed in place; the records around them are changed in place.
+ */
+import type { Accepted, RunError } from '../definition/run.ts';
+import type { JsonObject } from '../definition/types.ts';
+import type { ChildSpec, FailureShape, Resume, RunSpec, WaitingSpec } from '../steps/kind.ts';
+import type { Json } from '../template/types.ts';
+import type { Genesis, RunCommand } from './protocol.ts';
+
+/** Bumped when a state of an older interpreter has to be read differently. */
+export const STATE_VERSION = 1;
+
+export interface Envelope {
+  readonly type: string;
+  readonly data: Json;
+  readonly meta?: JsonObject;
+}
+
+/** `steps[slug]`: an entry, replaced at each visit's end. */
+export interface Entry {
+  readonly stepType: string;
+  readonly name: string;
+  readonly output: Envelope;
+}
+
+/** An open loop of a frame (language.md §3.1). `hold` belongs to the kind. */
+export interface LoopRecord {
+  readonly slug: string;
+  readonly path: string;
+  readonly startedAt: number;
+  tick: number;
+  hold: JsonObject;
+  /** Visits per step within this tick, for `#n`. */
+  counts: { [slug: string]: number };
+  /** Whether a step has ended in this tick, and so `lastOutput` is the body's. */
+  moved: boolean;
+}
+
+export interface OpenVisit {
+  readonly slug: string;
+  readonly path: string;
+  readonly startedAt: number;
+  /** Order of opening in the whole run: messages go to the oldest listener. */
+  readonly seq: number;
+  hold: JsonObject;
+  waiting?: WaitingSpec & { readonly since: number };
+  /** Ids of commands that are open or in the backlog. */
+  open: string[];
+  /** Ids of the frames that it opened and that have not been dropped. */
+  frames: string[];
+}
+
+export interface Frame {
+  readonly id: string;
+  readonly parent?: string;
+  /** The branch's name, or the iteration's index. */
+  readonly name?: string;
+  readonly item?: { readonly value: Json; readonly index: number; readonly as?: string };
+  visit?: OpenVisit;
+  entries: { [slug: string]: Entry };
+  lastOutput: Envelope | null;
+  /** Whether a step has ended here, and so `lastOutput` is this frame's own. */
+  moved: boolean;
+  loops: LoopRecord[];
+  /** The record last left, readable by the targets of done and of a break. */
+  left?: LoopRecord;
+  error: RunErrorRoot | null;
+  counts: { [slug: string]: number };
+  /** Kept for its entries until its container ends. */
+  ended?: true;
+}
+
+/** The root `error` of expressions. */
+export interface RunErrorRoot {
+  readonly code: string;
+  readonly message: string;
+  readonly step?: string;
+  readonly path?: string;
+  readonly attempts?: number;
+  readonly retryable: boolean;
+  readonly details?: Json;
+}
+
+/** What is to be walked next, in order. It is in the state because a long walk gives way in the middle. */
+export type Work =
+  | { readonly do: 'visit'; readonly frame: string; readonly slug: string }
+  | { readonly do: 'resume'; readonly frame: string; readonly path: string; readonly event: Resume };
+
+export type OpenCommand =
+  | {
+      readonly type: 'run';
+      readonly frame: string;
+      readonly path: string;
+      readonly suffix: string;
+      readonly command: RunCommand;
+      readonly tries: number;
+    }
+  | {
+      readonly type: 'timer';
+      readonly frame: string;
+      readonly path: string;
+      readonly suffix: string;
+      readonly at: number;
+    }
+  | {
+      readonly type: 'child';
+      readonly frame: string;
+      readonly path: string;
+      readonly suffix: string;
+      readonly child: Omit<ChildSpec, 'suffix'>;
+    }
+  | { readonly type: 'deadline'; readonly at: number }
+  | { readonly type: 'rollback'; readonly path: string; readonly command: RunCommand };
+
+export interface InboxMessage {
+  readonly name: string;
+  readonly payload: Json;
+  readonly bytes: number;
+}
+
+export type Undo =
+  | { readonly undo: 'step'; readonly path: string; readonly slug: string; readonly spec: RunSpec }
+  | { readonly undo: 'checkpoint'; readonly name: string };
+
+export type Ending =
+  | { readonly status: 'completed'; readonly output: Json }
+  | { readonly status: 'failed'; readonly error: RunError }
+  | { readonly status: 'cancelled'; readonly reason?: string };
+
+export interface RunState {
+  readonly version: typeof STATE_VERSION;
+  readonly genesis: Genesis;
+  now: number;
+  frames: { [id: string]: Frame };
+  work: Work[];
+  /** Commands that are open, by id, and those that wait for room. */
+  open: { [id: string]: OpenCommand };
+  openCount: number;
+  backlog: string[];
+  variables: { [name: string]: Json };
+  state: { [key: string]: Json };
+  outputs: { [name: string]: Json };
+  inbox: InboxMessage[];
+  inboxBytes: number;
+  /** Ids of messages seen, oldest first. */
+  seen: string[];
+  /** Answers to requests with a key, oldest first. */
+  answered: { [key: string]: Accepted };
+  undo: Undo[];
+  /** Step visits so far, loop ticks included (maxSteps). */
+  visits: number;
+  seq: number;
+  /** Estimate of the bytes that steps and messages have put here; when it passes the limit the truth is measured. */
+  bytes: number;
+  paused: boolean;
+  /** A `yield` is out: nothing walks until `continue`. */
+  yielding: boolean;
+  /** What `visible` said last. */
+  shown: string;
+  /** finish with drain: waits for the activities in flight. */
+  draining?: { readonly output: Json };
+  rolling?: {
+    readonly error: RunError;
+    readonly failures: { readonly path: string; readonly error: FailureShape }[];
+    readonly cancelled?: { readonly reason?: string };
+  };
+  ending?: Ending;
+}

@@ -1,0 +1,76 @@
+/** What the outside sees of a run without walking it: status, waits, searchable state (design.md §4). */
+import type { RunStatus, WaitingFor } from '../definition/run.ts';
+import type { Program } from '../steps/program.ts';
+import { visits } from './address.ts';
+import { MAX_SHOWN_WAITS } from './limits.ts';
+import type { RunState } from './state.ts';
+
+/** waiting: nothing runs and something is awaited, a sleep included. */
+export function statusOf(state: RunState): RunStatus {
+  if (state.ending !== undefined) return state.ending.status;
+  if (state.rolling !== undefined) return 'rolling_back';
+  if (state.yielding || (state.work.length > 0 && !state.paused)) return 'running';
+  for (const command of Object.values(state.open)) if (command.type === 'run') return 'running';
+  return 'waiting';
+}
+
+/** Open waits, oldest first, at most twenty; paths, kinds, and until when. */
+export function waitingFor(state: RunState): WaitingFor[] {
+  if (state.ending !== undefined) return [];
+  const waits: WaitingFor[] = [];
+  for (const { visit } of visits(state)) {
+    const { waiting } = visit;
+    if (waiting === undefined) continue;
+    waits.push({
+      path: visit.path,
+      stepSlug: visit.slug,
+      kind: waiting.kind,
+      since: iso(waiting.since),
+      ...(waiting.until === undefined ? {} : { until: iso(waiting.until) }),
+      ...(waiting.message === undefined ? {} : { message: waiting.message }),
+      ...(waiting.name === undefined ? {} : { name: waiting.name }),
+    });
+    if (waits.length === MAX_SHOWN_WAITS) break;
+  }
+  return waits;
+}
+
+/** Who is waited for, for the search attribute SignalboxWaiting: the kinds, and `user:ann`, `role:finance`. */
+export function audience(state: RunState): string[] {
+  const names = new Set<string>();
+  for (const { visit } of visits(state)) {
+    if (visit.waiting === undefined) continue;
+    names.add(visit.waiting.kind);
+    for (const name of visit.waiting.audience ?? []) names.add(name);
+  }
+  return [...names];
+}
+
+/** Messages that nobody has read. */
+export function unread(state: RunState): number {
+  return state.inbox.length;
+}
+
+/** `key=value` of the state that the definition declares searchable. */
+export function searchable(program: Program, state: RunState): string[] {
+  const pairs: string[] = [];
+  for (const [key, field] of Object.entries(program.definition.state ?? {})) {
+    if (field.searchable !== true || !Object.hasOwn(state.state, key)) continue;
+    const value = state.state[key];
+    if (value !== null && typeof value !== 'object') pairs.push(`${key}=${value}`);
+  }
+  return pairs;
+}
+
+/** Tells whether what is visible has changed: the run began to wait, goes on, or ends. */
+export function shownOf(state: RunState): string {
+  const status = statusOf(state);
+  if (status !== 'waiting') return status;
+  const paths: string[] = [];
+  for (const frame of Object.values(state.frames)) if (frame.visit?.waiting !== undefined) paths.push(frame.visit.path);
+  return `${status} ${paths.join(' ')}`;
+}
+
+function iso(ms: number): string {
+  return new Date(ms).toISOString();
+}

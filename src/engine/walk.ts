@@ -1,0 +1,144 @@
+/** One step of the walk: a visit begins, or what it waited for resumes it. */
+
+import { equals } from '../steps/equals.ts';
+import type { Outcome, Resume } from '../steps/kind.ts';
+import { type Condition, type Preset, presetOf, type Step } from '../steps/program.ts';
+import { evaluate, truthy } from '../template/expression.ts';
+import { parseTemplate, render } from '../template/template.ts';
+import type { Json } from '../template/types.ts';
+import { type Core, stepOf } from './core.ts';
+import { failRun } from './ending.ts';
+import { failureOf } from './failure.ts';
+import { apply, endVisit, failVisit, type Place } from './outcome.ts';
+import { tickPath, visitPath } from './paths.ts';
+import { FrameScope } from './scope.ts';
+import type { Frame, Work } from './state.ts';
+import { Window } from './window.ts';
+
+export function walk(core: Core, work: Work): void {
+  const frame = core.state.frames[work.frame];
+  if (frame === undefined) return;
+  if (work.do === 'visit') begin(core, frame, work.slug);
+  else resume(core, frame, work.path, work.event);
+}
+
+function begin(core: Core, frame: Frame, slug: string): void {
+  const { state } = core;
+  const step = stepOf(core, slug);
+  const loop = frame.loops.at(-1);
+  const counts = loop?.counts ?? frame.counts;
+  const n = (counts[slug] ?? 0) + 1;
+  counts[slug] = n;
+  const path = visitPath(loop === undefined ? frame.id : tickPath(loop.path, loop.tick), slug, n);
+  if (!count(core, path, slug)) return;
+  const place: Place = { frame, step, path, startedAt: state.now };
+  core.trace?.({ t: 'begin', path, slug, stepType: step.type, at: state.now });
+  try {
+    if (step.when !== undefined && !holds(core, frame, path, step.when)) {
+      endVisit(
+        core,
+        place,
+        Object.hasOwn(step.next, 'skipped') ? 'skipped' : step.ports.normal,
+        null,
+        { skipped: true },
+        true,
+      );
+      return;
+    }
+    const preset = presetFor(core, step);
+    if (preset !== undefined) {
+      if (preset.error !== undefined) failVisit(core, place, preset.error);
+      else endVisit(core, place, preset.port ?? step.ports.normal, preset.data, { ...preset.meta, preset: true });
+      return;
+    }
+    if (core.trace !== undefined) traceInput(core, frame, step, path);
+    apply(core, place, step.behaviour.begin(new Window(core, frame, step, path, {})));
+  } catch (error) {
+    failVisit(core, currentPlace(core, frame, path) ?? place, failureOf(error));
+  }
+}
+
+function resume(core: Core, frame: Frame, path: string, event: Resume): void {
+  const place = currentPlace(core, frame, path);
+  if (place === undefined) return;
+  if (event.on === 'tick' && !count(core, path, place.step.slug)) return;
+  let outcome: Outcome;
+  try {
+    outcome = resumed(core, place, event);
+    apply(core, place, outcome);
+  } catch (error) {
+    const now = currentPlace(core, frame, path);
+    if (now !== undefined) failVisit(core, now, failureOf(error));
+    else throw error;
+  }
+}
+
+/** Asks the kind; used for messages too, where `ignore` means: not for me. */
+export function resumed(core: Core, place: Place, event: Resume): Outcome {
+  const { step, frame, path } = place;
+  const hold = place.visit?.hold ?? place.record!.hold;
+  if (step.behaviour.resume === undefined) throw new Error(`The kind '${step.kind.type}' waits for nothing.`);
+  return step.behaviour.resume(new Window(core, frame, step, path, hold), event);
+}
+
+/** The open visit or innermost loop of the frame that has this path; undefined if it is no longer open (E4). */
+export function currentPlace(core: Core, frame: Frame, path: string): Place | undefined {
+  const { visit } = frame;
+  if (visit?.path === path) return { frame, step: stepOf(core, visit.slug), path, startedAt: visit.startedAt, visit };
+  const record = frame.loops.at(-1);
+  if (record?.path === path)
+    return { frame, step: stepOf(core, record.slug), path, startedAt: record.startedAt, record };
+  return undefined;
+}
+
+/** Visits and ticks are counted together; the limit is the run's, and nothing catches it. */
+function count(core: Core, path: string, slug: string): boolean {
+  const { state, program } = core;
+  if (++state.visits <= program.maxSteps) return true;
+  failRun(core, {
+    code: `max_steps_exceeded:${program.maxSteps}`,
+    message: `The run has visited more than ${program.maxSteps} steps; raise config.maxSteps if it is not going round in circles.`,
+    path,
+    stepSlug: slug,
+    retryable: false,
+  });
+  return false;
+}
+
+function holds(core: Core, frame: Frame, path: string, when: Condition): boolean {
+  const value = evaluate(when.ref, new FrameScope(core.program, core.state, frame, path), { now: core.state.now });
+  return compared(value, when.compare);
+}
+
+/** Document 001's structured condition: at most one operator; truthy without one. */
+export function compared(value: Json | undefined, compare: Condition['compare']): boolean {
+  if (compare === undefined) return truthy(value);
+  const { op } = compare;
+  if (op === 'eq' || op === 'neq') return equals(value ?? null, compare.value) === (op === 'eq');
+  if (typeof value !== 'number' || typeof compare.value !== 'number') return false;
+  return op === 'gt' ? value > compare.value : value < compare.value;
+}
+
+function presetFor(core: Core, step: Step): Preset | undefined {
+  const { presets } = core.state.genesis;
+  if (Object.hasOwn(presets, step.slug)) return presetOf(presets[step.slug]!);
+  return step.preset;
+}
+
+/** The trace shows the config as evaluated, member by member; what cannot be evaluated on its own stays as written. */
+function traceInput(core: Core, frame: Frame, step: Step, path: string): void {
+  const members = Object.entries(step.config);
+  if (members.length === 0) return;
+  const scope = new FrameScope(core.program, core.state, frame, path);
+  const input: { [key: string]: Json } = {};
+  for (const [key, written] of members) {
+    let value = written;
+    try {
+      value = render(parseTemplate(written, { secrets: true }), scope, { now: core.state.now }).value;
+    } catch {
+      // Shown as written: the kind itself reports what is wrong with it, if it reads it at all.
+    }
+    Object.defineProperty(input, key, { value, enumerable: true, writable: true, configurable: true });
+  }
+  core.trace?.({ t: 'input', path, input });
+}

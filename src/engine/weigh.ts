@@ -1,0 +1,34 @@
+/** Sizes of JSON, so that limits hold before the server has to refuse (E10). */
+import type { Json } from '../template/types.ts';
+
+/** Bytes of the value as JSON, UTF-8; exact for ASCII, at most a little above it for escapes not counted. No text is built. */
+export function weigh(value: Json | undefined): number {
+  if (value === null || value === undefined) return 4;
+  switch (typeof value) {
+    case 'string':
+      return textBytes(value) + 2;
+    case 'number':
+      return Number.isInteger(value) && value >= 0 && value < 1000 ? 3 : String(value).length;
+    case 'boolean':
+      return 5;
+    default:
+  }
+  let bytes = 2;
+  if (Array.isArray(value)) {
+    for (const member of value) bytes += weigh(member) + 1;
+    return bytes;
+  }
+  for (const key of Object.keys(value)) bytes += textBytes(key) + 4 + weigh(value[key]);
+  return bytes;
+}
+
+function textBytes(text: string): number {
+  let bytes = text.length;
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i);
+    if (code > 0x7f) bytes += code > 0x7ff ? 2 : 1;
+    else if (code < 0x20) bytes += 5;
+    else if (code === 0x22 || code === 0x5c) bytes += 1;
+  }
+  return bytes;
+}

@@ -1,0 +1,97 @@
+/** A kind's window on the run (steps/kind.ts, Visit): reads through the frame's scope, writes only what a kind may. */
+import type { JsonObject } from '../definition/types.ts';
+import { type Locals, StepFailure, type Visit } from '../steps/kind.ts';
+import type { Step } from '../steps/program.ts';
+import { type Expression, evaluate, truthy } from '../template/expression.ts';
+import { render, type Template } from '../template/template.ts';
+import type { Json, Rendered } from '../template/types.ts';
+import type { Core } from './core.ts';
+import { FrameScope } from './scope.ts';
+import type { Frame } from './state.ts';
+import { weigh } from './weigh.ts';
+
+export class Window implements Visit {
+  readonly path: string;
+  readonly slug: string;
+  readonly hold: JsonObject;
+  readonly #core: Core;
+  readonly #frame: Frame;
+  readonly #step: Step;
+  readonly #locals: Locals | undefined;
+
+  constructor(core: Core, frame: Frame, step: Step, path: string, hold: JsonObject, locals?: Locals) {
+    this.#core = core;
+    this.#frame = frame;
+    this.#step = step;
+    this.path = path;
+    this.slug = step.slug;
+    this.hold = hold;
+    this.#locals = locals;
+  }
+
+  get now(): number {
+    return this.#core.state.now;
+  }
+
+  get branches(): readonly string[] {
+    return this.#step.branches;
+  }
+
+  get execution(): Visit['execution'] {
+    const { executionId, organizationId, depth } = this.#core.state.genesis;
+    return { id: executionId, organizationId, depth };
+  }
+
+  render(template: Template, locals?: Locals): Json {
+    return this.renderSecret(template, locals).value;
+  }
+
+  renderSecret(template: Template, locals?: Locals): Rendered {
+    return render(template, this.#scope(locals), { now: this.now });
+  }
+
+  evaluate(expression: Expression, locals?: Locals): Json | undefined {
+    return evaluate(expression, this.#scope(locals), { now: this.now });
+  }
+
+  test(expression: Expression, locals?: Locals): boolean {
+    return truthy(this.evaluate(expression, locals));
+  }
+
+  wired(port: string): boolean {
+    return Object.hasOwn(this.#step.next, port);
+  }
+
+  takeMessage(name: string, accept: (payload: Json) => boolean): { readonly payload: Json } | undefined {
+    const { state } = this.#core;
+    const at = state.inbox.findIndex((message) => message.name === name && accept(message.payload));
+    if (at < 0) return undefined;
+    const [message] = state.inbox.splice(at, 1);
+    state.inboxBytes -= message!.bytes;
+    return { payload: message!.payload };
+  }
+
+  assign(target: 'variables' | 'state', name: string, value: Json): void {
+    assign(this.#core, target, name, value);
+  }
+
+  #scope(locals: Locals | undefined): FrameScope {
+    return new FrameScope(this.#core.program, this.#core.state, this.#frame, this.path, locals ?? this.#locals);
+  }
+}
+
+/** Writes a variable, or a state key of its declared type (null always fits). */
+export function assign(core: Core, target: 'variables' | 'state', name: string, value: Json): void {
+  const { state, program } = core;
+  const declared = target === 'state' ? program.definition.state : undefined;
+  const field = declared !== undefined && Object.hasOwn(declared, name) ? declared[name] : undefined;
+  const type: string = typeof value;
+  if (field !== undefined && value !== null && type !== field.type)
+    throw new StepFailure(
+      'state_type',
+      `The state key '${name}' is declared as ${field.type}; the value is ${Array.isArray(value) ? 'a list' : type}.`,
+    );
+  state.bytes += weigh(value) + name.length;
+  // An own property whatever the name is: `__proto__` is data here.
+  Object.defineProperty(state[target], name, { value, enumerable: true, writable: true, configurable: true });
+}
