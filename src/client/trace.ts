@@ -1,0 +1,229 @@
+/**
+ * The trace of an execution, folded from Temporal's history (src/history): no worker has to run, and a closed run is as
+ * good as an open one. All runs of the chain count, from the latest back to the first that the server still keeps.
+ *
+ * What a closed run folds to never changes, so it is kept, up to a bound; of a long chain only the last run is read anew.
+ */
+import type { temporal } from '@temporalio/proto';
+import type { RunError } from '../definition/run.ts';
+import type { RunState } from '../engine/state.ts';
+import { type FoldedRun, guessesOf, type Place, rangesOf, sliceOf } from '../history/chain.ts';
+import { Fold, type PendingAttempt, type RunTrace } from '../history/fold.ts';
+import type { RowWindow, TraceRow } from '../history/rows.ts';
+import type { Json } from '../template/types.ts';
+import type { Access } from './access.ts';
+import { read } from './calls.ts';
+import { ClientError, hasCode } from './errors.ts';
+import { plainEvent } from './trace-events.ts';
+
+/** One visit of a step (design.md §5, "step"). Times are ISO 8601. */
+export interface Step {
+  readonly path: string;
+  readonly stepSlug: string;
+  readonly stepType: string;
+  readonly status: TraceRow['status'];
+  readonly port?: string;
+  readonly attempts: number;
+  readonly input?: Json;
+  readonly output?: Json;
+  readonly error?: RunError;
+  readonly startedAt: string;
+  readonly completedAt?: string;
+}
+
+export interface TracePage {
+  /** In order of start. */
+  readonly items: readonly Step[];
+  readonly nextCursor?: string;
+  /** Visits in all, so far. */
+  readonly total: number;
+  /** History could not tell everything (E6); `guesses` says where. */
+  readonly uncertain: boolean;
+  readonly guesses: readonly Place[];
+}
+
+export interface TraceQuery {
+  /** Default 1,000, at most 10,000. */
+  readonly limit?: number;
+  /** The nextCursor of the page before. */
+  readonly cursor?: string;
+  /** The run of the chain to end with; default: the latest. */
+  readonly runId?: string;
+}
+
+type Reading = Pick<Access, 'client' | 'namespace'>;
+
+const DEFAULT_LIMIT = 1_000;
+const MAX_LIMIT = 10_000;
+/** Rows of one run that are kept; a page beyond them folds the run once more for its own rows. */
+const ROWS_KEPT = 50_000;
+/** Bound of what is kept of closed runs, in rows of all of them. */
+const CACHED_ROWS = 200_000;
+/** What a run counts at least, since it is kept however short it was. */
+const RUN_WEIGHT = 20;
+/** Events a page; the server may give fewer. */
+const EVENTS_PER_PAGE = 1_000;
+
+/** Closed runs by id, the least recently read first. Runs are read by their unguessable id alone, so one map does for all. */
+const kept = new Map<string, FoldedRun>();
+let keptRows = 0;
+
+/**
+ * A page of the execution's trace. Whether the caller may see the execution is the caller's to check.
+ * @throws ClientError `not_found`, `invalid_cursor`, `temporal_unreachable`.
+ */
+export async function readTrace(access: Reading, executionId: string, query: TraceQuery = {}): Promise<TracePage> {
+  const offset = offsetOf(query.cursor);
+  const limit = Math.min(Math.max(Math.trunc(query.limit ?? DEFAULT_LIMIT), 1), MAX_LIMIT);
+  const chain = await readChain(access, executionId, query.runId);
+  const ranges = rangesOf(chain, offset, limit);
+  for (const [n, range] of ranges.entries()) {
+    const { window, runId } = chain[n]!;
+    if (range.from < range.to && (range.from < window.from || range.to > window.to)) {
+      chain[n] = withoutState(runId, await foldRun(access, executionId, runId, range));
+    }
+  }
+  const { rows, total } = sliceOf(chain, offset, limit);
+  const guesses = guessesOf(chain);
+  const next = offset + rows.length;
+  return {
+    items: rows.map(shown),
+    ...(next < total ? { nextCursor: String(next) } : {}),
+    total,
+    uncertain: guesses.length > 0,
+    guesses,
+  };
+}
+
+/** The state of the run as its history has it; undefined where it never began to walk. Equal to the query `state` (E6). */
+export async function readFoldedState(
+  access: Reading,
+  executionId: string,
+  runId?: string,
+): Promise<RunState | undefined> {
+  const described = await describe(access, executionId, runId);
+  const folded = await foldRun(access, executionId, described.runId, { from: 0, to: 0 }, described.pending);
+  return folded.state;
+}
+
+/** The runs of the chain, oldest first. */
+async function readChain(access: Reading, executionId: string, runId: string | undefined): Promise<FoldedRun[]> {
+  const described = await describe(access, executionId, runId);
+  const chain = [await readRun(access, executionId, described.runId, described.pending)];
+  for (let before = chain[0]!.continuedFrom; before !== undefined; before = chain[0]!.continuedFrom) {
+    try {
+      chain.unshift(await readRun(access, executionId, before, []));
+    } catch (error) {
+      // Past its retention: the trace begins with the oldest run that is left, and says so.
+      if (!hasCode(error, 'not_found')) throw error;
+      break;
+    }
+  }
+  return chain;
+}
+
+async function readRun(
+  access: Reading,
+  executionId: string,
+  runId: string,
+  pending: readonly PendingAttempt[],
+): Promise<FoldedRun> {
+  const known = kept.get(runId);
+  if (known !== undefined) {
+    kept.delete(runId);
+    kept.set(runId, known);
+    return known;
+  }
+  const folded = withoutState(runId, await foldRun(access, executionId, runId, { from: 0, to: ROWS_KEPT }, pending));
+  if (folded.closed !== undefined) keep(folded);
+  return folded;
+}
+
+function keep(run: FoldedRun): void {
+  kept.set(run.runId, run);
+  keptRows += weightOf(run);
+  for (const [runId, oldest] of kept) {
+    if (keptRows <= CACHED_ROWS || runId === run.runId) break;
+    kept.delete(runId);
+    keptRows -= weightOf(oldest);
+  }
+}
+
+function weightOf(run: FoldedRun): number {
+  return run.rows.length + run.ends.size + run.inherited.length + RUN_WEIGHT;
+}
+
+async function foldRun(
+  access: Reading,
+  executionId: string,
+  runId: string,
+  window: RowWindow,
+  pending: readonly PendingAttempt[] = [],
+): Promise<RunTrace> {
+  const converter = access.client.options.loadedDataConverter;
+  const fold = new Fold(executionId, window);
+  for await (const event of eventsOf(access, executionId, runId)) fold.push(await plainEvent(converter, event));
+  return fold.finish(pending);
+}
+
+async function* eventsOf(
+  access: Reading,
+  workflowId: string,
+  runId: string,
+): AsyncGenerator<temporal.api.history.v1.IHistoryEvent> {
+  let nextPageToken: Uint8Array = new Uint8Array();
+  do {
+    const page = await read(access as Access, () =>
+      access.client.workflowService.getWorkflowExecutionHistory({
+        namespace: access.namespace,
+        execution: { workflowId, runId },
+        maximumPageSize: EVENTS_PER_PAGE,
+        nextPageToken,
+      }),
+    );
+    yield* page.history?.events ?? [];
+    nextPageToken = page.nextPageToken ?? new Uint8Array();
+  } while (nextPageToken.length > 0);
+}
+
+async function describe(
+  access: Reading,
+  workflowId: string,
+  runId: string | undefined,
+): Promise<{ runId: string; pending: PendingAttempt[] }> {
+  const described = await read(access as Access, () =>
+    access.client.workflowService.describeWorkflowExecution({
+      namespace: access.namespace,
+      execution: { workflowId, ...(runId === undefined ? {} : { runId }) },
+    }),
+  );
+  return {
+    runId: described.workflowExecutionInfo?.execution?.runId ?? runId ?? '',
+    pending: (described.pendingActivities ?? []).map(({ activityId, attempt }) => ({
+      activityId: activityId ?? '',
+      attempt: attempt || 1,
+    })),
+  };
+}
+
+function withoutState(runId: string, trace: RunTrace): FoldedRun {
+  const { state: _state, program: _program, ...rest } = trace;
+  return { runId, ...rest, closed: rest.closed && { ...rest.closed, argument: undefined } };
+}
+
+function offsetOf(cursor: string | undefined): number {
+  if (cursor === undefined) return 0;
+  if (!/^\d{1,9}$/.test(cursor)) {
+    throw new ClientError('invalid_cursor', 'The cursor is not one of this list. Give the nextCursor of an answer.');
+  }
+  return Number(cursor);
+}
+
+function shown(row: TraceRow): Step {
+  const { startedAt, completedAt, ...rest } = row;
+  return {
+    ...rest,
+    startedAt: new Date(startedAt).toISOString(),
+    ...(completedAt === undefined ? {} : { completedAt: new Date(completedAt).toISOString() }),
+  };
+}
