@@ -9,7 +9,7 @@ import { ATTRIBUTES, attributeValue, attributeValues } from '../src/definition/a
 import type { RunInput, RunMemo, RunStatus, WaitingFor } from '../src/definition/run.ts';
 import { MAX_SHOWN_WAITS } from '../src/engine/limits.ts';
 import type { RunState } from '../src/engine/state.ts';
-import { searchable, unread } from '../src/engine/view.ts';
+import { audience, searchable, unread } from '../src/engine/view.ts';
 import { weigh } from '../src/engine/weigh.ts';
 import type { Program } from '../src/steps/program.ts';
 import type { Json } from '../src/template/types.ts';
@@ -66,18 +66,12 @@ function attributesOf(program: Program, state: RunState, shown: Shown): SearchAt
   const lists = [
     { key: keys.tags, value: attributeValues(program.definition.tags ?? []) },
     { key: keys.state, value: attributeValues(searchable(program, state)) },
-    { key: keys.waiting, value: attributeValues(audience(state, shown.waitingFor)) },
+    { key: keys.waiting, value: attributeValues(audience(state)) },
   ];
   for (const list of lists) {
     if (list.value.length > 0 || workflowInfo().typedSearchAttributes.get(list.key) !== undefined) pairs.push(list);
   }
   return pairs;
-}
-
-/** `approval`, `user:ann`, `role:finance`: what is waited for, and who may end the wait. */
-function* audience(state: RunState, waitingFor: readonly WaitingFor[]): Generator<string> {
-  for (const { kind } of waitingFor) yield kind;
-  for (const frame of Object.values(state.frames)) yield* frame.visit?.waiting?.audience ?? [];
 }
 
 function memoOf(program: Program, input: RunInput, state: RunState, shown: Shown): RunMemo {
