@@ -70,7 +70,8 @@ function isPassing(error: unknown): boolean {
   return grpc.code === GRPC.FAILED_PRECONDITION && /workflow task/i.test(grpc.details);
 }
 
-function translated(error: unknown, isWrite: boolean): unknown {
+/** The ClientError that stands for an error of the SDK; the error itself where none does. */
+export function translated(error: unknown, isWrite: boolean): unknown {
   if (error instanceof ClientError) return error;
   const failure = failureOf(error);
   if (failure !== undefined) {

@@ -8,7 +8,7 @@ import {
 } from '@temporalio/common/lib/internal-non-workflow/index.js';
 import { temporal } from '@temporalio/proto';
 import type { Access } from './access.ts';
-import { read } from './calls.ts';
+import { read, translated } from './calls.ts';
 
 type HistoryEvent = temporal.api.history.v1.IHistoryEvent;
 
@@ -78,7 +78,7 @@ async function longPoll<T>(
     return await (signal ? client.withAbortSignal(signal, bounded) : bounded());
   } catch (error) {
     if (isOver(error)) return undefined;
-    throw error;
+    throw translated(error, false);
   }
 }
 

@@ -1,5 +1,7 @@
 /** Pages of Visibility. Lists may lag behind by some hundred milliseconds; reads by id do not. */
 import type { WorkflowExecutionInfo } from '@temporalio/client';
+import type { TypedSearchAttributes } from '@temporalio/common';
+import { decodeTypedSearchAttributes } from '@temporalio/common/lib/converter/payload-search-attributes.js';
 import { decodeMapFromPayloads } from '@temporalio/common/lib/internal-non-workflow/index.js';
 import type { Access } from './access.ts';
 import { isInvalidArgument, read } from './calls.ts';
@@ -26,6 +28,7 @@ export interface Row {
   readonly startTime: Date;
   readonly closeTime?: Date;
   readonly memo: { readonly [field: string]: unknown };
+  readonly attributes: TypedSearchAttributes;
 }
 
 /** @throws ClientError `invalid_cursor`, `invalid_query` where Visibility cannot read a filter's value. */
@@ -78,6 +81,7 @@ async function rowOf(access: Access, raw: RawExecution): Promise<Row> {
     startTime: dateOf(raw.startTime) ?? new Date(0),
     ...optionalDate(dateOf(raw.closeTime)),
     memo: memo ?? {},
+    attributes: decodeTypedSearchAttributes(raw.searchAttributes?.indexedFields),
   };
 }
 

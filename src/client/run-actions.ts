@@ -1,0 +1,166 @@
+/** What is done to a run that is under way: deciding, submitting, messages, cancelling (design.md §3, §5). */
+import { ulid } from 'ulid';
+import type { Accepted, DecideSignal, MessageSignal, SubmitSignal, WaitingFor } from '../definition/run.ts';
+import type { Json } from '../template/types.ts';
+import type { Access } from './access.ts';
+import { read, write } from './calls.ts';
+import { ClientError, hasCode } from './errors.ts';
+import { isResumeToken } from './resume-token.ts';
+import { describeRun, executionOf } from './run-read.ts';
+import { isOpen, waitsOf } from './run-view.ts';
+
+/** From so many unread messages on a run takes no further ones. */
+export const MOST_UNREAD = 5_000;
+/** The memo lists no more waits than this; beyond it the run itself is asked. */
+const MEMO_WAITS = 20;
+
+export interface Decision {
+  readonly decision: 'approved' | 'rejected';
+  /** A slug with one open approval, or a path. */
+  readonly step?: string;
+  /** Names the very wait, instead of a step or to confirm it. */
+  readonly resumeToken?: string;
+  readonly comments?: string;
+  readonly data?: Json;
+  readonly by?: string;
+  /** The same key again gets the same answer. */
+  readonly key?: string;
+}
+
+/**
+ * Decides an approval.
+ * @throws ClientError with the codes of Refusal, `closed`, or `resume_token_mismatch`.
+ */
+export async function decide(access: Access, org: string, executionId: string, request: Decision): Promise<Accepted> {
+  const step =
+    request.resumeToken === undefined
+      ? request.step
+      : await stepOfToken(access, org, executionId, request.resumeToken, request.step);
+  const signal: DecideSignal = {
+    decision: request.decision,
+    via: 'api',
+    key: request.key ?? ulid(),
+    ...(step === undefined ? {} : { step }),
+    ...(request.comments === undefined ? {} : { comments: request.comments }),
+    ...(request.data === undefined ? {} : { data: request.data }),
+    ...(request.by === undefined ? {} : { by: request.by }),
+  };
+  return update(access, org, executionId, 'decide', signal);
+}
+
+export interface Submission {
+  readonly data: Json;
+  readonly step?: string;
+  readonly by?: string;
+  readonly key?: string;
+}
+
+/** Answers a user_input step. @throws ClientError with the codes of Refusal, or `closed`. */
+export async function submit(access: Access, org: string, executionId: string, request: Submission): Promise<Accepted> {
+  const signal: SubmitSignal & { via: string } = {
+    data: request.data,
+    via: 'api',
+    key: request.key ?? ulid(),
+    ...(request.step === undefined ? {} : { step: request.step }),
+    ...(request.by === undefined ? {} : { by: request.by }),
+  };
+  return update(access, org, executionId, 'submit', signal);
+}
+
+/**
+ * Sends a message; it is kept until a listen step takes it.
+ * @throws ClientError `closed`, `too_many_unread`.
+ */
+export async function sendMessage(
+  access: Access,
+  org: string,
+  executionId: string,
+  message: MessageSignal,
+): Promise<void> {
+  const description = await describeRun(access, org, executionId);
+  if (!isOpen(description.status.name)) throw closed();
+  const unread = Number(description.memo?.['unread'] ?? 0);
+  if (unread >= MOST_UNREAD) {
+    throw new ClientError(
+      'too_many_unread',
+      `The run has ${unread} unread messages, and takes no more until it has read some.`,
+    );
+  }
+  await onOpen(() =>
+    write(access, executionId, () => access.client.workflow.getHandle(executionId).signal('message', message)),
+  );
+}
+
+/** Asks the run to cancel: what it has opened is cancelled, and rollback runs if it is configured. @throws ClientError `closed`. */
+export async function cancelRun(access: Access, org: string, executionId: string): Promise<void> {
+  const description = await describeRun(access, org, executionId);
+  if (!isOpen(description.status.name)) throw closed();
+  await onOpen(() => write(access, executionId, () => access.client.workflow.getHandle(executionId).cancel()));
+}
+
+/** Ends the run at once; nothing of it runs any more. @throws ClientError `closed`. */
+export async function terminateRun(access: Access, org: string, executionId: string, reason: string): Promise<void> {
+  const description = await describeRun(access, org, executionId);
+  if (!isOpen(description.status.name)) throw closed();
+  await onOpen(() => write(access, executionId, () => access.client.workflow.getHandle(executionId).terminate(reason)));
+}
+
+/** Everything that the run waits for; the memo's list, or the run's own answer where the memo's was cut. */
+export async function openWaits(access: Access, org: string, executionId: string): Promise<readonly WaitingFor[]> {
+  const execution = executionOf(await describeRun(access, org, executionId));
+  const waits = waitsOf(execution);
+  if (waits.length < MEMO_WAITS) return waits;
+  return read(access, () => access.client.workflow.getHandle(executionId).query<WaitingFor[]>('waiting'));
+}
+
+async function update(
+  access: Access,
+  org: string,
+  executionId: string,
+  name: string,
+  signal: object & { key?: string },
+): Promise<Accepted> {
+  const description = await describeRun(access, org, executionId);
+  if (!isOpen(description.status.name)) throw closed();
+  const handle = access.client.workflow.getHandle(executionId);
+  const options = { args: [signal] as [object], ...(signal.key === undefined ? {} : { updateId: signal.key }) };
+  return onOpen(() => write(access, executionId, () => handle.executeUpdate<Accepted, [object]>(name, options)));
+}
+
+/** A run that ends meanwhile is `closed`, not `not_found`. */
+async function onOpen<T>(act: () => Promise<T>): Promise<T> {
+  try {
+    return await act();
+  } catch (error) {
+    if (hasCode(error, 'not_found')) throw closed();
+    throw error;
+  }
+}
+
+const closed = (): ClientError =>
+  new ClientError('closed', 'The execution has ended: there is nothing left to do to it.');
+
+/** The path of the approval that a token names. */
+async function stepOfToken(
+  access: Access,
+  org: string,
+  executionId: string,
+  token: string,
+  step: string | undefined,
+): Promise<string> {
+  const execution = executionOf(await describeRun(access, org, executionId));
+  if (!isOpen(execution.status)) throw closed();
+  const approvals = (await openWaits(access, org, executionId)).filter((wait) => wait.kind === 'approval');
+  const named = approvals.filter((wait) => step === undefined || wait.path === step || wait.stepSlug === step);
+  if (named.length === 0) {
+    throw new ClientError('not_waiting', 'No such approval is open: it has been decided, or it is not reached yet.');
+  }
+  const meant = named.find((wait) => isResumeToken(access.keys.resumeTokens, executionId, wait, token));
+  if (meant === undefined) {
+    throw new ClientError(
+      'resume_token_mismatch',
+      'The resume token belongs to no open approval of this execution. Read the execution again for the current one.',
+    );
+  }
+  return meant.path;
+}

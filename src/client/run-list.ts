@@ -1,0 +1,151 @@
+/** Lists of runs (design.md §5): the filters of document 004, by Visibility. */
+import { attributeValue } from '../definition/attributes.ts';
+import { RUN_WORKFLOW } from '../definition/run.ts';
+import type { Access } from './access.ts';
+import { listPage, type Page, type PageRequest, type Row } from './listing.ts';
+import { type AttributeName, all, any, type Clause, compare, isNull, type Operator, queryOf } from './query.ts';
+import { type Execution, type ExecutionView, executionView } from './run-view.ts';
+import { searchAttributes } from './search-attributes.ts';
+
+export const LISTED_STATUSES = [
+  'pending',
+  'running',
+  'waiting',
+  'rolling_back',
+  'completed',
+  'failed',
+  'cancelled',
+  'aborted',
+  'waiting_approval',
+] as const;
+export type ListedStatus = (typeof LISTED_STATUSES)[number];
+
+/** Names of other systems (design.md §4). */
+export const STATUS_ALIASES: { readonly [name: string]: ListedStatus } = {
+  created: 'pending',
+  in_progress: 'running',
+  suspended: 'waiting',
+};
+
+/** Bounds of a range; `eq` is one value. Dates as epoch milliseconds. */
+export interface Range {
+  readonly eq?: number;
+  readonly gt?: number;
+  readonly gte?: number;
+  readonly lt?: number;
+  readonly lte?: number;
+}
+
+export interface RunFilter extends PageRequest {
+  /** One of these. */
+  readonly status?: readonly ListedStatus[];
+  readonly workflowId?: string;
+  readonly executionId?: string;
+  readonly conversationId?: string;
+  readonly channel?: string;
+  readonly employeeId?: string;
+  readonly model?: string;
+  readonly triggerId?: string;
+  readonly triggerType?: string;
+  readonly tag?: string;
+  /** Searchable state: every key must have the value. */
+  readonly state?: { readonly [key: string]: string };
+  /** Who is waited for, such as `approval` or `user:ann`: all of these. */
+  readonly waiting?: readonly string[];
+  readonly started?: Range;
+  readonly ended?: Range;
+  /** Milliseconds. */
+  readonly duration?: Range;
+  readonly tokens?: Range;
+}
+
+export async function listRuns(access: Access, org: string, filter: RunFilter): Promise<Page<ExecutionView>> {
+  const page = await listRows(access, org, filter);
+  return { ...page, items: page.items.map((row) => executionView(access, rowExecution(row))) };
+}
+
+export function listRows(access: Access, org: string, filter: RunFilter): Promise<Page<Row>> {
+  return listPage(access, runQuery(org, filter), filter);
+}
+
+/** The query of a filter; the organization and the type come first, whatever the filter holds. */
+export function runQuery(org: string, filter: Omit<RunFilter, 'limit' | 'cursor'>): string {
+  const clauses: Clause[] = [compare('executionStatus', '!=', 'ContinuedAsNew')];
+  if (filter.status !== undefined && filter.status.length > 0) clauses.push(any(...filter.status.map(statusClause)));
+  const equal: readonly (readonly [AttributeName, string | undefined])[] = [
+    ['workflow', filter.workflowId],
+    ['workflowId', filter.executionId],
+    ['conversation', filter.conversationId],
+    ['channel', filter.channel],
+    ['employee', filter.employeeId],
+    ['model', filter.model],
+    ['trigger', filter.triggerId],
+    ['triggerType', filter.triggerType],
+    ['tags', filter.tag],
+  ];
+  for (const [name, value] of equal) {
+    if (value !== undefined) clauses.push(compare(name, '=', name === 'workflowId' ? value : attributeValue(value)));
+  }
+  for (const [key, value] of Object.entries(filter.state ?? {}))
+    clauses.push(compare('state', '=', attributeValue(`${key}=${value}`)));
+  for (const who of filter.waiting ?? []) clauses.push(compare('waiting', '=', attributeValue(who)));
+  clauses.push(...range('started', filter.started, date));
+  clauses.push(...range('closeTime', filter.ended, date));
+  clauses.push(...range('durationMs', filter.duration, Math.round));
+  clauses.push(...range('tokens', filter.tokens, Math.round));
+  // `ended` and `duration` are of completed runs (document 004).
+  if (filter.ended !== undefined || filter.duration !== undefined)
+    clauses.push(compare('executionStatus', '=', 'Completed'));
+  return queryOf(org, RUN_WORKFLOW, clauses);
+}
+
+const date = (epochMs: number): string => new Date(epochMs).toISOString();
+
+function range(name: AttributeName, bounds: Range | undefined, written: (value: number) => string | number): Clause[] {
+  const operators: readonly (readonly [Operator, number | undefined])[] = [
+    ['=', bounds?.eq],
+    ['>', bounds?.gt],
+    ['>=', bounds?.gte],
+    ['<', bounds?.lt],
+    ['<=', bounds?.lte],
+  ];
+  return operators.flatMap(([operator, value]) =>
+    value === undefined ? [] : [compare(name, operator, written(value))],
+  );
+}
+
+const open = compare('executionStatus', '=', 'Running');
+
+/** Status is Temporal's first, then the run's own. */
+function statusClause(status: ListedStatus): Clause {
+  switch (status) {
+    case 'completed':
+      return compare('executionStatus', '=', 'Completed');
+    case 'failed':
+      return any(compare('executionStatus', '=', 'Failed'), compare('executionStatus', '=', 'TimedOut'));
+    case 'cancelled':
+      return compare('executionStatus', '=', 'Canceled');
+    case 'aborted':
+      return compare('executionStatus', '=', 'Terminated');
+    case 'waiting_approval':
+      return all(open, compare('status', '=', 'waiting'), compare('waiting', '=', 'approval'));
+    case 'running':
+      // A run started by hand says nothing of itself before it comes to wait.
+      return all(open, any(compare('status', '=', 'running'), isNull('status')));
+    default:
+      return all(open, compare('status', '=', status));
+  }
+}
+
+function rowExecution(row: Row): Execution {
+  const { attributes, ...rest } = row;
+  const workflow = attributes.get(searchAttributes.workflow);
+  const triggerType = attributes.get(searchAttributes.triggerType);
+  const started = attributes.get(searchAttributes.started);
+  return {
+    ...rest,
+    ...(workflow === undefined ? {} : { workflow }),
+    ...(triggerType === undefined ? {} : { triggerType }),
+    ...(started === undefined ? {} : { started }),
+  };
+}

@@ -1,0 +1,126 @@
+/** Reading one run by its id: what it was started with, where it stands, how it ended. Needs no worker. */
+import type { WorkflowExecutionDescription } from '@temporalio/client';
+import { RUN_WORKFLOW, type RunError, type RunInput, type RunStatus } from '../definition/run.ts';
+import { DEFAULT_ORGANIZATION, runInputOf } from '../engine/start.ts';
+import type { Json } from '../template/types.ts';
+import type { Access } from './access.ts';
+import { describe } from './actor-calls.ts';
+import { ClientError, hasCode } from './errors.ts';
+import { firstRunId, readArgument, readClosing } from './first-event.ts';
+import {
+  type Execution,
+  type ExecutionView,
+  executionView,
+  isOpen,
+  outcomeOf,
+  waitsOf,
+  withToken,
+} from './run-view.ts';
+
+/**
+ * The run, if it is one of that organization.
+ * @throws ClientError `not_found`, also for a run of another organization.
+ */
+export async function describeRun(
+  access: Access,
+  org: string,
+  executionId: string,
+): Promise<WorkflowExecutionDescription> {
+  const description = await describe(access, executionId);
+  const missing = () => new ClientError('not_found', 'There is no execution with that id.');
+  if (description === undefined || description.type !== RUN_WORKFLOW) throw missing();
+  // A run started by hand belongs to `default`, and says so only once it has come to wait.
+  if ((description.memo?.['organizationId'] ?? DEFAULT_ORGANIZATION) !== org) throw missing();
+  return description;
+}
+
+export function executionOf(description: WorkflowExecutionDescription): Execution {
+  return {
+    workflowId: description.workflowId,
+    runId: description.runId,
+    status: description.status.name,
+    startTime: description.startTime,
+    ...(description.closeTime === undefined ? {} : { closeTime: description.closeTime }),
+    memo: description.memo ?? {},
+  };
+}
+
+/** The run with its input and, once it has ended, its output or error. `exclude` leaves out what is not needed. */
+export async function readRun(
+  access: Access,
+  org: string,
+  executionId: string,
+  exclude: ReadonlySet<string> = new Set(),
+): Promise<ExecutionView> {
+  const description = await describeRun(access, org, executionId);
+  const execution = executionOf(description);
+  const [argument, closing] = await Promise.all([
+    readStart(access, description),
+    isOpen(execution.status) ? undefined : readClosing(access, executionId, description.runId),
+  ]);
+  const view = executionView(access, execution, argument);
+  const { output, error } = closing === undefined ? {} : outcomeOf(closing);
+  return {
+    ...view,
+    ...(argument === undefined || exclude.has('input') ? {} : { input: argument.input ?? {} }),
+    ...(output === undefined || exclude.has('output') ? {} : { output }),
+    ...(error === undefined ? {} : { error }),
+  };
+}
+
+/** What the first run of the chain was started with; undefined where Temporal no longer keeps it. */
+export async function readStart(
+  access: Access,
+  description: WorkflowExecutionDescription,
+): Promise<RunInput | undefined> {
+  try {
+    return runInputOf(await readArgument<unknown>(access, description.workflowId, firstRunId(description)));
+  } catch (error) {
+    if (hasCode(error, 'not_found')) return undefined;
+    throw error;
+  }
+}
+
+export type RunResult =
+  | { readonly ended: true; readonly status: RunStatus; readonly output?: Json; readonly error?: RunError }
+  | { readonly ended: false; readonly status: RunStatus; readonly waitingFor: ExecutionView['waitingFor'] };
+
+/** Temporal answers a long poll after 20 s at the latest, so a longer wait asks again. */
+const LONGEST_POLL_MS = 20_000;
+
+/** The run's result; waits up to `waitMs` for it, across continue-as-new. */
+export async function readResult(
+  access: Access,
+  org: string,
+  executionId: string,
+  waitMs: number,
+  signal?: AbortSignal,
+): Promise<RunResult> {
+  const until = Date.now() + waitMs;
+  let description = await describeRun(access, org, executionId);
+  let runId = description.runId;
+  for (;;) {
+    const remaining = until - Date.now();
+    const isClosed = !isOpen(description.status.name) && runId === description.runId;
+    if (isClosed || remaining > 0) {
+      const closing = await readClosing(
+        access,
+        executionId,
+        runId,
+        isClosed ? 0 : Math.min(remaining, LONGEST_POLL_MS),
+        signal,
+      );
+      if (closing?.how === 'continued') runId = closing.runId;
+      else if (closing !== undefined) return { ended: true, ...outcomeOf(closing) };
+    }
+    if (signal?.aborted || Date.now() >= until) break;
+  }
+  description = await describeRun(access, org, executionId);
+  const execution = executionOf(description);
+  if (!isOpen(execution.status)) {
+    const closing = await readClosing(access, executionId, description.runId);
+    if (closing !== undefined) return { ended: true, ...outcomeOf(closing) };
+  }
+  const { status } = executionView(access, execution);
+  return { ended: false, status, waitingFor: waitsOf(execution).map((wait) => withToken(access, executionId, wait)) };
+}

@@ -1,0 +1,161 @@
+/** Starting runs: with a new id, or with one that comes from a key, so that a key starts one run however often it is sent. */
+import { WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
+import { type SearchAttributePair, TypedSearchAttributes } from '@temporalio/common';
+import { attributeValue, attributeValues } from '../definition/attributes.ts';
+import { RUN_WORKFLOW, type RunInput, type RunMemo, type RunStatus, type RunTrigger } from '../definition/run.ts';
+import type { Definition } from '../definition/types.ts';
+import type { Json } from '../template/types.ts';
+import type { Access } from './access.ts';
+import { write } from './calls.ts';
+import { ClientError } from './errors.ts';
+import { keyedRunId, newRunId } from './ids.ts';
+import { describeRun } from './run-read.ts';
+import { statusOf } from './run-view.ts';
+import { searchAttributes } from './search-attributes.ts';
+
+/** Temporal takes 2 MB; the rest of the request needs a little. */
+export const MAX_START_BYTES = 1_900_000;
+
+export interface RunStart {
+  /** A snapshot: later changes of the workflow do not reach this run. */
+  readonly definition: Definition;
+  readonly hash?: string;
+  readonly input: Json;
+  readonly presets?: { readonly [slug: string]: Json };
+  /** Initial values of declared state keys. */
+  readonly state?: { readonly [key: string]: string | number | boolean };
+  readonly trigger: RunTrigger;
+  readonly inline?: boolean;
+  readonly initiator?: string;
+  readonly timeoutMs?: number;
+  /**
+   * `scope` keeps keys of different origins apart; `fingerprint` stands for the request's content: the key with another
+   * one is refused.
+   */
+  readonly key?: { readonly scope: string; readonly key: string; readonly fingerprint: string };
+}
+
+export interface StartedRun {
+  readonly executionId: string;
+  readonly status: RunStatus;
+  /** False where the key had started it before. */
+  readonly created: boolean;
+}
+
+/** The memo's own member beside RunMemo: what the key's first request was. */
+export const FINGERPRINT = 'fingerprint';
+
+/**
+ * @throws ClientError `idempotency_conflict` (the key was used with another request), `payload_too_large`.
+ */
+export async function startRun(access: Access, org: string, request: RunStart): Promise<StartedRun> {
+  const { definition, key } = request;
+  const executionId =
+    key === undefined ? newRunId(org, definition.slug) : keyedRunId(org, definition.slug, key.scope, key.key);
+  const input = runInput(org, request);
+  measure(input);
+  const isNew = await write(access, executionId, async () => {
+    try {
+      await access.client.workflow.start(RUN_WORKFLOW, {
+        workflowId: executionId,
+        taskQueue: access.taskQueue,
+        args: [input],
+        workflowIdConflictPolicy: 'FAIL',
+        workflowIdReusePolicy: 'REJECT_DUPLICATE',
+        memo: memoOf(org, request),
+        typedSearchAttributes: new TypedSearchAttributes(attributesOf(org, request)),
+        staticSummary: definition.name.slice(0, 190),
+      });
+      return true;
+    } catch (error) {
+      if (error instanceof WorkflowExecutionAlreadyStartedError) return false;
+      throw error;
+    }
+  });
+  // An id of our own making that is taken was taken by an earlier try of this very call.
+  if (isNew || key === undefined) return { executionId, status: 'pending', created: true };
+  const description = await describeRun(access, org, executionId);
+  if (description.memo?.[FINGERPRINT] !== key.fingerprint) {
+    throw new ClientError(
+      'idempotency_conflict',
+      'This request id was used for a run with another body. Take a new id, or send the same body.',
+      {
+        details: { executionId },
+      },
+    );
+  }
+  return { executionId, status: statusOf(description.status.name, description.memo ?? {}), created: false };
+}
+
+/** The run that a key has started, if any. */
+export const runIdOfKey = (org: string, slug: string, scope: string, key: string): string =>
+  keyedRunId(org, slug, scope, key);
+
+function runInput(org: string, request: RunStart): RunInput {
+  return {
+    definition: withState(request.definition, request.state),
+    input: request.input,
+    organizationId: org,
+    trigger: request.trigger,
+    ...(request.presets === undefined ? {} : { presets: request.presets }),
+    ...(request.hash === undefined ? {} : { hash: request.hash }),
+    ...(request.inline === undefined ? {} : { inline: request.inline }),
+    ...(request.initiator === undefined ? {} : { initiator: request.initiator }),
+    ...(request.timeoutMs === undefined ? {} : { timeoutMs: request.timeoutMs }),
+  };
+}
+
+/** A run's initial state is what its snapshot declares as defaults, so given values become the snapshot's defaults. */
+function withState(definition: Definition, state: RunStart['state']): Definition {
+  if (state === undefined || Object.keys(state).length === 0) return definition;
+  const declared = { ...definition.state };
+  for (const [key, value] of Object.entries(state)) {
+    const field = declared[key];
+    if (field !== undefined) declared[key] = { ...field, default: value };
+  }
+  return { ...definition, state: declared };
+}
+
+function measure(input: RunInput): void {
+  const bytes = Buffer.byteLength(JSON.stringify(input));
+  if (bytes <= MAX_START_BYTES) return;
+  throw new ClientError(
+    'payload_too_large',
+    `Definition and input take ${bytes} bytes together; the limit is ${MAX_START_BYTES}. Pass a reference to large data instead of the data.`,
+    {
+      details: { size: bytes, limit: MAX_START_BYTES },
+    },
+  );
+}
+
+function memoOf(org: string, request: RunStart): Record<string, unknown> {
+  const { definition, trigger } = request;
+  const memo: Omit<RunMemo, 'startedAt'> = {
+    workflow: definition.slug,
+    ...(definition.version === undefined ? {} : { version: definition.version }),
+    ...(request.hash === undefined ? {} : { hash: request.hash }),
+    organizationId: org,
+    status: 'pending',
+    waitingFor: [],
+    unread: 0,
+    trigger: trigger.id === undefined ? { type: trigger.type } : { type: trigger.type, id: trigger.id },
+    ...(request.inline === undefined ? {} : { inline: request.inline }),
+    ...(request.initiator === undefined ? {} : { initiator: request.initiator }),
+  };
+  return request.key === undefined ? { ...memo } : { ...memo, [FINGERPRINT]: request.key.fingerprint };
+}
+
+function attributesOf(org: string, request: RunStart): SearchAttributePair[] {
+  const { definition, trigger } = request;
+  const pairs: SearchAttributePair[] = [
+    { key: searchAttributes.org, value: attributeValue(org) },
+    { key: searchAttributes.workflow, value: attributeValue(definition.slug) },
+    { key: searchAttributes.status, value: 'pending' },
+    { key: searchAttributes.triggerType, value: attributeValue(trigger.type) },
+    { key: searchAttributes.started, value: new Date() },
+  ];
+  if (trigger.id !== undefined) pairs.push({ key: searchAttributes.trigger, value: attributeValue(trigger.id) });
+  const tags = attributeValues(definition.tags ?? []);
+  if (tags.length > 0) pairs.push({ key: searchAttributes.tags, value: tags });
+  return pairs;
+}

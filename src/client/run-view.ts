@@ -1,0 +1,163 @@
+/** A run as the outside sees it (design.md §5, "Answers"), made of what Temporal tells and of the run's memo. */
+import type { WorkflowExecutionInfo } from '@temporalio/client';
+import { ApplicationFailure } from '@temporalio/common';
+import type { RunError, RunInput, RunMemo, RunStatus, WaitingFor } from '../definition/run.ts';
+import type { Json } from '../template/types.ts';
+import type { Access } from './access.ts';
+import type { Closing } from './first-event.ts';
+import { resumeToken } from './resume-token.ts';
+
+export interface ExecutionView {
+  readonly id: string;
+  readonly workflowId: string;
+  readonly workflowVersion?: string;
+  readonly workflowHash?: string;
+  readonly status: RunStatus;
+  readonly waitingFor: readonly (WaitingFor & { readonly resumeToken?: string })[];
+  readonly startedAt: string;
+  readonly completedAt?: string;
+  readonly input?: Json;
+  readonly output?: Json;
+  readonly error?: RunError;
+  readonly trigger: { readonly type: string; readonly id?: string };
+  readonly parentId?: string;
+  readonly inline?: boolean;
+  readonly initiator?: string;
+  readonly temporal: { readonly workflowId: string; readonly runId: string; readonly url?: string };
+}
+
+type TemporalStatus = WorkflowExecutionInfo['status']['name'];
+
+/** What list and describe have in common. */
+export interface Execution {
+  readonly workflowId: string;
+  readonly runId: string;
+  readonly status: TemporalStatus;
+  readonly startTime: Date;
+  readonly closeTime?: Date;
+  readonly memo: { readonly [field: string]: unknown };
+  /** For runs that were started by hand and never showed themselves in a memo. */
+  readonly workflow?: string;
+  readonly triggerType?: string;
+  readonly started?: Date;
+}
+
+const CLOSED: Partial<Record<TemporalStatus, RunStatus>> = {
+  COMPLETED: 'completed',
+  FAILED: 'failed',
+  TIMED_OUT: 'failed',
+  CANCELLED: 'cancelled',
+  TERMINATED: 'aborted',
+};
+
+/** Temporal's status comes first, then what the run says of itself. */
+export function statusOf(status: TemporalStatus, memo: { readonly [field: string]: unknown }): RunStatus {
+  const closed = CLOSED[status];
+  if (closed !== undefined) return closed;
+  return (memo['status'] as RunStatus | undefined) ?? 'running';
+}
+
+export const isOpen = (status: TemporalStatus): boolean => CLOSED[status] === undefined;
+
+export function waitsOf(execution: Pick<Execution, 'status' | 'memo'>): readonly WaitingFor[] {
+  return isOpen(execution.status) ? ((execution.memo['waitingFor'] as WaitingFor[] | undefined) ?? []) : [];
+}
+
+/** What is known without reading history: what lists show. */
+export function executionView(access: Access, execution: Execution, started?: RunInput): ExecutionView {
+  const memo = execution.memo as Partial<RunMemo>;
+  const { workflowId, runId } = execution;
+  const definition = started?.definition;
+  const version = memo.version ?? definition?.version;
+  const hash = memo.hash ?? started?.hash;
+  const trigger = memo.trigger ?? shownTrigger(started) ?? { type: execution.triggerType ?? 'temporal' };
+  const startedAt = memo.startedAt ?? (execution.started ?? execution.startTime).toISOString();
+  const parentId = memo.parentId ?? started?.parentId;
+  const inline = memo.inline ?? started?.inline;
+  const initiator = memo.initiator ?? started?.initiator;
+  return {
+    id: workflowId,
+    workflowId: memo.workflow ?? definition?.slug ?? execution.workflow ?? '',
+    ...(version === undefined ? {} : { workflowVersion: version }),
+    ...(hash === undefined ? {} : { workflowHash: hash }),
+    status: statusOf(execution.status, execution.memo),
+    waitingFor: waitsOf(execution).map((wait) => withToken(access, workflowId, wait)),
+    startedAt,
+    ...(execution.closeTime === undefined ? {} : { completedAt: execution.closeTime.toISOString() }),
+    trigger,
+    ...(parentId === undefined ? {} : { parentId }),
+    ...(inline === undefined ? {} : { inline }),
+    ...(initiator === undefined ? {} : { initiator }),
+    temporal: { workflowId, runId, ...urlOf(access, workflowId, runId) },
+  };
+}
+
+/** The token stands beside a wait only for those who may decide; without keys that is everybody who gets in. */
+export function withToken(
+  access: Access,
+  executionId: string,
+  wait: WaitingFor,
+): WaitingFor & { resumeToken?: string } {
+  if (wait.kind !== 'approval') return wait;
+  return { ...wait, resumeToken: resumeToken(access.keys.resumeTokens, executionId, wait) };
+}
+
+/** How a run ended, as answers tell it. */
+export function outcomeOf(closing: Closing): { status: RunStatus; output?: Json; error?: RunError } {
+  switch (closing.how) {
+    case 'completed':
+      return { status: 'completed', output: closing.output as Json };
+    case 'failed':
+      return { status: 'failed', error: runErrorOf(closing.error) };
+    case 'cancelled':
+      return { status: 'cancelled', error: { code: 'cancelled', message: 'The run was cancelled.', retryable: false } };
+    case 'terminated':
+      return {
+        status: 'aborted',
+        error: {
+          code: 'terminated',
+          message: 'The run was terminated: it ended at once, and nothing was rolled back.',
+          retryable: false,
+        },
+      };
+    case 'timedOut':
+      return {
+        status: 'failed',
+        error: {
+          code: 'run_timeout',
+          message: 'The run took longer than Temporal was told to allow.',
+          retryable: false,
+        },
+      };
+    case 'continued':
+      return { status: 'running' };
+  }
+}
+
+function runErrorOf(error: Error | undefined): RunError {
+  if (error instanceof ApplicationFailure) {
+    const [told] = error.details ?? [];
+    if (isRunError(told)) return told;
+    return { code: error.type ?? 'failed', message: error.message, retryable: false };
+  }
+  return { code: 'failed', message: error?.message ?? 'The run failed.', retryable: false };
+}
+
+const isRunError = (value: unknown): value is RunError =>
+  typeof value === 'object' &&
+  value !== null &&
+  'code' in value &&
+  typeof value.code === 'string' &&
+  'message' in value;
+
+function shownTrigger(started: RunInput | undefined): { type: string; id?: string } | undefined {
+  const trigger = started?.trigger;
+  if (trigger === undefined) return undefined;
+  return trigger.id === undefined ? { type: trigger.type } : { type: trigger.type, id: trigger.id };
+}
+
+function urlOf(access: Access, workflowId: string, runId: string): { url?: string } {
+  if (access.webUrl === undefined) return {};
+  const place = [access.namespace, 'workflows', workflowId, runId].map(encodeURIComponent);
+  return { url: `${access.webUrl}/namespaces/${place.join('/')}/history` };
+}
