@@ -5,6 +5,7 @@
  */
 import { type Expression, expressionOf } from './expression.ts';
 import { type Parsed, parseEmbedded } from './parser.ts';
+import { startColumn } from './path.ts';
 import { notAllowed, type Placeholder, placeholderOf, refuseSecrets } from './secrets.ts';
 import { TemplateError } from './types.ts';
 
@@ -48,9 +49,10 @@ function parseBlock(text: string, open: number, allowed: Allowed): { part: Part;
     refuseSecrets(node, text);
     return { part: expressionOf(node, text.slice(start, end - 2).trim()), end };
   }
+  const column = startColumn(node);
   const isAllowed = 'secret' in placeholder ? allowed.secrets : allowed.callbacks;
-  if (!isAllowed) throw notAllowed('secret' in placeholder ? 'A secret' : 'A callback', node.column, text);
-  return { part: { kind: 'placeholder', placeholder, column: node.column }, end };
+  if (!isAllowed) throw notAllowed('secret' in placeholder ? 'A secret' : 'A callback', column, text);
+  return { part: { kind: 'placeholder', placeholder, column }, end };
 }
 
 /** `{{{ x }}}` is an object in a template if it reads as one, else Mustache's unescaped value. */

@@ -1,5 +1,5 @@
 /** What the operators mean: JavaScript's on plain values, as in Jexl; never a host object's conversion. */
-import { boundString, type Evaluation, fail } from './evaluation.ts';
+import { boundString, type Evaluation, fail, spend } from './evaluation.ts';
 import { sameJson, toText } from './json.ts';
 import { MAX_NEEDLE_LENGTH } from './limits.ts';
 
@@ -92,7 +92,7 @@ export function contains(haystack: unknown, needle: unknown, evaluation: Evaluat
     return haystack.includes(text);
   }
   if (!Array.isArray(haystack) || (typeof needle === 'object' && needle !== null)) return false;
-  boundString(evaluation, haystack.length);
+  spend(evaluation, haystack.length >> 3);
   return haystack.includes(needle);
 }
 

@@ -27,11 +27,29 @@ export function staticPath(node: Node): StaticPath | undefined {
   }
 }
 
+/** Where a node begins in the source: the column of its first operand. */
+export function startColumn(node: Node): number {
+  switch (node.kind) {
+    case 'member':
+    case 'index':
+    case 'filter':
+      return startColumn(node.from);
+    case 'binary':
+      return startColumn(node.left);
+    case 'conditional':
+      return startColumn(node.test);
+    case 'transform':
+      return startColumn(node.value);
+    default:
+      return node.column;
+  }
+}
+
 /** How an error names a node: its path, or what stands there. */
 export function pathText(node: Node): string {
   const found = staticPath(node);
   if (found?.complete) return `"${found.root}${found.path.map(step).join('')}"`;
-  return node.kind === 'literal' ? `"${String(node.value)}"` : `The part at column ${node.column}`;
+  return node.kind === 'literal' ? `"${String(node.value)}"` : `The part at column ${startColumn(node)}`;
 }
 
 function step(key: string | number): string {

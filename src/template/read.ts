@@ -35,10 +35,10 @@ function readAt(value: unknown, index: number): unknown {
   return readMember(value, String(index));
 }
 
-/** A dot path (`meta.id`, `tags.0`) below a value, as transforms take it. */
-export function readPath(value: unknown, path: string): unknown {
+/** What stands below a value at the keys of a dot path (`meta.id`, `tags.0`), as transforms take it. */
+export function readPath(value: unknown, keys: readonly string[]): unknown {
   let found = value;
-  for (const key of path.split('.')) found = readIndex(found, key);
+  for (const key of keys) found = readIndex(found, key);
   return found;
 }
 

@@ -7,7 +7,7 @@ import { beginEvaluation, boundString, type Evaluation, fail, occupy } from './e
 import { type Expression, evaluateWithin, located } from './expression.ts';
 import { toText } from './json.ts';
 import { MAX_NESTING } from './limits.ts';
-import { pathText } from './path.ts';
+import { pathText, startColumn } from './path.ts';
 import { childPointer } from './pointer.ts';
 import { setMember } from './read.ts';
 import {
@@ -179,7 +179,7 @@ function renderPart(part: Part, evaluation: Evaluation): SecretString['parts'][n
 
 function unresolved(expression: Expression, evaluation: Evaluation): TemplateError {
   const { node } = expression;
-  evaluation.column = node.column;
+  evaluation.column = startColumn(node);
   return fail(
     evaluation,
     'unresolved_reference',

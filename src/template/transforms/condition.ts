@@ -16,7 +16,7 @@ const WORDS: ReadonlyMap<string, boolean | null> = new Map([
   ['false', false],
   ['null', null],
 ]);
-const MAX_CONDITION_LENGTH = 1000;
+const MAX_CONDITION_LENGTH = 200;
 
 /** A test of one element. Throws `expression_type` for what is no condition. */
 export function parseCondition(condition: unknown, evaluation: Evaluation): (element: unknown) => boolean {
@@ -26,8 +26,9 @@ export function parseCondition(condition: unknown, evaluation: Evaluation): (ele
     throw wrongType(evaluation, problem, expected);
   }
   const at = condition.search(/[><=!]/);
-  const path = (at < 0 ? condition : condition.slice(0, at)).trim().replace(/^\./, '');
-  if (!PATH.test(path)) throw wrongType(evaluation, problem, expected);
+  const written = (at < 0 ? condition : condition.slice(0, at)).trim().replace(/^\./, '');
+  if (!PATH.test(written)) throw wrongType(evaluation, problem, expected);
+  const path = written.split('.');
   if (at < 0) return (element) => truthy(readPath(element, path));
   const operator = OPERATORS.find((candidate) => condition.startsWith(candidate, at));
   const rest = condition.slice(at + (operator?.length ?? 0)).trim();

@@ -14,7 +14,7 @@ export const ENCODINGS = {
     arity: [0, 0],
     apply: (value, _args, evaluation) => {
       if (typeof value !== 'string') return value;
-      boundString(evaluation, value.length);
+      spend(evaluation, value.length >> 2);
       try {
         return JSON.parse(value) as unknown;
       } catch {

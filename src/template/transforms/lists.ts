@@ -9,6 +9,7 @@ import { compareForSort } from './order.ts';
 import { type Family, wrongType } from './transform.ts';
 
 const MANY = 100;
+const MAX_PATH_LENGTH = 1000;
 
 export const LISTS = {
   length: {
@@ -41,7 +42,7 @@ export const LISTS = {
     gives: 'What stands at the path in each element; elements without it are left out, null stays.',
     arity: [1, 1],
     apply: (value, [path], evaluation) => {
-      const at = pathArgument('map', path, evaluation);
+      const at = pathArgument('map', path, value, evaluation);
       return elements(value, evaluation)
         .map((element) => readPath(element, at))
         .filter((found) => found !== undefined);
@@ -68,7 +69,7 @@ export const LISTS = {
     gives: 'The first element that has exactly the value at the path; null of what is no array.',
     arity: [2, 2],
     apply: (value, [path, wanted], evaluation) => {
-      const at = pathArgument('find', path, evaluation);
+      const at = pathArgument('find', path, value, evaluation);
       if (!Array.isArray(value)) return null;
       return elements(value, evaluation).find((element) => sameJson(readPath(element, at), wanted, evaluation));
     },
@@ -83,7 +84,7 @@ export const LISTS = {
       if (order !== 'asc' && order !== 'desc')
         throw wrongType(evaluation, 'sort is given a wrong direction', "'asc' or 'desc'");
       const at =
-        path === undefined || path === null || path === '' ? undefined : pathArgument('sort', path, evaluation);
+        path === undefined || path === null || path === '' ? undefined : pathArgument('sort', path, value, evaluation);
       const list = elements(value, evaluation);
       spend(evaluation, list.length * Math.ceil(Math.log2(list.length + 1)));
       return list
@@ -146,7 +147,7 @@ export const LISTS = {
     gives: 'The elements without repetitions, of themselves or of what stands at the path; 1 and "1" are two.',
     arity: [0, 1],
     apply: (value, [path], evaluation) => {
-      const at = path === undefined ? undefined : pathArgument('unique', path, evaluation);
+      const at = path === undefined ? undefined : pathArgument('unique', path, value, evaluation);
       return unique(elements(value, evaluation), at, evaluation);
     },
   },
@@ -177,6 +178,7 @@ export const LISTS = {
     arity: [1, 2],
     apply: (value, [line, separator], evaluation) => {
       const pattern = toText(line, evaluation);
+      spend(evaluation, Array.isArray(value) ? value.length * (pattern.length >> 5) : 0);
       const lines = elements(value, evaluation).map((element) => formatLine(pattern, element, evaluation));
       const kept = lines.filter((text) => text.trim() !== '');
       return joinTexts(kept, toText(separator ?? '\n', evaluation), evaluation);
@@ -191,10 +193,15 @@ function elements(value: unknown, evaluation: Evaluation): readonly unknown[] {
   return value;
 }
 
-function pathArgument(transform: string, path: unknown, evaluation: Evaluation): string {
-  if (typeof path === 'number') return String(path);
-  if (typeof path === 'string' && path !== '' && path.length <= 1000) return path;
-  throw wrongType(evaluation, `${transform} is given a wrong path`, "a text such as 'meta.id'");
+/** The keys of a path, with the reading of it in `list` paid for. */
+function pathArgument(transform: string, path: unknown, list: unknown, evaluation: Evaluation): readonly string[] {
+  if (typeof path === 'number') return [String(path)];
+  if (typeof path !== 'string' || path === '' || path.length > MAX_PATH_LENGTH) {
+    throw wrongType(evaluation, `${transform} is given a wrong path`, "a text such as 'meta.id'");
+  }
+  const keys = path.split('.');
+  if (Array.isArray(list)) spend(evaluation, list.length * keys.length);
+  return keys;
 }
 
 function position(value: unknown, absent: number | undefined, evaluation: Evaluation): number | undefined {
@@ -219,7 +226,7 @@ function joinTexts(items: readonly unknown[], separator: string, evaluation: Eva
 }
 
 function filterBy(value: unknown, [path, wanted]: readonly unknown[], evaluation: Evaluation): unknown[] {
-  const at = pathArgument('filterBy', path, evaluation);
+  const at = pathArgument('filterBy', path, value, evaluation);
   return elements(value, evaluation).filter((element) => sameJson(readPath(element, at), wanted, evaluation));
 }
 
@@ -231,7 +238,7 @@ function flattenOnce(list: readonly unknown[], evaluation: Evaluation): unknown[
 }
 
 /** Keys are JSON text, so that objects are compared by content and `1` is not `'1'`. */
-function unique(list: readonly unknown[], path: string | undefined, evaluation: Evaluation): unknown[] {
+function unique(list: readonly unknown[], path: readonly string[] | undefined, evaluation: Evaluation): unknown[] {
   const seen = new Set<string>();
   return list.filter((element) => {
     const key = canonicalText(path === undefined ? element : readPath(element, path), evaluation);
@@ -242,10 +249,12 @@ function unique(list: readonly unknown[], path: string | undefined, evaluation: 
 }
 
 function formatLine(pattern: string, element: unknown, evaluation: Evaluation): string {
-  const isPlain = typeof element !== 'object' || element === null;
-  const line = isPlain
-    ? toText(element, evaluation)
-    : pattern.replace(/\{([^{}]*)\}/g, (_, path: string) => toText(readPath(element, path.trim()), evaluation));
-  boundString(evaluation, pattern.length + line.length);
-  return line;
+  if (typeof element !== 'object' || element === null) return toText(element, evaluation);
+  let length = pattern.length;
+  return pattern.replace(/\{([^{}]*)\}/g, (_, path: string) => {
+    const text = toText(readPath(element, path.trim().split('.')), evaluation);
+    length += text.length;
+    boundString(evaluation, length > MAX_STRING_LENGTH ? length : path.length + text.length);
+    return text;
+  });
 }

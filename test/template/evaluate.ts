@@ -1,0 +1,29 @@
+/** Short forms for the tests of this room. */
+import { evaluate, parseExpression } from '../../src/template/expression.ts';
+import { objectScope } from '../../src/template/scope.ts';
+import { parseTemplate, render, type TemplateOptions } from '../../src/template/template.ts';
+import { type Json, type Rendered, TemplateError } from '../../src/template/types.ts';
+import { NOW } from './cases.ts';
+
+export function value(source: string, context: { [name: string]: unknown } = {}): Json | undefined {
+  return evaluate(parseExpression(source), objectScope(context), { now: NOW });
+}
+
+export function rendered(
+  template: Json,
+  context: { [name: string]: unknown } = {},
+  options?: TemplateOptions,
+): Rendered {
+  return render(parseTemplate(template, options), objectScope(context), { now: NOW });
+}
+
+/** The TemplateError that `act` throws. */
+export function errorOf(act: () => unknown): TemplateError {
+  try {
+    act();
+  } catch (error) {
+    if (error instanceof TemplateError) return error;
+    throw error;
+  }
+  throw new Error('Nothing was thrown.');
+}
