@@ -17,6 +17,7 @@ import { genesisOf, runInputOf } from '../engine/start.ts';
 import type { OpenVisit, RunState } from '../engine/state.ts';
 import type { EffectResult } from '../steps/kind.ts';
 import { compile, type Program } from '../steps/program.ts';
+import type { Json } from '../template/types.ts';
 import type { Closed, HistoryEvent, LocalMarker } from './events.ts';
 import { type Answered, type Group, Grouping, type Request } from './groups.ts';
 import { type RowEnd, Rows, type RowWindow, type TraceRow } from './rows.ts';
@@ -24,6 +25,9 @@ import { sameJson } from './same.ts';
 
 /** The local activity by which a long walk gives way (engine contract). */
 export const YIELD_SUMMARY = '$yield';
+
+/** What the SDK says to a workflow that is cancelled, whatever the caller's reason was. */
+const CANCEL_REASON = 'Workflow cancelled';
 
 /** Where the fold had to guess, by the event's id in its run. */
 export interface Guess {
@@ -83,6 +87,8 @@ export class Fold {
   readonly #opened = new Map<string, number>();
   /** Attempts and start of activities, until they end. */
   readonly #starts = new Map<number, { attempt: number; at: number }>();
+  /** Attempts as a local activity, of what goes on as a regular one. */
+  readonly #tries = new Map<string, number>();
   /** Groups with updates behind a silent task, until a replay makes them doubtful. */
   #silentUpdates: number[] = [];
   #afterSilent = false;
@@ -143,13 +149,22 @@ export class Fold {
     if (compiled === undefined) return;
     this.#program = compiled;
     if (input.carried !== undefined) {
-      const restored = restore(input.carried);
-      this.#state = restored;
-      this.#inherited = openRows(restored, compiled);
+      this.#resume(input.carried, compiled, event.id);
       return;
     }
     this.#state = genesis(compiled, genesisOf(input, this.#workflowId, event.time));
-    this.#apply({ type: 'started', at }, event.id);
+    this.#apply({ type: 'started', at });
+  }
+
+  /** A state of another interpreter's version cannot be read; such a run has failed. */
+  #resume(carried: Json, program: Program, eventId: number): void {
+    try {
+      const state = restore(carried);
+      this.#state = state;
+      this.#inherited = openRows(state, program);
+    } catch {
+      this.#guess(eventId, 'not_walkable');
+    }
   }
 
   #request(request: Request, at: number): void {
@@ -157,20 +172,20 @@ export class Fold {
       request.type === 'signal'
         ? toEvent(request.name, request.payload, at)
         : updateToEvent(request.name ?? '', request.payload, at);
-    if (event !== undefined) this.#apply(event, request.id);
+    if (event !== undefined) this.#apply(event);
   }
 
   #answer(answer: Answered, at: number): void {
     switch (answer.type) {
       case 'cancelRequested':
-        this.#apply({ type: 'cancel', at }, answer.id);
+        this.#apply({ type: 'cancel', at, reason: CANCEL_REASON });
         return;
       case 'activityStarted':
         this.#starts.set(answer.scheduledId, { attempt: answer.attempt, at: answer.time });
         return;
       case 'timerFired': {
         const id = this.#answered(answer.startedId);
-        if (id !== undefined) this.#apply({ type: 'fired', at, id }, answer.id);
+        if (id !== undefined) this.#apply({ type: 'fired', at, id });
         return;
       }
       case 'activityCompleted':
@@ -179,10 +194,12 @@ export class Fold {
         this.#starts.delete(answer.scheduledId);
         const id = this.#answered(answer.scheduledId);
         if (id === undefined) return;
+        const before = this.#tries.get(id) ?? 0;
+        this.#tries.delete(id);
         const failed = answer.type === 'activityFailed';
         const event = ended(id, at, failed ? answer.cause : undefined, failed ? undefined : answer.result);
-        this.#applyEnd(event, answer.id, {
-          attempts: start?.attempt ?? 1,
+        this.#applyEnd(event, {
+          attempts: before + (start?.attempt ?? 1),
           startedAt: start?.at,
           completedAt: answer.time,
         });
@@ -202,22 +219,26 @@ export class Fold {
   #markers(group: Group): void {
     const again = new Set(group.issued.map((event) => (event.type === 'activityScheduled' ? event.activityId : '')));
     group.markers.forEach((marker, n) => {
-      // Not an end: the SDK tries again after a timer, or the shell goes on with a regular activity.
-      if (marker.backoff || (marker.cause?.kind === 'timeout' && again.has(marker.summary))) return;
-      const at = Math.max(this.#state?.now ?? 0, group.at, marker.completedAt ?? 0);
-      if (marker.summary === YIELD_SUMMARY) {
-        this.#apply({ type: 'continue', at }, marker.id);
+      const { summary: id, attempt } = marker;
+      // Not an end: the SDK tries again after a timer, or the shell goes on with a regular activity of the same id.
+      if (marker.backoff) return;
+      if (marker.cause !== undefined && again.has(id)) {
+        this.#tries.set(id, attempt);
         return;
       }
-      if (group.markers.some((other, m) => m > n && this.#awaits(other) && other.summary !== marker.summary)) {
+      const at = Math.max(this.#state?.now ?? 0, group.at, marker.completedAt ?? 0);
+      if (id === YIELD_SUMMARY) {
+        this.#apply({ type: 'continue', at });
+        return;
+      }
+      // It was cancelled meanwhile: the shell drops its answer, and so does not look at its clock either.
+      if (!this.#awaits(marker)) return;
+      if (group.markers.some((other, m) => m > n && other.summary !== id && this.#awaits(other))) {
         this.#guess(marker.id, 'local_activities_together');
       }
-      const event = ended(marker.summary, at, marker.cause, marker.result);
-      this.#applyEnd(event, marker.id, {
-        attempts: marker.attempt,
-        startedAt: marker.scheduledAt,
-        completedAt: marker.completedAt ?? at,
-      });
+      const completedAt = marker.completedAt ?? at;
+      const tried = { attempts: attempt, startedAt: marker.scheduledAt, completedAt };
+      this.#applyEnd(ended(id, at, marker.cause, marker.result), tried);
     });
   }
 
@@ -227,7 +248,6 @@ export class Fold {
 
   #applyEnd(
     event: Event & { id: string },
-    eventId: number,
     tried: { attempts: number; startedAt: number | undefined; completedAt: number },
   ): void {
     const path = this.#rowOf(event.id);
@@ -237,7 +257,7 @@ export class Fold {
       this.#rows.tried(effort);
       this.#rows.during(effort);
     }
-    this.#apply(event, eventId);
+    this.#apply(event);
     this.#rows.during(undefined);
   }
 
@@ -248,17 +268,11 @@ export class Fold {
     return command !== undefined && 'path' in command ? command.path : undefined;
   }
 
-  #apply(event: Event, eventId: number): void {
+  #apply(event: Event): void {
     const { program, state } = { program: this.#program, state: this.#state };
     if (program === undefined || state === undefined) return;
-    try {
-      for (const command of advance(program, state, event, this.#rows.take)) {
-        if (command.type === 'cancel') this.#opened.delete(command.id);
-      }
-    } catch {
-      // The core does not throw; a history that makes it do so was written by another interpreter.
-      this.#guess(eventId, 'not_walkable');
-      this.#state = undefined;
+    for (const command of advance(program, state, event, this.#rows.take)) {
+      if (command.type === 'cancel') this.#opened.delete(command.id);
     }
   }
 

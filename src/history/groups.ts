@@ -4,6 +4,7 @@
  * tasks do not divide. The SDK hands over signals and updates first, in order, then everything else in order, and the
  * ends of local activities last, in the order of the markers behind the task's completion.
  */
+import { UPDATES } from '../engine/signals.ts';
 import type { Closed, HistoryEvent, Issued, LocalMarker, Outside } from './events.ts';
 
 export type Request = Extract<HistoryEvent, { type: 'signal' | 'updateAccepted' | 'updateAdmitted' }>;
@@ -40,6 +41,10 @@ interface Draft {
   inputs: Outside[];
   issued: Issued[];
   closed?: Closed;
+}
+
+function listenedTo(request: Request): number {
+  return request.type === 'signal' ? -1 : (UPDATES as readonly (string | undefined)[]).indexOf(request.name);
 }
 
 /** The first task is scheduled as the second event, on the common queue. */
@@ -153,6 +158,8 @@ export class Grouping {
       else issued.push(event);
     }
     placed.sort((a, b) => a.place - b.place);
+    // Nobody listened before the run began: then signals are handed over, and then updates, name by name (the shell's order).
+    if (draft.begins !== undefined) placed.sort((a, b) => listenedTo(a.request) - listenedTo(b.request));
     return {
       at: draft.at,
       startedId: draft.startedId,

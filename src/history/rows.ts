@@ -107,11 +107,12 @@ export class Rows {
     row.status = event.status;
     if (event.port !== undefined) row.port = event.port;
     if (event.output !== undefined) row.output = event.output;
-    if (event.error !== undefined) row.error = event.error;
     if (event.status === 'skipped') row.attempts = 0;
     const effort = this.#effort?.path === event.path ? this.#effort : undefined;
     row.completedAt = effort?.completedAt ?? event.at;
     if (effort !== undefined) this.#tried(row, effort);
+    // History counts what the run itself cannot know.
+    if (event.error !== undefined) row.error = effort ? { attempts: effort.attempts, ...event.error } : event.error;
     this.#open.delete(event.path);
   }
 
