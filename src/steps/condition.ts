@@ -172,14 +172,8 @@ export function compare(operator: (typeof OPERATORS)[number], value: Json, opera
     case 'neq':
       return !equals(value, operand);
     case 'gt':
-      return numeric(value) > numeric(operand);
+      return typeof value === 'number' && typeof operand === 'number' && value > operand;
     case 'lt':
-      return numeric(value) < numeric(operand);
+      return typeof value === 'number' && typeof operand === 'number' && value < operand;
   }
-}
-
-/** NaN, which is neither greater nor less, for what is no number and no text of one. */
-function numeric(value: Json): number {
-  if (typeof value === 'number') return value;
-  return typeof value === 'string' && value.trim() !== '' ? Number(value) : Number.NaN;
 }

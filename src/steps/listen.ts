@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { JsonObject } from '../definition/types.ts';
-import type { Json } from '../template/types.ts';
+import type { Expression } from '../template/expression.ts';
+import { type Json, TemplateError } from '../template/types.ts';
 import { planDuration, planInstant } from './duration.ts';
 import { ConfigError, type Outcome, StepFailure, type StepKind, type Visit } from './kind.ts';
 import { misfit, planFormat } from './payload.ts';
@@ -15,7 +16,7 @@ export const listen: StepKind = {
   summary: 'Waits for messages that are sent to the run.',
   description: `Takes messages of one \`name\`, in the order in which they came. Messages that came before anybody listened are kept, and
 taken first. With \`match\`, an expression over \`payload\` (and everything else of the run), and \`schema\`, a payload format, only messages that
-fit are taken; others stay for another listener.
+fit are taken; others, and those that the expression cannot be asked about, stay for another listener.
 
 Without \`count\` the first message ends the step. With it, so many do, and the data is a list. After \`timeout\`, or at \`until\`, the step ends by
 \`timeout\`; if that port is not wired it fails with \`listen_timeout\`.`,
@@ -53,7 +54,7 @@ Without \`count\` the first message ends the step. With it, so many do, and the 
     const instantOf = isAbsent(until) ? undefined : planInstant(until, '/until', parse);
 
     const accepts = (visit: Visit, hold: JsonObject, payload: Json): boolean =>
-      (fits === undefined || visit.test(fits, { payload })) && misfit(schema.of(visit, hold), payload) === undefined;
+      (fits === undefined || matches(visit, fits, payload)) && misfit(schema.of(visit, hold), payload) === undefined;
 
     return {
       begin(visit) {
@@ -86,6 +87,16 @@ Without \`count\` the first message ends the step. With it, so many do, and the 
     };
   },
 };
+
+/** Messages come from outside: one that the expression cannot be asked about is not for this step, and fails no run. */
+function matches(visit: Visit, expression: Expression, payload: Json): boolean {
+  try {
+    return visit.test(expression, { payload });
+  } catch (error) {
+    if (error instanceof TemplateError) return false;
+    throw error;
+  }
+}
 
 /** Keeps a payload; the end, when it was the last that is wanted. */
 function take(hold: JsonObject, payload: Json): Outcome | undefined {
