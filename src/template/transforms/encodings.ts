@@ -57,12 +57,13 @@ export const ENCODINGS = {
 } as const satisfies Family;
 
 function base64(bytes: Uint8Array): string {
-  let encoded = '';
+  const groups: string[] = [];
   for (let i = 0; i < bytes.length; i += 3) {
-    const [a = 0, b, c] = bytes.subarray(i, i + 3);
-    encoded += ALPHABET.charAt(a >> 2) + ALPHABET.charAt(((a & 3) << 4) | ((b ?? 0) >> 4));
-    encoded += b === undefined ? '=' : ALPHABET.charAt(((b & 15) << 2) | ((c ?? 0) >> 6));
-    encoded += c === undefined ? '=' : ALPHABET.charAt(c & 63);
+    const left = bytes.length - i;
+    const bits = ((bytes[i] ?? 0) << 16) | ((bytes[i + 1] ?? 0) << 8) | (bytes[i + 2] ?? 0);
+    const third = left > 1 ? ALPHABET.charAt((bits >> 6) & 63) : '=';
+    const fourth = left > 2 ? ALPHABET.charAt(bits & 63) : '=';
+    groups.push(ALPHABET.charAt(bits >> 18) + ALPHABET.charAt((bits >> 12) & 63) + third + fourth);
   }
-  return encoded;
+  return groups.join('');
 }

@@ -86,7 +86,7 @@ export const LISTS = {
       const at =
         path === undefined || path === null || path === '' ? undefined : pathArgument('sort', path, value, evaluation);
       const list = elements(value, evaluation);
-      spend(evaluation, list.length * Math.ceil(Math.log2(list.length + 1)));
+      spend(evaluation, (list.length * Math.ceil(Math.log2(list.length + 1))) >> 2);
       return list
         .map((element) => ({ element, key: at === undefined ? element : readPath(element, at) }))
         .sort((a, b) => compareForSort(a.key, b.key, order))
