@@ -1,0 +1,292 @@
+/**
+ * A small model of Temporal: it runs a definition live with the core, hands events over in workflow tasks as the SDK
+ * does, and writes the history that the server would. The fold never sees the model, only that history.
+ */
+import type { RunInput } from '../../src/definition/run.ts';
+import type { Definition } from '../../src/definition/types.ts';
+import { admit, advance, genesis } from '../../src/engine/advance.ts';
+import { carry, restore } from '../../src/engine/carry.ts';
+import { failureOfCause } from '../../src/engine/causes.ts';
+import type { Command, Event, TraceEvent } from '../../src/engine/protocol.ts';
+import { toEvent, updateToEvent } from '../../src/engine/signals.ts';
+import { genesisOf, runInputOf } from '../../src/engine/start.ts';
+import type { RunState } from '../../src/engine/state.ts';
+import type { HistoryEvent } from '../../src/history/events.ts';
+import { compile, type Program } from '../../src/steps/program.ts';
+
+export const WORKFLOW_ID = 'run.default.model.1';
+
+export function compiled(definition: Definition): Program {
+  const result = compile(definition);
+  if ('problems' in result) throw new Error(JSON.stringify(result.problems));
+  return result.program;
+}
+
+/** What has come for the workflow and waits for its next task, in order of arrival. */
+type Job =
+  | { readonly as: 'request'; readonly take: (at: number) => void }
+  | { readonly as: 'other'; readonly take: (at: number) => void };
+
+interface OpenTask {
+  readonly id: string;
+  readonly openedBy: number;
+  /** Set by the core's cancel: the shell drops the answer. */
+  cancelled: boolean;
+  readonly at?: number;
+}
+
+type Unnumbered<E> = E extends HistoryEvent ? Omit<E, 'id' | 'time'> : never;
+
+export class Model {
+  readonly program: Program;
+  state: RunState;
+  /** One history for each run of the chain. */
+  readonly histories: HistoryEvent[][] = [];
+  readonly trace: TraceEvent[] = [];
+  clock = 1_000_000;
+  #events: HistoryEvent[] = [];
+  #jobs: Job[] = [];
+  #activities: OpenTask[] = [];
+  #timers: OpenTask[] = [];
+  /** Commands of the task in hand. */
+  #commands: Command[] = [];
+  #accepted: Unnumbered<HistoryEvent>[] = [];
+  #begun = false;
+  readonly #input: RunInput;
+
+  constructor(definition: Definition, input: RunInput['input'] = {}) {
+    this.program = compiled(definition);
+    this.#input = { definition, input: input ?? {} };
+    this.state = this.#open(this.#input);
+  }
+
+  get ended(): boolean {
+    return this.state.ending !== undefined;
+  }
+  get openTimers(): number {
+    return this.#timers.length;
+  }
+  get openActivities(): number {
+    return this.#activities.length;
+  }
+
+  pass(ms: number): void {
+    this.clock += ms;
+  }
+
+  signal(name: string, payload: unknown): void {
+    this.#write({ type: 'signal', name, payload });
+    this.#jobs.push({
+      as: 'request',
+      take: (at) => {
+        const event = toEvent(name, payload, at);
+        if (event !== undefined) this.#apply(event);
+      },
+    });
+  }
+
+  /** Not in the first task of a run: there updates wait for their handlers (see the fold's own test of that). */
+  update(name: string, payload: unknown): void {
+    if (!this.#begun) return;
+    const sequencingId = this.#events.length;
+    const updateId = `update-${this.clock}-${this.#jobs.length}`;
+    this.#jobs.push({
+      as: 'request',
+      take: (at) => {
+        const event = updateToEvent(name, payload, at);
+        if (event === undefined || !('accepted' in admit(this.program, this.state, event))) return;
+        this.#accepted.push({ type: 'updateAccepted', sequencingId, updateId, name, payload });
+        this.#apply(event);
+      },
+    });
+  }
+
+  cancel(): void {
+    this.#write({ type: 'cancelRequested' });
+    this.#jobs.push({ as: 'other', take: (at) => this.#apply({ type: 'cancel', at, reason: 'Workflow cancelled' }) });
+  }
+
+  completeActivity(n: number, result: unknown = { data: { n } }): void {
+    const [task] = this.#activities.splice(n % this.#activities.length, 1);
+    if (task === undefined) return;
+    this.#write({ type: 'activityStarted', scheduledId: task.openedBy, attempt: 1 });
+    this.#write({ type: 'activityCompleted', scheduledId: task.openedBy, result });
+    this.#jobs.push({
+      as: 'other',
+      take: (at) => {
+        if (!task.cancelled) this.#apply({ type: 'completed', at, id: task.id, result: result as { data: null } });
+      },
+    });
+  }
+
+  failActivity(n: number, attempt = 3): void {
+    const [task] = this.#activities.splice(n % this.#activities.length, 1);
+    if (task === undefined) return;
+    const cause = { kind: 'application', type: 'http_status', message: 'No.', details: [{ retryable: true }] } as const;
+    this.#write({ type: 'activityStarted', scheduledId: task.openedBy, attempt });
+    this.#write({ type: 'activityFailed', scheduledId: task.openedBy, cause });
+    this.#jobs.push({
+      as: 'other',
+      take: (at) => {
+        if (!task.cancelled) this.#apply({ type: 'failed', at, id: task.id, error: failureOfCause(cause) });
+      },
+    });
+  }
+
+  fireTimer(n: number): void {
+    const [task] = this.#timers.splice(n % this.#timers.length, 1);
+    if (task === undefined || task.cancelled) return;
+    this.clock = Math.max(this.clock, task.at ?? 0);
+    this.#write({ type: 'timerFired', startedId: task.openedBy });
+    this.#jobs.push({
+      as: 'other',
+      take: (at) => {
+        if (!task.cancelled) this.#apply({ type: 'fired', at, id: task.id });
+      },
+    });
+  }
+
+  /** A workflow task; `fails`: attempts before it that failed or timed out. */
+  task(fails: ('taskFailed' | 'taskTimedOut')[] = [], meanwhile: () => void = () => undefined): void {
+    for (const type of fails) {
+      this.#write({ type: 'taskScheduled', sticky: this.#begun });
+      this.#write({ type: 'taskStarted' });
+      this.#write({ type });
+      this.pass(3);
+    }
+    this.#write({ type: 'taskScheduled', sticky: this.#begun });
+    const at = this.#write({ type: 'taskStarted' }).time;
+    const jobs = this.#jobs;
+    this.#jobs = [];
+    this.#commands = [];
+    this.#accepted = [];
+    if (!this.#begun) {
+      this.#begun = true;
+      if (this.#input.carried === undefined && this.histories.length === 1) this.#apply({ type: 'started', at });
+    }
+    for (const job of jobs) if (job.as === 'request') job.take(at);
+    for (const job of jobs) if (job.as === 'other') job.take(at);
+    const markers = this.#locals(at);
+    // What comes while the task runs is buffered by the server, and written behind its commands.
+    const buffered = this.#buffered(meanwhile);
+    this.#write({ type: 'taskCompleted' });
+    for (const event of this.#accepted) this.#write(event);
+    for (const marker of markers) this.#write(marker);
+    for (const command of this.#commands) this.#issue(command);
+    for (const event of buffered) this.#write(event);
+  }
+
+  /** Ends this run of the chain and opens the next, with the state in its argument. */
+  continueAsNew(): void {
+    if (this.ended || this.#activities.some((task) => !task.cancelled) || this.#jobs.length > 0) return;
+    const argument = JSON.parse(
+      JSON.stringify({ ...this.#input, carried: carry(this.program, this.state) }),
+    ) as RunInput;
+    this.#write({ type: 'closed', how: 'continued', argument, nextRunId: `run-${this.histories.length}` });
+    this.state = this.#open(argument);
+    for (const [id, open] of Object.entries(this.state.open)) {
+      if (open.type === 'timer' || open.type === 'deadline') this.#commands.push({ type: 'timer', id, at: open.at });
+    }
+    const rearmed = this.#commands;
+    this.task();
+    for (const command of rearmed) this.#issue(command);
+  }
+
+  close(): void {
+    const ending = this.state.ending;
+    if (ending !== undefined) this.#write({ type: 'closed', how: ending.status });
+  }
+
+  #open(argument: RunInput): RunState {
+    this.#events = [];
+    this.histories.push(this.#events);
+    this.#begun = false;
+    this.#activities = [];
+    this.#timers = [];
+    this.#commands = [];
+    const plain = JSON.parse(JSON.stringify(argument)) as RunInput;
+    const before = this.histories.length > 1 ? { continuedFrom: `run-${this.histories.length - 2}` } : {};
+    const event = this.#write({ type: 'workflowStarted', argument: plain, ...before });
+    if (plain.carried !== undefined) return restore(plain.carried);
+    return genesis(this.program, genesisOf(runInputOf(plain)!, WORKFLOW_ID, event.time));
+  }
+
+  #apply(event: Event): void {
+    if (this.ended) return;
+    for (const command of advance(this.program, this.state, event, (line) => this.trace.push(line))) {
+      if (command.type === 'cancel') this.#takeBack(command.id);
+      else this.#commands.push(command);
+    }
+  }
+
+  #takeBack(id: string): void {
+    const before = this.#commands.findIndex((command) => 'id' in command && command.id === id);
+    if (before >= 0) this.#commands.splice(before, 1);
+    for (const task of [...this.#pending, ...this.#activities, ...this.#timers]) {
+      if (task.id === id) task.cancelled = true;
+    }
+    this.#timers = this.#timers.filter((task) => !task.cancelled);
+  }
+
+  /** Every task ever opened in this run: its answer may be under way. */
+  #pending: OpenTask[] = [];
+
+  /** Runs local activities within the task, one after the other. */
+  #locals(at: number): Unnumbered<HistoryEvent>[] {
+    const markers: Unnumbered<HistoryEvent>[] = [];
+    let clock = at;
+    for (;;) {
+      const n = this.#commands.findIndex(
+        (command) => command.type === 'yield' || (command.type === 'run' && command.local),
+      );
+      const command = this.#commands[n];
+      if (command === undefined) return markers;
+      this.#commands.splice(n, 1);
+      clock += 2;
+      this.clock = Math.max(this.clock, clock);
+      const times = { attempt: 1, scheduledAt: clock - 2, completedAt: clock, backoff: false };
+      if (command.type !== 'run') {
+        markers.push({ type: 'localActivity', summary: '$yield', ...times });
+        this.#apply({ type: 'continue', at: clock });
+        continue;
+      }
+      const result = { data: { at: clock } };
+      markers.push({ type: 'localActivity', summary: command.id, ...times, result });
+      this.#apply({ type: 'completed', at: clock, id: command.id, result });
+    }
+  }
+
+  #issue(command: Command): void {
+    if (command.type === 'run') {
+      const { id } = this.#write({ type: 'activityScheduled', activityId: command.id });
+      this.#remember(this.#activities, { id: command.id, openedBy: id, cancelled: false });
+    }
+    if (command.type === 'timer') {
+      const { id } = this.#write({ type: 'timerStarted', summary: command.id });
+      this.#remember(this.#timers, { id: command.id, openedBy: id, cancelled: false, at: command.at });
+    }
+  }
+
+  #remember(list: OpenTask[], task: OpenTask): void {
+    list.push(task);
+    this.#pending.push(task);
+  }
+
+  #buffered(meanwhile: () => void): Unnumbered<HistoryEvent>[] {
+    const events = this.#events;
+    const from = events.length;
+    meanwhile();
+    return events.splice(from).map(({ id: _id, time: _time, ...rest }) => rest as Unnumbered<HistoryEvent>);
+  }
+
+  #write(event: Unnumbered<HistoryEvent>): HistoryEvent {
+    this.clock += 1;
+    const written = {
+      ...JSON.parse(JSON.stringify(event)),
+      id: this.#events.length + 1,
+      time: this.clock,
+    } as HistoryEvent;
+    this.#events.push(written);
+    return written;
+  }
+}
