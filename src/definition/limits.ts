@@ -1,7 +1,7 @@
 /** Limits of documents (language.md §12). */
 
 /** Encoded as JSON, in bytes. */
-export const MAX_DEFINITION_BYTES = 1_000_000;
+export const MAX_DEFINITION_BYTES = 1_048_576;
 export const MAX_STEPS = 10_000;
 /** Objects and arrays within one another. */
 export const MAX_NESTING = 200;

@@ -1,0 +1,5 @@
+import { Import, type Imported } from './imported.ts';
+import type { JsonObject } from './types.ts';
+export function from004(_: JsonObject): Imported {
+  return new Import().refused();
+}

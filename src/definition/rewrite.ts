@@ -1,0 +1,73 @@
+/**
+ * Rewrites the paths that expressions and templates read, in place: an importer changes what a name means without
+ * touching how the author wrote the rest. A text that cannot be parsed is left for the checker to report.
+ */
+import { parseExpression } from '../template/expression.ts';
+import { references } from '../template/references.ts';
+import { parseTemplate } from '../template/template.ts';
+import type { Json, Reference } from '../template/types.ts';
+import { mapTexts } from './imported.ts';
+
+/** What replaces the root of a path (`loop.item` for `customer`); undefined leaves it. */
+export type RootChange = (reference: Reference) => string | undefined;
+
+export function rewriteExpression(source: string, change: RootChange): string {
+  return rewritten(source, () => references(parseExpression(source)), change);
+}
+
+/** Every template within a JSON value. */
+export function rewriteTemplates(value: Json, change: RootChange): Json {
+  return mapTexts(value, (text) => (text.includes('{{') ? rewriteText(text, change) : text));
+}
+
+function rewriteText(text: string, change: RootChange): string {
+  return rewritten(text, () => references(parseTemplate(text, { secrets: true })), change);
+}
+
+function rewritten(source: string, read: () => Reference[], change: RootChange): string {
+  let found: Reference[];
+  try {
+    found = read();
+  } catch {
+    return source;
+  }
+  let result = '';
+  let from = 0;
+  for (const reference of [...found].sort((a, b) => a.column - b.column)) {
+    const start = reference.column - 1;
+    const replacement = change(reference);
+    if (replacement === undefined || start < from || !source.startsWith(reference.root, start)) continue;
+    result += source.slice(from, start) + replacement;
+    from = start + reference.root.length;
+  }
+  return result + source.slice(from);
+}
+
+/**
+ * An expression that was written with templates in it, as document 000's product pasted values into expressions as text:
+ * `{{ x }}` becomes `x`, a quoted template `"{{ x }}"` too, and text around a quoted one is joined to it.
+ */
+export function withoutBraces(source: string): string {
+  if (!source.includes('{{')) return source;
+  const unquoted = source.replace(
+    /(["'])((?:(?!\1)[^\\]|\\[\s\S])*?\{\{(?:(?!\1)[^\\]|\\[\s\S])*?)\1/g,
+    (_, quote: string, inside: string) => joined(inside, quote),
+  );
+  return unquoted.replace(/\{\{\s*([\s\S]*?)\s*\}\}/g, (_, inner: string, offset: number, all: string) =>
+    grouped(inner, all.trim().length === _.length && offset >= 0),
+  );
+}
+
+function joined(inside: string, quote: string): string {
+  const parts = inside.split(/(\{\{[\s\S]*?\}\})/).filter((part) => part !== '');
+  const pieces = parts.map((part) =>
+    part.startsWith('{{') ? grouped(part.slice(2, -2).trim(), false) : quote + part + quote,
+  );
+  return pieces.length === 1 ? (pieces[0] ?? '') : `(${pieces.join(' + ')})`;
+}
+
+function grouped(inner: string, whole: boolean): string {
+  return whole || /^[A-Za-z_$][\w$]*(\.[A-Za-z_$][\w$]*|\[(\d+|"[^"]*"|'[^']*')\])*$/.test(inner)
+    ? inner
+    : `(${inner})`;
+}
