@@ -203,6 +203,8 @@ class Walk {
   /** After continue-as-new: what was open begins anew, timers with what remains of them. */
   #rearm(): void {
     for (const command of openCommands(this.#state)) this.#begin(command);
+    // Memo and attributes came along, so this writes nothing; but the current details did not.
+    this.#toShow = { status: statusOf(this.#state), waitingFor: waitingFor(this.#state) };
   }
 
   #release(): void {
@@ -244,6 +246,10 @@ class Walk {
       };
       return;
     }
-    await makeContinueAsNewFunc<typeof run>({ workflowType: RUN_WORKFLOW })(next);
+    // Search attributes carry over by themselves; a memo that was upserted does not.
+    const { memo } = workflowInfo();
+    await makeContinueAsNewFunc<typeof run>({ workflowType: RUN_WORKFLOW, ...(memo === undefined ? {} : { memo }) })(
+      next,
+    );
   }
 }
