@@ -1,0 +1,80 @@
+import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { ConfigError, loadMasterKey, readConfig } from '../../src/config.ts';
+
+const refusal = (env: NodeJS.ProcessEnv): ConfigError => {
+  try {
+    readConfig(env);
+  } catch (error) {
+    if (error instanceof ConfigError) return error;
+    throw error;
+  }
+  throw new Error('The settings were accepted.');
+};
+
+describe('settings', () => {
+  test('have the defaults that the design names; an empty variable counts as none', () => {
+    expect(readConfig({ SIGNALBOX_PORT: '', TEMPORAL_ADDRESS: '' })).toEqual({
+      host: '127.0.0.1',
+      port: 8787,
+      dataDir: resolve('.signalbox'),
+      taskQueue: 'signalbox',
+      historyLimit: 1000,
+      bashAllowed: false,
+      httpAllow: [],
+      ownPorts: [],
+      retentionDays: 30,
+      temporal: { namespace: 'signalbox' },
+    });
+  });
+
+  test.each([
+    ['SIGNALBOX_PORT', '65536', /whole number from 0 to 65535/],
+    ['SIGNALBOX_PORT', '80x', /whole number/],
+    ['SIGNALBOX_HOST', 'http://here', /address or a host name/],
+    ['SIGNALBOX_BASH', 'yes', /expected 1/],
+    ['SIGNALBOX_HTTP_ALLOW', '10.0.0.0/33', /CIDRs/],
+    ['SIGNALBOX_HISTORY_LIMIT', '0', /whole number/],
+    ['SIGNALBOX_PUBLIC_URL', 'ftp://x', /http or https/],
+    ['SIGNALBOX_MASTER_KEY', 'c2hvcnQ=', /32 bytes/],
+  ])('%s=%s is refused by name, without repeating the value', (variable, value, message) => {
+    const error = refusal({ [variable]: value });
+    expect(error).toMatchObject({ variable, code: 'bad_setting', exitCode: 20 });
+    expect(error.message).toMatch(message);
+    if (variable === 'SIGNALBOX_MASTER_KEY') expect(error.message).not.toContain(value);
+  });
+
+  test('read what private ranges are allowed', () => {
+    expect(readConfig({ SIGNALBOX_HTTP_ALLOW: '10.0.0.0/8, fd00::/8' }).httpAllow).toEqual(['10.0.0.0/8', 'fd00::/8']);
+  });
+
+  test('read Temporal as its CLI does: an API key turns TLS on', () => {
+    expect(
+      readConfig({ TEMPORAL_ADDRESS: 'cloud:7233', TEMPORAL_NAMESPACE: 'mine', TEMPORAL_API_KEY: 'k' }).temporal,
+    ).toEqual({ address: 'cloud:7233', namespace: 'mine', apiKey: 'k', tls: true });
+  });
+
+  test('take a master key as hex or base64', () => {
+    const hex = '00ff'.repeat(16);
+    const base64 = Buffer.from(hex, 'hex').toString('base64');
+    expect(readConfig({ SIGNALBOX_MASTER_KEY: hex }).masterKey).toEqual(
+      readConfig({ SIGNALBOX_MASTER_KEY: base64 }).masterKey,
+    );
+  });
+});
+
+describe('the master key of a data folder', () => {
+  test('is made once, for its owner alone, and a damaged one is refused', () => {
+    const dataDir = join(mkdtempSync(join(tmpdir(), 'signalbox-key-')), 'data');
+    const config = readConfig({ SIGNALBOX_DATA: dataDir });
+    const key = loadMasterKey(config);
+    expect(key).toHaveLength(32);
+    expect(loadMasterKey(config)).toEqual(key);
+    expect(statSync(join(dataDir, 'master.key')).mode & 0o777).toBe(0o600);
+    writeFileSync(join(dataDir, 'master.key'), 'half');
+    expect(() => loadMasterKey(config)).toThrow(/Restore it from a backup/);
+    rmSync(join(dataDir, '..'), { recursive: true });
+  });
+});

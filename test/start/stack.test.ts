@@ -1,0 +1,143 @@
+import { spawnSync } from 'node:child_process';
+import { readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { projectRoot } from '../../src/cli/start/project-root.ts';
+import { runningStack } from '../../src/cli/start/stack-file.ts';
+import { type DataFolder, dataFolder, type Stack, sleep, startStack, startToEnd, until } from '../support/stack.ts';
+
+const definition = {
+  name: 'Hello',
+  slug: 'hello',
+  steps: { hello: { stepType: 'finish', config: { output: 'hello' } } },
+};
+
+const runHello = async (stack: Stack, workflowId: string): Promise<void> => {
+  const handle = await stack.client.workflow.start('run', {
+    taskQueue: 'signalbox',
+    workflowId,
+    args: [{ definition }],
+  });
+  await handle.result();
+};
+
+const statusOf = async (stack: Stack, workflowId: string): Promise<string> =>
+  (await stack.client.workflow.getHandle(workflowId).describe()).status.name;
+
+describe('a stack', { timeout: 120_000 }, () => {
+  let folder: DataFolder;
+  beforeEach(() => {
+    folder = dataFolder();
+  });
+  afterEach(() => folder.remove());
+
+  test('keeps its runs from one start to the next, and ends completely each time', async () => {
+    const first = await startStack(folder.path);
+    await runHello(first, 'kept');
+    expect(statSync(join(folder.path, 'stack.json')).mode & 0o777).toBe(0o600);
+    expect(await first.end('SIGTERM')).toBeLessThan(15_000);
+    expect(folder.processes()).toEqual([]);
+    expect(runningStack(folder.path)).toBeUndefined();
+
+    const second = await startStack(folder.path);
+    expect(await statusOf(second, 'kept')).toBe('COMPLETED');
+    await runHello(second, 'another');
+    expect(await second.end('SIGINT')).toBeLessThan(15_000);
+    expect(folder.processes()).toEqual([]);
+  });
+
+  test('is ready within ten seconds, says where to look, and lends its Temporal CLI', async () => {
+    const begun = Date.now();
+    const stack = await startStack(folder.path);
+    expect(Date.now() - begun).toBeLessThan(10_000);
+    expect(stack.output()).toContain(stack.note.temporal.uiUrl);
+    await runHello(stack, 'listed');
+    const cli = spawnSync(
+      process.execPath,
+      [join(projectRoot(), 'deploy/temporal.mjs'), 'workflow', 'describe', '--workflow-id', 'listed'],
+      { env: { ...process.env, SIGNALBOX_DATA: folder.path }, encoding: 'utf8' },
+    );
+    expect(cli.stdout).toContain('COMPLETED');
+    await stack.end('SIGTERM');
+  });
+
+  test('is refused on a folder where one runs already, naming its process', async () => {
+    const stack = await startStack(folder.path);
+    const refused = await startToEnd(folder.path);
+    expect(refused.code).toBe(1);
+    expect(refused.output).toContain(`already (process ${stack.child.pid}`);
+    await runHello(stack, 'undisturbed');
+    await stack.end('SIGTERM');
+  });
+
+  test('leaves nothing behind when its first process is killed, and starts again at once', async () => {
+    const killed = await startStack(folder.path);
+    await runHello(killed, 'survives');
+    expect(folder.processes().length).toBeGreaterThanOrEqual(4);
+    await killed.end('SIGKILL');
+    const again = await startStack(folder.path);
+    expect(await statusOf(again, 'survives')).toBe('COMPLETED');
+    await again.end('SIGKILL');
+    await until('nothing is left', 15_000, () => folder.processes().length === 0);
+  });
+
+  test('ends a server whose keeper was killed with it', async () => {
+    const killed = await startStack(folder.path);
+    const server = killed.note.temporal.server?.pid ?? 0;
+    const keeper = Number(/PPid:\s*(\d+)/.exec(readFileSync(`/proc/${server}/status`, 'utf8'))?.[1]);
+    process.kill(keeper, 'SIGKILL');
+    await killed.end('SIGKILL');
+    expect(folder.processes()).toContain(server);
+    const again = await startStack(folder.path);
+    expect(folder.processes()).not.toContain(server);
+    await again.end('SIGTERM');
+    expect(folder.processes()).toEqual([]);
+  });
+
+  test('starts a worker and a server that die again, at the same address', async () => {
+    const stack = await startStack(folder.path);
+    const { worker, temporal } = stack.note;
+    process.kill(worker?.pid ?? 0, 'SIGKILL');
+    await until('another worker', 20_000, () => stack.output().includes('The worker is ready again'));
+    await runHello(stack, 'after-the-worker');
+    process.kill(temporal.server?.pid ?? 0, 'SIGKILL');
+    await until('another server', 20_000, () => stack.output().includes('The Temporal server is ready again'));
+    await until('the run is there', 20_000, async () => {
+      return (await statusOf(stack, 'after-the-worker').catch(() => '')) === 'COMPLETED';
+    });
+    await runHello(stack, 'after-the-server');
+    expect(runningStack(folder.path)?.temporal.address).toBe(temporal.address);
+    expect(runningStack(folder.path)?.temporal.server?.pid).not.toBe(temporal.server?.pid);
+    await stack.end('SIGTERM');
+    expect(folder.processes()).toEqual([]);
+  });
+
+  test('runs beside another, and ends without touching it', async () => {
+    const other = dataFolder();
+    const [one, two] = await Promise.all([startStack(folder.path), startStack(other.path)]);
+    expect(one.note.temporal.address).not.toBe(two.note.temporal.address);
+    await Promise.all([runHello(one, 'mine'), runHello(two, 'mine')]);
+    await one.end('SIGTERM');
+    await runHello(two, 'still-here');
+    await two.end('SIGTERM');
+    expect([...folder.processes(), ...other.processes()]).toEqual([]);
+    other.remove();
+  });
+
+  test('ends when it is asked to while it still starts', async () => {
+    const starting = startStack(folder.path).catch(() => undefined);
+    await until('something runs', 20_000, () => folder.processes().length >= 2);
+    const [first] = folder.processes().sort((a, b) => a - b);
+    process.kill(first ?? 0, 'SIGTERM');
+    await until('nothing is left', 15_000, () => folder.processes().length === 0);
+    await starting;
+    await sleep(200);
+    expect(folder.processes()).toEqual([]);
+  });
+
+  test('refuses a bad setting with its name and exit code 20', async () => {
+    const refused = await startToEnd(folder.path, { SIGNALBOX_PORT: 'many' });
+    expect(refused.code).toBe(20);
+    expect(refused.output).toContain('SIGNALBOX_PORT: expected a whole number');
+  });
+});
