@@ -5,10 +5,12 @@ import { Fold, type RunTrace } from '../../src/history/fold.ts';
 import { Model, WORKFLOW_ID } from './model.ts';
 import { blocks, definitionOf } from './programs.ts';
 
+type Asked = { readonly do: 'signal' | 'update'; readonly name: string; readonly payload: unknown };
 type Act =
   | { readonly do: 'task'; readonly fails: ('taskFailed' | 'taskTimedOut')[]; readonly meanwhile: number }
   | { readonly do: 'complete' | 'fail' | 'fire'; readonly n: number }
-  | { readonly do: 'signal' | 'update'; readonly name: string; readonly payload: unknown }
+  | Asked
+  | { readonly do: 'together'; readonly list: readonly Asked[] }
   | { readonly do: 'pass'; readonly ms: number }
   | { readonly do: 'continue' | 'cancel' };
 
@@ -29,6 +31,13 @@ const message = fc.record({
 });
 const nonsense = fc.constantFrom({ name: 'approve', payload: { step: 7 } }, { name: 'unheard-of', payload: 1 });
 
+/** Signals and updates that compete: only their order decides. */
+const asked: fc.Arbitrary<Asked> = fc.record({
+  do: fc.constantFrom('signal' as const, 'update' as const),
+  name: fc.constantFrom('approve', 'reject'),
+  payload: fc.constant({}),
+});
+
 const act: fc.Arbitrary<Act> = fc.oneof(
   {
     weight: 6,
@@ -47,6 +56,10 @@ const act: fc.Arbitrary<Act> = fc.oneof(
   },
   { weight: 4, arbitrary: fc.oneof(request, message, nonsense).map((r) => ({ do: 'signal', ...r }) as Act) },
   { weight: 3, arbitrary: request.map((r) => ({ do: 'update', ...r }) as Act) },
+  {
+    weight: 4,
+    arbitrary: fc.array(asked, { minLength: 2, maxLength: 3 }).map((list) => ({ do: 'together', list }) as Act),
+  },
   { weight: 2, arbitrary: fc.record({ do: fc.constant('pass' as const), ms: fc.nat(2_000) }) },
   { weight: 1, arbitrary: fc.constant({ do: 'continue' } as Act) },
 );
@@ -75,6 +88,9 @@ function perform(model: Model, act: Act): void {
       return;
     case 'update':
       model.update(act.name, act.payload);
+      return;
+    case 'together':
+      for (const one of act.list) perform(model, one);
       return;
     case 'pass':
       model.pass(act.ms);

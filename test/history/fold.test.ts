@@ -1,0 +1,241 @@
+import { describe, expect, it } from 'vitest';
+import { sliceOf } from '../../src/history/chain.ts';
+import { around, begun, done, fold, history, scheduled, taken } from './histories.ts';
+import { Model } from './model.ts';
+
+const http = around({ stepType: 'http', config: { url: 'https://example.com/{{ input.what }}' } });
+const approval = around({ stepType: 'approval', config: { message: 'Go on?' } }, ['approved', 'rejected']);
+const began = [
+  [0, begun(http, { what: 'a' })],
+  [1, scheduled],
+  [2, taken],
+  [3, done],
+] as const;
+
+describe('a row of the trace', () => {
+  it('tells when an effect really ran, how often it was tried, and what went in and out', () => {
+    const trace = fold(
+      history(
+        ...began,
+        [3, { type: 'activityScheduled', activityId: 'it' }],
+        [50, { type: 'activityStarted', scheduledId: 5, attempt: 1 }],
+        [90, { type: 'activityCompleted', scheduledId: 5, result: { data: 7, meta: { status: 200 } } }],
+        [91, scheduled],
+        [92, taken],
+        [93, done],
+        [93, { type: 'closed', how: 'completed' }],
+      ),
+    );
+    expect(trace.rows.map((row) => row.path)).toEqual(['start', 'it', 'end']);
+    expect(trace.rows[1]).toEqual({
+      path: 'it',
+      stepSlug: 'it',
+      stepType: 'http',
+      status: 'completed',
+      port: 'success',
+      attempts: 1,
+      input: expect.objectContaining({ url: 'https://example.com/a' }),
+      output: { type: 'http', data: 7, meta: { status: 200 } },
+      startedAt: 50,
+      completedAt: 90,
+    });
+    expect(trace.guesses).toEqual([]);
+    expect(trace.state?.ending).toEqual({ status: 'completed', output: 7 });
+  });
+
+  it('counts the attempts of a step that failed, in its error too', () => {
+    const cause = { kind: 'application', type: 'http_status', message: 'No.', details: [{ retryable: true }] } as const;
+    const trace = fold(
+      history(
+        ...began,
+        [3, { type: 'activityScheduled', activityId: 'it' }],
+        [70, { type: 'activityStarted', scheduledId: 5, attempt: 3 }],
+        [90, { type: 'activityFailed', scheduledId: 5, cause }],
+        [91, scheduled],
+        [92, taken],
+        [93, done],
+        [93, { type: 'closed', how: 'failed' }],
+      ),
+    );
+    // Of three attempts history keeps the last one's start only, so the row begins with the visit.
+    expect(trace.rows[1]).toMatchObject({ status: 'failed', attempts: 3, startedAt: 2, completedAt: 90 });
+    expect(trace.rows[1]?.error).toMatchObject({ code: 'http_status', attempts: 3, path: 'it' });
+  });
+
+  it('shows what is in flight as running, with the attempts that the server counts', () => {
+    const events = history(...began, [3, { type: 'activityScheduled', activityId: 'it' }]);
+    const trace = fold(events, { pending: [{ activityId: 'it', attempt: 4 }] });
+    expect(sliceOf([trace], 0, 10).rows[1]).toMatchObject({ status: 'running', attempts: 4 });
+  });
+
+  it('shows an approval as waiting, and as cancelled once the run was terminated', () => {
+    const open = history([0, begun(approval)], [1, scheduled], [2, taken], [3, done]);
+    expect(sliceOf([fold(open)], 0, 10).rows[1]).toMatchObject({ path: 'it', status: 'waiting' });
+    const ended = fold([...open, { type: 'closed', how: 'terminated', id: 5, time: 99 }]);
+    expect(sliceOf([ended], 0, 10).rows[1]).toMatchObject({ status: 'cancelled', completedAt: 99 });
+    expect(ended.guesses).toEqual([]);
+  });
+
+  it('takes the times of a local activity from its marker, and goes on past one that became a regular activity', () => {
+    const local = { type: 'localActivity', summary: 'it', attempt: 1, backoff: false } as const;
+    const times = { scheduledAt: 2, completedAt: 12 };
+    const ended = fold(history(...began, [13, { ...local, ...times, result: { data: 1 } }]));
+    expect(ended.rows[1]).toMatchObject({ status: 'completed', attempts: 1, startedAt: 2, completedAt: 12 });
+    const late = fold(
+      history(
+        ...began,
+        [13, { ...local, ...times, cause: { kind: 'timeout', timeoutType: 'START_TO_CLOSE' } }],
+        [13, { type: 'activityScheduled', activityId: 'it' }],
+        [14, { type: 'activityStarted', scheduledId: 6, attempt: 1 }],
+        [20, { type: 'activityCompleted', scheduledId: 6, result: { data: 2 } }],
+        [21, scheduled],
+        [22, taken],
+        [23, done],
+      ),
+    );
+    expect(late.rows[1]).toMatchObject({ status: 'completed', attempts: 2, output: { data: 2 } });
+  });
+});
+
+describe('the order within one workflow task', () => {
+  it('hands an update over between the signals around it', () => {
+    const update = { type: 'updateAccepted', updateId: 'u', name: 'reject', payload: {} } as const;
+    const early = fold(
+      history(
+        [0, begun(approval)],
+        [1, scheduled],
+        [2, taken],
+        [3, done],
+        [10, scheduled],
+        [11, { type: 'signal', name: 'approve', payload: {} }],
+        [12, taken],
+        [13, done],
+        [13, { ...update, sequencingId: 5 }],
+      ),
+    );
+    expect(early.state?.ending).toMatchObject({ output: { decision: 'rejected' } });
+  });
+
+  it('hands signals over before updates in the first task of a run, since nobody listened yet', () => {
+    const trace = fold(
+      history(
+        [0, begun(approval)],
+        [1, scheduled],
+        [2, { type: 'signal', name: 'approve', payload: {} }],
+        [3, taken],
+        [4, done],
+        [4, { type: 'updateAccepted', updateId: 'u', name: 'reject', payload: {}, sequencingId: 2 }],
+      ),
+    );
+    expect(trace.state?.ending).toMatchObject({ output: { decision: 'approved' } });
+  });
+
+  it('leaves out what no completed task has handed over yet', () => {
+    const trace = fold(
+      history(
+        [0, begun(approval)],
+        [1, scheduled],
+        [2, taken],
+        [3, done],
+        [4, { type: 'signal', name: 'approve', payload: {} }],
+        [5, scheduled],
+        [6, taken],
+      ),
+    );
+    expect(trace.state?.ending).toBeUndefined();
+  });
+
+  it('ignores signals of other names and shapes, as the run does', () => {
+    const trace = fold(
+      history(
+        [0, begun(approval)],
+        [1, scheduled],
+        [2, { type: 'signal', name: 'approve', payload: { step: 1 } }],
+        [2, { type: 'signal', name: 'hello', payload: {} }],
+        [2, { type: 'signal', name: 'decide', payload: 'yes' }],
+        [3, taken],
+        [4, done],
+      ),
+    );
+    expect(trace.state?.ending).toBeUndefined();
+  });
+});
+
+describe('what history cannot tell', () => {
+  it('marks a task that timed out while a local activity ran', () => {
+    const marker = { type: 'localActivity', summary: 'it', attempt: 1, backoff: false, result: { data: 1 } } as const;
+    const events = history(
+      [0, begun(http)],
+      [1, scheduled],
+      [2, taken],
+      [3, { type: 'taskTimedOut' }],
+      [4, scheduled],
+      [5, taken],
+      [6, done],
+      [6, marker],
+    );
+    expect(fold(events).guesses).toEqual([{ eventId: 6, why: 'task_timed_out' }]);
+  });
+
+  it('marks a run that was carried on with another state than history gives', () => {
+    const argument = { definition: approval, carried: { version: 1, state: {}, shared: [] } };
+    const events = history([0, begun(approval)], [1, scheduled], [2, taken], [3, done]);
+    const trace = fold([...events, { type: 'closed', how: 'continued', argument, nextRunId: 'next', id: 5, time: 4 }]);
+    expect(trace.guesses).toEqual([{ eventId: 5, why: 'carried_state_differs' }]);
+  });
+
+  it('has no rows for an argument that is no definition, and for one that does not compile', () => {
+    for (const argument of [7, { steps: { a: { stepType: 'nothing' } } }, { steps: 1 }]) {
+      const trace = fold(
+        history(
+          [0, { type: 'workflowStarted', argument }],
+          [1, scheduled],
+          [2, taken],
+          [3, done],
+          [3, { type: 'closed', how: 'failed' }],
+        ),
+      );
+      expect(trace).toMatchObject({ state: undefined, rows: [], guesses: [] });
+    }
+  });
+});
+
+describe('a long history', () => {
+  const ticks = around({ stepType: 'loop', config: { items: '{{ input.items }}' } }, ['done']);
+  const looping = {
+    ...ticks,
+    steps: {
+      ...ticks.steps,
+      it: { ...ticks.steps['it']!, nextSteps: { loop: 'ask', done: 'end' } },
+      ask: { stepType: 'http', config: { url: 'https://example.com' } },
+    },
+  };
+
+  it('folds a hundred thousand events in bounded time, and keeps only the rows asked for', () => {
+    const rounds = 17_000;
+    const model = new Model(looping, { items: Array.from({ length: rounds }, () => 0) });
+    model.task();
+    for (let n = 0; n < rounds; n++) {
+      model.completeActivity(0, { data: null });
+      model.task();
+    }
+    model.close();
+    const events = model.histories[0]!;
+    expect(events.length).toBeGreaterThan(100_000);
+    const before = performance.now();
+    const trace = fold(events, { window: { from: 100, to: 103 } });
+    expect(performance.now() - before).toBeLessThan(10_000);
+    expect(trace.state?.ending?.status).toBe('completed');
+    expect(trace.count).toBe(rounds + 3);
+    expect(trace.rows.map((row) => row.path)).toEqual(['it~98/ask', 'it~99/ask', 'it~100/ask']);
+  });
+
+  it('gives way where the run gave way', () => {
+    const pure = { ...looping, steps: { ...looping.steps, ask: { stepType: 'checkpoint' } } };
+    const model = new Model(pure, { items: Array.from({ length: 10_000 }, () => 0) });
+    model.task();
+    const trace = fold(model.histories[0]!);
+    expect(trace.state).toEqual(model.state);
+    expect(trace.state?.ending?.status).toBe('completed');
+  });
+});
