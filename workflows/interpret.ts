@@ -29,7 +29,8 @@ import { genesisOf, runInputOf } from '../src/engine/start.ts';
 import type { RunState } from '../src/engine/state.ts';
 import { statusOf, waitingFor } from '../src/engine/view.ts';
 import { weigh } from '../src/engine/weigh.ts';
-import { compile, type Program } from '../src/steps/program.ts';
+import { compile } from '../src/steps/program.ts';
+import type { Program } from '../src/steps/program-types.ts';
 import type { Json } from '../src/template/types.ts';
 import { Effects } from './run-effects.ts';
 import { internalError, invalidDefinition, runFailure } from './run-failure.ts';
@@ -57,7 +58,10 @@ export async function run(argument: RunInput | Definition): Promise<Json> {
       },
     ]);
   }
-  return new Walk(compiled(input.definition), input).end();
+  const walk = new Walk(compiled(input.definition), input);
+  walk.heedCancellation(CancellationScope.current());
+  // Nothing below is cancelled by Temporal itself: what a cancellation takes along is the core's to say.
+  return CancellationScope.nonCancellable(() => walk.end());
 }
 
 function compiled(definition: Definition): Program {
@@ -104,6 +108,16 @@ class Walk {
     });
   }
 
+  /** `root`: the scope that Temporal cancels. */
+  heedCancellation(root: CancellationScope): void {
+    root.cancelRequested.catch(() => {
+      this.#horizon.close();
+      this.#release();
+      this.#apply({ type: 'cancel', at: Date.now() });
+    });
+  }
+
+  /** Walks to the end, or to the next execution. */
   async end(): Promise<Json> {
     if (this.#input.carried === undefined) this.#apply({ type: 'started', at: Date.now() });
     else this.#rearm();
@@ -136,12 +150,6 @@ class Walk {
       waiting: () => waitingFor(this.#state) as unknown as Json,
       steps: () => stepsOf(this.#state),
       state: () => this.#state as unknown as Json,
-    });
-    CancellationScope.current().cancelRequested.catch((error: unknown) => {
-      this.#horizon.close();
-      const reason = error instanceof Error ? error.message : undefined;
-      this.#release();
-      this.#apply({ type: 'cancel', at: Date.now(), ...(reason === undefined ? {} : { reason }) });
     });
   }
 

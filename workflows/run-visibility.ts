@@ -11,7 +11,7 @@ import { MAX_SHOWN_WAITS } from '../src/engine/limits.ts';
 import type { RunState } from '../src/engine/state.ts';
 import { audience, searchable, unread } from '../src/engine/view.ts';
 import { weigh } from '../src/engine/weigh.ts';
-import type { Program } from '../src/steps/program.ts';
+import type { Program } from '../src/steps/program-types.ts';
 import type { Json } from '../src/template/types.ts';
 import { describeRun } from './run-details.ts';
 

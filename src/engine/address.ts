@@ -94,7 +94,7 @@ function slugOf(path: string): string {
 function refusedByKind(core: Core, target: Target, event: AddressedEvent): Refusal | undefined {
   if (event.type !== 'decide' && event.type !== 'submit') return undefined;
   const { frame, visit } = target;
-  const step = stepOf(core, visit.slug);
+  const step = stepOf(core, visit.key ?? visit.slug);
   return step.behaviour.refuse?.(new Window(core, frame, step, visit.path, visit.hold), resumeOf(event));
 }
 

@@ -21,7 +21,7 @@
  */
 import type { Accepted, Refusal } from '../definition/run.ts';
 import { type FailureShape, type Resume, StepFailure } from '../steps/kind.ts';
-import type { Program } from '../steps/program.ts';
+import type { Program } from '../steps/program-types.ts';
 import { type AddressedEvent, find, resumeOf, visits } from './address.ts';
 import { fitsLimit } from './carry.ts';
 import { cancel, close, flush, heldByBytes, open } from './commands.ts';

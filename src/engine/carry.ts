@@ -4,7 +4,7 @@
  * again are carried in a table, and shared again when the state is restored.
  */
 import type { JsonObject } from '../definition/types.ts';
-import type { Program } from '../steps/program.ts';
+import type { Program } from '../steps/program-types.ts';
 import type { Json } from '../template/types.ts';
 import { MAX_STATE_BYTES } from './limits.ts';
 import { type RunState, STATE_VERSION } from './state.ts';

@@ -1,5 +1,5 @@
 /** One call of `advance`: what its parts share. Nothing of it outlives the call. */
-import type { Program, Step } from '../steps/program.ts';
+import type { Program, Step } from '../steps/program-types.ts';
 import type { Command, TraceEvent } from './protocol.ts';
 import type { Frame, OpenVisit, RunState } from './state.ts';
 

@@ -1,6 +1,6 @@
 /** From what a kind wants run to the command that runs it. */
 import type { RunSpec } from '../steps/kind.ts';
-import type { ResolvedRetryPolicy } from '../steps/program.ts';
+import type { ResolvedRetryPolicy } from '../steps/program-types.ts';
 import type { Core } from './core.ts';
 import type { RunCommand } from './protocol.ts';
 

@@ -94,13 +94,13 @@ export function rollBackNext(core: Core): void {
     return;
   }
   const id = commandId(undo.path, '/rollback');
-  const { rollback } = stepOf(core, undo.slug);
-  const command = runCommand(core, id, undo.slug, undo.path, undo.spec, {
+  const { rollback, slug } = stepOf(core, undo.slug);
+  const command = runCommand(core, id, slug, undo.path, undo.spec, {
     retry: rollback!.retry,
     timeoutMs: rollback!.timeoutMs,
     local: false,
   });
-  core.trace?.({ t: 'begin', path: id, slug: undo.slug, stepType: 'rollback', at: state.now });
+  core.trace?.({ t: 'begin', path: id, slug: slug, stepType: 'rollback', at: state.now });
   core.trace?.({ t: 'input', path: id, input: undo.spec.config.value });
   open(core, id, { type: 'rollback', path: undo.path, command });
 }

@@ -12,6 +12,7 @@ export function newFrame(id: string, parent?: Frame, spec?: FrameSpec): Frame {
     ...(parent === undefined ? {} : { parent: parent.id }),
     ...(spec === undefined ? {} : { name: spec.name }),
     ...(spec?.item === undefined ? {} : { item: spec.item }),
+    ...(spec?.flat === true ? { prefix: parent?.prefix ?? parent?.id ?? id } : {}),
     entries: {},
     lastOutput: parent?.lastOutput ?? null,
     moved: false,
@@ -99,7 +100,7 @@ export function traceLoopLeft(core: Core, record: LoopRecord, status: 'completed
 }
 
 function traceCancelled(core: Core, path: string): void {
-  core.trace?.({ t: 'end', path, status: 'cancelled', at: core.state.now });
+  if (path !== '') core.trace?.({ t: 'end', path, status: 'cancelled', at: core.state.now });
 }
 
 /** §3.5: at a join, entries of steps that belong to one branch only move to the parent. */
@@ -114,5 +115,13 @@ export function adoptEntries(core: Core, parent: Frame, visit: OpenVisit, names:
       for (const branch of region.branches.values()) if (branch.has(slug)) owners++;
       if (owners === 1) parent.entries[slug] = entry;
     }
+  }
+}
+
+/** A step of a dag has ended: its entries are the graph's. */
+export function adoptAll(core: Core, parent: Frame, visit: OpenVisit, name: string): void {
+  for (const id of visit.frames) {
+    const frame = core.state.frames[id];
+    if (frame?.name === name) Object.assign(parent.entries, frame.entries);
   }
 }

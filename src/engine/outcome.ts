@@ -1,7 +1,7 @@
 /** What a kind decided becomes commands, frames, an end, or a failure. */
 import type { JsonObject } from '../definition/types.ts';
 import { type FailureShape, type Outcome, StepFailure } from '../steps/kind.ts';
-import type { Step } from '../steps/program.ts';
+import type { Step } from '../steps/program-types.ts';
 import { evaluate } from '../template/expression.ts';
 import type { Json } from '../template/types.ts';
 import { cancel, open } from './commands.ts';
@@ -103,7 +103,7 @@ export function failVisit(core: Core, place: Place, failure: FailureShape, rollb
         ? step.ports.normal
         : undefined);
   if (caught === false || caught === undefined) {
-    core.trace?.({ t: 'end', path, status: 'failed', error, at: state.now });
+    if (path !== ROOT) core.trace?.({ t: 'end', path, status: 'failed', error, at: state.now });
     if (rollback === true) failRun(core, error, true);
     else if (frame.id === ROOT) failRun(core, error);
     else failFrame(core, frame, error);
@@ -122,6 +122,7 @@ function hold(core: Core, place: Place, outcome: Outcome & { do: 'hold' }): void
   if (visit === undefined) {
     visit = {
       slug: step.slug,
+      ...(step.key === undefined ? {} : { key: step.key }),
       path,
       startedAt: place.startedAt,
       seq: state.seq++,
@@ -261,6 +262,8 @@ function record(
   port?: string | null,
   error?: ReturnType<typeof placed>,
 ): void {
+  // The graph of a dag is no step: it has no entry and no row.
+  if (place.path === ROOT) return;
   const { frame, step, path } = place;
   const { state } = core;
   frame.entries[step.slug] = { stepType: step.type, name: step.name, output };
@@ -308,7 +311,7 @@ function keep(core: Core, place: Place, output: Envelope): void {
     if (outcome.do === 'fail')
       throw new StepFailure(outcome.error.code, `The rollback's config: ${outcome.error.message}`);
     const spec = outcome.do === 'hold' ? outcome.run?.[0] : undefined;
-    if (spec !== undefined) state.undo.push({ undo: 'step', path, slug: step.slug, spec });
+    if (spec !== undefined) state.undo.push({ undo: 'step', path, slug: step.key ?? step.slug, spec });
   } else if (step.kind.type === 'checkpoint') state.undo.push({ undo: 'checkpoint', name: String(output.data ?? '') });
   if (state.undo.length > MAX_ROLLBACKS)
     throw new StepFailure(

@@ -23,6 +23,7 @@ export function tickPath(loop: string, tick: number): string {
 
 /** A branch's frame is `par/left`, an iteration's `each[3]`. */
 export function framePath(container: string, name: string, iteration: boolean): string {
+  if (container === '') return name;
   return shorten(iteration ? `${container}[${name}]` : `${container}/${name}`);
 }
 

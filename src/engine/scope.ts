@@ -4,7 +4,7 @@
 
 import type { Locals } from '../steps/kind.ts';
 import { loopVars } from '../steps/loop-vars.ts';
-import type { Program } from '../steps/program.ts';
+import type { Program } from '../steps/program-types.ts';
 import { type Json, LazyObject, type Scope } from '../template/types.ts';
 import type { Entry, Frame, LoopRecord, RunState } from './state.ts';
 

@@ -5,7 +5,7 @@
  */
 import type { RunError, RunStatus, WaitingFor } from '../definition/run.ts';
 import type { EffectResult, FailureShape } from '../steps/kind.ts';
-import type { Program } from '../steps/program.ts';
+import type { Program } from '../steps/program-types.ts';
 import type { Json } from '../template/types.ts';
 import { advance, genesis } from './advance.ts';
 import { carry, restore } from './carry.ts';

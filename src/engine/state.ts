@@ -39,6 +39,8 @@ export interface LoopRecord {
 
 export interface OpenVisit {
   readonly slug: string;
+  /** The program's name for the step, where that is not the slug. */
+  readonly key?: string;
   readonly path: string;
   readonly startedAt: number;
   /** Order of opening in the whole run: messages go to the oldest listener. */
@@ -54,6 +56,8 @@ export interface OpenVisit {
 export interface Frame {
   readonly id: string;
   readonly parent?: string;
+  /** What the paths of its visits begin with, where it is not the id (dag). */
+  readonly prefix?: string;
   /** The branch's name, or the iteration's index. */
   readonly name?: string;
   readonly item?: { readonly value: Json; readonly index: number; readonly as?: string };

@@ -1,6 +1,6 @@
 /** What the outside sees of a run without walking it: status, waits, searchable state (design.md §4). */
 import type { RunStatus, WaitingFor } from '../definition/run.ts';
-import type { Program } from '../steps/program.ts';
+import type { Program } from '../steps/program-types.ts';
 import { visits } from './address.ts';
 import { MAX_SHOWN_WAITS } from './limits.ts';
 import type { RunState } from './state.ts';

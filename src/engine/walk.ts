@@ -1,14 +1,17 @@
 /** One step of the walk: a visit begins, or what it waited for resumes it. */
 
-import { equals } from '../steps/equals.ts';
+import { compared } from '../steps/compared.ts';
+import { presetOf } from '../steps/compile-step.ts';
+import { DAG_STEP } from '../steps/dag.ts';
 import type { Outcome, Resume } from '../steps/kind.ts';
-import { type Condition, type Preset, presetOf, type Step } from '../steps/program.ts';
-import { evaluate, truthy } from '../template/expression.ts';
+import type { Condition, Preset, Step } from '../steps/program-types.ts';
+import { evaluate } from '../template/expression.ts';
 import { parseTemplate, render } from '../template/template.ts';
 import type { Json } from '../template/types.ts';
 import { type Core, stepOf } from './core.ts';
-import { failRun } from './ending.ts';
+import { failRun, ROOT } from './ending.ts';
 import { failureOf } from './failure.ts';
+import { adoptAll } from './frames.ts';
 import { apply, endVisit, failVisit, type Place } from './outcome.ts';
 import { tickPath, visitPath } from './paths.ts';
 import { FrameScope } from './scope.ts';
@@ -29,10 +32,11 @@ function begin(core: Core, frame: Frame, slug: string): void {
   const counts = loop?.counts ?? frame.counts;
   const n = (counts[slug] ?? 0) + 1;
   counts[slug] = n;
-  const path = visitPath(loop === undefined ? frame.id : tickPath(loop.path, loop.tick), slug, n);
+  const parent = loop === undefined ? (frame.prefix ?? frame.id) : tickPath(loop.path, loop.tick);
+  const path = slug === DAG_STEP ? ROOT : visitPath(parent, step.slug, n);
   if (!count(core, path, slug)) return;
   const place: Place = { frame, step, path, startedAt: state.now };
-  core.trace?.({ t: 'begin', path, slug, stepType: step.type, at: state.now });
+  if (path !== ROOT) core.trace?.({ t: 'begin', path, slug: step.slug, stepType: step.type, at: state.now });
   try {
     if (step.when !== undefined && !holds(core, frame, path, step.when)) {
       endVisit(
@@ -62,6 +66,8 @@ function resume(core: Core, frame: Frame, path: string, event: Resume): void {
   const place = currentPlace(core, frame, path);
   if (place === undefined) return;
   if (event.on === 'tick' && !count(core, path, place.step.slug)) return;
+  // In a dag there are no joins: what a step has put out is for all that read it, at once (§8).
+  if (event.on === 'frame' && path === ROOT) adoptAll(core, frame, place.visit!, event.name);
   let outcome: Outcome;
   try {
     outcome = resumed(core, place, event);
@@ -84,7 +90,8 @@ export function resumed(core: Core, place: Place, event: Resume): Outcome {
 /** The open visit or innermost loop of the frame that has this path; undefined if it is no longer open (E4). */
 export function currentPlace(core: Core, frame: Frame, path: string): Place | undefined {
   const { visit } = frame;
-  if (visit?.path === path) return { frame, step: stepOf(core, visit.slug), path, startedAt: visit.startedAt, visit };
+  if (visit?.path === path)
+    return { frame, step: stepOf(core, visit.key ?? visit.slug), path, startedAt: visit.startedAt, visit };
   const record = frame.loops.at(-1);
   if (record?.path === path)
     return { frame, step: stepOf(core, record.slug), path, startedAt: record.startedAt, record };
@@ -108,15 +115,6 @@ function count(core: Core, path: string, slug: string): boolean {
 function holds(core: Core, frame: Frame, path: string, when: Condition): boolean {
   const value = evaluate(when.ref, new FrameScope(core.program, core.state, frame, path), { now: core.state.now });
   return compared(value, when.compare);
-}
-
-/** Document 001's structured condition: at most one operator; truthy without one. */
-export function compared(value: Json | undefined, compare: Condition['compare']): boolean {
-  if (compare === undefined) return truthy(value);
-  const { op } = compare;
-  if (op === 'eq' || op === 'neq') return equals(value ?? null, compare.value) === (op === 'eq');
-  if (typeof value !== 'number' || typeof compare.value !== 'number') return false;
-  return op === 'gt' ? value > compare.value : value < compare.value;
 }
 
 function presetFor(core: Core, step: Step): Preset | undefined {

@@ -1,7 +1,7 @@
 /** A kind's window on the run (steps/kind.ts, Visit): reads through the frame's scope, writes only what a kind may. */
 import type { JsonObject } from '../definition/types.ts';
 import { type Locals, StepFailure, type Visit } from '../steps/kind.ts';
-import type { Step } from '../steps/program.ts';
+import type { Step } from '../steps/program-types.ts';
 import { type Expression, evaluate, truthy } from '../template/expression.ts';
 import { render, type Template } from '../template/template.ts';
 import type { Json, Rendered } from '../template/types.ts';

@@ -164,6 +164,8 @@ export interface FrameSpec {
   /** The body port that the frame begins with. */
   readonly port: string;
   readonly item?: { readonly value: Json; readonly index: number; readonly as?: string };
+  /** The frame adds nothing to the paths of its visits (dag). */
+  readonly flat?: true;
 }
 export interface ChildSpec {
   readonly suffix?: string;

@@ -3,100 +3,14 @@
  * milliseconds, every edge known. Compiling is pure and needs no zod, so the workflow does it too: a definition that
  * was started past the gateway is refused here with the same problems.
  */
-import type { Definition, JsonObject, Problem, RetryPolicy, StepDefinition, When } from '../definition/types.ts';
-import { type Expression, parseExpression } from '../template/expression.ts';
-import { parseTemplate, type Template } from '../template/template.ts';
-import { type Json, TemplateError } from '../template/types.ts';
-import { durationMs } from './duration.ts';
-import {
-  type Behaviour,
-  ConfigError,
-  type FailureShape,
-  type Parse,
-  type Ports,
-  StepFailure,
-  type StepKind,
-} from './kind.ts';
-import { COMMON_PORTS, CONTAINER_RESERVED, END_TARGET } from './ports.ts';
-import { findRegions, type Node, type Region, type Regions } from './regions.ts';
+import type { Definition, Problem } from '../definition/types.ts';
+import { parseTemplate } from '../template/template.ts';
+import { compileDag } from './compile-dag.ts';
+import { attempt, compileStep, duration, type Report, resolveRetry } from './compile-step.ts';
+import { DAG_STEP } from './dag.ts';
+import { DEFAULT_MAX_STEPS, DEFAULT_RETRY, MAX_STEPS_002, type Program, type Step } from './program-types.ts';
+import { findRegions, type Node } from './regions.ts';
 import { kindOf } from './table.ts';
-
-export interface Preset {
-  readonly data: Json;
-  readonly port?: string;
-  readonly meta?: JsonObject;
-  /** The step is to fail: tests of error ports. */
-  readonly error?: FailureShape;
-}
-
-export interface ResolvedRetryPolicy {
-  readonly maxAttempts: number;
-  readonly initialIntervalMs: number;
-  readonly backoffCoefficient: number;
-  readonly maximumIntervalMs: number;
-  readonly nonRetryable: readonly string[];
-}
-
-export interface Condition {
-  readonly ref: Expression;
-  readonly compare?: { readonly op: 'eq' | 'neq' | 'gt' | 'lt'; readonly value: Json };
-}
-
-export interface Save {
-  readonly key: string;
-  /** Absent: the output's data. */
-  readonly expression?: Expression;
-}
-
-export interface Step {
-  readonly slug: string;
-  readonly name: string;
-  readonly kind: StepKind;
-  /** As written in the document: an alias stays an alias. */
-  readonly type: string;
-  readonly behaviour: Behaviour;
-  readonly ports: Ports;
-  readonly next: { readonly [port: string]: string };
-  /** Body ports that are wired, in the order written. */
-  readonly branches: readonly string[];
-  readonly config: JsonObject;
-  readonly when?: Condition;
-  readonly retry: ResolvedRetryPolicy;
-  readonly timeoutMs?: number;
-  readonly local: boolean | 'auto';
-  readonly continueOnError: boolean;
-  readonly saves: readonly Save[];
-  readonly outputVariable?: string;
-  readonly rollback?: {
-    readonly behaviour: Behaviour;
-    readonly retry: ResolvedRetryPolicy;
-    readonly timeoutMs?: number;
-  };
-  readonly preset?: Preset;
-  readonly region?: Region;
-}
-
-export interface Program {
-  readonly definition: Definition;
-  readonly start: string;
-  readonly steps: ReadonlyMap<string, Step>;
-  readonly regions: Regions;
-  readonly maxSteps: number;
-  readonly timeoutMs?: number;
-  readonly rollbackOnFailure: boolean;
-  readonly output?: Template;
-}
-
-/** language.md §1: the defaults of config.retryPolicy. */
-export const DEFAULT_RETRY: ResolvedRetryPolicy = {
-  maxAttempts: 3,
-  initialIntervalMs: 1_000,
-  backoffCoefficient: 2,
-  maximumIntervalMs: 60_000,
-  nonRetryable: [],
-};
-export const DEFAULT_MAX_STEPS = 1_000_000;
-export const MAX_STEPS_002 = 50;
 
 /** Compiles a canonical definition; or says, with JSON pointers, why it cannot be walked. Never throws for a document's mistake. */
 export function compile(definition: Definition): { program: Program } | { problems: Problem[] } {
@@ -114,8 +28,10 @@ export function compile(definition: Definition): { program: Program } | { proble
     const step = compileStep(slug, definition, runRetry, report);
     if (step !== undefined) steps.set(slug, step);
   }
-  const start = startOf(definition);
-  if (!Object.hasOwn(definition.steps, start))
+  const isDag = definition.flow === 'dag';
+  if (isDag) problems.push(...compileDag(definition, steps, report));
+  const start = isDag ? DAG_STEP : startOf(definition);
+  if (!isDag && !Object.hasOwn(definition.steps, start))
     report('/start', 'unknown_step', `The start '${start}' is no step of this definition.`);
   const regions = findRegions(nodesOf(steps), start);
   problems.push(...regions.problems);
@@ -148,127 +64,6 @@ export function startOf(definition: Definition): string {
   return (ordered[0] ?? entries[0])?.[0] ?? '';
 }
 
-type Report = (pointer: string, code: string, message: string, hint?: string) => void;
-
-function compileStep(
-  slug: string,
-  definition: Definition,
-  runRetry: ResolvedRetryPolicy,
-  report: Report,
-): Step | undefined {
-  const written = definition.steps[slug]!;
-  const at = `/steps/${slug}`;
-  const kind = kindOf(written.stepType);
-  if (kind === undefined) {
-    report(`${at}/stepType`, 'unknown_kind', `There is no step kind '${written.stepType}'.`);
-    return undefined;
-  }
-  const ports = kind.ports(written);
-  const next = edges(written, kind, ports, definition, at, report);
-  const behaviour = attempt(`${at}/config`, report, () =>
-    kind.plan(written.config ?? {}, parser(`${at}/config`), written),
-  );
-  if (behaviour === undefined) return undefined;
-  const when = written.when === undefined ? undefined : condition(written.when, `${at}/when`, report);
-  const retry = resolveRetry(written.retry, runRetry, `${at}/retry`, report);
-  const timeoutMs = duration(written.timeout, `${at}/timeout`, report);
-  if (timeoutMs !== undefined && kind.class === 'wait')
-    report(
-      `${at}/timeout`,
-      'timeout_on_wait',
-      `The modifier timeout limits an attempt of an effect; '${kind.type}' waits, and has its own config.timeout.`,
-    );
-  const rollback = written.rollback === undefined ? undefined : compileRollback(written, at, runRetry, report);
-  const branches = branchesOf(ports, next);
-  return {
-    slug,
-    name: written.name ?? slug,
-    kind,
-    type: written.stepType,
-    behaviour,
-    ports,
-    next,
-    branches,
-    config: written.config ?? {},
-    ...(when === undefined ? {} : { when }),
-    retry,
-    ...(timeoutMs === undefined ? {} : { timeoutMs }),
-    local: written.local ?? 'auto',
-    continueOnError: written.onError === 'continue',
-    saves: savesOf(written, at, report),
-    ...(written.outputVariable === undefined ? {} : { outputVariable: written.outputVariable }),
-    ...(rollback === undefined ? {} : { rollback }),
-    ...(written.preset === undefined ? {} : { preset: presetOf(written.preset) }),
-  };
-}
-
-/** A preset is an envelope `{data, port?, meta?}` when it is an object with `data`, a failure when its only member is `error` with a code, else the data itself. */
-export function presetOf(value: Json): Preset {
-  const error = presetError(value);
-  if (error !== undefined) return { data: null, error };
-  if (value !== null && typeof value === 'object' && !Array.isArray(value) && Object.hasOwn(value, 'data')) {
-    const { data, port, meta } = value as { data: Json; port?: Json; meta?: Json };
-    return {
-      data,
-      ...(typeof port === 'string' ? { port } : {}),
-      ...(meta !== null && typeof meta === 'object' && !Array.isArray(meta) ? { meta } : {}),
-    };
-  }
-  return { data: value };
-}
-
-function presetError(value: Json): FailureShape | undefined {
-  if (value === null || typeof value !== 'object' || Array.isArray(value)) return undefined;
-  const { error } = value;
-  if (Object.keys(value).length !== 1 || error === null || typeof error !== 'object' || Array.isArray(error))
-    return undefined;
-  const { code, message } = error;
-  if (typeof code !== 'string') return undefined;
-  return { code, message: typeof message === 'string' ? message : 'The step is preset to fail.', retryable: false };
-}
-
-function edges(
-  written: StepDefinition,
-  kind: StepKind,
-  ports: Ports,
-  definition: Definition,
-  at: string,
-  report: Report,
-): { [port: string]: string } {
-  const next: { [port: string]: string } = {};
-  for (const [port, target] of Object.entries(written.nextSteps ?? {})) {
-    const pointer = `${at}/nextSteps/${pointerPart(port)}`;
-    if (target !== END_TARGET && !Object.hasOwn(definition.steps, target)) {
-      report(
-        pointer,
-        'unknown_step',
-        `The port '${port}' leads to '${target}', which is no step of this definition.`,
-        "Name a step, or '$end'.",
-      );
-      continue;
-    }
-    const common = kind.class === 'end' ? port === 'skipped' : COMMON_PORTS.has(port);
-    const branch = ports.body === 'any' && !CONTAINER_RESERVED.has(port);
-    if (!common && !branch && !ports.names.includes(port)) {
-      const known = [...ports.names, ...(kind.class === 'end' ? ['skipped'] : COMMON_PORTS)].map((name) => `'${name}'`);
-      report(
-        pointer,
-        'unknown_port',
-        `A '${kind.type}' cannot end with the port '${port}'; it has ${known.join(', ') || 'no ports'}.`,
-      );
-      continue;
-    }
-    next[port] = target;
-  }
-  return next;
-}
-
-function branchesOf(ports: Ports, next: { readonly [port: string]: string }): string[] {
-  const body = ports.body;
-  if (body === undefined) return [];
-  return Object.keys(next).filter((port) => (body === 'any' ? !CONTAINER_RESERVED.has(port) : body.includes(port)));
-}
-
 function nodesOf(steps: ReadonlyMap<string, Step>): Map<string, Node> {
   const nodes = new Map<string, Node>();
   for (const step of steps.values()) {
@@ -286,123 +81,4 @@ function nodesOf(steps: ReadonlyMap<string, Step>): Map<string, Node> {
     nodes.set(step.slug, { slug: step.slug, role, next: step.next });
   }
   return nodes;
-}
-
-function compileRollback(
-  written: StepDefinition,
-  at: string,
-  runRetry: ResolvedRetryPolicy,
-  report: Report,
-): Step['rollback'] {
-  const { stepType, config, retry, timeout } = written.rollback!;
-  const kind = kindOf(stepType);
-  if (kind === undefined || kind.class !== 'effect') {
-    report(
-      `${at}/rollback/stepType`,
-      kind === undefined ? 'unknown_kind' : 'rollback_kind',
-      `A rollback is an effect such as 'action' or 'http', not '${stepType}'.`,
-    );
-    return undefined;
-  }
-  const pointer = `${at}/rollback/config`;
-  const behaviour = attempt(pointer, report, () =>
-    kind.plan(config ?? {}, parser(pointer), { stepType, ...(config === undefined ? {} : { config }) }),
-  );
-  if (behaviour === undefined) return undefined;
-  const timeoutMs = duration(timeout, `${at}/rollback/timeout`, report);
-  return {
-    behaviour,
-    retry: resolveRetry(retry, runRetry, `${at}/rollback/retry`, report),
-    ...(timeoutMs === undefined ? {} : { timeoutMs }),
-  };
-}
-
-function savesOf(written: StepDefinition, at: string, report: Report): Save[] {
-  const save = written.saveToState;
-  if (save === undefined) return [];
-  if (typeof save === 'string') return [{ key: save }];
-  return Object.entries(save).flatMap(([key, source]) => {
-    const expression = attempt(`${at}/saveToState/${pointerPart(key)}`, report, () => parseExpression(source));
-    return expression === undefined ? [] : [{ key, expression }];
-  });
-}
-
-function condition(when: When, pointer: string, report: Report): Condition | undefined {
-  if (typeof when === 'string') {
-    const ref = attempt(pointer, report, () => parseExpression(when));
-    return ref === undefined ? undefined : { ref };
-  }
-  const ref = attempt(`${pointer}/ref`, report, () => parseExpression(when.ref));
-  if (ref === undefined) return undefined;
-  for (const op of ['eq', 'neq', 'gt', 'lt'] as const) {
-    const value = when[op];
-    if (value !== undefined) return { ref, compare: { op, value } };
-  }
-  return { ref };
-}
-
-function resolveRetry(
-  policy: RetryPolicy | undefined,
-  base: ResolvedRetryPolicy,
-  at: string,
-  report: Report,
-): ResolvedRetryPolicy {
-  if (policy === undefined) return base;
-  return {
-    maxAttempts: policy.maxAttempts ?? base.maxAttempts,
-    initialIntervalMs: duration(policy.initialInterval, `${at}/initialInterval`, report) ?? base.initialIntervalMs,
-    backoffCoefficient: policy.backoffCoefficient ?? base.backoffCoefficient,
-    maximumIntervalMs: duration(policy.maximumInterval, `${at}/maximumInterval`, report) ?? base.maximumIntervalMs,
-    nonRetryable: policy.nonRetryable ?? base.nonRetryable,
-  };
-}
-
-function duration(value: Json | undefined, pointer: string, report: Report): number | undefined {
-  return value === undefined ? undefined : attempt(pointer, report, () => durationMs(value));
-}
-
-function parser(base: string): Parse {
-  const within = <T>(at: string, parse: () => T): T => {
-    try {
-      return parse();
-    } catch (error) {
-      if (error instanceof TemplateError) throw new PlacedError(`${base}${at}${error.pointer ?? ''}`, error);
-      throw error;
-    }
-  };
-  return {
-    template: (value, at) => within(at, () => parseTemplate(value ?? null)),
-    secretTemplate: (value, at) => within(at, () => parseTemplate(value ?? null, { secrets: true })),
-    expression: (source, at) => within(at, () => parseExpression(source)),
-  };
-}
-
-/** A TemplateError with the pointer from the root of the document. */
-class PlacedError extends Error {
-  readonly pointer: string;
-  override readonly cause: TemplateError;
-  constructor(pointer: string, cause: TemplateError) {
-    super(cause.message);
-    this.pointer = pointer;
-    this.cause = cause;
-  }
-}
-
-function attempt<T>(pointer: string, report: Report, make: () => T): T | undefined {
-  try {
-    return make();
-  } catch (error) {
-    if (error instanceof PlacedError) report(error.pointer, error.cause.code, error.message, error.cause.expected);
-    else if (error instanceof TemplateError)
-      report(`${pointer}${error.pointer ?? ''}`, error.code, error.message, error.expected);
-    else if (error instanceof ConfigError) report(`${pointer}${error.at}`, error.code, error.message, error.hint);
-    else if (error instanceof StepFailure) report(pointer, error.code, error.message);
-    else throw error;
-    return undefined;
-  }
-}
-
-/** One token of a JSON pointer (RFC 6901). */
-function pointerPart(key: string): string {
-  return key.replaceAll('~', '~0').replaceAll('/', '~1');
 }

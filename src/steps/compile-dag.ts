@@ -1,0 +1,93 @@
+/** Turns the steps of a `flow: dag` into what the core walks: the graph's container, and forEach around what iterates. */
+import type { Definition, JsonObject, Problem } from '../definition/types.ts';
+import { references } from '../template/references.ts';
+import type { Json, Reference } from '../template/types.ts';
+import { compared } from './compared.ts';
+import { attempt, condition, parser, type Report } from './compile-step.ts';
+import { DAG_STEP, type DagNode, dagBehaviour, dagKind, dagMisuse, iterated } from './dag.ts';
+import { forEach } from './for-each.ts';
+import { DEFAULT_RETRY, type Step } from './program-types.ts';
+import { kindOf } from './table.ts';
+
+/** Adds to `steps`; answers what stands in the way. */
+export function compileDag(definition: Definition, steps: Map<string, Step>, report: Report): Problem[] {
+  const problems = dagMisuse(definition, (stepType) => kindOf(stepType)?.class === 'container' || stepType === 'break');
+  const nodes: DagNode[] = [];
+  for (const [slug, written] of Object.entries(definition.steps)) {
+    const step = steps.get(slug);
+    if (step === undefined) continue;
+    const read: Reference[] = [...step.references];
+    if (written.forEach !== undefined) {
+      const around = iterate(slug, step, written.forEach, read, report);
+      if (around === undefined) continue;
+      steps.set(slug, around);
+      const { when: _around, outputVariable: _of, ...inner } = step;
+      steps.set(iterated(slug), { ...inner, key: iterated(slug), saves: [], continueOnError: false });
+    }
+    const bail = written.bail === undefined ? undefined : bailOf(slug, written.bail, read, report);
+    nodes.push({ slug, references: read, dependsOn: written.dependsOn ?? [], ...(bail === undefined ? {} : { bail }) });
+  }
+  const dag = dagBehaviour(nodes);
+  if ('problems' in dag) return [...problems, ...dag.problems];
+  const next = Object.fromEntries(nodes.map(({ slug }) => [slug, slug]));
+  steps.set(DAG_STEP, {
+    slug: DAG_STEP,
+    name: DAG_STEP,
+    kind: dagKind,
+    type: dagKind.type,
+    behaviour: dag.behaviour,
+    ports: dagKind.ports({ stepType: dagKind.type }),
+    next,
+    branches: Object.keys(next),
+    config: {},
+    retry: DEFAULT_RETRY,
+    local: 'auto',
+    continueOnError: false,
+    saves: [],
+    references: [],
+  });
+  return problems;
+}
+
+type ForEach = NonNullable<Definition['steps'][string]['forEach']>;
+
+/** The kind forEach with the step as its body: `{ref | items, concurrency}`. What belongs to the whole stands outside. */
+function iterate(slug: string, step: Step, written: ForEach, read: Reference[], report: Report): Step | undefined {
+  const pointer = `/steps/${slug}/forEach`;
+  const items: Json | undefined = written.ref === undefined ? written.items : `{{ ${written.ref} }}`;
+  const config: JsonObject = {
+    ...(items === undefined ? {} : { items }),
+    ...(written.concurrency === undefined ? {} : { concurrency: written.concurrency }),
+    onError: step.continueOnError ? 'continue' : 'fail',
+  };
+  const behaviour = attempt(pointer, report, () =>
+    forEach.plan(config, parser(pointer, read), { stepType: 'forEach', config }),
+  );
+  if (behaviour === undefined) return undefined;
+  const { rollback: _inner, preset, outputVariable, ...rest } = step;
+  return {
+    ...rest,
+    kind: forEach,
+    behaviour,
+    ports: forEach.ports({ stepType: 'forEach' }),
+    next: { item: iterated(slug) },
+    branches: ['item'],
+    config,
+    ...(preset === undefined ? {} : { preset }),
+    ...(outputVariable === undefined ? {} : { outputVariable }),
+  };
+}
+
+function bailOf(
+  slug: string,
+  written: true | NonNullable<Definition['steps'][string]['when']>,
+  read: Reference[],
+  report: Report,
+): DagNode['bail'] {
+  if (written === true) return () => true;
+  const bail = condition(written, `/steps/${slug}/bail`, report);
+  if (bail === undefined) return undefined;
+  // A step that waits for itself would never begin: reading its own output is what bail is for.
+  for (const reference of references(bail.ref)) if (reference.path[0] !== slug) read.push(reference);
+  return (visit) => compared(visit.evaluate(bail.ref), bail.compare);
+}

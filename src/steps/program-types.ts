@@ -1,0 +1,88 @@
+/** The shape of a program: a definition made ready to walk. */
+import type { Definition, JsonObject } from '../definition/types.ts';
+import type { Expression } from '../template/expression.ts';
+import type { Template } from '../template/template.ts';
+import type { Json, Reference } from '../template/types.ts';
+import type { Behaviour, FailureShape, Ports, StepKind } from './kind.ts';
+import type { Region, Regions } from './regions.ts';
+
+export interface Preset {
+  readonly data: Json;
+  readonly port?: string;
+  readonly meta?: JsonObject;
+  /** The step is to fail: tests of error ports. */
+  readonly error?: FailureShape;
+}
+
+export interface ResolvedRetryPolicy {
+  readonly maxAttempts: number;
+  readonly initialIntervalMs: number;
+  readonly backoffCoefficient: number;
+  readonly maximumIntervalMs: number;
+  readonly nonRetryable: readonly string[];
+}
+
+export interface Condition {
+  readonly ref: Expression;
+  readonly compare?: { readonly op: 'eq' | 'neq' | 'gt' | 'lt'; readonly value: Json };
+}
+
+export interface Save {
+  readonly key: string;
+  /** Absent: the output's data. */
+  readonly expression?: Expression;
+}
+
+export interface Step {
+  readonly slug: string;
+  /** The program's name for it, where that is not the slug: a step under a dag's forEach. */
+  readonly key?: string;
+  readonly name: string;
+  readonly kind: StepKind;
+  /** As written in the document: an alias stays an alias. */
+  readonly type: string;
+  readonly behaviour: Behaviour;
+  readonly ports: Ports;
+  readonly next: { readonly [port: string]: string };
+  /** Body ports that are wired, in the order written. */
+  readonly branches: readonly string[];
+  readonly config: JsonObject;
+  readonly when?: Condition;
+  readonly retry: ResolvedRetryPolicy;
+  readonly timeoutMs?: number;
+  readonly local: boolean | 'auto';
+  readonly continueOnError: boolean;
+  readonly saves: readonly Save[];
+  readonly outputVariable?: string;
+  readonly rollback?: {
+    readonly behaviour: Behaviour;
+    readonly retry: ResolvedRetryPolicy;
+    readonly timeoutMs?: number;
+  };
+  readonly preset?: Preset;
+  readonly region?: Region;
+  /** What its config, `when`, forEach and bail read. */
+  readonly references: readonly Reference[];
+}
+
+export interface Program {
+  readonly definition: Definition;
+  readonly start: string;
+  readonly steps: ReadonlyMap<string, Step>;
+  readonly regions: Regions;
+  readonly maxSteps: number;
+  readonly timeoutMs?: number;
+  readonly rollbackOnFailure: boolean;
+  readonly output?: Template;
+}
+
+/** language.md §1: the defaults of config.retryPolicy. */
+export const DEFAULT_RETRY: ResolvedRetryPolicy = {
+  maxAttempts: 3,
+  initialIntervalMs: 1_000,
+  backoffCoefficient: 2,
+  maximumIntervalMs: 60_000,
+  nonRetryable: [],
+};
+export const DEFAULT_MAX_STEPS = 1_000_000;
+export const MAX_STEPS_002 = 50;
