@@ -1,6 +1,38 @@
+/** Every activity that the worker offers, by the name under which workflows call it. A new one is a file here and a line. */
 import type { Config } from '../src/config.ts';
+import { type Activity, effect } from './effect.ts';
+import { hostOf, httpEffect } from './http.ts';
+import { guardedAgent, type Reach } from './http-address.ts';
+import { parseUrl } from './http-request.ts';
+import type { SecretReader } from './secrets.ts';
 
-/** Every activity that the worker offers, by the name under which workflows call it. */
-export function createActivities(_config: Config): Record<string, (...args: never[]) => Promise<unknown>> {
-  return {};
+const DEFAULT_TEMPORAL_PORT = 7233;
+
+export interface ActivityParts {
+  /** Reads the organizations' secrets. */
+  readonly secrets?: SecretReader;
+}
+
+export type Settings = Pick<Config, 'httpAllow' | 'ownPorts' | 'port' | 'temporal'>;
+
+/** Activities hold the connections of their agents: make them once for a process. */
+export function createActivities(config: Settings, parts: ActivityParts = {}): Record<string, Activity> {
+  const agent = guardedAgent(reachOf(config));
+  return {
+    /** The core's `yield`: gives way to other workflow tasks. */
+    noop: async () => ({ data: null }),
+    http: effect(httpEffect(agent), { ...parts, hostOf }),
+  };
+}
+
+/** What outgoing requests may reach: design.md §5, SIGNALBOX_HTTP_ALLOW. */
+export function reachOf(config: Settings): Reach {
+  const { address } = config.temporal;
+  const temporal = address === undefined ? undefined : parseUrl(`tcp://${address.replace(/^\w+:\/\//, '')}`);
+  return {
+    allow: config.httpAllow,
+    ownPorts: [config.port, ...config.ownPorts].filter((port) => port !== 0),
+    own:
+      temporal === undefined ? [] : [{ host: temporal.hostname, port: Number(temporal.port) || DEFAULT_TEMPORAL_PORT }],
+  };
 }

@@ -1,0 +1,122 @@
+/**
+ * What every effect has around it: secrets are joined right before use and scrubbed right after, results are measured
+ * before they reach Temporal, and failures leave typed, as the engine contract has them: type = code,
+ * details = [{details?, retryable, attempts}]. The config never stands in a failure or a log.
+ */
+import { Context } from '@temporalio/activity';
+import { ApplicationFailure, CancelledFailure } from '@temporalio/common';
+import type { EffectInput, EffectOutput } from '../src/definition/effect.ts';
+import { joinSecrets } from '../src/template/joined.ts';
+import type { Json } from '../src/template/types.ts';
+import { EffectFailure } from './failure.ts';
+import { type Scrub, scrubOf } from './scrub.ts';
+import { readSecrets, type SecretReader } from './secrets.ts';
+
+/** Temporal takes payloads of up to 2 MB. */
+export const RESULT_LIMIT_BYTES = 1_900_000;
+/** language.md §12: nesting of JSON. */
+export const NESTING_LIMIT = 200;
+const HEARTBEATS_PER_TIMEOUT = 3;
+
+export interface EffectContext {
+  /** Aborted when the activity is cancelled. */
+  readonly signal: AbortSignal;
+  readonly input: EffectInput;
+  readonly attempt: number;
+  /** For texts that are cut: a secret that is cut in two is no longer found afterwards. */
+  readonly scrub: Scrub;
+}
+
+/** `config` has its secrets joined. Throws EffectFailure; everything else becomes `effect_failed`. */
+export type Effect = (config: Json, context: EffectContext) => Promise<EffectOutput>;
+
+export interface EffectParts {
+  /** Absent where no secret can be read: a config that needs one fails with `secrets_unavailable`. */
+  readonly secrets?: SecretReader;
+  /** The host that the secrets of this config go to, so far as it is known without them. */
+  readonly hostOf?: (input: EffectInput) => string | undefined;
+}
+
+export type Activity = (input: EffectInput) => Promise<EffectOutput>;
+
+export function effect(run: Effect, parts: EffectParts = {}): Activity {
+  return async (input) => {
+    const { cancellationSignal: signal, info, heartbeat } = Context.current();
+    const { attempt } = info;
+    const beating =
+      info.heartbeatTimeoutMs === undefined
+        ? undefined
+        : setInterval(() => heartbeat(), info.heartbeatTimeoutMs / HEARTBEATS_PER_TIMEOUT);
+    let scrub = scrubOf([]);
+    try {
+      const secrets = await readSecrets(input, parts.secrets, parts.hostOf?.(input));
+      scrub = scrubOf([...secrets.values()]);
+      const config = joinSecrets(input.config, input.secrets, (part) => textOf(part, secrets));
+      const { data, meta } = await run(config, { signal, input, attempt, scrub });
+      checkNesting(data);
+      const output: EffectOutput = {
+        data: scrub.json(data),
+        ...(meta === undefined ? {} : { meta: scrub.json(meta) as NonNullable<EffectOutput['meta']> }),
+      };
+      checkSize(output);
+      return output;
+    } catch (error) {
+      if (signal.aborted) throw new CancelledFailure('The effect was cancelled.');
+      throw failureOf(error, attempt, scrub);
+    } finally {
+      clearInterval(beating);
+    }
+  };
+}
+
+function textOf(part: { secret: string } | { callback: string }, secrets: ReadonlyMap<string, string>): string {
+  if ('callback' in part)
+    throw new EffectFailure('callback_unavailable', `This host gives out no callback URLs (for '${part.callback}').`);
+  const value = secrets.get(part.secret);
+  if (value === undefined) throw new EffectFailure('secret_not_found', `There is no secret '${part.secret}'.`);
+  return value;
+}
+
+function failureOf(error: unknown, attempt: number, scrub: Scrub): ApplicationFailure {
+  const known =
+    error instanceof EffectFailure
+      ? error
+      : new EffectFailure('effect_failed', error instanceof Error ? error.message : 'The effect failed.', {
+          retryable: true,
+        });
+  const { code, retryable, details, retryAfterMs } = known;
+  const failure = ApplicationFailure.create({
+    type: code,
+    message: scrub.text(known.message),
+    nonRetryable: !retryable,
+    details: [{ retryable, attempts: attempt, ...(details === undefined ? {} : { details: scrub.json(details) }) }],
+    ...(retryAfterMs === undefined ? {} : { nextRetryDelay: retryAfterMs }),
+  });
+  // History keeps stacks, and a typed failure says what is needed without one.
+  failure.stack = `${failure.name}: ${failure.message}`;
+  return failure;
+}
+
+function checkSize(output: EffectOutput): void {
+  const bytes = Buffer.byteLength(JSON.stringify(output));
+  if (bytes <= RESULT_LIMIT_BYTES) return;
+  throw new EffectFailure(
+    'result_too_large',
+    `The result has ${bytes} bytes; at most ${RESULT_LIMIT_BYTES} fit. Ask for less, or in parts.`,
+    { details: { bytes, limit: RESULT_LIMIT_BYTES } },
+  );
+}
+
+/** Before anything walks the value by recursion. */
+function checkNesting(data: Json): void {
+  const open: { readonly value: Json; readonly depth: number }[] = [{ value: data, depth: 1 }];
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    const { value, depth } = next;
+    if (typeof value !== 'object' || value === null) continue;
+    if (depth > NESTING_LIMIT)
+      throw new EffectFailure('result_too_deep', `The result nests deeper than ${NESTING_LIMIT} levels.`, {
+        details: { limit: NESTING_LIMIT },
+      });
+    for (const member of Object.values(value)) open.push({ value: member, depth: depth + 1 });
+  }
+}

@@ -1,0 +1,23 @@
+import type { Json } from '../src/template/types.ts';
+
+/** What an effect fails with. Messages name members of the config, never their values: those may hold secrets. */
+export class EffectFailure extends Error {
+  readonly code: string;
+  readonly retryable: boolean;
+  readonly details: Json | undefined;
+  /** The other side asked to be left alone for so long. */
+  readonly retryAfterMs: number | undefined;
+
+  constructor(
+    code: string,
+    message: string,
+    options: { readonly retryable?: boolean; readonly details?: Json; readonly retryAfterMs?: number } = {},
+  ) {
+    super(message);
+    this.name = 'EffectFailure';
+    this.code = code;
+    this.retryable = options.retryable ?? false;
+    this.details = options.details;
+    this.retryAfterMs = options.retryAfterMs;
+  }
+}

@@ -1,0 +1,144 @@
+/**
+ * Where outgoing requests may go (threats.md). undici's lookup hooks are skipped for IP literals, so the connector itself
+ * checks the literal, every DNS answer, and at last the address that the socket really has.
+ */
+import { lookup } from 'node:dns/promises';
+import { isIP } from 'node:net';
+import { networkInterfaces } from 'node:os';
+import ipaddr from 'ipaddr.js';
+import { Agent, buildConnector } from 'undici';
+import { EffectFailure } from './failure.ts';
+
+export interface Reach {
+  /** CIDRs of private ranges that may be reached. */
+  readonly allow: readonly string[];
+  /** Ports of this very stack on this machine: refused even where the address is allowed. */
+  readonly ownPorts: readonly number[];
+  /** Parts of this stack elsewhere (a Temporal server), `host:port`: refused likewise. */
+  readonly own: readonly { readonly host: string; readonly port: number }[];
+}
+
+const CONNECT_TIMEOUT_MS = 10_000;
+/** Of a name's addresses, so many are tried. */
+const MOST_ADDRESSES = 4;
+const IDLE_MS = 4_000;
+
+type Connector = ReturnType<typeof buildConnector>;
+type ConnectOptions = Parameters<Connector>[0];
+type Connected = Awaited<ReturnType<typeof attempt>>;
+
+/** Connections that go only where `reach` lets them. */
+export function guardedAgent(reach: Reach): Agent {
+  const refuse = guard(reach);
+  const connector = buildConnector({ timeout: CONNECT_TIMEOUT_MS });
+  return new Agent({
+    keepAliveTimeout: IDLE_MS,
+    // The request's own limit covers both.
+    headersTimeout: 0,
+    bodyTimeout: 0,
+    connect(options, callback) {
+      connect(options, connector, refuse).then(
+        (socket) => callback(null, socket),
+        (error: Error) => callback(error, null),
+      );
+    },
+  });
+}
+
+type Refuse = (address: string, port: number) => Promise<void>;
+
+async function connect(options: ConnectOptions, connector: Connector, refuse: Refuse): Promise<Connected> {
+  const port = Number(options.port) || (options.protocol === 'https:' ? 443 : 80);
+  const name = bare(options.hostname);
+  const addresses = isIP(name) === 0 ? (await lookup(name, { all: true })).map(({ address }) => address) : [name];
+  for (const address of addresses) await refuse(address, port);
+  let failed: unknown = new Error('The name has no address.');
+  for (const address of addresses.slice(0, MOST_ADDRESSES)) {
+    try {
+      const socket = await attempt(connector, { ...options, hostname: address });
+      try {
+        await refuse(socket.remoteAddress ?? '', socket.remotePort ?? port);
+      } catch (error) {
+        socket.destroy();
+        throw error;
+      }
+      return socket;
+    } catch (error) {
+      if (error instanceof EffectFailure) throw error;
+      failed = error;
+    }
+  }
+  throw failed;
+}
+
+function attempt(connector: Connector, options: ConnectOptions) {
+  return new Promise<NonNullable<Parameters<Parameters<Connector>[1]>[1]>>((resolve, reject) => {
+    connector(options, (error, socket) => {
+      if (error === null && socket !== null) resolve(socket);
+      else reject(error ?? new Error('No connection.'));
+    });
+  });
+}
+
+/** Throws `address_not_allowed` for an address that may not be reached. */
+export function guard(reach: Reach): Refuse {
+  const ranges = reach.allow.map((range) => ipaddr.parseCIDR(range));
+  return async (given, port) => {
+    const address = parsed(given);
+    if (address === undefined || (!isPublic(address) && !ranges.some((range) => isWithin(address, range))))
+      throw new EffectFailure(
+        'address_not_allowed',
+        'The request would go to a private or local address. The host allows such with SIGNALBOX_HTTP_ALLOW.',
+      );
+    if ((reach.ownPorts.includes(port) && isLocal(address)) || (await isOwn(address, port, reach.own)))
+      throw new EffectFailure(
+        'address_not_allowed',
+        'The request would go to this very host, whose own ports are never allowed.',
+      );
+  };
+}
+
+type Address = ipaddr.IPv4 | ipaddr.IPv6;
+
+/** An IPv4 address in IPv6 clothes is an IPv4 address. */
+function parsed(given: string): Address | undefined {
+  const address = bare(given).replace(/%.*$/, '');
+  return ipaddr.isValid(address) ? ipaddr.process(address) : undefined;
+}
+
+function isPublic(address: Address): boolean {
+  if (address.range() !== 'unicast') return false;
+  // What is global is in 2000::/3; beside it lie IPv4-compatible and unassigned addresses.
+  return address.kind() === 'ipv4' || ((address as ipaddr.IPv6).parts[0]! & 0xe000) === 0x2000;
+}
+
+function isWithin(address: Address, range: [Address, number]): boolean {
+  return address.kind() === range[0].kind() && address.match(range as [ipaddr.IPv4, number] & [ipaddr.IPv6, number]);
+}
+
+function isLocal(address: Address): boolean {
+  if (['loopback', 'unspecified'].includes(address.range())) return true;
+  const text = address.toString();
+  return Object.values(networkInterfaces()).some((entries) =>
+    entries?.some((entry) => parsed(entry.address)?.toString() === text),
+  );
+}
+
+async function isOwn(address: Address, port: number, own: Reach['own']): Promise<boolean> {
+  const text = address.toString();
+  for (const place of own) {
+    if (place.port !== port) continue;
+    const host = bare(place.host);
+    // A name that cannot be resolved now has no address to protect.
+    const found = isIP(host) === 0 ? await lookup(host, { all: true }).catch(() => []) : [{ address: host }];
+    for (const one of found) {
+      const taken = parsed(one.address);
+      if (taken !== undefined && (taken.toString() === text || (isLocal(taken) && isLocal(address)))) return true;
+    }
+  }
+  return false;
+}
+
+function bare(host: string): string {
+  return host.replace(/^\[|\]$/g, '');
+}

@@ -1,0 +1,121 @@
+/** The answer of an http step: read within its limit, inflated, parsed by its content type. */
+import type { Readable } from 'node:stream';
+import { pipeline } from 'node:stream';
+import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
+import type { JsonObject } from '../src/definition/types.ts';
+import type { Json } from '../src/template/types.ts';
+import { EffectFailure } from './failure.ts';
+
+export type ResponseHeaders = { readonly [name: string]: string | string[] | undefined };
+
+const MOST_HEADERS = 100;
+const MOST_HEADER_CHARACTERS = 2_000;
+const TEXT_TYPE =
+  /^(text\/|application\/(xml|javascript|x-www-form-urlencoded|graphql|yaml|x-yaml|x-ndjson)\b)|\+(xml|yaml)\b/;
+const JSON_TYPE = /^[\w.+-]+\/(json|[\w.-]+\+json)\b/;
+
+/**
+ * The bytes of the answer, inflated: the limit is for what comes out, so that a small body cannot be a bomb.
+ * @throws EffectFailure `response_too_large`, unless `overLimit` is cut.
+ */
+export async function readBytes(
+  body: Readable,
+  headers: ResponseHeaders,
+  limit: number,
+  overLimit: 'fail' | 'cut' = 'fail',
+): Promise<{ readonly bytes: Buffer; readonly isCut: boolean }> {
+  const stream = inflated(body, one(headers['content-encoding']));
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of stream as AsyncIterable<Buffer>) {
+    size += chunk.length;
+    if (size <= limit) {
+      chunks.push(chunk);
+      continue;
+    }
+    body.on('error', () => undefined).destroy();
+    stream.on('error', () => undefined).destroy();
+    if (overLimit === 'cut') {
+      chunks.push(chunk.subarray(0, limit - (size - chunk.length)));
+      return { bytes: Buffer.concat(chunks), isCut: true };
+    }
+    throw new EffectFailure(
+      'response_too_large',
+      `The answer has more than ${limit} bytes; raise maxBytes, or ask for less.`,
+      {
+        details: { limit },
+      },
+    );
+  }
+  return { bytes: Buffer.concat(chunks), isCut: false };
+}
+
+function inflated(body: Readable, encoding: string): Readable {
+  const decoder = decoderOf(encoding.trim().toLowerCase());
+  // The error comes out of the decoder, where it is read.
+  return decoder === undefined ? body : pipeline(body, decoder, () => undefined);
+}
+
+function decoderOf(encoding: string) {
+  switch (encoding) {
+    case 'gzip':
+    case 'x-gzip':
+      return createGunzip();
+    case 'deflate':
+      return createInflate();
+    case 'br':
+      return createBrotliDecompress();
+    default:
+      return undefined;
+  }
+}
+
+/**
+ * The bytes as data. `as` is json, text, base64, or absent: then the content type says. Nothing is null.
+ * @throws EffectFailure `http_body` for JSON that is none.
+ */
+export function parseBody(bytes: Buffer, headers: ResponseHeaders, as: string | undefined): Json {
+  if (bytes.length === 0) return null;
+  const type = one(headers['content-type']).trim().toLowerCase();
+  const form = as ?? (JSON_TYPE.test(type) ? 'json' : TEXT_TYPE.test(type) ? 'text' : 'base64');
+  if (form === 'base64') return bytes.toString('base64');
+  const text = decode(bytes, type);
+  if (form === 'text') return text;
+  try {
+    return JSON.parse(text) as Json;
+  } catch {
+    throw new EffectFailure(
+      'http_body',
+      "The answer is no JSON, although it is read as such; set as: 'text' to take it as it is.",
+      { details: { contentType: type, bytes: bytes.length } },
+    );
+  }
+}
+
+/** The text in its own character set; UTF-8 where that is not said or not known. */
+export function decode(bytes: Buffer, contentType: string): string {
+  const label = /charset="?([\w.:-]+)/i.exec(contentType)?.[1] ?? 'utf-8';
+  try {
+    return new TextDecoder(label).decode(bytes);
+  } catch {
+    return new TextDecoder().decode(bytes);
+  }
+}
+
+export function isJson(headers: ResponseHeaders): boolean {
+  return JSON_TYPE.test(one(headers['content-type']).trim().toLowerCase());
+}
+
+/** Bounded, since they stay in history: so many headers, each cut. `cut` keeps whole what must not be cut in two. */
+export function shownHeaders(headers: ResponseHeaders, scrub: (text: string) => string): JsonObject {
+  const shown: [string, Json][] = [];
+  for (const [name, value] of Object.entries(headers)) {
+    if (value === undefined || shown.length === MOST_HEADERS) continue;
+    shown.push([name, scrub(Array.isArray(value) ? value.join(', ') : value).slice(0, MOST_HEADER_CHARACTERS)]);
+  }
+  return Object.fromEntries(shown);
+}
+
+export function one(value: string | string[] | undefined): string {
+  return (Array.isArray(value) ? value[0] : value) ?? '';
+}

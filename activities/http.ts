@@ -1,0 +1,206 @@
+/** The activity `http`: kind `http` and action `http.request`. Its manual is src/steps/http.ts. */
+import { type Agent, request as send } from 'undici';
+import type { EffectInput, EffectOutput } from '../src/definition/effect.ts';
+import type { JsonObject } from '../src/definition/types.ts';
+import type { Json } from '../src/template/types.ts';
+import { type Effect, type EffectContext, RESULT_LIMIT_BYTES } from './effect.ts';
+import { EffectFailure } from './failure.ts';
+import { type HttpRequest, invalid, isObject, parseUrl, readRequest } from './http-request.ts';
+import { decode, isJson, one, parseBody, type ResponseHeaders, readBytes, shownHeaders } from './http-response.ts';
+
+export const DEFAULT_MAX_BYTES = 1_800_000;
+const DEFAULT_TIMEOUT_MS = 30_000;
+const MOST_REDIRECTS = 5;
+const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
+/** Besides 5xx. */
+const RETRYABLE_STATUSES: ReadonlySet<number> = new Set([408, 425, 429]);
+/** What is kept of an answer that is a failure. */
+const MOST_ERROR_BYTES = 65_536;
+const MOST_ERROR_CHARACTERS = 4_000;
+/** A server that asks to be left alone for longer is asked again after this. */
+const LONGEST_RETRY_AFTER_MS = 86_400_000;
+const AS: ReadonlySet<string> = new Set(['json', 'text', 'base64']);
+
+export function httpEffect(agent: Agent): Effect {
+  return async (config, context) => {
+    if (!isObject(config)) throw invalid('url', 'given');
+    const limits = readLimits(config);
+    const request = readRequest(config, context.input.secrets, context.input.idempotencyKey);
+    const timeout = AbortSignal.timeout(limits.timeoutMs);
+    try {
+      return await follow(request, limits, agent, AbortSignal.any([context.signal, timeout]), context);
+    } catch (error) {
+      if (error instanceof EffectFailure) throw error;
+      if (timeout.aborted)
+        throw new EffectFailure('http_timeout', `The answer was not complete after ${limits.timeoutMs} ms.`, {
+          retryable: true,
+        });
+      throw connectFailure(error, request.url);
+    }
+  };
+}
+
+/**
+ * The host that a config's secrets go to. A URL that holds a secret tells it only where the secret comes after the host;
+ * else it is not known before the secret is read.
+ */
+export function hostOf(input: EffectInput): string | undefined {
+  if (!isObject(input.config)) return undefined;
+  const templated = input.secrets.find(({ path }) => path.length === 1 && path[0] === 'url');
+  if (templated === undefined) {
+    const { url } = input.config;
+    return typeof url === 'string' ? parseUrl(url)?.host : undefined;
+  }
+  const start = templated.parts[0];
+  const origin = typeof start === 'string' ? /^\s*https?:\/\/[^/?#\\@]+[/?#]/i.exec(start)?.[0] : undefined;
+  return origin === undefined ? undefined : parseUrl(origin)?.host;
+}
+
+interface Limits {
+  readonly timeoutMs: number;
+  readonly maxBytes: number;
+  readonly as: string | undefined;
+  readonly isExpected: (status: number) => boolean;
+  /** Whether redirects are wanted as answers. */
+  readonly expectsRedirect: boolean;
+}
+
+async function follow(
+  first: HttpRequest,
+  limits: Limits,
+  agent: Agent,
+  signal: AbortSignal,
+  context: EffectContext,
+): Promise<EffectOutput> {
+  let request = first;
+  for (let hop = 0; ; hop++) {
+    const { statusCode, headers, body } = await send(request.url, {
+      dispatcher: agent,
+      method: request.method as 'GET',
+      headers: Object.fromEntries(request.headers),
+      body: request.body ?? null,
+      signal,
+      headersTimeout: 0,
+      bodyTimeout: 0,
+    });
+    const location = one(headers['location']);
+    if (REDIRECTS.has(statusCode) && location !== '' && !limits.expectsRedirect) {
+      body.on('error', () => undefined).destroy();
+      if (hop === MOST_REDIRECTS)
+        throw new EffectFailure('http_redirects', `The request was redirected more than ${MOST_REDIRECTS} times.`);
+      request = redirected(request, statusCode, location);
+      continue;
+    }
+    const shown = {
+      status: statusCode,
+      headers: shownHeaders(headers, context.scrub.text),
+      url: context.scrub.text(request.url.href),
+    };
+    if (!limits.isExpected(statusCode)) {
+      const { bytes, isCut } = await readBytes(body, headers, MOST_ERROR_BYTES, 'cut');
+      throw statusFailure(statusCode, headers, errorBody(bytes, headers, isCut, context), shown);
+    }
+    const { bytes } = await readBytes(body, headers, limits.maxBytes);
+    return { data: parseBody(bytes, headers, limits.as), meta: shown };
+  }
+}
+
+/** The request to the place that a redirect names: credentials stay behind when the origin is another. */
+function redirected(request: HttpRequest, status: number, location: string): HttpRequest {
+  const url = parseUrl(location, request.url);
+  if (url === undefined || (url.protocol !== 'http:' && url.protocol !== 'https:'))
+    throw new EffectFailure('http_redirects', 'The request was redirected to something that is no http or https URL.');
+  url.username = '';
+  url.password = '';
+  url.hash = '';
+  const becomesGet = (status === 303 && request.method !== 'HEAD') || (status < 303 && request.method === 'POST');
+  const isElsewhere = url.origin !== request.url.origin;
+  if (isElsewhere && !becomesGet && request.isBodySecret)
+    throw new EffectFailure(
+      'http_redirects',
+      'The request was redirected to another origin, and its body holds a secret; call that origin directly.',
+    );
+  const headers = new Map(request.headers);
+  for (const name of request.headers.keys()) {
+    const isDropped = (isElsewhere && request.credentials.has(name)) || (becomesGet && name.startsWith('content-'));
+    if (isDropped) headers.delete(name);
+  }
+  return { ...request, url, headers, ...(becomesGet ? { method: 'GET', body: undefined } : {}) };
+}
+
+function readLimits(config: JsonObject): Limits {
+  const { timeout = DEFAULT_TIMEOUT_MS, maxBytes, as, expect } = config;
+  if (typeof timeout !== 'number' || !(timeout > 0)) throw invalid('timeout', 'longer than 0');
+  const limit = maxBytes ?? DEFAULT_MAX_BYTES;
+  if (typeof limit !== 'number' || !Number.isInteger(limit) || limit < 1 || limit > RESULT_LIMIT_BYTES)
+    throw invalid('maxBytes', `a whole number from 1 to ${RESULT_LIMIT_BYTES}`);
+  const form = as ?? undefined;
+  if (form !== undefined && (typeof form !== 'string' || !AS.has(form)))
+    throw invalid('as', `one of ${[...AS].join(', ')}`);
+  const ranges = expectedRanges(expect);
+  const isExpected = (status: number): boolean => ranges.some(([from, to]) => status >= from && status <= to);
+  return {
+    timeoutMs: Math.min(timeout, 2 ** 31 - 1),
+    maxBytes: limit,
+    as: form as string | undefined,
+    isExpected,
+    expectsRedirect: [...REDIRECTS].some(isExpected),
+  };
+}
+
+/** `200`, `"2xx"`, `"200-299"`, or a list of such. */
+function expectedRanges(expect: Json | undefined): (readonly [number, number])[] {
+  if (expect === undefined || expect === null) return [[200, 299]];
+  return (Array.isArray(expect) ? expect : [expect]).map((entry) => {
+    const match = /^(\d{3})(?:-(\d{3}))?$|^(\d)xx$/i.exec(String(entry).trim());
+    if (match === null) throw invalid('expect', "statuses such as 200, '2xx' or '200-299', or a list of them");
+    if (match[3] !== undefined) return [Number(match[3]) * 100, Number(match[3]) * 100 + 99];
+    return [Number(match[1]), Number(match[2] ?? match[1])];
+  });
+}
+
+function errorBody(bytes: Buffer, headers: ResponseHeaders, isCut: boolean, context: EffectContext): Json {
+  if (bytes.length === 0) return null;
+  const text = context.scrub.text(decode(bytes, one(headers['content-type'])));
+  if (!isCut && text.length <= MOST_ERROR_CHARACTERS && isJson(headers)) {
+    try {
+      return JSON.parse(text) as Json;
+    } catch {
+      // Then as text, below.
+    }
+  }
+  return Buffer.from(text.slice(0, MOST_ERROR_CHARACTERS)).toString();
+}
+
+function statusFailure(status: number, headers: ResponseHeaders, body: Json, shown: JsonObject): EffectFailure {
+  const retryable = RETRYABLE_STATUSES.has(status) || status >= 500;
+  const retryAfterMs = retryable ? retryAfter(one(headers['retry-after'])) : undefined;
+  return new EffectFailure('http_status', `The answer's status was ${status}.`, {
+    retryable,
+    details: { ...shown, body },
+    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+  });
+}
+
+/** Seconds, or an HTTP date. */
+function retryAfter(value: string): number | undefined {
+  if (value === '') return undefined;
+  const ms = /^\d{1,9}$/.test(value) ? Number(value) * 1_000 : Date.parse(value) - Date.now();
+  return ms > 0 ? Math.min(ms, LONGEST_RETRY_AFTER_MS) : undefined;
+}
+
+/** Whatever kept the answer from coming. */
+function connectFailure(error: unknown, url: URL): EffectFailure {
+  const codes = [
+    error,
+    ...(error instanceof AggregateError ? error.errors : []),
+    error instanceof Error ? error.cause : undefined,
+  ]
+    .map((one) => (one instanceof Error && 'code' in one ? one.code : undefined))
+    .filter((code) => typeof code === 'string');
+  const code = codes[0] ?? 'no answer';
+  return new EffectFailure('http_connect', `There was no answer from ${url.host} (${code}).`, {
+    retryable: true,
+    details: { reason: code },
+  });
+}

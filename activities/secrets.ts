@@ -1,0 +1,48 @@
+/** Secrets read for one effect, of the run's own organization only. */
+import type { EffectInput } from '../src/definition/effect.ts';
+import { EffectFailure } from './failure.ts';
+
+/** What the host reads secrets with. Throws an error with a `code`: `secret_not_found`, `secret_not_allowed`, `secret_unreadable`. */
+export interface SecretReader {
+  read(organizationId: string, name: string, use: SecretUse): Promise<string>;
+}
+export interface SecretUse {
+  /** Where it is sent to; absent where that is not known before the secret is read. A secret bound to hosts is then refused. */
+  readonly host?: string;
+  readonly workflow: string;
+}
+
+/** Codes that trying again does not change. */
+const FINAL: ReadonlySet<string> = new Set(['secret_not_found', 'secret_not_allowed', 'secret_unreadable']);
+
+/** The values by name, each read once. @throws EffectFailure */
+export async function readSecrets(
+  input: EffectInput,
+  reader: SecretReader | undefined,
+  host: string | undefined,
+): Promise<ReadonlyMap<string, string>> {
+  const names = new Set<string>();
+  for (const { parts } of input.secrets) {
+    for (const part of parts) if (typeof part !== 'string' && 'secret' in part) names.add(part.secret);
+  }
+  if (names.size === 0) return new Map();
+  if (reader === undefined)
+    throw new EffectFailure(
+      'secrets_unavailable',
+      'This worker has no access to secrets; start it with the master key.',
+    );
+  const { organizationId, workflow } = input.execution;
+  const use: SecretUse = { workflow, ...(host === undefined ? {} : { host }) };
+  const read = async (name: string) => [name, await readOne(reader, organizationId, name, use)] as const;
+  return new Map(await Promise.all([...names].map(read)));
+}
+
+async function readOne(reader: SecretReader, organizationId: string, name: string, use: SecretUse): Promise<string> {
+  try {
+    return await reader.read(organizationId, name, use);
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? error.code : undefined;
+    if (typeof code === 'string' && FINAL.has(code)) throw new EffectFailure(code, (error as Error).message);
+    throw new EffectFailure('secrets_unavailable', `The secret '${name}' could not be read now.`, { retryable: true });
+  }
+}

@@ -1,0 +1,27 @@
+/** What an activity is called with and what it answers: the contract between the shell, which calls, and activities/. */
+import type { Json, SecretString } from '../template/types.ts';
+import type { JsonObject } from './types.ts';
+
+/** The one argument of every activity. */
+export interface EffectInput {
+  readonly config: Json;
+  /** E7: where secrets and callback URLs are to be joined into `config`, right before use. */
+  readonly secrets: readonly SecretString[];
+  /** The same for all attempts of a visit. */
+  readonly idempotencyKey: string;
+  readonly path: string;
+  readonly stepSlug: string;
+  readonly execution: {
+    /** The workflow id. */
+    readonly id: string;
+    /** The definition's slug: secrets may be bound to it. */
+    readonly workflow: string;
+    readonly organizationId: string;
+  };
+}
+
+/** A failure is an ApplicationFailure: type = code, details = [{details?, retryable, attempts?}]. */
+export interface EffectOutput {
+  readonly data: Json;
+  readonly meta?: JsonObject;
+}
