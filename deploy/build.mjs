@@ -1,7 +1,17 @@
 // Compiles to dist/ and bundles the workflows, each only when what it is made of has changed. Types are not checked
 // here (`npm run typecheck` does that), so that a start never waits for it.
 import { createHash } from 'node:crypto';
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { withLock } from './lock.mjs';
@@ -84,6 +94,7 @@ export async function build() {
           say('Bundling the workflows.');
           await run('Bundling the workflows', process.execPath, [join(next, 'workers/bundle.js'), join(next, bundle)]);
         }
+        chmodSync(join(next, 'src/cli/main.js'), 0o755);
         writeFileSync(join(next, 'built.json'), JSON.stringify(wanted));
         swap(next);
       } finally {

@@ -26,13 +26,13 @@ const CLOSING_DELAY_MS = 10;
 const CLOSING = /workflow is closing/i;
 
 /** Retries as the SDK does, but comes back after 10 ms when a workflow is just closing (temporal.md, spike 1). */
-export function retryInterceptor(): ReturnType<typeof makeGrpcRetryInterceptor> {
+export function retryOptions(): Parameters<typeof makeGrpcRetryInterceptor>[0] {
   const usual = defaultGrpcRetryOptions();
-  return makeGrpcRetryInterceptor({
+  return {
     retryableDecider: usual.retryableDecider,
     delayFunction: (attempt, status) =>
       CLOSING.test(status.details) ? CLOSING_DELAY_MS : usual.delayFunction(attempt, status),
-  });
+  };
 }
 
 /** What client and worker connections have in common. */
@@ -57,7 +57,11 @@ export async function connect(config: Config): Promise<TemporalConnection> {
   const options = connectionOptions(config);
   let connection: Connection;
   try {
-    connection = await Connection.connect({ ...options, interceptors: [retryInterceptor()], connectTimeout: '10s' });
+    connection = await Connection.connect({
+      ...options,
+      interceptors: [makeGrpcRetryInterceptor(retryOptions())],
+      connectTimeout: '10s',
+    });
   } catch (error) {
     throw new ConnectError(options.address, error);
   }

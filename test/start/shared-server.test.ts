@@ -30,9 +30,7 @@ describe('bootstrap', () => {
     const namespace = `made-${Date.now()}`;
     const { Client } = await import('@temporalio/client');
     const client = new Client({ connection: server.connection, namespace });
-    const begun = Date.now();
     await bootstrap({ ...server, namespace, client }, { retentionDays: 3 });
-    console.log('bootstrap of a new namespace', Date.now() - begun, 'ms');
     expect(await client.workflow.count(`SignalboxOrg = 'x'`)).toMatchObject({ count: 0 });
   });
 });

@@ -15,6 +15,8 @@ const POLL_MS = 50;
 const LOG_BYTES = 20_000_000;
 
 const task = JSON.parse(process.argv[2] ?? '') as KeeperTask;
+// The database and the log hold what runs hold: they are their owner's alone, wherever the data folder lies.
+process.umask(0o077);
 mkdirSync(dirname(task.logFile), { recursive: true });
 const log = openSync(task.logFile, isLong(task.logFile) ? 'w' : 'a');
 const server = spawn(task.binary, task.args, { stdio: ['ignore', log, log] });

@@ -73,7 +73,10 @@ async function startStack(given: Config, env: NodeJS.ProcessEnv, ending: Ending)
   const temporal = await ready(config, ending, server !== undefined);
   const { config: complete, gatewayUrl } = await gatewayOn(config, temporal, ending, server);
   if (gatewayUrl !== undefined) note.gateway(gatewayUrl);
-  const worker: Supervised = await ownWorker(complete, env, ending, { onRestart: () => note.worker(worker) });
+  // What the worker sends out, such as callback URLs, names the gateway as it really listens.
+  const seen = complete.publicUrl ?? gatewayUrl;
+  const forWorker = seen === undefined ? complete : { ...complete, publicUrl: seen };
+  const worker: Supervised = await ownWorker(forWorker, env, ending, { onRestart: () => note.worker(worker) });
   note.worker(worker);
   ending.signal.throwIfAborted();
   welcome(say, { config: complete, gatewayUrl, uiUrl: server?.uiUrl, seconds: (Date.now() - begun) / 1000 });
