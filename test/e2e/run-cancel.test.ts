@@ -77,4 +77,13 @@ describe('cancelling a run', () => {
     });
     expect(await handle.result()).toBeNull();
   });
+
+  it('ends it as cancelled before it began', async () => {
+    await worker.stop();
+    const handle = await startRun(server, approve, { input: { amount: 1, customer: 'x' } });
+    await handle.cancel();
+    worker = await startWorker(server);
+    await expect(handle.result()).rejects.toBeInstanceOf(WorkflowFailedError);
+    expect((await handle.describe()).status.name).toBe('CANCELLED');
+  });
 });

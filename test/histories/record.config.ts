@@ -1,0 +1,12 @@
+import { defineConfig } from 'vitest/config';
+
+// See record.ts.
+export default defineConfig({
+  test: {
+    include: ['test/histories/record.ts'],
+    globalSetup: ['test/support/global-setup.ts'],
+    pool: 'forks',
+    testTimeout: 60_000,
+    hookTimeout: 120_000,
+  },
+});

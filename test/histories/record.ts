@@ -1,0 +1,144 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { hostname } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { WorkflowHandle } from '@temporalio/client';
+import { ApplicationFailure } from '@temporalio/common';
+import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
+import { afterAll, beforeAll, it } from 'vitest';
+import type { EffectInput } from '../../src/definition/effect.ts';
+import type { Definition } from '../../src/definition/types.ts';
+import { abreast, approve, collect, fetchOnce, rounds } from '../e2e/run-programs.ts';
+import { startRun, waitsAt } from '../e2e/run-support.ts';
+import { startWorker, type TestServer, type TestWorker, testServer } from '../support/temporal.ts';
+
+// Records the histories that test/replay replays, on a real server:
+//
+//   npx vitest run --config test/histories/record.config.ts
+//
+// It writes into the folder of this version. A version that was released is never recorded again: its histories are
+// what runs in flight look like, and the interpreter has to go on replaying them.
+
+const VERSION = '0.1.0';
+const LIMIT = 30;
+const folder = join(fileURLToPath(new URL('.', import.meta.url)), VERSION);
+
+/** 9,000 pure steps, which give way twice. */
+const longWalk: Definition = {
+  name: 'Long walk',
+  slug: 'long-walk',
+  steps: {
+    count: { stepType: 'loop', config: { initial: 0, next: '{{ loop.carry + 1 }}', while: 'loop.carry < 4500', maxIterations: 5000 }, nextSteps: { loop: 'mark', done: 'done' } },
+    mark: { stepType: 'checkpoint', config: { name: 'here' } },
+    done: { stepType: 'finish', config: { output: '{{ steps.count.output.data.value }}' } },
+  },
+};
+
+const local: Definition = {
+  name: 'Local',
+  slug: 'local',
+  steps: {
+    get: { stepType: 'http', config: { url: 'https://example.com/local' }, local: true, nextSteps: { success: 'rest' } },
+    rest: { stepType: 'sleep', config: { duration: 20 }, nextSteps: { success: 'done' } },
+    done: { stepType: 'finish', config: { output: '{{ steps.get.output.data }}' } },
+  },
+};
+
+const seen = new Map<string, number>();
+async function http({ config, execution }: EffectInput): Promise<unknown> {
+  const { url } = config as { url: string };
+  const attempt = (seen.get(execution.id) ?? 0) + 1;
+  seen.set(execution.id, attempt);
+  if (url.endsWith('/gone')) throw ApplicationFailure.retryable('No more.', 'gone', { retryable: false });
+  if (url.endsWith('/flaky') && attempt < 3) throw ApplicationFailure.retryable('Try again.', 'http_status');
+  return { data: url };
+}
+
+let server: TestServer;
+let worker: TestWorker;
+beforeAll(async () => {
+  server = await testServer({ SIGNALBOX_HISTORY_LIMIT: String(LIMIT) });
+  worker = await startWorker(server, { activities: { http: http as never } });
+  mkdirSync(folder, { recursive: true });
+});
+afterAll(async () => {
+  await worker.stop();
+  await server.close();
+});
+
+it('records an approval by update', async () => {
+  const handle = await startRun(server, approve, { input: { amount: 12, customer: 'ann' } });
+  await waitsAt(handle, 'review');
+  await handle.executeUpdate('approve', { args: [{ by: 'ann', key: 'k' }] as [unknown] });
+  await handle.result();
+  await keep('approve', handle);
+});
+
+it('records rounds of sleeps and approvals that continue as new', async () => {
+  const handle = await startRun(server, rounds, { input: { rounds: [0, 1, 2, 3, 4] } });
+  for (let i = 0; i < 5; i++) {
+    await waitsAt(handle, `each~${i}/ask`);
+    await handle.signal('approve', { step: 'ask' });
+  }
+  await handle.result();
+  const first = (await handle.describe()).raw.workflowExtendedInfo;
+  const { firstRunId } = (await handle.describe()).raw.workflowExecutionInfo ?? {};
+  if (first === undefined || !firstRunId) throw new Error('The server did not say which execution was the first.');
+  await keep('rounds-1', server.client.workflow.getHandle(handle.workflowId, firstRunId));
+  await keep('rounds-last', server.client.workflow.getHandle(handle.workflowId));
+});
+
+it.each(['flaky', 'gone'])('records an activity: %s', async (what) => {
+  const handle = await startRun(server, fetchOnce, { input: { what } });
+  await handle.result().catch(() => undefined);
+  await keep(`fetch-${what}`, handle);
+});
+
+it('records branches', async () => {
+  const handle = await startRun(server, abreast);
+  await waitsAt(handle, 'all/person/ask');
+  await handle.signal('approve', {});
+  await handle.result();
+  await keep('abreast', handle);
+});
+
+it('records messages', async () => {
+  const handle = await startRun(server, collect, { input: { count: 8 } });
+  for (let i = 0; i < 8; i++) await handle.signal('message', { name: 'n', payload: i });
+  await handle.result();
+  await keep('collect', handle);
+});
+
+it('records a cancelled run', async () => {
+  const handle = await startRun(server, approve, { input: { amount: 1, customer: 'x' } });
+  await waitsAt(handle, 'review');
+  await handle.cancel();
+  await handle.result().catch(() => undefined);
+  await keep('cancelled', handle);
+});
+
+it('records local activities, and long walks that give way', async () => {
+  for (const definition of [local, longWalk]) {
+    const handle = await startRun(server, definition);
+    await handle.result();
+    await keep(definition.slug, handle);
+  }
+});
+
+async function keep(name: string, handle: WorkflowHandle): Promise<void> {
+  const history: unknown = JSON.parse(historyToJSON(await handle.fetchHistory()));
+  const text = `${JSON.stringify(scrubbed(history, ''), null, 1)}\n`;
+  const traces = [hostname(), process.cwd(), server.taskQueue].filter((trace) => trace.length > 2 && text.includes(trace));
+  if (traces.length > 0) throw new Error(`${name} would tell about this machine: ${traces.join(', ')}`);
+  writeFileSync(join(folder, `${name}.json`), text);
+}
+
+/** Takes out who ran it and where: identities, names of queues, stacks. */
+function scrubbed(value: unknown, key: string): unknown {
+  if (key === 'identity') return 'worker';
+  if (key === 'stackTrace') return '';
+  if (key === 'taskQueue') return { name: 'signalbox', kind: (value as { kind?: string }).kind };
+  if (Array.isArray(value)) return value.map((member) => scrubbed(member, ''));
+  if (value === null || typeof value !== 'object') return value;
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, scrubbed(member, name)]));
+}
