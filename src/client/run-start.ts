@@ -6,10 +6,10 @@ import { RUN_WORKFLOW, type RunInput, type RunMemo, type RunStatus, type RunTrig
 import type { Definition } from '../definition/types.ts';
 import type { Json } from '../template/types.ts';
 import type { Access } from './access.ts';
+import { describe } from './actor-calls.ts';
 import { write } from './calls.ts';
 import { ClientError } from './errors.ts';
 import { keyedRunId, newRunId } from './ids.ts';
-import { describeRun } from './run-read.ts';
 import { statusOf } from './run-view.ts';
 import { searchAttributes } from './search-attributes.ts';
 
@@ -74,22 +74,52 @@ export async function startRun(access: Access, org: string, request: RunStart): 
   });
   // An id of our own making that is taken was taken by an earlier try of this very call.
   if (isNew || key === undefined) return { executionId, status: 'pending', created: true };
-  const description = await describeRun(access, org, executionId);
-  if (description.memo?.[FINGERPRINT] !== key.fingerprint) {
+  const found = await findKeyedRun(access, org, definition.slug, key);
+  if (found === undefined)
+    throw new ClientError('outcome_unknown', 'The run was started and cannot be read. Send the same request again.');
+  return found;
+}
+
+/**
+ * The run that a key has started, if any.
+ * @throws ClientError `idempotency_conflict`.
+ */
+export async function findKeyedRun(
+  access: Access,
+  org: string,
+  slug: string,
+  key: NonNullable<RunStart['key']>,
+): Promise<StartedRun | undefined> {
+  const executionId = keyedRunId(org, slug, key.scope, key.key);
+  const description = await describe(access, executionId);
+  if (description === undefined) return undefined;
+  const memo = description.memo ?? {};
+  if (memo[FINGERPRINT] !== key.fingerprint) {
     throw new ClientError(
       'idempotency_conflict',
       'This request id was used for a run with another body. Take a new id, or send the same body.',
-      {
-        details: { executionId },
-      },
+      { details: { executionId } },
     );
   }
-  return { executionId, status: statusOf(description.status.name, description.memo ?? {}), created: false };
+  return { executionId, status: statusOf(description.status.name, memo), created: false };
 }
 
-/** The run that a key has started, if any. */
-export const runIdOfKey = (org: string, slug: string, scope: string, key: string): string =>
-  keyedRunId(org, slug, scope, key);
+/** The run that a key has started, if it was started after `since` (epoch milliseconds). */
+export async function findRecentRun(
+  access: Access,
+  org: string,
+  slug: string,
+  key: { readonly scope: string; readonly key: string },
+  since: number,
+): Promise<StartedRun | undefined> {
+  const executionId = keyedRunId(org, slug, key.scope, key.key);
+  const description = await describe(access, executionId);
+  if (description === undefined) return undefined;
+  const memo = description.memo ?? {};
+  const startedAt = Date.parse((memo['startedAt'] as string | undefined) ?? '') || description.startTime.getTime();
+  if (startedAt < since) return undefined;
+  return { executionId, status: statusOf(description.status.name, memo), created: false };
+}
 
 function runInput(org: string, request: RunStart): RunInput {
   return {

@@ -1,0 +1,71 @@
+/** The gateway as an Express app: built here, and listening nowhere (serve.ts does). One file per resource. */
+import express, { type ErrorRequestHandler, type Express } from 'express';
+import { approvalRoutes } from './approvals.ts';
+import { readRawBody } from './body.ts';
+import type { Gateway } from './context.ts';
+import { executionActionRoutes } from './execution-actions.ts';
+import { executionRoutes } from './executions.ts';
+import { expressionRoutes } from './expressions.ts';
+import { healthRoutes } from './health.ts';
+import { guardLoopback } from './loopback.ts';
+import { manualRunRoutes } from './manual-run.ts';
+import { asProblem, HttpProblem, sendProblem } from './problem.ts';
+import { logRequests } from './request-log.ts';
+import { secretRoutes } from './secrets.ts';
+import { webhookRoutes } from './webhooks.ts';
+import { workflowRoutes } from './workflows.ts';
+
+export function buildApp(gateway: Gateway): Express {
+  const app = express();
+  app.disable('x-powered-by');
+  app.disable('etag');
+  app.set('case sensitive routing', true);
+  // `state[key]=value`, `duration[gte]=5` (document 004).
+  app.set('query parser', 'extended');
+
+  app.use(logRequests(gateway.log));
+  app.use((_req, res, next) => {
+    res.setHeader('x-content-type-options', 'nosniff');
+    res.setHeader('cache-control', 'no-store');
+    next();
+  });
+  app.use(guardLoopback(gateway.config));
+  app.use(readRawBody());
+
+  healthRoutes(app, gateway);
+  workflowRoutes(app, gateway);
+  executionRoutes(app, gateway);
+  executionActionRoutes(app, gateway);
+  approvalRoutes(app, gateway);
+  manualRunRoutes(app, gateway);
+  expressionRoutes(app);
+  secretRoutes(app, gateway);
+  webhookRoutes(app, gateway);
+
+  app.use((req) => {
+    throw new HttpProblem('not_found', `There is nothing at this address for ${req.method}.`);
+  });
+  app.use(answerProblems(gateway));
+  return app;
+}
+
+/** Every error becomes a problem; what was not expected is logged with its cause, which the answer does not tell. */
+function answerProblems(gateway: Gateway): ErrorRequestHandler {
+  return (error: unknown, _req, res, _next) => {
+    const problem = asProblem(error);
+    if (problem.status === 500) {
+      gateway.log.error(
+        { requestId: res.locals['requestId'], code: problem.code, err: causeOf(problem) },
+        problem.message,
+      );
+    }
+    sendProblem(res, problem);
+  };
+}
+
+/** Name, message and stack alone: other members of an error may hold what was sent. */
+function causeOf(problem: HttpProblem): { type: string; message: string; stack?: string } | undefined {
+  const { cause } = problem;
+  if (!(cause instanceof Error)) return undefined;
+  return { type: cause.name, message: cause.message, ...(cause.stack === undefined ? {} : { stack: cause.stack }) };
+}

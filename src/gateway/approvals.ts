@@ -1,0 +1,46 @@
+/** `GET /api/approvals`: what waits for a person, all or by person, role, or resource. */
+import type { Router } from 'express';
+import { z } from 'zod';
+import { listApprovals } from '../client/approvals.ts';
+import type { Gateway } from './context.ts';
+import { nameText, pageQuery, queryAs } from './door.ts';
+import { principalOf } from './principal.ts';
+import { HttpProblem } from './problem.ts';
+import { resource } from './resource.ts';
+
+const text = nameText(200);
+const query = z.strictObject({
+  ...pageQuery(),
+  workflowId: text.optional(),
+  user: text.optional(),
+  role: text.optional(),
+  group: text.optional(),
+  resourceType: text.optional(),
+  resourceId: text.optional(),
+});
+
+export function approvalRoutes(router: Router, gateway: Gateway): void {
+  resource(router, '/api/approvals', {
+    GET: async (req, res) => {
+      const { limit, cursor, workflowId, user, role, group, resourceType, resourceId } = queryAs(req, query);
+      if (resourceId !== undefined && resourceType === undefined) {
+        throw new HttpProblem('invalid_request', 'A resourceId is looked for together with its resourceType.');
+      }
+      const waiting = [
+        ...(user === undefined ? [] : [`user:${user}`]),
+        ...(role === undefined ? [] : [`role:${role}`]),
+        ...(group === undefined ? [] : [`group:${group}`]),
+        ...(resourceType === undefined
+          ? []
+          : [resourceId === undefined ? `resource:${resourceType}` : `resource:${resourceType}:${resourceId}`]),
+      ];
+      const page = await listApprovals(gateway.access, principalOf(req).organizationId, {
+        limit,
+        waiting,
+        ...(cursor === undefined ? {} : { cursor }),
+        ...(workflowId === undefined ? {} : { workflowId }),
+      });
+      res.json(page);
+    },
+  });
+}

@@ -1,0 +1,51 @@
+/** Bodies: read once as raw bytes, since signatures are over those, and parsed by whoever knows what they should be. */
+import express, { type Request, type RequestHandler } from 'express';
+import type { z } from 'zod';
+import type { Json } from '../template/types.ts';
+import { checked } from './door.ts';
+import { parseJson } from './json-guard.ts';
+import { HttpProblem } from './problem.ts';
+
+export const LARGEST_BODY_BYTES = 2 * 1024 * 1024;
+
+/** Puts the decompressed bytes into `req.body`; the limit counts what comes out, so a bomb ends at 2 MB. */
+export function readRawBody(): RequestHandler {
+  return express.raw({ type: () => true, limit: LARGEST_BODY_BYTES, inflate: true });
+}
+
+/** The bytes of the body, none if it had none. */
+export function rawBody(req: Request): Buffer {
+  return Buffer.isBuffer(req.body) ? req.body : Buffer.alloc(0);
+}
+
+/** `application/json` and the like, `application/yaml` and the like, or undefined. Other charsets than UTF-8 are none of them. */
+export function mediaOf(req: Request): 'json' | 'yaml' | 'form' | undefined {
+  const [type = '', ...parameters] = (req.get('content-type') ?? '').toLowerCase().split(';');
+  const charset = parameters.map((parameter) => parameter.trim()).find((parameter) => parameter.startsWith('charset='));
+  if (charset !== undefined && !/^charset="?(utf-8|utf8|us-ascii)"?$/.test(charset)) return undefined;
+  const media = type.trim();
+  if (media === 'application/json' || /^application\/[a-z0-9.+-]+\+json$/.test(media)) return 'json';
+  if (/^(application|text)\/(x-)?yaml$/.test(media) || /^application\/[a-z0-9.+-]+\+yaml$/.test(media)) return 'yaml';
+  return media === 'application/x-www-form-urlencoded' ? 'form' : undefined;
+}
+
+/**
+ * The JSON body, whatever it says. No body at all is undefined.
+ * @throws HttpProblem `unsupported_media_type`, and those of parseJson.
+ */
+export function jsonBody(req: Request): Json | undefined {
+  const bytes = rawBody(req);
+  if (bytes.length === 0) return undefined;
+  if (mediaOf(req) !== 'json') {
+    throw new HttpProblem(
+      'unsupported_media_type',
+      'Send the body as JSON, with the header Content-Type: application/json.',
+    );
+  }
+  return parseJson(bytes);
+}
+
+/** The JSON body as a schema wants it; a missing body counts as `{}`. @throws HttpProblem as jsonBody, or `invalid_request`. */
+export function bodyAs<T>(req: Request, schema: z.ZodType<T>): T {
+  return checked(schema, jsonBody(req) ?? {}, 'body');
+}

@@ -1,0 +1,14 @@
+import type { Logger } from 'pino';
+import type { Access } from '../client/access.ts';
+import type { Config } from '../config.ts';
+
+/** What every resource of the gateway needs. Made once, when the app is built. */
+export interface Gateway {
+  readonly access: Access;
+  readonly config: Config;
+  readonly log: Logger;
+  /** Aborted when the gateway closes: long waits end then. */
+  readonly closing: AbortSignal;
+  /** The gateway's URL as callers see it, without a slash at the end. */
+  publicUrl(): string;
+}

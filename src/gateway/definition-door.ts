@@ -1,0 +1,188 @@
+/** Documents that come in as definitions: read, checked, their secrets taken out, ready to be stored or run. */
+import type { Request } from 'express';
+import { z } from 'zod';
+import { hookProblems } from '../client/hook-config.ts';
+import { hmacHex } from '../client/keys.ts';
+import { putSecret } from '../client/secrets.ts';
+import { definitionHash } from '../definition/canonical.ts';
+import { toCanonical } from '../definition/dialects.ts';
+import { isObject } from '../definition/json.ts';
+import { parseDocument } from '../definition/parse.ts';
+import type { ClearSecret } from '../definition/secrets-out.ts';
+import type { Definition, Problem } from '../definition/types.ts';
+import { compile } from '../steps/program.ts';
+import type { Json } from '../template/types.ts';
+import { mediaOf, rawBody } from './body.ts';
+import type { Gateway } from './context.ts';
+import { decodeText, parseJson } from './json-guard.ts';
+import { HttpProblem } from './problem.ts';
+
+export const dialectName = z.enum(['canonical', '000', '001', '002', '004']);
+
+/** What src/check says of a document, and our own checks of its webhooks. */
+export interface Checked {
+  readonly valid: boolean;
+  readonly dialect: string;
+  readonly problems: readonly Problem[];
+  readonly warnings: readonly Problem[];
+  readonly hash?: string;
+  readonly definition?: Definition;
+  /** To be stored before the definition is. */
+  readonly secrets: readonly ClearSecret[];
+}
+
+/** Problems of a text that make it no document at all; others are problems of the definition. */
+const UNREADABLE: ReadonlySet<string> = new Set([
+  'malformed',
+  'duplicate_key',
+  'unknown_tag',
+  'several_documents',
+  'empty_document',
+  'too_many_aliases',
+  'not_json',
+  'too_deep',
+  'forbidden_key',
+  'invalid_name',
+]);
+
+/** The document in a body: JSON or YAML. @throws HttpProblem 400 and 415. */
+export function documentOf(req: Request): Json {
+  const bytes = rawBody(req);
+  const media = mediaOf(req);
+  if (media !== 'json' && media !== 'yaml') {
+    throw new HttpProblem('unsupported_media_type', 'Send the definition as application/json or application/yaml.');
+  }
+  if (media === 'json') parseJson(bytes);
+  const parsed = parseDocument(decodeText(bytes));
+  if ('document' in parsed) return parsed.document;
+  const { problems } = parsed;
+  const first = problems[0];
+  const detail = `The document cannot be read: ${first?.message ?? 'unknown'}`;
+  if (first === undefined || !UNREADABLE.has(first.code))
+    throw new HttpProblem('invalid_definition', detail, { problems });
+  const code =
+    first.code === 'too_deep' || first.code === 'forbidden_key' || first.code === 'invalid_name'
+      ? first.code
+      : media === 'json'
+        ? 'invalid_json'
+        : 'invalid_yaml';
+  throw new HttpProblem(code, detail, { problems });
+}
+
+export interface CheckOptions {
+  readonly dialect?: string;
+  /** The slug of the address; the document may leave it out, and may not have another. */
+  readonly slug?: string;
+  /** A run of its own, which needs no name. */
+  readonly inline?: boolean;
+}
+
+/** Checks a document. Never throws for what the document says. */
+export function checkDocument(gateway: Gateway, document: Json, options: CheckOptions = {}): Checked {
+  const { dialect, inline } = options;
+  const result = check(withSlug(document, options.slug), {
+    ...(dialect === undefined ? {} : { dialect }),
+    ...(inline === undefined ? {} : { inline }),
+    bash: gateway.config.bashAllowed,
+  });
+  const base = { dialect: result.dialect, warnings: result.warnings };
+  const refused = (problems: readonly Problem[]): Checked => ({ ...base, valid: false, problems, secrets: [] });
+  if (!result.valid || result.definition === undefined) return refused(result.problems);
+  const { slug } = result.definition;
+  if (options.slug !== undefined && slug !== options.slug && writtenSlug(document) !== undefined) {
+    const message = `The document's slug is ${slug}, and the address says ${options.slug}. Make them the same.`;
+    return refused([{ pointer: '/slug', code: 'slug_mismatch', message }]);
+  }
+  const { definition, secrets } = placed(gateway, result.definition, result.secrets, options);
+  const problems = hookProblems(definition);
+  if (problems.length > 0) return refused(problems);
+  return { ...base, valid: true, problems: [], definition, hash: definitionHash(definition), secrets };
+}
+
+/**
+ * The definition under the address's slug, which other dialects do not have, and its secrets under names of that slug;
+ * those of an inline run under names that no stored workflow has.
+ */
+function placed(
+  gateway: Gateway,
+  definition: Definition,
+  secrets: readonly ClearSecret[],
+  { slug = definition.slug, inline }: CheckOptions,
+): { definition: Definition; secrets: readonly ClearSecret[] } {
+  const content = JSON.stringify(secrets);
+  const before = `workflows/${definition.slug}/`;
+  const after =
+    inline === true ? `inline/${hmacHex(gateway.access.keys.secrets, content).slice(0, 16)}/` : `workflows/${slug}/`;
+  if (before === after || secrets.length === 0)
+    return { definition: slug === definition.slug ? definition : { ...definition, slug }, secrets };
+  const names = new Map(
+    secrets.map(({ name }) => [name, name.startsWith(before) ? after + name.slice(before.length) : name]),
+  );
+  return {
+    definition: { ...(renamed(definition as unknown as Json, names) as unknown as Definition), slug },
+    secrets: secrets.map(({ name, value }) => ({ name: names.get(name) ?? name, value })),
+  };
+}
+
+/** References by their new names: they stand in `config.secrets`, and as `{secretRef}` in triggers. */
+function renamed(definition: Json, names: ReadonlyMap<string, string>): Json {
+  if (!isObject(definition)) return definition;
+  const rename = (value: Json): Json => {
+    if (typeof value === 'string') return names.get(value) ?? value;
+    if (Array.isArray(value)) return value.map(rename);
+    return isObject(value)
+      ? Object.fromEntries(Object.entries(value).map(([key, member]) => [key, rename(member)]))
+      : value;
+  };
+  const { triggers, config } = definition;
+  return {
+    ...definition,
+    ...(Array.isArray(triggers)
+      ? {
+          triggers: triggers.map((trigger) =>
+            isObject(trigger) ? { ...trigger, config: rename(trigger['config'] ?? {}) } : trigger,
+          ),
+        }
+      : {}),
+    ...(isObject(config) && config['secrets'] !== undefined
+      ? { config: { ...config, secrets: rename(config['secrets']) } }
+      : {}),
+  };
+}
+
+const writtenSlug = (document: Json): Json | undefined => (isObject(document) ? document['slug'] : undefined);
+
+/** @throws HttpProblem `invalid_definition` with the problems. */
+export function demandValid(checked: Checked): { definition: Definition; hash: string } {
+  const { definition, hash, problems, valid } = checked;
+  if (valid && definition !== undefined && hash !== undefined) return { definition, hash };
+  const [first] = problems;
+  const more = problems.length > 1 ? `, and ${problems.length - 1} more` : '';
+  const where = first === undefined ? 'it cannot be read' : `${first.message} (${first.pointer || '/'})`;
+  throw new HttpProblem('invalid_definition', `The definition has problems: ${where}${more}.`, { problems });
+}
+
+/** Stores what takeSecrets took out. */
+export async function storeSecrets(gateway: Gateway, org: string, secrets: readonly ClearSecret[]): Promise<void> {
+  for (const { name, value } of secrets) await putSecret(gateway.access, org, name, { value });
+}
+
+function withSlug(document: Json, slug: string | undefined): Json {
+  if (slug === undefined || !isObject(document) || document['slug'] !== undefined) return document;
+  return isObject(document['steps']) ? { ...document, slug } : document;
+}
+
+interface CheckResult extends Omit<Checked, 'secrets' | 'hash'> {
+  readonly secrets: readonly ClearSecret[];
+}
+
+function check(document: Json, options: { dialect?: string; inline?: boolean; bash: boolean }): CheckResult {
+  const { definition, dialect, problems, warnings, secrets } = toCanonical(document, options.dialect, {
+    inline: options.inline ?? false,
+  });
+  const base = { dialect, warnings, secrets };
+  if (definition === undefined) return { ...base, valid: false, problems };
+  const compiled = compile(definition);
+  if ('problems' in compiled) return { ...base, valid: false, problems: compiled.problems };
+  return { ...base, valid: true, problems: [], definition };
+}

@@ -1,0 +1,86 @@
+/** What comes in through paths, queries and bodies is checked by zod, and nothing that is not known gets in. */
+import type { Request } from 'express';
+import { z } from 'zod';
+import { pointer } from '../definition/pointer.ts';
+import type { Problem } from '../definition/types.ts';
+import { hasLoneSurrogate } from '../definition/vet.ts';
+import { HttpProblem } from './problem.ts';
+
+/** A text that may stand in ids, logs and stores. */
+export const nameText = (longest: number) =>
+  z
+    .string()
+    .min(1)
+    .max(longest)
+    .refine(
+      (text) => !text.includes('\0') && !hasLoneSurrogate(text),
+      'A name cannot hold NUL or half of a surrogate pair.',
+    );
+
+export const slugText = z
+  .string()
+  .regex(/^[a-z0-9][a-z0-9-]{0,62}$/, 'Expected a slug: lower-case letters, digits and hyphens, at most 63.');
+
+/** A query's number: digits only. */
+export const wholeNumber = (least: number, most: number) =>
+  z
+    .string()
+    .regex(/^\d{1,12}$/, 'Expected a whole number.')
+    .transform(Number)
+    .pipe(z.number().min(least).max(most));
+
+/** `limit` and `cursor`, which all lists take. */
+export const pageQuery = (defaultLimit = 50, most = 1_000) => ({
+  limit: wholeNumber(1, most).default(defaultLimit),
+  cursor: z.string().min(1).max(4_000).optional(),
+});
+
+/** @throws HttpProblem `invalid_request` with a problem for each issue. */
+export function checked<T>(schema: z.ZodType<T>, value: unknown, place: 'body' | 'query' | 'path'): T {
+  const result = schema.safeParse(value);
+  if (result.success) return result.data;
+  const problems = result.error.issues.flatMap(asProblems);
+  const [first] = problems;
+  const where =
+    place === 'body'
+      ? `body${first?.pointer ? ` at ${first.pointer}` : ''}`
+      : `${place} (${first?.pointer.slice(1) || 'parameters'})`;
+  throw new HttpProblem('invalid_request', `The ${where} is not as expected: ${first?.message ?? 'unknown'}`, {
+    problems,
+  });
+}
+
+/** The query, checked. Give a strict object: unknown parameters are refused. */
+export function queryAs<T>(req: Request, schema: z.ZodType<T>): T {
+  return checked(schema, { ...req.query }, 'query');
+}
+
+/** One parameter of the path. */
+export function pathText(req: Request, name: string): string {
+  return checked(nameText(1_000), req.params[name], 'path');
+}
+
+/** The slug of the path; what is no slug names nothing. */
+export function pathSlug(req: Request, name = 'slug'): string {
+  const slug = slugText.safeParse(pathText(req, name));
+  if (slug.success) return slug.data;
+  throw new HttpProblem(
+    'not_found',
+    'There is no workflow of that name: slugs have lower-case letters, digits and hyphens.',
+  );
+}
+
+type Issue = z.core.$ZodIssue;
+
+function asProblems(issue: Issue): Problem[] {
+  if (issue.code === 'unrecognized_keys') {
+    return issue.keys.map((key) => ({
+      pointer: pointer([...issue.path, key]),
+      code: 'unknown_member',
+      message: `${key} is not known here.`,
+    }));
+  }
+  return [{ pointer: pointer(issue.path), code: 'invalid_value', message: sentence(issue.message) }];
+}
+
+const sentence = (text: string): string => (/[.!?]$/.test(text) ? text : `${text}.`);

@@ -1,0 +1,117 @@
+/** What callers do to a run: approve, submit, messages, cancel, terminate (design.md §5). */
+import type { Request, Response, Router } from 'express';
+import { ulid } from 'ulid';
+import { z } from 'zod';
+import { cancelRun, decide, sendMessage, submit, terminateRun } from '../client/run-actions.ts';
+import { readRun } from '../client/run-read.ts';
+import type { Json } from '../template/types.ts';
+import { bodyAs, jsonBody } from './body.ts';
+import type { Gateway } from './context.ts';
+import { checked, nameText, pathText, queryAs } from './door.ts';
+import { principalOf } from './principal.ts';
+import { resource } from './resource.ts';
+
+const json: z.ZodType<Json> = z.json() as z.ZodType<Json>;
+const text = z.string().max(10_000);
+const step = nameText(300);
+const noQuery = z.strictObject({});
+
+const approveBody = z.strictObject({
+  approve: z.boolean(),
+  step: step.optional(),
+  resumeToken: nameText(200).optional(),
+  comments: text.optional(),
+  data: json.optional(),
+});
+const submitBody = z.strictObject({ data: json, step: step.optional() });
+const reasonBody = z.strictObject({ reason: text.optional() });
+
+export function executionActionRoutes(router: Router, gateway: Gateway): void {
+  const { access } = gateway;
+
+  resource(router, '/api/executions/:id/approve', {
+    POST: async (req, res) => {
+      queryAs(req, noQuery);
+      const { approve, ...rest } = bodyAs(req, approveBody);
+      const { organizationId, id: by } = principalOf(req);
+      const id = pathText(req, 'id');
+      const decision = approve ? 'approved' : 'rejected';
+      const { path } = await decide(access, organizationId, id, {
+        decision,
+        ...given(rest),
+        ...personOf(by),
+        ...keyOf(req),
+      });
+      res.json({ executionId: id, path, decision });
+    },
+  });
+
+  resource(router, '/api/executions/:id/submit', {
+    POST: async (req, res) => {
+      queryAs(req, noQuery);
+      const body = bodyAs(req, submitBody);
+      const { organizationId, id: by } = principalOf(req);
+      const id = pathText(req, 'id');
+      const { path } = await submit(access, organizationId, id, {
+        data: body.data,
+        ...(body.step === undefined ? {} : { step: body.step }),
+        ...personOf(by),
+        ...keyOf(req),
+      });
+      res.json({ executionId: id, path });
+    },
+  });
+
+  resource(router, '/api/executions/:id/messages/:name', {
+    POST: async (req, res) => {
+      queryAs(req, noQuery);
+      const id = pathText(req, 'id');
+      const name = checked(nameText(200), req.params['name'], 'path');
+      // With an id of its own a message that is sent twice is one message.
+      const messageId = keyOf(req).key ?? ulid();
+      await sendMessage(access, principalOf(req).organizationId, id, {
+        name,
+        payload: jsonBody(req) ?? null,
+        id: messageId,
+      });
+      res.status(202).json({ executionId: id, name, messageId });
+    },
+  });
+
+  resource(router, '/api/executions/:id/cancel', {
+    POST: (req, res) => end(req, res, (org, id) => cancelRun(access, org, id)),
+  });
+  resource(router, '/api/executions/:id/terminate', {
+    POST: (req, res) =>
+      end(req, res, (org, id, reason) => terminateRun(access, org, id, reason ?? 'terminated through the API')),
+  });
+
+  async function end(
+    req: Request,
+    res: Response,
+    act: (org: string, id: string, reason: string | undefined) => Promise<void>,
+  ): Promise<void> {
+    queryAs(req, noQuery);
+    const { reason } = bodyAs(req, reasonBody);
+    const { organizationId } = principalOf(req);
+    const id = pathText(req, 'id');
+    await act(organizationId, id, reason);
+    const { status } = await readRun(access, organizationId, id, new Set(['input', 'output']));
+    res.status(202).json({ executionId: id, status });
+  }
+}
+
+const personOf = (id: string | undefined): { by?: string } => (id === undefined ? {} : { by: id });
+
+/** The caller's own key for a repeat, where it gives one. */
+export function keyOf(req: Request): { key?: string } {
+  const key = req.get('idempotency-key');
+  return key === undefined ? {} : { key: checked(nameText(200), key, 'body') };
+}
+
+/** The members that are there: what is undefined is left out. */
+function given<T extends object>(members: T): { [K in keyof T]: Exclude<T[K], undefined> } {
+  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as {
+    [K in keyof T]: Exclude<T[K], undefined>;
+  };
+}

@@ -1,0 +1,77 @@
+/** `/api/executions`: runs, started inline, listed and read (design.md §5). */
+import type { Router } from 'express';
+import { z } from 'zod';
+import { readCursor, writeCursor } from '../client/cursor.ts';
+import { describeRun, readResult, readRun } from '../client/run-read.ts';
+import { readTrace } from '../client/trace.ts';
+import type { Gateway } from './context.ts';
+import { pageQuery, pathText, queryAs, wholeNumber } from './door.ts';
+import { listedRuns, runListQuery } from './execution-list.ts';
+import { startInline } from './inline-run.ts';
+import { principalOf } from './principal.ts';
+import { resource } from './resource.ts';
+
+const LONGEST_WAIT_SECONDS = 60;
+
+const readQuery = z.strictObject({
+  exclude: z
+    .string()
+    .regex(/^[a-z]+(,[a-z]+)*$/, 'Expected parts divided by commas.')
+    .optional(),
+});
+const stepsQuery = z.strictObject(pageQuery(1_000, 10_000));
+const resultQuery = z.strictObject({ wait: wholeNumber(0, LONGEST_WAIT_SECONDS).default(0) });
+
+export function executionRoutes(router: Router, gateway: Gateway): void {
+  const { access } = gateway;
+
+  resource(router, '/api/executions', {
+    GET: async (req, res) => {
+      res.json(await listedRuns(gateway, principalOf(req).organizationId, queryAs(req, runListQuery)));
+    },
+    POST: (req, res) => startInline(gateway, req, res),
+  });
+
+  resource(router, '/api/executions/:id', {
+    GET: async (req, res) => {
+      const { exclude } = queryAs(req, readQuery);
+      res.json(
+        await readRun(access, principalOf(req).organizationId, pathText(req, 'id'), new Set(exclude?.split(','))),
+      );
+    },
+  });
+
+  resource(router, '/api/executions/:id/steps', {
+    GET: async (req, res) => {
+      const { limit, cursor } = queryAs(req, stepsQuery);
+      const id = pathText(req, 'id');
+      await describeRun(access, principalOf(req).organizationId, id);
+      const list = `steps ${id}`;
+      const position =
+        cursor === undefined ? undefined : Buffer.from(readCursor(access.keys.cursors, list, cursor)).toString();
+      const page = await readTrace(access, id, { limit, ...(position === undefined ? {} : { cursor: position }) });
+      const next =
+        page.nextCursor === undefined
+          ? {}
+          : { nextCursor: writeCursor(access.keys.cursors, list, Buffer.from(page.nextCursor)) };
+      res.json({ ...page, ...next });
+    },
+  });
+
+  resource(router, '/api/executions/:id/result', {
+    GET: async (req, res) => {
+      const { wait } = queryAs(req, resultQuery);
+      const gone = new AbortController();
+      res.once('close', () => gone.abort());
+      const signal = AbortSignal.any([gone.signal, gateway.closing]);
+      const { ended, ...result } = await readResult(
+        access,
+        principalOf(req).organizationId,
+        pathText(req, 'id'),
+        wait * 1000,
+        signal,
+      );
+      res.status(ended ? 200 : 202).json(result);
+    },
+  });
+}

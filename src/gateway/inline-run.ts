@@ -1,0 +1,109 @@
+/** `POST /api/executions`: a run of a definition that is not stored, in any dialect (document 000 §12). */
+import type { Request, Response } from 'express';
+import { z } from 'zod';
+import { sha256Hex } from '../client/ids.ts';
+import { startRun } from '../client/run-start.ts';
+import { canonicalJson } from '../definition/canonical.ts';
+import { validatePayload, withDefaults } from '../definition/format.ts';
+import type { Definition, JsonObject } from '../definition/types.ts';
+import type { Json } from '../template/types.ts';
+import { bodyAs } from './body.ts';
+import type { Gateway } from './context.ts';
+import { checkDocument, demandValid, dialectName, storeSecrets } from './definition-door.ts';
+import { nameText, queryAs } from './door.ts';
+import { answerDryRun } from './dry-run.ts';
+import { principalOf } from './principal.ts';
+import { HttpProblem } from './problem.ts';
+import { answerStarted } from './start-answer.ts';
+
+const json: z.ZodType<Json> = z.json() as z.ZodType<Json>;
+const LONGEST_TIMEOUT_MS = 10 * 365 * 24 * 60 * 60 * 1000;
+
+const bodySchema = z
+  .strictObject({
+    definition: json.optional(),
+    workflowConfig: json.optional(),
+    stepsConfig: json.optional(),
+    dialect: dialectName.optional(),
+    input: json.optional(),
+    triggeredBy: nameText(200).optional(),
+    triggerData: json.optional(),
+    timeoutMs: z.number().int().min(1).max(LONGEST_TIMEOUT_MS).optional(),
+    presets: z.record(nameText(64), json).optional(),
+    clientRequestId: nameText(200).optional(),
+    dryRun: z.boolean().optional(),
+  })
+  .refine(
+    (body) => (body.definition === undefined) === (body.stepsConfig !== undefined),
+    'Give `definition`, or `workflowConfig` and `stepsConfig`.',
+  );
+
+export async function startInline(gateway: Gateway, req: Request, res: Response): Promise<void> {
+  queryAs(req, z.strictObject({}));
+  const body = bodyAs(req, bodySchema);
+  const { organizationId, id } = principalOf(req);
+  const document = body.definition ?? {
+    workflowConfig: body.workflowConfig ?? {},
+    stepsConfig: body.stepsConfig ?? [],
+  };
+  const checked = checkDocument(gateway, document, {
+    inline: true,
+    ...(body.dialect === undefined ? {} : { dialect: body.dialect }),
+  });
+  const given = body.input ?? {};
+  if (body.dryRun === true) {
+    answerDryRun(res, checked, { input: given, presets: body.presets ?? {}, organizationId });
+    return;
+  }
+  const { definition, hash } = demandValid(checked);
+  const input = acceptedInput(definition, given);
+  await storeSecrets(gateway, organizationId, checked.secrets);
+  const initiator = id ?? body.triggeredBy;
+  const started = await startRun(gateway.access, organizationId, {
+    definition,
+    hash,
+    input,
+    inline: true,
+    trigger: { type: 'inline', ...metadataOf(body.triggeredBy, body.triggerData) },
+    ...(initiator === undefined ? {} : { initiator }),
+    ...(body.presets === undefined ? {} : { presets: body.presets }),
+    ...(body.timeoutMs === undefined ? {} : { timeoutMs: body.timeoutMs }),
+    ...(body.clientRequestId === undefined
+      ? {}
+      : { key: { scope: 'inline', key: body.clientRequestId, fingerprint: fingerprintOf(body) } }),
+  });
+  answerStarted(res, started);
+}
+
+/**
+ * The input with the defaults of its format.
+ * @throws HttpProblem `invalid_input` where it is not what the definition declares.
+ */
+export function acceptedInput(definition: Definition, given: Json): Json {
+  if (definition.input === undefined) return given;
+  const input = withDefaults(definition.input, given);
+  const problems = validatePayload(definition.input, input);
+  const [first] = problems;
+  if (first === undefined) return input;
+  throw new HttpProblem(
+    'invalid_input',
+    `The input is not what workflow ${definition.slug} declares: ${first.message} (${first.pointer || '/'}).`,
+    { problems },
+  );
+}
+
+/** Stands for what a request asks: the same in any order of keys. */
+export function fingerprintOf(body: object): string {
+  const { clientRequestId: _key, ...rest } = body as { [key: string]: Json | undefined };
+  return sha256Hex(canonicalJson(rest as JsonObject)).slice(0, 32);
+}
+
+function metadataOf(triggeredBy: string | undefined, triggerData: Json | undefined): { metadata?: JsonObject } {
+  if (triggeredBy === undefined && triggerData === undefined) return {};
+  return {
+    metadata: {
+      ...(triggeredBy === undefined ? {} : { triggeredBy }),
+      ...(triggerData === undefined ? {} : { triggerData }),
+    },
+  };
+}

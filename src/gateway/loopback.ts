@@ -1,0 +1,43 @@
+/**
+ * Without keys the gateway serves this machine only. A web page in the user's browser is not this machine's user: so Host
+ * must be a name of this machine (a page whose name was pointed here by its own DNS has another), and Origin, where a
+ * browser sends one, must be the gateway's own.
+ */
+import type { RequestHandler } from 'express';
+import type { Config } from '../config.ts';
+import { HttpProblem } from './problem.ts';
+
+/** Signature, key or token count there, and callers come from anywhere. */
+const PUBLIC_PATHS = /^\/(webhooks|callbacks)\//;
+const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[?::1\]?)$/i;
+
+export const isLoopback = (host: string): boolean => LOOPBACK.test(host);
+
+export function guardLoopback(config: Config): RequestHandler {
+  const publicHost = config.publicUrl === undefined ? undefined : new URL(config.publicUrl).host.toLowerCase();
+  return (req, _res, next) => {
+    if (PUBLIC_PATHS.test(req.path)) return next();
+    const host = (req.get('host') ?? '').toLowerCase();
+    if (!isLoopback(nameOf(host)) && host !== publicHost) {
+      throw new HttpProblem(
+        'host_not_allowed',
+        'This gateway has no keys, so it answers to names of this machine only, such as localhost.',
+      );
+    }
+    const origin = req.get('origin')?.toLowerCase();
+    if (origin !== undefined && originHost(origin) !== host && originHost(origin) !== publicHost) {
+      throw new HttpProblem(
+        'origin_not_allowed',
+        'This gateway has no keys, so pages of other origins may not call it.',
+      );
+    }
+    next();
+  };
+}
+
+const nameOf = (host: string): string => host.replace(/:\d+$/, '');
+
+/** `null` and what is no URL is nobody's origin. */
+function originHost(origin: string): string | undefined {
+  return /^https?:\/\/([^/?#@]+)$/.exec(origin)?.[1];
+}

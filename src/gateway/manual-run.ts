@@ -1,0 +1,111 @@
+/** `POST /api/triggers/manual/run`: a run of a stored workflow, once for each request id (document 002). */
+import type { Router } from 'express';
+import { z } from 'zod';
+import { readDefinition } from '../client/definitions.ts';
+import { findKeyedRun, startRun } from '../client/run-start.ts';
+import { coerceState } from '../definition/format.ts';
+import { below } from '../definition/pointer.ts';
+import type { Definition, Problem } from '../definition/types.ts';
+import type { Json } from '../template/types.ts';
+import { bodyAs } from './body.ts';
+import type { Gateway } from './context.ts';
+import { nameText, queryAs, slugText } from './door.ts';
+import { acceptedInput, fingerprintOf } from './inline-run.ts';
+import { principalOf } from './principal.ts';
+import { HttpProblem } from './problem.ts';
+import { resource } from './resource.ts';
+import { answerStarted } from './start-answer.ts';
+
+const json: z.ZodType<Json> = z.json() as z.ZodType<Json>;
+const SCOPE = 'manual';
+
+const bodySchema = z
+  .strictObject({
+    workflowId: slugText,
+    input: json.optional(),
+    variables: json.optional(),
+    state: z.record(nameText(200), json).optional(),
+    clientRequestId: nameText(200).optional(),
+    presets: z.record(nameText(64), json).optional(),
+  })
+  .refine(
+    (body) => body.input === undefined || body.variables === undefined,
+    'Give `input` or `variables`, not both: they are the same.',
+  );
+
+export function manualRunRoutes(router: Router, gateway: Gateway): void {
+  const { access } = gateway;
+
+  resource(router, '/api/triggers/manual/run', {
+    POST: async (req, res) => {
+      queryAs(req, z.strictObject({}));
+      const body = bodyAs(req, bodySchema);
+      const { organizationId, id } = principalOf(req);
+      const key =
+        body.clientRequestId === undefined
+          ? undefined
+          : { scope: SCOPE, key: body.clientRequestId, fingerprint: fingerprintOf(body) };
+      // First: what was started before is answered the same whatever became of the workflow meanwhile.
+      const known = key === undefined ? undefined : await findKeyedRun(access, organizationId, body.workflowId, key);
+      if (known !== undefined) return answerStarted(res, known);
+      const { head, definition } = await demandRunnable(gateway, organizationId, body.workflowId);
+      const input = acceptedInput(definition, body.input ?? body.variables ?? {});
+      const started = await startRun(access, organizationId, {
+        definition,
+        hash: head.hash,
+        input,
+        trigger: { type: 'manual' },
+        state: initialState(definition, body.state ?? {}),
+        ...(body.presets === undefined ? {} : { presets: body.presets }),
+        ...(id === undefined ? {} : { initiator: id }),
+        ...(key === undefined ? {} : { key }),
+      });
+      answerStarted(res, started);
+    },
+  });
+}
+
+/** @throws HttpProblem `not_found`, `workflow_disabled`. */
+export async function demandRunnable(
+  gateway: Gateway,
+  org: string,
+  slug: string,
+): Promise<NonNullable<Awaited<ReturnType<typeof readDefinition>>>> {
+  const found = await readDefinition(gateway.access, org, slug);
+  if (found === undefined) throw new HttpProblem('not_found', `There is no workflow called ${slug}.`);
+  if (!found.head.enabled)
+    throw new HttpProblem('workflow_disabled', `Workflow ${slug} is disabled. Store it with enabled: true to run it.`);
+  return found;
+}
+
+/** Given state as its declared types. @throws HttpProblem `invalid_input`. */
+export function initialState(
+  definition: Definition,
+  given: { readonly [key: string]: Json },
+): { [key: string]: string | number | boolean } {
+  const state: { [key: string]: string | number | boolean } = {};
+  const problems: Problem[] = [];
+  for (const [key, value] of Object.entries(given)) {
+    const field = Object.hasOwn(definition.state ?? {}, key) ? definition.state?.[key] : undefined;
+    const pointer = below('/state', key);
+    if (field === undefined) {
+      problems.push({ pointer, code: 'invalid_state', message: `The workflow declares no state ${key}.` });
+      continue;
+    }
+    const fitting = coerceState(field, value);
+    if ('problem' in fitting)
+      problems.push({ pointer, code: 'invalid_state', message: `The state ${key}: ${fitting.problem}.` });
+    // Null empties a field, which it is without a value of its own.
+    else if (isScalar(fitting.value)) state[key] = fitting.value;
+  }
+  if (problems.length > 0)
+    throw new HttpProblem(
+      'invalid_input',
+      `The state is not what workflow ${definition.slug} declares: ${problems[0]?.message}`,
+      { problems },
+    );
+  return state;
+}
+
+const isScalar = (value: Json): value is string | number | boolean =>
+  ['string', 'number', 'boolean'].includes(typeof value);

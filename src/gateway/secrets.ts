@@ -1,0 +1,72 @@
+/** `/api/secrets`: stored encrypted, listed by name, and never answered (E7). */
+import type { Router } from 'express';
+import { z } from 'zod';
+import { readCursor, writeCursor } from '../client/cursor.ts';
+import { deleteSecret, LONGEST_SECRET_BYTES, listSecrets, putSecret } from '../client/secrets.ts';
+import { bodyAs } from './body.ts';
+import type { Gateway } from './context.ts';
+import { checked, nameText, pageQuery, queryAs, slugText } from './door.ts';
+import { principalOf } from './principal.ts';
+import { resource } from './resource.ts';
+
+const name = nameText(200).regex(
+  /^[A-Za-z0-9][A-Za-z0-9._/-]*$/,
+  'Expected letters, digits and . _ - /, such as payments/live.',
+);
+const host = z
+  .string()
+  .max(255)
+  .regex(/^(\*\.)?[A-Za-z0-9._-]+(:\d{1,5})?$/, 'Expected a host such as api.example.com or *.example.com.');
+
+const bodySchema = z.strictObject({
+  value: z.string().min(1).max(LONGEST_SECRET_BYTES),
+  allowedHosts: z.array(host).min(1).max(100).optional(),
+  allowedWorkflows: z.array(slugText).min(1).max(100).optional(),
+});
+
+const LIST = 'secrets';
+
+export function secretRoutes(router: Router, gateway: Gateway): void {
+  const { access } = gateway;
+  const { cursors } = access.keys;
+
+  resource(router, '/api/secrets', {
+    GET: async (req, res) => {
+      const { limit, cursor } = queryAs(req, z.strictObject(pageQuery()));
+      const { organizationId } = principalOf(req);
+      const after =
+        cursor === undefined ? '' : Buffer.from(readCursor(cursors, `${LIST} ${organizationId}`, cursor)).toString();
+      const rest = (await listSecrets(access, organizationId)).filter((secret) => secret.name > after);
+      const items = rest.slice(0, limit);
+      const last = items.at(-1);
+      const hasMore = rest.length > items.length && last !== undefined;
+      res.json({
+        items,
+        ...(hasMore ? { nextCursor: writeCursor(cursors, `${LIST} ${organizationId}`, Buffer.from(last.name)) } : {}),
+      });
+    },
+  });
+
+  resource(router, '/api/secrets/:name', {
+    PUT: async (req, res) => {
+      queryAs(req, z.strictObject({}));
+      const body = bodyAs(req, bodySchema);
+      const { created, secret } = await putSecret(
+        access,
+        principalOf(req).organizationId,
+        checked(name, req.params['name'], 'path'),
+        {
+          value: body.value,
+          ...(body.allowedHosts === undefined ? {} : { allowedHosts: body.allowedHosts }),
+          ...(body.allowedWorkflows === undefined ? {} : { allowedWorkflows: body.allowedWorkflows }),
+        },
+      );
+      res.status(created ? 201 : 200).json(secret);
+    },
+    DELETE: async (req, res) => {
+      queryAs(req, z.strictObject({}));
+      await deleteSecret(access, principalOf(req).organizationId, checked(name, req.params['name'], 'path'));
+      res.status(204).end();
+    },
+  });
+}

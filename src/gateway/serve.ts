@@ -1,0 +1,88 @@
+/** Listening: the gateway's beginning and end. */
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { type Logger, pino } from 'pino';
+import { access } from '../client/access.ts';
+import type { TemporalConnection } from '../client/connect.ts';
+import { type Config, loadMasterKey } from '../config.ts';
+import { buildApp } from './app.ts';
+import { isLoopback } from './loopback.ts';
+
+export interface GatewayDeps {
+  /** Open, and not closed here. */
+  readonly temporal: Pick<TemporalConnection, 'client' | 'namespace'>;
+  /** Default: no log. */
+  readonly log?: Logger;
+  /** Temporal's Web UI, for links. */
+  readonly uiUrl?: string;
+}
+
+/** The gateway cannot listen where the settings say. */
+export class GatewayError extends Error {
+  readonly code: 'keys_required' | 'cannot_listen';
+  readonly exitCode = 20;
+  constructor(code: GatewayError['code'], message: string, cause?: unknown) {
+    super(message, cause === undefined ? {} : { cause });
+    this.name = 'GatewayError';
+    this.code = code;
+  }
+}
+
+/** How long requests that are under way may take to end. */
+const CLOSING_MS = 5_000;
+
+/**
+ * Listens, and answers where. `close` takes no new requests, lets those under way end, and resolves within seconds.
+ * @throws GatewayError `keys_required` on another interface than loopback, `cannot_listen` where the port is taken.
+ */
+export async function startGateway(
+  config: Config,
+  deps: GatewayDeps,
+): Promise<{ url: string; close(): Promise<void> }> {
+  const log = deps.log ?? pino({ enabled: false });
+  if (!isLoopback(config.host)) {
+    throw new GatewayError(
+      'keys_required',
+      `Without API keys the gateway serves this machine only, and SIGNALBOX_HOST is ${config.host}. Set it to 127.0.0.1.`,
+    );
+  }
+  const closing = new AbortController();
+  let url = '';
+  const app = buildApp({
+    access: access(deps.temporal, config, loadMasterKey(config), deps.uiUrl),
+    config,
+    log,
+    closing: closing.signal,
+    publicUrl: () => config.publicUrl ?? url,
+  });
+  const server = createServer(app);
+  const { port } = await listen(server, config);
+  url = `http://${config.host.includes(':') ? `[${config.host.replace(/^\[|\]$/g, '')}]` : config.host}:${port}`;
+  log.warn({ url }, 'The gateway has no API keys: it serves this machine only.');
+  return {
+    url,
+    close: async () => {
+      closing.abort();
+      const ended = new Promise<void>((resolve) => server.close(() => resolve()));
+      server.closeIdleConnections();
+      const force = setTimeout(() => server.closeAllConnections(), CLOSING_MS);
+      await ended;
+      clearTimeout(force);
+    },
+  };
+}
+
+function listen(server: Server, config: Config): Promise<AddressInfo> {
+  return new Promise((resolve, reject) => {
+    server.once('error', (error) => {
+      reject(
+        new GatewayError(
+          'cannot_listen',
+          `Port ${config.port} of ${config.host} cannot be listened on (${'code' in error ? String(error.code) : error.message}). Choose another with SIGNALBOX_PORT.`,
+          error,
+        ),
+      );
+    });
+    server.listen(config.port, config.host.replace(/^\[|\]$/g, ''), () => resolve(server.address() as AddressInfo));
+  });
+}

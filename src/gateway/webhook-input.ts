@@ -1,0 +1,74 @@
+/** What a run is given of a delivery: the payload, or what the trigger's mapping makes of it (language.md §10). */
+import { isObject, own, put } from '../definition/json.ts';
+import type { JsonObject } from '../definition/types.ts';
+import { parseTemplate, render } from '../template/template.ts';
+import { type Json, TemplateError } from '../template/types.ts';
+import { HttpProblem } from './problem.ts';
+
+export interface WebhookParts {
+  readonly body: Json;
+  readonly query: JsonObject;
+  /** Lower case; without those that prove something. */
+  readonly headers: JsonObject;
+  readonly params: JsonObject;
+  /** Epoch milliseconds. */
+  readonly now: number;
+}
+
+/** The body with the query as `query`; a body that is no object stands under `body` where there is a query. */
+export function payloadOf(body: Json, query: JsonObject): Json {
+  if (Object.keys(query).length === 0) return body;
+  return isObject(body) ? { ...body, query } : { body, query };
+}
+
+/**
+ * Key by key: `$.a.b[0]` is a path into the payload (document 002), anything else a template over body, query, headers
+ * and params.
+ * @throws HttpProblem `invalid_mapping` where a template cannot be evaluated.
+ */
+export function mapped(mapping: { readonly [key: string]: string }, parts: WebhookParts): JsonObject {
+  const payload = payloadOf(parts.body, parts.query);
+  const roots: JsonObject = { body: parts.body, query: parts.query, headers: parts.headers, params: parts.params };
+  const scope = { root: (name: string) => own(roots, name) };
+  const input: JsonObject = {};
+  for (const [key, written] of Object.entries(mapping)) {
+    try {
+      put(
+        input,
+        key,
+        written.startsWith('$')
+          ? atPath(payload, written)
+          : render(parseTemplate(written), scope, { now: parts.now }).value,
+      );
+    } catch (error) {
+      if (!(error instanceof TemplateError)) throw error;
+      throw new HttpProblem(
+        'invalid_mapping',
+        `The trigger's mapping of ${key} cannot be made from this delivery: ${error.message}`,
+      );
+    }
+  }
+  return input;
+}
+
+/** The value at `$.a['b c'][0]`; null where the path leads nowhere. */
+function atPath(value: Json, path: string): Json {
+  const pattern = /\.([^.[\]]+)|\[(\d+)\]|\['([^']*)'\]|\["([^"]*)"\]/gy;
+  let here: Json | undefined = value;
+  let at = 1;
+  while (at < path.length) {
+    pattern.lastIndex = at;
+    const found = pattern.exec(path);
+    if (found === null) return null;
+    at = pattern.lastIndex;
+    const [, name, index, single, double] = found;
+    here =
+      index === undefined
+        ? own(here, name ?? single ?? double ?? '')
+        : Array.isArray(here)
+          ? here[Number(index)]
+          : undefined;
+    if (here === undefined) return null;
+  }
+  return here;
+}

@@ -1,0 +1,196 @@
+/** `/webhooks/:org/:path`, and `/webhooks/:path` for `default`: deliveries that start runs (design.md §5). */
+import type { Request, Response, Router } from 'express';
+import { readHook } from '../client/hooks.ts';
+import { sha256Hex } from '../client/ids.ts';
+import { readResult } from '../client/run-read.ts';
+import { findRecentRun, type StartedRun, startRun } from '../client/run-start.ts';
+import { readSecret } from '../client/secrets.ts';
+import type { HookConfig } from '../definition/actors.ts';
+import type { JsonObject } from '../definition/types.ts';
+import { DEFAULT_ORGANIZATION } from '../engine/start.ts';
+import type { Json } from '../template/types.ts';
+import { mediaOf, rawBody } from './body.ts';
+import type { Gateway } from './context.ts';
+import { nameText, pathText } from './door.ts';
+import { acceptedInput } from './inline-run.ts';
+import { parseJson } from './json-guard.ts';
+import { demandRunnable } from './manual-run.ts';
+import { HttpProblem } from './problem.ts';
+import { type Handlers, methodNotAllowed, resource } from './resource.ts';
+import type { Delivery, Scheme } from './schemes/scheme.ts';
+import { schemeOf } from './schemes/table.ts';
+import { answerStarted } from './start-answer.ts';
+import { mapped, payloadOf, type WebhookParts } from './webhook-input.ts';
+
+/** How long a body's hash stands for its delivery, where the sender gives deliveries no id. */
+const BODY_KEY_MS = 5 * 60 * 1000;
+/** How long `respond: result` waits. */
+const RESULT_MS = 30_000;
+/** Headers that carry credentials whatever the scheme. */
+const CREDENTIALS: ReadonlySet<string> = new Set(['authorization', 'proxy-authorization', 'cookie', 'x-api-key']);
+
+export function webhookRoutes(router: Router, gateway: Gateway): void {
+  const any = (handler: (req: Request, res: Response) => Promise<void>): Handlers => ({
+    GET: handler,
+    POST: handler,
+    PUT: handler,
+    PATCH: handler,
+    DELETE: handler,
+  });
+  resource(
+    router,
+    '/webhooks/:path',
+    any((req, res) => deliver(gateway, req, res, DEFAULT_ORGANIZATION)),
+  );
+  resource(
+    router,
+    '/webhooks/:org/:path',
+    any((req, res) => deliver(gateway, req, res, pathText(req, 'org'))),
+  );
+}
+
+async function deliver(gateway: Gateway, req: Request, res: Response, org: string): Promise<void> {
+  const { access } = gateway;
+  const path = pathText(req, 'path');
+  const hook = await readHook(access, org, path);
+  const nothing = () => new HttpProblem('not_found', 'No webhook answers at this address.');
+  if (hook?.owner == null || hook.config === null || !hook.config.enabled) throw nothing();
+  const { owner, config } = hook;
+  if (req.method !== config.method) throw methodNotAllowed(req.method, config.method);
+  const scheme = schemeOf(config.scheme);
+  if (scheme === undefined) throw nothing();
+  const delivery: Delivery = { raw: rawBody(req), header: (name) => req.get(name), now: Date.now() };
+  const verdict = scheme.verify(delivery, await secretsOf(gateway, org, owner.workflow, config), config.options);
+  if (!verdict.ok) throw new HttpProblem(verdict.code, verdict.message);
+  demandHeaders(req, config);
+
+  const parts: WebhookParts = {
+    body: bodyOf(req),
+    query: queryOf(req),
+    headers: headersOf(req, scheme, config),
+    params: { org, path },
+    now: delivery.now,
+  };
+  const given = config.mapping === undefined ? payloadOf(parts.body, parts.query) : mapped(config.mapping, parts);
+  const { head, definition } = await demandRunnable(gateway, org, owner.workflow);
+  const input = acceptedInput(definition, given);
+  const identity = identityOf(scheme, delivery, parts);
+  const start = (key: string) =>
+    startRun(access, org, {
+      definition,
+      hash: head.hash,
+      input,
+      trigger: {
+        type: 'webhook',
+        id: `${owner.workflow}.${owner.trigger}`,
+        metadata: { path, ...(identity.id === undefined ? {} : { deliveryId: identity.id }) },
+      },
+      key: { scope: `webhook ${path}`, key, fingerprint: key },
+    });
+  const started =
+    identity.id === undefined
+      ? await startOncePerBody(gateway, org, owner.workflow, path, identity.hash, delivery.now, start)
+      : await start(`id ${identity.id}`);
+  if (config.respond === 'result') await answerResult(gateway, org, res, started);
+  else answerStarted(res, started, 202);
+}
+
+/** Two secrets while rotating; one that is gone does not hinder the other. */
+async function secretsOf(gateway: Gateway, org: string, workflow: string, config: HookConfig): Promise<string[]> {
+  if (config.secrets.length === 0) return [];
+  const read = await Promise.allSettled(
+    config.secrets.map((name) => readSecret(gateway.access, org, name, { workflow })),
+  );
+  const values = read.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
+  const [failed] = read.flatMap((one) => (one.status === 'rejected' ? [one.reason as unknown] : []));
+  if (values.length === 0 && failed !== undefined) throw failed;
+  return values;
+}
+
+function demandHeaders(req: Request, config: HookConfig): void {
+  for (const [name, wanted] of Object.entries(config.headers)) {
+    const value = req.get(name);
+    if (value === undefined || (wanted !== '' && wanted !== '*' && value !== wanted)) {
+      throw new HttpProblem(
+        'required_header_missing',
+        `A delivery needs the header ${name} with the value that the trigger asks for.`,
+      );
+    }
+  }
+}
+
+/** JSON, whatever the content type says, or a form; nothing at all is an empty object. */
+function bodyOf(req: Request): Json {
+  const bytes = rawBody(req);
+  if (bytes.length === 0) return {};
+  if (mediaOf(req) !== 'form') return parseJson(bytes);
+  const fields = Object.fromEntries(new URLSearchParams(bytes.toString('utf8')));
+  // GitHub and Slack can send their JSON as one field of a form.
+  const { payload } = fields;
+  return payload?.startsWith('{') ? parseJson(Buffer.from(payload)) : fields;
+}
+
+function queryOf(req: Request): JsonObject {
+  const query: JsonObject = {};
+  for (const [name, value] of Object.entries(req.query)) {
+    if (!nameText(200).safeParse(name).success)
+      throw new HttpProblem('invalid_name', 'A parameter of the query has a name that cannot be used.');
+    query[name] = value as Json;
+  }
+  return query;
+}
+
+function headersOf(req: Request, scheme: Scheme, config: HookConfig): JsonObject {
+  const hidden = new Set([...CREDENTIALS, ...scheme.privateHeaders(config.options)]);
+  const headers: JsonObject = {};
+  for (const [name, value] of Object.entries(req.headers)) {
+    if (!hidden.has(name) && value !== undefined) headers[name] = Array.isArray(value) ? value.join(', ') : value;
+  }
+  return headers;
+}
+
+/** What makes two deliveries the same: the sender's id, else everything that was sent. */
+function identityOf(scheme: Scheme, delivery: Delivery, parts: WebhookParts): { id?: string; hash: string } {
+  const id = scheme.deliveryId?.(delivery) ?? delivery.header('Idempotency-Key');
+  const hash = sha256Hex(delivery.raw, '\n', JSON.stringify(parts.query));
+  return id === undefined || id === '' ? { hash } : { id, hash };
+}
+
+/**
+ * A window of five minutes that slides: keys are of fixed spans of five minutes, and the span before is looked at first.
+ */
+async function startOncePerBody(
+  gateway: Gateway,
+  org: string,
+  workflow: string,
+  path: string,
+  hash: string,
+  now: number,
+  start: (key: string) => Promise<StartedRun>,
+): Promise<StartedRun> {
+  const span = Math.floor(now / BODY_KEY_MS);
+  const keyOf = (n: number) => `body ${n} ${hash}`;
+  const before = await findRecentRun(
+    gateway.access,
+    org,
+    workflow,
+    { scope: `webhook ${path}`, key: keyOf(span - 1) },
+    now - BODY_KEY_MS,
+  );
+  return before ?? start(keyOf(span));
+}
+
+async function answerResult(gateway: Gateway, org: string, res: Response, started: StartedRun): Promise<void> {
+  const gone = new AbortController();
+  res.once('close', () => gone.abort());
+  const { executionId } = started;
+  const { ended, ...result } = await readResult(
+    gateway.access,
+    org,
+    executionId,
+    RESULT_MS,
+    AbortSignal.any([gone.signal, gateway.closing]),
+  );
+  if (!ended) return answerStarted(res, started, 202);
+  res.status(200).json({ executionId, ...result });
+}

@@ -1,0 +1,147 @@
+/** `/api/workflows`: definitions, stored, read, listed, deleted and checked (design.md §5). */
+import type { Request, Response, Router } from 'express';
+import { z } from 'zod';
+import {
+  type DefinitionWrite,
+  listDefinitions,
+  putDefinition,
+  readDefinition,
+  readHead,
+  removeDefinition,
+} from '../client/definitions.ts';
+import type { DefinitionHead } from '../definition/actors.ts';
+import type { Definition } from '../definition/types.ts';
+import type { Gateway } from './context.ts';
+import { checkDocument, demandValid, dialectName, documentOf, storeSecrets } from './definition-door.ts';
+import { pageQuery, pathSlug, queryAs } from './door.ts';
+import { listedRuns, runListQuery } from './execution-list.ts';
+import { principalOf } from './principal.ts';
+import { HttpProblem } from './problem.ts';
+import { resource } from './resource.ts';
+
+const listQuery = z.strictObject({
+  ...pageQuery(),
+  enabled: z.enum(['true', 'false']).optional(),
+  tag: z.string().min(1).max(200).optional(),
+});
+const writeQuery = z.strictObject({ dialect: dialectName.optional() });
+const noQuery = z.strictObject({});
+
+export function workflowRoutes(router: Router, gateway: Gateway): void {
+  const { access } = gateway;
+
+  resource(router, '/api/workflows', {
+    GET: async (req, res) => {
+      const { organizationId } = principalOf(req);
+      const { limit, cursor, enabled, tag } = queryAs(req, listQuery);
+      const page = await listDefinitions(access, organizationId, {
+        limit,
+        ...(cursor === undefined ? {} : { cursor }),
+        ...(enabled === undefined ? {} : { enabled: enabled === 'true' }),
+        ...(tag === undefined ? {} : { tag }),
+      });
+      res.json({ ...page, items: page.items.map((head) => shownHead(head)) });
+    },
+    POST: (req, res) => store(req, res, undefined),
+  });
+
+  resource(
+    router,
+    '/api/workflows/validate',
+    {
+      POST: (req, res) => {
+        const { dialect } = queryAs(req, writeQuery);
+        const {
+          valid,
+          problems,
+          warnings,
+          hash,
+          dialect: found,
+        } = checkDocument(gateway, documentOf(req), dialect === undefined ? {} : { dialect });
+        res.json({ valid, dialect: found, problems, warnings, ...(hash === undefined ? {} : { hash }) });
+      },
+    },
+    // A workflow may be called `validate`.
+    { open: true },
+  );
+
+  resource(router, '/api/workflows/:slug', {
+    PUT: (req, res) => store(req, res, pathSlug(req)),
+    GET: async (req, res) => {
+      queryAs(req, noQuery);
+      const slug = pathSlug(req);
+      const found = await readDefinition(access, principalOf(req).organizationId, slug);
+      if (found === undefined) throw missing(slug);
+      res.setHeader('etag', `"${found.head.hash}"`);
+      res.json({ ...shownHead(found.head), definition: found.definition, ...hooksShown(found.definition) });
+    },
+    DELETE: async (req, res) => {
+      queryAs(req, noQuery);
+      const { organizationId, id } = principalOf(req);
+      const ifMatch = etagOf(req.get('if-match'));
+      await removeDefinition(access, organizationId, pathSlug(req), {
+        ...(ifMatch === undefined ? {} : { ifMatch }),
+        ...(id === undefined ? {} : { by: id }),
+      });
+      res.status(204).end();
+    },
+  });
+
+  resource(router, '/api/workflows/:slug/executions', {
+    GET: async (req, res) => {
+      const slug = pathSlug(req);
+      const { organizationId } = principalOf(req);
+      const filter = { ...queryAs(req, runListQuery), workflowId: slug };
+      if ((await readHead(access, organizationId, slug)) === undefined) throw missing(slug);
+      res.json(await listedRuns(gateway, organizationId, filter));
+    },
+  });
+
+  async function store(req: Request, res: Response, slug: string | undefined): Promise<void> {
+    const { dialect } = queryAs(req, writeQuery);
+    const { organizationId, id } = principalOf(req);
+    const checked = checkDocument(gateway, documentOf(req), {
+      ...(dialect === undefined ? {} : { dialect }),
+      ...(slug === undefined ? {} : { slug }),
+    });
+    const { definition, hash } = demandValid(checked);
+    await storeSecrets(gateway, organizationId, checked.secrets);
+    const ifMatch = etagOf(req.get('if-match'));
+    const write: DefinitionWrite = {
+      definition,
+      hash,
+      source: 'update',
+      ...(id === undefined ? {} : { by: id }),
+      ...(ifMatch === undefined ? {} : { ifMatch }),
+      ...(req.get('if-none-match')?.trim() === '*' ? { ifNew: true } : {}),
+    };
+    const { created, head } = await putDefinition(access, organizationId, write);
+    res.setHeader('etag', `"${head.hash}"`);
+    if (created) res.setHeader('location', `/api/workflows/${head.slug}`);
+    res.status(created ? 201 : 200).json({ ...shownHead(head), ...hooksShown(definition), warnings: checked.warnings });
+  }
+
+  /** Where the definition's webhooks are. */
+  function hooksShown(definition: Definition): { triggers?: unknown[] } {
+    const triggers = (definition.triggers ?? []).map(({ name, type, enabled, config }) => ({
+      name,
+      type,
+      enabled: enabled ?? true,
+      ...(type === 'webhook' ? { webhookUrl: `${gateway.publicUrl()}/webhooks/${String(config?.['path'])}` } : {}),
+    }));
+    return triggers.length === 0 ? {} : { triggers };
+  }
+}
+
+/** `{slug, name, version, hash, enabled, tags, updatedAt}` and a little more (design.md §5, "Answers"). */
+export function shownHead(head: DefinitionHead): Omit<DefinitionHead, 'hooks' | 'revision'> {
+  const { hooks: _hooks, revision: _revision, ...shown } = head;
+  return shown;
+}
+
+const missing = (slug: string): HttpProblem => new HttpProblem('not_found', `There is no workflow called ${slug}.`);
+
+/** The hash of an If-Match, quoted or not; `*` is itself. */
+function etagOf(header: string | undefined): string | undefined {
+  return header?.trim().replace(/^(W\/)?"(.*)"$/, '$2');
+}
