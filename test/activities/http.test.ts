@@ -1,0 +1,282 @@
+import { gzipSync } from 'node:zlib';
+import { CancelledFailure } from '@temporalio/common';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { environment, failure, http, serve, type TestServer } from './server.ts';
+
+let server: TestServer;
+const last = () => server.seen.at(-1)!;
+
+beforeAll(async () => {
+  server = await serve((seen, response) => {
+    const url = new URL(seen.url, 'http://x');
+    const status = Number(url.searchParams.get('status') ?? 200);
+    switch (url.pathname) {
+      case '/json':
+        response.writeHead(status, { 'content-type': 'application/problem+json; charset=utf-8' }).end('{"ok":[1]}');
+        return;
+      case '/not-json':
+        response.writeHead(200, { 'content-type': 'application/json' }).end('<html>');
+        return;
+      case '/text':
+        response
+          .writeHead(status, { 'content-type': 'text/plain', 'retry-after': url.searchParams.get('after') ?? '' })
+          .end('hello');
+        return;
+      case '/latin':
+        response.writeHead(200, { 'content-type': 'text/plain; charset=iso-8859-1' }).end(Buffer.from([0xe9]));
+        return;
+      case '/bytes':
+        response.writeHead(200, { 'content-type': 'image/png' }).end(Buffer.from([1, 2, 255]));
+        return;
+      case '/empty':
+        response.writeHead(204).end();
+        return;
+      case '/deep':
+        response.writeHead(200, { 'content-type': 'application/json' }).end('['.repeat(5_000) + ']'.repeat(5_000));
+        return;
+      case '/gzip':
+        response
+          .writeHead(200, { 'content-type': 'application/json', 'content-encoding': 'gzip' })
+          .end(gzipSync('{"zip":1}'));
+        return;
+      case '/bomb':
+        response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync(Buffer.alloc(20_000_000)));
+        return;
+      case '/broken-gzip':
+        response.writeHead(200, { 'content-encoding': 'gzip' }).end('not gzip');
+        return;
+      case '/endless': {
+        response.writeHead(200, { 'content-type': 'text/plain' });
+        const more = () => response.write('x'.repeat(65_536), (error) => error ?? setImmediate(more));
+        more();
+        return;
+      }
+      case '/controls':
+        // Six bytes each, as JSON writes them.
+        response.writeHead(200, { 'content-type': 'text/plain' }).end(Buffer.alloc(400_000, 1));
+        return;
+      case '/cut':
+        response.writeHead(200, { 'content-length': 100 });
+        response.write('half', () => response.destroy());
+        return;
+      case '/slow':
+        response.writeHead(200);
+        response.write('.');
+        return;
+      default:
+        response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(seen.body));
+    }
+  });
+});
+afterAll(() => server.close());
+
+describe('a request', () => {
+  it('has its method, query, headers and JSON body, and the visit’s idempotency key', async () => {
+    await http({
+      config: {
+        method: 'PUT',
+        url: `${server.url}/orders?a=1`,
+        query: { b: [2, 'zwei'], c: true, left: null },
+        headers: { 'X-Trace': 7, 'user-agent': null },
+        body: { cents: 5 },
+      },
+    });
+    expect(last()).toMatchObject({ method: 'PUT', url: '/orders?a=1&b=2&b=zwei&c=true', body: '{"cents":5}' });
+    expect(last().headers).toMatchObject({
+      'x-trace': '7',
+      'content-type': 'application/json',
+      'idempotency-key': 'run.default.w.1/pay#2',
+    });
+    expect(last().headers['user-agent']).toBeUndefined();
+  });
+
+  it.each([
+    ['plain text', undefined, 'text/plain; charset=utf-8', 'plain text'],
+    [{ a: 1, b: ['x y', null] }, 'form', 'application/x-www-form-urlencoded', 'a=1&b=x+y'],
+    ['aGVsbG8=', 'base64', 'application/octet-stream', 'hello'],
+    ['a', 'json', 'application/json', '"a"'],
+    [null, undefined, 'application/json', 'null'],
+  ])('sends %j as %s', async (body, bodyAs, type, sent) => {
+    await http({ config: { url: server.url, body, ...(bodyAs === undefined ? {} : { bodyAs }) } });
+    expect(last()).toMatchObject({ method: 'POST', body: sent, headers: { 'content-type': type } });
+  });
+
+  it('keeps an idempotency key and a content type that the step sets', async () => {
+    await http({
+      config: {
+        url: server.url,
+        headers: { 'Idempotency-Key': 'mine', 'Content-Type': 'application/x-www-form-urlencoded' },
+        body: { a: 1 },
+      },
+    });
+    expect(last()).toMatchObject({ body: 'a=1', headers: { 'idempotency-key': 'mine' } });
+  });
+
+  it.each([
+    [{ type: 'bearer', token: 't' }, 'authorization', 'Bearer t'],
+    [{ type: 'basic', username: 'u', password: 'p' }, 'authorization', 'Basic dTpw'],
+    [{ type: 'apiKey', value: 'k' }, 'x-api-key', 'k'],
+    [{ type: 'apiKey', name: 'X-Key', value: 'k', in: 'header' }, 'x-key', 'k'],
+  ])('authenticates with %j', async (auth, header, value) => {
+    await http({ config: { url: server.url, auth } });
+    expect(last().headers[header]).toBe(value);
+  });
+
+  it('authenticates with a key in the query', async () => {
+    await http({ config: { url: server.url, auth: { type: 'apiKey', name: 'key', value: 'k', in: 'query' } } });
+    expect(last().url).toBe('/?key=k');
+  });
+
+  it.each([
+    ['url', { url: 'ftp://a.example' }],
+    ['url', { url: 'nowhere' }],
+    ['url', { url: 'http://user:hunter2@127.0.0.1/' }],
+    ['method', { method: 'CONNECT' }],
+    ['query', { query: 'a=hunter2' }],
+    ['headers.host', { headers: { host: 'hunter2' } }],
+    ['headers.Transfer-Encoding', { headers: { 'Transfer-Encoding': 'hunter2' } }],
+    ['headers.x', { headers: { x: 'hunter2\r\nEvil: 1' } }],
+    ['headers.a b', { headers: { 'a b': 'hunter2' } }],
+    ['auth.type', { auth: { type: 'digest', token: 'hunter2' } }],
+    ['auth.token', { auth: { type: 'bearer', token: null } }],
+    ['body', { body: 'hunter2!', bodyAs: 'base64' }],
+    ['body', { body: 'hunter2', bodyAs: 'form' }],
+    ['expect', { expect: 'hunter2' }],
+    ['timeout', { timeout: 0 }],
+    ['maxBytes', { maxBytes: 3_000_000 }],
+    ['as', { as: 'xml' }],
+  ])('is refused for its %s, without repeating the value: %j', async (member, config) => {
+    const failed = await failure({ config: { url: server.url, ...config } });
+    expect(failed).toMatchObject({ code: 'invalid_config', nonRetryable: true });
+    expect(failed.message).toContain(`config.${member} `);
+    expect(failed.whole).not.toContain('hunter2');
+  });
+});
+
+describe('an answer', () => {
+  it.each([
+    ['/json', undefined, { ok: [1] }],
+    ['/json', 'text', '{"ok":[1]}'],
+    ['/text', undefined, 'hello'],
+    ['/text', 'base64', 'aGVsbG8='],
+    ['/latin', undefined, 'é'],
+    ['/bytes', undefined, 'AQL/'],
+    ['/empty', undefined, null],
+    ['/empty', 'json', null],
+    ['/gzip', undefined, { zip: 1 }],
+  ])('%s as %s is read', async (path, as, data) => {
+    const result = await http({ config: { url: server.url + path, ...(as === undefined ? {} : { as }) } });
+    expect(result.data).toEqual(data);
+  });
+
+  it('comes with status, headers and URL', async () => {
+    const { meta } = await http({ config: { url: `${server.url}/text?status=201` } });
+    expect(meta).toMatchObject({
+      status: 201,
+      url: `${server.url}/text?status=201`,
+      headers: { 'content-type': 'text/plain' },
+    });
+  });
+
+  it('that is no JSON where it should be is http_body', async () => {
+    expect(await failure({ config: { url: `${server.url}/not-json` } })).toMatchObject({
+      code: 'http_body',
+      nonRetryable: true,
+    });
+    expect(await failure({ config: { url: `${server.url}/text`, as: 'json' } })).toMatchObject({ code: 'http_body' });
+  });
+
+  it.each(['/endless', '/bomb'])('%s is response_too_large, and is not read on', async (path) => {
+    const failed = await failure({ config: { url: server.url + path, maxBytes: 100_000 } });
+    expect(failed).toMatchObject({
+      code: 'response_too_large',
+      nonRetryable: true,
+      details: { details: { limit: 100_000 } },
+    });
+  });
+
+  it('that is too large once encoded is result_too_large, with size and limit', async () => {
+    expect(await failure({ config: { url: `${server.url}/controls` } })).toMatchObject({
+      code: 'result_too_large',
+      nonRetryable: true,
+      details: { details: { limit: 1_900_000 } },
+    });
+  });
+
+  it('that nests too deep is result_too_deep', async () => {
+    expect(await failure({ config: { url: `${server.url}/deep` } })).toMatchObject({
+      code: 'result_too_deep',
+      nonRetryable: true,
+    });
+  });
+});
+
+describe('a failure', () => {
+  it.each([
+    [400, true],
+    [404, true],
+    [408, false],
+    [425, false],
+    [429, false],
+    [500, false],
+    [503, false],
+  ])('status %i is http_status; final: %s', async (status, nonRetryable) => {
+    expect(await failure({ config: { url: `${server.url}/json?status=${status}` } })).toMatchObject({
+      code: 'http_status',
+      nonRetryable,
+      details: { retryable: !nonRetryable, attempts: 2, details: { status, body: { ok: [1] } } },
+    });
+  });
+
+  it.each([
+    [404, 404],
+    ['4xx', 404],
+    [['200-299', 418], 418],
+  ])('is none where the step expects %j', async (expected, status) => {
+    expect(await http({ config: { url: `${server.url}/json?status=${status}`, expect: expected } })).toMatchObject({
+      meta: { status },
+    });
+  });
+
+  it('is one where the step expects another status', async () => {
+    expect(await failure({ config: { url: `${server.url}/json`, expect: 201 } })).toMatchObject({
+      code: 'http_status',
+    });
+  });
+
+  it('is tried again when Retry-After says so', async () => {
+    const delay = async (value: string) =>
+      (await failure({ config: { url: `${server.url}/text?status=429&after=${encodeURIComponent(value)}` } }))
+        .nextRetryDelay;
+    expect(await delay('7')).toBe(7_000);
+    expect(await delay(new Date(Date.now() + 60_000).toUTCString())).toBeGreaterThan(50_000);
+    expect(await delay('nonsense')).toBeUndefined();
+    expect(await delay('99999999')).toBe(86_400_000);
+  });
+
+  it('of the connection is http_connect, and tried again', async () => {
+    const gone = await serve(() => undefined);
+    await gone.close();
+    expect(await failure({ config: { url: gone.url } })).toMatchObject({ code: 'http_connect', nonRetryable: false });
+    expect(await failure({ config: { url: `${server.url}/cut` } })).toMatchObject({ code: 'http_connect' });
+    expect(await failure({ config: { url: 'http://does-not-exist.invalid/' } })).toMatchObject({
+      code: 'http_connect',
+    });
+    expect(await failure({ config: { url: `${server.url}/broken-gzip` } })).toMatchObject({ code: 'http_connect' });
+  });
+
+  it('is http_timeout when the answer does not end in time', async () => {
+    expect(await failure({ config: { url: `${server.url}/slow`, timeout: 100 } })).toMatchObject({
+      code: 'http_timeout',
+      nonRetryable: false,
+    });
+  });
+
+  it('is a cancellation when the activity is cancelled', async () => {
+    const cancelled = environment();
+    setTimeout(() => cancelled.cancel(), 50);
+    await expect(http({ config: { url: `${server.url}/slow` }, environment: cancelled })).rejects.toBeInstanceOf(
+      CancelledFailure,
+    );
+  });
+});

@@ -1,0 +1,160 @@
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { hostOf } from '../../activities/http.ts';
+import { scrubOf } from '../../activities/scrub.ts';
+import type { SecretUse } from '../../activities/secrets.ts';
+import type { SecretString } from '../../src/template/types.ts';
+import { failure, http, inputOf, serve, type TestServer } from './server.ts';
+
+const CANARY = 'c4n4ry/+ "süß" &=%';
+let server: TestServer;
+
+beforeAll(async () => {
+  server = await serve((seen, response) => {
+    const { pathname, searchParams } = new URL(seen.url, 'http://x');
+    const told = { url: seen.url, headers: seen.headers, body: seen.body, token: searchParams.get('token') };
+    response.setHeader('x-told', encodeURIComponent(searchParams.get('token') ?? ''));
+    if (pathname === '/json') response.setHeader('content-type', 'application/json');
+    response.statusCode = pathname === '/fail' ? 500 : 200;
+    response.end(JSON.stringify(told));
+  });
+});
+afterAll(() => server.close());
+
+function reader(values: { readonly [name: string]: string }) {
+  const uses: [string, string, SecretUse][] = [];
+  return {
+    uses,
+    secrets: {
+      read: async (organizationId: string, name: string, use: SecretUse) => {
+        uses.push([organizationId, name, use]);
+        const value = values[name];
+        if (value === undefined)
+          throw Object.assign(new Error(`There is no secret called ${name}.`), { code: 'secret_not_found' });
+        return value;
+      },
+    },
+  };
+}
+
+describe('a secret', () => {
+  const secrets: SecretString[] = [
+    { path: ['query', 'token'], parts: [{ secret: 'KEY' }] },
+    { path: ['headers', 'x-key'], parts: ['key ', { secret: 'ASCII' }] },
+    { path: ['body', 'nested', 0], parts: [{ secret: 'KEY' }] },
+    { path: ['auth', 'password'], parts: [{ secret: 'KEY' }] },
+  ];
+  const config = {
+    query: { token: '' },
+    headers: { 'x-key': '' },
+    body: { nested: [''] },
+    auth: { type: 'basic', username: 'u', password: '' },
+  };
+  const values = { KEY: CANARY, ASCII: 'canary-in-header' };
+
+  it('reaches the other side, read once, for the run’s organization, workflow and host', async () => {
+    const parts = reader(values);
+    await http({ config: { ...config, url: `${server.url}/json` }, secrets, parts });
+    const { url, headers, body } = server.seen.at(-1)!;
+    expect(new URL(url, 'http://x').searchParams.get('token')).toBe(CANARY);
+    expect(headers['x-key']).toBe('key canary-in-header');
+    expect(JSON.parse(body)).toEqual({ nested: [CANARY] });
+    const use = { workflow: 'w', host: `127.0.0.1:${server.port}` };
+    expect(parts.uses).toEqual([
+      ['default', 'KEY', use],
+      ['default', 'ASCII', use],
+    ]);
+  });
+
+  it.each(['/json', '/text'])('does not come back in the answer of %s', async (path) => {
+    const result = await http({
+      config: { ...config, url: server.url + path, as: 'text' },
+      secrets,
+      parts: reader(values),
+    });
+    const text = JSON.stringify(result);
+    expect(text).toContain('[secret]');
+    for (const shape of [
+      CANARY,
+      'c4n4ry',
+      'canary-in-header',
+      Buffer.from(`u:${CANARY}`).toString('base64').slice(8, 24),
+    ])
+      expect(text).not.toContain(shape);
+  });
+
+  it('does not come back in a failure', async () => {
+    const failed = await failure({ config: { ...config, url: `${server.url}/fail` }, secrets, parts: reader(values) });
+    expect(failed.code).toBe('http_status');
+    expect(failed.whole).not.toContain('c4n4ry');
+    expect(failed.whole).not.toContain('canary-in-header');
+  });
+
+  it('that is unknown is secret_not_found, and final', async () => {
+    const failed = await failure({ config: { ...config, url: server.url }, secrets, parts: reader({}) });
+    expect(failed).toMatchObject({ code: 'secret_not_found', nonRetryable: true });
+    expect(failed.message).toContain('KEY');
+  });
+
+  it('that cannot be read now is tried again, and says nothing of why', async () => {
+    const parts = { secrets: { read: () => Promise.reject(new Error(`lost ${CANARY}`)) } };
+    const failed = await failure({ config: { ...config, url: server.url }, secrets, parts });
+    expect(failed).toMatchObject({ code: 'secrets_unavailable', nonRetryable: false });
+    expect(failed.whole).not.toContain('c4n4ry');
+    expect(await failure({ config: { ...config, url: server.url }, secrets })).toMatchObject({
+      code: 'secrets_unavailable',
+      nonRetryable: true,
+    });
+  });
+
+  it('is bound to the host of the URL, as far as that is known without it', () => {
+    const host = (parts: SecretString['parts']) => hostOf(inputOf({ url: 'placeholder' }, [{ path: ['url'], parts }]));
+    expect(hostOf(inputOf({ url: 'https://api.example.com/x' }))).toBe('api.example.com');
+    expect(host(['https://api.example.com/', { secret: 'S' }])).toBe('api.example.com');
+    expect(host(['https://api.example.com?key=', { secret: 'S' }])).toBe('api.example.com');
+    expect(host([{ secret: 'S' }])).toBeUndefined();
+    expect(host(['https://', { secret: 'S' }, '/x'])).toBeUndefined();
+    expect(host(['https://api.example.com', { secret: 'S' }])).toBeUndefined();
+    expect(host(['https://api.example.com@', { secret: 'S' }])).toBeUndefined();
+    expect(host(['https://api.example.com\\', { secret: 'S' }])).toBeUndefined();
+  });
+});
+
+describe('scrubbing', () => {
+  it('finds a value in every shape, wherever it stands', () => {
+    fc.assert(
+      fc.property(
+        fc.string({ minLength: 8, maxLength: 40, unit: 'grapheme' }),
+        fc.string(),
+        fc.string(),
+        (secret, before, after) => {
+          const scrub = scrubOf([secret]);
+          const shapes = [
+            secret,
+            encodeURIComponent(secret),
+            new URLSearchParams({ s: secret }).toString(),
+            Buffer.from(secret).toString('base64'),
+            Buffer.from(secret).toString('base64url'),
+            JSON.stringify(secret).slice(1, -1),
+          ];
+          for (const shape of shapes) expect(scrub.text(`${before}${shape}${after}`)).toContain('[secret]');
+          const within = Buffer.from(`${before}${secret}${after}`).toString('base64');
+          expect(scrub.text(within)).toContain('[secret]');
+          expect(scrub.json({ [secret]: [secret, { a: `${before}${secret}` }] })).toMatchObject({
+            '[secret]': ['[secret]', {}],
+          });
+        },
+      ),
+    );
+  });
+
+  it('leaves everything else as it is', () => {
+    const scrub = scrubOf(['abc', 'long enough']);
+    const value = { a: ['abc', 1, null, true], b: 'xyz' };
+    expect(scrub.json(value)).toEqual(value);
+  });
+
+  it('finds a value that is a number', () => {
+    expect(scrubOf(['123456']).json({ pin: 123456, other: 1234567 })).toEqual({ pin: '[secret]', other: '[secret]' });
+  });
+});
