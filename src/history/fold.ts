@@ -16,7 +16,8 @@ import { toEvent, updateToEvent } from '../engine/signals.ts';
 import { genesisOf, runInputOf } from '../engine/start.ts';
 import type { OpenVisit, RunState } from '../engine/state.ts';
 import type { EffectResult } from '../steps/kind.ts';
-import { compile, type Program } from '../steps/program.ts';
+import { compile } from '../steps/program.ts';
+import type { Program } from '../steps/program-types.ts';
 import type { Json } from '../template/types.ts';
 import type { Closed, HistoryEvent, LocalMarker } from './events.ts';
 import { type Answered, type Group, Grouping, type Request } from './groups.ts';
@@ -25,9 +26,6 @@ import { sameJson } from './same.ts';
 
 /** The local activity by which a long walk gives way (engine contract). */
 export const YIELD_SUMMARY = '$yield';
-
-/** What the SDK says to a workflow that is cancelled, whatever the caller's reason was. */
-const CANCEL_REASON = 'Workflow cancelled';
 
 /** Where the fold had to guess, by the event's id in its run. */
 export interface Guess {
@@ -178,7 +176,7 @@ export class Fold {
   #answer(answer: Answered, at: number): void {
     switch (answer.type) {
       case 'cancelRequested':
-        this.#apply({ type: 'cancel', at, reason: CANCEL_REASON });
+        this.#apply({ type: 'cancel', at });
         return;
       case 'activityStarted':
         this.#starts.set(answer.scheduledId, { attempt: answer.attempt, at: answer.time });

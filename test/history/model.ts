@@ -12,7 +12,8 @@ import { toEvent, updateToEvent } from '../../src/engine/signals.ts';
 import { genesisOf, runInputOf } from '../../src/engine/start.ts';
 import type { RunState } from '../../src/engine/state.ts';
 import type { HistoryEvent } from '../../src/history/events.ts';
-import { compile, type Program } from '../../src/steps/program.ts';
+import { compile } from '../../src/steps/program.ts';
+import type { Program } from '../../src/steps/program-types.ts';
 
 export const WORKFLOW_ID = 'run.default.model.1';
 
@@ -103,7 +104,7 @@ export class Model {
 
   cancel(): void {
     this.#write({ type: 'cancelRequested' });
-    this.#jobs.push({ as: 'other', take: (at) => this.#apply({ type: 'cancel', at, reason: 'Workflow cancelled' }) });
+    this.#jobs.push({ as: 'other', take: (at) => this.#apply({ type: 'cancel', at }) });
   }
 
   completeActivity(n: number, result: unknown = { data: { n } }): void {

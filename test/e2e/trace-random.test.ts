@@ -1,0 +1,88 @@
+/** Generated definitions on the real server, spoken to at random: the fold has to come to the live state (E6). */
+import type { WorkflowHandle } from '@temporalio/client';
+import fc from 'fast-check';
+import { afterAll, expect, it } from 'vitest';
+import { readFoldedState, readTrace } from '../../src/client/trace.ts';
+import { blocks, definitionOf } from '../history/programs.ts';
+import { startWorker, type TestServer, testServer } from '../support/temporal.ts';
+import { startRun } from './run-support.ts';
+
+const RUNS = Number(process.env['TRACE_RUNS'] ?? 12);
+const SEED = Number(process.env['TRACE_SEED'] ?? 20_260_101);
+
+const ends: (() => Promise<void>)[] = [];
+afterAll(async () => {
+  for (const end of ends.reverse()) await end();
+});
+
+/** A worker of its own; `cached` 0 replays every run from its history at every task. */
+async function open(cached: number): Promise<TestServer> {
+  const server = await testServer({ SIGNALBOX_HISTORY_LIMIT: '40' });
+  const http = async (): Promise<unknown> => {
+    await new Promise((resolve) => setTimeout(resolve, Math.random() * 30));
+    if (Math.random() < 0.1) throw new Error('Not this time.');
+    return { data: 1 };
+  };
+  const worker = await startWorker(server, { activities: { http }, maxCachedWorkflows: cached });
+  ends.push(async () => {
+    await worker.stop();
+    await server.close();
+  });
+  return server;
+}
+
+const pick = <T>(list: readonly T[]): T => list[Math.floor(Math.random() * list.length)]!;
+
+async function talk(handle: WorkflowHandle): Promise<void> {
+  for (let n = 0; n < 10; n++) {
+    const said = Array.from({ length: 1 + Math.floor(Math.random() * 4) }, () =>
+      pick([
+        () => handle.signal('approve', {}),
+        () => handle.signal('message', { name: 'news', payload: n }),
+        () => handle.executeUpdate(pick(['approve', 'reject']), { args: [{}] }),
+        () => handle.signal('skipTimer', {}),
+        () => handle.signal('cancelStep', {}),
+        () => handle.signal('retryStep', {}),
+        () => handle.signal(pick(['pause', 'resume', 'resume']), {}),
+      ])().catch(() => undefined),
+    );
+    await Promise.all(said);
+    await new Promise((resolve) => setTimeout(resolve, Math.random() * 60));
+  }
+  await handle.signal('resume', {}).catch(() => undefined);
+}
+
+async function settled(handle: WorkflowHandle): Promise<unknown> {
+  for (let before = ''; ; ) {
+    const live = JSON.stringify(await handle.query('state'));
+    const { open } = JSON.parse(live) as { open: { [id: string]: { type: string } } };
+    if (live === before && Object.values(open).every(({ type }) => type !== 'run')) return JSON.parse(live);
+    before = live;
+    await new Promise((resolve) => setTimeout(resolve, 150));
+  }
+}
+
+it.each([
+  ['that keep runs in memory', 100],
+  ['that replay every task', 0],
+])('folds random runs to their live state, with workers %s', async (_name, cached) => {
+  const server = await open(cached);
+  const definitions = fc.sample(blocks, { numRuns: RUNS, seed: SEED + cached }).map(definitionOf);
+  const unsure: unknown[] = [];
+  await Promise.all(
+    definitions.map(async (definition) => {
+      const handle = await startRun(server, definition);
+      await talk(handle);
+      const live = await settled(handle);
+      const trace = await readTrace(server, handle.workflowId);
+      const folded = JSON.parse(JSON.stringify(await readFoldedState(server, handle.workflowId)));
+      const sure = !trace.uncertain;
+      if (!sure) unsure.push(...trace.guesses);
+      if (sure) expect(folded, JSON.stringify(definition)).toEqual(live);
+      expect(new Set(trace.items.map((step) => step.path)).size).toBe(trace.items.length);
+      await handle.terminate().catch(() => undefined);
+    }),
+  );
+  if (unsure.length > 0) console.log(`${unsure.length} places of ${RUNS} runs are marked:`, unsure);
+  expect(unsure.length).toBeLessThan(RUNS);
+});
