@@ -7,6 +7,7 @@ import { createActivities } from '../activities/table.ts';
 import { connectionOptions } from '../src/client/connect.ts';
 import { ConfigError, readConfig } from '../src/config.ts';
 import { deploymentOf } from '../workflows/run-limit.ts';
+import { secretsOver } from './secrets.ts';
 
 // The worker process. It runs alone (a container, `signalbox start --only worker`) or as a child that `start` forked:
 // then it tells its parent over IPC when it is ready, and ends when the parent is gone.
@@ -46,7 +47,7 @@ async function main(): Promise<void> {
     taskQueue: config.taskQueue,
     workflowBundle: { codePath: fileURLToPath(new URL('../workflow-bundle.js', import.meta.url)) },
     workerDeploymentOptions: deploymentOf(config.historyLimit),
-    activities: createActivities(config),
+    activities: createActivities(config, { secrets: secretsOver(connection, config) }),
     maxCachedWorkflows: CACHED_WORKFLOWS,
     shutdownGraceTime: GRACE_MS,
     shutdownForceTime: LAST_MS - 500,

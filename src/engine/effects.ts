@@ -1,6 +1,7 @@
 /** From what a kind wants run to the command that runs it. */
 import type { RunSpec } from '../steps/kind.ts';
 import type { ResolvedRetryPolicy } from '../steps/program-types.ts';
+import type { SecretString } from '../template/types.ts';
 import type { Core } from './core.ts';
 import type { RunCommand } from './protocol.ts';
 
@@ -27,7 +28,7 @@ export function runCommand(
     id,
     activity: spec.activity,
     config: spec.config.value,
-    secrets: spec.config.secrets,
+    secrets: storeNames(core, spec.config.secrets),
     idempotencyKey: `${core.state.genesis.executionId}/${path}${spec.suffix ?? ''}`,
     stepSlug: slug,
     retry: modifiers.retry,
@@ -35,4 +36,17 @@ export function runCommand(
     ...(spec.heartbeatMs === undefined ? {} : { heartbeatMs: spec.heartbeatMs }),
     local: modifiers.local,
   };
+}
+
+/** Secrets under their names in the organization's store: config.secrets maps those of templates; one it does not name keeps its own. */
+function storeNames(core: Core, secrets: readonly SecretString[]): readonly SecretString[] {
+  const names = core.program.definition.config?.secrets;
+  if (names === undefined || secrets.length === 0) return secrets;
+  return secrets.map(({ path, parts }) => ({
+    path,
+    parts: parts.map((part) => {
+      if (typeof part === 'string' || !('secret' in part) || !Object.hasOwn(names, part.secret)) return part;
+      return { secret: names[part.secret]! };
+    }),
+  }));
 }

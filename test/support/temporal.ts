@@ -9,6 +9,7 @@ import { createActivities } from '../../activities/table.ts';
 import { compiledRoot } from '../../src/cli/start/project-root.ts';
 import { connect, connectionOptions, type TemporalConnection } from '../../src/client/connect.ts';
 import { type Config, readConfig } from '../../src/config.ts';
+import { secretsOver } from '../../workers/secrets.ts';
 import { deploymentOf } from '../../workflows/run-limit.ts';
 
 // For tests of the project `e2e` (test/e2e/**, test/start/**). All of them share one real Temporal server with the
@@ -92,7 +93,10 @@ export async function startWorker(server: TestServer, options: TestWorkerOptions
     taskQueue: server.taskQueue,
     workflowBundle: { codePath: join(compiledRoot(), 'workflow-bundle.js') },
     workerDeploymentOptions: deploymentOf(server.config.historyLimit),
-    activities: { ...createActivities(server.config), ...options.activities },
+    activities: {
+      ...createActivities(server.config, { secrets: secretsOver(connection, server.config) }),
+      ...options.activities,
+    },
     maxCachedWorkflows: options.maxCachedWorkflows ?? 100,
     shutdownGraceTime: 1_000,
     shutdownForceTime: 5_000,
