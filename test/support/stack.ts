@@ -62,7 +62,7 @@ export type Stack = {
 
 /** Runs `node deploy/start.mjs` and resolves once it says that it is ready. */
 export async function startStack(dataDir: string, extra: NodeJS.ProcessEnv = {}): Promise<Stack> {
-  const { child, output, ended } = runStart(dataDir, extra);
+  const { child, output, end } = runStart(dataDir, extra);
   const deadline = Date.now() + READY_MS;
   while (!output().includes('Ready after')) {
     if (child.exitCode !== null || Date.now() > deadline) {
@@ -81,10 +81,7 @@ export async function startStack(dataDir: string, extra: NodeJS.ProcessEnv = {})
     client: new Client({ connection, namespace: note.temporal.namespace }),
     end: async (signal) => {
       await connection.close();
-      const begun = Date.now();
-      child.kill(signal);
-      await ended;
-      return Date.now() - begun;
+      return end(signal);
     },
   };
 }
@@ -93,17 +90,26 @@ export async function startStack(dataDir: string, extra: NodeJS.ProcessEnv = {})
 export async function startToEnd(
   dataDir: string,
   extra: NodeJS.ProcessEnv = {},
+  args: readonly string[] = [],
 ): Promise<{ code: number | null; output: string }> {
-  const { child, output, ended } = runStart(dataDir, extra);
+  const { child, output, ended } = runStart(dataDir, extra, args);
   await ended;
   return { code: child.exitCode, output: output() };
 }
 
-function runStart(dataDir: string, extra: NodeJS.ProcessEnv) {
+/** Runs `start --only worker`; does not wait until it polls. */
+export function startWorkerOnly(
+  dataDir: string,
+  extra: NodeJS.ProcessEnv = {},
+): Pick<Stack, 'child' | 'output' | 'end'> {
+  return runStart(dataDir, extra, ['--only', 'worker']);
+}
+
+function runStart(dataDir: string, extra: NodeJS.ProcessEnv, args: readonly string[] = []) {
   const env: NodeJS.ProcessEnv = { ...process.env, SIGNALBOX_DATA: dataDir, SIGNALBOX_PORT: '0', ...extra };
   if (extra['TEMPORAL_ADDRESS'] === undefined) delete env['TEMPORAL_ADDRESS'];
   delete env['TEMPORAL_NAMESPACE'];
-  const child = spawn(process.execPath, [join(projectRoot(), 'deploy/start.mjs')], {
+  const child = spawn(process.execPath, [join(projectRoot(), 'deploy/start.mjs'), ...args], {
     env,
     stdio: ['ignore', 'pipe', 'pipe'],
   });
@@ -114,7 +120,13 @@ function runStart(dataDir: string, extra: NodeJS.ProcessEnv) {
   child.stdout.on('data', keep);
   child.stderr.on('data', keep);
   const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));
-  return { child, output: () => text, ended };
+  const end = async (signal: NodeJS.Signals): Promise<number> => {
+    const begun = Date.now();
+    child.kill(signal);
+    await ended;
+    return Date.now() - begun;
+  };
+  return { child, output: () => text, ended, end };
 }
 
 export const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));

@@ -50,6 +50,7 @@ const DYNAMIC_CONFIG: readonly string[] = [
   'history.timerProcessorMaxPollRPS=1000',
   'history.timerProcessorMaxTimeShift="10ms"',
   'history.maxBufferedQueryCount=50',
+  'history.workflowIdReuseMinimalInterval="10ms"',
   'history.rps=30000',
   'matching.rps=12000',
   'frontend.rps=24000',

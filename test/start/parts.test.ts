@@ -1,0 +1,63 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import {
+  type DataFolder,
+  dataFolder,
+  type Stack,
+  startStack,
+  startToEnd,
+  startWorkerOnly,
+  until,
+} from '../support/stack.ts';
+
+describe('one part alone', { timeout: 60_000 }, () => {
+  let folder: DataFolder;
+  let stack: Stack;
+  beforeAll(async () => {
+    folder = dataFolder();
+    stack = await startStack(folder.path);
+  });
+  afterAll(async () => {
+    await stack.end('SIGTERM');
+    folder.remove();
+  });
+
+  test('a worker joins the stack that runs on its data folder, and leaves it running', async () => {
+    const worker = startWorkerOnly(folder.path, { SIGNALBOX_TASK_QUEUE: 'a-second-queue' });
+    await until('the worker polls', 30_000, () =>
+      worker.output().includes('The worker polls task queue a-second-queue'),
+    );
+    const definition = { name: 'Hello', slug: 'hello', steps: { hello: { stepType: 'finish', config: {} } } };
+    const handle = await stack.client.workflow.start('run', {
+      taskQueue: 'a-second-queue',
+      workflowId: 'on-the-second-queue',
+      args: [{ definition }],
+    });
+    await handle.result();
+    expect(await worker.end('SIGTERM')).toBeLessThan(15_000);
+    expect(stack.child.exitCode).toBeNull();
+    expect((await handle.describe()).status.name).toBe('COMPLETED');
+  });
+
+  test('a worker says what it needs where nothing tells it the address of Temporal', async () => {
+    const empty = dataFolder();
+    const refused = await startToEnd(empty.path, {}, ['--only', 'worker']);
+    expect(refused.code).toBe(20);
+    expect(refused.output).toContain('set TEMPORAL_ADDRESS');
+    empty.remove();
+  });
+
+  test('a whole stack against a Temporal that runs elsewhere starts none, and says so when it does not answer', async () => {
+    const mine = dataFolder();
+    const beside = await startStack(mine.path, { TEMPORAL_ADDRESS: stack.note.temporal.address });
+    expect(beside.note.temporal.server).toBeUndefined();
+    expect(beside.note.temporal.address).toBe(stack.note.temporal.address);
+    await beside.end('SIGTERM');
+    expect(mine.processes()).toEqual([]);
+    const refused = await startToEnd(mine.path, { TEMPORAL_ADDRESS: '127.0.0.1:1' });
+    expect(refused).toMatchObject({
+      code: 1,
+      output: expect.stringContaining('Temporal does not answer at 127.0.0.1:1'),
+    });
+    mine.remove();
+  });
+});
