@@ -42,7 +42,6 @@ const LLM: ReadonlySet<string> = new Set([
   'maxSteps',
   'description',
   'name',
-  'llmNode',
 ]);
 
 interface Converted {
@@ -200,10 +199,17 @@ function unbraced(expression: string, at: string, into: Import): string {
 
 /** A model that may call tools is an agent: each of its calls is a step of its own. */
 function llm(config: JsonObject, at: string, into: Import): Kind {
-  const nested = isObject(config['llmNode']) ? config['llmNode'] : {};
-  const all: JsonObject = { ...nested, ...config };
-  into.lostMembers(all, at, LLM);
-  const { llmNode: _, name, ...rest } = all;
+  if (config['llmNode'] !== undefined) {
+    into.problem(
+      below(at, 'llmNode'),
+      'unknown_member',
+      '"llmNode" is not a member of the config of an llm step: without it the step has no prompt.',
+      'Move what it holds (systemPrompt, userPrompt, …) up into config.',
+    );
+    return { stepType: 'llm', config: {} };
+  }
+  into.lostMembers(config, at, LLM);
+  const { name, ...rest } = config;
   const kept = Object.fromEntries(Object.entries(rest).filter(([key]) => LLM.has(key)));
   if (name !== undefined)
     into.lost(below(at, 'name'), 'The name of the model step is left out; the step has a name of its own.');

@@ -35,9 +35,10 @@ export function stepSlug(text: string): string {
 export function nearest(name: string, known: Iterable<string>): string | undefined {
   const wanted = name.toLowerCase();
   let best: string | undefined;
-  let least = Math.max(1, Math.floor(name.length / 3)) + 1;
+  // Of a name of one or two letters nothing can be wrong but their case.
+  let least = (name.length < 3 ? 0 : Math.max(1, Math.floor(name.length / 3))) + 1;
   for (const candidate of known) {
-    if (Math.abs(candidate.length - name.length) >= least) continue;
+    if (Math.abs(candidate.length - name.length) >= least || candidate === name) continue;
     const distance = editDistance(wanted, candidate.toLowerCase(), least);
     if (distance < least) {
       least = distance;

@@ -1,0 +1,169 @@
+/**
+ * Which steps can have run before which: reachability over the edges, with those that are not written (a body's end
+ * leads back to its container), and over frames (language.md §3.4, §3.5: an iteration's entries stay within it, a
+ * sibling branch sees none). Containers that open frames are two nodes, one where they begin and one where they end, so
+ * that a branch is no way into its sibling.
+ */
+import { CONTAINER_RESERVED } from '../steps/ports.ts';
+import { type CheckedStep, opensFrames, type Subject } from './subject.ts';
+
+export interface Before {
+  /** Whether a visit of `earlier` can have ended when a visit of `later` begins, or, for `end`, when it ends. */
+  canPrecede(earlier: string, later: string, moment: 'begin' | 'end'): boolean;
+  /** Steps that a walk from the start comes to. */
+  readonly reachable: ReadonlySet<string>;
+}
+
+/** `tracked`: the steps that will be asked about as `earlier`; the fewer, the cheaper. */
+export function precedence(subject: Subject, tracked: Iterable<string>): Before {
+  const graph = graphOf(subject);
+  const columns = new Map<string, number>();
+  for (const slug of tracked) if (subject.steps.has(slug) && !columns.has(slug)) columns.set(slug, columns.size);
+  const components = stronglyConnected(graph.edges);
+  const ancestors = propagate(graph, components, columns);
+  return {
+    reachable: reachableFrom(graph, subject.start),
+    canPrecede(earlier, later, moment) {
+      const column = columns.get(earlier);
+      const node = moment === 'end' ? graph.exits.get(later) : graph.entries.get(later);
+      if (column === undefined || node === undefined) return false;
+      const row = ancestors[components.of[node] ?? 0];
+      return row !== undefined && ((row[column >>> 5] ?? 0) & (1 << (column & 31))) !== 0;
+    },
+  };
+}
+
+interface Graph {
+  readonly entries: ReadonlyMap<string, number>;
+  /** Equal to the entry, but for containers that open frames. */
+  readonly exits: ReadonlyMap<string, number>;
+  readonly slugs: readonly string[];
+  readonly edges: readonly (readonly number[])[];
+}
+
+function graphOf({ steps, regions }: Subject): Graph {
+  const entries = new Map<string, number>();
+  const exits = new Map<string, number>();
+  const slugs: string[] = [];
+  const edges: number[][] = [];
+  const node = (slug: string): number => {
+    slugs.push(slug);
+    return edges.push([]) - 1;
+  };
+  for (const step of steps.values()) {
+    const entry = node(step.slug);
+    entries.set(step.slug, entry);
+    exits.set(step.slug, opensFrames(step) ? node(step.slug) : entry);
+  }
+  const connect = (from: number | undefined, to: number | undefined): void => {
+    if (from !== undefined && to !== undefined) edges[from]?.push(to);
+  };
+  for (const step of steps.values()) {
+    const [entry, exit] = [entries.get(step.slug), exits.get(step.slug)];
+    if (entry !== exit) connect(entry, exit);
+    for (const [port, target] of Object.entries(step.next)) {
+      const endsBody = regions.regions.get(target)?.body.has(step.slug) === true;
+      connect(isBodyPort(step, port) ? entry : exit, endsBody ? exits.get(target) : entries.get(target));
+    }
+    // A step of a body that leads nowhere by some port ends the tick, the iteration or the branch.
+    const home = regions.home.get(step.slug);
+    if (home !== undefined) connect(exit, exits.get(home));
+  }
+  return { entries, exits, slugs, edges };
+}
+
+function isBodyPort(step: CheckedStep, port: string): boolean {
+  return opensFrames(step) && !CONTAINER_RESERVED.has(port);
+}
+
+interface Components {
+  readonly of: readonly number[];
+  readonly count: number;
+}
+
+/** Tarjan's algorithm without recursion; components are numbered from the last reached to the first. */
+function stronglyConnected(edges: readonly (readonly number[])[]): Components {
+  const size = edges.length;
+  const order = new Int32Array(size).fill(-1);
+  const low = new Int32Array(size);
+  const of: number[] = new Array<number>(size).fill(-1);
+  const next = new Int32Array(size);
+  const stack: number[] = [];
+  let counter = 0;
+  let count = 0;
+  for (let root = 0; root < size; root++) {
+    if (order[root] !== -1) continue;
+    const path = [root];
+    order[root] = low[root] = counter++;
+    stack.push(root);
+    for (let here = path.at(-1); here !== undefined; here = path.at(-1)) {
+      const target = edges[here]?.[next[here] ?? 0];
+      if (target !== undefined) {
+        next[here] = (next[here] ?? 0) + 1;
+        if (order[target] === -1) {
+          order[target] = low[target] = counter++;
+          stack.push(target);
+          path.push(target);
+        } else if (of[target] === -1) {
+          low[here] = Math.min(low[here] ?? 0, order[target] ?? 0);
+        }
+        continue;
+      }
+      path.pop();
+      const parent = path.at(-1);
+      if (parent !== undefined) low[parent] = Math.min(low[parent] ?? 0, low[here] ?? 0);
+      if (low[here] !== order[here]) continue;
+      for (let member = stack.pop(); member !== undefined; member = stack.pop()) {
+        of[member] = count;
+        if (member === here) break;
+      }
+      count += 1;
+    }
+  }
+  return { of, count };
+}
+
+/** Per component the tracked steps that reach it by at least one edge, as bits. */
+function propagate(graph: Graph, components: Components, columns: ReadonlyMap<string, number>): Uint32Array[] {
+  const width = Math.ceil(columns.size / 32);
+  const rows = Array.from({ length: components.count }, () => new Uint32Array(width));
+  if (width === 0) return rows;
+  const members: number[][] = Array.from({ length: components.count }, () => []);
+  for (const [node, component] of components.of.entries()) members[component]?.push(node);
+  // Tarjan numbers a component after all that it leads to: going down, whoever leads here is done.
+  for (let component = components.count - 1; component >= 0; component--) {
+    const row = rows[component];
+    const nodes = members[component] ?? [];
+    if (row === undefined) continue;
+    const cyclic = nodes.length > 1 || nodes.some((node) => graph.edges[node]?.includes(node) === true);
+    const own = new Uint32Array(row);
+    for (const node of nodes) {
+      const column =
+        graph.exits.get(graph.slugs[node] ?? '') === node ? columns.get(graph.slugs[node] ?? '') : undefined;
+      if (column === undefined) continue;
+      own[column >>> 5] = (own[column >>> 5] ?? 0) | (1 << (column & 31));
+    }
+    if (cyclic) row.set(own);
+    const reached = new Set(
+      nodes.flatMap((node) => (graph.edges[node] ?? []).map((target) => components.of[target] ?? -1)),
+    );
+    reached.delete(component);
+    for (const target of reached) {
+      const into = rows[target];
+      if (into === undefined) continue;
+      for (let word = 0; word < width; word++) into[word] = (into[word] ?? 0) | (own[word] ?? 0);
+    }
+  }
+  return rows;
+}
+
+function reachableFrom(graph: Graph, start: string | undefined): Set<string> {
+  const seen = new Set<number>();
+  const open = [graph.entries.get(start ?? '') ?? -1];
+  for (let node = open.pop(); node !== undefined; node = open.pop()) {
+    if (node < 0 || seen.has(node)) continue;
+    seen.add(node);
+    open.push(...(graph.edges[node] ?? []));
+  }
+  return new Set([...seen].map((node) => graph.slugs[node] ?? ''));
+}

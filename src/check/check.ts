@@ -1,0 +1,138 @@
+/**
+ * The checker: everything that can be known of a definition without running it, each finding with the place, a stable
+ * code, what was expected, and how to mend it. It is what the gateway saves by and what `signalbox validate` prints.
+ */
+import { definitionHash } from '../definition/canonical.ts';
+import { type Dialect, toCanonical } from '../definition/dialects.ts';
+import { MAX_PROBLEMS } from '../definition/issues.ts';
+import { nearest } from '../definition/names.ts';
+import type { ClearSecret } from '../definition/secrets-out.ts';
+import type { Definition, Problem } from '../definition/types.ts';
+import { compile } from '../steps/program.ts';
+import { kinds } from '../steps/table.ts';
+import type { Json } from '../template/types.ts';
+import { precedence } from './before.ts';
+import { configProblems } from './configs.ts';
+import { checkDag } from './dag.ts';
+import { checkDeclared } from './declared.ts';
+import { checkHost, type Host } from './host.ts';
+import { checkLint } from './lint.ts';
+import { checkNaming } from './naming.ts';
+import { checkRootReferences, namesOf } from './root-references.ts';
+import { checkStepReferences, stepsRead } from './step-references.ts';
+import { type Findings, type Subject, subjectOf } from './subject.ts';
+import { checkTriggers } from './triggers.ts';
+import { checkWiring } from './wiring.ts';
+import { checkWrites } from './writes.ts';
+
+export interface CheckOptions extends Host {
+  /** The dialect that the document is in; detected if left out. */
+  readonly dialect?: string;
+  /** A run of its own, not to be stored: it needs no name. */
+  readonly inline?: boolean;
+}
+
+export interface Checked {
+  /** No problems; warnings do not count. */
+  readonly valid: boolean;
+  readonly dialect: Dialect;
+  /** Pointers are those of the document as written, in its dialect. At most 200. */
+  readonly problems: readonly Problem[];
+  readonly warnings: readonly Problem[];
+  /** Of the canonical form; present whenever that is. */
+  readonly hash?: string;
+  /** The canonical definition, without clear secrets; present where the document could be read, also with problems. */
+  readonly definition?: Definition;
+  /** Clear secrets that were taken out of the document. */
+  readonly secrets: readonly ClearSecret[];
+}
+
+/** Checks a document in any dialect. Never throws, and always ends, whatever the document is. */
+export function check(document: Json, options: CheckOptions = {}): Checked {
+  const converted = toCanonical(
+    document,
+    options.dialect,
+    options.inline === undefined ? {} : { inline: options.inline },
+  );
+  const { dialect, definition, secrets, origin } = converted;
+  const problems = [...converted.problems];
+  const warnings = [...converted.warnings];
+  if (definition === undefined)
+    return { valid: false, dialect, problems: tidy(problems), warnings: tidy(warnings), secrets };
+  const found = examine(definition, options);
+  const placed = (list: readonly Problem[]): Problem[] => list.map((one) => ({ ...one, pointer: origin(one.pointer) }));
+  problems.push(...placed(found.problems));
+  warnings.push(...placed(found.warnings));
+  const hash = definitionHash(definition);
+  return {
+    valid: problems.length === 0,
+    dialect,
+    problems: tidy(problems),
+    warnings: tidy(warnings),
+    hash,
+    definition,
+    secrets,
+  };
+}
+
+function examine(definition: Definition, host: Host): Findings {
+  const subject = subjectOf(definition);
+  const findings: Findings = { problems: configProblems(subject), warnings: [] };
+  if (subject.isDag) checkDag(subject, findings);
+  else findings.problems.push(...compileProblems(definition, findings.problems));
+  const before = subject.isDag ? undefined : precedence(subject, trackedSteps(subject));
+  checkWiring(subject, before, findings);
+  checkStepReferences(subject, before, findings);
+  checkRootReferences(subject, before, namesOf(subject), findings);
+  checkDeclared(subject, findings);
+  checkNaming(subject, findings);
+  checkWrites(subject, findings);
+  checkHost(subject, host, findings);
+  checkTriggers(definition, findings);
+  checkLint(subject, findings);
+  return findings;
+}
+
+function* trackedSteps(subject: Subject): Iterable<string> {
+  yield* stepsRead(subject.readings);
+  for (const { slug, kind } of subject.steps.values()) if (kind?.type === 'loop') yield slug;
+}
+
+/** The compiler's problems, but for those that a config's schema has told already, and with hints where names are near. */
+function compileProblems(definition: Definition, told: readonly Problem[]): Problem[] {
+  const compiled = compile(definition);
+  if (!('problems' in compiled)) return [];
+  const places = new Set(told.map(({ pointer }) => pointer.split('/').slice(0, 4).join('/')));
+  return compiled.problems
+    .filter(({ code, pointer }) => code !== 'invalid_config' || !places.has(pointer.split('/').slice(0, 4).join('/')))
+    .map((problem) => hinted(problem, definition));
+}
+
+const KIND_NAMES = kinds.flatMap(({ type, aliases }) => [type, ...(aliases ?? [])]);
+
+function hinted(problem: Problem, definition: Definition): Problem {
+  const [, , slug, member, port] = problem.pointer.split('/');
+  const step = definition.steps[slug ?? ''];
+  if (step === undefined) return problem;
+  const [written, known] =
+    problem.code === 'unknown_kind'
+      ? [step.stepType, KIND_NAMES]
+      : problem.code === 'unknown_step' && member === 'nextSteps'
+        ? [step.nextSteps?.[port ?? ''], Object.keys(definition.steps)]
+        : [undefined, []];
+  const meant = written === undefined ? undefined : nearest(written, known);
+  return meant === undefined ? problem : { ...problem, hint: `Did you mean "${meant}"?` };
+}
+
+function tidy(problems: readonly Problem[]): Problem[] {
+  const seen = new Set<string>();
+  const kept: Problem[] = [];
+  for (const problem of problems) {
+    const key = `${problem.pointer}\n${problem.code}\n${problem.message}`;
+    if (seen.has(key)) continue;
+    seen.add(key);
+    kept.push(problem);
+    if (kept.length >= MAX_PROBLEMS) break;
+  }
+  return kept;
+}

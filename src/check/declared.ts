@@ -1,0 +1,116 @@
+/** Reads and writes of `input.*` and `state.*` against what the definition declares, and the declarations themselves. */
+import { declaredNames, declares, formatProblems } from '../definition/format.ts';
+import { isObject } from '../definition/json.ts';
+import { didYouMean } from '../definition/names.ts';
+import { below } from '../definition/pointer.ts';
+import { writtenNames } from './root-references.ts';
+import { type Findings, problem, type Subject } from './subject.ts';
+
+/** Members of configs that are payload formats, in whatever kind. */
+const FORMATS = ['inputs', 'form', 'schema', 'responseSchema', 'outputSchema'] as const;
+
+export function checkDeclared(subject: Subject, findings: Findings): void {
+  formats(subject, findings);
+  stateDefaults(subject, findings);
+  inputReads(subject, findings);
+  stateUse(subject, findings);
+}
+
+function formats({ definition, steps }: Subject, { problems }: Findings): void {
+  if (definition.input !== undefined) {
+    for (const found of formatProblems(definition.input))
+      problems.push({ ...found, pointer: `/input${found.pointer}` });
+  }
+  for (const { at, written } of steps.values()) {
+    for (const member of FORMATS) {
+      const format = written.config?.[member];
+      if (!isObject(format) || JSON.stringify(format).includes('{{')) continue;
+      for (const found of formatProblems(format))
+        problems.push({ ...found, pointer: `${at}/config/${member}${found.pointer}` });
+    }
+  }
+}
+
+function stateDefaults({ definition }: Subject, { problems }: Findings): void {
+  for (const [key, field] of Object.entries(definition.state ?? {})) {
+    if (field.default === undefined || typeof field.default === field.type) continue;
+    problems.push(
+      problem(
+        below('/state', key),
+        'wrong_type',
+        `The default of "${key}" must be ${field.type}, got ${typeof field.default}.`,
+      ),
+    );
+  }
+}
+
+function inputReads({ definition, readings }: Subject, { problems }: Findings): void {
+  const { input } = definition;
+  if (input === undefined || formatProblems(input).length > 0) return;
+  for (const { references, at } of readings) {
+    for (const { root, path, column, pointer } of references) {
+      if (root !== 'input' || path.length === 0 || declares(input, path) !== 'undeclared') continue;
+      const hint = didYouMean(String(path[0]), declaredNames(input));
+      problems.push(
+        problem(
+          at + (pointer ?? ''),
+          'undeclared_input',
+          `Column ${column}: the input's format does not declare "${path.join('.')}".`,
+          hint,
+        ),
+      );
+    }
+  }
+}
+
+function stateUse({ definition, steps, readings }: Subject, { problems, warnings }: Findings): void {
+  const declared = definition.state;
+  const writes = new Set(Object.keys(declared ?? {}));
+  const report = (at: string, key: string, words: string): void => {
+    const hint = didYouMean(key, Object.keys(declared ?? {}));
+    if (declared !== undefined)
+      problems.push(problem(at, 'undeclared_state', `${words}state does not declare "${key}".`, hint));
+    else if (!writes.has(key))
+      warnings.push(
+        problem(
+          at,
+          'undeclared_state',
+          `${words}nothing declares or writes the state key "${key}".`,
+          'Declare it in state.',
+        ),
+      );
+  };
+  const written = [...steps.values()].flatMap((step) => stateWrites(step).map(([key, at]) => ({ key, at })));
+  for (const { key, at } of written) {
+    if (declared !== undefined && !Object.hasOwn(declared, key)) report(at, key, 'The definition’s ');
+    writes.add(key);
+  }
+  for (const { references, at } of readings) {
+    for (const { root, path, column, pointer } of references) {
+      const key = path[0];
+      if (root === 'state' && typeof key === 'string' && !(declared !== undefined && Object.hasOwn(declared, key)))
+        report(at + (pointer ?? ''), key, `Column ${column}: `);
+    }
+  }
+}
+
+/** The state keys that a step writes, each with its place: by saveToState, or as a `set` with target state. */
+export function stateWrites({
+  at,
+  kind,
+  written,
+}: {
+  at: string;
+  kind: { type: string } | undefined;
+  written: Subject['definition']['steps'][string];
+}): [key: string, at: string][] {
+  const { saveToState, config } = written;
+  const writes: [string, string][] = [];
+  if (typeof saveToState === 'string') writes.push([saveToState, `${at}/saveToState`]);
+  else for (const key of Object.keys(saveToState ?? {})) writes.push([key, below(`${at}/saveToState`, key)]);
+  if (kind?.type === 'set' && config?.['target'] === 'state') {
+    for (const key of writtenNames(config['values']) ?? [])
+      if (!key.includes('{{')) writes.push([key, `${at}/config/values`]);
+  }
+  return writes;
+}

@@ -1,0 +1,47 @@
+/** What this host offers: the actions that are registered, and whether bash may run. */
+import { didYouMean } from '../definition/names.ts';
+import { actionOf, actionTypes } from '../steps/actions.ts';
+import { kindOf } from '../steps/table.ts';
+import { type Findings, problem, type Subject } from './subject.ts';
+
+export interface Host {
+  /** Actions that the host registers beside its own. */
+  readonly knownActions?: ReadonlySet<string>;
+  /** False: a step of kind bash is a problem. */
+  readonly bash?: boolean;
+}
+
+export function checkHost({ steps }: Subject, host: Host, { problems }: Findings): void {
+  for (const { at, kind, written } of steps.values()) {
+    // A step whose output is set never runs.
+    if (written.preset === undefined && kind?.type === 'action')
+      action(written.config?.['type'], `${at}/config/type`, host, problems);
+    const { rollback } = written;
+    if (rollback !== undefined && kindOf(rollback.stepType)?.type === 'action')
+      action(rollback.config?.['type'], `${at}/rollback/config/type`, host, problems);
+    if (written.stepType === 'bash' && host.bash === false && written.preset === undefined) {
+      problems.push(
+        problem(
+          `${at}/stepType`,
+          'bash_disabled',
+          'This host does not run bash.',
+          'Set SIGNALBOX_BASH=1 where the worker and the gateway start.',
+        ),
+      );
+    }
+  }
+}
+
+function action(type: unknown, at: string, { knownActions }: Host, problems: Findings['problems']): void {
+  if (typeof type !== 'string' || type === '' || actionOf(type) !== undefined || knownActions?.has(type) === true)
+    return;
+  const offered = [...actionTypes.map((one) => one.type), ...(knownActions ?? [])];
+  problems.push(
+    problem(
+      at,
+      'unknown_action',
+      `This host offers no action "${type.slice(0, 80)}".`,
+      didYouMean(type, offered) ?? 'Register it where the host is built.',
+    ),
+  );
+}

@@ -1,0 +1,140 @@
+/**
+ * Everything that a definition reads: each expression and template with its place, found by letting every kind plan
+ * its own config with a parser that takes notes. What cannot be parsed is left out; the compiler reports it.
+ */
+import { below } from '../definition/pointer.ts';
+import type { Definition, JsonObject, StepDefinition } from '../definition/types.ts';
+import type { Parse, StepKind } from '../steps/kind.ts';
+import { kindOf } from '../steps/table.ts';
+import { type Expression, parseExpression } from '../template/expression.ts';
+import { expressions, type PlaceholderAt, placeholders, references } from '../template/references.ts';
+import { parseTemplate, type Template } from '../template/template.ts';
+import type { Json, Reference } from '../template/types.ts';
+
+/** When within a visit it is read: at its begin, or at its end, when the step's own output is there. */
+export type Moment = 'begin' | 'end';
+
+export interface Reading {
+  /** Undefined for what is read outside of steps: the run's output, the key of its concurrency. */
+  readonly slug: string | undefined;
+  readonly moment: Moment;
+  /** JSON pointer of the text that holds it. */
+  readonly at: string;
+  readonly references: readonly Reference[];
+  readonly expressions: readonly { readonly at: string; readonly expression: Expression }[];
+  readonly placeholders: readonly PlaceholderAt[];
+  /** Roots that only this reading has. */
+  readonly locals: readonly string[];
+}
+
+interface Planned {
+  readonly kind: StepKind | undefined;
+}
+
+export function readingsOf(definition: Definition, steps: ReadonlyMap<string, Planned>): Reading[] {
+  const readings: Reading[] = [];
+  for (const [slug, written] of Object.entries(definition.steps)) {
+    const kind = steps.get(slug)?.kind;
+    const at = below('/steps', slug);
+    const note = new Notes(slug, readings);
+    if (kind !== undefined) planned(kind, written, written.config ?? {}, note, `${at}/config`, 'begin');
+    modifiers(written, note, at);
+  }
+  const outside = new Notes(undefined, readings);
+  if (definition.output !== undefined) outside.template(definition.output, '/output', 'end');
+  const { concurrency, debounce } = definition.config ?? {};
+  if (concurrency?.key !== undefined) outside.template(concurrency.key, '/config/concurrency/key', 'begin');
+  if (debounce?.key?.includes('{{') === true) outside.template(debounce.key, '/config/debounce/key', 'begin');
+  return readings;
+}
+
+function planned(
+  kind: StepKind,
+  step: StepDefinition,
+  config: JsonObject,
+  note: Notes,
+  at: string,
+  moment: Moment,
+): void {
+  const parse: Parse = {
+    template: (value, within) => note.template(value ?? null, at + within, moment),
+    secretTemplate: (value, within) => note.template(value ?? null, at + within, moment, true),
+    expression: (source, within, locals) => note.expression(source, at + within, moment, locals),
+  };
+  try {
+    kind.plan(config, parse, step);
+  } catch {
+    // The compiler says what is wrong; what was read until then is noted.
+  }
+}
+
+function modifiers(step: StepDefinition, note: Notes, at: string): void {
+  const condition = (when: StepDefinition['when'], place: string): void => {
+    if (typeof when === 'string') note.tried(() => note.expression(when, place, 'begin'));
+    else if (when !== undefined) note.tried(() => note.expression(when.ref, `${place}/ref`, 'begin'));
+  };
+  condition(step.when, `${at}/when`);
+  if (step.bail !== undefined && step.bail !== true) condition(step.bail, `${at}/bail`);
+  const { ref, items } = step.forEach ?? {};
+  if (ref !== undefined) note.tried(() => note.expression(ref, `${at}/forEach/ref`, 'begin'));
+  if (items !== undefined) note.tried(() => note.template(items, `${at}/forEach/items`, 'begin'));
+  if (typeof step.saveToState === 'object') {
+    for (const [key, source] of Object.entries(step.saveToState)) {
+      note.tried(() => note.expression(source, below(`${at}/saveToState`, key), 'end', ['output']));
+    }
+  }
+  const kind = step.rollback === undefined ? undefined : kindOf(step.rollback.stepType);
+  if (step.rollback !== undefined && kind !== undefined) {
+    const { stepType, config = {} } = step.rollback;
+    planned(kind, { stepType, config }, config, note, `${at}/rollback/config`, 'end');
+  }
+}
+
+class Notes {
+  private readonly slug: string | undefined;
+  private readonly readings: Reading[];
+
+  constructor(slug: string | undefined, readings: Reading[]) {
+    this.slug = slug;
+    this.readings = readings;
+  }
+
+  template(value: Json, at: string, moment: Moment, secrets = false): Template {
+    const template = parseTemplate(value, { secrets });
+    if (template.root.kind === 'constant') return template;
+    this.readings.push({
+      slug: this.slug,
+      moment,
+      at,
+      references: references(template),
+      expressions: expressions(template).map(({ expression, pointer }) => ({ expression, at: at + pointer })),
+      placeholders: placeholders(template),
+      locals: [],
+    });
+    return template;
+  }
+
+  expression(source: string, at: string, moment: Moment, locals: readonly string[] = []): Expression {
+    const expression = parseExpression(source);
+    const { slug } = this;
+    this.readings.push({
+      slug,
+      moment,
+      at,
+      references: references(expression),
+      expressions: [{ expression, at }],
+      placeholders: [],
+      locals,
+    });
+    return expression;
+  }
+
+  /** What cannot be parsed is the compiler's to report. */
+  tried(read: () => unknown): void {
+    try {
+      read();
+    } catch {
+      // Reported by the compiler.
+    }
+  }
+}

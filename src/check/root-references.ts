@@ -1,0 +1,233 @@
+/** Reads of everything but `steps`: names that nothing has, and roots where they have no value (language.md §3, "Roots"). */
+
+import { isObject } from '../definition/json.ts';
+import { didYouMean } from '../definition/names.ts';
+import { isRoot, ROOTS } from '../definition/roots.ts';
+import type { Before } from './before.ts';
+import type { Reading } from './readings.ts';
+import { type Findings, problem, type Subject } from './subject.ts';
+
+export interface Names {
+  /** config.variables, and what `set` writes. */
+  readonly variables: ReadonlySet<string>;
+  /** A `set` makes the names of variables as it runs, so that any name may be one. */
+  readonly areOpen: boolean;
+  readonly outputs: ReadonlySet<string>;
+  /** Names that forEach gives its item, and the steps in whose bodies they are readable. */
+  readonly items: ReadonlyMap<string, readonly string[]>;
+}
+
+export function namesOf({ definition, steps }: Subject): Names {
+  const variables = new Set(Object.keys(definition.config?.variables ?? {}));
+  const outputs = new Set<string>();
+  const items = new Map<string, string[]>();
+  let areOpen = false;
+  for (const { slug, kind, written } of steps.values()) {
+    if (written.outputVariable !== undefined) outputs.add(written.outputVariable);
+    const config = written.config ?? {};
+    if (kind?.type === 'forEach' && typeof config['as'] === 'string')
+      items.set(config['as'], [...(items.get(config['as']) ?? []), slug]);
+    if (kind?.type !== 'set' || config['target'] === 'state') continue;
+    const names = writtenNames(config['values']);
+    if (names === undefined) areOpen = true;
+    for (const name of names ?? []) {
+      if (name.includes('{{')) areOpen = true;
+      else variables.add(name);
+    }
+  }
+  return { variables, areOpen, outputs, items };
+}
+
+/** The names that a `set` writes; undefined where a template makes the whole object. */
+export function writtenNames(values: unknown): string[] | undefined {
+  if (Array.isArray(values))
+    return values.flatMap((entry) => (isObject(entry) && typeof entry['name'] === 'string' ? [entry['name']] : []));
+  return isObject(values) ? Object.keys(values) : undefined;
+}
+
+export function checkRootReferences(
+  subject: Subject,
+  before: Before | undefined,
+  names: Names,
+  findings: Findings,
+): void {
+  const loops = [...subject.steps.values()].filter(({ kind }) => kind?.type === 'loop').map(({ slug }) => slug);
+  const known = [...ROOTS, ...names.variables];
+  const checked = new Map<string, boolean>();
+  for (const reading of subject.readings) {
+    for (const { root, path, column, pointer } of reading.references) {
+      const at = `${reading.at}${pointer ?? ''}`;
+      if (reading.locals.includes(root) || root === 'steps') continue;
+      if (!isRoot(root)) unknownName(subject, reading, root, at, column, names, known, findings);
+      else if (root === 'loop') loopOutside(subject, before, loops, reading, at, column, checked, findings);
+      else if (root === 'item' || root === 'index') itemOutside(subject, reading, root, at, column, findings);
+      else if (root === 'lastOutput' && subject.isDag) {
+        findings.problems.push(
+          problem(
+            at,
+            'not_in_dag',
+            `Column ${column}: lastOutput has no meaning where steps run side by side.`,
+            'Read steps.NAME.output.',
+          ),
+        );
+      } else if (root === 'variables' || root === 'outputs')
+        unknownMember(subject, root, path[0], at, column, names, findings);
+    }
+    secretsAndCallbacks(subject, reading, findings);
+  }
+}
+
+function unknownName(
+  subject: Subject,
+  reading: Reading,
+  root: string,
+  at: string,
+  column: number,
+  names: Names,
+  known: readonly string[],
+  { problems, warnings }: Findings,
+): void {
+  if (names.variables.has(root)) return;
+  const givers = names.items.get(root);
+  if (givers?.some((giver) => isInBody(subject, reading.slug, giver)) === true) return;
+  const { dialect } = subject.definition;
+  const isMaybe = names.areOpen || dialect === '000';
+  const words = isMaybe
+    ? 'is no root, and nothing declares or sets a variable of that name'
+    : 'is no root and no variable';
+  const hint =
+    didYouMean(root, known) ??
+    (dialect === '000'
+      ? 'It is read from the input if that has such a key.'
+      : `Declare it in config.variables, or write input.${root}.`);
+  (isMaybe ? warnings : problems).push(
+    problem(at, isMaybe ? 'unknown_variable' : 'unknown_root', `Column ${column}: "${root}" ${words}.`, hint),
+  );
+}
+
+function unknownMember(
+  { definition }: Subject,
+  root: string,
+  member: string | number | undefined,
+  at: string,
+  column: number,
+  names: Names,
+  { warnings }: Findings,
+): void {
+  if (typeof member !== 'string') return;
+  if (root === 'outputs' && !names.outputs.has(member)) {
+    warnings.push(
+      problem(
+        at,
+        'unknown_output',
+        `Column ${column}: no step has the outputVariable "${member}".`,
+        didYouMean(member, [...names.outputs]),
+      ),
+    );
+  } else if (root === 'variables' && !names.variables.has(member) && !names.areOpen && definition.dialect !== '000') {
+    warnings.push(
+      problem(
+        at,
+        'unknown_variable',
+        `Column ${column}: nothing declares or sets the variable "${member}".`,
+        didYouMean(member, [...names.variables]),
+      ),
+    );
+  }
+}
+
+function loopOutside(
+  subject: Subject,
+  before: Before | undefined,
+  loops: readonly string[],
+  reading: Reading,
+  at: string,
+  column: number,
+  checked: Map<string, boolean>,
+  { problems }: Findings,
+): void {
+  const { slug } = reading;
+  if (before === undefined || (slug === undefined && loops.length > 0)) return;
+  const isOpen =
+    slug === undefined
+      ? false
+      : (checked.get(slug) ??
+        loops.some((loop) => loop === slug || isInBody(subject, slug, loop) || before.canPrecede(loop, slug, 'begin')));
+  if (slug !== undefined) checked.set(slug, isOpen);
+  if (isOpen || (slug !== undefined && !before.reachable.has(slug))) return;
+  problems.push(
+    problem(
+      at,
+      'outside_loop',
+      `Column ${column}: no loop can have begun here, so that loop has no value.`,
+      'Read it in the body of a loop or after one.',
+    ),
+  );
+}
+
+function itemOutside(
+  subject: Subject,
+  reading: Reading,
+  root: string,
+  at: string,
+  column: number,
+  { problems }: Findings,
+): void {
+  const { slug } = reading;
+  if (slug !== undefined) {
+    const step = subject.steps.get(slug);
+    if (subject.isDag && step?.written.forEach !== undefined) return;
+    for (
+      let home = subject.regions.home.get(slug);
+      home !== undefined;
+      home = subject.regions.regions.get(home)?.outer
+    ) {
+      if (subject.steps.get(home)?.kind?.type === 'forEach') return;
+    }
+  }
+  problems.push(
+    problem(
+      at,
+      'outside_iteration',
+      `Column ${column}: ${root} has a value only in the body of a forEach.`,
+      `In a loop write loop.${root}.`,
+    ),
+  );
+}
+
+function isInBody({ regions }: Subject, slug: string | undefined, container: string): boolean {
+  return slug !== undefined && regions.regions.get(container)?.body.has(slug) === true;
+}
+
+function secretsAndCallbacks({ definition, steps }: Subject, reading: Reading, { problems, warnings }: Findings): void {
+  const declared = definition.config?.secrets ?? {};
+  for (const { placeholder, pointer, column } of reading.placeholders) {
+    const at = reading.at + pointer;
+    if ('secret' in placeholder) {
+      if (Object.hasOwn(declared, placeholder.secret)) continue;
+      const hint =
+        didYouMean(placeholder.secret, Object.keys(declared)) ??
+        `Add config.secrets: {${placeholder.secret}: NAME-IN-THE-STORE}.`;
+      warnings.push(
+        problem(
+          at,
+          'undeclared_secret',
+          `Column ${column}: config.secrets does not name "${placeholder.secret}"; the store's secret of that very name is used.`,
+          hint,
+        ),
+      );
+    } else if (steps.get(placeholder.callback)?.written.stepType !== 'wait_callback') {
+      const waits = [...steps.values()]
+        .filter(({ written }) => written.stepType === 'wait_callback')
+        .map(({ slug }) => slug);
+      problems.push(
+        problem(
+          at,
+          'unknown_step',
+          `Column ${column}: "${placeholder.callback}" is no wait_callback step.`,
+          didYouMean(placeholder.callback, waits),
+        ),
+      );
+    }
+  }
+}

@@ -1,0 +1,117 @@
+/** Reads of `steps.x`: the step must exist, can have run before, and its entry must be visible there (language.md §3.4–3.6, §4). */
+import { didYouMean } from '../definition/names.ts';
+import type { Before } from './before.ts';
+import type { Reading } from './readings.ts';
+import { type Findings, opensFrames, problem, type Subject } from './subject.ts';
+
+/** What an entry of `steps` has. */
+const ENTRY: ReadonlySet<string> = new Set(['stepType', 'name', 'output']);
+const OUTPUT: ReadonlySet<string> = new Set(['type', 'data', 'meta']);
+
+/** The steps that any reading names. */
+export function stepsRead(readings: readonly Reading[]): Set<string> {
+  const slugs = new Set<string>();
+  for (const { references } of readings) {
+    for (const { root, path } of references) if (root === 'steps' && typeof path[0] === 'string') slugs.add(path[0]);
+  }
+  return slugs;
+}
+
+export function checkStepReferences(
+  subject: Subject,
+  before: Before | undefined,
+  { problems, warnings }: Findings,
+): void {
+  const slugs = Object.keys(subject.definition.steps);
+  for (const reading of subject.readings) {
+    for (const { root, path, column, pointer } of reading.references) {
+      const [read, member, inner] = path;
+      if (root !== 'steps' || typeof read !== 'string') continue;
+      const at = reading.at + (pointer ?? '');
+      if (!subject.steps.has(read)) {
+        const hint = didYouMean(read, slugs);
+        problems.push(problem(at, 'unknown_step', `Column ${column}: there is no step "${read}".`, hint));
+        continue;
+      }
+      if (typeof member === 'string' && !ENTRY.has(member)) {
+        const hint = `Write steps.${read}.output.data${member === 'data' ? '' : `.${member}`}.`;
+        warnings.push(
+          problem(
+            at,
+            'unknown_step_member',
+            `Column ${column}: an entry of steps has stepType, name and output, and no "${member}".`,
+            hint,
+          ),
+        );
+      } else if (member === 'output' && typeof inner === 'string' && !OUTPUT.has(inner)) {
+        const hint = `Write steps.${read}.output.data.${inner}.`;
+        warnings.push(
+          problem(
+            at,
+            'unknown_step_member',
+            `Column ${column}: an output has type, data and meta, and no "${inner}".`,
+            hint,
+          ),
+        );
+      }
+      if (before !== undefined) checkOrder(subject, before, reading, read, at, column, problems);
+    }
+  }
+}
+
+function checkOrder(
+  subject: Subject,
+  before: Before,
+  reading: Reading,
+  read: string,
+  at: string,
+  column: number,
+  problems: Findings['problems'],
+): void {
+  const { slug, moment } = reading;
+  if (slug === undefined) {
+    if (reading.at.startsWith('/output') && before.reachable.has(read)) {
+      const hidden = hiddenIn(subject, read, undefined);
+      if (hidden !== undefined) problems.push(notVisible(at, column, read, hidden));
+    }
+    return;
+  }
+  // What no walk comes to is a finding of its own.
+  if (!before.reachable.has(slug) || (read === slug && moment === 'end')) return;
+  if (!before.canPrecede(read, slug, moment)) {
+    const words = read === slug ? 'itself, which has not run yet' : `"${read}", which can never have run before it`;
+    problems.push(
+      problem(
+        at,
+        'step_never_before',
+        `Column ${column}: "${slug}" reads ${words}.`,
+        'Wire the steps so that the one that is read comes first.',
+      ),
+    );
+    return;
+  }
+  const hidden = hiddenIn(subject, read, slug);
+  if (hidden !== undefined) problems.push(notVisible(at, column, read, hidden));
+}
+
+/** The container that keeps the entry of `read` from being seen at `from` (undefined: at the end of the run). */
+function hiddenIn({ steps, regions }: Subject, read: string, from: string | undefined): string | undefined {
+  for (
+    let container = regions.home.get(read);
+    container !== undefined;
+    container = regions.regions.get(container)?.outer
+  ) {
+    const region = regions.regions.get(container);
+    const step = steps.get(container);
+    if (region === undefined || step === undefined || !opensFrames(step)) continue;
+    const branches = [...region.branches.values()].filter((branch) => branch.has(read));
+    if (from !== undefined && branches.some((branch) => branch.has(from))) return undefined;
+    if (step.kind?.type === 'forEach' || branches.length > 1) return container;
+  }
+  return undefined;
+}
+
+function notVisible(at: string, column: number, read: string, container: string): Findings['problems'][number] {
+  const message = `Column ${column}: the entry of "${read}" stays within the branches or iterations of "${container}".`;
+  return problem(at, 'not_visible', message, `Read steps.${container}.output.data instead.`);
+}

@@ -1,0 +1,111 @@
+/** What the analyses look at: a definition with the kinds of its steps, its edges, its regions, and all it reads. */
+
+import { below } from '../definition/pointer.ts';
+import type { Definition, Problem, StepDefinition } from '../definition/types.ts';
+import type { Ports, StepKind } from '../steps/kind.ts';
+import { CONTAINER_RESERVED, END_TARGET } from '../steps/ports.ts';
+import { findRegions, type Node, type Regions } from '../steps/regions.ts';
+import { kindOf } from '../steps/table.ts';
+import type { Code } from './codes.ts';
+import { type Reading, readingsOf } from './readings.ts';
+
+const NO_PORTS: Ports = { normal: null, names: [] };
+
+export interface CheckedStep {
+  readonly slug: string;
+  /** JSON pointer of the step. */
+  readonly at: string;
+  readonly written: StepDefinition;
+  /** Undefined where there is none of that name; the walk is then taken to go on by any port. */
+  readonly kind: StepKind | undefined;
+  readonly ports: Ports;
+  /** Wired ports that lead to steps that exist. */
+  readonly next: { readonly [port: string]: string };
+}
+
+export interface Subject {
+  readonly definition: Definition;
+  readonly isDag: boolean;
+  readonly steps: ReadonlyMap<string, CheckedStep>;
+  readonly start: string | undefined;
+  readonly regions: Regions;
+  readonly readings: readonly Reading[];
+}
+
+/** One analysis: what it finds, as errors and as warnings. */
+export interface Findings {
+  readonly problems: Problem[];
+  readonly warnings: Problem[];
+}
+
+export function problem(pointer: string, code: Code, message: string, hint?: string): Problem {
+  return { pointer, code, message, ...(hint === undefined ? {} : { hint }) };
+}
+
+export function subjectOf(definition: Definition): Subject {
+  const steps = new Map<string, CheckedStep>();
+  for (const [slug, written] of Object.entries(definition.steps)) {
+    const kind = kindOf(written.stepType);
+    const next: { [port: string]: string } = {};
+    for (const [port, target] of Object.entries(written.nextSteps ?? {})) {
+      if (target !== END_TARGET && Object.hasOwn(definition.steps, target)) next[port] = target;
+    }
+    steps.set(slug, {
+      slug,
+      at: below('/steps', slug),
+      written,
+      kind,
+      ports: kind === undefined ? NO_PORTS : portsOf(kind, written),
+      next,
+    });
+  }
+  const isDag = definition.flow === 'dag';
+  const { start } = definition;
+  const nodes = isDag ? new Map<string, Node>() : nodesOf(steps);
+  return {
+    definition,
+    isDag,
+    steps,
+    start,
+    regions: findRegions(nodes, start ?? ''),
+    readings: readingsOf(definition, steps),
+  };
+}
+
+/** A kind asked for its ports with a config that does not fit may stumble; then its compile tells why. */
+function portsOf(kind: StepKind, written: StepDefinition): Ports {
+  try {
+    return kind.ports(written);
+  } catch {
+    return NO_PORTS;
+  }
+}
+
+/** As the compiler sees them (src/steps/program.ts). */
+function nodesOf(steps: ReadonlyMap<string, CheckedStep>): Map<string, Node> {
+  const nodes = new Map<string, Node>();
+  for (const { slug, kind, next } of steps.values()) nodes.set(slug, { slug, role: roleOf(kind, next), next });
+  return nodes;
+}
+
+function roleOf(kind: StepKind | undefined, next: object): Node['role'] {
+  if (kind === undefined) return 'plain';
+  if (kind.type === 'loop') return 'loop';
+  if (kind.class === 'container') return 'frames';
+  if (kind.type === 'break') return 'break';
+  return kind.class === 'end' && Object.keys(next).length === 0 ? 'end' : 'plain';
+}
+
+/** Parallel, race, forEach: containers whose bodies are frames of their own. */
+export function opensFrames(step: CheckedStep): boolean {
+  return step.kind?.class === 'container' && step.kind.type !== 'loop';
+}
+
+/** Ports that lead into a container's body. */
+export function bodyPorts(step: CheckedStep): string[] {
+  const { body } = step.ports;
+  if (body === undefined) return [];
+  return Object.keys(step.next).filter((port) =>
+    body === 'any' ? !CONTAINER_RESERVED.has(port) : body.includes(port),
+  );
+}

@@ -1,0 +1,66 @@
+/** The graph as drawn: steps that no walk comes to, ports that lead nowhere, modifiers of the other flow. */
+import { nearest } from '../definition/names.ts';
+import type { Before } from './before.ts';
+import { bodyPorts, type CheckedStep, type Findings, problem, type Subject } from './subject.ts';
+
+export function checkWiring(subject: Subject, before: Before | undefined, findings: Findings): void {
+  for (const step of subject.steps.values()) {
+    if (before !== undefined && !before.reachable.has(step.slug)) {
+      findings.warnings.push(
+        problem(
+          step.at,
+          'unreachable_step',
+          `No walk from "${subject.start ?? ''}" comes to "${step.slug}".`,
+          'Wire a port to it, or take it out.',
+        ),
+      );
+    }
+    if (subject.isDag) continue;
+    unwired(step, findings);
+    for (const member of ['dependsOn', 'forEach', 'bail'] as const) {
+      if (step.written[member] === undefined) continue;
+      findings.problems.push(
+        problem(
+          `${step.at}/${member}`,
+          'only_in_dag',
+          `"${member}" belongs to flow: dag; this definition walks by ports.`,
+          'Set flow: dag, or use nextSteps and the kind forEach.',
+        ),
+      );
+    }
+  }
+}
+
+/** A kind with one port simply ends where that leads nowhere; one with several probably forgot something. */
+function unwired(step: CheckedStep, { warnings }: Findings): void {
+  const { names, normal, body } = step.ports;
+  const wired = Object.keys(step.written.nextSteps ?? {});
+  if (body !== undefined && bodyPorts(step).length === 0) {
+    warnings.push(
+      problem(
+        step.at,
+        'no_branches',
+        `"${step.slug}" has no body: none of its ports leads into one.`,
+        body === 'any' ? 'Wire a port per branch.' : `Wire its port ${body.join(' or ')}.`,
+      ),
+    );
+  }
+  for (const port of names) {
+    if (wired.includes(port) || (port === normal && (names.length === 1 || body !== undefined))) continue;
+    if (body !== undefined && body !== 'any' && body.includes(port)) continue;
+    if (port === 'timeout' && !hasTimeout(step)) continue;
+    const meant = nearest(
+      port,
+      wired.filter((other) => !names.includes(other)),
+    );
+    const hint =
+      meant === undefined ? `Wire it, or lead it to "$end" to say that it ends here.` : `Did "${meant}" mean it?`;
+    warnings.push(
+      problem(`${step.at}/nextSteps`, 'port_not_wired', `The port "${port}" of "${step.slug}" leads nowhere.`, hint),
+    );
+  }
+}
+
+function hasTimeout({ written }: CheckedStep): boolean {
+  return ['timeout', 'until', 'await_timeout_ms', 'deadline'].some((member) => written.config?.[member] !== undefined);
+}

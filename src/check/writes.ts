@@ -1,0 +1,65 @@
+/** The same variable, state key or output written by branches that run at once: the last one wins, whichever that is (language.md §3.10). */
+import { stateWrites } from './declared.ts';
+import { writtenNames } from './root-references.ts';
+import { type CheckedStep, type Findings, opensFrames, problem, type Subject } from './subject.ts';
+
+interface Write {
+  readonly key: string;
+  readonly at: string;
+}
+
+export function checkWrites({ steps, regions }: Subject, { warnings }: Findings): void {
+  for (const region of regions.regions.values()) {
+    const container = steps.get(region.container);
+    if (container === undefined || !opensFrames(container)) continue;
+    if (container.kind?.type === 'forEach') {
+      const concurrency = container.written.config?.['concurrency'];
+      if (concurrency === undefined || concurrency === 1) continue;
+      for (const slug of region.body) {
+        for (const { key, at } of writesOf(steps.get(slug))) {
+          warnings.push(
+            problem(
+              at,
+              'concurrent_write',
+              `Iterations of "${region.container}" that run at once all write ${key}: the last one wins.`,
+              `Read the results from steps.${region.container}.output.data.`,
+            ),
+          );
+        }
+      }
+      continue;
+    }
+    const writers = new Map<string, string>();
+    for (const [branch, slugs] of region.branches) {
+      for (const slug of slugs) {
+        for (const { key, at } of writesOf(steps.get(slug))) {
+          const other = writers.get(key);
+          if (other === undefined) writers.set(key, branch);
+          else if (other !== branch) {
+            warnings.push(
+              problem(
+                at,
+                'concurrent_write',
+                `The branches "${other}" and "${branch}" of "${region.container}" both write ${key}: the last one wins.`,
+                'Give each branch a key of its own.',
+              ),
+            );
+          }
+        }
+      }
+    }
+  }
+}
+
+function writesOf(step: CheckedStep | undefined): Write[] {
+  if (step === undefined) return [];
+  const { at, kind, written } = step;
+  const writes: Write[] = stateWrites(step).map(([key, place]) => ({ key: `state.${key}`, at: place }));
+  if (written.outputVariable !== undefined)
+    writes.push({ key: `outputs.${written.outputVariable}`, at: `${at}/outputVariable` });
+  if (kind?.type === 'set' && written.config?.['target'] !== 'state') {
+    for (const name of writtenNames(written.config?.['values']) ?? [])
+      writes.push({ key: `variables.${name}`, at: `${at}/config/values` });
+  }
+  return writes;
+}
