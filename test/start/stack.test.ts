@@ -1,4 +1,4 @@
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -79,6 +79,17 @@ describe('a stack', { timeout: 120_000 }, () => {
     expect(await statusOf(again, 'survives')).toBe('COMPLETED');
     await again.end('SIGKILL');
     await until('nothing is left', 15_000, () => folder.processes().length === 0);
+  });
+
+  test('ends when the npm that started it is killed', async () => {
+    const npm = spawn('npm', ['start'], {
+      cwd: projectRoot(),
+      env: { ...process.env, SIGNALBOX_DATA: folder.path, SIGNALBOX_PORT: '0' },
+      stdio: 'ignore',
+    });
+    await until('it runs', 60_000, () => runningStack(folder.path)?.worker !== undefined);
+    npm.kill('SIGKILL');
+    await until('nothing is left', 20_000, () => folder.processes().length === 0);
   });
 
   test('ends a server whose keeper was killed with it', async () => {

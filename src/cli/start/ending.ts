@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import type { Say } from './say.ts';
 
 /** What began last in the chain of need ends first: gateway and worker, the connection, the server, then locks. */
@@ -48,11 +49,13 @@ export function listenForEnd(say: Say): Ending {
     controller.abort(new Error(why));
     resolveAsked();
   };
+  // A terminal or pipe that is gone must not keep things from being ended in order.
+  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
   for (const name of SIGNALS) process.on(name, () => ask(name));
   if (process.env['npm_lifecycle_event'] !== undefined) {
-    const parent = process.ppid;
+    const begunBy = parents();
     setInterval(() => {
-      if (process.ppid !== parent && askedAt === 0) ask('npm is gone');
+      if (askedAt === 0 && parents() !== begunBy) ask('npm is gone');
     }, PARENT_POLL_MS).unref();
   }
 
@@ -78,4 +81,18 @@ export function listenForEnd(say: Say): Ending {
       }
     },
   };
+}
+
+/**
+ * The processes above this one, as far as npm: it runs a script through a shell, which stays in between where it does
+ * not replace itself by the script. A killed parent is followed by another one, so a change means that one is gone.
+ */
+function parents(): string {
+  const shell = process.ppid;
+  try {
+    const stat = readFileSync(`/proc/${shell}/stat`, 'utf8');
+    return `${shell} ${stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1]}`;
+  } catch {
+    return `${shell}`;
+  }
 }

@@ -78,6 +78,7 @@ async function startStack(given: Config, env: NodeJS.ProcessEnv, ending: Ending)
   const forWorker = seen === undefined ? complete : { ...complete, publicUrl: seen };
   const worker: Supervised = await ownWorker(forWorker, env, ending, { onRestart: () => note.worker(worker) });
   note.worker(worker);
+  // From here on everything answers: the place where an empty store is given its examples.
   ending.signal.throwIfAborted();
   welcome(say, { config: complete, gatewayUrl, uiUrl: server?.uiUrl, seconds: (Date.now() - begun) / 1000 });
 }
