@@ -5,6 +5,7 @@
  */
 import type { Refusal } from '../definition/run.ts';
 import { type Core, stepOf } from './core.ts';
+import { visited } from './paths.ts';
 import type { Event } from './protocol.ts';
 import type { Frame, OpenVisit, RunState } from './state.ts';
 import { Window } from './window.ts';
@@ -77,10 +78,10 @@ function nobody(core: Core, event: AddressedEvent, isOpen: boolean): Refusal {
   const slug = slugOf(step);
   const known = core.program.steps.get(slug);
   if (known === undefined) return { code: 'no_such_step', message: `The definition has no step '${slug}'.` };
-  const visited = Object.values(core.state.frames).some(
-    (frame) => Object.hasOwn(frame.entries, slug) || (frame.counts[slug] ?? 0) > 0,
+  const hasBegun = Object.values(core.state.frames).some(
+    (frame) => Object.hasOwn(frame.entries, slug) || visited(frame.counts, slug) > 0,
   );
-  if (event.type === 'decide' && visited && known.kind.type === 'approval')
+  if (event.type === 'decide' && hasBegun && known.kind.type === 'approval')
     return { code: 'already_decided', message: `'${step}' has been decided already, or its time has passed.` };
   return { code: 'not_waiting', message: `'${step}' does not wait for ${waits} now.` };
 }

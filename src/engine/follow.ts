@@ -4,13 +4,15 @@ import { END_TARGET } from '../steps/ports.ts';
 import type { Step } from '../steps/program-types.ts';
 import { type Core, stepOf } from './core.ts';
 import { completeRun, ROOT } from './ending.ts';
-import { endFrame, traceLoopLeft } from './frames.ts';
+import { endFrame, leaveLoops, traceLoopLeft } from './frames.ts';
 import type { Frame, LoopRecord } from './state.ts';
 
 export function follow(core: Core, frame: Frame, from: Step, port: string | null): void {
-  const target = port === null ? undefined : from.next[port];
-  if (target === END_TARGET) completeRun(core, undefined);
-  else if (target === undefined) endOfPath(core, frame);
+  const target = port !== null && Object.hasOwn(from.next, port) ? from.next[port] : undefined;
+  if (target === END_TARGET) {
+    leaveLoops(core, frame, 'completed');
+    completeRun(core, undefined);
+  } else if (target === undefined) endOfPath(core, frame);
   else lead(core, frame, target);
 }
 

@@ -1,4 +1,5 @@
 /** Frames (language.md §3.1, §3.5, §3.6): opening, ending, and cancelling with all they opened (E9). */
+import type { RunError } from '../definition/run.ts';
 import type { FailureShape, FrameSpec } from '../steps/kind.ts';
 import type { Json } from '../template/types.ts';
 import { cancel } from './commands.ts';
@@ -87,16 +88,26 @@ export function dropFrame(core: Core, visit: OpenVisit, id: string): void {
   delete core.state.frames[id];
 }
 
-/** A frame that ends with loops open (a break out of the branch, a cancellation) leaves them all. */
-export function leaveLoops(core: Core, frame: Frame, status: 'completed' | 'cancelled'): void {
+/** A frame that ends with loops open (a break out of the branch, a failure, a cancellation) leaves them all. */
+export function leaveLoops(
+  core: Core,
+  frame: Frame,
+  status: 'completed' | 'cancelled' | 'failed',
+  error?: RunError,
+): void {
   for (let record = frame.loops.pop(); record !== undefined; record = frame.loops.pop()) {
     frame.left = record;
-    traceLoopLeft(core, record, status);
+    traceLoopLeft(core, record, status, error);
   }
 }
 
-export function traceLoopLeft(core: Core, record: LoopRecord, status: 'completed' | 'cancelled'): void {
-  core.trace?.({ t: 'end', path: record.path, status, at: core.state.now });
+export function traceLoopLeft(
+  core: Core,
+  record: LoopRecord,
+  status: 'completed' | 'cancelled' | 'failed',
+  error?: RunError,
+): void {
+  core.trace?.({ t: 'end', path: record.path, status, ...(error === undefined ? {} : { error }), at: core.state.now });
 }
 
 function traceCancelled(core: Core, path: string): void {

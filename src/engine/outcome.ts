@@ -10,7 +10,7 @@ import { runCommand } from './effects.ts';
 import { cancelRun, completeRun, drainRun, failRun, ROOT } from './ending.ts';
 import { errorRoot, failureOf, placed } from './failure.ts';
 import { follow, leaveLoop } from './follow.ts';
-import { adoptEntries, closeVisit, dropFrame, failFrame, openFrame } from './frames.ts';
+import { adoptEntries, closeVisit, dropFrame, failFrame, leaveLoops, openFrame } from './frames.ts';
 import { MAX_PAYLOAD_BYTES, MAX_ROLLBACKS } from './limits.ts';
 import { commandId, framePath, tickPath } from './paths.ts';
 import { FrameScope } from './scope.ts';
@@ -51,6 +51,7 @@ export function apply(core: Core, place: Place, outcome: Outcome): void {
     case 'finish':
       settle(core, place);
       record(core, place, { type: place.step.kind.type, data: outcome.output }, 'completed');
+      leaveLoops(core, place.frame, 'completed');
       if (outcome.drain === true) drainRun(core, outcome.output);
       else completeRun(core, outcome.output);
       return;
@@ -104,6 +105,8 @@ export function failVisit(core: Core, place: Place, failure: FailureShape, rollb
         : undefined);
   if (caught === false || caught === undefined) {
     if (path !== ROOT) core.trace?.({ t: 'end', path, status: 'failed', error, at: state.now });
+    // A loop catches nothing: it fails with its body.
+    leaveLoops(core, frame, 'failed', error);
     if (rollback === true) failRun(core, error, true);
     else if (frame.id === ROOT) failRun(core, error);
     else failFrame(core, frame, error);

@@ -24,10 +24,20 @@ export function tickPath(loop: string, tick: number): string {
 /** A branch's frame is `par/left`, an iteration's `each[3]`. */
 export function framePath(container: string, name: string, iteration: boolean): string {
   if (container === '') return name;
-  return shorten(iteration ? `${container}[${name}]` : `${container}/${name}`);
+  return shorten(iteration ? `${container}[${name}]` : `${container}/${name.replace(/[^A-Za-z0-9_.-]/g, escaped)}`);
+}
+
+/** A branch may have any name: what could be read as a path of another place is written as its code, so that ids stay unique. */
+function escaped(character: string): string {
+  return `%${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
 }
 
 /** Commands of a visit besides its first: a timeout's timer, an agent's turns. */
 export function commandId(path: string, suffix: string | undefined): string {
   return suffix === undefined || suffix === '' ? path : shorten(`${path}${suffix}`);
+}
+
+/** How often a step was visited within its parent. Slugs such as `constructor` are names like others. */
+export function visited(counts: { readonly [slug: string]: number }, slug: string): number {
+  return Object.hasOwn(counts, slug) ? counts[slug]! : 0;
 }

@@ -4,16 +4,17 @@ import { compared } from '../steps/compared.ts';
 import { presetOf } from '../steps/compile-step.ts';
 import { DAG_STEP } from '../steps/dag.ts';
 import type { Outcome, Resume } from '../steps/kind.ts';
+import { END_TARGET } from '../steps/ports.ts';
 import type { Condition, Preset, Step } from '../steps/program-types.ts';
 import { evaluate } from '../template/expression.ts';
 import { parseTemplate, render } from '../template/template.ts';
 import type { Json } from '../template/types.ts';
 import { type Core, stepOf } from './core.ts';
-import { failRun, ROOT } from './ending.ts';
+import { completeRun, failRun, ROOT } from './ending.ts';
 import { failureOf } from './failure.ts';
 import { adoptAll } from './frames.ts';
 import { apply, endVisit, failVisit, type Place } from './outcome.ts';
-import { tickPath, visitPath } from './paths.ts';
+import { tickPath, visited, visitPath } from './paths.ts';
 import { FrameScope } from './scope.ts';
 import type { Frame, Work } from './state.ts';
 import { Window } from './window.ts';
@@ -21,8 +22,10 @@ import { Window } from './window.ts';
 export function walk(core: Core, work: Work): void {
   const frame = core.state.frames[work.frame];
   if (frame === undefined) return;
-  if (work.do === 'visit') begin(core, frame, work.slug);
-  else resume(core, frame, work.path, work.event);
+  if (work.do === 'visit') {
+    if (work.slug === END_TARGET) completeRun(core, undefined);
+    else begin(core, frame, work.slug);
+  } else resume(core, frame, work.path, work.event);
 }
 
 function begin(core: Core, frame: Frame, slug: string): void {
@@ -30,7 +33,7 @@ function begin(core: Core, frame: Frame, slug: string): void {
   const step = stepOf(core, slug);
   const loop = frame.loops.at(-1);
   const counts = loop?.counts ?? frame.counts;
-  const n = (counts[slug] ?? 0) + 1;
+  const n = visited(counts, slug) + 1;
   counts[slug] = n;
   const parent = loop === undefined ? (frame.prefix ?? frame.id) : tickPath(loop.path, loop.tick);
   const path = slug === DAG_STEP ? ROOT : visitPath(parent, step.slug, n);

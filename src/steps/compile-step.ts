@@ -111,6 +111,10 @@ function edges(
       );
       continue;
     }
+    if (port === '__proto__') {
+      report(pointer, 'invalid_port', "A port cannot be called '__proto__'; give it another name.");
+      continue;
+    }
     const common = kind.class === 'end' ? port === 'skipped' : COMMON_PORTS.has(port);
     const branch = ports.body === 'any' && !CONTAINER_RESERVED.has(port);
     if (!common && !branch && !ports.names.includes(port)) {

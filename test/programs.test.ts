@@ -1,0 +1,47 @@
+import { describe, expect, it } from 'vitest';
+import { compile } from '../src/steps/program.ts';
+import { loadPrograms, type ProgramFile } from './programs/load.ts';
+import { START, sent, simulateProgram, writtenTrace } from './programs/run.ts';
+
+const programs = loadPrograms();
+
+describe('programs', () => {
+  it.each(programs.filter((file) => file.expect !== undefined))('$name: $about', (file) => {
+    const run = simulateProgram(file, false);
+    const { status, output, error, reason, waits, trace, traceIncludes, tookMs, sent: configs } = file.expect!;
+    if (trace !== undefined) expect(writtenTrace(run)).toEqual(trace);
+    if (traceIncludes !== undefined) {
+      const wanted = new Set(traceIncludes);
+      expect(writtenTrace(run).filter((row) => wanted.has(row))).toEqual(traceIncludes);
+    }
+    expect({ status: run.status, error: run.error?.code }).toEqual({ status, error: error?.code });
+    if (error !== undefined) expect(run.error).toMatchObject(error);
+    // `details` is compared to the letter: toMatchObject would let members slip by.
+    if (error?.details !== undefined) expect(run.error?.details).toEqual(error.details);
+    if (output !== undefined) expect(run.output).toEqual(output);
+    if (reason !== undefined) expect(run.state.ending).toMatchObject({ reason });
+    if (waits !== undefined) expect(run.waits.map(({ path, kind }) => `${path} ${kind}`)).toEqual(waits);
+    if (tookMs !== undefined) expect(run.state.now - START).toBe(tookMs);
+    if (configs !== undefined) expect(sent(run)).toMatchObject(configs);
+    expect(run.unsent).toEqual([]);
+  });
+
+  it.each(programs.filter((file) => file.expect !== undefined))(
+    '$name: continuing as new after every event changes nothing (E2)',
+    (file) => {
+      expect(shown(file, true)).toEqual(shown(file, false));
+    },
+  );
+
+  it.each(programs.filter((file) => file.problems !== undefined))('$name: $about', (file) => {
+    const compiled = compile(file.definition);
+    const problems = 'problems' in compiled ? compiled.problems : [];
+    expect(problems.map(({ pointer, code }) => ({ pointer, code }))).toEqual(file.problems);
+    for (const { message } of problems) expect(message).toMatch(/^.{20,}[.]$/s);
+  });
+});
+
+function shown(file: ProgramFile, carryAlways: boolean) {
+  const { trace, commands, status, output, error, waits } = simulateProgram(file, carryAlways);
+  return { trace, commands, status, output, error, waits };
+}

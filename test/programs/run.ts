@@ -1,0 +1,79 @@
+/** Walks a program of this folder on the simulated clock, and writes its rows as the files do. */
+import type { RunCommand } from '../../src/engine/protocol.ts';
+import { type Answer, type Simulated, simulate } from '../../src/engine/simulate.ts';
+import type { RunState } from '../../src/engine/state.ts';
+import { Rows, type TraceRow } from '../../src/history/rows.ts';
+import { compile } from '../../src/steps/program.ts';
+import type { ProgramAnswer, ProgramFile } from './load.ts';
+
+/** 2026-01-15T10:30:00Z */
+export const START = 1_768_473_000_000;
+
+export function simulateProgram(file: ProgramFile, carryAlways: boolean): Simulated {
+  const compiled = compile(file.definition);
+  if ('problems' in compiled) throw new Error(JSON.stringify(compiled.problems, null, 2));
+  return simulate(compiled.program, {
+    genesis: {
+      executionId: `run.default.${file.definition.slug}.1`,
+      organizationId: 'default',
+      input: file.input,
+      presets: file.presets ?? {},
+      trigger: { type: 'manual' },
+      depth: 0,
+      startedAt: START,
+    },
+    effect: answers(file),
+    signals: file.signals.map(({ when, afterMs, signal, payload }) => ({
+      signal,
+      ...(when === undefined ? {} : { when }),
+      ...(afterMs === undefined ? {} : { afterMs }),
+      ...(payload === undefined ? {} : { payload }),
+    })),
+    timeouts: file.timeouts,
+    carryAlways,
+    maxEvents: 100_000,
+  });
+}
+
+/** Answers stand under the visit's path, else under the step's slug; each attempt takes the next, and the last repeats. */
+function answers(file: ProgramFile): (command: RunCommand) => Answer {
+  const taken = new Map<string, number>();
+  return (command) => {
+    const key = [command.id, command.stepSlug].find((name) => Object.hasOwn(file.effects, name));
+    if (key === undefined) throw new Error(`${file.name}.yaml has no answer for the effect '${command.id}'.`);
+    const listed = file.effects[key]!;
+    const n = taken.get(key) ?? 0;
+    taken.set(key, n + 1);
+    return answerOf(listed[Math.min(n, listed.length - 1)]!);
+  };
+}
+
+function answerOf({ data, meta, error, afterMs }: ProgramAnswer): Answer {
+  if (error === undefined) return { result: { data: data ?? null, ...(meta === undefined ? {} : { meta }) }, afterMs };
+  const { details, ...rest } = error;
+  return { error: { ...rest, ...(details === undefined ? {} : { details }) }, afterMs };
+}
+
+/** The rows of the trace as `path status port`, in order of start. */
+export function writtenTrace(run: Simulated): string[] {
+  const rows = new Rows({ from: 0, to: 10_000 });
+  for (const event of run.trace) rows.take(event);
+  return rows.rows.map((row) =>
+    [row.path, statusOf(row, run.state), ...(row.port === undefined ? [] : [row.port])].join(' '),
+  );
+}
+
+function statusOf(row: TraceRow, state: RunState): string {
+  if (row.status !== 'running') return row.status;
+  const isWaiting = Object.values(state.frames).some(
+    ({ visit }) => visit?.path === row.path && visit.waiting !== undefined,
+  );
+  return isWaiting ? 'waiting' : 'running';
+}
+
+/** The configs that effects were sent, by their ids. */
+export function sent(run: Simulated): { [id: string]: unknown } {
+  return Object.fromEntries(
+    run.commands.flatMap((command) => (command.type === 'run' ? [[command.id, command.config]] : [])),
+  );
+}
