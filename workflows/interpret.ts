@@ -12,7 +12,6 @@
 import {
   allHandlersFinished,
   CancellationScope,
-  CancelledFailure,
   condition,
   log,
   makeContinueAsNewFunc,
@@ -32,6 +31,7 @@ import { weigh } from '../src/engine/weigh.ts';
 import { compile } from '../src/steps/program.ts';
 import type { Program } from '../src/steps/program-types.ts';
 import type { Json } from '../src/template/types.ts';
+import { endAsCancelled } from './run-cancelled.ts';
 import { Effects } from './run-effects.ts';
 import { internalError, invalidDefinition, runFailure } from './run-failure.ts';
 import { Horizon } from './run-horizon.ts';
@@ -229,7 +229,7 @@ class Walk {
   #conclude(outcome: Outcome): Json {
     show(this.#program, this.#input, this.#state, { status: statusOf(this.#state), waitingFor: [] }, true);
     if (outcome.as === 'completed') return outcome.output;
-    if (outcome.as === 'cancelled') throw new CancelledFailure(outcome.reason ?? 'The run was cancelled.');
+    if (outcome.as === 'cancelled') endAsCancelled(outcome.reason);
     throw runFailure(outcome.error);
   }
 
