@@ -1,16 +1,15 @@
 /** Documents that come in as definitions: read, checked, their secrets taken out, ready to be stored or run. */
 import type { Request } from 'express';
 import { z } from 'zod';
+import { check } from '../check/check.ts';
 import { hookProblems } from '../client/hook-config.ts';
 import { hmacHex } from '../client/keys.ts';
 import { putSecret } from '../client/secrets.ts';
 import { definitionHash } from '../definition/canonical.ts';
-import { toCanonical } from '../definition/dialects.ts';
 import { isObject } from '../definition/json.ts';
 import { parseDocument } from '../definition/parse.ts';
 import type { ClearSecret } from '../definition/secrets-out.ts';
 import type { Definition, Problem } from '../definition/types.ts';
-import { compile } from '../steps/program.ts';
 import type { Json } from '../template/types.ts';
 import { mediaOf, rawBody } from './body.ts';
 import type { Gateway } from './context.ts';
@@ -170,19 +169,4 @@ export async function storeSecrets(gateway: Gateway, org: string, secrets: reado
 function withSlug(document: Json, slug: string | undefined): Json {
   if (slug === undefined || !isObject(document) || document['slug'] !== undefined) return document;
   return isObject(document['steps']) ? { ...document, slug } : document;
-}
-
-interface CheckResult extends Omit<Checked, 'secrets' | 'hash'> {
-  readonly secrets: readonly ClearSecret[];
-}
-
-function check(document: Json, options: { dialect?: string; inline?: boolean; bash: boolean }): CheckResult {
-  const { definition, dialect, problems, warnings, secrets } = toCanonical(document, options.dialect, {
-    inline: options.inline ?? false,
-  });
-  const base = { dialect, warnings, secrets };
-  if (definition === undefined) return { ...base, valid: false, problems };
-  const compiled = compile(definition);
-  if ('problems' in compiled) return { ...base, valid: false, problems: compiled.problems };
-  return { ...base, valid: true, problems: [], definition };
 }

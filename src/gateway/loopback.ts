@@ -25,7 +25,7 @@ export function guardLoopback(config: Config): RequestHandler {
       );
     }
     const origin = req.get('origin')?.toLowerCase();
-    if (origin !== undefined && originHost(origin) !== host && originHost(origin) !== publicHost) {
+    if (origin !== undefined && ![host, publicHost].some((own) => own !== undefined && own === originHost(origin))) {
       throw new HttpProblem(
         'origin_not_allowed',
         'This gateway has no keys, so pages of other origins may not call it.',

@@ -1,17 +1,15 @@
 /** `/webhooks/:org/:path`, and `/webhooks/:path` for `default`: deliveries that start runs (design.md §5). */
 import type { Request, Response, Router } from 'express';
-import { readHook } from '../client/hooks.ts';
 import { sha256Hex } from '../client/ids.ts';
 import { readResult } from '../client/run-read.ts';
 import { findRecentRun, type StartedRun, startRun } from '../client/run-start.ts';
 import { readSecret } from '../client/secrets.ts';
 import type { HookConfig } from '../definition/actors.ts';
 import type { JsonObject } from '../definition/types.ts';
-import { DEFAULT_ORGANIZATION } from '../engine/start.ts';
 import type { Json } from '../template/types.ts';
 import { mediaOf, rawBody } from './body.ts';
 import type { Gateway } from './context.ts';
-import { nameText, pathText } from './door.ts';
+import { nameText } from './door.ts';
 import { acceptedInput } from './inline-run.ts';
 import { parseJson } from './json-guard.ts';
 import { demandRunnable } from './manual-run.ts';
@@ -21,6 +19,7 @@ import type { Delivery, Scheme } from './schemes/scheme.ts';
 import { schemeOf } from './schemes/table.ts';
 import { answerStarted } from './start-answer.ts';
 import { mapped, payloadOf, type WebhookParts } from './webhook-input.ts';
+import { type Place, placeOf } from './webhook-place.ts';
 
 /** How long a body's hash stands for its delivery, where the sender gives deliveries no id. */
 const BODY_KEY_MS = 5 * 60 * 1000;
@@ -39,26 +38,26 @@ export function webhookRoutes(router: Router, gateway: Gateway): void {
   });
   resource(
     router,
-    '/webhooks/:path',
-    any((req, res) => deliver(gateway, req, res, DEFAULT_ORGANIZATION)),
-  );
-  resource(
-    router,
-    '/webhooks/:org/:path',
-    any((req, res) => deliver(gateway, req, res, pathText(req, 'org'))),
+    '/webhooks/*place',
+    any(async (req, res) => {
+      const place = await placeOf(gateway, req);
+      if (place === undefined) throw new HttpProblem('not_found', 'No webhook answers at this address.');
+      await deliver(gateway, req, res, place);
+    }),
   );
 }
 
-async function deliver(gateway: Gateway, req: Request, res: Response, org: string): Promise<void> {
+async function deliver(
+  gateway: Gateway,
+  req: Request,
+  res: Response,
+  { org, path, owner, config }: Place,
+): Promise<void> {
   const { access } = gateway;
-  const path = pathText(req, 'path');
-  const hook = await readHook(access, org, path);
-  const nothing = () => new HttpProblem('not_found', 'No webhook answers at this address.');
-  if (hook?.owner == null || hook.config === null || !hook.config.enabled) throw nothing();
-  const { owner, config } = hook;
   if (req.method !== config.method) throw methodNotAllowed(req.method, config.method);
   const scheme = schemeOf(config.scheme);
-  if (scheme === undefined) throw nothing();
+  if (scheme === undefined)
+    throw new HttpProblem('internal_error', `The scheme ${config.scheme} of this webhook is not known here.`);
   const delivery: Delivery = { raw: rawBody(req), header: (name) => req.get(name), now: Date.now() };
   const verdict = scheme.verify(delivery, await secretsOf(gateway, org, owner.workflow, config), config.options);
   if (!verdict.ok) throw new HttpProblem(verdict.code, verdict.message);

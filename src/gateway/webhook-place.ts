@@ -1,0 +1,32 @@
+/** Which webhook an address means: `/webhooks/:org/:path`, or `/webhooks/:path` of `default`; a path may have parts. */
+import type { Request } from 'express';
+import { readHook } from '../client/hooks.ts';
+import type { HookConfig, HookState } from '../definition/actors.ts';
+import { DEFAULT_ORGANIZATION } from '../engine/start.ts';
+import type { Gateway } from './context.ts';
+import { checked, nameText } from './door.ts';
+
+/** A hook that may be called: its definition is written, and its trigger is enabled. */
+export interface Place {
+  readonly org: string;
+  readonly path: string;
+  readonly owner: NonNullable<HookState['owner']>;
+  readonly config: HookConfig;
+}
+
+/** The hook of the request's address: first as `org/path`, then as a path of `default`. */
+export async function placeOf(gateway: Gateway, req: Request): Promise<Place | undefined> {
+  const given: unknown = req.params['place'];
+  const parts = (Array.isArray(given) ? given : [given]).map((part) => checked(nameText(200), part, 'path'));
+  const [first = '', ...rest] = parts;
+  const candidates = [
+    { org: first, path: rest.join('/') },
+    { org: DEFAULT_ORGANIZATION, path: parts.join('/') },
+  ];
+  for (const { org, path } of candidates) {
+    const hook = path === '' ? undefined : await readHook(gateway.access, org, path);
+    if (hook?.owner != null && hook.config?.enabled === true)
+      return { org, path, owner: hook.owner, config: hook.config };
+  }
+  return undefined;
+}

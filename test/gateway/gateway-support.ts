@@ -1,0 +1,30 @@
+// A gateway whose Temporal is away: for everything that is refused before Temporal is asked, and for what is said then.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Client, Connection } from '@temporalio/client';
+import { pino } from 'pino';
+import { readConfig } from '../../src/config.ts';
+import { startGateway } from '../../src/gateway/serve.ts';
+
+export type LonelyGateway = { url: string; logged: string[]; close(): Promise<void> };
+
+export async function lonelyGateway(overrides: Record<string, string> = {}): Promise<LonelyGateway> {
+  const dataDir = mkdtempSync(join(tmpdir(), 'signalbox-gateway-'));
+  const config = readConfig({ SIGNALBOX_PORT: '0', SIGNALBOX_DATA: dataDir, ...overrides });
+  // Nothing listens on port 1.
+  const connection = Connection.lazy({ address: '127.0.0.1:1' });
+  const client = new Client({ connection, namespace: 'none' });
+  const logged: string[] = [];
+  const log = pino({ level: 'info' }, { write: (line: string) => void logged.push(line) });
+  const gateway = await startGateway(config, { temporal: { client, namespace: 'none' }, log });
+  return {
+    url: gateway.url,
+    logged,
+    close: async () => {
+      await gateway.close();
+      await connection.close();
+      rmSync(dataDir, { recursive: true, force: true });
+    },
+  };
+}

@@ -1,0 +1,194 @@
+import { request as httpRequest } from 'node:http';
+import { brotliCompressSync, gzipSync } from 'node:zlib';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { readConfig } from '../../src/config.ts';
+import { startGateway } from '../../src/gateway/serve.ts';
+import { type LonelyGateway, lonelyGateway } from './gateway-support.ts';
+
+let gateway: LonelyGateway;
+beforeAll(async () => {
+  gateway = await lonelyGateway();
+});
+afterAll(() => gateway.close());
+
+const JSON_TYPE = { 'content-type': 'application/json' };
+const EVALUATE = '/api/expressions/evaluate';
+
+async function ask(method: string, path: string, body?: string | Buffer, headers: Record<string, string> = JSON_TYPE) {
+  const response = await fetch(`${gateway.url}${path}`, { method, headers, ...(body === undefined ? {} : { body }) });
+  const text = await response.text();
+  return { status: response.status, headers: response.headers, body: text === '' ? undefined : JSON.parse(text) };
+}
+
+/** With a Host header of choice, which fetch does not allow. */
+function askAs(headers: Record<string, string>, path = '/healthz'): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const request = httpRequest(`${gateway.url}${path}`, { headers }, (response) => {
+      response.resume();
+      resolve(response.statusCode ?? 0);
+    });
+    request.on('error', reject).end();
+  });
+}
+
+describe('what is refused at the door', () => {
+  const expression = (more = '') => `{"expression":"1 + 1"${more}}`;
+
+  it.each([
+    ['malformed JSON', '{"expression": ', 400, 'invalid_json'],
+    ['an unknown member', expression(',"organizationId":"other"'), 400, 'invalid_request'],
+    ['nesting over 200', expression(`,"context":${'{"a":'.repeat(250)}1${'}'.repeat(250)}`), 400, 'too_deep'],
+    ['a million brackets', '['.repeat(1_000_000), 400, 'too_deep'],
+    ['the key __proto__', expression(',"context":{"a":{"__proto__":{"x":1}}}'), 400, 'forbidden_key'],
+    ['the key constructor', expression(',"context":{"constructor":1}'), 400, 'forbidden_key'],
+    ['a NUL in a key', expression(',"context":{"a\\u0000b":1}'), 400, 'invalid_name'],
+    ['half a surrogate pair in a key', expression(',"context":{"\\ud800":1}'), 400, 'invalid_name'],
+    ['a body over 2 MB', expression(`,"context":{"a":"${'x'.repeat(2_100_000)}"}`), 413, 'body_too_large'],
+  ])('refuses %s', async (_what, body, status, code) => {
+    const answer = await ask('POST', EVALUATE, body);
+    expect(answer).toMatchObject({ status, body: { status, code } });
+    expect(answer.headers.get('content-type')).toContain('application/problem+json');
+    expect(answer.body.detail).toMatch(/\.$/);
+  });
+
+  it('refuses bytes that are no UTF-8', async () => {
+    const answer = await ask('POST', EVALUATE, Buffer.from([0x7b, 0x22, 0xff, 0xfe, 0x22, 0x7d]));
+    expect(answer).toMatchObject({ status: 400, body: { code: 'invalid_json' } });
+  });
+
+  it.each([
+    ['gzip', gzipSync(Buffer.alloc(50_000_000, ' '))],
+    ['br', brotliCompressSync(Buffer.alloc(20_000_000, ' '))],
+  ])('stops a %s bomb at the size that comes out', async (encoding, bomb) => {
+    expect(bomb.length).toBeLessThan(100_000);
+    const answer = await ask('POST', EVALUATE, bomb, { ...JSON_TYPE, 'content-encoding': encoding });
+    expect(answer).toMatchObject({ status: 413, body: { code: 'body_too_large' } });
+  });
+
+  it('reads a compressed body', async () => {
+    const answer = await ask('POST', EVALUATE, gzipSync(expression()), { ...JSON_TYPE, 'content-encoding': 'gzip' });
+    expect(answer).toMatchObject({ status: 200, body: { value: 2 } });
+  });
+
+  it('refuses other content types and encodings', async () => {
+    for (const headers of [
+      { 'content-type': 'text/plain' },
+      { 'content-type': 'application/x-www-form-urlencoded' },
+      { 'content-type': 'application/json; charset=utf-16' },
+    ]) {
+      expect(await ask('POST', EVALUATE, expression(), headers)).toMatchObject({
+        status: 415,
+        body: { code: 'unsupported_media_type' },
+      });
+    }
+    expect(await ask('POST', EVALUATE, expression(), { ...JSON_TYPE, 'content-encoding': 'zip' })).toMatchObject({
+      status: 415,
+    });
+    expect(await ask('PUT', '/api/workflows/x', 'a: 1', { 'content-type': 'text/html' })).toMatchObject({
+      status: 415,
+    });
+  });
+
+  it('refuses unknown and damaged parameters', async () => {
+    for (const path of [
+      '/api/workflows?x=1',
+      '/api/executions?limit=0',
+      '/api/executions?limit=1001',
+      '/api/executions?status=odd',
+      '/api/executions?started[after]=1',
+      '/api/executions?constructor=1',
+      '/api/executions/x/result?wait=61',
+      '/api/approvals?resourceId=1',
+      '/api/executions/%00',
+      '/api/executions/%E0%A4%A',
+      '/api/executions?cursor=forged',
+    ]) {
+      const answer = await ask('GET', path);
+      expect({ path, status: answer.status }).toEqual({ path, status: 400 });
+    }
+  });
+
+  it('knows 404 and 405', async () => {
+    expect(await ask('GET', '/nothing')).toMatchObject({ status: 404, body: { code: 'not_found' } });
+    expect(await ask('GET', '/api/workflows/Not_A_Slug')).toMatchObject({ status: 404 });
+    const answer = await ask('PATCH', '/api/workflows');
+    expect(answer).toMatchObject({ status: 405, body: { code: 'method_not_allowed' } });
+    expect(answer.headers.get('allow')).toBe('GET, POST, HEAD, OPTIONS');
+    expect(await ask('GET', '/api/secrets/x')).toMatchObject({ status: 405 });
+  });
+
+  it('names what is wrong with a definition, with pointers', async () => {
+    const text = 'name: a\nslug: a\nsteps: {a: {stepType: trigger}}\nsteps: {}\n';
+    expect(await ask('POST', '/api/workflows', text, { 'content-type': 'application/yaml' })).toMatchObject({
+      status: 400,
+      body: { code: 'invalid_yaml' },
+    });
+    expect(await ask('POST', '/api/workflows', '{"name":')).toMatchObject({
+      status: 400,
+      body: { code: 'invalid_json' },
+    });
+    const steps = Object.fromEntries(Array.from({ length: 10_001 }, (_, i) => [`s${i}`, { stepType: 'set' }]));
+    const many = await ask('POST', '/api/workflows', JSON.stringify({ name: 'a', slug: 'a', steps }));
+    expect(many).toMatchObject({ status: 422, body: { problems: [{ code: 'too_many_steps', pointer: '/steps' }] } });
+    const large = await ask(
+      'POST',
+      '/api/workflows',
+      JSON.stringify({ name: 'a', slug: 'a', description: 'x'.repeat(1_100_000), steps: {} }),
+    );
+    expect(large).toMatchObject({ status: 422, body: { problems: [{ code: 'definition_too_large' }] } });
+    const renamed = await ask(
+      'PUT',
+      '/api/workflows/b',
+      JSON.stringify({ name: 'a', slug: 'a', steps: { a: { stepType: 'trigger' } } }),
+    );
+    expect(renamed).toMatchObject({ status: 422, body: { problems: [{ code: 'slug_mismatch', pointer: '/slug' }] } });
+  });
+
+  it('answers to names of this machine only, and to no other origin', async () => {
+    expect(await askAs({ host: 'localhost:1234' })).toBe(200);
+    expect(await askAs({ host: 'rebound.example.com' })).toBe(403);
+    expect(await askAs({ host: '127.0.0.1.example.com' })).toBe(403);
+    const host = new URL(gateway.url).host;
+    expect(await askAs({ origin: `http://${host}` })).toBe(200);
+    for (const origin of ['https://example.com', 'null', `http://${host}.example.com`, 'http://127.0.0.1:1']) {
+      expect(await askAs({ origin })).toBe(403);
+    }
+  });
+
+  it('serves no other interface without keys', async () => {
+    const config = readConfig({ SIGNALBOX_HOST: '0.0.0.0', SIGNALBOX_PORT: '0' });
+    const started = startGateway(config, { temporal: { client: undefined as never, namespace: 'none' } });
+    await expect(started).rejects.toMatchObject({ code: 'keys_required' });
+  });
+});
+
+describe('while Temporal is away', () => {
+  it('answers 503 with Retry-After, and stays alive itself', async () => {
+    const answers = await Promise.all([
+      ask('GET', '/api/workflows'),
+      ask('GET', '/api/executions/run.default.a.b'),
+      ask('GET', '/readyz'),
+    ]);
+    for (const answer of answers) {
+      expect(answer).toMatchObject({ status: 503, body: { code: 'temporal_unreachable' } });
+      expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0);
+    }
+    expect(await ask('GET', '/healthz')).toMatchObject({ status: 200 });
+  }, 20_000);
+});
+
+describe('logs', () => {
+  it('hold route, status and request id, and nothing that was sent', async () => {
+    const answer = await ask('POST', '/api/expressions/evaluate?token=canary-1', '{"expression":"canary-2"}', {
+      ...JSON_TYPE,
+      'x-request-id': 'mine-17',
+      authorization: 'Bearer canary-3',
+    });
+    expect(answer.headers.get('x-request-id')).toBe('mine-17');
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    const lines = gateway.logged.join('');
+    expect(lines).toContain('"requestId":"mine-17"');
+    expect(lines).toContain('"route":"/api/expressions/evaluate"');
+    expect(lines).not.toMatch(/canary/);
+  });
+});
