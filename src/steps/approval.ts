@@ -243,10 +243,17 @@ function waitOn(hold: JsonObject): Extract<Outcome, { do: 'hold' }> {
     waiting: {
       kind: 'approval',
       message: reminded === undefined ? (hold['message'] as string) : `${hold['message']} (reminder ${reminded})`,
-      audience: audienceIn(hold),
+      audience: [...audienceIn(hold), ...resourceIn(hold)],
       ...(until === undefined ? {} : { until }),
     },
   };
+}
+
+/** What it is about, as lists look for it: `resource:order`, `resource:order:7`. */
+function resourceIn(hold: JsonObject): string[] {
+  const { resourceType, resourceId } = hold['about'] as JsonObject;
+  if (resourceType === undefined) return [];
+  return [`resource:${resourceType}`, ...(resourceId === undefined ? [] : [`resource:${resourceType}:${resourceId}`])];
 }
 
 function audienceIn(hold: JsonObject): string[] {

@@ -30,6 +30,13 @@ describe('an approval', () => {
     });
   });
 
+  it('can be found by what it is about', () => {
+    const driven = asked({ approvers: ['ann'], resourceType: 'order', resourceId: '{{ input.amount }}' });
+    expect(driven.outcome).toMatchObject({ waiting: { audience: ['user:ann', 'resource:order', 'resource:order:5'] } });
+    // It is no approver: a signal decides where none is named.
+    expect(asked({ resourceType: 'order' }).refusal({ ...approve, via: 'temporal' })).toBeUndefined();
+  });
+
   it('takes a list of names as users, unless they say otherwise', () => {
     expect(asked({ approvers: ['ann', 'role:finance'] }).outcome).toMatchObject({
       waiting: { audience: ['user:ann', 'role:finance'] },
