@@ -22,6 +22,11 @@ export function beginEvaluation(scope: Scope, options: EvaluateOptions): Evaluat
   return { scope, now: options.now, element: undefined, work: MAX_WORK, room: MAX_RESULT_SIZE, column: 1 };
 }
 
+/** Puts what an evaluation has taken on the meter, also when it failed. */
+export function account(evaluation: Evaluation, options: EvaluateOptions): void {
+  if (options.meter !== undefined) options.meter.units += MAX_WORK - evaluation.work;
+}
+
 /** Takes `units` from the work left. Throws `expression_limit` when none is left. */
 export function spend(evaluation: Evaluation, units: number): void {
   evaluation.work -= units;

@@ -1,7 +1,7 @@
 /** Expressions: parsed once, evaluated synchronously, as often as one likes (language.md §4). */
 import type { Node } from './ast.ts';
 import { compile, type Run } from './compile.ts';
-import { beginEvaluation, type Evaluation, spend } from './evaluation.ts';
+import { account, beginEvaluation, type Evaluation, spend } from './evaluation.ts';
 import { toJson } from './json.ts';
 import { truthy as isTruthy } from './operators.ts';
 import { parseWhole } from './parser.ts';
@@ -37,10 +37,13 @@ export function expressionOf(node: Node, source: string): Expression {
  * Throws TemplateError: `expression_type`, `expression_limit`, `unresolved_reference` (a text joined to nothing by `+`).
  */
 export function evaluate(expression: Expression, scope: Scope, options: EvaluateOptions): Json | undefined {
+  const evaluation = beginEvaluation(scope, options);
   try {
-    return evaluateWithin(expression, beginEvaluation(scope, options));
+    return evaluateWithin(expression, evaluation);
   } catch (error) {
     throw located(error, expression.source);
+  } finally {
+    account(evaluation, options);
   }
 }
 

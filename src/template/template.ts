@@ -3,7 +3,7 @@
  * often as one likes. What comes out is never read again: data that holds braces stays text.
  */
 import { type Allowed, type Part, parseParts } from './embedded.ts';
-import { beginEvaluation, boundString, type Evaluation, fail, occupy } from './evaluation.ts';
+import { account, beginEvaluation, boundString, type Evaluation, fail, occupy } from './evaluation.ts';
 import { type Expression, evaluateWithin, located } from './expression.ts';
 import { toText } from './json.ts';
 import { MAX_NESTING } from './limits.ts';
@@ -70,7 +70,11 @@ export function isConstant(template: Template): boolean {
  */
 export function render(template: Template, scope: Scope, options: EvaluateOptions): Rendered {
   const rendering: Rendering = { evaluation: beginEvaluation(scope, options), secrets: [], path: [] };
-  return { value: renderNode(template.root, rendering), secrets: rendering.secrets };
+  try {
+    return { value: renderNode(template.root, rendering), secrets: rendering.secrets };
+  } finally {
+    account(rendering.evaluation, options);
+  }
 }
 
 function parseNode(value: Json, pointer: string, allowed: Allowed, depth: number): TemplateNode {

@@ -53,7 +53,8 @@ export interface Reference {
 export interface SecretString {
   /** Where in the rendered value the placeholder stands. */
   path: (string | number)[];
-  parts: (string | { secret: string } | { callback: string })[];
+  /** A callback is the step's slug; once its visit is known, that visit's path, with the slug beside it. */
+  parts: (string | { secret: string } | { callback: string; slug?: string })[];
 }
 
 export interface Rendered {
@@ -64,6 +65,13 @@ export interface Rendered {
 export interface EvaluateOptions {
   /** The run's clock, in milliseconds since 1970 (UTC). Expressions know no other time. */
   now: number;
+  /** Adds up the work of many evaluations, for whoever has to bound them together. */
+  meter?: Meter;
+}
+
+/** Units of work as in MAX_WORK (limits.ts), which bounds one evaluation. */
+export interface Meter {
+  units: number;
 }
 
 export type TemplateErrorCode =
