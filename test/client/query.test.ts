@@ -1,0 +1,68 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { compare, queryOf } from '../../src/client/query.ts';
+import { type RunFilter, runQuery } from '../../src/client/run-list.ts';
+
+/** What the server's parser sees: texts replaced by one character, so that only names, operators and brackets stay. */
+function skeleton(query: string): string {
+  let text = '';
+  for (let i = 0; i < query.length; i++) {
+    if (query[i] !== "'") {
+      text += query[i];
+      continue;
+    }
+    for (i++; i < query.length && query[i] !== "'"; i++) if (query[i] === '\\') i++;
+    text += '?';
+  }
+  return text;
+}
+
+describe('queries of lists', () => {
+  it('put organization and type outermost', () => {
+    expect(queryOf('default', 'run', [compare('workflow', '=', 'a')])).toBe(
+      "SignalboxOrg = 'default' AND WorkflowType = 'run' AND SignalboxWorkflow = 'a'",
+    );
+  });
+
+  it('quote whatever stands in a filter', () => {
+    const hostile = fc.oneof(
+      fc.string(),
+      fc.constantFrom("'", "\\'", '\\', "' OR 1=1 --", '" OR ""="', "x\\' OR SignalboxOrg != '", '`', '\0'),
+      fc.string({ unit: fc.constantFrom("'", '\\', '"', ' ', 'O', 'R') }),
+    );
+    const filter = fc.record({
+      workflowId: hostile,
+      channel: hostile,
+      triggerId: hostile,
+      tag: hostile,
+      executionId: hostile,
+      state: fc.dictionary(hostile, hostile, { minKeys: 1, maxKeys: 1 }),
+      waiting: fc.array(hostile, { minLength: 1, maxLength: 1 }),
+    });
+    const plain = skeleton(
+      runQuery('default', {
+        workflowId: 'a',
+        channel: 'a',
+        triggerId: 'a',
+        tag: 'a',
+        executionId: 'a',
+        state: { a: 'a' },
+        waiting: ['a'],
+      }),
+    );
+    fc.assert(fc.property(filter, (given) => skeleton(runQuery('default', given)) === plain));
+  });
+
+  it('put statuses and ranges in brackets of their own', () => {
+    const filter: Omit<RunFilter, 'limit'> = {
+      status: ['failed', 'running'],
+      started: { gte: 0, lt: 86_400_000 },
+      tokens: { gt: 5 },
+    };
+    expect(runQuery('o', filter)).toBe(
+      "SignalboxOrg = 'o' AND WorkflowType = 'run' AND ExecutionStatus != 'ContinuedAsNew' AND " +
+        "((ExecutionStatus = 'Failed' OR ExecutionStatus = 'TimedOut') OR (ExecutionStatus = 'Running' AND (SignalboxStatus = 'running' OR SignalboxStatus IS NULL))) AND " +
+        "SignalboxStarted >= '1970-01-01T00:00:00.000Z' AND SignalboxStarted < '1970-01-02T00:00:00.000Z' AND SignalboxTokens > 5",
+    );
+  });
+});

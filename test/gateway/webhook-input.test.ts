@@ -1,0 +1,53 @@
+import { describe, expect, it } from 'vitest';
+import { mapped, payloadOf, type WebhookParts } from '../../src/gateway/webhook-input.ts';
+
+const parts: WebhookParts = {
+  body: { order: { id: 7, lines: [{ sku: 'a b' }], 'odd key': true } },
+  query: { shop: 'x' },
+  headers: { 'x-event': 'created' },
+  params: { path: 'orders' },
+  now: Date.UTC(2026, 0, 15),
+};
+
+describe('the payload of a delivery', () => {
+  it('is the body, with the query as `query` where there is one', () => {
+    expect(payloadOf({ a: 1 }, {})).toEqual({ a: 1 });
+    expect(payloadOf({ a: 1, query: 'mine' }, {})).toEqual({ a: 1, query: 'mine' });
+    expect(payloadOf({ a: 1 }, { b: '2' })).toEqual({ a: 1, query: { b: '2' } });
+    expect(payloadOf([1], { b: '2' })).toEqual({ body: [1], query: { b: '2' } });
+  });
+});
+
+describe('a mapping', () => {
+  it('reads paths and templates', () => {
+    const mapping = {
+      id: '$.order.id',
+      sku: '$.order.lines[0].sku',
+      odd: "$.order['odd key']",
+      shop: '$.query.shop',
+      none: '$.order.missing.deeper',
+      text: 'order {{ body.order.id }} of {{ query.shop }} ({{ headers["x-event"] }})',
+      whole: '{{ body.order.lines }}',
+      all: '$',
+    };
+    expect(mapped(mapping, parts)).toMatchObject({
+      id: 7,
+      sku: 'a b',
+      odd: true,
+      shop: 'x',
+      none: null,
+      text: 'order 7 of x (created)',
+      whole: [{ sku: 'a b' }],
+      all: { order: { id: 7 }, query: { shop: 'x' } },
+    });
+  });
+
+  it('reaches own members only, and says which key cannot be made', () => {
+    expect(mapped({ a: '$.constructor', b: '$.__proto__', c: '$.order.lines.length' }, parts)).toEqual({
+      a: null,
+      b: null,
+      c: null,
+    });
+    expect(() => mapped({ a: 'x {{ body.nothing.here }}' }, parts)).toThrow(/mapping of a/);
+  });
+});
