@@ -1,4 +1,5 @@
 /** What a carried state has open, as commands: how an execution takes over from the one before. */
+import { childCommand } from '../src/engine/commands.ts';
 import type { Command } from '../src/engine/protocol.ts';
 import type { OpenCommand, RunState } from '../src/engine/state.ts';
 
@@ -11,11 +12,11 @@ export function openCommands(state: RunState): Command[] {
   const waiting = new Set(state.backlog);
   const commands = Object.entries(state.open)
     .filter(([id]) => !waiting.has(id))
-    .map(([id, open]) => commandOf(id, open));
+    .map(([id, open]) => commandOf(state, id, open));
   return state.yielding ? [...commands, { type: 'yield' }] : commands;
 }
 
-function commandOf(id: string, open: OpenCommand): Command {
+function commandOf(state: RunState, id: string, open: OpenCommand): Command {
   switch (open.type) {
     case 'run':
     case 'rollback':
@@ -24,6 +25,6 @@ function commandOf(id: string, open: OpenCommand): Command {
     case 'deadline':
       return { type: 'timer', id, at: open.at };
     case 'child':
-      return { type: 'child', id, ...open.child };
+      return childCommand(state, id, open.child);
   }
 }

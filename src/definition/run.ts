@@ -27,6 +27,8 @@ export interface RunInput {
   readonly inline?: boolean;
   readonly initiator?: string;
   readonly parentId?: string;
+  /** A run that waits for this one: told by the signal `childDone` with this path, when this one has ended. */
+  readonly notify?: { readonly workflowId: string; readonly path: string };
   /** Depth of run_workflow nesting; 0 for a run that nobody's step started. */
   readonly depth?: number;
   /** Overrides config.timeout, in milliseconds. */
@@ -55,6 +57,8 @@ export interface WaitingFor {
   /** Approvals: what is asked. Messages: the name listened to. */
   readonly message?: string;
   readonly name?: string;
+  /** Children: the run that is waited for. */
+  readonly executionId?: string;
 }
 
 /** A failure as the outside sees it, and as the root `error` of expressions (where stepSlug is `step`). E8. */
@@ -120,7 +124,16 @@ export interface Accepted {
   readonly path: string;
 }
 export interface Refusal {
-  readonly code: 'no_such_step' | 'ambiguous_step' | 'not_waiting' | 'already_decided' | 'already_voted' | 'invalid_submission' | 'needs_override' | 'closed' | 'invalid_signal';
+  readonly code:
+    | 'no_such_step'
+    | 'ambiguous_step'
+    | 'not_waiting'
+    | 'already_decided'
+    | 'already_voted'
+    | 'invalid_submission'
+    | 'needs_override'
+    | 'closed'
+    | 'invalid_signal';
   readonly message: string;
   readonly paths?: readonly string[];
 }

@@ -24,6 +24,7 @@ import { type FailureShape, type Resume, StepFailure } from '../steps/kind.ts';
 import type { Program } from '../steps/program-types.ts';
 import { type AddressedEvent, find, resumeOf, visits } from './address.ts';
 import { fitsLimit } from './carry.ts';
+import { childRunId } from './child-run.ts';
 import { cancel, close, flush, heldByBytes, open } from './commands.ts';
 import type { Core } from './core.ts';
 import { durationOf } from './deadline.ts';
@@ -113,6 +114,9 @@ function take(core: Core, event: Event): void {
     case 'fired':
     case 'childDone':
       settled(core, event);
+      return;
+    case 'childStarted':
+      childStarted(core, event.id);
       return;
     case 'message':
       message(core, event);
@@ -215,12 +219,38 @@ function settled(core: Core, event: Extract<Event, { type: 'completed' | 'failed
         do: 'resume',
         frame: frame.id,
         path,
-        event:
-          event.error === undefined
-            ? { on: 'completed', suffix, result: { data: event.output ?? null } }
-            : { on: 'failed', suffix, error: event.error },
+        event: childEnd(state, event, command),
       });
   }
+}
+
+/** A child's end as its kind hears of it: which run it was stands in the meta, or in the error's details. */
+function childEnd(
+  state: RunState,
+  event: Extract<Event, { type: 'childDone' }>,
+  command: OpenCommand & { suffix: string },
+): Resume {
+  const { suffix } = command;
+  const executionId = command.type === 'child' ? childRunId(state.genesis, event.id, command.child.workflow) : '';
+  if (event.error === undefined)
+    return { on: 'completed', suffix, result: { data: event.output ?? null, meta: { executionId } } };
+  const { details, ...error } = event.error;
+  return {
+    on: 'failed',
+    suffix,
+    error: { ...error, details: details === undefined ? { executionId } : { executionId, cause: details } },
+  };
+}
+
+/** Whoever does not wait for the child goes on; for everybody else it is noted, so that nobody starts it again. */
+function childStarted(core: Core, id: string): void {
+  const { state } = core;
+  const command = Object.hasOwn(state.open, id) && !state.backlog.includes(id) ? state.open[id] : undefined;
+  if (command?.type !== 'child') return;
+  command.started = true;
+  if (command.child.wait !== false) return;
+  const executionId = childRunId(state.genesis, id, command.child.workflow);
+  settled(core, { type: 'childDone', id, output: { executionId }, at: state.now });
 }
 
 function answers(type: 'completed' | 'failed' | 'fired' | 'childDone', command: OpenCommand): boolean {
@@ -235,6 +265,8 @@ function answers(type: 'completed' | 'failed' | 'fired' | 'childDone', command: 
   }
 }
 
+const LISTENING: ReadonlySet<string | undefined> = new Set(['message', 'callback']);
+
 /** To the oldest listener that takes it, else into the inbox. Two messages with one id are one. */
 function message(core: Core, event: Extract<Event, { type: 'message' }>): void {
   const { state } = core;
@@ -248,7 +280,7 @@ function message(core: Core, event: Extract<Event, { type: 'message' }>): void {
     drain(core);
     if (state.ending !== undefined) return;
     for (const { frame, visit } of visits(state)) {
-      if (visit.waiting?.kind !== 'message' || visit.waiting.name !== event.name) continue;
+      if (!LISTENING.has(visit.waiting?.kind) || visit.waiting?.name !== event.name) continue;
       if (tell(core, frame, visit.path, { on: 'message', payload: event.payload })) return;
     }
   }

@@ -2,10 +2,11 @@
  * Opening and closing commands. At most 500 are open, and 1.5 MB go out in one activation; what is beyond waits in the
  * backlog, in order (E10). An id is open once (E3); when it is closed its late answer is ignored (E4).
  */
-
+import { childRunId } from './child-run.ts';
 import type { Core } from './core.ts';
 import { MAX_ACTIVATION_BYTES, MAX_OPEN_COMMANDS } from './limits.ts';
-import type { OpenCommand, OpenVisit } from './state.ts';
+import type { Command } from './protocol.ts';
+import type { OpenCommand, OpenVisit, RunState } from './state.ts';
 import { weigh } from './weigh.ts';
 
 const OVERHEAD = 300;
@@ -70,8 +71,17 @@ function send(core: Core, id: string, command: OpenCommand): void {
       core.commands.push({ type: 'timer', id, at: command.at });
       return;
     case 'child':
-      core.commands.push({ type: 'child', id, ...command.child });
+      core.commands.push(childCommand(core.state, id, command.child));
   }
+}
+
+/** The id that the child will have is known before it starts (child-run.ts). */
+export function childCommand(
+  state: RunState,
+  id: string,
+  child: Extract<OpenCommand, { type: 'child' }>['child'],
+): Extract<Command, { type: 'child' }> {
+  return { type: 'child', id, executionId: childRunId(state.genesis, id, child.workflow), ...child };
 }
 
 function sizeOf(command: OpenCommand): number {

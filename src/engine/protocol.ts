@@ -17,6 +17,8 @@ export type Event =
   | (At & { readonly type: 'completed'; readonly id: string; readonly result: EffectResult })
   | (At & { readonly type: 'failed'; readonly id: string; readonly error: FailureShape })
   | (At & { readonly type: 'fired'; readonly id: string })
+  /** The child of that command runs, under the id that the command gave it. */
+  | (At & { readonly type: 'childStarted'; readonly id: string })
   | (At & { readonly type: 'childDone'; readonly id: string; readonly output?: Json; readonly error?: FailureShape })
   | (At & { readonly type: 'message'; readonly name: string; readonly payload: Json; readonly id?: string })
   | (At &
@@ -47,7 +49,8 @@ export interface Addressed {
 export type Command =
   | RunCommand
   | { readonly type: 'timer'; readonly id: string; readonly at: number }
-  | ({ readonly type: 'child'; readonly id: string } & Omit<ChildSpec, 'suffix'>)
+  /** `executionId`: the workflow id that the child has to have. */
+  | ({ readonly type: 'child'; readonly id: string; readonly executionId: string } & Omit<ChildSpec, 'suffix'>)
   /** Ends the command with this id: its answer is no longer awaited (E9). */
   | { readonly type: 'cancel'; readonly id: string }
   /** The walk was long: give way to others, then send `continue`. */

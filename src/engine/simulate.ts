@@ -122,7 +122,8 @@ export function simulate(program: Program, simulation: Simulation): Simulated {
         later(now, { type: 'continue', at: now });
         return;
       case 'child': {
-        const ended = simulation.child?.(command);
+        later(now, { type: 'childStarted', id: command.id, at: now });
+        const ended = command.wait === false ? undefined : simulation.child?.(command);
         if (ended !== undefined) later(now, { type: 'childDone', id: command.id, at: now, ...ended });
         return;
       }

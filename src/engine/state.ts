@@ -113,6 +113,8 @@ export type OpenCommand =
       readonly path: string;
       readonly suffix: string;
       readonly child: Omit<ChildSpec, 'suffix'>;
+      /** It runs: the next execution of this run need not start it. */
+      started?: true;
     }
   | { readonly type: 'deadline'; readonly at: number }
   | { readonly type: 'rollback'; readonly path: string; readonly command: RunCommand };

@@ -2,8 +2,9 @@
 import type { RunStatus, WaitingFor } from '../definition/run.ts';
 import type { Program } from '../steps/program-types.ts';
 import { visits } from './address.ts';
+import { childRunId } from './child-run.ts';
 import { MAX_SHOWN_WAITS } from './limits.ts';
-import type { RunState } from './state.ts';
+import type { OpenVisit, RunState } from './state.ts';
 
 /** waiting: nothing runs and something is awaited, a sleep included. */
 export function statusOf(state: RunState): RunStatus {
@@ -29,10 +30,20 @@ export function waitingFor(state: RunState): WaitingFor[] {
       ...(waiting.until === undefined ? {} : { until: iso(waiting.until) }),
       ...(waiting.message === undefined ? {} : { message: waiting.message }),
       ...(waiting.name === undefined ? {} : { name: waiting.name }),
+      ...childOf(state, visit),
     });
     if (waits.length === MAX_SHOWN_WAITS) break;
   }
   return waits;
+}
+
+/** The run that the visit waits for: its id is known before it has started. */
+function childOf(state: RunState, visit: OpenVisit): { executionId?: string } {
+  for (const id of visit.open) {
+    const command = state.open[id];
+    if (command?.type === 'child') return { executionId: childRunId(state.genesis, id, command.child.workflow) };
+  }
+  return {};
 }
 
 /** Who is waited for, for the search attribute SignalboxWaiting: the kinds, and `user:ann`, `role:finance`. */

@@ -4,7 +4,8 @@ import { type Locals, StepFailure, type Visit } from '../steps/kind.ts';
 import type { Step } from '../steps/program-types.ts';
 import { type Expression, evaluate, truthy } from '../template/expression.ts';
 import { render, type Template } from '../template/template.ts';
-import type { Json, Rendered } from '../template/types.ts';
+import type { Json, Rendered, SecretString } from '../template/types.ts';
+import { callbackPath } from './callback-path.ts';
 import type { Core } from './core.ts';
 import { FrameScope } from './scope.ts';
 import type { Frame } from './state.ts';
@@ -43,11 +44,22 @@ export class Window implements Visit {
   }
 
   render(template: Template, locals?: Locals): Json {
-    return this.renderSecret(template, locals).value;
+    return render(template, this.#scope(locals), { now: this.now }).value;
   }
 
   renderSecret(template: Template, locals?: Locals): Rendered {
-    return render(template, this.#scope(locals), { now: this.now });
+    const { value, secrets } = render(template, this.#scope(locals), { now: this.now });
+    return { value, secrets: secrets.map((string) => this.#placed(string)) };
+  }
+
+  /** A callback leaves with the path of the visit that it is for: the activity that makes a URL of it knows no frames. */
+  #placed({ path, parts }: SecretString): SecretString {
+    const placed = parts.map((part) =>
+      typeof part !== 'string' && 'callback' in part
+        ? { callback: callbackPath(this.#core, this.#frame, part.callback), slug: part.callback }
+        : part,
+    );
+    return { path, parts: placed };
   }
 
   evaluate(expression: Expression, locals?: Locals): Json | undefined {

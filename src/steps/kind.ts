@@ -170,8 +170,13 @@ export interface FrameSpec {
 export interface ChildSpec {
   readonly suffix?: string;
   readonly workflow: string;
+  /** A hash or a semver; the current version if absent. */
   readonly version?: string;
   readonly input: Json;
+  /** The definition must be an employee (`type: employee`). */
+  readonly employee?: true;
+  /** false: answered as soon as the child has started, by `completed` with `{executionId}`. */
+  readonly wait?: false;
 }
 export interface WaitingSpec {
   readonly kind: 'approval' | 'input' | 'message' | 'callback' | 'timer' | 'child';
@@ -179,7 +184,7 @@ export interface WaitingSpec {
   readonly until?: number;
   readonly message?: string;
   readonly name?: string;
-  /** For the search attribute SignalboxWaiting: `user:ann`, `role:finance`. */
+  /** For the search attribute SignalboxWaiting: `user:ann`, `role:finance`, `resource:order:7`. */
   readonly audience?: readonly string[];
 }
 

@@ -15,11 +15,14 @@ import { mapping } from './mapping.ts';
 import { parallel } from './parallel.ts';
 import { race } from './race.ts';
 import { removed } from './removed.ts';
+import { runEmployee } from './run-employee.ts';
+import { runWorkflow } from './run-workflow.ts';
 import { set } from './set.ts';
 import { sleep } from './sleep.ts';
 import { switchKind } from './switch.ts';
 import { trigger } from './trigger.ts';
 import { userInput } from './user-input.ts';
+import { waitCallback } from './wait-callback.ts';
 
 export const kinds: readonly StepKind[] = [
   trigger,
@@ -40,8 +43,11 @@ export const kinds: readonly StepKind[] = [
   approval,
   userInput,
   listen,
+  waitCallback,
   action,
   http,
+  runWorkflow,
+  runEmployee,
 ];
 
 /** The kind of that type or alias; undefined for a name that no kind has. */

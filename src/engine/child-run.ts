@@ -1,0 +1,76 @@
+/**
+ * The runs that a run starts (design.md §3): their ids, and what is heard of them. The id comes from the parent's, its
+ * start and the visit's path, so a retry, a reset and a fold of the history find the same child.
+ */
+import { sha256 } from '@noble/hashes/sha2.js';
+import { bytesToHex } from '@noble/hashes/utils.js';
+import type { JsonObject } from '../definition/types.ts';
+import type { FailureShape } from '../steps/kind.ts';
+import type { Json } from '../template/types.ts';
+import type { Event, Genesis } from './protocol.ts';
+
+/** How history shows the activity, and the timer, by which a parent looks after its children. */
+export const CHILDREN = '$children';
+
+/** What stands in ids as it is written (src/client/ids.ts does the same). */
+const PLAIN = /^[A-Za-z0-9][A-Za-z0-9_-]{0,99}$/;
+const HASH_DIGITS = 32;
+
+/** The execution id of the child that the command `id` of this run starts: `run.{org}.{workflow}.child-{hash}`. */
+export function childRunId(
+  parent: Pick<Genesis, 'executionId' | 'organizationId' | 'startedAt'>,
+  id: string,
+  workflow: string,
+): string {
+  const place = shortHash(parent.executionId, String(parent.startedAt), id);
+  return `run.${part(parent.organizationId)}.${part(workflow)}.child-${place}`;
+}
+
+/** A child that a parent looks after. */
+export interface OpenChild {
+  /** The command's. */
+  readonly id: string;
+  readonly executionId: string;
+}
+
+/** How a child that is no longer open has ended, as the activity `describeChildren` answers it. */
+export interface EndedChild {
+  readonly id: string;
+  readonly output?: Json;
+  readonly error?: FailureShape;
+}
+
+/** The activity's data: those that have ended, as many as fit, and whether there are more. */
+export interface DescribedChildren {
+  readonly ended: readonly EndedChild[];
+  readonly more: boolean;
+}
+
+/** The events that the activity's answer stands for: the shell and the fold take them alike (E6). */
+export function childEvents(data: unknown, at: number): Event[] {
+  const ended = isObject(data) ? data['ended'] : undefined;
+  if (!Array.isArray(ended)) return [];
+  return (ended as readonly EndedChild[]).map(({ id, output, error }) => ({
+    type: 'childDone',
+    at,
+    id,
+    ...(error === undefined ? { output: output ?? null } : { error }),
+  }));
+}
+
+/** What a child tells its parent when it ends: the payload of the signal `childDone`. */
+export function childDoneSignal(path: string, ended: { output: Json } | { error: FailureShape }): JsonObject {
+  return 'error' in ended ? { path, error: { ...ended.error } as JsonObject } : { path, output: ended.output };
+}
+
+function part(text: string): string {
+  return PLAIN.test(text) ? text : `h-${shortHash(text)}`;
+}
+
+function shortHash(...parts: readonly string[]): string {
+  return bytesToHex(sha256(new TextEncoder().encode(JSON.stringify(parts)))).slice(0, HASH_DIGITS);
+}
+
+function isObject(value: unknown): value is { [key: string]: unknown } {
+  return Object.prototype.toString.call(value) === '[object Object]';
+}
