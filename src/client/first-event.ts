@@ -6,7 +6,8 @@ import {
   decodeArrayFromPayloads,
   decodeOptionalFailureToOptionalError,
 } from '@temporalio/common/lib/internal-non-workflow/index.js';
-import { temporal } from '@temporalio/proto';
+// The package is CommonJS without named exports: its values come by the default, its types by name.
+import proto, { type temporal } from '@temporalio/proto';
 import type { Access } from './access.ts';
 import { read, translated } from './calls.ts';
 
@@ -56,7 +57,7 @@ export async function readClosing(
   const request = {
     namespace: access.namespace,
     execution: { workflowId, runId },
-    historyEventFilterType: temporal.api.enums.v1.HistoryEventFilterType.HISTORY_EVENT_FILTER_TYPE_CLOSE_EVENT,
+    historyEventFilterType: proto.temporal.api.enums.v1.HistoryEventFilterType.HISTORY_EVENT_FILTER_TYPE_CLOSE_EVENT,
     waitNewEvent: waitMs > 0,
     skipArchival: true,
   };

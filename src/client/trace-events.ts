@@ -11,7 +11,8 @@ import {
   decodeOptionalFailureToOptionalError,
   decodeOptionalSinglePayload,
 } from '@temporalio/common/lib/internal-non-workflow/index.js';
-import { temporal } from '@temporalio/proto';
+// The package is CommonJS without named exports: its values come by the default, its types by name.
+import proto, { type temporal } from '@temporalio/proto';
 import type { FailureCause } from '../engine/causes.ts';
 import type { Closed, HistoryEvent } from '../history/events.ts';
 
@@ -20,7 +21,7 @@ type Payloads = temporal.api.common.v1.IPayloads | null | undefined;
 type Failure = temporal.api.failure.v1.IFailure | null | undefined;
 type Time = { readonly seconds?: unknown; readonly nanos?: number | null } | null | undefined;
 
-const { TASK_QUEUE_KIND_STICKY } = temporal.api.enums.v1.TaskQueueKind;
+const { TASK_QUEUE_KIND_STICKY } = proto.temporal.api.enums.v1.TaskQueueKind;
 const LOCAL_ACTIVITY = 'core_local_activity';
 
 /** The event in plain words; `other` where it means nothing to a run. */
