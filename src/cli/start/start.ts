@@ -72,10 +72,9 @@ async function startStack(given: Config, env: NodeJS.ProcessEnv, ending: Ending)
   }
   const temporal = await ready(config, ending, server !== undefined);
   const { config: complete, gatewayUrl } = await gatewayOn(config, temporal, ending, server);
-  if (gatewayUrl !== undefined) note.gateway(gatewayUrl);
+  note.gateway(gatewayUrl);
   // What the worker sends out, such as callback URLs, names the gateway as it really listens.
-  const seen = complete.publicUrl ?? gatewayUrl;
-  const forWorker = seen === undefined ? complete : { ...complete, publicUrl: seen };
+  const forWorker = { ...complete, publicUrl: complete.publicUrl ?? gatewayUrl };
   const worker: Supervised = await ownWorker(forWorker, env, ending, { onRestart: () => note.worker(worker) });
   note.worker(worker);
   // From here on everything answers: the place where an empty store is given its examples.
@@ -99,7 +98,7 @@ async function startPart(
   const temporal = await ready(config, ending, false);
   if (only === 'gateway') {
     const { gatewayUrl } = await gatewayOn(config, temporal, ending, undefined);
-    say(`The gateway serves ${gatewayUrl ?? 'nothing yet'}.`);
+    say(`The gateway serves ${gatewayUrl}.`);
     return;
   }
   await ownWorker(config, env, ending, { logToStdout: true });
@@ -127,13 +126,13 @@ async function gatewayOn(
   temporal: TemporalConnection,
   ending: Ending,
   server: OwnServer | undefined,
-): Promise<{ config: Config; gatewayUrl: string | undefined }> {
+): Promise<{ config: Config; gatewayUrl: string }> {
   const claimed = config.port === 0 ? await claimPort(config.host) : undefined;
   if (claimed) ending.add(RANK.claims, async () => claimed.release());
   const port = claimed?.port ?? config.port;
   const complete = { ...config, port, ownPorts: [port, ...(server?.ports ?? []), ...config.ownPorts] };
   const gateway = await startGatewayHere(complete, temporal, server?.uiUrl);
-  if (gateway) ending.add(RANK.rim, () => gateway.close());
+  ending.add(RANK.rim, () => gateway.close());
   ending.signal.throwIfAborted();
-  return { config: complete, gatewayUrl: gateway?.url };
+  return { config: complete, gatewayUrl: gateway.url };
 }

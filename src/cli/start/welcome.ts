@@ -3,7 +3,7 @@ import type { Say } from './say.ts';
 
 export type Welcome = {
   config: Config;
-  gatewayUrl: string | undefined;
+  gatewayUrl: string;
   uiUrl: string | undefined;
   /** How long the start took. */
   seconds: number;
@@ -13,10 +13,9 @@ export type Welcome = {
 export function welcome(say: Say, { config, gatewayUrl, uiUrl, seconds }: Welcome): void {
   const { address, namespace } = config.temporal;
   say(`Ready after ${seconds.toFixed(1)} s. Data: ${config.dataDir}`);
-  if (gatewayUrl !== undefined) say(`  Gateway      ${gatewayUrl} (docs: ${gatewayUrl}/docs)`);
+  say(`  Gateway      ${gatewayUrl} (docs: ${gatewayUrl}/docs)`);
   if (uiUrl !== undefined) say(`  Temporal UI  ${uiUrl}/namespaces/${namespace}/workflows`);
   say(`  Temporal     ${address}, namespace ${namespace} (npm run temporal -- workflow list)`);
-  if (gatewayUrl === undefined) return;
   say('Try:');
   say(`  curl -s ${gatewayUrl}/api/workflows`);
   say(`  curl -s ${gatewayUrl}/api/executions -H 'content-type: application/json' \\`);
