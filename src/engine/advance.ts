@@ -28,7 +28,8 @@ import { childRunId } from './child-run.ts';
 import { cancel, close, flush, heldByBytes, open } from './commands.ts';
 import type { Core } from './core.ts';
 import { durationOf } from './deadline.ts';
-import { cancelRun, DEADLINE, endIfDrained, failRun, ROOT, rolledBack } from './ending.ts';
+import { drained } from './draining.ts';
+import { cancelRun, DEADLINE, failRun, ROOT, rolledBack } from './ending.ts';
 import { failureOf } from './failure.ts';
 import { newFrame } from './frames.ts';
 import { initialState } from './initial.ts';
@@ -170,7 +171,7 @@ function begin(core: Core): void {
 }
 
 /** The answer to a command. E4: what is not open is ignored. */
-function settled(core: Core, event: Extract<Event, { type: 'completed' | 'failed' | 'fired' | 'childDone' }>): void {
+function settled(core: Core, event: Settling): void {
   const { state } = core;
   if (!Object.hasOwn(state.open, event.id) || state.backlog.includes(event.id)) return;
   const command = state.open[event.id]!;
@@ -188,39 +189,30 @@ function settled(core: Core, event: Extract<Event, { type: 'completed' | 'failed
     });
     return;
   }
-  if (state.draining !== undefined) {
-    endIfDrained(core);
-    return;
-  }
   const frame = state.frames[command.frame];
   const visit = frame?.visit;
   if (frame === undefined || visit?.path !== command.path) return;
   const at = visit.open.indexOf(event.id);
   if (at >= 0) visit.open.splice(at, 1);
-  const { suffix } = command;
   const { path } = command;
+  const resume = resumeFrom(state, event, command);
+  if (state.draining !== undefined) drained(core, frame, path, resume);
+  else state.work.push({ do: 'resume', frame: frame.id, path, event: resume });
+}
+
+type Settling = Extract<Event, { type: 'completed' | 'failed' | 'fired' | 'childDone' }>;
+
+function resumeFrom(state: RunState, event: Settling, command: OpenCommand & { suffix: string }): Resume {
+  const { suffix } = command;
   switch (event.type) {
     case 'completed':
-      state.work.push({
-        do: 'resume',
-        frame: frame.id,
-        path,
-        event: { on: 'completed', suffix, result: event.result },
-      });
-      return;
+      return { on: 'completed', suffix, result: event.result };
     case 'failed':
-      state.work.push({ do: 'resume', frame: frame.id, path, event: { on: 'failed', suffix, error: event.error } });
-      return;
+      return { on: 'failed', suffix, error: event.error };
     case 'fired':
-      state.work.push({ do: 'resume', frame: frame.id, path, event: { on: 'fired', suffix } });
-      return;
+      return { on: 'fired', suffix };
     case 'childDone':
-      state.work.push({
-        do: 'resume',
-        frame: frame.id,
-        path,
-        event: childEnd(state, event, command),
-      });
+      return childEnd(state, event, command);
   }
 }
 

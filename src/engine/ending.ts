@@ -1,18 +1,19 @@
 /** How a run ends: completed, failed (after a rollback, where one is due), or cancelled. */
 import type { RunError } from '../definition/run.ts';
-import type { FailureShape } from '../steps/kind.ts';
+import { type FailureShape, type Outcome, type RunSpec, StepFailure } from '../steps/kind.ts';
 import { render } from '../template/template.ts';
 import type { Json } from '../template/types.ts';
 import { cancel, close, open } from './commands.ts';
 import { type Core, stepOf } from './core.ts';
 import { runCommand } from './effects.ts';
-import { failureOf } from './failure.ts';
+import { errorRoot, failureOf } from './failure.ts';
 import { cancelInside } from './frames.ts';
 import { MAX_PAYLOAD_BYTES } from './limits.ts';
 import { commandId } from './paths.ts';
 import { FrameScope } from './scope.ts';
-import type { Ending } from './state.ts';
+import type { Ending, Undo } from './state.ts';
 import { weigh } from './weigh.ts';
+import { Window } from './window.ts';
 
 export const ROOT = '';
 export const DEADLINE = '$deadline';
@@ -45,19 +46,20 @@ export function completeRun(core: Core, given: Json | undefined): void {
   end(core, { status: 'completed', output });
 }
 
-/** finish with `drain`: what is in flight ends, and nothing new begins. */
+/** finish with `drain`: effects that have begun end, within the run's own limit, and nothing new begins. */
 export function drainRun(core: Core, output: Json): void {
   const { state } = core;
   state.draining = { output };
   state.work = [];
   for (const [id, command] of Object.entries(state.open))
-    if (command.type !== 'run' || state.backlog.includes(id)) cancel(core, id);
+    if (id !== DEADLINE && command.type !== 'run') cancel(core, id);
   endIfDrained(core);
 }
 
 export function endIfDrained(core: Core): void {
   const { state } = core;
-  if (state.draining !== undefined && state.openCount === 0) completeRun(core, state.draining.output);
+  if (state.draining === undefined || Object.keys(state.open).some((id) => id !== DEADLINE)) return;
+  completeRun(core, state.draining.output);
 }
 
 /** Failure that nothing caught. Rolls back first where the definition or the failing step asks for it. */
@@ -95,14 +97,39 @@ export function rollBackNext(core: Core): void {
   }
   const id = commandId(undo.path, '/rollback');
   const { rollback, slug } = stepOf(core, undo.slug);
-  const command = runCommand(core, id, slug, undo.path, undo.spec, {
+  core.trace?.({ t: 'begin', path: id, slug, stepType: 'rollback', at: state.now });
+  let spec: RunSpec | undefined;
+  try {
+    spec = undo.spec ?? lateSpec(core, undo);
+  } catch (error) {
+    notUndone(core, undo.path, failureOf(error));
+  }
+  if (spec === undefined) {
+    rollBackNext(core);
+    return;
+  }
+  const command = runCommand(core, id, slug, undo.path, spec, {
     retry: rollback!.retry,
     timeoutMs: rollback!.timeoutMs,
     local: false,
   });
-  core.trace?.({ t: 'begin', path: id, slug: slug, stepType: 'rollback', at: state.now });
-  core.trace?.({ t: 'input', path: id, input: undo.spec.config.value });
+  core.trace?.({ t: 'input', path: id, input: spec.config.value });
   open(core, id, { type: 'rollback', path: undo.path, command });
+}
+
+/** The config of a rollback that reads `error`: the run's error is known only now; all else it reads was noted (§3.9, §3.11). */
+function lateSpec(core: Core, undo: Undo & { undo: 'step' }): RunSpec | undefined {
+  const step = stepOf(core, undo.slug);
+  const locals = { ...undo.read, error: { ...errorRoot(core.state.rolling!.error) } };
+  const window = new Window(core, core.state.frames[ROOT]!, step, undo.path, {}, locals);
+  return rollbackSpec(step.rollback!.behaviour.begin(window));
+}
+
+/** What a rollback's effect wants run. Throws where it cannot begin. */
+export function rollbackSpec(outcome: Outcome): RunSpec | undefined {
+  if (outcome.do === 'fail')
+    throw new StepFailure(outcome.error.code, `The rollback's config: ${outcome.error.message}`);
+  return outcome.do === 'hold' ? outcome.run?.[0] : undefined;
 }
 
 /** An undo step was answered; a failure of it is reported with the run's, and the rest is still undone. */
@@ -111,11 +138,14 @@ export function rolledBack(core: Core, id: string, error: FailureShape | undefin
   if (command?.type !== 'rollback') return;
   const { now } = core.state;
   if (error === undefined) core.trace?.({ t: 'end', path: id, status: 'completed', at: now });
-  else {
-    core.state.rolling!.failures.push({ path: command.path, error });
-    core.trace?.({ t: 'end', path: id, status: 'failed', error: { ...error, path: id }, at: now });
-  }
+  else notUndone(core, command.path, error);
   rollBackNext(core);
+}
+
+function notUndone(core: Core, path: string, error: FailureShape): void {
+  const id = commandId(path, '/rollback');
+  core.state.rolling!.failures.push({ path, error });
+  core.trace?.({ t: 'end', path: id, status: 'failed', error: { ...error, path: id }, at: core.state.now });
 }
 
 function cancelAll(core: Core): void {

@@ -7,13 +7,14 @@ import type { Json } from '../template/types.ts';
 import { cancel, open } from './commands.ts';
 import type { Core } from './core.ts';
 import { runCommand } from './effects.ts';
-import { cancelRun, completeRun, drainRun, failRun, ROOT } from './ending.ts';
+import { cancelRun, completeRun, drainRun, failRun, ROOT, rollbackSpec } from './ending.ts';
 import { errorRoot, failureOf, placed } from './failure.ts';
 import { follow, leaveLoop } from './follow.ts';
 import { adoptEntries, closeVisit, dropFrame, failFrame, leaveLoops, openFrame } from './frames.ts';
 import { MAX_PAYLOAD_BYTES, MAX_ROLLBACKS } from './limits.ts';
 import { commandId, framePath, tickPath } from './paths.ts';
 import { FrameScope } from './scope.ts';
+import { readsError, snapshot } from './snapshot.ts';
 import type { Envelope, Frame, LoopRecord, OpenVisit } from './state.ts';
 import { weigh } from './weigh.ts';
 import { assign, Window } from './window.ts';
@@ -116,6 +117,28 @@ export function failVisit(core: Core, place: Place, failure: FailureShape, rollb
   const output: Envelope = { type: step.kind.type, data: null, meta: { error: { ...error } as JsonObject } };
   record(core, place, output, 'failed', caught, placed(failure, path, step.slug));
   follow(core, frame, step, caught);
+}
+
+/** An effect has ended while the run drains: it is kept and shown, and leads nowhere (language.md §5, `drain`). */
+export function endQuietly(core: Core, place: Place, outcome: Outcome): void {
+  const { step, path } = place;
+  if (outcome.do !== 'end' && outcome.do !== 'fail') return;
+  let failure = outcome.do === 'fail' ? outcome.error : undefined;
+  if (outcome.do === 'end') {
+    const { data, meta, port } = outcome;
+    const output: Envelope = { type: step.kind.type, data, ...(meta === undefined ? {} : { meta }) };
+    try {
+      checkSize(data);
+      keep(core, place, output);
+      settle(core, place);
+      record(core, place, output, 'completed', port);
+      return;
+    } catch (error) {
+      failure = failureOf(error);
+    }
+  }
+  settle(core, place);
+  core.trace?.({ t: 'end', path, status: 'failed', error: placed(failure!, path, step.slug), at: core.state.now });
 }
 
 function hold(core: Core, place: Place, outcome: Outcome & { do: 'hold' }): void {
@@ -292,6 +315,9 @@ function record(
 function keep(core: Core, place: Place, output: Envelope): void {
   const { frame, step, path } = place;
   const { state } = core;
+  // What is evaluated now sees the step itself as ended.
+  frame.entries[step.slug] = { stepType: step.type, name: step.name, output };
+  frame.lastOutput = output;
   if (step.saves.length > 0) {
     const scope = new FrameScope(core.program, state, frame, path, { output });
     for (const save of step.saves) {
@@ -309,12 +335,20 @@ function keep(core: Core, place: Place, output: Envelope): void {
     });
   }
   if (step.rollback !== undefined) {
-    const window = new Window(core, frame, step, path, {}, { output });
-    const outcome = step.rollback.behaviour.begin(window);
-    if (outcome.do === 'fail')
-      throw new StepFailure(outcome.error.code, `The rollback's config: ${outcome.error.message}`);
-    const spec = outcome.do === 'hold' ? outcome.run?.[0] : undefined;
-    if (spec !== undefined) state.undo.push({ undo: 'step', path, slug: step.key ?? step.slug, spec });
+    const slug = step.key ?? step.slug;
+    const locals = { output };
+    if (readsError(step.rollback.references)) {
+      const scope = new FrameScope(core.program, state, frame, path, locals);
+      const read = snapshot(step.rollback.references, scope, state.now);
+      state.bytes += weigh(read);
+      state.undo.push({ undo: 'step', path, slug, read });
+    } else {
+      const spec = rollbackSpec(step.rollback.behaviour.begin(new Window(core, frame, step, path, {}, locals)));
+      if (spec !== undefined) {
+        state.bytes += weigh(spec.config.value);
+        state.undo.push({ undo: 'step', path, slug, spec });
+      }
+    }
   } else if (step.kind.type === 'checkpoint') state.undo.push({ undo: 'checkpoint', name: String(output.data ?? '') });
   if (state.undo.length > MAX_ROLLBACKS)
     throw new StepFailure(

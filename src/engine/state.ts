@@ -126,7 +126,15 @@ export interface InboxMessage {
 }
 
 export type Undo =
-  | { readonly undo: 'step'; readonly path: string; readonly slug: string; readonly spec: RunSpec }
+  | {
+      readonly undo: 'step';
+      readonly path: string;
+      readonly slug: string;
+      /** Absent where the config reads `error`, which is known only when the run rolls back. */
+      readonly spec?: RunSpec;
+      /** Then: the roots that it reads, as they were at the step's end. */
+      readonly read?: JsonObject;
+    }
   | { readonly undo: 'checkpoint'; readonly name: string };
 
 export type Ending =

@@ -4,7 +4,7 @@ import { compared } from '../steps/compared.ts';
 import { presetOf } from '../steps/compile-step.ts';
 import { DAG_STEP } from '../steps/dag.ts';
 import type { Outcome, Resume } from '../steps/kind.ts';
-import { END_TARGET } from '../steps/ports.ts';
+import { COMMON_PORTS, END_TARGET } from '../steps/ports.ts';
 import type { Condition, Preset, Step } from '../steps/program-types.ts';
 import { evaluate } from '../template/expression.ts';
 import { parseTemplate, render } from '../template/template.ts';
@@ -54,8 +54,7 @@ function begin(core: Core, frame: Frame, slug: string): void {
     }
     const preset = presetFor(core, step);
     if (preset !== undefined) {
-      if (preset.error !== undefined) failVisit(core, place, preset.error);
-      else endVisit(core, place, preset.port ?? step.ports.normal, preset.data, { ...preset.meta, preset: true });
+      usePreset(core, place, preset);
       return;
     }
     if (core.trace !== undefined) traceInput(core, frame, step, path);
@@ -118,6 +117,27 @@ function count(core: Core, path: string, slug: string): boolean {
 function holds(core: Core, frame: Frame, path: string, when: Condition): boolean {
   const value = evaluate(when.ref, new FrameScope(core.program, core.state, frame, path), { now: core.state.now });
   return compared(value, when.compare);
+}
+
+/** §7: the step ends as the preset says, on a port that it can end with; a finish finishes, and a break breaks. */
+function usePreset(core: Core, place: Place, preset: Preset): void {
+  const { step } = place;
+  const { port, data } = preset;
+  if (preset.error !== undefined) failVisit(core, place, preset.error);
+  else if (port !== undefined && !canEndWith(step, port))
+    failVisit(core, place, {
+      code: 'invalid_preset',
+      message: `The preset of '${step.slug}' names the port '${port}'; a '${step.kind.type}' cannot end with it.`,
+      retryable: false,
+    });
+  else if (port === undefined && step.kind.type === 'finish') apply(core, place, { do: 'finish', output: data });
+  else if (port === undefined && step.kind.type === 'break') apply(core, place, { do: 'break', value: data });
+  else endVisit(core, place, port ?? step.ports.normal, data, { ...preset.meta, preset: true });
+}
+
+function canEndWith({ ports }: Step, port: string): boolean {
+  if (COMMON_PORTS.has(port)) return true;
+  return ports.names.includes(port) && (ports.body === undefined || ports.body === 'any' || !ports.body.includes(port));
 }
 
 function presetFor(core: Core, step: Step): Preset | undefined {

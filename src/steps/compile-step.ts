@@ -154,8 +154,9 @@ function compileRollback(
     return undefined;
   }
   const pointer = `${at}/rollback/config`;
+  const read: Reference[] = [];
   const behaviour = attempt(pointer, report, () =>
-    kind.plan(config ?? {}, parser(pointer), { stepType, ...(config === undefined ? {} : { config }) }),
+    kind.plan(config ?? {}, parser(pointer, read), { stepType, ...(config === undefined ? {} : { config }) }),
   );
   if (behaviour === undefined) return undefined;
   const timeoutMs = duration(timeout, `${at}/rollback/timeout`, report);
@@ -163,6 +164,7 @@ function compileRollback(
     behaviour,
     retry: resolveRetry(retry, runRetry, `${at}/rollback/retry`, report),
     ...(timeoutMs === undefined ? {} : { timeoutMs }),
+    references: read,
   };
 }
 

@@ -58,6 +58,8 @@ export interface Step {
     readonly behaviour: Behaviour;
     readonly retry: ResolvedRetryPolicy;
     readonly timeoutMs?: number;
+    /** What its config reads. */
+    readonly references: readonly Reference[];
   };
   readonly preset?: Preset;
   readonly region?: Region;
