@@ -24,7 +24,7 @@ import { type Answered, type Group, Grouping, type Request } from './groups.ts';
 import { type RowEnd, Rows, type RowWindow, type TraceRow } from './rows.ts';
 import { sameJson } from './same.ts';
 
-/** The local activity by which a long walk gives way (engine contract). */
+/** The activity by which a long walk, or one with much to send, gives way. Local ones are of older histories. */
 export const YIELD_SUMMARY = '$yield';
 
 /** Where the fold had to guess, by the event's id in its run. */
@@ -104,6 +104,7 @@ export class Fold {
   finish(pending: readonly PendingAttempt[] = []): RunTrace {
     const last = this.#grouping.finish();
     if (last !== undefined) this.#take(last);
+    this.#takeOver();
     const closed = this.#grouping.closed;
     for (const { activityId, attempt } of pending) {
       const path = this.#rowOf(activityId);
@@ -137,6 +138,16 @@ export class Fold {
       this.#ids.set(event.id, id);
       this.#opened.set(id, event.id);
     }
+  }
+
+  /** Before its first task a run that was continued as new is where the one before left it. */
+  #takeOver(): void {
+    const event = this.#grouping.waiting;
+    const input = runInputOf(event?.argument);
+    if (event === undefined || input?.carried === undefined) return;
+    this.#continuedFrom = event.continuedFrom;
+    this.#program = compileQuietly(input.definition);
+    if (this.#program !== undefined) this.#resume(input.carried, this.#program, event.id);
   }
 
   #begin(event: Extract<HistoryEvent, { type: 'workflowStarted' }>, at: number): void {
@@ -192,6 +203,10 @@ export class Fold {
         this.#starts.delete(answer.scheduledId);
         const id = this.#answered(answer.scheduledId);
         if (id === undefined) return;
+        if (id === YIELD_SUMMARY) {
+          this.#apply({ type: 'continue', at });
+          return;
+        }
         const before = this.#tries.get(id) ?? 0;
         this.#tries.delete(id);
         const failed = answer.type === 'activityFailed';

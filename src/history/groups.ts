@@ -114,6 +114,11 @@ export class Grouping {
     return draft === undefined ? undefined : this.#group(draft);
   }
 
+  /** The beginning of a run whose first task has not completed yet. */
+  get waiting(): Extract<HistoryEvent, { type: 'workflowStarted' }> | undefined {
+    return this.#begins;
+  }
+
   /** How the run was closed, if it was. */
   get closed(): Closed | undefined {
     return this.#closed;

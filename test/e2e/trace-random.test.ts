@@ -1,13 +1,15 @@
 /** Generated definitions on the real server, spoken to at random: the fold has to come to the live state (E6). */
+import { isDeepStrictEqual } from 'node:util';
 import type { WorkflowHandle } from '@temporalio/client';
 import fc from 'fast-check';
 import { afterAll, expect, it } from 'vitest';
 import { readFoldedState, readTrace } from '../../src/client/trace.ts';
+import type { Place } from '../../src/history/chain.ts';
 import { blocks, definitionOf } from '../history/programs.ts';
 import { startWorker, type TestServer, testServer } from '../support/temporal.ts';
 import { startRun } from './run-support.ts';
 
-const RUNS = Number(process.env['TRACE_RUNS'] ?? 12);
+const RUNS = Number(process.env['TRACE_RUNS'] ?? 6);
 const SEED = Number(process.env['TRACE_SEED'] ?? 20_260_101);
 
 const ends: (() => Promise<void>)[] = [];
@@ -52,13 +54,17 @@ async function talk(handle: WorkflowHandle): Promise<void> {
   await handle.signal('resume', {}).catch(() => undefined);
 }
 
-async function settled(handle: WorkflowHandle): Promise<unknown> {
-  for (let before = ''; ; ) {
-    const live = JSON.stringify(await handle.query('state'));
-    const { open } = JSON.parse(live) as { open: { [id: string]: { type: string } } };
-    if (live === before && Object.values(open).every(({ type }) => type !== 'run')) return JSON.parse(live);
-    before = live;
-    await new Promise((resolve) => setTimeout(resolve, 150));
+/**
+ * The live state and the fold of one moment: the state did not change while the history was read. The server answers a
+ * query a moment before it writes the task that answered it, so a difference counts only when it stays.
+ */
+async function oneMoment(server: TestServer, handle: WorkflowHandle): Promise<{ live: unknown; folded: unknown }> {
+  for (let left = 20; ; left--) {
+    const live = await handle.query('state');
+    const folded = JSON.parse(JSON.stringify((await readFoldedState(server, handle.workflowId)) ?? null));
+    const unchanged = isDeepStrictEqual(live, await handle.query('state'));
+    if (unchanged && (isDeepStrictEqual(folded, live) || left <= 0)) return { live, folded };
+    await new Promise((resolve) => setTimeout(resolve, 100));
   }
 }
 
@@ -68,14 +74,13 @@ it.each([
 ])('folds random runs to their live state, with workers %s', async (_name, cached) => {
   const server = await open(cached);
   const definitions = fc.sample(blocks, { numRuns: RUNS, seed: SEED + cached }).map(definitionOf);
-  const unsure: unknown[] = [];
+  const unsure: Place[] = [];
   await Promise.all(
     definitions.map(async (definition) => {
       const handle = await startRun(server, definition);
       await talk(handle);
-      const live = await settled(handle);
+      const { live, folded } = await oneMoment(server, handle);
       const trace = await readTrace(server, handle.workflowId);
-      const folded = JSON.parse(JSON.stringify(await readFoldedState(server, handle.workflowId)));
       const sure = !trace.uncertain;
       if (!sure) unsure.push(...trace.guesses);
       if (sure) expect(folded, JSON.stringify(definition)).toEqual(live);
@@ -83,6 +88,6 @@ it.each([
       await handle.terminate().catch(() => undefined);
     }),
   );
-  if (unsure.length > 0) console.log(`${unsure.length} places of ${RUNS} runs are marked:`, unsure);
-  expect(unsure.length).toBeLessThan(RUNS);
+  // Local activities side by side, and tasks of a busy machine that timed out under one: nothing else is left open.
+  expect(unsure.filter(({ why }) => why !== 'local_activities_together' && why !== 'task_timed_out')).toEqual([]);
 });

@@ -60,6 +60,13 @@ describe('a chain of runs', () => {
     expect(guessesOf(chain)).toEqual([]);
   });
 
+  it('is where the run before left it until its first task has completed', () => {
+    const { model, chain } = chained();
+    const early = fold(model.histories[2]!.slice(0, 2));
+    expect(early.state).toEqual(fold(model.histories[2]!.slice(0, 4)).state);
+    expect(sliceOf([chain[0]!, chain[1]!, early], 0, 100).rows.at(-1)).toMatchObject({ status: 'waiting' });
+  });
+
   it('gives the same rows page by page', () => {
     const { chain } = chained();
     const whole = sliceOf(chain, 0, 100).rows;

@@ -200,7 +200,7 @@ describe('what history cannot tell', () => {
   });
 });
 
-describe('a long history', () => {
+describe('a long history', { timeout: 60_000 }, () => {
   const ticks = around({ stepType: 'loop', config: { items: '{{ input.items }}' } }, ['done']);
   const looping = {
     ...ticks,
@@ -224,7 +224,7 @@ describe('a long history', () => {
     expect(events.length).toBeGreaterThan(100_000);
     const before = performance.now();
     const trace = fold(events, { window: { from: 100, to: 103 } });
-    expect(performance.now() - before).toBeLessThan(10_000);
+    expect(performance.now() - before).toBeLessThan(20_000);
     expect(trace.state?.ending?.status).toBe('completed');
     expect(trace.count).toBe(rounds + 3);
     expect(trace.rows.map((row) => row.path)).toEqual(['it~98/ask', 'it~99/ask', 'it~100/ask']);

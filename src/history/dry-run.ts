@@ -1,0 +1,220 @@
+/**
+ * A dry run (design.md §5): the core walks a definition on a simulated clock, and nothing happens outside. Effects are
+ * answered by presets, else by null; sleeps pass; where a person, a message or a callback is awaited the walk stops, and
+ * says so. What comes out is the trace that the run would have, with the configs as they were evaluated.
+ */
+import type { RunError, RunStatus, WaitingFor } from '../definition/run.ts';
+import type { Definition, Problem } from '../definition/types.ts';
+import type { RunCommand } from '../engine/protocol.ts';
+import { type Answer, type ScriptedSignal, type Simulated, simulate } from '../engine/simulate.ts';
+import { actionOf } from '../steps/actions.ts';
+import { presetOf } from '../steps/compile-step.ts';
+import { effectEnd } from '../steps/http.ts';
+import { type Behaviour, type Outcome, StepFailure, type Visit } from '../steps/kind.ts';
+import { compile } from '../steps/program.ts';
+import type { Program, Step } from '../steps/program-types.ts';
+import type { Json } from '../template/types.ts';
+import { Rows, type TraceRow } from './rows.ts';
+
+export interface DryRunOptions {
+  /** When the run starts, in epoch milliseconds: what `now` reads. */
+  readonly now: number;
+  readonly input?: Json;
+  /** Slug → what the step ends with: data, `{data, port?, meta?}`, or `{error}` (language.md §7). */
+  readonly presets?: { readonly [slug: string]: Json };
+  /** Signals at their moments, for walks past people. */
+  readonly events?: readonly ScriptedSignal[];
+  readonly organizationId?: string;
+  /** Bounds the walk below the definition's own maxSteps. */
+  readonly maxSteps?: number;
+  /** Asked before every step: whether the walk has taken too long. */
+  readonly isOver?: () => boolean;
+  /** Steps shown (1,000). */
+  readonly maxRows?: number;
+  /** Bytes of shown steps, about (4 MB). */
+  readonly maxBytes?: number;
+}
+
+/** A step of the trace, as an execution's (design.md §5, "step"). */
+export type DryStep = Omit<TraceRow, 'startedAt' | 'completedAt'> & {
+  readonly startedAt: string;
+  readonly completedAt?: string;
+};
+
+export interface DryRun {
+  readonly status: RunStatus;
+  readonly output?: Json;
+  readonly error?: RunError;
+  /** In order of start; effects that no preset answered have `meta.mocked`. */
+  readonly steps: readonly DryStep[];
+  /** How many steps were visited, when not all are shown. */
+  readonly stepsTotal?: number;
+  readonly waits: readonly WaitingFor[];
+  /** Why the definition cannot be walked, or not to its end. */
+  readonly problems: readonly Problem[];
+}
+
+const MAX_ROWS = 1_000;
+const MAX_BYTES = 4_000_000;
+/** Activities of mocked steps; a rollback has no preset. */
+const STEP = 'mock';
+const ROLLBACK = 'mock-rollback';
+const TOO_LONG = 'dry_run_too_long';
+
+/** Walks a canonical definition. Never throws for a definition's mistake; performs nothing. */
+export function dryRun(definition: Definition, options: DryRunOptions): DryRun {
+  const compiled = compile(definition);
+  if ('problems' in compiled) return unwalkable(compiled.problems);
+  const { presets = {}, maxSteps = Number.POSITIVE_INFINITY } = options;
+  const program = mocked(compiled.program, options.isOver ?? (() => false), maxSteps);
+  const [answers, kept] = divided(program, presets);
+  const run = simulate(program, {
+    genesis: {
+      executionId: `run.${options.organizationId ?? 'default'}.${definition.slug}.dry`,
+      organizationId: options.organizationId ?? 'default',
+      input: options.input ?? {},
+      presets: kept,
+      trigger: { type: 'manual' },
+      depth: 0,
+      startedAt: options.now,
+    },
+    effect: (command) => answerOf(command, answers),
+    timeouts: false,
+    ...(options.events === undefined ? {} : { signals: options.events }),
+  });
+  const rows = new Rows({ from: 0, to: options.maxRows ?? MAX_ROWS });
+  for (const event of run.trace) rows.take(event);
+  const steps = shownRows(rows.rows, run, options.maxBytes ?? MAX_BYTES);
+  return {
+    status: run.status,
+    ...(run.output === undefined ? {} : { output: run.output }),
+    ...(run.error === undefined ? {} : { error: run.error }),
+    steps,
+    ...(steps.length < rows.count ? { stepsTotal: rows.count } : {}),
+    waits: run.waits,
+    problems: [...unknownPresets(definition, presets), ...cutShort(run, compiled.program, maxSteps)],
+  };
+}
+
+function unwalkable(problems: readonly Problem[]): DryRun {
+  const message = 'The definition cannot be walked: mend its problems first.';
+  return {
+    status: 'failed',
+    error: { code: 'invalid_definition', message, retryable: false },
+    steps: [],
+    waits: [],
+    problems,
+  };
+}
+
+/** The program with every effect replaced by one that does nothing, and with a limit on every step. */
+function mocked(program: Program, isOver: () => boolean, maxSteps: number): Program {
+  const steps = new Map<string, Step>();
+  for (const [key, step] of program.steps) {
+    const { rollback } = step;
+    const behaviour = step.kind.class === 'effect' ? mock(step.behaviour, STEP, isUnknown(step)) : step.behaviour;
+    steps.set(key, {
+      ...step,
+      behaviour: limited(behaviour, isOver),
+      ...(rollback === undefined ? {} : { rollback: { ...rollback, behaviour: mock(rollback.behaviour, ROLLBACK, true) } }),
+    });
+  }
+  return { ...program, steps, maxSteps: Math.min(program.maxSteps, maxSteps) };
+}
+
+/** An action that this host does not offer: its own behaviour could only fail. */
+function isUnknown({ kind, config }: Step): boolean {
+  return kind.type === 'action' && actionOf(String(config['type'])) === undefined;
+}
+
+/** One effect instead of those that the kind would have run; a config that cannot be evaluated still fails the step. */
+function mock(behaviour: Behaviour, activity: string, isBlind: boolean): Behaviour {
+  return {
+    begin(visit: Visit): Outcome {
+      const outcome: Outcome = isBlind ? { do: 'hold', hold: {} } : behaviour.begin(visit);
+      if (outcome.do !== 'hold') return outcome;
+      return { do: 'hold', hold: {}, run: [{ activity, config: { value: null, secrets: [] } }] };
+    },
+    resume: effectEnd,
+  };
+}
+
+function limited(behaviour: Behaviour, isOver: () => boolean): Behaviour {
+  const demand = () => {
+    if (isOver()) throw new StepFailure(TOO_LONG, 'The dry run took too long and was ended here.');
+  };
+  const { resume } = behaviour;
+  return {
+    ...behaviour,
+    begin(visit) {
+      demand();
+      return behaviour.begin(visit);
+    },
+    ...(resume === undefined
+      ? {}
+      : {
+          resume(visit, event) {
+            demand();
+            return resume.call(behaviour, visit, event);
+          },
+        }),
+  };
+}
+
+type Presets = { readonly [slug: string]: Json };
+
+/** Presets that answer an effect, so that its config is evaluated and shown; the core takes the others by itself. */
+function divided(program: Program, presets: Presets): [answers: Presets, kept: Presets] {
+  const effects = new Set([...program.steps.values()].filter(({ kind }) => kind.class === 'effect').map(({ slug }) => slug));
+  const isAnswer = ([slug, value]: [string, Json]) => effects.has(slug) && presetOf(value).port === undefined;
+  const entries = Object.entries(presets);
+  return [
+    Object.fromEntries(entries.filter((entry) => isAnswer(entry))),
+    Object.fromEntries(entries.filter((entry) => !isAnswer(entry))),
+  ];
+}
+
+function answerOf(command: RunCommand, answers: Presets): Answer {
+  const { activity, stepSlug } = command;
+  if (activity !== STEP || !Object.hasOwn(answers, stepSlug)) return { result: { data: null, meta: { mocked: true } } };
+  const { data, meta, error } = presetOf(answers[stepSlug]!);
+  return error === undefined ? { result: { data, meta: { ...meta, preset: true } } } : { error };
+}
+
+function shownRows(rows: readonly TraceRow[], run: Simulated, maxBytes: number): DryStep[] {
+  const waiting = new Set(
+    Object.values(run.state.frames).flatMap(({ visit }) => (visit?.waiting === undefined ? [] : [visit.path])),
+  );
+  const shown: DryStep[] = [];
+  let bytes = 0;
+  for (const row of rows) {
+    bytes += JSON.stringify([row.input, row.output, row.error]).length;
+    if (bytes > maxBytes) break;
+    const { startedAt, completedAt, ...rest } = row;
+    shown.push({
+      ...rest,
+      ...(row.status === 'running' && waiting.has(row.path) ? { status: 'waiting' as const } : {}),
+      startedAt: new Date(startedAt).toISOString(),
+      ...(completedAt === undefined ? {} : { completedAt: new Date(completedAt).toISOString() }),
+    });
+  }
+  return shown;
+}
+
+function unknownPresets({ steps }: Definition, presets: Presets): Problem[] {
+  return Object.keys(presets)
+    .filter((slug) => !Object.hasOwn(steps, slug))
+    .map((slug) => ({
+      pointer: '/presets',
+      code: 'unknown_step',
+      message: `There is a preset for '${slug.slice(0, 80)}', which is no step of this definition.`,
+    }));
+}
+
+function cutShort(run: Simulated, program: Program, maxSteps: number): Problem[] {
+  const { code } = run.error ?? {};
+  const isCut = code === TOO_LONG || (maxSteps < program.maxSteps && code === `max_steps_exceeded:${maxSteps}`);
+  if (!isCut) return [];
+  const message = 'The dry run was ended before the run would have ended: it took too long, or too many steps.';
+  return [{ pointer: '', code: TOO_LONG, message, hint: 'Give a smaller input, or presets for the long part.' }];
+}
