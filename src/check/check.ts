@@ -13,7 +13,6 @@ import { kinds } from '../steps/table.ts';
 import type { Json } from '../template/types.ts';
 import { precedence } from './before.ts';
 import { configProblems } from './configs.ts';
-import { checkDag } from './dag.ts';
 import { checkDeclared } from './declared.ts';
 import { checkHost, type Host } from './host.ts';
 import { checkLint } from './lint.ts';
@@ -78,8 +77,7 @@ export function check(document: Json, options: CheckOptions = {}): Checked {
 function examine(definition: Definition, host: Host): Findings {
   const subject = subjectOf(definition);
   const findings: Findings = { problems: configProblems(subject), warnings: [] };
-  if (subject.isDag) checkDag(subject, findings);
-  else findings.problems.push(...compileProblems(definition, findings.problems));
+  findings.problems.push(...compileProblems(definition, findings.problems));
   const before = subject.isDag ? undefined : precedence(subject, trackedSteps(subject));
   checkWiring(subject, before, findings);
   checkStepReferences(subject, before, findings);
@@ -111,9 +109,9 @@ function compileProblems(definition: Definition, told: readonly Problem[]): Prob
 const KIND_NAMES = kinds.flatMap(({ type, aliases }) => [type, ...(aliases ?? [])]);
 
 function hinted(problem: Problem, definition: Definition): Problem {
-  const [, , slug, member, port] = problem.pointer.split('/');
-  const step = definition.steps[slug ?? ''];
-  if (step === undefined) return problem;
+  const [, , slug = '', member, port] = problem.pointer.split('/');
+  const step = Object.hasOwn(definition.steps, slug) ? definition.steps[slug] : undefined;
+  if (step === undefined || problem.hint?.startsWith('Did you mean') === true) return problem;
   const [written, known] =
     problem.code === 'unknown_kind'
       ? [step.stepType, KIND_NAMES]

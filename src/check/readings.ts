@@ -2,6 +2,7 @@
  * Everything that a definition reads: each expression and template with its place, found by letting every kind plan
  * its own config with a parser that takes notes. What cannot be parsed is left out; the compiler reports it.
  */
+import { own } from '../definition/json.ts';
 import { below } from '../definition/pointer.ts';
 import type { Definition, JsonObject, StepDefinition } from '../definition/types.ts';
 import type { Parse, StepKind } from '../steps/kind.ts';
@@ -57,15 +58,28 @@ function planned(
   moment: Moment,
 ): void {
   const parse: Parse = {
-    template: (value, within) => note.template(value ?? null, at + within, moment),
-    secretTemplate: (value, within) => note.template(value ?? null, at + within, moment, true),
-    expression: (source, within, locals) => note.expression(source, at + within, moment, locals),
+    template: (value, within) => note.at(isWritten(config, within, value)).template(value ?? null, at + within, moment),
+    secretTemplate: (value, within) =>
+      note.at(isWritten(config, within, value)).template(value ?? null, at + within, moment, true),
+    expression: (source, within, locals) =>
+      note.at(isWritten(config, within, source)).expression(source, at + within, moment, locals),
   };
   try {
     kind.plan(config, parse, step);
   } catch {
     // The compiler says what is wrong; what was read until then is noted.
   }
+}
+
+/** Kinds also read what no author wrote (a trigger reads `input`): that is not for a checker. */
+function isWritten(config: JsonObject, within: string, value: Json | undefined): boolean {
+  if (typeof value !== 'string') return true;
+  let here: Json | undefined = config;
+  for (const part of within.split('/').slice(1)) {
+    const name = part.replaceAll('~1', '/').replaceAll('~0', '~');
+    here = Array.isArray(here) ? here[Number(name)] : own(here, name);
+  }
+  return here === value;
 }
 
 function modifiers(step: StepDefinition, note: Notes, at: string): void {
@@ -127,6 +141,11 @@ class Notes {
       locals,
     });
     return expression;
+  }
+
+  /** These notes, or ones that are thrown away. */
+  at(isWanted: boolean): Notes {
+    return isWanted ? this : new Notes(this.slug, []);
   }
 
   /** What cannot be parsed is the compiler's to report. */

@@ -1,5 +1,110 @@
+/**
+ * Document 004: `{flow: {id: node}, starting_step_id, payload_format, state_definition, mode, debounce_key, debounce_seconds}`. Its
+ * `{{input.*}}` is the output of the direct predecessor, which becomes a path to that step.
+ */
+
+import { predecessorPaths } from './dialect-004-input.ts';
+import { node004 } from './dialect-004-nodes.ts';
 import { Import, type Imported } from './imported.ts';
+import { isObject, put, typeName } from './json.ts';
+import { STEP_SLUG, stepSlug } from './names.ts';
+import { below } from './pointer.ts';
 import type { JsonObject } from './types.ts';
-export function from004(_: JsonObject): Imported {
-  return new Import().refused();
+
+const OUTER: ReadonlySet<string> = new Set([
+  'id',
+  'name',
+  'slug',
+  'description',
+  'version',
+  'tags',
+  'enabled',
+  'type',
+  'flow',
+  'starting_step_id',
+  'payload_format',
+  'state_definition',
+  'mode',
+  'debounce_seconds',
+  'debounce_key',
+  'triggers',
+]);
+
+export function from004(document: JsonObject): Imported {
+  const into = new Import();
+  into.lostMembers(document, '', OUTER);
+  const flow = flowOf(document['flow']);
+  if (flow === undefined || Object.keys(flow).length === 0) {
+    into.problem('/flow', 'missing_member', `Expected a map of at least one node, got ${typeName(document['flow'])}.`);
+    return into.refused();
+  }
+  const slugs = slugsOf(Object.keys(flow));
+  for (const [id, node] of Object.entries(flow)) {
+    const at = below('/flow', id);
+    const slug = slugs.get(id) ?? id;
+    if (!isObject(node)) into.problem(at, 'wrong_type', `Expected a node, got ${typeName(node)}.`);
+    else into.step(slug, { ...(slug === id ? {} : { name: id }), ...node004(node, at, slugs, into) }, at);
+  }
+  const start = document['starting_step_id'];
+  const canonical = outer(document);
+  if (typeof start !== 'string')
+    into.problem('/starting_step_id', 'missing_member', 'A workflow needs a starting_step_id to be run.');
+  else if (!slugs.has(start))
+    into.problem('/starting_step_id', 'unknown_step', `The flow has no node "${start.slice(0, 80)}".`);
+  else canonical['start'] = slugs.get(start) ?? start;
+  predecessorPaths(into, canonical);
+  return into.done(canonical);
+}
+
+/** A map of nodes by id, or a list of nodes that have one. */
+function flowOf(flow: unknown): JsonObject | undefined {
+  if (isObject(flow)) return flow;
+  if (!Array.isArray(flow)) return undefined;
+  const nodes: JsonObject = {};
+  for (const node of flow) if (isObject(node) && typeof node['id'] === 'string') put(nodes, node['id'], node);
+  return nodes;
+}
+
+function slugsOf(ids: readonly string[]): Map<string, string> {
+  const slugs = new Map<string, string>();
+  const taken = new Set<string>();
+  for (const id of ids) {
+    const slug = STEP_SLUG.test(id) ? id : stepSlug(id);
+    let free = slug;
+    for (let number = 2; taken.has(free); number++) free = `${slug.slice(0, 58)}_${number}`;
+    taken.add(free);
+    slugs.set(id, free);
+  }
+  return slugs;
+}
+
+function outer(document: JsonObject): JsonObject {
+  const canonical: JsonObject = { dialect: '004' };
+  for (const [member, written] of Object.entries({
+    name: 'name',
+    slug: 'slug',
+    description: 'description',
+    version: 'version',
+    tags: 'tags',
+    enabled: 'enabled',
+    type: 'type',
+    triggers: 'triggers',
+    input: 'payload_format',
+    state: 'state_definition',
+  })) {
+    const value = document[written];
+    if (value !== undefined && value !== null) canonical[member] = value;
+  }
+  if (canonical['name'] === undefined && canonical['slug'] === undefined)
+    canonical['name'] = typeof document['id'] === 'string' ? document['id'] : 'Workflow';
+  const config: JsonObject = {};
+  if (document['mode'] !== undefined && document['mode'] !== null) config['mode'] = document['mode'];
+  const { debounce_seconds: seconds, debounce_key: key } = document;
+  // Without seconds the key still tells which runs `mode: restart` takes for the same.
+  if (typeof seconds === 'number' || typeof key === 'string')
+    config['debounce'] = {
+      seconds: typeof seconds === 'number' ? seconds : 0,
+      ...(typeof key === 'string' ? { key } : {}),
+    };
+  return Object.keys(config).length > 0 ? { ...canonical, config } : canonical;
 }

@@ -14,7 +14,7 @@ import { normalDocument } from './normal.ts';
 import { schemaProblems } from './schema.ts';
 import { type ClearSecret, takeSecretsFrom } from './secrets-out.ts';
 import type { Definition, JsonObject, Problem } from './types.ts';
-import { vet, vetSteps } from './vet.ts';
+import { vet, vetSize, vetSteps } from './vet.ts';
 
 export const DIALECTS = ['canonical', '000', '001', '002', '004'] as const;
 export type Dialect = (typeof DIALECTS)[number];
@@ -97,6 +97,10 @@ function fromImported(
   const { warnings } = imported;
   if (imported.document === undefined) return { dialect, problems: imported.problems, warnings, secrets: [], origin };
   const taken = takeSecretsFrom(normalDocument(imported.document, options));
+  // What an importer writes out may be longer than what it read.
+  const tooLarge = vetSize(taken.document);
+  if (tooLarge.length > 0)
+    return { dialect, problems: [...imported.problems, ...tooLarge], warnings, secrets: [], origin };
   const found = schemaProblems(taken.document).map((problem) => ({ ...problem, pointer: origin(problem.pointer) }));
   const problems = [...imported.problems, ...found];
   const base = { dialect, problems, warnings, secrets: taken.secrets, origin };

@@ -24,8 +24,3 @@ export function loopBody(edges: Edges, loop: string): Set<string> {
   for (const slug of after) body.delete(slug);
   return body;
 }
-
-/** Steps with an edge to `slug`. */
-export function predecessors(edges: Edges, slug: string): string[] {
-  return [...edges].filter(([, next]) => Object.values(next).includes(slug)).map(([from]) => from);
-}

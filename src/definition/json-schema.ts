@@ -13,7 +13,7 @@ import { below } from './pointer.ts';
 import type { JsonObject, Problem } from './types.ts';
 
 /** Applications of a schema to a value in one validation: far more than any honest payload needs. */
-const MAX_APPLICATIONS = 200_000;
+const MAX_APPLICATIONS = 100_000;
 const MAX_DEPTH = 220;
 const MAX_PROBLEMS = 50;
 

@@ -8,8 +8,11 @@ import { parseTemplate } from '../template/template.ts';
 import type { Json, Reference } from '../template/types.ts';
 import { mapTexts } from './imported.ts';
 
-/** What replaces the root of a path (`loop.item` for `customer`); undefined leaves it. */
-export type RootChange = (reference: Reference) => string | undefined;
+/**
+ * What replaces the root of a path (`loop.item` for `customer`), or the root and its first member (`input.x` for
+ * `variables.x`); undefined leaves it.
+ */
+export type RootChange = (reference: Reference) => string | { readonly rootAndMember: string } | undefined;
 
 export function rewriteExpression(source: string, change: RootChange): string {
   return rewritten(source, () => references(parseExpression(source)), change);
@@ -37,10 +40,22 @@ function rewritten(source: string, read: () => Reference[], change: RootChange):
     const start = reference.column - 1;
     const replacement = change(reference);
     if (replacement === undefined || start < from || !source.startsWith(reference.root, start)) continue;
-    result += source.slice(from, start) + replacement;
-    from = start + reference.root.length;
+    const end = typeof replacement === 'string' ? start + reference.root.length : endOfMember(source, start, reference);
+    if (end === undefined) continue;
+    result += source.slice(from, start) + (typeof replacement === 'string' ? replacement : replacement.rootAndMember);
+    from = end;
   }
   return result + source.slice(from);
+}
+
+/** Where `root.member` or `root['member']` ends in the source. */
+function endOfMember(source: string, start: number, { root, path }: Reference): number | undefined {
+  const member = path[0];
+  const match = /^(?:\s*\.\s*([A-Za-z_$][\w$]*)|\s*\[\s*(?:"([^"\\]*)"|'([^'\\]*)')\s*\])/.exec(
+    source.slice(start + root.length),
+  );
+  if (match === null || (match[1] ?? match[2] ?? match[3]) !== member) return undefined;
+  return start + root.length + match[0].length;
 }
 
 /**

@@ -19,11 +19,13 @@ const FORBIDDEN: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'pro
 export function vet(document: Json): Problem[] {
   const problems = vetTree(document);
   if (problems.some((problem) => STOPS.has(problem.code))) return problems;
+  return [...problems, ...vetSize(document)];
+}
+
+/** `definition_too_large`, measured as JSON. */
+export function vetSize(document: Json): Problem[] {
   const size = encodedSize(document);
-  if (size > MAX_DEFINITION_BYTES) {
-    problems.push(tooLarge(`is ${size} bytes of JSON`));
-  }
-  return problems;
+  return size > MAX_DEFINITION_BYTES ? [tooLarge(`is ${size} bytes of JSON`)] : [];
 }
 
 function tooLarge(words: string): Problem {

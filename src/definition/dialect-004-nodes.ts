@@ -1,0 +1,201 @@
+/** One node of document 004 as its canonical kind. */
+import type { Json } from '../template/types.ts';
+import { type Import, renamed } from './imported.ts';
+import { isObject, put } from './json.ts';
+import { below } from './pointer.ts';
+import { retryFrom } from './retry-from.ts';
+import { withoutBraces } from './rewrite.ts';
+import type { JsonObject } from './types.ts';
+
+type Slugs = ReadonlyMap<string, string>;
+
+/** Members of a node that are not its configuration. */
+const NODE: ReadonlySet<string> = new Set([
+  'id',
+  'type',
+  'stepType',
+  'name',
+  'title',
+  'description',
+  'config',
+  'data',
+  'next',
+  'next_step',
+  'next_step_id',
+  'nextStepId',
+  'nextSteps',
+  'branches',
+  'default',
+  'default_next_step_id',
+  'saveToState',
+  'save_to_state',
+  'retry',
+  'position',
+  'onError',
+  'on_error',
+  'timeout',
+]);
+const PORTS: { readonly [stepType: string]: string } = { user_input: 'submitted', wait_callback: 'received' };
+/** Spellings of members, by kind: canonical → written. What is not listed keeps its name. */
+const SPELLINGS: { readonly [stepType: string]: { readonly [canonical: string]: string } } = {
+  llm: {
+    systemPrompt: 'system_prompt',
+    userPrompt: 'user_prompt',
+    outputSchema: 'output_schema',
+    outputFormat: 'output_format',
+    maxTokens: 'max_tokens',
+  },
+  agent: {
+    systemPrompt: 'system_prompt',
+    userPrompt: 'user_prompt',
+    outputSchema: 'output_schema',
+    maxSteps: 'max_steps',
+    mcpServerIds: 'mcp_server_ids',
+  },
+  run_workflow: { workflow: 'workflow_id', input: 'payload' },
+  run_employee: { employee: 'employee_id', responseSchema: 'response_schema' },
+  run_code: { timeoutMs: 'timeout_ms', memoryMb: 'memory_mb' },
+  user_input: { message: 'prompt', form: 'fields' },
+  send_message: { text: 'message' },
+  mapping: { output: 'mapping' },
+};
+
+export function node004(node: JsonObject, at: string, slugs: Slugs, into: Import): JsonObject {
+  const stepType = String(node['type'] ?? node['stepType'] ?? '');
+  const written = isObject(node['config']) ? node['config'] : isObject(node['data']) ? node['data'] : undefined;
+  const place = isObject(node['config']) ? below(at, 'config') : isObject(node['data']) ? below(at, 'data') : at;
+  const config = written === undefined ? rest(node) : { ...written };
+  if (written !== undefined) into.lostMembers(node, at, NODE);
+  const step: JsonObject = {
+    ...renamed(node, { description: 'description', timeout: 'timeout', onError: 'on_error' }),
+    ...renamed(node, { name: 'title' }),
+    ...renamed(node, { name: 'name', onError: 'onError' }),
+  };
+  const save = node['saveToState'] ?? node['save_to_state'] ?? config['saveToState'] ?? config['save_to_state'];
+  delete config['saveToState'];
+  delete config['save_to_state'];
+  if (save !== undefined && save !== null && save !== '') step['saveToState'] = save;
+  if (isObject(node['retry'])) step['retry'] = retryFrom(node['retry'], below(at, 'retry'), into);
+  const next = edges(node, config, stepType, slugs, at, into);
+  const converted = kind(stepType, config, node, place, into);
+  if (converted.stepType !== stepType || stepType === '') step['stepType'] = converted.stepType;
+  else step['stepType'] = stepType;
+  if (Object.keys(converted.config).length > 0) step['config'] = converted.config;
+  if (Object.keys(next).length > 0) step['nextSteps'] = next;
+  return step;
+}
+
+function rest(node: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(node).filter(([key]) => !NODE.has(key)));
+}
+
+function kind(
+  stepType: string,
+  config: JsonObject,
+  node: JsonObject,
+  at: string,
+  into: Import,
+): { stepType: string; config: JsonObject } {
+  switch (stepType) {
+    case 'starting_step':
+      into.lostMembers(config, at, new Set());
+      return { stepType, config: {} };
+    case 'tool': {
+      const { tool, tool_name, toolName, name, parameters, params, input, ...others } = config;
+      const type = tool ?? tool_name ?? toolName ?? name;
+      into.lostMembers(others, at, new Set());
+      const given = parameters ?? params ?? input;
+      return {
+        stepType: 'action',
+        config: { ...(type === undefined ? {} : { type }), ...(given === undefined ? {} : { parameters: given }) },
+      };
+    }
+    case 'condition':
+      return { stepType, config: condition(config, node, at, into) };
+    default: {
+      const spelling = SPELLINGS[stepType] ?? {};
+      const written = new Set(Object.values(spelling));
+      const kept = Object.fromEntries(Object.entries(config).filter(([key]) => !written.has(key)));
+      return { stepType, config: { ...renamed(config, spelling), ...kept } };
+    }
+  }
+}
+
+function condition(config: JsonObject, node: JsonObject, at: string, into: Import): JsonObject {
+  const branches = config['branches'] ?? node['branches'];
+  if (!Array.isArray(branches)) {
+    const asked = config['expression'] ?? config['condition'];
+    return typeof asked === 'string' ? { expression: plain(asked) } : config;
+  }
+  return {
+    branches: branches.map((branch, index) => {
+      if (!isObject(branch)) return branch;
+      const asked = branch['expression'] ?? branch['condition'];
+      if (typeof asked !== 'string') {
+        into.problem(`${at}/branches/${index}`, 'invalid_config', 'Expected a branch with a condition.');
+        return { port: portOf(branch, index), expression: 'false' };
+      }
+      return { port: portOf(branch, index), expression: plain(asked) };
+    }),
+  };
+}
+
+function plain(expression: string): string {
+  return withoutBraces(expression);
+}
+
+function portOf(branch: JsonObject, index: number): string {
+  const name = branch['port'] ?? branch['name'] ?? branch['id'];
+  return typeof name === 'string' && name !== '' && !['default', 'error', 'skipped'].includes(name)
+    ? name
+    : `branch_${index}`;
+}
+
+const NEXT = ['next_step_id', 'next_step', 'nextStepId', 'next'] as const;
+
+function edges(
+  node: JsonObject,
+  config: JsonObject,
+  stepType: string,
+  slugs: Slugs,
+  at: string,
+  into: Import,
+): JsonObject {
+  const next: JsonObject = {};
+  const lead = (port: string, target: Json | undefined, place: string): void => {
+    if (target === undefined || target === null || target === '') return;
+    if (typeof target === 'string' && slugs.has(target)) put(next, port, slugs.get(target) ?? target);
+    else into.problem(place, 'unknown_step', `The flow has no node "${String(target).slice(0, 80)}".`);
+  };
+  if (isObject(node['nextSteps'])) {
+    for (const [port, target] of Object.entries(node['nextSteps']))
+      lead(port, target, below(below(at, 'nextSteps'), port));
+  }
+  for (const member of NEXT) {
+    lead(PORTS[stepType] ?? 'success', node[member] ?? config[member], below(at, member));
+    delete config[member];
+  }
+  if (stepType !== 'condition') return next;
+  const branches = node['branches'] ?? config['branches'];
+  if (Array.isArray(branches)) {
+    for (const [index, branch] of branches.entries()) {
+      if (isObject(branch))
+        lead(
+          portOf(branch, index),
+          NEXT.map((member) => branch[member]).find((one) => one !== undefined),
+          `${at}/branches/${index}`,
+        );
+    }
+    if (next['success'] !== undefined) {
+      put(next, 'default', next['success']);
+      delete next['success'];
+    }
+  }
+  lead(
+    'default',
+    node['default_next_step_id'] ?? config['default_next_step_id'] ?? node['default'] ?? config['default'],
+    below(at, 'default_next_step_id'),
+  );
+  delete config['default_next_step_id'];
+  return next;
+}

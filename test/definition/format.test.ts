@@ -1,0 +1,218 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { coerceState, declares, formatProblems, validatePayload, withDefaults } from '../../src/definition/format.ts';
+import type { JsonObject, StateField } from '../../src/definition/types.ts';
+import type { Json } from '../../src/template/types.ts';
+
+const places = (format: JsonObject, value: Json): string[] =>
+  validatePayload(format, value).map(({ pointer }) => pointer);
+
+describe('the short form of a payload format', () => {
+  const order: JsonObject = {
+    orderId: 'string',
+    amount: { type: 'number', description: 'in cents' },
+    day: 'date',
+    at: 'datetime',
+    paid: 'boolean',
+  };
+  const good: JsonObject = { orderId: 'o1', amount: 5, day: '2026-02-28', at: '2026-02-28T10:30:00Z', paid: true };
+
+  it('lets a payload pass that fits, and members that it does not name', () => {
+    expect(validatePayload(order, { ...good, extra: 1 })).toEqual([]);
+  });
+
+  it.each<[string, Json]>([
+    ['orderId', 5],
+    ['amount', '5'],
+    ['amount', null],
+    ['paid', 'true'],
+    ['day', '2026-02-30'],
+    ['day', '28.02.2026'],
+    ['day', '2026-02-28T10:30:00Z'],
+    ['at', '2026-02-28'],
+    ['at', '2026-02-28T25:30:00Z'],
+  ])('refuses %s = %j', (name, value) => {
+    expect(places(order, { ...good, [name]: value })).toEqual([`/${name}`]);
+  });
+
+  it.each(['2026-02-28T10:30Z', '2026-02-28T10:30:00.123+02:00', '2024-02-29T00:00:00', '2026-02-28t10:30:00z'])(
+    'takes %s for a datetime',
+    (at) => {
+      expect(validatePayload(order, { ...good, at })).toEqual([]);
+    },
+  );
+
+  it('asks for every field, but those with required: false or a default', () => {
+    expect(
+      validatePayload({ a: 'string', b: { type: 'string', required: false }, c: { type: 'number', default: 1 } }, {}),
+    ).toEqual([{ pointer: '/a', code: 'missing_member', message: '"a" is missing: expected string.' }]);
+    expect(places({ a: 'string' }, null)).toEqual(['/a']);
+    expect(places({ a: 'string' }, 'text')).toEqual(['']);
+  });
+
+  it('reads dotted names flat first, else along the dots', () => {
+    const format = { 'customer.id': 'string' };
+    expect(places(format, { 'customer.id': 'c' })).toEqual([]);
+    expect(places(format, { customer: { id: 'c' } })).toEqual([]);
+    expect(places(format, { customer: { id: 3 } })).toEqual(['/customer.id']);
+    expect(places(format, { customer: 'c' })).toEqual(['/customer.id']);
+  });
+
+  it('nests, lists values, and takes a schema for objects and arrays', () => {
+    expect(places({ customer: { name: 'string' } }, { customer: { name: 1 } })).toEqual(['/customer/name']);
+    expect(places({ size: { type: 'string', enum: ['s', 'm'] } }, { size: 'l' })).toEqual(['/size']);
+    expect(places({ list: { type: 'array', items: { type: 'number' } } }, { list: [1, 'x'] })).toEqual(['/list/1']);
+  });
+
+  it('fills in defaults', () => {
+    expect(withDefaults({ a: { type: 'number', default: 1 }, b: 'string' }, { b: 'x' })).toEqual({ a: 1, b: 'x' });
+    expect(withDefaults({ a: { type: 'number', default: 1 } }, { a: 2 })).toEqual({ a: 2 });
+  });
+
+  it('reports what is no format', () => {
+    expect(
+      formatProblems({ a: 'text', b: 3, c: { type: 'strin' }, d: { type: 'string', desc: 'x' } }).map(
+        ({ pointer }) => pointer,
+      ),
+    ).toEqual(['/a', '/b', '/c', '/d/desc']);
+    expect(formatProblems(order)).toEqual([]);
+  });
+});
+
+describe('JSON Schema as a payload format', () => {
+  const schema: JsonObject = {
+    type: 'object',
+    required: ['id', 'items'],
+    additionalProperties: false,
+    properties: {
+      id: { type: 'string', minLength: 2 },
+      items: { type: 'array', minItems: 1, items: { $ref: '#/$defs/item' } },
+      kind: { enum: ['a', 'b'] },
+      price: { type: 'number', minimum: 0, multipleOf: 0.01 },
+    },
+    $defs: {
+      item: {
+        type: 'object',
+        properties: { sku: { type: 'string' }, count: { type: 'integer', exclusiveMinimum: 0 } },
+        required: ['sku'],
+      },
+    },
+  };
+
+  it.each<[Json, string[]]>([
+    [{ id: 'o1', items: [{ sku: 'a', count: 1 }], price: 0.29 }, []],
+    [{ id: 'o', items: [] }, ['/id', '/items']],
+    [{ items: [{ count: 0 }] }, ['/id', '/items/0/sku', '/items/0/count']],
+    [{ id: 'o1', items: [{ sku: 'a', count: 1.5 }] }, ['/items/0/count']],
+    [{ id: 'o1', items: [{ sku: 'a' }], kind: 'c', more: 1 }, ['/kind', '/more']],
+    [[], ['']],
+  ])('%j has problems at %j', (value, expected) => {
+    expect(places(schema, value)).toEqual(expected);
+  });
+
+  it('combines schemas', () => {
+    const either: JsonObject = {
+      $schema: 'https://json-schema.org/draft/2020-12/schema',
+      oneOf: [{ type: 'string' }, { type: 'number', minimum: 5 }],
+    };
+    expect([places(either, 'x'), places(either, 6), places(either, 4)]).toEqual([[], [], ['']]);
+    const conditional: JsonObject = {
+      type: 'object',
+      if: { properties: { a: { const: 1 } }, required: ['a'] },
+      then: { required: ['b'] },
+      else: { required: ['c'] },
+    };
+    expect([places(conditional, { a: 1 }), places(conditional, { a: 2 })]).toEqual([['/b'], ['/c']]);
+    expect(places({ type: 'object', not: { required: ['x'] } }, { x: 1 })).toEqual(['']);
+    expect(
+      places({ type: 'object', properties: { l: { uniqueItems: true, contains: { const: 1 } } } }, { l: [2, 2] }),
+    ).toEqual(['/l', '/l']);
+  });
+
+  it('refuses what it does not know, a pattern most of all', () => {
+    const bad: JsonObject = {
+      type: 'object',
+      properties: {
+        a: { pattern: '(a+)+$' },
+        b: { typ: 'string' },
+        c: { $ref: 'https://example.com/x' },
+        d: { type: 'text' },
+      },
+    };
+    expect(formatProblems(bad).map(({ pointer }) => pointer)).toEqual([
+      '/properties/a/pattern',
+      '/properties/b/typ',
+      '/properties/c/$ref',
+      '/properties/d/type',
+    ]);
+  });
+
+  it('gives up on schemas that multiply, and on those that lead back to themselves', () => {
+    const names = Array.from({ length: 40 }, (_, i) => `d${i}`);
+    const $defs = Object.fromEntries(
+      names.map((name, i) => [
+        name,
+        i === 39 ? { type: 'string' } : { allOf: [{ $ref: `#/$defs/d${i + 1}` }, { $ref: `#/$defs/d${i + 1}` }] },
+      ]),
+    );
+    expect(validatePayload({ $ref: '#/$defs/d0', $defs }, 'x').map(({ code }) => code)).toEqual(['invalid_format']);
+    expect(validatePayload({ type: 'object', $ref: '#' }, {}).map(({ code }) => code)).toEqual(['invalid_format']);
+  });
+
+  it('never throws, whatever schema and value are', () => {
+    fc.assert(
+      fc.property(
+        fc.dictionary(
+          fc.constantFrom('type', 'properties', 'items', 'allOf', '$ref', 'required', 'enum', 'minimum', 'a'),
+          fc.jsonValue(),
+        ),
+        fc.jsonValue(),
+        (format, value) => {
+          formatProblems(format as JsonObject);
+          validatePayload(format as JsonObject, value as Json);
+          declares(format as JsonObject, ['a', 0, 'b']);
+        },
+      ),
+    );
+  });
+});
+
+describe('what a format declares', () => {
+  it.each<[JsonObject, (string | number)[], string]>([
+    [{ a: 'string' }, ['a'], 'declared'],
+    [{ a: 'string' }, ['b'], 'undeclared'],
+    [{}, ['b'], 'open'],
+    [{ a: 'object' }, ['a', 'b'], 'open'],
+    [{ 'c.id': 'string' }, ['c', 'id'], 'declared'],
+    [{ 'c.id': 'string' }, ['c'], 'declared'],
+    [{ 'c.id': 'string' }, ['c', 'no'], 'undeclared'],
+    [{ type: 'object', properties: { a: { type: 'object', properties: { b: {} } } } }, ['a', 'c'], 'undeclared'],
+    [{ type: 'object', properties: { a: {} }, additionalProperties: true }, ['b'], 'open'],
+    [{ type: 'object', properties: { a: { type: 'array' } } }, ['a', 0, 'x'], 'open'],
+  ])('%j %j: %s', (format, path, expected) => {
+    expect(declares(format, path)).toBe(expected);
+  });
+});
+
+describe('what a state field keeps', () => {
+  it.each<[StateField['type'], Json, Json | undefined]>([
+    ['number', 5, 5],
+    ['number', ' 5.5 ', 5.5],
+    ['number', '1e3', 1000],
+    ['number', '', undefined],
+    ['number', '0x10', undefined],
+    ['number', true, undefined],
+    ['boolean', 'true', true],
+    ['boolean', 'yes', undefined],
+    ['boolean', 1, undefined],
+    ['string', 5, '5'],
+    ['string', false, 'false'],
+    ['string', null, null],
+    ['string', { a: 1 }, undefined],
+    ['string', [1], undefined],
+  ])('%s of %j: %j', (type, value, kept) => {
+    const result = coerceState({ type }, value);
+    if (kept === undefined) expect(result).toEqual({ problem: expect.stringContaining(`expected ${type}`) });
+    else expect(result).toEqual({ value: kept });
+  });
+});

@@ -1,0 +1,100 @@
+import { describe, expect, it } from 'vitest';
+import { parseDocument } from '../../src/definition/parse.ts';
+
+function problem(text: string): { code: string; pointer: string; line?: number; column?: number; message: string } {
+  const parsed = parseDocument(text);
+  if ('document' in parsed) throw new Error(`was read as ${JSON.stringify(parsed.document).slice(0, 100)}`);
+  const [first] = parsed.problems;
+  if (first === undefined) throw new Error('no problem');
+  return first;
+}
+
+describe('reading a document', () => {
+  it('takes JSON and YAML', () => {
+    expect(parseDocument('{"a": [1, true, null]}')).toEqual({ document: { a: [1, true, null] } });
+    expect(parseDocument('\uFEFFa:\n  - 1\n  - yes\n  - ~\n')).toEqual({ document: { a: [1, 'yes', null] } });
+  });
+
+  it('reads ports called true and false, durations and dates as texts', () => {
+    expect(parseDocument('nextSteps: {true: a, false: b}\ntimeout: 2d\nday: 2026-01-01\n')).toEqual({
+      document: { nextSteps: { true: 'a', false: 'b' }, timeout: '2d', day: '2026-01-01' },
+    });
+  });
+
+  it('writes out what an alias stands for', () => {
+    expect(parseDocument('a: &x {b: 1}\nc: *x\n')).toEqual({ document: { a: { b: 1 }, c: { b: 1 } } });
+  });
+
+  it.each([
+    ['{"a":1,\n "b" 2}', 'malformed', 2],
+    ['a: [1\nb: 2\n', 'malformed', 2],
+    ['{"a":{"b":1,"b":2}}', 'duplicate_key', 1],
+    ['a:\n  b: 1\n  b: 2\n', 'duplicate_key', 3],
+    ['a: !js/function 1\n', 'unknown_tag', 1],
+    ['a: !!binary aGk=\n', 'unknown_tag', 1],
+    ['a: &x {b: 1}\nc:\n  <<: *x\n', 'malformed', 3],
+    ['? [a, b]\n: 1\n', 'malformed', 1],
+  ])('says where %j is wrong', (text, code, line) => {
+    expect(problem(text)).toMatchObject({ code, line });
+  });
+
+  it('names the place of a key that stands twice', () => {
+    expect(problem('{"steps":[{"x":1},{"a":{"b":1,"b":2}}]}').pointer).toBe('/steps/1/a/b');
+  });
+
+  it('refuses several documents and none', () => {
+    expect(problem('a: 1\n---\nb: 2\n').code).toBe('several_documents');
+    expect(problem(' \n').code).toBe('empty_document');
+    expect(problem('# nothing\n').code).toBe('empty_document');
+  });
+
+  it.each(['__proto__', 'constructor', 'prototype'])('refuses the key %s', (key) => {
+    expect(problem(`{"a":{"${key}":{"polluted":true}}}`)).toMatchObject({
+      code: 'forbidden_key',
+      pointer: `/a/${key}`,
+    });
+    expect(problem(`a:\n  ${key}:\n    polluted: true\n`)).toMatchObject({ code: 'forbidden_key' });
+    expect(({} as Record<string, unknown>)['polluted']).toBeUndefined();
+  });
+
+  it('refuses NUL and half of a surrogate pair in names, and not in texts', () => {
+    expect(problem('{"a\\u0000": 1}').code).toBe('invalid_name');
+    expect(problem('{"a\\ud800": 1}').code).toBe('invalid_name');
+    expect(problem('{"\\udc00\\ud800": 1}').code).toBe('invalid_name');
+    expect(parseDocument('{"😀": "\\u0000"}')).toEqual({ document: { '😀': '\u0000' } });
+  });
+
+  it('refuses numbers that JSON does not have', () => {
+    expect(problem('a: .inf').code).toBe('not_json');
+    expect(problem('a: .nan').code).toBe('not_json');
+  });
+
+  it('takes a nesting of 200 and refuses one of 201', () => {
+    const nested = (depth: number): string => '['.repeat(depth) + ']'.repeat(depth);
+    expect(parseDocument(nested(200))).toHaveProperty('document');
+    expect(problem(nested(201)).code).toBe('too_deep');
+    expect(problem(nested(100_000)).code).toBe('too_deep');
+    expect(problem(`${'- '.repeat(5000)}x`).code).toBe('too_deep');
+    expect(problem('a: &a [*a]\n').code).toBe('too_deep');
+  });
+
+  it('refuses aliases that stand for too much', () => {
+    const levels = ['a', 'b', 'c', 'd', 'e'].map(
+      (name, i, all) =>
+        `${name}: &${name} [${Array(9)
+          .fill(i === 0 ? 'x' : `*${all[i - 1]}`)
+          .join(',')}]`,
+    );
+    expect(problem(levels.join('\n')).code).toBe('too_many_aliases');
+    expect(problem(`a: &a "${'x'.repeat(100_000)}"\nb: [${Array(90).fill('*a').join(',')}]\n`).code).toBe(
+      'definition_too_large',
+    );
+  });
+
+  it('measures in bytes', () => {
+    expect(parseDocument(`{"a":"${'x'.repeat(1_000_000)}"}`)).toHaveProperty('document');
+    expect(problem(`{"a":"${'x'.repeat(1_100_000)}"}`).code).toBe('definition_too_large');
+    expect(problem(`{"a":"${'é'.repeat(600_000)}"}`).code).toBe('definition_too_large');
+    expect(problem('x'.repeat(3_000_000)).code).toBe('text_too_large');
+  });
+});

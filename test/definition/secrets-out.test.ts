@@ -1,0 +1,55 @@
+import { describe, expect, it } from 'vitest';
+import { toCanonical } from '../../src/definition/dialects.ts';
+import { takeSecrets } from '../../src/definition/secrets-out.ts';
+import type { Definition } from '../../src/definition/types.ts';
+
+const definition: Definition = {
+  name: 'Orders',
+  slug: 'orders',
+  triggers: [
+    { name: 'Shop hook', type: 'webhook', config: { path: 'shop', scheme: 'github', secret: 'canary-1' } },
+    { name: 'two', type: 'webhook', config: { path: 'two', secrets: ['canary-2', { secretRef: 'kept' }] } },
+    { name: 'daily', type: 'schedule', config: { cron: '0 9 * * *' } },
+  ],
+  steps: { a: { stepType: 'trigger' } },
+};
+
+describe('clear secrets in a definition', () => {
+  it('become references with names of their place', () => {
+    const { definition: taken, secrets } = takeSecrets(definition);
+    expect(secrets).toEqual([
+      { name: 'workflows/orders/triggers/shop-hook/secret', value: 'canary-1' },
+      { name: 'workflows/orders/triggers/two/secrets/0', value: 'canary-2' },
+    ]);
+    expect(taken.triggers?.[0]?.config?.['secret']).toEqual({
+      secretRef: 'workflows/orders/triggers/shop-hook/secret',
+    });
+    expect(taken.triggers?.[1]?.config?.['secrets']).toEqual([
+      { secretRef: 'workflows/orders/triggers/two/secrets/0' },
+      { secretRef: 'kept' },
+    ]);
+    expect(JSON.stringify(taken)).not.toContain('canary');
+    expect(JSON.stringify(definition)).toContain('canary-1');
+  });
+
+  it('are taken once', () => {
+    const once = takeSecrets(definition).definition;
+    expect(takeSecrets(once)).toEqual({ definition: once, secrets: [] });
+  });
+
+  it('are taken out of config.secrets where they are values, also in dialect 000', () => {
+    const canonical = toCanonical({
+      name: 'Orders',
+      config: { secrets: { KEY: { value: 'canary' }, NAMED: 'a/b' } },
+      steps: { a: { stepType: 'trigger' } },
+    });
+    expect(canonical.definition?.config?.secrets).toEqual({ KEY: 'workflows/orders/secrets/KEY', NAMED: 'a/b' });
+    expect(canonical.secrets).toEqual([{ name: 'workflows/orders/secrets/KEY', value: 'canary' }]);
+    const imported = toCanonical({
+      workflowConfig: { name: 'Orders', config: { secrets: { KEY: 'canary' } } },
+      stepsConfig: [{ stepSlug: 'a', name: 'A', stepType: 'trigger', order: 1, config: {}, nextSteps: {} }],
+    });
+    expect(imported.definition?.config?.secrets).toEqual({ KEY: 'workflows/orders/secrets/KEY' });
+    expect(imported.secrets).toEqual([{ name: 'workflows/orders/secrets/KEY', value: 'canary' }]);
+  });
+});
