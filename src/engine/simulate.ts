@@ -41,6 +41,8 @@ export interface Simulation {
   readonly carryAlways?: boolean;
   /** Events after which the walk is given up as endless. */
   readonly maxEvents?: number;
+  /** Takes the lines of the trace instead of their being kept: for walks that may be long. */
+  readonly onTrace?: (line: TraceEvent) => void;
 }
 
 export interface Simulated {
@@ -67,6 +69,7 @@ export function simulate(program: Program, simulation: Simulation): Simulated {
   const { timeouts = true, carryAlways = false, maxEvents = DEFAULT_MAX_EVENTS } = simulation;
   const startedAt = simulation.genesis.startedAt;
   const trace: TraceEvent[] = [];
+  const onTrace = simulation.onTrace ?? ((line: TraceEvent) => trace.push(line));
   const commands: Command[] = [];
   const due: Due[] = [];
   const script = [...(simulation.signals ?? [])].filter(
@@ -133,7 +136,7 @@ export function simulate(program: Program, simulation: Simulation): Simulated {
 
   const feed = (event: Event): void => {
     now = Math.max(now, event.at);
-    for (const command of advance(program, state, event, (line) => trace.push(line))) perform(command);
+    for (const command of advance(program, state, event, onTrace)) perform(command);
     if (carryAlways && state.ending === undefined)
       state = restore(JSON.parse(JSON.stringify(carry(program, state))) as Json);
   };

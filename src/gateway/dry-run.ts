@@ -1,8 +1,9 @@
-/** The place of `POST /api/executions {dryRun: true}`: a walk without effects, on a simulated clock. */
+/** `POST /api/executions {dryRun: true}`: a walk without effects, on a simulated clock, answered at once (design.md §5). */
 import type { Response } from 'express';
+import { dryRun } from '../history/dry-run.ts';
 import type { Json } from '../template/types.ts';
-import type { Checked } from './definition-door.ts';
-import { HttpProblem } from './problem.ts';
+import { type Checked, demandValid } from './definition-door.ts';
+import { acceptedInput } from './inline-run.ts';
 
 export interface DryRun {
   readonly organizationId: string;
@@ -10,9 +11,28 @@ export interface DryRun {
   readonly presets: { readonly [slug: string]: Json };
 }
 
-export function answerDryRun(_res: Response, _checked: Checked, _run: DryRun): void {
-  throw new HttpProblem(
-    'dry_run_unavailable',
-    'This gateway cannot walk a definition without effects. Leave dryRun out, and mock steps by `presets`.',
-  );
+/** What the host lacks does not matter to a walk that performs nothing: such steps are mocked, and reported. */
+const MOCKED: ReadonlySet<string> = new Set(['unknown_action', 'bash_disabled']);
+/** The walk holds everybody else up, so it is short. */
+const MAX_STEPS = 20_000;
+const MAX_MS = 2_000;
+
+/**
+ * Answers 200 `{status, output?, error?, steps, waits, problems, warnings}`.
+ * @throws HttpProblem `invalid_definition` for problems that no mock mends, `invalid_input`.
+ */
+export function answerDryRun(res: Response, checked: Checked, { organizationId, input, presets }: DryRun): void {
+  const { problems, warnings, definition } = checked;
+  const canWalk = definition !== undefined && problems.every(({ code }) => MOCKED.has(code));
+  const walked = canWalk ? definition : demandValid(checked).definition;
+  const now = Date.now();
+  const run = dryRun(walked, {
+    now,
+    input: acceptedInput(walked, input),
+    presets,
+    organizationId,
+    maxSteps: MAX_STEPS,
+    isOver: () => Date.now() - now > MAX_MS,
+  });
+  res.json({ ...run, problems: [...problems, ...run.problems], warnings });
 }

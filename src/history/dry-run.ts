@@ -4,9 +4,10 @@
  * says so. What comes out is the trace that the run would have, with the configs as they were evaluated.
  */
 import type { RunError, RunStatus, WaitingFor } from '../definition/run.ts';
-import type { Definition, Problem } from '../definition/types.ts';
-import type { RunCommand } from '../engine/protocol.ts';
+import type { Definition, JsonObject, Problem } from '../definition/types.ts';
+import type { RunCommand, TraceEvent } from '../engine/protocol.ts';
 import { type Answer, type ScriptedSignal, type Simulated, simulate } from '../engine/simulate.ts';
+import { weigh } from '../engine/weigh.ts';
 import { actionOf } from '../steps/actions.ts';
 import { presetOf } from '../steps/compile-step.ts';
 import { effectEnd } from '../steps/http.ts';
@@ -31,7 +32,7 @@ export interface DryRunOptions {
   readonly isOver?: () => boolean;
   /** Steps shown (1,000). */
   readonly maxRows?: number;
-  /** Bytes of shown steps, about (4 MB). */
+  /** Bytes of inputs and outputs of the shown steps after which the walk ends (8 MB). */
   readonly maxBytes?: number;
 }
 
@@ -55,10 +56,12 @@ export interface DryRun {
 }
 
 const MAX_ROWS = 1_000;
-const MAX_BYTES = 4_000_000;
+const MAX_BYTES = 8_000_000;
 /** Activities of mocked steps; a rollback has no preset. */
 const STEP = 'mock';
 const ROLLBACK = 'mock-rollback';
+/** With a suffix, since without one the effect's config would be shown as the step's. */
+const BLANK = { suffix: '/mock', config: { value: null, secrets: [] } };
 const TOO_LONG = 'dry_run_too_long';
 
 /** Walks a canonical definition. Never throws for a definition's mistake; performs nothing. */
@@ -66,31 +69,31 @@ export function dryRun(definition: Definition, options: DryRunOptions): DryRun {
   const compiled = compile(definition);
   if ('problems' in compiled) return unwalkable(compiled.problems);
   const { presets = {}, maxSteps = Number.POSITIVE_INFINITY } = options;
-  const program = mocked(compiled.program, options.isOver ?? (() => false), maxSteps);
-  const [answers, kept] = divided(program, presets);
+  const kept = new KeptRows(options.maxRows ?? MAX_ROWS, options.maxBytes ?? MAX_BYTES);
+  const isOver = () => kept.isFull || options.isOver?.() === true;
+  const program = mocked(compiled.program, isOver, maxSteps);
+  const [answers, rest] = divided(program, presets);
   const run = simulate(program, {
     genesis: {
       executionId: `run.${options.organizationId ?? 'default'}.${definition.slug}.dry`,
       organizationId: options.organizationId ?? 'default',
       input: options.input ?? {},
-      presets: kept,
+      presets: rest,
       trigger: { type: 'manual' },
       depth: 0,
       startedAt: options.now,
     },
     effect: (command) => answerOf(command, answers),
     timeouts: false,
+    onTrace: kept.take,
     ...(options.events === undefined ? {} : { signals: options.events }),
   });
-  const rows = new Rows({ from: 0, to: options.maxRows ?? MAX_ROWS });
-  for (const event of run.trace) rows.take(event);
-  const steps = shownRows(rows.rows, run, options.maxBytes ?? MAX_BYTES);
   return {
     status: run.status,
     ...(run.output === undefined ? {} : { output: run.output }),
     ...(run.error === undefined ? {} : { error: run.error }),
-    steps,
-    ...(steps.length < rows.count ? { stepsTotal: rows.count } : {}),
+    steps: kept.shown(run),
+    ...(kept.isWhole ? {} : { stepsTotal: kept.count }),
     waits: run.waits,
     problems: [...unknownPresets(definition, presets), ...cutShort(run, compiled.program, maxSteps)],
   };
@@ -112,19 +115,30 @@ function mocked(program: Program, isOver: () => boolean, maxSteps: number): Prog
   const steps = new Map<string, Step>();
   for (const [key, step] of program.steps) {
     const { rollback } = step;
-    const behaviour = step.kind.class === 'effect' ? mock(step.behaviour, STEP, isUnknown(step)) : step.behaviour;
+    const undo = program.definition.steps[step.slug]?.rollback;
+    const behaviour =
+      step.kind.class === 'effect'
+        ? mock(step.behaviour, STEP, isUnknown(step.kind.type, step.config))
+        : step.behaviour;
     steps.set(key, {
       ...step,
       behaviour: limited(behaviour, isOver),
-      ...(rollback === undefined ? {} : { rollback: { ...rollback, behaviour: mock(rollback.behaviour, ROLLBACK, true) } }),
+      ...(rollback === undefined
+        ? {}
+        : {
+            rollback: {
+              ...rollback,
+              behaviour: mock(rollback.behaviour, ROLLBACK, isUnknown(undo?.stepType, undo?.config)),
+            },
+          }),
     });
   }
   return { ...program, steps, maxSteps: Math.min(program.maxSteps, maxSteps) };
 }
 
 /** An action that this host does not offer: its own behaviour could only fail. */
-function isUnknown({ kind, config }: Step): boolean {
-  return kind.type === 'action' && actionOf(String(config['type'])) === undefined;
+function isUnknown(kind: string | undefined, config: JsonObject | undefined): boolean {
+  return kind === 'action' && actionOf(String(config?.['type'])) === undefined;
 }
 
 /** One effect instead of those that the kind would have run; a config that cannot be evaluated still fails the step. */
@@ -133,7 +147,8 @@ function mock(behaviour: Behaviour, activity: string, isBlind: boolean): Behavio
     begin(visit: Visit): Outcome {
       const outcome: Outcome = isBlind ? { do: 'hold', hold: {} } : behaviour.begin(visit);
       if (outcome.do !== 'hold') return outcome;
-      return { do: 'hold', hold: {}, run: [{ activity, config: { value: null, secrets: [] } }] };
+      const [spec] = outcome.run ?? [];
+      return { do: 'hold', hold: {}, run: [{ activity, ...(spec === undefined ? BLANK : { config: spec.config }) }] };
     },
     resume: effectEnd,
   };
@@ -165,7 +180,9 @@ type Presets = { readonly [slug: string]: Json };
 
 /** Presets that answer an effect, so that its config is evaluated and shown; the core takes the others by itself. */
 function divided(program: Program, presets: Presets): [answers: Presets, kept: Presets] {
-  const effects = new Set([...program.steps.values()].filter(({ kind }) => kind.class === 'effect').map(({ slug }) => slug));
+  const effects = new Set(
+    [...program.steps.values()].filter(({ kind }) => kind.class === 'effect').map(({ slug }) => slug),
+  );
   const isAnswer = ([slug, value]: [string, Json]) => effects.has(slug) && presetOf(value).port === undefined;
   const entries = Object.entries(presets);
   return [
@@ -181,24 +198,47 @@ function answerOf(command: RunCommand, answers: Presets): Answer {
   return error === undefined ? { result: { data, meta: { ...meta, preset: true } } } : { error };
 }
 
-function shownRows(rows: readonly TraceRow[], run: Simulated, maxBytes: number): DryStep[] {
-  const waiting = new Set(
-    Object.values(run.state.frames).flatMap(({ visit }) => (visit?.waiting === undefined ? [] : [visit.path])),
-  );
-  const shown: DryStep[] = [];
-  let bytes = 0;
-  for (const row of rows) {
-    bytes += JSON.stringify([row.input, row.output, row.error]).length;
-    if (bytes > maxBytes) break;
-    const { startedAt, completedAt, ...rest } = row;
-    shown.push({
-      ...rest,
+/** The first rows of the trace, which is all that is kept of a long walk. */
+class KeptRows {
+  readonly #rows: Rows;
+  readonly #maxBytes: number;
+  #bytes = 0;
+
+  constructor(maxRows: number, maxBytes: number) {
+    this.#rows = new Rows({ from: 0, to: maxRows });
+    this.#maxBytes = maxBytes;
+  }
+
+  readonly take = (line: TraceEvent): void => {
+    this.#rows.take(line);
+    if (!this.isWhole) return;
+    if (line.t === 'input') this.#bytes += weigh(line.input);
+    else if (line.t === 'end') this.#bytes += weigh(line.output);
+  };
+
+  get isFull(): boolean {
+    return this.#bytes > this.#maxBytes;
+  }
+
+  get count(): number {
+    return this.#rows.count;
+  }
+
+  get isWhole(): boolean {
+    return this.#rows.count === this.#rows.rows.length;
+  }
+
+  shown(run: Simulated): DryStep[] {
+    const waiting = new Set(
+      Object.values(run.state.frames).flatMap(({ visit }) => (visit?.waiting === undefined ? [] : [visit.path])),
+    );
+    return this.#rows.rows.map(({ startedAt, completedAt, ...row }) => ({
+      ...row,
       ...(row.status === 'running' && waiting.has(row.path) ? { status: 'waiting' as const } : {}),
       startedAt: new Date(startedAt).toISOString(),
       ...(completedAt === undefined ? {} : { completedAt: new Date(completedAt).toISOString() }),
-    });
+    }));
   }
-  return shown;
 }
 
 function unknownPresets({ steps }: Definition, presets: Presets): Problem[] {
