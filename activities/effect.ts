@@ -6,9 +6,10 @@
 import { Context } from '@temporalio/activity';
 import { ApplicationFailure, CancelledFailure } from '@temporalio/common';
 import type { EffectInput, EffectOutput } from '../src/definition/effect.ts';
-import { joinSecrets } from '../src/template/joined.ts';
+import { joinSecrets, type SecretPart } from '../src/template/joined.ts';
 import type { Json } from '../src/template/types.ts';
 import { EffectFailure } from './failure.ts';
+import type { CallbackUrl } from './runs.ts';
 import { type Scrub, scrubOf } from './scrub.ts';
 import { readSecrets, type SecretReader } from './secrets.ts';
 
@@ -35,6 +36,8 @@ export interface EffectParts {
   readonly secrets?: SecretReader;
   /** The host that the secrets of this config go to, so far as it is known without them. */
   readonly hostOf?: (input: EffectInput) => string | undefined;
+  /** Absent where this host gives out no callback URLs. */
+  readonly callbackUrl?: CallbackUrl;
 }
 
 export type Activity = (input: EffectInput) => Promise<EffectOutput>;
@@ -50,8 +53,11 @@ export function effect(run: Effect, parts: EffectParts = {}): Activity {
     let scrub = scrubOf([]);
     try {
       const secrets = await readSecrets(input, parts.secrets, parts.hostOf?.(input));
-      scrub = scrubOf([...secrets.values()]);
-      const config = joinSecrets(input.config, input.secrets, (part) => textOf(part, secrets));
+      const callbacks = callbacksOf(input, parts.callbackUrl);
+      // What comes back with a callback's token in it would tell the trace how to answer in another's place.
+      const tokens = [...callbacks.values()].map((url) => url.slice(url.lastIndexOf('/') + 1));
+      scrub = scrubOf([...secrets.values(), ...callbacks.values(), ...tokens]);
+      const config = joinSecrets(input.config, input.secrets, (part) => textOf(part, secrets, callbacks));
       const { data, meta } = await run(config, { signal, input, attempt, scrub });
       checkNesting(data);
       const output: EffectOutput = {
@@ -69,11 +75,35 @@ export function effect(run: Effect, parts: EffectParts = {}): Activity {
   };
 }
 
-function textOf(part: { secret: string } | { callback: string }, secrets: ReadonlyMap<string, string>): string {
-  if ('callback' in part)
-    throw new EffectFailure('callback_unavailable', `This host gives out no callback URLs (for '${part.callback}').`);
-  const value = secrets.get(part.secret);
-  if (value === undefined) throw new EffectFailure('secret_not_found', `There is no secret '${part.secret}'.`);
+/** The URLs by the path of the visit that each is for. @throws EffectFailure `callback_unavailable`. */
+function callbacksOf(input: EffectInput, urlOf: CallbackUrl | undefined): ReadonlyMap<string, string> {
+  const urls = new Map<string, string>();
+  for (const { parts } of input.secrets) {
+    for (const part of parts) {
+      if (typeof part === 'string' || !('callback' in part)) continue;
+      const { callback: path, slug = path } = part;
+      const url = urlOf?.({ executionId: input.execution.id, path, slug });
+      if (url === undefined)
+        throw new EffectFailure(
+          'callback_unavailable',
+          `This worker does not know the gateway's address, and gives out no callback URLs. Set SIGNALBOX_PUBLIC_URL (for '${slug}').`,
+        );
+      urls.set(path, url);
+    }
+  }
+  return urls;
+}
+
+function textOf(
+  part: SecretPart,
+  secrets: ReadonlyMap<string, string>,
+  callbacks: ReadonlyMap<string, string>,
+): string {
+  const value = 'callback' in part ? callbacks.get(part.callback) : secrets.get(part.secret);
+  if (value === undefined) {
+    const name = 'callback' in part ? part.callback : part.secret;
+    throw new EffectFailure('secret_not_found', `There is no secret '${name}'.`);
+  }
   return value;
 }
 

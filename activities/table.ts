@@ -1,9 +1,12 @@
 /** Every activity that the worker offers, by the name under which workflows call it. A new one is a file here and a line. */
 import type { Config } from '../src/config.ts';
+import { describeChildrenEffect } from './describe-children.ts';
 import { type Activity, effect } from './effect.ts';
 import { hostOf, httpEffect } from './http.ts';
 import { guardedAgent, type Reach } from './http-address.ts';
 import { parseUrl } from './http-request.ts';
+import { resolveWorkflowEffect } from './resolve-workflow.ts';
+import type { CallbackUrl, RunReader } from './runs.ts';
 import type { SecretReader } from './secrets.ts';
 
 const DEFAULT_TEMPORAL_PORT = 7233;
@@ -11,6 +14,10 @@ const DEFAULT_TEMPORAL_PORT = 7233;
 export interface ActivityParts {
   /** Reads the organizations' secrets. */
   readonly secrets?: SecretReader;
+  /** Reads definitions and runs, for steps that start runs. */
+  readonly runs?: RunReader;
+  /** Makes the URLs of wait_callback steps. */
+  readonly callbackUrl?: CallbackUrl;
 }
 
 export type Settings = Pick<Config, 'httpAllow' | 'ownPorts' | 'port' | 'temporal'>;
@@ -22,6 +29,8 @@ export function createActivities(config: Settings, parts: ActivityParts = {}): R
     /** The core's `yield`: gives way to other workflow tasks. */
     noop: async () => ({ data: null }),
     http: effect(httpEffect(agent), { ...parts, hostOf }),
+    resolveWorkflow: effect(resolveWorkflowEffect(parts.runs)),
+    describeChildren: effect(describeChildrenEffect(parts.runs)),
   };
 }
 

@@ -7,6 +7,7 @@ import { createActivities } from '../activities/table.ts';
 import { connectionOptions } from '../src/client/connect.ts';
 import { ConfigError, readConfig } from '../src/config.ts';
 import { deploymentOf } from '../workflows/run-limit.ts';
+import { runsOver } from './runs.ts';
 import { secretsOver } from './secrets.ts';
 
 // The worker process. It runs alone (a container, `signalbox start --only worker`) or as a child that `start` forked:
@@ -47,7 +48,7 @@ async function main(): Promise<void> {
     taskQueue: config.taskQueue,
     workflowBundle: { codePath: fileURLToPath(new URL('../workflow-bundle.js', import.meta.url)) },
     workerDeploymentOptions: deploymentOf(config.historyLimit),
-    activities: createActivities(config, { secrets: secretsOver(connection, config) }),
+    activities: createActivities(config, { secrets: secretsOver(connection, config), ...runsOver(connection, config) }),
     maxCachedWorkflows: CACHED_WORKFLOWS,
     shutdownGraceTime: GRACE_MS,
     shutdownForceTime: LAST_MS - 500,

@@ -26,16 +26,18 @@ import { MAX_PAYLOAD_BYTES } from '../src/engine/limits.ts';
 import type { Command, Event } from '../src/engine/protocol.ts';
 import { genesisOf, runInputOf } from '../src/engine/start.ts';
 import type { RunState } from '../src/engine/state.ts';
-import { statusOf, waitingFor } from '../src/engine/view.ts';
+import { statusOf, unread, waitingFor } from '../src/engine/view.ts';
 import { weigh } from '../src/engine/weigh.ts';
 import { compile } from '../src/steps/program.ts';
 import type { Program } from '../src/steps/program-types.ts';
 import type { Json } from '../src/template/types.ts';
 import { endAsCancelled } from './run-cancelled.ts';
+import { Children } from './run-children.ts';
 import { Effects } from './run-effects.ts';
 import { internalError, invalidDefinition, runFailure } from './run-failure.ts';
 import { Horizon } from './run-horizon.ts';
-import { openCommands } from './run-open.ts';
+import { openChildren, openCommands } from './run-open.ts';
+import { report } from './run-report.ts';
 import { answerQueries, answerUpdates, listenToSignals } from './run-signals.ts';
 import { stepsOf } from './run-steps.ts';
 import { type Shown, show } from './run-visibility.ts';
@@ -88,6 +90,7 @@ class Walk {
   readonly #input: RunInput;
   readonly #state: RunState;
   readonly #effects: Effects;
+  readonly #children: Children;
   readonly #horizon = new Horizon();
   /** Commands that did not begin (see Horizon). They are open in the state, which issues them again. */
   readonly #held = new Map<string, Command>();
@@ -102,9 +105,21 @@ class Walk {
     this.#state = input.carried === undefined ? genesis(program, start) : restore(input.carried);
     const { organizationId } = this.#state.genesis;
     const execution = { id: workflowId, workflow: program.definition.slug, organizationId };
-    this.#effects = new Effects(execution, (event) => {
+    const receive = (event: Event): void => {
       if (event.type !== 'continue') this.#horizon.heard();
       this.#apply(event);
+    };
+    this.#effects = new Effects(execution, receive);
+    this.#children = new Children({
+      parent: {
+        executionId: workflowId,
+        organizationId,
+        depth: this.#state.genesis.depth,
+        ...(input.initiator === undefined ? {} : { initiator: input.initiator }),
+      },
+      workflow: program.definition.slug,
+      receive,
+      open: () => openChildren(this.#state),
     });
   }
 
@@ -126,7 +141,7 @@ class Walk {
       await condition(() => this.#outcome !== undefined || this.#toShow !== undefined || this.#mayContinue());
       // An update that was accepted is answered before the run ends or continues.
       if (!allHandlersFinished()) await condition(allHandlersFinished);
-      if (this.#outcome !== undefined) return this.#conclude(this.#outcome);
+      if (this.#outcome !== undefined) return await this.#conclude(this.#outcome);
       if (this.#toShow !== undefined) this.#show(this.#toShow);
       if (this.#mayContinue()) await this.#continueAsNew();
     }
@@ -146,6 +161,7 @@ class Walk {
       status: () => ({
         status: statusOf(this.#state),
         waitingFor: waitingFor(this.#state) as unknown as Json,
+        unread: unread(this.#state),
       }),
       waiting: () => waitingFor(this.#state) as unknown as Json,
       steps: () => stepsOf(this.#state),
@@ -176,7 +192,7 @@ class Walk {
         this.#effects.timer(command.id, command.at);
         return;
       case 'cancel':
-        if (!this.#held.delete(command.id)) this.#effects.cancel(command.id);
+        if (!this.#held.delete(command.id) && !this.#children.cancel(command.id)) this.#effects.cancel(command.id);
         return;
       case 'visible':
         this.#toShow = command;
@@ -203,6 +219,9 @@ class Walk {
       case 'timer':
         this.#effects.timer(command.id, command.at);
         return;
+      case 'child':
+        this.#children.start(command);
+        return;
       default:
         return;
     }
@@ -211,6 +230,7 @@ class Walk {
   /** After continue-as-new: what was open begins anew, timers with what remains of them. */
   #rearm(): void {
     for (const command of openCommands(this.#state)) this.#begin(command);
+    this.#children.adopt(openChildren(this.#state));
     // Memo and attributes came along, so this writes nothing; but the current details did not.
     this.#toShow = { status: statusOf(this.#state), waitingFor: waitingFor(this.#state) };
   }
@@ -226,7 +246,10 @@ class Walk {
     show(this.#program, this.#input, this.#state, shown, false);
   }
 
-  #conclude(outcome: Outcome): Json {
+  async #conclude(outcome: Outcome): Promise<Json> {
+    // What a run that has ended asks of others is no longer sent.
+    if (this.#children.underway > 0) await condition(() => this.#children.underway === 0);
+    await report(this.#input.notify, reportOf(outcome));
     show(this.#program, this.#input, this.#state, { status: statusOf(this.#state), waitingFor: [] }, true);
     if (outcome.as === 'completed') return outcome.output;
     if (outcome.as === 'cancelled') endAsCancelled(outcome.reason);
@@ -234,7 +257,7 @@ class Walk {
   }
 
   #mayContinue(): boolean {
-    return this.#horizon.reached(this.#effects.inFlight, this.#held.size > 0);
+    return this.#horizon.reached(this.#effects.inFlight + this.#children.underway, this.#held.size > 0);
   }
 
   async #continueAsNew(): Promise<void> {
@@ -260,4 +283,17 @@ class Walk {
       next,
     );
   }
+}
+
+function reportOf(outcome: Outcome): { output: Json } | { error: RunError } {
+  if (outcome.as === 'completed') return { output: outcome.output };
+  if (outcome.as === 'failed') return { error: outcome.error };
+  const because = outcome.reason === undefined ? '' : ` (${outcome.reason})`;
+  return {
+    error: {
+      code: 'child_cancelled',
+      message: `The run that was waited for was cancelled${because}.`,
+      retryable: false,
+    },
+  };
 }

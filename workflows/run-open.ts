@@ -1,4 +1,6 @@
 /** What a carried state has open, as commands: how an execution takes over from the one before. */
+import type { OpenChild } from '../src/definition/children.ts';
+import { childRunId } from '../src/engine/child-run.ts';
 import { childCommand } from '../src/engine/commands.ts';
 import type { Command } from '../src/engine/protocol.ts';
 import type { OpenCommand, RunState } from '../src/engine/state.ts';
@@ -6,14 +8,23 @@ import type { OpenCommand, RunState } from '../src/engine/state.ts';
 /**
  * The commands that had been sent, in the order of their ids, and `yield` where the walk was giving way. Those in the
  * backlog are the core's to send. Activities are among them only when they were held back: an execution does not end
- * before its activities do.
+ * before its activities do. Children that run are not among them: they need not be started.
  */
 export function openCommands(state: RunState): Command[] {
   const waiting = new Set(state.backlog);
   const commands = Object.entries(state.open)
-    .filter(([id]) => !waiting.has(id))
+    .filter(([id, open]) => !waiting.has(id) && !(open.type === 'child' && open.started === true))
     .map(([id, open]) => commandOf(state, id, open));
   return state.yielding ? [...commands, { type: 'yield' }] : commands;
+}
+
+/** Children that run, and that the run waits for. */
+export function openChildren(state: RunState): OpenChild[] {
+  return Object.entries(state.open).flatMap(([id, open]) =>
+    open.type === 'child' && open.started === true
+      ? [{ id, executionId: childRunId(state.genesis, id, open.child.workflow) }]
+      : [],
+  );
 }
 
 function commandOf(state: RunState, id: string, open: OpenCommand): Command {

@@ -8,11 +8,18 @@ export interface Keys {
   readonly cursors: Uint8Array;
   /** HMAC-SHA256 of resume tokens (language.md §6). */
   readonly resumeTokens: Uint8Array;
+  /** HMAC-SHA256 of callback URLs. */
+  readonly callbacks: Uint8Array;
 }
 
 export function deriveKeys(masterKey: Uint8Array): Keys {
   const derive = (purpose: string) => new Uint8Array(hkdfSync('sha256', masterKey, '', `signalbox ${purpose}`, 32));
-  return { secrets: derive('secrets'), cursors: derive('cursors'), resumeTokens: derive('resume tokens') };
+  return {
+    secrets: derive('secrets'),
+    cursors: derive('cursors'),
+    resumeTokens: derive('resume tokens'),
+    callbacks: derive('callbacks'),
+  };
 }
 
 export function hmacHex(key: Uint8Array | string, ...parts: readonly (string | Uint8Array)[]): string {

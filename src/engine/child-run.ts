@@ -4,8 +4,9 @@
  */
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex } from '@noble/hashes/utils.js';
+import type { EndedChild } from '../definition/children.ts';
+import type { RunError } from '../definition/run.ts';
 import type { JsonObject } from '../definition/types.ts';
-import type { FailureShape } from '../steps/kind.ts';
 import type { Json } from '../template/types.ts';
 import type { Event, Genesis } from './protocol.ts';
 
@@ -26,26 +27,6 @@ export function childRunId(
   return `run.${part(parent.organizationId)}.${part(workflow)}.child-${place}`;
 }
 
-/** A child that a parent looks after. */
-export interface OpenChild {
-  /** The command's. */
-  readonly id: string;
-  readonly executionId: string;
-}
-
-/** How a child that is no longer open has ended, as the activity `describeChildren` answers it. */
-export interface EndedChild {
-  readonly id: string;
-  readonly output?: Json;
-  readonly error?: FailureShape;
-}
-
-/** The activity's data: those that have ended, as many as fit, and whether there are more. */
-export interface DescribedChildren {
-  readonly ended: readonly EndedChild[];
-  readonly more: boolean;
-}
-
 /** The events that the activity's answer stands for: the shell and the fold take them alike (E6). */
 export function childEvents(data: unknown, at: number): Event[] {
   const ended = isObject(data) ? data['ended'] : undefined;
@@ -59,7 +40,7 @@ export function childEvents(data: unknown, at: number): Event[] {
 }
 
 /** What a child tells its parent when it ends: the payload of the signal `childDone`. */
-export function childDoneSignal(path: string, ended: { output: Json } | { error: FailureShape }): JsonObject {
+export function childDoneSignal(path: string, ended: { output: Json } | { error: RunError }): JsonObject {
   return 'error' in ended ? { path, error: { ...ended.error } as JsonObject } : { path, output: ended.output };
 }
 

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { CALLBACK_METHODS, callbackMethods, callbackName } from '../definition/callbacks.ts';
 import type { JsonObject } from '../definition/types.ts';
 import type { Json } from '../template/types.ts';
 import { planDuration } from './duration.ts';
@@ -6,18 +7,6 @@ import { ConfigError, type Outcome, StepFailure, type StepKind, type Visit } fro
 import { misfit, planFormat } from './payload.ts';
 import { isAbsent } from './read.ts';
 import { duration, payloadFormat } from './schema.ts';
-
-export const CALLBACK_METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
-export type CallbackMethod = (typeof CALLBACK_METHODS)[number];
-const DEFAULT_METHODS: readonly CallbackMethod[] = ['POST', 'PUT'];
-
-/** Messages to a run whose names begin so are callbacks: only the gateway's route for them sends any. */
-export const CALLBACK_PREFIX = 'callback:';
-
-/** The name of the message that a callback for that visit becomes. */
-export function callbackName(path: string): string {
-  return `${CALLBACK_PREFIX}${path}`;
-}
 
 export const waitCallback: StepKind = {
   type: 'wait_callback',
@@ -79,15 +68,6 @@ After \`timeout\` the step ends by \`timeout\`; if that port is not wired it fai
     };
   },
 };
-
-/** The methods that a written config takes; undefined where it says something that is no list of methods. */
-export function callbackMethods(config: JsonObject | undefined): readonly CallbackMethod[] | undefined {
-  const written = config?.['methods'];
-  if (isAbsent(written)) return DEFAULT_METHODS;
-  if (!Array.isArray(written) || written.length === 0) return undefined;
-  const known = CALLBACK_METHODS.filter((method) => written.includes(method));
-  return written.every((method) => known.some((one) => one === method)) ? known : undefined;
-}
 
 function received(payload: Json): Outcome {
   return { do: 'end', port: 'received', data: payload };

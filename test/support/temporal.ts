@@ -9,6 +9,7 @@ import { createActivities } from '../../activities/table.ts';
 import { compiledRoot } from '../../src/cli/start/project-root.ts';
 import { connect, connectionOptions, type TemporalConnection } from '../../src/client/connect.ts';
 import { type Config, readConfig } from '../../src/config.ts';
+import { runsOver } from '../../workers/runs.ts';
 import { secretsOver } from '../../workers/secrets.ts';
 import { deploymentOf } from '../../workflows/run-limit.ts';
 
@@ -94,7 +95,10 @@ export async function startWorker(server: TestServer, options: TestWorkerOptions
     workflowBundle: { codePath: join(compiledRoot(), 'workflow-bundle.js') },
     workerDeploymentOptions: deploymentOf(server.config.historyLimit),
     activities: {
-      ...createActivities(server.config, { secrets: secretsOver(connection, server.config) }),
+      ...createActivities(server.config, {
+        secrets: secretsOver(connection, server.config),
+        ...runsOver(connection, server.config),
+      }),
       ...options.activities,
     },
     maxCachedWorkflows: options.maxCachedWorkflows ?? 100,

@@ -1,0 +1,21 @@
+/** What has become of children that have not reported: a terminated run cannot (design.md §3). */
+import type { OpenChild } from '../src/definition/children.ts';
+import { isObject } from '../src/definition/json.ts';
+import type { Json } from '../src/template/types.ts';
+import type { Effect } from './effect.ts';
+import { EffectFailure } from './failure.ts';
+import type { RunReader } from './runs.ts';
+
+/** Config `{children: [{id, executionId}]}`; data `{ended: [{id, output | error}], more}`. */
+export function describeChildrenEffect(reader: RunReader | undefined): Effect {
+  return async (config, { input }) => {
+    if (reader === undefined)
+      throw new EffectFailure('runs_unavailable', 'This worker cannot read runs; start it with the master key.');
+    const children = isObject(config) && Array.isArray(config['children']) ? config['children'] : [];
+    const described = await reader.describeChildren(
+      input.execution.organizationId,
+      children as unknown as readonly OpenChild[],
+    );
+    return { data: described as unknown as Json };
+  };
+}

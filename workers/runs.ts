@@ -1,0 +1,37 @@
+import { Client } from '@temporalio/client';
+import type { NativeConnection } from '@temporalio/worker';
+import type { CallbackUrl, RunReader } from '../activities/runs.ts';
+import { type Access, access } from '../src/client/access.ts';
+import { callbackToken } from '../src/client/callbacks.ts';
+import { describeChildren } from '../src/client/child-runs.ts';
+import { resolveWorkflow } from '../src/client/resolve-workflow.ts';
+import { type Config, loadMasterKey } from '../src/config.ts';
+
+/** Reads definitions and runs over the worker's own connection, and makes callback URLs with the host's master key. */
+export function runsOver(
+  connection: NativeConnection,
+  config: Config,
+): { readonly runs: RunReader; readonly callbackUrl: CallbackUrl } {
+  const { namespace } = config.temporal;
+  const over: Access = access(
+    { client: new Client({ connection, namespace }), namespace },
+    config,
+    loadMasterKey(config),
+  );
+  const publicUrl = publicUrlOf(config);
+  return {
+    runs: {
+      resolve: (org, wanted) => resolveWorkflow(over, org, wanted),
+      describeChildren: (org, children) => describeChildren(over, org, children),
+    },
+    callbackUrl: (place) =>
+      publicUrl === undefined ? undefined : `${publicUrl}/callbacks/${callbackToken(over.keys.callbacks, place)}`,
+  };
+}
+
+/** Where the gateway is; on a port that was picked only whoever started both knows, and says so by SIGNALBOX_PUBLIC_URL. */
+function publicUrlOf({ publicUrl, host, port }: Config): string | undefined {
+  if (publicUrl !== undefined) return publicUrl;
+  const name = host.includes(':') ? `[${host.replace(/^\[|\]$/g, '')}]` : host;
+  return port === 0 ? undefined : `http://${name}:${port}`;
+}
