@@ -17,15 +17,15 @@ import {
 } from '@temporalio/workflow';
 import type { EffectInput } from '../src/definition/effect.ts';
 import type { Event, RunCommand } from '../src/engine/protocol.ts';
-import type { EffectResult } from '../src/steps/kind.ts';
+import type { EffectResult, FailureShape } from '../src/steps/kind.ts';
 import { failureFrom } from './run-failure.ts';
 
 /** A local activity holds back other frames and signals: at most for this long (design.md §3). */
 const LOCAL_LIMIT_MS = 2_000;
-const YIELD_LIMIT_MS = 10_000;
 /** How history shows a `yield` (engine contract). */
 const YIELD = '$yield';
 const NOOP = 'noop';
+const NOTHING: ActivityOptions = { activityId: YIELD, summary: YIELD, startToCloseTimeout: 10_000 };
 
 type Call = (input: EffectInput) => Promise<EffectResult>;
 
@@ -59,7 +59,13 @@ export class Effects {
       },
       (error) => {
         this.inFlight--;
-        this.#receive({ type: 'failed', at: Date.now(), id, error: failureFrom(error) });
+        const failure = failureFrom(error);
+        if (command.local && mayRepeat(command, failure)) {
+          const retry = { ...command.retry, maxAttempts: command.retry.maxAttempts - 1 };
+          this.activity({ ...command, local: false, retry });
+          return;
+        }
+        this.#receive({ type: 'failed', at: Date.now(), id, error: failure });
       },
       () => {
         this.inFlight--;
@@ -78,7 +84,11 @@ export class Effects {
     );
   }
 
-  /** Gives way to other tasks, then says `continue`. A timer would cost a second (temporal.md, spike 4). */
+  /**
+   * Gives way to other tasks, then says `continue`. A timer would cost a second (temporal.md, spike 4). It has to be a
+   * regular activity: a local one is answered within the same workflow task, whose commands all go out in one message
+   * (500 inputs of 12 KB: the server terminates the run), and which begins from its start again when it fails.
+   */
   giveWay(): void {
     this.inFlight++;
     const done = (): void => {
@@ -89,11 +99,7 @@ export class Effects {
     // The no-op cannot fail for long; if it did, the walk goes on all the same.
     this.#begin(
       YIELD,
-      () =>
-        local(NOOP, { startToCloseTimeout: YIELD_LIMIT_MS, summary: YIELD })({
-          ...nothing,
-          execution: this.#execution,
-        }),
+      () => regular(NOOP, NOTHING)({ ...nothing, execution: this.#execution }),
       done,
       done,
       () => {
@@ -151,7 +157,12 @@ function regularCall(command: RunCommand): Call {
     cancellationType: 'TRY_CANCEL',
     ...(command.heartbeatMs === undefined ? {} : { heartbeatTimeout: command.heartbeatMs }),
   };
-  return named(proxyActivities<{ [name: string]: Call }>(options), command.activity);
+  return regular(command.activity, options);
+}
+
+/** Whether the step says that a failure like this one is tried again. */
+function mayRepeat({ retry }: RunCommand, failure: FailureShape): boolean {
+  return failure.retryable && retry.maxAttempts > 1 && !retry.nonRetryable.includes(failure.code);
 }
 
 /** One attempt only: what has to be tried again goes on as a regular activity, which holds nobody back. */
@@ -162,6 +173,10 @@ function localCall(command: RunCommand): Call {
     retry: { maximumAttempts: 1 },
     cancellationType: 'TRY_CANCEL',
   });
+}
+
+function regular(activity: string, options: ActivityOptions): Call {
+  return named(proxyActivities<{ [name: string]: Call }>(options), activity);
 }
 
 function local(activity: string, options: LocalActivityOptions): Call {

@@ -20,10 +20,10 @@
  *  E10 Everything that can grow has a limit and a typed error (limits.ts).
  */
 import type { Accepted, Refusal } from '../definition/run.ts';
-import { type FailureShape, type Resume, StepFailure } from '../steps/kind.ts';
+import type { Resume } from '../steps/kind.ts';
 import type { Program } from '../steps/program-types.ts';
 import { type AddressedEvent, find, resumeOf, visits } from './address.ts';
-import { fitsLimit } from './carry.ts';
+import { carriedBytes, fitsLimit } from './carry.ts';
 import { childRunId } from './child-run.ts';
 import { cancel, close, flush, heldByBytes, open } from './commands.ts';
 import type { Core } from './core.ts';
@@ -33,8 +33,17 @@ import { cancelRun, DEADLINE, failRun, ROOT, rolledBack } from './ending.ts';
 import { failureOf } from './failure.ts';
 import { newFrame } from './frames.ts';
 import { initialState } from './initial.ts';
-import { MAX_INBOX_BYTES, MAX_PAYLOAD_BYTES, REMEMBERED_IDS, STEPS_PER_YIELD } from './limits.ts';
+import {
+  MAX_ACTIVATION_UNITS,
+  MAX_INBOX_BYTES,
+  MAX_PAYLOAD_BYTES,
+  MAX_STATE_BYTES,
+  MESSAGE_OVERHEAD,
+  REMEMBERED_IDS,
+  STEP_UNITS,
+} from './limits.ts';
 import { apply, failVisit } from './outcome.ts';
+import { shorten } from './paths.ts';
 import type { Command, Event, Genesis, TraceEvent } from './protocol.ts';
 import type { Frame, OpenCommand, RunState } from './state.ts';
 import { shownOf, statusOf, waitingFor } from './view.ts';
@@ -59,19 +68,20 @@ export function advance(
   trace?: (event: TraceEvent) => void,
 ): Command[] {
   if (state.ending !== undefined) return [];
-  const core: Core = { program, state, commands: [], sentBytes: 0, trace };
+  const core: Core = { program, state, commands: [], trace };
   // Replay and clock skew between servers must not turn time back: what was due stays due.
   state.now = Math.max(state.now, event.at);
+  if (state.effort.at !== state.now || event.type === 'continue') rest(state);
   try {
     take(core, event);
     drain(core);
-    if (state.ending === undefined && state.rolling === undefined && !fitsLimit(program, state)) overLimit(core);
+    checkLimit(core);
   } catch (error) {
     failRun(core, failureOf(error), false);
   }
   if (state.ending === undefined) {
     flush(core);
-    if (!state.yielding && heldByBytes(core)) giveWay(core);
+    if (!state.yielding && heldByBytes(state)) giveWay(core);
   }
   show(core);
   return core.commands;
@@ -82,7 +92,7 @@ export function advance(
  * A key that was answered before gets its answer again.
  */
 export function admit(program: Program, state: RunState, event: Event): Accepted | Refusal {
-  const core: Core = { program, state, commands: [], sentBytes: 0, trace: undefined };
+  const core: Core = { program, state, commands: [], trace: undefined };
   const known = answered(state, event);
   if (known !== undefined) return known;
   switch (event.type) {
@@ -263,8 +273,9 @@ const LISTENING: ReadonlySet<string | undefined> = new Set(['message', 'callback
 function message(core: Core, event: Extract<Event, { type: 'message' }>): void {
   const { state } = core;
   if (event.id !== undefined) {
-    if (state.seen.includes(event.id)) return;
-    state.seen.push(event.id);
+    const id = shorten(event.id);
+    if (state.seen.includes(id)) return;
+    state.seen.push(id);
     if (state.seen.length > REMEMBERED_IDS) state.seen.shift();
   }
   if (state.rolling === undefined && state.draining === undefined) {
@@ -276,7 +287,7 @@ function message(core: Core, event: Extract<Event, { type: 'message' }>): void {
       if (tell(core, frame, visit.path, { on: 'message', payload: event.payload })) return;
     }
   }
-  const bytes = weigh(event.payload) + event.name.length;
+  const bytes = weigh(event.payload) + event.name.length + MESSAGE_OVERHEAD;
   state.inbox.push({ name: event.name, payload: event.payload, bytes });
   state.inboxBytes += bytes;
   if (state.inboxBytes > MAX_INBOX_BYTES && state.rolling === undefined)
@@ -304,7 +315,9 @@ function requested(core: Core, event: AddressedEvent): void {
       tell(core, frame, path, resumeOf(event));
       return;
     case 'skipTimer': {
-      const id = visit.open.find((open) => state.open[open]?.type === 'timer')!;
+      // The visit's own timer; where it has none any more (an approval that was escalated), the one that was set last.
+      const timers = visit.open.filter((open) => state.open[open]?.type === 'timer');
+      const id = timers.find((open) => open === path) ?? timers.at(-1)!;
       const timer = state.open[id]!;
       visit.open.splice(visit.open.indexOf(id), 1);
       cancel(core, id);
@@ -358,7 +371,6 @@ function runAgain(core: Core, id: string): void {
 
 function drain(core: Core): void {
   const { state } = core;
-  let left = STEPS_PER_YIELD;
   while (
     state.work.length > 0 &&
     state.ending === undefined &&
@@ -366,13 +378,22 @@ function drain(core: Core): void {
     !state.paused &&
     !state.yielding
   ) {
-    if (left-- === 0) {
+    if (state.effort.units >= MAX_ACTIVATION_UNITS) {
       giveWay(core);
       return;
     }
+    state.effort.units += STEP_UNITS;
     const work = state.work.shift()!;
     walk(core, work);
+    checkLimit(core);
   }
+}
+
+/** A new activation: what it costs is counted from here. */
+function rest({ effort, now }: RunState): void {
+  effort.at = now;
+  effort.units = 0;
+  effort.bytes = 0;
 }
 
 function giveWay(core: Core): void {
@@ -380,15 +401,17 @@ function giveWay(core: Core): void {
   core.commands.push({ type: 'yield' });
 }
 
-function overLimit(core: Core): void {
-  const error: FailureShape = failureOf(
-    new StepFailure(
-      'state_too_large',
-      'The definition and the state of the run together are too large to be carried on.',
-      { details: { bytes: core.state.bytes } },
-    ),
-  );
-  failRun(core, error);
+/** After every step (language.md §12): a walk of pure steps may grow a lot within one event. */
+function checkLimit(core: Core): void {
+  if (core.state.ending !== undefined || core.state.rolling !== undefined || fitsLimit(core.program, core.state))
+    return;
+  const bytes = carriedBytes(core.program, core.state);
+  failRun(core, {
+    code: 'state_too_large',
+    message: `The definition and the state of the run together have ${bytes} bytes; at most ${MAX_STATE_BYTES} fit. Keep less in outputs, variables and lists.`,
+    retryable: false,
+    details: { bytes, limit: MAX_STATE_BYTES },
+  });
 }
 
 function show(core: Core): void {
@@ -400,13 +423,18 @@ function show(core: Core): void {
 }
 
 function answered(state: RunState, event: Event): Accepted | undefined {
-  const key = 'key' in event ? event.key : undefined;
+  const key = 'key' in event && event.key !== undefined ? rememberedKey(event.key) : undefined;
   return key !== undefined && Object.hasOwn(state.answered, key) ? state.answered[key] : undefined;
 }
 
 function remember(state: RunState, key: string | undefined, path: string): void {
   if (key === undefined) return;
-  state.answered[key] = { accepted: true, path };
+  state.answered[rememberedKey(key)] = { accepted: true, path };
   const keys = Object.keys(state.answered);
   if (keys.length > REMEMBERED_IDS) delete state.answered[keys[0]!];
+}
+
+/** Keys come from outside: long ones are hashed, and none is read as a number, which would change the order of keys. */
+function rememberedKey(key: string): string {
+  return shorten(`:${key}`);
 }

@@ -59,10 +59,16 @@ export function restore(carried: Json): RunState {
 
 /** Definition and state together, encoded (language.md §12). The estimate is corrected when it comes near the limit. */
 export function fitsLimit(program: Program, state: RunState): boolean {
-  const definition = definitionBytes(program);
-  if (definition + state.bytes <= MAX_STATE_BYTES) return true;
+  if (carriedBytes(program, state) <= MAX_STATE_BYTES) return true;
   state.bytes = weigh(carry(program, state));
-  return definition + state.bytes <= MAX_STATE_BYTES;
+  // Measuring is work too: a walk at the limit's edge would measure at every step.
+  state.effort.units += state.bytes >> 3;
+  return carriedBytes(program, state) <= MAX_STATE_BYTES;
+}
+
+/** What of the limit is taken, by the estimate as it stands. */
+export function carriedBytes(program: Program, state: RunState): number {
+  return definitionBytes(program) + state.bytes;
 }
 
 const definitionSizes = new WeakMap<Program, number>();

@@ -28,8 +28,8 @@ export function flush(core: Core): void {
     const command = state.open[id]!;
     const bytes = sizeOf(command);
     if (state.openCount >= MAX_OPEN_COMMANDS) break;
-    if (core.sentBytes > 0 && core.sentBytes + bytes > MAX_ACTIVATION_BYTES) break;
-    core.sentBytes += bytes;
+    if (state.effort.bytes > 0 && state.effort.bytes + bytes > MAX_ACTIVATION_BYTES) break;
+    state.effort.bytes += bytes;
     state.openCount++;
     sent++;
     send(core, id, command);
@@ -38,8 +38,8 @@ export function flush(core: Core): void {
 }
 
 /** Whether something waits although there is room: the bytes of this activation are used up, and nobody else will wake us. */
-export function heldByBytes(core: Core): boolean {
-  return core.state.backlog.length > 0 && core.state.openCount < MAX_OPEN_COMMANDS;
+export function heldByBytes(state: RunState): boolean {
+  return state.backlog.length > 0 && state.openCount < MAX_OPEN_COMMANDS;
 }
 
 /** Takes a command off the books: it was answered. */

@@ -7,8 +7,6 @@ export interface Core {
   readonly program: Program;
   readonly state: RunState;
   readonly commands: Command[];
-  /** Bytes of the commands so far (limit of an activation). */
-  sentBytes: number;
   readonly trace: ((event: TraceEvent) => void) | undefined;
 }
 

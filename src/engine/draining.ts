@@ -10,7 +10,8 @@ import { currentPlace, resumed } from './walk.ts';
 /** The answer to a command of this visit. What its kind would do next is not begun. */
 export function drained(core: Core, frame: Frame, path: string, event: Resume): void {
   const place = currentPlace(core, frame, path);
-  if (place?.visit !== undefined && place.visit.open.length === 0) endQuietly(core, place, outcomeOf(core, place, event));
+  if (place?.visit !== undefined && place.visit.open.length === 0)
+    endQuietly(core, place, outcomeOf(core, place, event));
   endIfDrained(core);
 }
 

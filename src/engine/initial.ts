@@ -32,6 +32,7 @@ export function initialState(program: Program, genesis: Genesis): RunState {
     bytes: weigh(genesis.input),
     paused: false,
     yielding: false,
+    effort: { at: genesis.startedAt, units: 0, bytes: 0 },
     shown: '',
   };
 }

@@ -10,8 +10,18 @@ export const MAX_PAYLOAD_BYTES = 1_900_000;
 export const MAX_STATE_BYTES = 1_800_000;
 /** Early messages that nobody has read yet. */
 export const MAX_INBOX_BYTES = 1_000_000;
-/** Steps walked before the core gives way (temporal.md, spike 4). */
-export const STEPS_PER_YIELD = 4_000;
+/**
+ * Units of work (template/limits.ts) that all events of one activation may take together before the core gives way. An
+ * activation that computes for five seconds fails its task for ever (temporal.md, spike 4); a million units are about a
+ * quarter of a second on an idle core, and one evaluation more may take four times that.
+ */
+export const MAX_ACTIVATION_UNITS = 1_000_000;
+/** What a step costs besides its expressions: 4,000 steps that evaluate nothing fill an activation. */
+export const STEP_UNITS = 250;
+/** What a message that waits takes in the state besides its name and payload. */
+export const MESSAGE_OVERHEAD = 40;
+/** Objects and lists within one another in any value: beyond this, encoding it would run out of stack. */
+export const MAX_VALUE_DEPTH = 1_000;
 /** Ids of messages, and keys of requests, that are remembered to make repeats harmless. */
 export const REMEMBERED_IDS = 1_000;
 /** A path above this many characters has its tail hashed (language.md §3.12). */

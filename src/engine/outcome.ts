@@ -157,6 +157,7 @@ function hold(core: Core, place: Place, outcome: Outcome & { do: 'hold' }): void
       frames: [],
     };
     frame.visit = visit;
+    state.bytes += weigh(outcome.hold);
   } else visit.hold = outcome.hold;
   for (const name of outcome.cancel ?? []) {
     const id = commandId(path, name);
@@ -217,6 +218,7 @@ function alone(core: Core): boolean {
 /** A loop's record goes on its frame; only then can `while` read `loop`. */
 function enter(core: Core, place: Place, held: JsonObject): void {
   const { frame, step, path } = place;
+  core.state.bytes += weigh(held);
   frame.loops.push({
     slug: step.slug,
     path,
@@ -237,6 +239,7 @@ function tick(core: Core, place: Place, held: JsonObject, data: Json): void {
   loop.hold = held;
   loop.counts = {};
   loop.moved = false;
+  core.state.bytes += weigh(held['carry']);
   const keep = held['keep'];
   if (typeof keep === 'number') forget(core, loop, loop.tick - keep);
   const output: Envelope = { type: step.kind.type, data };

@@ -170,6 +170,8 @@ export interface RunState {
   paused: boolean;
   /** A `yield` is out: nothing walks until `continue`. */
   yielding: boolean;
+  /** What one activation has cost so far, units of work and bytes of commands: many events may share its clock. */
+  readonly effort: { at: number; units: number; bytes: number };
   /** What `visible` said last. */
   shown: string;
   /** finish with drain: waits for the activities in flight. */

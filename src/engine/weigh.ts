@@ -1,8 +1,13 @@
 /** Sizes of JSON, so that limits hold before the server has to refuse (E10). */
+import { StepFailure } from '../steps/kind.ts';
 import type { Json } from '../template/types.ts';
+import { MAX_VALUE_DEPTH } from './limits.ts';
 
-/** Bytes of the value as JSON, UTF-8; exact for ASCII, at most a little above it for escapes not counted. No text is built. */
-export function weigh(value: Json | undefined): number {
+/**
+ * Bytes of the value as JSON, UTF-8; exact for ASCII, at most a little above it for escapes not counted. No text is built.
+ * Throws StepFailure `value_too_deep` for what could not be encoded.
+ */
+export function weigh(value: Json | undefined, depth = 0): number {
   if (value === null || value === undefined) return 4;
   switch (typeof value) {
     case 'string':
@@ -13,12 +18,13 @@ export function weigh(value: Json | undefined): number {
       return 5;
     default:
   }
+  if (depth >= MAX_VALUE_DEPTH) throw tooDeep();
   let bytes = 2;
   if (Array.isArray(value)) {
-    for (const member of value) bytes += weigh(member) + 1;
+    for (const member of value) bytes += weigh(member, depth + 1) + 1;
     return bytes;
   }
-  for (const key of Object.keys(value)) bytes += textBytes(key) + 4 + weigh(value[key]);
+  for (const key of Object.keys(value)) bytes += textBytes(key) + 4 + weigh(value[key], depth + 1);
   return bytes;
 }
 
@@ -31,4 +37,12 @@ function textBytes(text: string): number {
     else if (code === 0x22 || code === 0x5c) bytes += 1;
   }
   return bytes;
+}
+
+function tooDeep(): StepFailure {
+  return new StepFailure(
+    'value_too_deep',
+    `A value is nested deeper than ${MAX_VALUE_DEPTH} levels, and cannot be stored. Make it flatter.`,
+    { details: { limit: MAX_VALUE_DEPTH } },
+  );
 }

@@ -4,7 +4,7 @@ import { type Locals, StepFailure, type Visit } from '../steps/kind.ts';
 import type { Step } from '../steps/program-types.ts';
 import { type Expression, evaluate, truthy } from '../template/expression.ts';
 import { render, type Template } from '../template/template.ts';
-import type { Json, Rendered, SecretString } from '../template/types.ts';
+import type { EvaluateOptions, Json, Rendered, SecretString } from '../template/types.ts';
 import { callbackPath } from './callback-path.ts';
 import type { Core } from './core.ts';
 import { FrameScope } from './scope.ts';
@@ -44,11 +44,11 @@ export class Window implements Visit {
   }
 
   render(template: Template, locals?: Locals): Json {
-    return render(template, this.#scope(locals), { now: this.now }).value;
+    return render(template, this.#scope(locals), this.#clock()).value;
   }
 
   renderSecret(template: Template, locals?: Locals): Rendered {
-    const { value, secrets } = render(template, this.#scope(locals), { now: this.now });
+    const { value, secrets } = render(template, this.#scope(locals), this.#clock());
     return { value, secrets: secrets.map((string) => this.#placed(string)) };
   }
 
@@ -62,8 +62,13 @@ export class Window implements Visit {
     return { path, parts: placed };
   }
 
+  #clock(): EvaluateOptions {
+    const { now, effort } = this.#core.state;
+    return { now, meter: effort };
+  }
+
   evaluate(expression: Expression, locals?: Locals): Json | undefined {
-    return evaluate(expression, this.#scope(locals), { now: this.now });
+    return evaluate(expression, this.#scope(locals), this.#clock());
   }
 
   test(expression: Expression, locals?: Locals): boolean {
