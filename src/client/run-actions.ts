@@ -5,12 +5,11 @@ import type { Json } from '../template/types.ts';
 import type { Access } from './access.ts';
 import { read, write } from './calls.ts';
 import { ClientError, hasCode } from './errors.ts';
+import { admitMessage } from './inbox.ts';
 import { isResumeToken } from './resume-token.ts';
 import { describeRun, executionOf } from './run-read.ts';
 import { isOpen, waitsOf } from './run-view.ts';
 
-/** From so many unread messages on a run takes no further ones. */
-export const MOST_UNREAD = 5_000;
 /** The memo lists no more waits than this; beyond it the run itself is asked. */
 const MEMO_WAITS = 20;
 
@@ -79,13 +78,7 @@ export async function sendMessage(
 ): Promise<void> {
   const description = await describeRun(access, org, executionId);
   if (!isOpen(description.status.name)) throw closed();
-  const unread = Number(description.memo?.['unread'] ?? 0);
-  if (unread >= MOST_UNREAD) {
-    throw new ClientError(
-      'too_many_unread',
-      `The run has ${unread} unread messages, and takes no more until it has read some.`,
-    );
-  }
+  await admitMessage(access, executionId, Number(description.memo?.['unread'] ?? 0));
   await onOpen(() =>
     write(access, executionId, () => access.client.workflow.getHandle(executionId).signal('message', message)),
   );

@@ -10,6 +10,7 @@ import { isObject } from '../definition/json.ts';
 import { parseDocument } from '../definition/parse.ts';
 import type { ClearSecret } from '../definition/secrets-out.ts';
 import type { Definition, Problem } from '../definition/types.ts';
+import { hasLoneSurrogate } from '../definition/vet.ts';
 import type { Json } from '../template/types.ts';
 import { mediaOf, rawBody } from './body.ts';
 import type { Gateway } from './context.ts';
@@ -25,6 +26,7 @@ export interface Checked {
   readonly problems: readonly Problem[];
   readonly warnings: readonly Problem[];
   readonly hash?: string;
+  /** Present where the document could be read; to be stored or run only if it is valid. */
   readonly definition?: Definition;
   /** To be stored before the definition is. */
   readonly secrets: readonly ClearSecret[];
@@ -68,6 +70,24 @@ export function documentOf(req: Request): Json {
   throw new HttpProblem(code, detail, { problems });
 }
 
+/** Names go into ids, lists and logs, some of which cannot hold every character. @throws HttpProblem `invalid_name`. */
+function demandNames(document: Json): void {
+  if (!isObject(document)) return;
+  const { name, slug, tags, triggers } = document;
+  const listed = [
+    ...(Array.isArray(tags) ? tags : []),
+    ...(Array.isArray(triggers) ? triggers.map((one) => (isObject(one) ? (one['name'] ?? '') : '')) : []),
+  ];
+  for (const text of [name, slug, ...listed]) {
+    if (typeof text === 'string' && (text.includes('\0') || hasLoneSurrogate(text))) {
+      throw new HttpProblem(
+        'invalid_name',
+        'A name, slug or tag of the definition holds NUL or half of a surrogate pair.',
+      );
+    }
+  }
+}
+
 export interface CheckOptions {
   readonly dialect?: string;
   /** The slug of the address; the document may leave it out, and may not have another. */
@@ -76,8 +96,9 @@ export interface CheckOptions {
   readonly inline?: boolean;
 }
 
-/** Checks a document. Never throws for what the document says. */
+/** Checks a document. @throws HttpProblem `invalid_name`; what else is wrong with it stands in the answer. */
 export function checkDocument(gateway: Gateway, document: Json, options: CheckOptions = {}): Checked {
+  demandNames(document);
   const { dialect, inline } = options;
   const result = check(withSlug(document, options.slug), {
     ...(dialect === undefined ? {} : { dialect }),
@@ -86,7 +107,8 @@ export function checkDocument(gateway: Gateway, document: Json, options: CheckOp
   });
   const base = { dialect: result.dialect, warnings: result.warnings };
   const refused = (problems: readonly Problem[]): Checked => ({ ...base, valid: false, problems, secrets: [] });
-  if (!result.valid || result.definition === undefined) return refused(result.problems);
+  if (result.definition === undefined) return refused(result.problems);
+  if (!result.valid) return { ...refused(result.problems), definition: result.definition };
   const { slug } = result.definition;
   if (options.slug !== undefined && slug !== options.slug && writtenSlug(document) !== undefined) {
     const message = `The document's slug is ${slug}, and the address says ${options.slug}. Make them the same.`;

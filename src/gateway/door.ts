@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { pointer } from '../definition/pointer.ts';
 import type { Problem } from '../definition/types.ts';
 import { hasLoneSurrogate } from '../definition/vet.ts';
+import type { Json } from '../template/types.ts';
 import { HttpProblem } from './problem.ts';
 
 /** A text that may stand in ids, logs and stores. */
@@ -16,6 +17,9 @@ export const nameText = (longest: number) =>
       (text) => !text.includes('\0') && !hasLoneSurrogate(text),
       'A name cannot hold NUL or half of a surrogate pair.',
     );
+
+/** A value that was parsed from JSON and may be anything. */
+export const anyJson = z.custom<Json>((value) => value !== undefined, 'Expected a value.');
 
 export const slugText = z
   .string()
@@ -36,7 +40,7 @@ export const pageQuery = (defaultLimit = 50, most = 1_000) => ({
 });
 
 /** @throws HttpProblem `invalid_request` with a problem for each issue. */
-export function checked<T>(schema: z.ZodType<T>, value: unknown, place: 'body' | 'query' | 'path'): T {
+export function checked<T>(schema: z.ZodType<T>, value: unknown, place: 'body' | 'query' | 'path' | 'header'): T {
   const result = schema.safeParse(value);
   if (result.success) return result.data;
   const problems = result.error.issues.flatMap(asProblems);

@@ -4,14 +4,13 @@ import { ulid } from 'ulid';
 import { z } from 'zod';
 import { cancelRun, decide, sendMessage, submit, terminateRun } from '../client/run-actions.ts';
 import { readRun } from '../client/run-read.ts';
-import type { Json } from '../template/types.ts';
 import { bodyAs, jsonBody } from './body.ts';
 import type { Gateway } from './context.ts';
-import { checked, nameText, pathText, queryAs } from './door.ts';
+import { anyJson, checked, nameText, pathText, queryAs } from './door.ts';
 import { principalOf } from './principal.ts';
+import { requestKey } from './request-key.ts';
 import { resource } from './resource.ts';
 
-const json: z.ZodType<Json> = z.json() as z.ZodType<Json>;
 const text = z.string().max(10_000);
 const step = nameText(300);
 const noQuery = z.strictObject({});
@@ -21,9 +20,9 @@ const approveBody = z.strictObject({
   step: step.optional(),
   resumeToken: nameText(200).optional(),
   comments: text.optional(),
-  data: json.optional(),
+  data: anyJson.optional(),
 });
-const submitBody = z.strictObject({ data: json, step: step.optional() });
+const submitBody = z.strictObject({ data: anyJson, step: step.optional() });
 const reasonBody = z.strictObject({ reason: text.optional() });
 
 export function executionActionRoutes(router: Router, gateway: Gateway): void {
@@ -68,7 +67,7 @@ export function executionActionRoutes(router: Router, gateway: Gateway): void {
       const id = pathText(req, 'id');
       const name = checked(nameText(200), req.params['name'], 'path');
       // With an id of its own a message that is sent twice is one message.
-      const messageId = keyOf(req).key ?? ulid();
+      const messageId = requestKey(req) ?? ulid();
       await sendMessage(access, principalOf(req).organizationId, id, {
         name,
         payload: jsonBody(req) ?? null,
@@ -101,13 +100,9 @@ export function executionActionRoutes(router: Router, gateway: Gateway): void {
   }
 }
 
-const personOf = (id: string | undefined): { by?: string } => (id === undefined ? {} : { by: id });
+const personOf = (id: string | undefined): { by?: string } => given({ by: id });
 
-/** The caller's own key for a repeat, where it gives one. */
-export function keyOf(req: Request): { key?: string } {
-  const key = req.get('idempotency-key');
-  return key === undefined ? {} : { key: checked(nameText(200), key, 'body') };
-}
+const keyOf = (req: Request): { key?: string } => given({ key: requestKey(req) });
 
 /** The members that are there: what is undefined is left out. */
 function given<T extends object>(members: T): { [K in keyof T]: Exclude<T[K], undefined> } {

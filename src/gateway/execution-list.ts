@@ -57,7 +57,7 @@ const filters = {
   triggerId: text,
   triggerType: text,
   tag: text,
-  state: z.record(nameText(200), z.string().max(1_000)),
+  state: z.record(nameText(200), text),
   started: rangeOf(date),
   ended: rangeOf(date),
   duration: rangeOf(seconds),

@@ -3,19 +3,17 @@ import type { Router } from 'express';
 import { z } from 'zod';
 import { evaluate, parseExpression, truthy } from '../template/expression.ts';
 import { parseTemplate, render } from '../template/template.ts';
-import { type Json, type Scope, TemplateError } from '../template/types.ts';
+import { type Scope, TemplateError } from '../template/types.ts';
 import { bodyAs } from './body.ts';
-import { queryAs } from './door.ts';
+import { anyJson, queryAs } from './door.ts';
 import { HttpProblem } from './problem.ts';
 import { resource } from './resource.ts';
-
-const json: z.ZodType<Json> = z.json() as z.ZodType<Json>;
 
 const bodySchema = z
   .strictObject({
     expression: z.string().optional(),
-    template: json.optional(),
-    context: z.record(z.string(), json).default({}),
+    template: anyJson.optional(),
+    context: z.record(z.string(), anyJson).default({}),
     now: z.union([z.number().finite(), z.iso.datetime({ offset: true })]).optional(),
     as: z.enum(['value', 'condition']).default('value'),
   })

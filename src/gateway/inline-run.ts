@@ -10,26 +10,26 @@ import type { Json } from '../template/types.ts';
 import { bodyAs } from './body.ts';
 import type { Gateway } from './context.ts';
 import { checkDocument, demandValid, dialectName, storeSecrets } from './definition-door.ts';
-import { nameText, queryAs } from './door.ts';
+import { anyJson, nameText, queryAs } from './door.ts';
 import { answerDryRun } from './dry-run.ts';
 import { principalOf } from './principal.ts';
 import { HttpProblem } from './problem.ts';
+import { requestKey } from './request-key.ts';
 import { answerStarted } from './start-answer.ts';
 
-const json: z.ZodType<Json> = z.json() as z.ZodType<Json>;
 const LONGEST_TIMEOUT_MS = 10 * 365 * 24 * 60 * 60 * 1000;
 
 const bodySchema = z
   .strictObject({
-    definition: json.optional(),
-    workflowConfig: json.optional(),
-    stepsConfig: json.optional(),
+    definition: anyJson.optional(),
+    workflowConfig: anyJson.optional(),
+    stepsConfig: anyJson.optional(),
     dialect: dialectName.optional(),
-    input: json.optional(),
+    input: anyJson.optional(),
     triggeredBy: nameText(200).optional(),
-    triggerData: json.optional(),
+    triggerData: anyJson.optional(),
     timeoutMs: z.number().int().min(1).max(LONGEST_TIMEOUT_MS).optional(),
-    presets: z.record(nameText(64), json).optional(),
+    presets: z.record(nameText(64), anyJson).optional(),
     clientRequestId: nameText(200).optional(),
     dryRun: z.boolean().optional(),
   })
@@ -58,6 +58,7 @@ export async function startInline(gateway: Gateway, req: Request, res: Response)
   const { definition, hash } = demandValid(checked);
   const input = acceptedInput(definition, given);
   await storeSecrets(gateway, organizationId, checked.secrets);
+  const requestId = body.clientRequestId ?? requestKey(req);
   const initiator = id ?? body.triggeredBy;
   const started = await startRun(gateway.access, organizationId, {
     definition,
@@ -68,9 +69,7 @@ export async function startInline(gateway: Gateway, req: Request, res: Response)
     ...(initiator === undefined ? {} : { initiator }),
     ...(body.presets === undefined ? {} : { presets: body.presets }),
     ...(body.timeoutMs === undefined ? {} : { timeoutMs: body.timeoutMs }),
-    ...(body.clientRequestId === undefined
-      ? {}
-      : { key: { scope: 'inline', key: body.clientRequestId, fingerprint: fingerprintOf(body) } }),
+    ...(requestId === undefined ? {} : { key: { scope: 'inline', key: requestId, fingerprint: fingerprintOf(body) } }),
   });
   answerStarted(res, started);
 }

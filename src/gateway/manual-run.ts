@@ -9,24 +9,24 @@ import type { Definition, Problem } from '../definition/types.ts';
 import type { Json } from '../template/types.ts';
 import { bodyAs } from './body.ts';
 import type { Gateway } from './context.ts';
-import { nameText, queryAs, slugText } from './door.ts';
+import { anyJson, nameText, queryAs, slugText } from './door.ts';
 import { acceptedInput, fingerprintOf } from './inline-run.ts';
 import { principalOf } from './principal.ts';
 import { HttpProblem } from './problem.ts';
+import { requestKey } from './request-key.ts';
 import { resource } from './resource.ts';
 import { answerStarted } from './start-answer.ts';
 
-const json: z.ZodType<Json> = z.json() as z.ZodType<Json>;
 const SCOPE = 'manual';
 
 const bodySchema = z
   .strictObject({
     workflowId: slugText,
-    input: json.optional(),
-    variables: json.optional(),
-    state: z.record(nameText(200), json).optional(),
+    input: anyJson.optional(),
+    variables: anyJson.optional(),
+    state: z.record(nameText(200), anyJson).optional(),
     clientRequestId: nameText(200).optional(),
-    presets: z.record(nameText(64), json).optional(),
+    presets: z.record(nameText(64), anyJson).optional(),
   })
   .refine(
     (body) => body.input === undefined || body.variables === undefined,
@@ -41,10 +41,9 @@ export function manualRunRoutes(router: Router, gateway: Gateway): void {
       queryAs(req, z.strictObject({}));
       const body = bodyAs(req, bodySchema);
       const { organizationId, id } = principalOf(req);
+      const requestId = body.clientRequestId ?? requestKey(req);
       const key =
-        body.clientRequestId === undefined
-          ? undefined
-          : { scope: SCOPE, key: body.clientRequestId, fingerprint: fingerprintOf(body) };
+        requestId === undefined ? undefined : { scope: SCOPE, key: requestId, fingerprint: fingerprintOf(body) };
       // First: what was started before is answered the same whatever became of the workflow meanwhile.
       const known = key === undefined ? undefined : await findKeyedRun(access, organizationId, body.workflowId, key);
       if (known !== undefined) return answerStarted(res, known);

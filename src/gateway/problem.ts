@@ -70,7 +70,7 @@ export function sendProblem(res: Response, problem: HttpProblem): void {
 
 function ofClient(error: ClientError): HttpProblem {
   const code: ProblemCode = error.code in PROBLEM_CODES ? (error.code as ProblemCode) : 'refused';
-  const isPassing = PROBLEM_CODES[code].status === 503;
+  const isPassing = PROBLEM_CODES[code].status === 503 || PROBLEM_CODES[code].status === 429;
   return new HttpProblem(code, error.message, {
     cause: error,
     ...(isPassing ? { headers: { 'retry-after': String(RETRY_AFTER_SECONDS) } } : {}),
