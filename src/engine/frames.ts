@@ -121,11 +121,8 @@ export function adoptEntries(core: Core, parent: Frame, visit: OpenVisit, names:
   for (const id of visit.frames) {
     const frame = core.state.frames[id];
     if (frame?.name === undefined || !names.includes(frame.name)) continue;
-    for (const [slug, entry] of Object.entries(frame.entries)) {
-      let owners = 0;
-      for (const branch of region.branches.values()) if (branch.has(slug)) owners++;
-      if (owners === 1) parent.entries[slug] = entry;
-    }
+    for (const [slug, entry] of Object.entries(frame.entries))
+      if (region.body.has(slug) && !region.shared.has(slug)) parent.entries[slug] = entry;
   }
 }
 

@@ -3,7 +3,9 @@
  * milliseconds, every edge known. Compiling is pure and needs no zod, so the workflow does it too: a definition that
  * was started past the gateway is refused here with the same problems.
  */
+import { STEP_SLUG } from '../definition/names.ts';
 import type { Definition, Problem } from '../definition/types.ts';
+import { childPointer } from '../template/pointer.ts';
 import { parseTemplate } from '../template/template.ts';
 import { compileDag } from './compile-dag.ts';
 import { attempt, compileStep, duration, type Report, resolveRetry } from './compile-step.ts';
@@ -11,6 +13,8 @@ import { DAG_STEP } from './dag.ts';
 import { DEFAULT_MAX_STEPS, DEFAULT_RETRY, MAX_STEPS_002, type Program, type Step } from './program-types.ts';
 import { findRegions, type Node } from './regions.ts';
 import { kindOf } from './table.ts';
+
+const SLUG_HINT = 'Take a letter or _, then letters, digits, _ or -, 64 characters at most.';
 
 /** Compiles a canonical definition; or says, with JSON pointers, why it cannot be walked. Never throws for a document's mistake. */
 export function compile(definition: Definition): { program: Program } | { problems: Problem[] } {
@@ -25,6 +29,10 @@ export function compile(definition: Definition): { program: Program } | { proble
   const runRetry = resolveRetry(config.retryPolicy, DEFAULT_RETRY, '/config/retryPolicy', report);
   const steps = new Map<string, Step>();
   for (const slug of slugs) {
+    if (!STEP_SLUG.test(slug) || slug === '__proto__') {
+      report(childPointer('/steps', slug), 'invalid_slug', `'${slug}' cannot be a step's slug.`, SLUG_HINT);
+      continue;
+    }
     const step = compileStep(slug, definition, runRetry, report);
     if (step !== undefined) steps.set(slug, step);
   }
@@ -34,7 +42,8 @@ export function compile(definition: Definition): { program: Program } | { proble
   if (!isDag && !Object.hasOwn(definition.steps, start))
     report('/start', 'unknown_step', `The start '${start}' is no step of this definition.`);
   const regions = findRegions(nodesOf(steps), start);
-  problems.push(...regions.problems);
+  // Where a step is missing, what it contains would seem to stand outside.
+  if (problems.length === 0) problems.push(...regions.problems);
   const output =
     definition.output === undefined ? undefined : attempt('/output', report, () => parseTemplate(definition.output!));
   const timeoutMs = duration(config.timeout, '/config/timeout', report);

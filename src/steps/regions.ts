@@ -1,8 +1,12 @@
 /**
  * Regions (language.md §3.2, §3.3, §3.13): which steps are the body of which container, found outside in from the edges
  * alone. The core asks it where an edge leads; the checker reports what it finds wrong.
+ *
+ * A definition has up to 10,000 steps, thousands of which may be containers, and each of these asks what it reaches: so
+ * steps are numbers here, and sets of them are marks in arrays.
  */
 import type { Problem } from '../definition/types.ts';
+import { childPointer } from '../template/pointer.ts';
 import { CONTAINER_RESERVED } from './ports.ts';
 
 /** What regions need to know of a step. */
@@ -18,6 +22,8 @@ export interface Region {
   readonly body: ReadonlySet<string>;
   /** Per body port; a loop has one. */
   readonly branches: ReadonlyMap<string, ReadonlySet<string>>;
+  /** Steps of the body that more than one branch reaches. */
+  readonly shared: ReadonlySet<string>;
   /** The container that this one stands in. */
   readonly outer: string | undefined;
 }
@@ -29,153 +35,237 @@ export interface Regions {
   readonly problems: readonly Problem[];
 }
 
-type Nodes = ReadonlyMap<string, Node>;
+/** Containers within one another. */
+export const MAX_CONTAINER_DEPTH = 100;
 
-/** Steps reached from `from` within `inside`, ends left out. */
-function reach(nodes: Nodes, from: readonly string[], inside: ReadonlySet<string>): Set<string> {
-  const seen = new Set<string>();
-  const queue = [...from];
-  for (let slug = queue.pop(); slug !== undefined; slug = queue.pop()) {
-    if (seen.has(slug) || !inside.has(slug)) continue;
-    seen.add(slug);
-    for (const target of Object.values(nodes.get(slug)!.next)) queue.push(target);
-  }
-  return seen;
+interface Edge {
+  readonly port: string;
+  readonly to: number;
 }
 
-/** The containers of a region, in the order a breadth-first walk from its entries meets them: outer before inner. */
-function containersIn(nodes: Nodes, entries: readonly string[], inside: ReadonlySet<string>): string[] {
-  const seen = new Set<string>();
-  const found: string[] = [];
-  const queue = [...entries];
-  for (let i = 0; i < queue.length; i++) {
-    const slug = queue[i]!;
-    if (seen.has(slug) || !inside.has(slug)) continue;
-    seen.add(slug);
-    const node = nodes.get(slug)!;
-    if (node.role === 'loop' || node.role === 'frames') found.push(slug);
-    queue.push(...Object.values(node.next));
-  }
-  return found;
+interface Graph {
+  readonly nodes: readonly Node[];
+  /** Edges to steps that exist. */
+  readonly edges: readonly (readonly Edge[])[];
+  readonly before: readonly (readonly number[])[];
 }
 
 /** Finds all regions. `nodes` holds every step; targets that do not exist are passed over (they are other problems). */
-export function findRegions(nodes: Nodes, start: string): Regions {
+export function findRegions(nodes: ReadonlyMap<string, Node>, start: string): Regions {
+  const graph = graphOf(nodes);
+  const search = new Search(graph);
   const regions = new Map<string, Region>();
   const home = new Map<string, string>();
   const problems: Problem[] = [];
-  const all = new Set([...nodes.values()].filter((node) => node.role !== 'end').map((node) => node.slug));
+  const all = graph.nodes.flatMap((node, i) => (node.role === 'end' ? [] : [i]));
+  const first = graph.nodes.findIndex((node) => node.slug === start);
 
-  const work: { entries: string[]; inside: ReadonlySet<string>; outer: string | undefined }[] = [];
+  const work: { entries: number[]; inside: readonly number[]; outer: string | undefined; depth: number }[] = [];
   // Steps that the start does not reach come last: their containers still have bodies.
-  work.push({ entries: [start, ...all], inside: all, outer: undefined });
+  work.push({ entries: first < 0 ? all : [first, ...all], inside: all, outer: undefined, depth: 0 });
   for (let region = work.pop(); region !== undefined; region = work.pop()) {
-    const claimed = new Set<string>();
-    for (const container of containersIn(nodes, region.entries, region.inside)) {
-      if (claimed.has(container) || regions.has(container)) continue;
-      const node = nodes.get(container)!;
-      const inside = new Set(region.inside);
-      inside.delete(container);
-      const reserved = Object.entries(node.next).filter(([port]) => CONTAINER_RESERVED.has(port));
-      const after = reach(
-        nodes,
-        reserved.map(([, target]) => target),
-        inside,
-      );
+    const { inside, outer, depth } = region;
+    search.within(inside);
+    const claimed = new Set<number>();
+    for (const at of search.containers(region.entries)) {
+      const { slug: container } = graph.nodes[at]!;
+      if (claimed.has(at) || regions.has(container)) continue;
+      if (depth >= MAX_CONTAINER_DEPTH) {
+        problems.push(tooDeep(container));
+        continue;
+      }
+      search.markAfter(at);
       const branches = new Map<string, ReadonlySet<string>>();
       const body = new Set<string>();
-      for (const [port, target] of Object.entries(node.next)) {
+      const shared = new Set<string>();
+      for (const { port, to } of graph.edges[at]!) {
         if (CONTAINER_RESERVED.has(port)) continue;
-        const reached = reach(nodes, [target], inside);
-        const branch = new Set<string>();
-        for (const slug of reached) {
-          if (!after.has(slug)) branch.add(slug);
-          else if (Object.values(nodes.get(slug)!.next).includes(container)) problems.push(ambiguous(slug, container));
+        const branch: number[] = [];
+        for (const reached of search.reach([to], at)) {
+          if (!search.isAfter(reached)) branch.push(reached);
+          else if (graph.edges[reached]!.some((edge) => edge.to === at))
+            problems.push(ambiguous(graph.nodes[reached]!.slug, container));
         }
-        branches.set(port, branch);
-        for (const slug of branch) {
+        branches.set(port, new Set(branch.map((i) => graph.nodes[i]!.slug)));
+        for (const i of branch) {
+          const { slug } = graph.nodes[i]!;
+          if (body.has(slug)) shared.add(slug);
           body.add(slug);
-          claimed.add(slug);
+          claimed.add(i);
           home.set(slug, container);
         }
-        work.push({ entries: [target], inside: branch, outer: container });
+        work.push({ entries: [to], inside: branch, outer: container, depth: depth + 1 });
       }
-      regions.set(container, { container, body, branches, outer: region.outer });
+      regions.set(container, { container, body, branches, shared, outer });
     }
   }
-  for (const region of regions.values()) {
-    if (nodes.get(region.container)!.role === 'frames') problems.push(...crossings(nodes, region));
-  }
-  problems.push(...strayBreaks(nodes, regions, home));
+  const places = new Map(graph.nodes.map((node, i) => [node.slug, i]));
+  for (const region of regions.values())
+    if (nodes.get(region.container)!.role === 'frames') problems.push(...crossings(graph, region, places));
+  problems.push(...strayBreaks(graph, places, regions, home));
   return { regions, home, problems: unique(problems) };
 }
 
-/** 3.3: no edge leaves a branch or iteration but to its container, and none enters from outside. */
-function crossings(nodes: Nodes, region: Region): Problem[] {
-  const problems: Problem[] = [];
-  for (const node of nodes.values()) {
-    if (node.slug === region.container) continue;
-    for (const [port, target] of Object.entries(node.next)) {
-      const to = nodes.get(target);
-      if (to === undefined || to.role === 'end') continue;
-      const pointer = `/steps/${node.slug}/nextSteps/${port}`;
-      if (!region.body.has(node.slug)) {
-        if (region.body.has(target))
-          problems.push({
-            pointer,
-            code: 'edge_enters_branch',
-            message: `This edge leads into a branch of '${region.container}' from outside; only the container begins its branches.`,
-            hint: `Lead it to '${region.container}' instead.`,
-          });
-        continue;
-      }
-      if (target === region.container) continue;
-      for (const branch of region.branches.values()) {
-        if (!branch.has(node.slug) || branch.has(target)) continue;
-        problems.push({
-          pointer,
-          code: 'edge_leaves_branch',
-          message: `This edge leads out of a branch of '${region.container}' to '${target}'; a branch ends at its container, at finish or fail, or at '$end'.`,
-          hint: `Lead it to '${region.container}', and go on from its port done.`,
-        });
-        break;
-      }
-    }
+function graphOf(nodes: ReadonlyMap<string, Node>): Graph {
+  const list = [...nodes.values()];
+  const places = new Map(list.map((node, i) => [node.slug, i]));
+  const before: number[][] = list.map(() => []);
+  const edges = list.map((node, i) =>
+    Object.entries(node.next).flatMap(([port, target]) => {
+      const to = places.get(target);
+      if (to === undefined) return [];
+      before[to]!.push(i);
+      return [{ port, to }];
+    }),
+  );
+  return { nodes: list, edges, before };
+}
+
+/** Breadth-first walks within a region; what was seen is marked with the number of the walk, so that nothing is cleared. */
+class Search {
+  readonly #graph: Graph;
+  readonly #inside: Int32Array;
+  readonly #seen: Int32Array;
+  readonly #after: Int32Array;
+  #region = 0;
+  #walk = 0;
+  #marked = 0;
+
+  constructor(graph: Graph) {
+    this.#graph = graph;
+    this.#inside = new Int32Array(graph.nodes.length);
+    this.#seen = new Int32Array(graph.nodes.length);
+    this.#after = new Int32Array(graph.nodes.length);
   }
+
+  /** The steps that all following walks stay within. */
+  within(inside: readonly number[]): void {
+    this.#region++;
+    for (const at of inside) this.#inside[at] = this.#region;
+  }
+
+  /** Steps reached without passing `without`, in order of distance. */
+  reach(from: readonly number[], without = -1): number[] {
+    const walk = ++this.#walk;
+    const found: number[] = [];
+    const visit = (at: number): void => {
+      if (at === without || this.#inside[at] !== this.#region || this.#seen[at] === walk) return;
+      this.#seen[at] = walk;
+      found.push(at);
+    };
+    for (const at of from) visit(at);
+    for (let i = 0; i < found.length; i++) for (const { to } of this.#graph.edges[found[i]!]!) visit(to);
+    return found;
+  }
+
+  /** Marks what the reserved ports of a container reach. */
+  markAfter(container: number): void {
+    const edges = this.#graph.edges[container]!.filter(({ port }) => CONTAINER_RESERVED.has(port));
+    const reached = this.reach(
+      edges.map(({ to }) => to),
+      container,
+    );
+    for (const at of reached) this.#after[at] = this.#walk;
+    this.#marked = this.#walk;
+  }
+
+  isAfter(at: number): boolean {
+    return this.#after[at] === this.#marked;
+  }
+
+  /** The containers that are met, outer before inner. */
+  containers(entries: readonly number[]): number[] {
+    return this.reach(entries).filter((at) => {
+      const { role } = this.#graph.nodes[at]!;
+      return role === 'loop' || role === 'frames';
+    });
+  }
+}
+
+/** 3.3: no edge leaves a branch or iteration but to its container, and none enters from outside. */
+function crossings(graph: Graph, region: Region, places: ReadonlyMap<string, number>): Problem[] {
+  const { container, body } = region;
+  const at = places.get(container)!;
+  const entering = new Set<number>();
+  for (const slug of body)
+    for (const from of graph.before[places.get(slug)!]!)
+      if (from !== at && !body.has(graph.nodes[from]!.slug)) entering.add(from);
+  const problems: Problem[] = [];
+  for (const from of [...entering].sort((a, b) => a - b))
+    for (const { port, to } of graph.edges[from]!)
+      if (body.has(graph.nodes[to]!.slug)) problems.push(entersBranch(graph.nodes[from]!.slug, port, container));
+  for (const slug of body)
+    for (const { port, to } of graph.edges[places.get(slug)!]!) {
+      const { slug: target, role } = graph.nodes[to]!;
+      if (to === at || role === 'end') continue;
+      const leaves = [...region.branches.values()].some((branch) => branch.has(slug) && !branch.has(target));
+      if (leaves) problems.push(leavesBranch(slug, port, target, container));
+    }
   return problems;
 }
 
-function strayBreaks(nodes: Nodes, regions: ReadonlyMap<string, Region>, home: ReadonlyMap<string, string>): Problem[] {
+function strayBreaks(
+  graph: Graph,
+  places: ReadonlyMap<string, number>,
+  regions: ReadonlyMap<string, Region>,
+  home: ReadonlyMap<string, string>,
+): Problem[] {
+  const isLoop = (slug: string): boolean => graph.nodes[places.get(slug)!]!.role === 'loop';
   const problems: Problem[] = [];
-  for (const node of nodes.values()) {
-    if (node.role !== 'break') continue;
-    const container = home.get(node.slug);
-    if (container !== undefined && nodes.get(container)!.role === 'loop') continue;
-    const across = container !== undefined && enclosingLoop(nodes, regions, container) !== undefined;
+  for (const { slug, role } of graph.nodes) {
+    const container = role === 'break' ? home.get(slug) : undefined;
+    if (role !== 'break' || (container !== undefined && isLoop(container))) continue;
+    let outer = container;
+    while (outer !== undefined && !isLoop(outer)) outer = regions.get(outer)?.outer;
     problems.push({
-      pointer: `/steps/${node.slug}/stepType`,
+      pointer: `${childPointer('/steps', slug)}/stepType`,
       code: 'break_outside_loop',
-      message: across
-        ? `A break leaves a loop of its own branch or iteration; the loop around '${container}' is beyond that boundary.`
-        : 'A break stands in the body of a loop; this one is in none.',
+      message:
+        outer === undefined
+          ? 'A break stands in the body of a loop; this one is in none.'
+          : `A break leaves a loop of its own branch or iteration; the loop around '${container}' is beyond that boundary.`,
     });
   }
   return problems;
 }
 
-function enclosingLoop(nodes: Nodes, regions: ReadonlyMap<string, Region>, container: string): string | undefined {
-  for (let outer = regions.get(container)?.outer; outer !== undefined; outer = regions.get(outer)?.outer) {
-    if (nodes.get(outer)!.role === 'loop') return outer;
-  }
-  return undefined;
+function edgePointer(slug: string, port: string): string {
+  return childPointer(`${childPointer('/steps', slug)}/nextSteps`, port);
+}
+
+function entersBranch(slug: string, port: string, container: string): Problem {
+  return {
+    pointer: edgePointer(slug, port),
+    code: 'edge_enters_branch',
+    message: `This edge leads into a branch of '${container}' from outside; only the container begins its branches.`,
+    hint: `Lead it to '${container}' instead.`,
+  };
+}
+
+function leavesBranch(slug: string, port: string, target: string, container: string): Problem {
+  return {
+    pointer: edgePointer(slug, port),
+    code: 'edge_leaves_branch',
+    message: `This edge leads out of a branch of '${container}' to '${target}'; a branch ends at its container, at finish or fail, or at '$end'.`,
+    hint: `Lead it to '${container}', and go on from its port done.`,
+  };
 }
 
 function ambiguous(slug: string, container: string): Problem {
   return {
-    pointer: `/steps/${slug}`,
+    pointer: childPointer('/steps', slug),
     code: 'ambiguous_region',
     message: `'${slug}' is reached from the body of '${container}' and from its other ports, and leads back to it: it would silently begin '${container}' again.`,
     hint: 'Use two steps: one in the body that ends the tick, one after done that enters anew.',
+  };
+}
+
+function tooDeep(container: string): Problem {
+  return {
+    pointer: childPointer('/steps', container),
+    code: 'containers_too_deep',
+    message: `More than ${MAX_CONTAINER_DEPTH} containers stand within one another here.`,
+    hint: 'Split the definition into workflows that call one another (run_workflow).',
   };
 }
 
