@@ -2,6 +2,7 @@
 import express, { type ErrorRequestHandler, type Express } from 'express';
 import { approvalRoutes } from './approvals.ts';
 import { readRawBody } from './body.ts';
+import { callbackRoutes } from './callbacks.ts';
 import type { Gateway } from './context.ts';
 import { executionActionRoutes } from './execution-actions.ts';
 import { executionRoutes } from './executions.ts';
@@ -41,6 +42,7 @@ export function buildApp(gateway: Gateway): Express {
   expressionRoutes(app);
   secretRoutes(app, gateway);
   webhookRoutes(app, gateway);
+  callbackRoutes(app, gateway);
 
   app.use((req) => {
     throw new HttpProblem('not_found', `There is nothing at this address for ${req.method}.`);

@@ -4,10 +4,12 @@ import { ulid } from 'ulid';
 import { z } from 'zod';
 import { cancelRun, decide, sendMessage, submit, terminateRun } from '../client/run-actions.ts';
 import { readRun } from '../client/run-read.ts';
+import { isCallbackName } from '../definition/callbacks.ts';
 import { bodyAs, jsonBody } from './body.ts';
 import type { Gateway } from './context.ts';
 import { anyJson, checked, nameText, pathText, queryAs } from './door.ts';
 import { principalOf } from './principal.ts';
+import { HttpProblem } from './problem.ts';
 import { requestKey } from './request-key.ts';
 import { resource } from './resource.ts';
 
@@ -66,6 +68,8 @@ export function executionActionRoutes(router: Router, gateway: Gateway): void {
       queryAs(req, noQuery);
       const id = pathText(req, 'id');
       const name = checked(nameText(200), req.params['name'], 'path');
+      if (isCallbackName(name))
+        throw new HttpProblem('invalid_name', 'Messages of that name are callbacks: call the URL that the run gave out.');
       // With an id of its own a message that is sent twice is one message.
       const messageId = requestKey(req) ?? ulid();
       await sendMessage(access, principalOf(req).organizationId, id, {

@@ -1,0 +1,103 @@
+/** `/callbacks/:token` (design.md §5): what a wait_callback step waits for. The token alone counts; callers come from anywhere. */
+import type { Request, Response, Router } from 'express';
+import { deliverCallback, type ExpectedCallback, expectCallback } from '../client/callbacks.ts';
+import { validatePayload } from '../definition/format.ts';
+import { put } from '../definition/json.ts';
+import type { JsonObject } from '../definition/types.ts';
+import type { Json } from '../template/types.ts';
+import { jsonBody, mediaOf, rawBody } from './body.ts';
+import { callbackPage, thanksPage } from './callback-page.ts';
+import type { Gateway } from './context.ts';
+import { typedFields } from './form-fields.ts';
+import { checkKeys, decodeText } from './json-guard.ts';
+import { HttpProblem } from './problem.ts';
+import { type Handlers, methodNotAllowed, resource } from './resource.ts';
+
+export function callbackRoutes(router: Router, gateway: Gateway): void {
+  const any = (handler: (req: Request, res: Response) => Promise<void>): Handlers => ({
+    GET: handler,
+    POST: handler,
+    PUT: handler,
+    PATCH: handler,
+    DELETE: handler,
+  });
+  resource(
+    router,
+    '/callbacks/:token',
+    any(async (req, res) => {
+      res.setHeader('referrer-policy', 'no-referrer');
+      const expected = await expectCallback(gateway.access, String(req.params['token']));
+      await answer(gateway, req, res, expected);
+    }),
+  );
+}
+
+async function answer(gateway: Gateway, req: Request, res: Response, expected: ExpectedCallback): Promise<void> {
+  const { methods, title, schema } = expected;
+  const isRead = req.method === 'GET' || req.method === 'HEAD';
+  if (isRead && !methods.includes('GET') && methods.includes('POST')) {
+    sendPage(res, 200, callbackPage(title, schema === 'unknown' ? undefined : schema));
+    return;
+  }
+  // Whoever only asks for the headers, as link checkers do, has not called back.
+  if (req.method === 'HEAD' && methods.includes('GET')) {
+    res.status(200).end();
+    return;
+  }
+  if (!methods.some((method) => method === req.method)) throw methodNotAllowed(req.method, methods.join(', '));
+  const payload = isRead ? queryOf(req) : bodyOf(req, expected);
+  demandFit(expected, payload);
+  await deliverCallback(gateway.access, expected, payload);
+  if (req.accepts(['json', 'html']) === 'html') sendPage(res, 202, thanksPage(title));
+  else res.status(202).json({ accepted: true });
+}
+
+/** Scripts and other hosts have no business in these pages, and the address, which is the key, is told to nobody. */
+function sendPage(res: Response, status: number, html: string): void {
+  res.setHeader('content-security-policy', "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'");
+  res.status(status).type('html').send(html);
+}
+
+/** @throws HttpProblem `invalid_callback`: nothing was delivered. */
+function demandFit({ schema }: ExpectedCallback, payload: Json): void {
+  if (schema === undefined || schema === 'unknown') return;
+  const problems = validatePayload(schema, payload);
+  const [first] = problems;
+  if (first === undefined) return;
+  throw new HttpProblem(
+    'invalid_callback',
+    `The body is not what is waited for, and was not delivered. ${first.pointer || '/'}: ${first.message}`,
+    { problems },
+  );
+}
+
+/** JSON, a form, or a text; none is null. @throws HttpProblem `unsupported_media_type`, and those of JSON. */
+function bodyOf(req: Request, { schema }: ExpectedCallback): Json {
+  const bytes = rawBody(req);
+  if (bytes.length === 0) return null;
+  const media = mediaOf(req);
+  if (media === 'json') return jsonBody(req) ?? null;
+  if (media === 'form') {
+    const fields = fieldsOf(new URLSearchParams(decodeText(bytes)));
+    return schema === undefined || schema === 'unknown' ? fields : typedFields(schema, fields);
+  }
+  const type = (req.get('content-type') ?? 'text/plain').toLowerCase();
+  if (/^text\/plain\b/.test(type)) return decodeText(bytes);
+  throw new HttpProblem('unsupported_media_type', 'Send the body as JSON, as a form (urlencoded), or as plain text.');
+}
+
+function queryOf(req: Request): JsonObject {
+  const at = req.originalUrl.indexOf('?');
+  return fieldsOf(new URLSearchParams(at < 0 ? '' : req.originalUrl.slice(at + 1)));
+}
+
+/** A name that occurs more than once is a list. @throws HttpProblem `forbidden_key`, `invalid_name`. */
+function fieldsOf(given: URLSearchParams): JsonObject {
+  const fields: JsonObject = {};
+  for (const name of new Set(given.keys())) {
+    const values = given.getAll(name);
+    put(fields, name, values.length === 1 ? (values[0] ?? '') : values);
+  }
+  checkKeys(fields);
+  return fields;
+}
