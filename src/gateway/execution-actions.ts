@@ -69,7 +69,10 @@ export function executionActionRoutes(router: Router, gateway: Gateway): void {
       const id = pathText(req, 'id');
       const name = checked(nameText(200), req.params['name'], 'path');
       if (isCallbackName(name))
-        throw new HttpProblem('invalid_name', 'Messages of that name are callbacks: call the URL that the run gave out.');
+        throw new HttpProblem(
+          'invalid_name',
+          'Messages of that name are callbacks: call the URL that the run gave out.',
+        );
       // With an id of its own a message that is sent twice is one message.
       const messageId = requestKey(req) ?? ulid();
       await sendMessage(access, principalOf(req).organizationId, id, {
