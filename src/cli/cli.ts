@@ -1,0 +1,68 @@
+/** The `signalbox` command: its subcommands, and how each ends (design.md §5, exit codes). */
+import { Command, CommanderError } from 'commander';
+import type { AddCommand, Host } from './commands/command.ts';
+import { addImport } from './commands/import.ts';
+import { addList } from './commands/list.ts';
+import { addLogs } from './commands/logs.ts';
+import { addPush } from './commands/push.ts';
+import { addApprove, addResume } from './commands/resume.ts';
+import { addRun } from './commands/run.ts';
+import { addShow } from './commands/show.ts';
+import { addStart } from './commands/start.ts';
+import { addValidate } from './commands/validate.ts';
+import { CliError, EXIT, type ExitCode } from './exit.ts';
+import type { Terminal } from './terminal.ts';
+
+const commands: readonly AddCommand[] = [
+  addStart,
+  addRun,
+  addValidate,
+  addPush,
+  addList,
+  addShow,
+  addLogs,
+  addResume,
+  addApprove,
+  addImport,
+];
+
+const AFTER_HELP = `
+Everything but start, validate, import and run --dry talks to the gateway at SIGNALBOX_HOST and SIGNALBOX_PORT (127.0.0.1:8787).
+Exit codes: 0 done, 10 the input is wrong, 20 the command line is wrong, 40 the execution failed.`;
+
+/** Runs one command line. Resolves with its exit code; errors have been told on standard error. Never rejects. */
+export async function runCli(args: readonly string[], terminal: Terminal): Promise<number> {
+  let exit: ExitCode = EXIT.ok;
+  const host: Host = {
+    terminal,
+    action:
+      (run) =>
+      async (...given) => {
+        exit = await run(...given);
+      },
+  };
+  const program = new Command('signalbox')
+    .description('Workflows that are data, run durably on Temporal')
+    .addHelpText('after', AFTER_HELP)
+    .showHelpAfterError('(add --help for what may be given)')
+    .configureOutput({
+      writeOut: (text) => terminal.out(text.trimEnd()),
+      writeErr: (text) => terminal.err(text.trimEnd()),
+    })
+    .exitOverride();
+  for (const add of commands) add(program, host);
+  try {
+    await program.parseAsync([...args], { from: 'user' });
+    return exit;
+  } catch (error) {
+    return told(terminal, error);
+  }
+}
+
+function told(terminal: Terminal, error: unknown): number {
+  // Commander has told its own already; asking for help is no error.
+  if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.flags;
+  terminal.err(error instanceof Error ? error.message : String(error));
+  if (error instanceof CliError) for (const line of error.lines) terminal.err(`  ${line}`);
+  return error instanceof Error && 'exitCode' in error ? Number(error.exitCode) : EXIT.broken;
+}

@@ -1,0 +1,63 @@
+/** `signalbox import --from DIALECT FILE`: a definition of another system in the canonical form, as YAML. */
+
+import { Option } from 'commander';
+import { stringify } from 'yaml';
+import { DIALECTS } from '../../definition/dialects.ts';
+import type { Definition } from '../../definition/types.ts';
+import { CliError, EXIT } from '../exit.ts';
+import { checkWritten, findingLines, readDocument } from '../read-document.ts';
+import type { AddCommand } from './command.ts';
+
+/** Members as language.md §1 has them; the rest follows, and steps come last. */
+const ORDER: readonly (keyof Definition)[] = [
+  'name',
+  'slug',
+  'type',
+  'version',
+  'enabled',
+  'description',
+  'tags',
+  'flow',
+  'start',
+  'input',
+  'state',
+  'config',
+  'constraints',
+  'triggers',
+  'output',
+];
+
+export const addImport: AddCommand = (program, { terminal, action }) => {
+  program
+    .command('import')
+    .description('print a definition of another system in the canonical form, as YAML')
+    .argument('<file>', 'the document in YAML or JSON; - is standard input')
+    .addOption(new Option('--from <dialect>', 'the document it is written by').choices(DIALECTS).makeOptionMandatory())
+    .action(
+      action(async (file: string, { from }: { from: string }) => {
+        const written = await readDocument(terminal, file);
+        const checked = checkWritten(terminal, written, { dialect: from });
+        const { definition, secrets } = checked;
+        const lines = findingLines(written, checked);
+        if (definition === undefined) throw new CliError(EXIT.input, `${written.file} cannot be imported.`, lines);
+        for (const line of lines) terminal.err(line);
+        for (const { name } of secrets)
+          terminal.err(`secret ${name}: taken out. Store its value with PUT /api/secrets/${encodeURIComponent(name)}.`);
+        terminal.out(canonicalYaml(definition).trimEnd());
+        return checked.valid ? EXIT.ok : EXIT.input;
+      }),
+    );
+};
+
+/** The definition as YAML that reads from the top, steps last. */
+export function canonicalYaml(definition: Definition): string {
+  const { steps, ...head } = definition;
+  const first = ORDER.filter((member) => member in head);
+  const ordered = Object.fromEntries(
+    [...first, ...Object.keys(head).filter((member) => !first.includes(member as keyof Definition))].map((member) => [
+      member,
+      head[member as keyof typeof head],
+    ]),
+  );
+  return stringify({ ...ordered, steps }, { lineWidth: 120, aliasDuplicateObjects: false });
+}

@@ -1,0 +1,103 @@
+/** `signalbox list`: executions, workflows, or what waits for approval. */
+import { Argument } from 'commander';
+import type { ApprovalView } from '../../client/approvals.ts';
+import type { ExecutionView } from '../../client/run-view.ts';
+import type { DefinitionHead } from '../../definition/actors.ts';
+import { CliError, EXIT } from '../exit.ts';
+import { type Gateway, gatewayOf } from '../gateway.ts';
+import { cut, pretty, table } from '../layout.ts';
+import { jsonFlag, limitOption } from '../options.ts';
+import { waitLine } from '../run-text.ts';
+import type { AddCommand } from './command.ts';
+
+const LISTS = ['executions', 'workflows', 'approvals'] as const;
+type List = (typeof LISTS)[number];
+
+interface ListOptions {
+  readonly workflow?: string;
+  readonly status?: string;
+  readonly limit: number;
+  readonly json?: boolean;
+}
+
+const DEFAULT_LIMIT = 20;
+const WAIT_WIDTH = 80;
+
+export const addList: AddCommand = (program, { terminal, action }) => {
+  program
+    .command('list')
+    .description('list executions (the latest first), workflows, or open approvals')
+    .addArgument(new Argument('[what]', 'what to list').choices(LISTS).default('executions'))
+    .option('--workflow <slug>', 'executions or approvals of this workflow')
+    .option('--status <status>', 'executions of this status, such as waiting or failed')
+    .option('--limit <n>', 'at most so many', limitOption, DEFAULT_LIMIT)
+    .addOption(jsonFlag())
+    .action(
+      action(async (what: List, options: ListOptions) => {
+        const { items, lines, isCut } = await read(gatewayOf(terminal), what, options);
+        if (options.json === true) terminal.out(pretty(items));
+        else if (items.length === 0) terminal.err(`No ${what}.`);
+        else for (const line of lines) terminal.out(line);
+        if (isCut && options.json !== true) terminal.err(`There are more: --limit ${options.limit} left them out.`);
+        return EXIT.ok;
+      }),
+    );
+};
+
+interface Listed {
+  readonly items: readonly unknown[];
+  readonly lines: readonly string[];
+  readonly isCut: boolean;
+}
+
+async function read(gateway: Gateway, what: List, options: ListOptions): Promise<Listed> {
+  const { workflow, status, limit } = options;
+  if (what === 'workflows' && workflow !== undefined) throw misplaced('--workflow', 'executions or approvals');
+  if (what !== 'executions' && status !== undefined) throw misplaced('--status', 'executions');
+  const query = new URLSearchParams({ limit: String(limit) });
+  if (workflow !== undefined) query.set('workflowId', workflow);
+  if (status !== undefined) query.set('status', status);
+  const page = async <T>(path: string) => {
+    const { body } = await gateway.call<{ items: readonly T[]; nextCursor?: string }>('GET', `${path}?${query}`);
+    return { items: body.items, isCut: body.nextCursor !== undefined };
+  };
+  switch (what) {
+    case 'executions': {
+      const found = await page<ExecutionView>('/api/executions');
+      return { ...found, lines: table(['ID', 'STATUS', 'STARTED', 'WAITS FOR'], found.items.map(executionCells)) };
+    }
+    case 'workflows': {
+      const found = await page<DefinitionHead>('/api/workflows');
+      return { ...found, lines: table(['SLUG', 'VERSION', 'ENABLED', 'UPDATED', 'NAME'], found.items.map(headCells)) };
+    }
+    case 'approvals': {
+      const found = await page<ApprovalView>('/api/approvals');
+      return { ...found, lines: table(['ID', 'STEP', 'SINCE', 'MESSAGE'], found.items.map(approvalCells)) };
+    }
+  }
+}
+
+const executionCells = ({ id, status, startedAt, waitingFor }: ExecutionView): string[] => [
+  id,
+  status,
+  startedAt,
+  waitingFor.map((wait) => cut(waitLine(wait), WAIT_WIDTH)).join('; '),
+];
+
+const headCells = ({ slug, version, enabled, updatedAt, name }: DefinitionHead): string[] => [
+  slug,
+  version ?? '',
+  enabled ? 'yes' : 'no',
+  updatedAt,
+  name,
+];
+
+const approvalCells = ({ executionId, path, since, message }: ApprovalView): string[] => [
+  executionId,
+  path,
+  since,
+  cut(message ?? '', WAIT_WIDTH),
+];
+
+const misplaced = (flag: string, of: string): CliError =>
+  new CliError(EXIT.flags, `${flag} is for a list of ${of}. Leave it out.`);

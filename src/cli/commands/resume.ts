@@ -1,0 +1,67 @@
+/** `signalbox resume ID --decision approve|deny` and `signalbox approve ID`: decisions on approvals. */
+import { type Command, Option } from 'commander';
+import type { Json } from '../../template/types.ts';
+import { executionPath } from '../executions.ts';
+import { EXIT, type ExitCode } from '../exit.ts';
+import { gatewayOf } from '../gateway.ts';
+import { pretty } from '../layout.ts';
+import { jsonFlag, jsonOption } from '../options.ts';
+import type { Terminal } from '../terminal.ts';
+import type { AddCommand } from './command.ts';
+
+interface DecideOptions {
+  readonly comments?: string;
+  readonly step?: string;
+  readonly data?: Json;
+  readonly resumeToken?: string;
+  readonly json?: boolean;
+}
+
+export const addResume: AddCommand = (program, { terminal, action }) => {
+  const command = program
+    .command('resume')
+    .description('decide on the approval that an execution waits for')
+    .argument('<id>', 'the execution')
+    .addOption(new Option('--decision <decision>', 'the decision').choices(['approve', 'deny']).makeOptionMandatory());
+  withDetails(command).action(
+    action((id: string, options: DecideOptions & { decision: string }) =>
+      decide(terminal, id, options.decision === 'approve', options),
+    ),
+  );
+};
+
+export const addApprove: AddCommand = (program, { terminal, action }) => {
+  const command = program
+    .command('approve')
+    .description('approve what an execution waits for; the same as resume --decision approve')
+    .argument('<id>', 'the execution');
+  withDetails(command).action(action((id: string, options: DecideOptions) => decide(terminal, id, true, options)));
+};
+
+function withDetails(command: Command): Command {
+  return command
+    .option('--comments <text>', 'why')
+    .option('--step <step>', 'which approval, if several are open: a step, or its path')
+    .option('--data <json>', "what the approval's form asks for", jsonOption)
+    .option('--resume-token <token>', 'refuse if it is not for this very approval')
+    .addOption(jsonFlag());
+}
+
+async function decide(terminal: Terminal, id: string, approve: boolean, options: DecideOptions): Promise<ExitCode> {
+  const { comments, step, data, resumeToken, json } = options;
+  const { body } = await gatewayOf(terminal).call<{ path: string; decision: string }>(
+    'POST',
+    `${executionPath(id)}/approve`,
+    {
+      json: {
+        approve,
+        ...(comments === undefined ? {} : { comments }),
+        ...(step === undefined ? {} : { step }),
+        ...(data === undefined ? {} : { data }),
+        ...(resumeToken === undefined ? {} : { resumeToken }),
+      },
+    },
+  );
+  terminal.out(json === true ? pretty(body) : `${id}  ${body.path} ${body.decision}`);
+  return EXIT.ok;
+}

@@ -1,0 +1,92 @@
+/** `signalbox run FILE`: a run of a definition that is not stored; `--dry` walks it here, without a gateway. */
+import type { Checked } from '../../check/check.ts';
+import type { JsonObject } from '../../definition/types.ts';
+import { dryRun } from '../../history/dry-run.ts';
+import type { Json } from '../../template/types.ts';
+import { dryRunLines } from '../dry-text.ts';
+import { awaitStanding, exitOf, startInline } from '../executions.ts';
+import { CliError, EXIT, type ExitCode } from '../exit.ts';
+import { gatewayOf } from '../gateway.ts';
+import { acceptedInput } from '../input.ts';
+import { pretty } from '../layout.ts';
+import { dialectOption, jsonFlag, jsonOption, objectOption, secondsOption } from '../options.ts';
+import { checkWritten, findingLines, readDocument, type WrittenDocument } from '../read-document.ts';
+import { standingLines } from '../run-text.ts';
+import type { Terminal } from '../terminal.ts';
+import type { AddCommand } from './command.ts';
+
+interface RunOptions {
+  readonly input?: Json;
+  readonly presets?: JsonObject;
+  readonly dry?: boolean;
+  readonly wait: number;
+  readonly dialect?: string;
+  readonly json?: boolean;
+}
+
+const DEFAULT_WAIT_SECONDS = 30;
+
+/** What this host lacks does not matter to a walk that performs nothing. */
+const MOCKED: ReadonlySet<string> = new Set(['unknown_action', 'bash_disabled']);
+
+export const addRun: AddCommand = (program, { terminal, action }) => {
+  program
+    .command('run')
+    .description('run a definition, and wait until it ends or waits for somebody')
+    .argument('<file>', 'the definition in YAML or JSON, in any dialect; - is standard input')
+    .option('--input <json>', "the run's input", jsonOption)
+    .option('--presets <json>', 'step → what it ends with, without being run', objectOption)
+    .option('--dry', 'walk it here: no effect happens, no gateway is needed, sleeps pass')
+    .option('--wait <seconds>', 'how long to wait for the end', secondsOption, DEFAULT_WAIT_SECONDS)
+    .addOption(dialectOption())
+    .addOption(jsonFlag())
+    .action(
+      action(async (file: string, options: RunOptions) => {
+        const written = await readDocument(terminal, file);
+        return options.dry === true ? runDry(terminal, written, options) : runReally(terminal, written, options);
+      }),
+    );
+};
+
+async function runReally(terminal: Terminal, written: WrittenDocument, options: RunOptions): Promise<ExitCode> {
+  const gateway = gatewayOf(terminal);
+  const { executionId } = await startInline(gateway, {
+    definition: written.document,
+    ...(options.dialect === undefined ? {} : { dialect: options.dialect }),
+    ...(options.input === undefined ? {} : { input: options.input }),
+    ...(options.presets === undefined ? {} : { presets: options.presets }),
+  });
+  const { ended: _ended, ...standing } = await awaitStanding(gateway, executionId, options.wait);
+  if (options.json === true) terminal.out(pretty({ executionId, ...standing }));
+  else {
+    terminal.out(`${executionId}  ${standing.status}`);
+    for (const line of standingLines(executionId, standing)) terminal.out(line);
+  }
+  return exitOf(standing);
+}
+
+function runDry(terminal: Terminal, written: WrittenDocument, options: RunOptions): ExitCode {
+  const checked = checkWritten(terminal, written, {
+    inline: true,
+    ...(options.dialect === undefined ? {} : { dialect: options.dialect }),
+  });
+  const definition = demandWalkable(written, checked);
+  const run = dryRun(definition, {
+    now: Date.now(),
+    input: acceptedInput(definition, options.input ?? {}),
+    ...(options.presets === undefined ? {} : { presets: options.presets }),
+  });
+  const problems = [...checked.problems, ...run.problems];
+  if (options.json === true) terminal.out(pretty({ ...run, problems, warnings: checked.warnings }));
+  else {
+    for (const line of findingLines(written, { problems, warnings: checked.warnings })) terminal.err(line);
+    for (const line of dryRunLines(definition, run)) terminal.out(line);
+  }
+  return exitOf(run);
+}
+
+function demandWalkable(written: WrittenDocument, checked: Checked): NonNullable<Checked['definition']> {
+  const { definition, problems, warnings } = checked;
+  if (definition !== undefined && problems.every(({ code }) => MOCKED.has(code))) return definition;
+  throw new CliError(EXIT.input, `${written.file} has problems.`, findingLines(written, { problems, warnings }));
+}

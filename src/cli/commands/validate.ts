@@ -1,0 +1,36 @@
+/** `signalbox validate FILE`: all that can be known of a definition without running it. Needs no gateway. */
+import { EXIT } from '../exit.ts';
+import { pretty } from '../layout.ts';
+import { dialectOption, jsonFlag } from '../options.ts';
+import { checkWritten, findingLines, readDocument } from '../read-document.ts';
+import type { AddCommand } from './command.ts';
+
+interface ValidateOptions {
+  readonly dialect?: string;
+  readonly json?: boolean;
+}
+
+export const addValidate: AddCommand = (program, { terminal, action }) => {
+  program
+    .command('validate')
+    .description('check a definition; every problem with its line and how to mend it')
+    .argument('<file>', 'the definition in YAML or JSON, in any dialect; - is standard input')
+    .addOption(dialectOption())
+    .addOption(jsonFlag())
+    .action(
+      action(async (file: string, { dialect, json }: ValidateOptions) => {
+        const written = await readDocument(terminal, file);
+        const checked = checkWritten(terminal, written, dialect === undefined ? {} : { dialect });
+        const { valid, problems, warnings, hash } = checked;
+        if (json === true) terminal.out(pretty({ valid, dialect: checked.dialect, problems, warnings, hash }));
+        else {
+          for (const line of findingLines(written, checked)) terminal.out(line);
+          const verdict = valid ? 'valid' : `${problems.length} problem${problems.length === 1 ? '' : 's'}`;
+          terminal.out(
+            `${written.file}: ${verdict} (dialect ${checked.dialect}${hash === undefined ? '' : `, ${hash}`})`,
+          );
+        }
+        return valid ? EXIT.ok : EXIT.input;
+      }),
+    );
+};

@@ -1,0 +1,39 @@
+/** A dry run as people read it. */
+import type { Definition } from '../definition/types.ts';
+import type { DryRun, DryStep } from '../history/dry-run.ts';
+import { brief, cut, table } from './layout.ts';
+import { standingLines } from './run-text.ts';
+
+const PATH_WIDTH = 50;
+const INPUT_WIDTH = 90;
+
+export function dryRunLines(definition: Definition, run: DryRun): string[] {
+  const { status, steps, stepsTotal, waits, output, error } = run;
+  const more = stepsTotal === undefined ? [] : [`… and ${stepsTotal - steps.length} more`];
+  return [
+    `${definition.slug}  ${status}  (dry: nothing was done)`,
+    ...table(['PATH', 'KIND', 'STATUS', 'PORT', 'BY', 'INPUT'], steps.map(cells)),
+    ...more,
+    ...standingLines('', {
+      status,
+      ...(output === undefined ? {} : { output }),
+      ...(error === undefined ? {} : { error }),
+    }),
+    ...waits.flatMap((wait) => [
+      `waits for ${wait.kind} at ${wait.path}`,
+      `go on:    --presets '{"${wait.stepSlug}": …}'`,
+    ]),
+  ];
+}
+
+function cells(step: DryStep): string[] {
+  const { path, stepType, status, port, input } = step;
+  return [cut(path, PATH_WIDTH), stepType, status, port ?? '', source(step), brief(input, INPUT_WIDTH)];
+}
+
+/** Where a step's output comes from, if not from the step. */
+function source({ output }: DryStep): string {
+  const { meta } = (output ?? {}) as { meta?: { mocked?: boolean; preset?: boolean } };
+  if (meta?.mocked === true) return 'mock';
+  return meta?.preset === true ? 'preset' : '';
+}

@@ -1,0 +1,76 @@
+/** Executions over the gateway: followed until they end, or until they wait for somebody. */
+import type { Step } from '../client/trace.ts';
+import type { Json } from '../template/types.ts';
+import { EXIT, type ExitCode } from './exit.ts';
+import type { Gateway } from './gateway.ts';
+import type { Standing } from './run-text.ts';
+
+/** These end only by somebody's word; clocks and children end by themselves. */
+const OUTSIDE_WAITS: ReadonlySet<string> = new Set(['approval', 'input', 'message', 'callback']);
+
+export const executionPath = (id: string): string => `/api/executions/${encodeURIComponent(id)}`;
+
+/** How the run stands: at its end, at a wait for somebody outside, or when `seconds` are over. */
+export async function awaitStanding(
+  gateway: Gateway,
+  id: string,
+  seconds: number,
+): Promise<Standing & { ended: boolean }> {
+  const until = Date.now() + seconds * 1000;
+  for (;;) {
+    const isLast = Date.now() >= until;
+    const wait = isLast ? 0 : 1;
+    const { status, body } = await gateway.call<Standing>('GET', `${executionPath(id)}/result?wait=${wait}`, {
+      waitSeconds: wait,
+    });
+    if (status === 200) return { ...body, ended: true };
+    const waits = body.status === 'waiting' && body.waitingFor?.some(({ kind }) => OUTSIDE_WAITS.has(kind)) === true;
+    if (waits || isLast) return { ...body, ended: false };
+  }
+}
+
+/** All steps so far. */
+export async function allSteps(gateway: Gateway, id: string): Promise<Step[]> {
+  const steps: Step[] = [];
+  for await (const page of stepPages(gateway, id, 10_000)) steps.push(...page.items);
+  return steps;
+}
+
+export interface StepPage {
+  readonly items: readonly Step[];
+  readonly nextCursor?: string;
+}
+
+export async function* stepPages(gateway: Gateway, id: string, limit: number): AsyncGenerator<StepPage> {
+  let cursor: string | undefined;
+  do {
+    const page: StepPage = await stepPage(gateway, id, limit, cursor);
+    yield page;
+    cursor = page.nextCursor;
+  } while (cursor !== undefined);
+}
+
+export async function stepPage(gateway: Gateway, id: string, limit: number, cursor?: string): Promise<StepPage> {
+  const after = cursor === undefined ? '' : `&cursor=${encodeURIComponent(cursor)}`;
+  const { body } = await gateway.call<StepPage>('GET', `${executionPath(id)}/steps?limit=${limit}${after}`);
+  return body;
+}
+
+/** 40 for a run that ended otherwise than well. */
+export function exitOf({ status }: Pick<Standing, 'status'>): ExitCode {
+  return status === 'failed' || status === 'cancelled' || status === 'aborted' ? EXIT.failed : EXIT.ok;
+}
+
+export interface StartedExecution {
+  readonly executionId: string;
+  readonly status: string;
+}
+
+/** Starts a run of a definition that is not stored. */
+export async function startInline(
+  gateway: Gateway,
+  request: { definition: Json; dialect?: string; input?: Json; presets?: Json },
+): Promise<StartedExecution> {
+  const { body } = await gateway.call<StartedExecution>('POST', '/api/executions', { json: request });
+  return body;
+}

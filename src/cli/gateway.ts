@@ -1,0 +1,111 @@
+/** The gateway as the command calls it: found by SIGNALBOX_HOST and SIGNALBOX_PORT, every refusal a CliError. */
+import { readConfig } from '../config.ts';
+import type { Problem } from '../definition/types.ts';
+import type { Json } from '../template/types.ts';
+import { CliError, EXIT } from './exit.ts';
+import { problemLine } from './problem-lines.ts';
+import { runningStack } from './start/stack-file.ts';
+import type { Terminal } from './terminal.ts';
+
+const PATIENCE_MS = 30_000;
+
+export interface Call {
+  readonly json?: Json;
+  /** A document as it was written, JSON or YAML. */
+  readonly document?: string;
+  /** How long the answer may take beyond the usual. */
+  readonly waitSeconds?: number;
+}
+
+export interface Answer<T> {
+  readonly status: number;
+  readonly body: T;
+}
+
+export interface Gateway {
+  readonly url: string;
+  /** @throws CliError where nothing answers, or the answer is a problem. */
+  call<T>(method: string, path: string, call?: Call): Promise<Answer<T>>;
+}
+
+export function gatewayOf({ env }: Terminal): Gateway {
+  const url = gatewayUrl(env);
+  return {
+    url,
+    call: async <T>(method: string, path: string, call: Call = {}) => {
+      const response = await send(url, method, path, call, env);
+      const body = await bodyOf(response, url);
+      if (!response.ok) throw refusal(response.status, body);
+      return { status: response.status, body: body as T };
+    },
+  };
+}
+
+/** A stack on a free port is found by the note in its data folder. */
+function gatewayUrl(env: NodeJS.ProcessEnv): string {
+  const { host, port, dataDir } = readConfig(env);
+  if (port !== 0) return `http://${reachable(host)}:${port}`;
+  const noted = runningStack(dataDir)?.gateway?.url;
+  if (noted !== undefined) return noted;
+  throw new CliError(
+    EXIT.input,
+    `No stack runs on ${dataDir}. Start one with npm start, or set SIGNALBOX_PORT to the port of the gateway.`,
+  );
+}
+
+/** What listens on every interface is reached on this machine's own. */
+function reachable(host: string): string {
+  if (host === '0.0.0.0') return '127.0.0.1';
+  if (host === '::') return '[::1]';
+  return host.includes(':') ? `[${host}]` : host;
+}
+
+async function send(url: string, method: string, path: string, call: Call, env: NodeJS.ProcessEnv): Promise<Response> {
+  const key = env['SIGNALBOX_API_KEY'];
+  const { json, document, waitSeconds = 0 } = call;
+  try {
+    return await fetch(`${url}${path}`, {
+      method,
+      headers: {
+        ...(json === undefined ? {} : { 'content-type': 'application/json' }),
+        ...(document === undefined ? {} : { 'content-type': 'application/yaml' }),
+        ...(key === undefined || key === '' ? {} : { authorization: `Bearer ${key}` }),
+      },
+      ...(json === undefined ? {} : { body: JSON.stringify(json) }),
+      ...(document === undefined ? {} : { body: document }),
+      signal: AbortSignal.timeout(PATIENCE_MS + waitSeconds * 1000),
+    });
+  } catch (error) {
+    const isLate = error instanceof Error && error.name === 'TimeoutError';
+    throw new CliError(
+      EXIT.input,
+      isLate
+        ? `The gateway at ${url} did not answer in time. Look into its log, gateway.log in the data folder.`
+        : `No gateway answers at ${url}. Start one with npm start, or set SIGNALBOX_HOST and SIGNALBOX_PORT to where it listens.`,
+    );
+  }
+}
+
+async function bodyOf(response: Response, url: string): Promise<Json> {
+  const text = await response.text();
+  if (text === '') return null;
+  try {
+    return JSON.parse(text) as Json;
+  } catch {
+    throw new CliError(
+      EXIT.input,
+      `What answers at ${url} is no Signalbox gateway. Set SIGNALBOX_HOST and SIGNALBOX_PORT to where it listens.`,
+    );
+  }
+}
+
+/** A problem (RFC 9457) as the command tells it. */
+function refusal(status: number, body: Json): CliError {
+  const { detail, code, problems } = (body ?? {}) as { detail?: string; code?: string; problems?: readonly Problem[] };
+  const message = detail ?? `The gateway answered with status ${status}.`;
+  return new CliError(
+    status >= 500 && status !== 503 ? EXIT.broken : EXIT.input,
+    code === undefined ? message : `${message} (${code})`,
+    (problems ?? []).map((problem) => problemLine('error', problem)),
+  );
+}

@@ -1,0 +1,19 @@
+/** The input of a run that is walked here, held to what the definition declares, as the gateway holds it. */
+import { validatePayload, withDefaults } from '../definition/format.ts';
+import type { Definition } from '../definition/types.ts';
+import type { Json } from '../template/types.ts';
+import { CliError, EXIT } from './exit.ts';
+import { problemLine } from './problem-lines.ts';
+
+/** The input with the defaults of its format. @throws CliError where it is not what is declared. */
+export function acceptedInput(definition: Definition, given: Json): Json {
+  if (definition.input === undefined) return given;
+  const input = withDefaults(definition.input, given);
+  const problems = validatePayload(definition.input, input);
+  if (problems.length === 0) return input;
+  throw new CliError(
+    EXIT.input,
+    `The input is not what ${definition.slug} declares. Give it with --input.`,
+    problems.map((problem) => problemLine('error', problem)),
+  );
+}

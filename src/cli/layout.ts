@@ -1,0 +1,41 @@
+/** Text for people: tables, times, and JSON on one line. */
+import type { Json } from '../template/types.ts';
+
+/** Columns as wide as their widest cell, two spaces apart; a column without any text is left out. */
+export function table(head: readonly string[], rows: readonly (readonly string[])[]): string[] {
+  const columns = head.map((_, n) => n).filter((n) => rows.some((row) => (row[n] ?? '') !== ''));
+  const widths = new Map(
+    columns.map((n) => [n, Math.max(...[head, ...rows].map((row) => (row[n] ?? '').length))] as const),
+  );
+  const line = (row: readonly string[]) =>
+    columns
+      .map((n) => (row[n] ?? '').padEnd(widths.get(n) ?? 0))
+      .join('  ')
+      .trimEnd();
+  return [line(head), ...rows.map(line)];
+}
+
+/** A value on one line of at most `width` characters. */
+export function brief(value: Json | undefined, width = 120): string {
+  const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? '');
+  return cut(text.replaceAll(/\s+/g, ' '), width);
+}
+
+export function cut(text: string, width: number): string {
+  return text.length <= width ? text : `${text.slice(0, width - 1)}…`;
+}
+
+export const pretty = (value: unknown): string => JSON.stringify(value, null, 2);
+
+/** Between two times in ISO 8601: `412 ms`, `3.2 s`, `5 min`, `2.5 h`, `3.1 d`. */
+export function took(from: string, to: string): string {
+  const ms = Date.parse(to) - Date.parse(from);
+  const units = [
+    [86_400_000, 'd'],
+    [3_600_000, 'h'],
+    [60_000, 'min'],
+    [1_000, 's'],
+  ] as const;
+  for (const [size, unit] of units) if (ms >= size) return `${Number((ms / size).toFixed(1))} ${unit}`;
+  return `${ms} ms`;
+}

@@ -1,0 +1,45 @@
+/** Problems of a definition as lines that editors and people can follow: file, line, column, sentence. */
+import { isMap, isSeq, LineCounter, type Node, parseDocument } from 'yaml';
+import type { Problem } from '../definition/types.ts';
+
+export type Severity = 'error' | 'warning';
+
+export interface Place {
+  readonly line: number;
+  readonly column: number;
+}
+
+/** `error /steps/pay/config/url: sentence (code). Hint`, with `file:line:column` in front where they are known. */
+export function problemLine(severity: Severity, problem: Problem, file?: string, place?: Place): string {
+  const { pointer, code, message, hint } = problem;
+  const where = file === undefined ? '' : `${file}${place === undefined ? '' : `:${place.line}:${place.column}`} `;
+  return `${where}${severity} ${pointer === '' ? '/' : pointer}: ${message} (${code})${hint === undefined ? '' : ` ${hint}`}`;
+}
+
+/** Where in the text a JSON pointer leads, or its nearest parent that is there. Lines and columns from 1. */
+export function placesIn(text: string): (pointer: string) => Place | undefined {
+  const lines = new LineCounter();
+  let root: Node | null;
+  try {
+    root = parseDocument(text, { lineCounter: lines, uniqueKeys: false, logLevel: 'silent' }).contents;
+  } catch {
+    return () => undefined;
+  }
+  return (pointer) => {
+    const start = nodeAt(root, pointer)?.range?.[0];
+    if (start === undefined) return undefined;
+    const { line, col } = lines.linePos(start);
+    return { line, column: col };
+  };
+}
+
+function nodeAt(root: Node | null, pointer: string): Node | null {
+  let here = root;
+  for (const token of pointer.split('/').slice(1)) {
+    const key = token.replaceAll('~1', '/').replaceAll('~0', '~');
+    const next = isMap(here) ? here.get(key, true) : isSeq(here) ? here.get(Number(key), true) : undefined;
+    if (next === undefined || next === null) break;
+    here = next as Node;
+  }
+  return here;
+}

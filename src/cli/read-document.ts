@@ -1,0 +1,58 @@
+/** FILE of the command line: a definition in JSON or YAML, in any dialect; `-` is standard input. */
+import { readFile } from 'node:fs/promises';
+import { type Checked, type CheckOptions, check } from '../check/check.ts';
+import { hookProblems } from '../client/hook-config.ts';
+import { readConfig } from '../config.ts';
+import { parseDocument } from '../definition/parse.ts';
+import type { Json } from '../template/types.ts';
+import { CliError, EXIT } from './exit.ts';
+import { placesIn, problemLine } from './problem-lines.ts';
+import type { Terminal } from './terminal.ts';
+
+export interface WrittenDocument {
+  /** As it is named in messages. */
+  readonly file: string;
+  readonly text: string;
+  readonly document: Json;
+}
+
+/** @throws CliError where there is no such file, or it is neither JSON nor YAML. */
+export async function readDocument(terminal: Terminal, file: string): Promise<WrittenDocument> {
+  const text = await readText(terminal, file);
+  const name = file === '-' ? '<stdin>' : file;
+  const parsed = parseDocument(text);
+  if ('document' in parsed) return { file: name, text, document: parsed.document };
+  const lines = parsed.problems.map((problem) => {
+    const { line, column } = problem;
+    return problemLine('error', problem, name, line === undefined ? undefined : { line, column: column ?? 1 });
+  });
+  throw new CliError(EXIT.input, `${name} cannot be read as a document.`, lines);
+}
+
+/** The text of a file, or standard input. @throws CliError where it cannot be read. */
+export async function readText(terminal: Terminal, file: string): Promise<string> {
+  if (file === '-') return terminal.input();
+  try {
+    return await readFile(file, 'utf8');
+  } catch (error) {
+    const reason = error instanceof Error && 'code' in error ? String(error.code) : 'unknown';
+    throw new CliError(EXIT.input, `${file} cannot be read (${reason}). Name a file, or - for standard input.`);
+  }
+}
+
+/** What the gateway would say of the document, asked here: nothing has to run for that. */
+export function checkWritten(terminal: Terminal, written: WrittenDocument, options: CheckOptions): Checked {
+  const checked = check(written.document, { bash: readConfig(terminal.env).bashAllowed, ...options });
+  if (!checked.valid || checked.definition === undefined) return checked;
+  const problems = hookProblems(checked.definition);
+  return problems.length === 0 ? checked : { ...checked, valid: false, problems };
+}
+
+/** Every problem and warning as a line with its place in the file. */
+export function findingLines({ file, text }: WrittenDocument, found: Pick<Checked, 'problems' | 'warnings'>): string[] {
+  const placeOf = placesIn(text);
+  return [
+    ...found.problems.map((problem) => problemLine('error', problem, file, placeOf(problem.pointer))),
+    ...found.warnings.map((problem) => problemLine('warning', problem, file, placeOf(problem.pointer))),
+  ];
+}

@@ -1,0 +1,81 @@
+/** An execution as people read it. */
+import type { ExecutionView } from '../client/run-view.ts';
+import type { Step } from '../client/trace.ts';
+import type { RunError, RunStatus, WaitingFor } from '../definition/run.ts';
+import type { Json } from '../template/types.ts';
+import { brief, cut, pretty, table, took } from './layout.ts';
+
+/** What a run has come to, by its end or by a wait. */
+export interface Standing {
+  readonly status: RunStatus;
+  readonly output?: Json;
+  readonly error?: RunError;
+  readonly waitingFor?: readonly WaitingFor[];
+}
+
+const PATH_WIDTH = 70;
+const DETAILS_WIDTH = 400;
+
+/** `approval at review until 2026-01-16T10:30:00.000Z: Refund 12?` */
+export function waitLine({ kind, path, until, message, name, executionId }: WaitingFor): string {
+  const about = message ?? name ?? executionId;
+  return `${kind} at ${path}${until === undefined ? '' : ` until ${until}`}${about === undefined ? '' : `: ${about}`}`;
+}
+
+/** `http_status at pay after 3 attempts: The server answered 500.` */
+export function errorLine({ code, path, attempts, message }: RunError): string {
+  const where = path === undefined || path === '' ? '' : ` at ${path}`;
+  return `${code}${where}${attempts === undefined || attempts < 2 ? '' : ` after ${attempts} attempts`}: ${message}`;
+}
+
+/** Output, error and waits, and what to do about an approval. */
+export function standingLines(id: string, { output, error, waitingFor = [] }: Standing): string[] {
+  const lines: string[] = [];
+  for (const wait of waitingFor) {
+    lines.push(`waits for ${waitLine(wait)}`);
+    if (wait.kind === 'approval') lines.push(`decide:   signalbox resume ${id} --decision approve|deny`);
+  }
+  if (error !== undefined) {
+    lines.push(`error: ${errorLine(error)}`);
+    if (error.details !== undefined) lines.push(`details: ${brief(error.details, DETAILS_WIDTH)}`);
+  }
+  if (output !== undefined) lines.push(pretty(output));
+  return lines;
+}
+
+export const STEP_HEAD = ['PATH', 'KIND', 'STATUS', 'PORT', 'TRIES', 'TOOK', 'ABOUT'];
+
+/** One line of a table of steps; what failed says why. */
+export function stepCells(step: Step): string[] {
+  const { path, stepType, status, port, attempts, startedAt, completedAt, error } = step;
+  return [
+    cut(path, PATH_WIDTH),
+    stepType,
+    status,
+    port ?? '',
+    attempts > 1 ? String(attempts) : '',
+    completedAt === undefined ? '' : took(startedAt, completedAt),
+    error === undefined ? '' : `${error.code}: ${cut(error.message, 100)}`,
+  ];
+}
+
+/** Everything about an execution: what, when, by whom, where it stands, and its steps. */
+export function executionLines(execution: ExecutionView, steps: readonly Step[]): string[] {
+  const { id, status, workflowId, workflowVersion, startedAt, completedAt, trigger, initiator, parentId } = execution;
+  const { url } = execution.temporal;
+  const facts: [string, string | undefined][] = [
+    ['workflow', [workflowId, workflowVersion].filter((part) => part !== undefined).join(' ')],
+    ['started', `${startedAt}${completedAt === undefined ? '' : `, took ${took(startedAt, completedAt)}`}`],
+    ['trigger', [trigger.type, trigger.id].filter((part) => part !== undefined).join(' ')],
+    ['by', initiator],
+    ['parent', parentId],
+    ['web ui', url],
+    ['input', execution.input === undefined ? undefined : brief(execution.input)],
+  ];
+  return [
+    `${id}  ${status}`,
+    ...facts.flatMap(([name, value]) => (value === undefined ? [] : [`${name.padEnd(8)}  ${value}`])),
+    ...standingLines(id, execution),
+    ...(steps.length === 0 ? [] : ['', ...table(STEP_HEAD, steps.map(stepCells))]),
+  ];
+}
