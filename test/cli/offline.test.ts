@@ -1,0 +1,146 @@
+import { afterAll, describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { check } from '../../src/check/check.ts';
+import { cli, filesFolder } from './terminal.ts';
+
+const files = filesFolder();
+afterAll(() => files.remove());
+
+const good = files.write(
+  'good.yaml',
+  `name: Refund
+input: {amount: number}
+steps:
+  big: {stepType: condition, config: {expression: input.amount > 100}, nextSteps: {true: review, false: pay}}
+  review: {stepType: approval, config: {message: 'Refund {{ input.amount }}?'}, nextSteps: {approved: pay}}
+  pay:
+    stepType: http
+    config: {method: POST, url: 'https://pay.example.com/', body: {cents: '{{ input.amount }}'}}
+    nextSteps: {success: done}
+  done: {stepType: finish, config: {output: '{{ steps.pay.output.data }}'}}
+`,
+);
+const bad = files.write('bad.yaml', 'name: Bad\nsteps:\n  a:\n    stepType: finnish\n');
+
+describe('signalbox validate', () => {
+  it('answers for a good definition with its dialect and hash', async () => {
+    const { exit, out } = await cli(['validate', good]);
+    expect(exit).toBe(0);
+    expect(out).toMatch(/good\.yaml: valid \(dialect canonical, sha256:[0-9a-f]{64}\)$/);
+  });
+
+  it('names file, line and column of every problem, and how to mend it', async () => {
+    const { exit, out } = await cli(['validate', bad]);
+    expect(exit).toBe(10);
+    expect(out).toContain('bad.yaml:4:15 error /steps/a/stepType: There is no step kind');
+    expect(out).toContain('Did you mean "finish"?');
+    expect(out).toContain('1 problem');
+  });
+
+  it('reads standard input, and answers programs in JSON', async () => {
+    const input = JSON.stringify({ name: 'Hello', steps: { hello: { stepType: 'finish' } } });
+    const { exit, out } = await cli(['validate', '-', '--json'], { input });
+    expect(exit).toBe(0);
+    expect(JSON.parse(out)).toMatchObject({ valid: true, dialect: 'canonical', problems: [] });
+  });
+
+  it('ends with 10 for what is no file and for what is no document, saying where', async () => {
+    const none = await cli(['validate', '/nowhere/at-all.yaml']);
+    expect(none).toMatchObject({ exit: 10, out: '' });
+    expect(none.err).toContain('cannot be read (ENOENT)');
+    const broken = await cli(['validate', '-'], { input: 'name: x\nsteps: [a\nb: 1\n' });
+    expect(broken.exit).toBe(10);
+    expect(broken.err).toMatch(/<stdin>:\d+:\d+ error/);
+  });
+});
+
+describe('signalbox run --dry', () => {
+  it('walks without effects, shows the inputs, and stops where somebody is asked', async () => {
+    const { exit, out } = await cli(['run', good, '--dry', '--input', '{"amount": 120}']);
+    expect(exit).toBe(0);
+    expect(out).toContain('refund  waiting  (dry: nothing was done)');
+    expect(out).toContain('waits for approval at review');
+    const small = await cli(['run', good, '--dry', '--input', '{"amount": 12}']);
+    expect(small.out).toMatch(/pay +http +completed +success +mock +\{.*"cents":12/);
+    expect(small.out).toContain('refund  completed');
+  });
+
+  it('goes on with presets, and answers programs in JSON', async () => {
+    const presets = '{"review": {"data": {"decision": "approved"}}, "pay": {"paid": true}}';
+    const { out } = await cli(['run', good, '--dry', '--json', '--input', '{"amount": 120}', '--presets', presets]);
+    expect(JSON.parse(out)).toMatchObject({ status: 'completed', output: { paid: true }, waits: [], problems: [] });
+  });
+
+  it('ends with 40 when the run would fail, and with 10 for an input that is not as declared', async () => {
+    const failing = await cli(['run', '-', '--dry'], {
+      input: 'steps: {a: {stepType: fail, config: {code: no, message: No.}}}',
+    });
+    expect(failing.exit).toBe(40);
+    expect(failing.out).toContain('error: no at a: No.');
+    const wrong = await cli(['run', good, '--dry', '--input', '{"amount": "much"}']);
+    expect(wrong.exit).toBe(10);
+    expect(wrong.err).toContain('/amount');
+  });
+
+  it('mocks an action that this host does not offer, and says so', async () => {
+    const input = 'steps: {book: {stepType: action, config: {type: shop.book}}}';
+    const { exit, out, err } = await cli(['run', '-', '--dry'], { input });
+    expect(exit).toBe(0);
+    expect(out).toMatch(/book +action +completed +success +mock/);
+    expect(err).toContain('unknown_action');
+  });
+});
+
+describe('signalbox import', () => {
+  const task = JSON.stringify({
+    name: 'Send on',
+    steps: [{ name: 'answer', action: { return: true }, input: { value: '@input.value' } }],
+  });
+
+  it('prints canonical YAML that has the same hash', async () => {
+    const { exit, out, err } = await cli(['import', '--from', '001', '-'], { input: task });
+    expect({ exit, err }).toEqual({ exit: 0, err: '' });
+    const again = check(parse(out));
+    expect(again.problems).toEqual([]);
+    expect(again.hash).toBe(check(JSON.parse(task), { dialect: '001' }).hash);
+    expect(out.indexOf('steps:')).toBeGreaterThan(out.indexOf('name:'));
+  });
+
+  it('tells problems on standard error, and never prints a clear secret', async () => {
+    const input = JSON.stringify({
+      name: 'Hooked',
+      steps: { a: { stepType: 'action', config: { type: 'shop.book' } } },
+      triggers: [{ name: 'in', type: 'webhook', config: { path: 'in', scheme: 'github', secret: 'top-secret-value' } }],
+    });
+    const { exit, out, err } = await cli(['import', '--from', 'canonical', '-'], { input });
+    expect(exit).toBe(10);
+    expect(err).toContain('unknown_action');
+    expect(err).toContain('PUT /api/secrets/workflows%2Fhooked%2Ftriggers%2Fin%2Fsecret');
+    expect(parse(out)).toMatchObject({ slug: 'hooked' });
+    expect(out + err).not.toContain('top-secret-value');
+  });
+});
+
+describe('the command line', () => {
+  it('ends with 20 for what it does not know, and with 0 for help', async () => {
+    expect((await cli(['validat', good])).exit).toBe(20);
+    expect((await cli(['run', good, '--speed', '9'])).exit).toBe(20);
+    expect((await cli(['run', good, '--dry', '--input', '{'])).exit).toBe(20);
+    expect((await cli(['resume', 'run.x', '--decision', 'maybe'])).exit).toBe(20);
+    expect((await cli(['import', good])).exit).toBe(20);
+    expect((await cli([])).exit).toBe(20);
+    const help = await cli(['--help']);
+    expect(help.exit).toBe(0);
+    for (const name of ['start', 'run', 'validate', 'push', 'list', 'show', 'logs', 'resume', 'approve', 'import'])
+      expect(help.out).toContain(name);
+  });
+
+  it('says what to do when no gateway answers', async () => {
+    const { exit, err } = await cli(['list'], { env: { SIGNALBOX_PORT: '1' } });
+    expect(exit).toBe(10);
+    expect(err).toContain('No gateway answers at http://127.0.0.1:1. Start one with npm start');
+    const stackless = await cli(['list'], { env: { SIGNALBOX_PORT: '0', SIGNALBOX_DATA: '/nowhere' } });
+    expect(stackless).toMatchObject({ exit: 10 });
+    expect((await cli(['list'], { env: { SIGNALBOX_PORT: 'many' } })).exit).toBe(20);
+  });
+});

@@ -1,0 +1,35 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { runCli } from '../../src/cli/cli.ts';
+
+export type CliRun = { exit: number; out: string; err: string };
+
+/** Runs a command line in this process. Nothing of the surrounding environment is seen. */
+export async function cli(
+  args: readonly string[],
+  given: { env?: NodeJS.ProcessEnv; input?: string } = {},
+): Promise<CliRun> {
+  const out: string[] = [];
+  const err: string[] = [];
+  const exit = await runCli(args, {
+    env: given.env ?? {},
+    out: (text) => out.push(text),
+    err: (text) => err.push(text),
+    input: async () => given.input ?? '',
+  });
+  return { exit, out: out.join('\n'), err: err.join('\n') };
+}
+
+/** A folder for files of one test file. */
+export function filesFolder(): { write(name: string, text: string): string; remove(): void } {
+  const folder = mkdtempSync(join(tmpdir(), 'signalbox-cli-'));
+  return {
+    write: (name, text) => {
+      const path = join(folder, name);
+      writeFileSync(path, text);
+      return path;
+    },
+    remove: () => rmSync(folder, { recursive: true, force: true }),
+  };
+}
