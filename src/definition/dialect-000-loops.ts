@@ -1,5 +1,5 @@
 /** Loops of document 000: where a walk ends within them, and what their items are called. */
-import { type Edges, loopBody } from './flow.ts';
+import { type Edges, loopBody, sourcesOf } from './flow.ts';
 import type { Import } from './imported.ts';
 import { isObject, put } from './json.ts';
 import { below } from './pointer.ts';
@@ -25,9 +25,10 @@ const PORTS: { readonly [stepType: string]: readonly string[] } = {
  */
 export function loopEndings(into: Import): void {
   const edges = edgesOf(into);
+  const sources = sourcesOf(edges);
   for (const [slug, step] of Object.entries(into.steps)) {
     if (!isObject(step) || step['stepType'] !== 'loop') continue;
-    const body = loopBody(edges, slug);
+    const body = loopBody(edges, sources, slug);
     for (const inner of body) endInBody(into.steps[inner]);
     const config = isObject(step['config']) ? step['config'] : {};
     if (config['continueOnError'] === undefined) continue;
@@ -62,10 +63,11 @@ function wire(step: unknown, port: string, target: string): void {
 /** `itemVariable`: in the body, `customer` is what the canonical form calls `loop.item`, or `loop.parent.item` in a loop within. */
 export function renameLoopItems(into: Import, document: JsonObject): void {
   const edges = edgesOf(into);
+  const sources = sourcesOf(edges);
   const config = isObject(document['config']) ? document['config'] : {};
   const variables = isObject(config['variables']) ? config['variables'] : {};
   const loops = Object.entries(into.steps).filter(([, step]) => isObject(step) && step['stepType'] === 'loop');
-  const bodies = new Map(loops.map(([slug]) => [slug, loopBody(edges, slug)]));
+  const bodies = new Map(loops.map(([slug]) => [slug, loopBody(edges, sources, slug)]));
   for (const [slug, step] of loops) {
     if (!isObject(step) || !isObject(step['config']) || step['config']['itemVariable'] === undefined) continue;
     const { itemVariable, ...rest } = step['config'];

@@ -62,7 +62,8 @@ export function from001(document: JsonObject): Imported {
   for (const [index, step] of steps.entries()) {
     const at = below('/steps', index);
     const slug = isObject(step) && typeof step['name'] === 'string' ? slugs.get(step['name']) : undefined;
-    if (isObject(step) && slug !== undefined) into.step(slug, step001(step, slug, at, slugs, into), at);
+    if (isObject(step) && slug !== undefined && !Object.hasOwn(into.steps, slug))
+      into.step(slug, step001(step, slug, at, slugs, into), at);
   }
   return into.done(outer(document));
 }

@@ -29,6 +29,7 @@ const OUTER: ReadonlySet<string> = new Set([
 ]);
 const DEFAULT_MAX_STEPS = 50;
 const MAX_LISTS = 150;
+const MAX_NAME = 200;
 
 export function from002(document: JsonObject): Imported {
   const into = new Import();
@@ -193,7 +194,7 @@ class Flow {
       if (step[member] !== undefined && !converted.lists.includes(member))
         this.into.lost(below(at, member), `A ${converted.type} step has no "${member}"; it is left out.`);
     }
-    if (id !== slug) added['name'] = id;
+    if (id !== slug) added['name'] = id.length > MAX_NAME ? `…${id.slice(1 - MAX_NAME)}` : id;
     Object.assign(added, converted.step, Object.keys(next).length > 0 ? { nextSteps: next } : {});
   }
 

@@ -82,14 +82,12 @@ function directPredecessors(edges: Edges, into: Import): Map<string, Set<string>
   const resolved = new Map<string, Set<string>>();
   for (const slug of edges.keys()) {
     const found = new Set<string>();
-    const seen = new Set<string>();
-    const open = [...(direct.get(slug) ?? [])];
-    for (let source = open.pop(); source !== undefined; source = open.pop()) {
-      if (seen.has(source)) continue;
-      seen.add(source);
+    // A set that grows while it is walked: a condition adds those before it.
+    const asked = new Set(direct.get(slug) ?? []);
+    for (const source of asked) {
       const step = into.steps[source];
-      if (isObject(step) && step['stepType'] === 'condition') open.push(...(direct.get(source) ?? []));
-      else found.add(source);
+      if (!isObject(step) || step['stepType'] !== 'condition') found.add(source);
+      else for (const earlier of direct.get(source) ?? []) asked.add(earlier);
     }
     resolved.set(slug, found);
   }

@@ -61,7 +61,8 @@ const SPELLINGS: { readonly [stepType: string]: { readonly [canonical: string]: 
 };
 
 export function node004(node: JsonObject, at: string, slugs: Slugs, into: Import): JsonObject {
-  const stepType = String(node['type'] ?? node['stepType'] ?? '');
+  const said = node['type'] ?? node['stepType'];
+  const stepType = typeof said === 'string' ? said : '';
   const written = isObject(node['config']) ? node['config'] : isObject(node['data']) ? node['data'] : undefined;
   const place = isObject(node['config']) ? below(at, 'config') : isObject(node['data']) ? below(at, 'data') : at;
   const config = written === undefined ? rest(node) : { ...written };
@@ -165,7 +166,12 @@ function edges(
   const lead = (port: string, target: Json | undefined, place: string): void => {
     if (target === undefined || target === null || target === '') return;
     if (typeof target === 'string' && slugs.has(target)) put(next, port, slugs.get(target) ?? target);
-    else into.problem(place, 'unknown_step', `The flow has no node "${String(target).slice(0, 80)}".`);
+    else
+      into.problem(
+        place,
+        'unknown_step',
+        `The flow has no node ${typeof target === 'string' ? `"${target.slice(0, 80)}"` : 'of that name'}.`,
+      );
   };
   if (isObject(node['nextSteps'])) {
     for (const [port, target] of Object.entries(node['nextSteps']))

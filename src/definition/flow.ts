@@ -15,12 +15,32 @@ export function reached(edges: Edges, from: readonly string[], without: string):
   return seen;
 }
 
+/** Who leads to whom. */
+export type Sources = ReadonlyMap<string, readonly string[]>;
+
+export function sourcesOf(edges: Edges): Sources {
+  const sources = new Map<string, string[]>();
+  for (const [from, next] of edges) {
+    for (const target of Object.values(next)) {
+      const known = sources.get(target);
+      if (known === undefined) sources.set(target, [from]);
+      else known.push(from);
+    }
+  }
+  return sources;
+}
+
 /** The body of a loop (language.md §3.2): what its port `loop` reaches and its other ports do not. */
-export function loopBody(edges: Edges, loop: string): Set<string> {
+export function loopBody(edges: Edges, sources: Sources, loop: string): Set<string> {
   const { loop: into, ...others } = edges.get(loop) ?? {};
   if (into === undefined) return new Set();
-  const after = reached(edges, Object.values(others), loop);
   const body = reached(edges, [into], loop);
-  for (const slug of after) body.delete(slug);
+  const reserved = Object.values(others);
+  // Most bodies are closed: nobody outside leads into them, so that nothing else can reach them.
+  const isClosed =
+    !reserved.some((target) => body.has(target)) &&
+    [...body].every((slug) => sources.get(slug)?.every((source) => source === loop || body.has(source)) !== false);
+  if (isClosed) return body;
+  for (const slug of reached(edges, reserved, loop)) body.delete(slug);
   return body;
 }

@@ -71,7 +71,7 @@ function describe(issue: Issue, prefix: readonly PropertyKey[], value: Json, sch
 
 /** Of the alternatives, the one whose complaint lies deepest was meant; if all complain at once, name what each expects. */
 function unionProblems(
-  issue: Extract<Issue, { code: 'invalid_union' }>,
+  issue: z.core.$ZodIssueInvalidUnion,
   path: readonly PropertyKey[],
   found: Json | undefined,
   value: Json,

@@ -6,7 +6,9 @@ import { parseExpression } from '../template/expression.ts';
 import { references } from '../template/references.ts';
 import { parseTemplate } from '../template/template.ts';
 import type { Json, Reference } from '../template/types.ts';
-import { mapTexts } from './imported.ts';
+import { isObject, put } from './json.ts';
+import { below } from './pointer.ts';
+import type { JsonObject } from './types.ts';
 
 /**
  * What replaces the root of a path (`loop.item` for `customer`), or the root and its first member (`input.x` for
@@ -18,9 +20,19 @@ export function rewriteExpression(source: string, change: RootChange): string {
   return rewritten(source, () => references(parseExpression(source)), change);
 }
 
-/** Every template within a JSON value. */
-export function rewriteTemplates(value: Json, change: RootChange): Json {
-  return mapTexts(value, (text) => (text.includes('{{') ? rewriteText(text, change) : text));
+/** Every template within a JSON value; the references that `change` is asked about say where in it they stand. */
+export function rewriteTemplates(value: Json, change: RootChange, at = ''): Json {
+  if (typeof value === 'string') {
+    return value.includes('{{') ? rewriteText(value, (reference) => change({ ...reference, pointer: at })) : value;
+  }
+  if (Array.isArray(value)) return value.map((item, index) => rewriteTemplates(item, change, below(at, index)));
+  if (!isObject(value)) return value;
+  const changed: JsonObject = {};
+  for (const [key, member] of Object.entries(value)) {
+    const name = key.includes('{{') ? rewriteText(key, (reference) => change({ ...reference, pointer: at })) : key;
+    put(changed, name, rewriteTemplates(member, change, below(at, key)));
+  }
+  return changed;
 }
 
 function rewriteText(text: string, change: RootChange): string {

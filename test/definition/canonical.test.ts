@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { canonicalJson, definitionHash, resolveStart } from '../../src/definition/canonical.ts';
 import { toCanonical } from '../../src/definition/dialects.ts';
 import { parseDocument } from '../../src/definition/parse.ts';
-import type { Definition } from '../../src/definition/types.ts';
+import type { Definition, TriggerDefinition } from '../../src/definition/types.ts';
 import type { Json } from '../../src/template/types.ts';
 
 const refund: Definition = {
@@ -26,7 +26,7 @@ function hashOf(text: string): string {
 describe('canonical JSON', () => {
   it('writes numbers, strings and keys as RFC 8785 does', () => {
     const value = {
-      numbers: [333333333.33333329, 1e30, 4.5, 2e-3, 1e-27],
+      numbers: [Number('333333333.33333329'), 1e30, 4.5, 2e-3, 1e-27],
       string: '€$\u000f\nA\'B"\\"/',
       literals: [null, true, false],
     };
@@ -77,7 +77,7 @@ describe('the hash of a definition', () => {
   });
 
   it('does not see version, enabled, timestamps and trigger secrets', () => {
-    const triggers = (secret: string): Definition['triggers'] => [
+    const triggers = (secret: string): TriggerDefinition[] => [
       { name: 'hook', type: 'webhook', config: { path: 'p', secret } },
     ];
     const one = { ...refund, version: '1.0.0', enabled: true, triggers: triggers('a') };

@@ -1,0 +1,35 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { CODES } from '../../src/check/codes.ts';
+
+/** Codes as they are written where problems are made: `code: 'x'`, `problem(at, 'x'`, `into.warn(at, 'x'`, `refuse('x'`, `ConfigError('x'`. */
+const WRITTEN =
+  /(?:code: |(?:problem|warn|report|refuse|ConfigError)\((?:[^'()]|\([^()]*\))*?,?\s*)'([a-z]+(?:_[a-z]+)+)'/g;
+
+function codesIn(folder: string, only: (name: string) => boolean = () => true): string[] {
+  const url = new URL(`../../src/${folder}/`, import.meta.url);
+  return readdirSync(url)
+    .filter((name) => name.endsWith('.ts') && only(name))
+    .flatMap((name) => [...readFileSync(new URL(name, url), 'utf8').matchAll(WRITTEN)].map(([, code]) => code ?? ''));
+}
+
+describe('the table of codes', () => {
+  it('has every code that a problem of a definition is made with', () => {
+    const definition = codesIn('definition', (name) => !['run.ts', 'actors.ts', 'effect.ts'].includes(name));
+    const compiler = codesIn('steps', (name) =>
+      ['program.ts', 'compile-step.ts', 'compile-dag.ts', 'dag.ts', 'regions.ts', 'condition.ts', 'switch.ts'].includes(
+        name,
+      ),
+    );
+    const used = new Set([...definition, ...codesIn('check'), ...compiler]);
+    expect([...used].filter((code) => !Object.hasOwn(CODES, code))).toEqual([]);
+    expect(used.size).toBeGreaterThan(40);
+  });
+
+  it('says of each in a sentence what it means', () => {
+    for (const [code, meaning] of Object.entries(CODES)) {
+      expect(code).toMatch(/^[a-z]+(_[a-z]+)*$/);
+      expect(meaning).toMatch(/^[A-Z&].{10,}\.$|^[a-z]+ .{10,}\.$/);
+    }
+  });
+});

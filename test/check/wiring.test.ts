@@ -1,0 +1,75 @@
+import { describe, expect, it } from 'vitest';
+import { check } from '../../src/check/check.ts';
+import type { JsonObject } from '../../src/definition/types.ts';
+
+const set = (name: string, next?: string): JsonObject => ({
+  stepType: 'set',
+  config: { values: { [name]: 1 } },
+  ...(next === undefined ? {} : { nextSteps: { success: next } }),
+});
+
+function warned(steps: JsonObject): string[] {
+  const { problems, warnings } = check({ name: 'X', slug: 'x', start: Object.keys(steps)[0] ?? '', steps });
+  expect(problems).toEqual([]);
+  return warnings.map(({ pointer, code, message }) => `${pointer} ${code} ${/"(\w+)"/.exec(message)?.[1] ?? ''}`);
+}
+
+describe('wiring', () => {
+  it('warns of steps that no walk comes to', () => {
+    expect(warned({ a: set('v'), b: set('w', 'c'), c: set('x') })).toEqual([
+      '/steps/b unreachable_step a',
+      '/steps/c unreachable_step a',
+    ]);
+  });
+
+  it('warns of ports that lead nowhere, but for the one by which a kind ends', () => {
+    expect(warned({ a: set('v') })).toEqual([]);
+    expect(
+      warned({ a: { stepType: 'condition', config: { expression: 'input.x' }, nextSteps: { true: '$end' } } }),
+    ).toEqual(['/steps/a/nextSteps port_not_wired false']);
+    expect(warned({ a: { stepType: 'approval', config: { message: 'm' }, nextSteps: { approved: '$end' } } })).toEqual([
+      '/steps/a/nextSteps port_not_wired rejected',
+    ]);
+    expect(
+      warned({
+        a: {
+          stepType: 'approval',
+          config: { message: 'm', timeout: '1d' },
+          nextSteps: { approved: '$end', rejected: '$end' },
+        },
+      }),
+    ).toEqual(['/steps/a/nextSteps port_not_wired timeout']);
+  });
+
+  it('warns of containers without a body', () => {
+    expect(warned({ a: { stepType: 'parallel', nextSteps: { done: '$end' } } })).toEqual(['/steps/a no_branches a']);
+    expect(warned({ a: { stepType: 'loop', config: { items: [1] } } })).toEqual(['/steps/a no_branches a']);
+  });
+
+  it('warns of branches that write the same key', () => {
+    const parallel = { stepType: 'parallel', nextSteps: { left: 'a', right: 'b' } };
+    expect(warned({ p: parallel, a: set('v', 'p'), b: set('w', 'p') })).toEqual([]);
+    expect(warned({ p: parallel, a: set('v', 'p'), b: set('v', 'p') })).toEqual([
+      '/steps/b/config/values concurrent_write left',
+    ]);
+    expect(
+      warned({
+        p: parallel,
+        a: { ...set('v', 'p'), saveToState: 'k' },
+        b: { ...set('w', 'p'), saveToState: { k: '1' } },
+      }),
+    ).toEqual(['/steps/b/saveToState/k concurrent_write left']);
+  });
+
+  it('warns of iterations that run at once and write the same key', () => {
+    const each = (concurrency: number): JsonObject => ({
+      f: { stepType: 'forEach', config: { items: [1], concurrency }, nextSteps: { item: 'a' } },
+      a: { ...set('v', 'f'), outputVariable: 'o' },
+    });
+    expect(warned(each(1))).toEqual([]);
+    expect(warned(each(2))).toEqual([
+      '/steps/a/outputVariable concurrent_write f',
+      '/steps/a/config/values concurrent_write f',
+    ]);
+  });
+});

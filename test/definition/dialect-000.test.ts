@@ -1,0 +1,218 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { type Conversion, toCanonical } from '../../src/definition/dialects.ts';
+import type { JsonObject } from '../../src/definition/types.ts';
+import type { Json } from '../../src/template/types.ts';
+
+const folder = new URL('cases/000/', import.meta.url);
+const shipped = readdirSync(folder).map(
+  (name) => [name, JSON.parse(readFileSync(new URL(name, folder), 'utf8')) as JsonObject] as const,
+);
+
+const step = (
+  stepSlug: string,
+  stepType: string,
+  config: Json,
+  nextSteps: Json = {},
+  more: JsonObject = {},
+): JsonObject => ({
+  stepSlug,
+  name: stepSlug,
+  stepType,
+  order: 1,
+  config,
+  nextSteps,
+  ...more,
+});
+
+function imported(steps: JsonObject[], config: JsonObject = {}): Conversion {
+  return toCanonical({ workflowConfig: { name: 'X', config }, stepsConfig: steps });
+}
+
+describe('the definitions that the product of document 000 shipped', () => {
+  it('are 21', () => {
+    expect(shipped).toHaveLength(21);
+  });
+
+  it.each(shipped.filter(([name]) => !name.startsWith('loopi_customer_status')))('%s is imported', (_, document) => {
+    const { dialect, problems, warnings, definition } = toCanonical(document);
+    expect({ dialect, problems }).toEqual({ dialect: '000', problems: [] });
+    expect(Object.keys(definition?.steps ?? {})).toHaveLength((document['stepsConfig'] as Json[]).length);
+    expect(definition?.steps[definition.start ?? '']?.stepType).toBe('trigger');
+    // What is lost is said: the kind of workflow that the store kept, and a variable named like a root.
+    expect(warnings.map(({ pointer }) => pointer)).toEqual(
+      expect.arrayContaining(['/workflowConfig/workflowType', '/workflowConfig/config/variables/organizationId']),
+    );
+  });
+
+  it('that hides its prompt in llmNode is refused, with the place', () => {
+    const [, document] = shipped.find(([name]) => name.startsWith('loopi_customer_status')) ?? [];
+    expect(toCanonical(document ?? null).problems).toMatchObject([
+      { code: 'unknown_member', pointer: '/stepsConfig/4/config/llmNode' },
+    ]);
+  });
+});
+
+describe('document 000', () => {
+  it('gives retries, modifiers and kinds their canonical names', () => {
+    const { definition } = imported(
+      [
+        step('a', 'start', {}, { success: 'b' }),
+        step(
+          'b',
+          'action',
+          { type: 'x', parameters: {}, maxRetries: 4, backoffMs: 50 },
+          { success: 'c', failure: 'd' },
+          { continueOnError: true },
+        ),
+        step('c', 'llm', { systemPrompt: 's', userPrompt: 'u', tools: ['t'], maxSteps: 3 }, { success: 'd' }),
+        step('d', 'output', { mapping: { a: '{{ steps.b.output.data }}' } }),
+      ],
+      { retryPolicy: { maxRetries: 2, backoffMs: 3000 }, timeout: 5 },
+    );
+    expect(definition).toMatchObject({
+      dialect: '000',
+      start: 'a',
+      config: { retryPolicy: { maxAttempts: 3, initialInterval: 3000 }, timeout: 5 },
+      steps: {
+        a: { stepType: 'trigger' },
+        b: {
+          retry: { maxAttempts: 5, initialInterval: 50 },
+          onError: 'continue',
+          nextSteps: { success: 'c', error: 'd' },
+          config: { type: 'x', parameters: {} },
+        },
+        c: { stepType: 'agent', config: { tools: ['t'], maxSteps: 3 } },
+        d: { stepType: 'finish', config: { output: { a: '{{ steps.b.output.data }}' } } },
+      },
+    });
+  });
+
+  it('reads noop as the end, unless a step is called so', () => {
+    expect(imported([step('a', 'trigger', {}, { success: 'noop' })]).definition?.steps['a']?.nextSteps).toEqual({
+      success: '$end',
+    });
+    expect(
+      imported([step('a', 'trigger', {}, { success: 'noop' }), step('noop', 'output', {})]).definition?.steps['a']
+        ?.nextSteps,
+    ).toEqual({ success: 'noop' });
+  });
+
+  it('ends the run where a walk within a loop finds no next step', () => {
+    const { definition } = imported([
+      step('l', 'loop', { items: [1] }, { loop: 'c', done: 'z' }),
+      step('c', 'condition', { expression: 'loop.item > 1' }, { true: 'b' }),
+      step('b', 'action', { type: 'x' }, { success: 'l' }),
+      step('z', 'action', { type: 'x' }),
+    ]);
+    expect(definition?.steps['c']?.nextSteps).toEqual({ true: 'b', false: '$end' });
+    expect(definition?.steps['b']?.nextSteps).toEqual({ success: 'l' });
+    expect(definition?.steps['z']?.nextSteps).toBeUndefined();
+  });
+
+  it('calls an item by what the canonical form calls it, also from a loop within', () => {
+    const { definition } = imported([
+      step('l', 'loop', { items: '{{ steps.x.output.data }}', itemVariable: 'order' }, { loop: 'm' }),
+      step('m', 'loop', { items: '{{ order.lines }}', itemVariable: 'line' }, { loop: 'c', done: 'l' }),
+      step(
+        'c',
+        'condition',
+        { expression: 'line.count > order.limit && line.order != "order"' },
+        { true: 'a', false: 'm' },
+      ),
+      step(
+        'a',
+        'action',
+        { type: 'x', parameters: { text: '{{ line.sku }} of {{order.id}}: order' } },
+        { success: 'm' },
+      ),
+    ]);
+    expect(definition?.steps['m']?.config).toEqual({ items: '{{ loop.item.lines }}' });
+    expect(definition?.steps['c']?.config).toEqual({
+      expression: 'loop.item.count > loop.parent.item.limit && loop.item.order != "order"',
+    });
+    expect(definition?.steps['a']?.config).toMatchObject({
+      parameters: { text: '{{ loop.item.sku }} of {{loop.parent.item.id}}: order' },
+    });
+  });
+
+  it('begins the next tick after an error where a loop continues on errors', () => {
+    const { definition } = imported([
+      step('l', 'loop', { items: [1], continueOnError: true }, { loop: 'a' }),
+      step('a', 'action', { type: 'x' }, { success: 'l' }),
+    ]);
+    expect(definition?.steps['a']?.nextSteps).toEqual({ success: 'l', error: 'l' });
+    expect(definition?.steps['l']?.config).toEqual({ items: [1] });
+  });
+
+  it.each([
+    ['{{ count }} > 5', 'count > 5'],
+    ['{{ steps.a.output.data.n }} == {{limit}}', 'steps.a.output.data.n == limit'],
+    ['"{{ status }}" == "open"', 'status == "open"'],
+    ["'{{ a }}-{{ b }}' == key", "(a + '-' + b) == key"],
+    ['{{ a || b }} && c', '(a || b) && c'],
+    ['{{ a || b }}', 'a || b'],
+  ])('takes the braces out of %s', (written, plain) => {
+    const { definition, warnings } = imported([step('c', 'condition', { expression: written })]);
+    expect(definition?.steps['c']?.config).toEqual({ expression: plain });
+    expect(warnings.map(({ code }) => code)).toContain('template_in_expression');
+  });
+
+  it('sets variables in order, leaves out those named like roots, and says what cannot be secret', () => {
+    const { definition, warnings } = imported([
+      step('s', 'action', {
+        type: 'set_variables',
+        parameters: {
+          variables: [
+            { name: 'a', value: 1 },
+            { name: 'input', value: 2 },
+            { name: 'k', value: 'x', secure: true },
+          ],
+        },
+      }),
+    ]);
+    expect(definition?.steps['s']).toMatchObject({
+      stepType: 'set',
+      config: {
+        values: [
+          { name: 'a', value: 1 },
+          { name: 'k', value: 'x' },
+        ],
+      },
+    });
+    expect(warnings.map(({ pointer }) => pointer)).toEqual([
+      '/stepsConfig/0/config/parameters/variables/1',
+      '/stepsConfig/0/config/parameters/variables/2/secure',
+    ]);
+  });
+
+  it('makes triggers of what a trigger step says', () => {
+    const { definition } = imported([
+      step('s', 'trigger', { type: 'schedule', schedule: '0 9 * * *', timezone: 'UTC' }),
+    ]);
+    expect(definition?.triggers).toEqual([
+      { name: 's', type: 'schedule', config: { cron: '0 9 * * *', timezone: 'UTC' } },
+    ]);
+  });
+
+  it('warns of a name that is a variable and a key of the input', () => {
+    const document = {
+      workflowConfig: { name: 'X', input: { page: 'number' }, config: { variables: { page: 1 } } },
+      stepsConfig: [step('a', 'trigger', {})],
+    };
+    expect(toCanonical(document).warnings).toMatchObject([
+      { code: 'shadowed_input', pointer: '/workflowConfig/config/variables/page' },
+    ]);
+  });
+
+  it('refuses what has no steps, no slugs, or the same one twice', () => {
+    expect(imported([]).problems).toMatchObject([{ pointer: '/stepsConfig' }]);
+    expect(imported([step('a b', 'trigger', {})]).problems[0]).toMatchObject({
+      pointer: '/stepsConfig/0/stepSlug',
+      hint: 'Call it "a_b".',
+    });
+    expect(imported([step('a', 'trigger', {}), step('a', 'trigger', {})]).problems).toMatchObject([
+      { code: 'duplicate_step', pointer: '/stepsConfig/1' },
+    ]);
+  });
+});

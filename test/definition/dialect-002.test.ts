@@ -1,0 +1,166 @@
+// biome-ignore-all lint/suspicious/noThenProperty: `then` is a member of document 002, and nothing here is awaited.
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { definitionHash } from '../../src/definition/canonical.ts';
+import { toCanonical } from '../../src/definition/dialects.ts';
+import type { Json } from '../../src/template/types.ts';
+
+interface Case {
+  readonly kind: string;
+  readonly name: string;
+  readonly source: string;
+  readonly definition: Json;
+  readonly stated: { readonly ok?: boolean; readonly errorsInclude?: readonly string[] };
+  readonly actual?: { readonly ok: boolean; readonly stepOrder?: readonly string[] };
+  readonly sameHashGroup?: string;
+}
+
+const cases = (JSON.parse(readFileSync(new URL('cases/002.json', import.meta.url), 'utf8')) as Case[]).filter(
+  ({ kind }) => kind !== 'propose',
+);
+/** Their compiler takes a workflow without steps; nothing could be run of it. */
+const DECIDED_OTHERWISE: ReadonlySet<string> = new Set(['empty steps']);
+
+describe('the cases of document 002', () => {
+  it.each(cases.map((one) => [`${one.name} (${one.source})`, one] as const))('%s', (_, one) => {
+    const { definition, problems } = toCanonical(one.definition, '002');
+    const isOk = (one.actual?.ok ?? one.stated.ok ?? true) && !DECIDED_OTHERWISE.has(one.name);
+    expect(problems.map(({ message }) => message)).toHaveLength(isOk ? 0 : problems.length);
+    expect(definition !== undefined).toBe(isOk);
+    for (const stated of one.stated.errorsInclude ?? []) {
+      expect(problems.some(({ message }) => message.includes(stated))).toBe(true);
+    }
+    // Their order sorts the steps of a list by name; a walk takes them as written.
+    const order = one.actual?.stepOrder;
+    if (definition !== undefined && order !== undefined && new Set(order).size === order.length) {
+      expect(
+        Object.entries(definition.steps)
+          .map(([slug, step]) => step.name ?? slug)
+          .sort(),
+      ).toEqual([...order].sort());
+    }
+  });
+
+  it('have one hash for another order of keys', () => {
+    const hashes = cases
+      .filter(({ sameHashGroup }) => sameHashGroup === 'key-order')
+      .map(({ definition }) => definitionHash(toCanonical(definition).definition ?? { name: '', slug: '', steps: {} }));
+    expect(hashes).toHaveLength(2);
+    expect(new Set(hashes).size).toBe(1);
+  });
+});
+
+describe('document 002', () => {
+  it('is walked in the order written, through lists within lists', () => {
+    const { definition } = toCanonical({
+      name: 'Ship',
+      steps: [
+        {
+          id: 'gate',
+          type: 'conditional',
+          condition: { variable: 'deploy', equals: true },
+          then: [
+            { id: 'a', type: 'bash', command: 'x' },
+            { id: 'b', type: 'bash', command: 'y' },
+          ],
+          else: [],
+        },
+        { id: 'ask', type: 'approval', prompt: 'Ship?' },
+        { id: 'go', type: 'tool', tool: 'deploy', arguments: { level: 1 } },
+      ],
+    });
+    expect(definition).toMatchObject({
+      start: 'gate',
+      config: { maxSteps: 50 },
+      steps: {
+        gate: {
+          stepType: 'condition',
+          config: { variable: 'input.deploy', equals: true },
+          nextSteps: { true: 'a', false: 'ask' },
+        },
+        a: { nextSteps: { success: 'b' } },
+        b: { nextSteps: { success: 'ask' } },
+        ask: { config: { message: 'Ship?', onReject: 'cancel' }, nextSteps: { approved: 'go' } },
+        go: { stepType: 'tool', config: { toolName: 'deploy', input: { level: 1 } } },
+      },
+    });
+    expect(definition?.steps['go']?.nextSteps).toBeUndefined();
+  });
+
+  it('calls steps without ids by their paths', () => {
+    const { definition } = toCanonical({
+      steps: [{ type: 'conditional', condition: true, then: [{ type: 'approval' }, { type: 'approval' }] }],
+    });
+    expect(Object.entries(definition?.steps ?? {}).map(([slug, { name }]) => [slug, name])).toEqual([
+      ['step_0', 'step[0]'],
+      ['step_0_then_0', 'step[0].then[0]'],
+      ['step_0_then_1', 'step[0].then[1]'],
+    ]);
+  });
+
+  it('has a branch for each step of a parallel, and a body for a loop', () => {
+    const { definition } = toCanonical({
+      steps: [
+        {
+          id: 'p',
+          type: 'parallel',
+          steps: [
+            { id: 'x', type: 'agent', goal: 'a' },
+            { id: 'done', type: 'agent', goal: 'b' },
+          ],
+        },
+        { id: 'l', type: 'loop', items: 'outputs.list', steps: [{ id: 'y', type: 'agent', goal: 'c' }] },
+        { id: 'z', type: 'agent', goal: 'd' },
+      ],
+    });
+    expect(definition?.steps).toMatchObject({
+      p: { stepType: 'parallel', nextSteps: { branch_x: 'x', branch_done: 'done', done: 'l' } },
+      x: { nextSteps: { success: 'p' } },
+      done: { nextSteps: { success: 'p' } },
+      l: { config: { items: '{{ outputs.list }}' }, nextSteps: { loop: 'y', done: 'z' } },
+      y: { nextSteps: { success: 'l' } },
+    });
+  });
+
+  it('reads names as outputs, as variables with their default, else as what the run was given', () => {
+    const { definition } = toCanonical({
+      variables: { env: { type: 'string', default: 'test' } },
+      steps: [
+        { id: 'a', type: 'bash', command: 'build {{ sha }} {{ variables.env }}', outputVariable: 'built' },
+        { id: 'b', type: 'tool', tool: 'bash', arguments: { command: 'push {{ built.stdout }}', timeoutMs: 5000 } },
+      ],
+    });
+    expect(definition?.config?.variables).toEqual({ env: 'test' });
+    expect(definition?.steps['a']?.config?.['command']).toBe(
+      'build {{ input.sha }} {{ (input.env == undefined ? variables.env : input.env) }}',
+    );
+    expect(definition?.steps['b']).toMatchObject({
+      stepType: 'bash',
+      config: { command: 'push {{ outputs.built.stdout }}', timeoutMs: 5000 },
+    });
+  });
+
+  it('says what it leaves out, and keeps a place for what its product walked past', () => {
+    const { definition, warnings } = toCanonical({
+      runtime: { policy: { maxSteps: 7, mode: 'x' } },
+      steps: [
+        { id: 'a', type: 'subworkflow' },
+        { id: 'b', type: 'loop', steps: [] },
+        { id: 'c', type: 'approval', colour: 'red' },
+      ],
+    });
+    expect(definition?.config?.maxSteps).toBe(7);
+    expect(definition?.steps).toMatchObject({ a: { stepType: 'removed' }, b: { stepType: 'removed' } });
+    expect(warnings.map(({ pointer }) => pointer)).toEqual(
+      expect.arrayContaining(['/runtime/policy/mode', '/steps/0', '/steps/1', '/steps/2/colour']),
+    );
+  });
+
+  it('refuses lists that nest for ever', () => {
+    let nested: Json = [{ type: 'approval' }];
+    for (let depth = 0; depth < 90; depth++) nested = [{ type: 'conditional', condition: true, then: nested }];
+    expect(toCanonical({ steps: nested }).definition).toBeDefined();
+    for (let depth = 0; depth < 90; depth++) nested = [{ type: 'conditional', condition: true, then: nested }];
+    expect(toCanonical({ steps: nested }).problems).toMatchObject([{ code: 'too_deep' }]);
+  });
+});

@@ -1,0 +1,87 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { detectDialect, toCanonical } from '../../src/definition/dialects.ts';
+import type { JsonObject } from '../../src/definition/types.ts';
+import type { Json } from '../../src/template/types.ts';
+
+/** A document, what its canonical form holds at least, and where problems and warnings stand. */
+interface Case {
+  readonly name: string;
+  readonly document: JsonObject;
+  readonly dialect?: string;
+  readonly definition?: JsonObject;
+  readonly problems?: readonly string[];
+  readonly warnings?: readonly string[];
+}
+
+function cases(dialect: string): Case[] {
+  return JSON.parse(readFileSync(new URL(`cases/${dialect}.json`, import.meta.url), 'utf8'));
+}
+
+describe('which dialect a document is in', () => {
+  it.each<[string, Json]>([
+    ['000', { workflowConfig: { name: 'x' }, stepsConfig: [] }],
+    ['001', { steps: [{ name: 'a', action: { toolName: 'X' } }] }],
+    ['002', { steps: [{ id: 'a', type: 'tool', tool: 'x' }] }],
+    ['002', { steps: [] }],
+    ['004', { flow: { a: { type: 'starting_step' } }, starting_step_id: 'a' }],
+    ['canonical', { flow: 'dag', steps: { a: { stepType: 'tool' } } }],
+    ['canonical', { steps: {} }],
+    ['canonical', null],
+    ['canonical', []],
+  ])('%s: %j', (dialect, document) => {
+    expect(detectDialect(document)).toBe(dialect);
+  });
+
+  it('can be named, and a name that is none is a problem', () => {
+    expect(toCanonical({ steps: [] }, '001').dialect).toBe('001');
+    expect(toCanonical({ steps: {} }, 'cannonical').problems).toMatchObject([
+      { code: 'unknown_dialect', hint: 'Did you mean "canonical"?' },
+    ]);
+  });
+});
+
+describe('the canonical dialect', () => {
+  const steps = { a: { stepType: 'trigger' } };
+
+  it('gets its slug from its name, and its start written out', () => {
+    expect(toCanonical({ name: 'Größe & Maß', steps }).definition).toEqual({
+      name: 'Größe & Maß',
+      slug: 'gro-e-ma',
+      start: 'a',
+      steps,
+    });
+    expect(toCanonical({ slug: 'x', steps }).definition?.name).toBe('x');
+  });
+
+  it('needs a name, but for a run of its own', () => {
+    expect(toCanonical({ steps }).problems.map(({ pointer }) => pointer)).toEqual(['/name', '/slug']);
+    expect(toCanonical({ steps }, undefined, { inline: true }).problems).toEqual([]);
+  });
+
+  it('is refused where it is no definition', () => {
+    for (const document of [null, 1, 'x', []])
+      expect(toCanonical(document).problems).toMatchObject([{ pointer: '', code: 'wrong_type' }]);
+  });
+
+  it('is refused with more than 10,000 steps', () => {
+    const many = (count: number): JsonObject => ({
+      name: 'x',
+      steps: Object.fromEntries(Array.from({ length: count }, (_, i) => [`s${i}`, { stepType: 'set' }])),
+    });
+    expect(toCanonical(many(10_000)).problems).toEqual([]);
+    expect(toCanonical(many(10_001)).problems).toMatchObject([{ code: 'too_many_steps', pointer: '/steps' }]);
+  });
+});
+
+for (const dialect of ['001', '004']) {
+  describe(`document ${dialect}`, () => {
+    it.each(cases(dialect).map((one) => [one.name, one] as const))('%s', (_, one) => {
+      const converted = toCanonical(one.document, one.dialect);
+      expect(converted.dialect).toBe(dialect);
+      expect(converted.problems.map(({ pointer }) => pointer)).toEqual(one.problems ?? []);
+      expect(converted.warnings.map(({ pointer }) => pointer)).toEqual(one.warnings ?? []);
+      if (one.definition !== undefined) expect(converted.definition).toMatchObject(one.definition);
+    });
+  });
+}
