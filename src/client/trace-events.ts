@@ -69,6 +69,12 @@ export async function plainEvent(converter: LoadedDataConverter, raw: Raw): Prom
   const fired = raw.timerFiredEventAttributes;
   if (fired) return { type: 'timerFired', id, time, startedId: Number(fired.startedEventId) };
 
+  const initiated = raw.startChildWorkflowExecutionInitiatedEventAttributes;
+  if (initiated) return { type: 'childInitiated', id, time, executionId: initiated.workflowId ?? '' };
+  const child =
+    raw.childWorkflowExecutionStartedEventAttributes ?? raw.startChildWorkflowExecutionFailedEventAttributes;
+  if (child) return { type: 'childStarted', id, time, initiatedId: Number(child.initiatedEventId) };
+
   const signal = raw.workflowExecutionSignaledEventAttributes;
   if (signal) {
     return { type: 'signal', id, time, name: signal.signalName ?? '', payload: await first(signal.input) };

@@ -35,12 +35,15 @@ export type Outside =
   | (Base & { readonly type: 'activityStarted'; readonly scheduledId: number; readonly attempt: number })
   | (Base & { readonly type: 'activityCompleted'; readonly scheduledId: number; readonly result: unknown })
   | (Base & { readonly type: 'activityFailed'; readonly scheduledId: number; readonly cause: FailureCause })
-  | (Base & { readonly type: 'timerFired'; readonly startedId: number });
+  | (Base & { readonly type: 'timerFired'; readonly startedId: number })
+  /** A child runs; also where one of its id ran already, or had ended. */
+  | (Base & { readonly type: 'childStarted'; readonly initiatedId: number });
 
 /** What the workflow asked for, written behind the task's completion. */
 export type Issued =
   | (Base & { readonly type: 'activityScheduled'; readonly activityId: string })
   | (Base & { readonly type: 'timerStarted'; readonly summary: string })
+  | (Base & { readonly type: 'childInitiated'; readonly executionId: string })
   /** Its request came with the task; `sequencingId` is the last event before it. No name: it was admitted before. */
   | (Base & {
       readonly type: 'updateAccepted';

@@ -11,6 +11,7 @@ import type { Definition } from '../definition/types.ts';
 import { advance, genesis } from '../engine/advance.ts';
 import { carry, restore } from '../engine/carry.ts';
 import { type FailureCause, failureOfCause } from '../engine/causes.ts';
+import { CHILDREN, childEvents, childRunId } from '../engine/child-run.ts';
 import type { Event } from '../engine/protocol.ts';
 import { toEvent, updateToEvent } from '../engine/signals.ts';
 import { genesisOf, runInputOf } from '../engine/start.ts';
@@ -25,7 +26,7 @@ import { type RowEnd, Rows, type RowWindow, type TraceRow } from './rows.ts';
 import { sameJson } from './same.ts';
 
 /** The activity by which a long walk, or one with much to send, gives way. Local ones are of older histories. */
-export const YIELD_SUMMARY = '$yield';
+export const YIELD = '$yield';
 
 /** Where the fold had to guess, by the event's id in its run. */
 export interface Guess {
@@ -83,6 +84,8 @@ export class Fold {
   readonly #ids = new Map<number, string>();
   /** Command's id → the event that opened it last. */
   readonly #opened = new Map<string, number>();
+  /** Workflow ids of children → the ids of their commands. */
+  readonly #children = new Map<string, string>();
   /** Attempts and start of activities, until they end. */
   readonly #starts = new Map<number, { attempt: number; at: number }>();
   /** Attempts as a local activity, of what goes on as a regular one. */
@@ -134,7 +137,8 @@ export class Fold {
     for (const answer of group.answers) this.#answer(answer, group.at);
     this.#markers(group);
     for (const event of group.issued) {
-      const id = event.type === 'activityScheduled' ? event.activityId : event.summary;
+      const id = this.#commandOf(event);
+      if (id === undefined) continue;
       this.#ids.set(event.id, id);
       this.#opened.set(id, event.id);
     }
@@ -148,6 +152,17 @@ export class Fold {
     this.#continuedFrom = event.continuedFrom;
     this.#program = compileQuietly(input.definition);
     if (this.#program !== undefined) this.#resume(input.carried, this.#program, event.id);
+  }
+
+  #commandOf(event: Group['issued'][number]): string | undefined {
+    switch (event.type) {
+      case 'activityScheduled':
+        return event.activityId;
+      case 'timerStarted':
+        return event.summary;
+      case 'childInitiated':
+        return this.#children.get(event.executionId);
+    }
   }
 
   #begin(event: Extract<HistoryEvent, { type: 'workflowStarted' }>, at: number): void {
@@ -171,6 +186,9 @@ export class Fold {
       const state = restore(carried);
       this.#state = state;
       this.#inherited = openRows(state, program);
+      for (const [id, open] of Object.entries(state.open)) {
+        if (open.type === 'child') this.#children.set(childRunId(state.genesis, id, open.child.workflow), id);
+      }
     } catch {
       this.#guess(eventId, 'not_walkable');
     }
@@ -194,7 +212,13 @@ export class Fold {
         return;
       case 'timerFired': {
         const id = this.#answered(answer.startedId);
-        if (id !== undefined) this.#apply({ type: 'fired', at, id });
+        // The shell has timers of its own, which the core hears nothing of.
+        if (id !== undefined && this.#isOpen(id)) this.#apply({ type: 'fired', at, id });
+        return;
+      }
+      case 'childStarted': {
+        const id = this.#answered(answer.initiatedId);
+        if (id !== undefined) this.#apply({ type: 'childStarted', at, id });
         return;
       }
       case 'activityCompleted':
@@ -203,13 +227,18 @@ export class Fold {
         this.#starts.delete(answer.scheduledId);
         const id = this.#answered(answer.scheduledId);
         if (id === undefined) return;
-        if (id === YIELD_SUMMARY) {
+        if (id === YIELD) {
           this.#apply({ type: 'continue', at });
           return;
         }
         const before = this.#tries.get(id) ?? 0;
         this.#tries.delete(id);
         const failed = answer.type === 'activityFailed';
+        if (id === YIELD) this.#apply({ type: 'continue', at });
+        if (id === CHILDREN && !failed) {
+          for (const event of childEvents(answeredData(answer.result), at)) this.#apply(event);
+        }
+        if (id === YIELD || id === CHILDREN) return;
         const event = ended(id, at, failed ? answer.cause : undefined, failed ? undefined : answer.result);
         this.#applyEnd(event, {
           attempts: before + (start?.attempt ?? 1),
@@ -240,7 +269,7 @@ export class Fold {
         return;
       }
       const at = Math.max(this.#state?.now ?? 0, group.at, marker.completedAt ?? 0);
-      if (id === YIELD_SUMMARY) {
+      if (id === YIELD) {
         this.#apply({ type: 'continue', at });
         return;
       }
@@ -256,7 +285,11 @@ export class Fold {
   }
 
   #awaits(marker: LocalMarker): boolean {
-    return marker.summary !== YIELD_SUMMARY && Object.hasOwn(this.#state?.open ?? {}, marker.summary);
+    return marker.summary !== YIELD && this.#isOpen(marker.summary);
+  }
+
+  #isOpen(id: string): boolean {
+    return Object.hasOwn(this.#state?.open ?? {}, id);
   }
 
   #applyEnd(
@@ -286,6 +319,7 @@ export class Fold {
     if (program === undefined || state === undefined) return;
     for (const command of advance(program, state, event, this.#rows.take)) {
       if (command.type === 'cancel') this.#opened.delete(command.id);
+      else if (command.type === 'child') this.#children.set(command.executionId, command.id);
     }
   }
 
@@ -346,6 +380,10 @@ function ended(id: string, at: number, cause: FailureCause | undefined, result: 
   return cause === undefined
     ? { type: 'completed', at, id, result: result as EffectResult }
     : { type: 'failed', at, id, error: failureOfCause(cause) };
+}
+
+function answeredData(result: unknown): unknown {
+  return (result as EffectResult | null | undefined)?.data;
 }
 
 /** A definition that does not compile failed its run at once; so does one that is no definition at all. */

@@ -87,6 +87,7 @@ export class Grouping {
         return this.#divide();
       case 'activityScheduled':
       case 'timerStarted':
+      case 'childInitiated':
       case 'updateAccepted':
       case 'localActivity':
         this.#draft?.issued.push(event);

@@ -3,12 +3,12 @@ import { expect, it } from 'vitest';
 import { type FoldedRun, guessesOf, sliceOf } from '../../src/history/chain.ts';
 import { Fold, type RunTrace } from '../../src/history/fold.ts';
 import { Model, WORKFLOW_ID } from './model.ts';
-import { blocks, definitionOf } from './programs.ts';
+import { blocksWithChildren, definitionOf } from './programs.ts';
 
 type Asked = { readonly do: 'signal' | 'update'; readonly name: string; readonly payload: unknown };
 type Act =
   | { readonly do: 'task'; readonly fails: ('taskFailed' | 'taskTimedOut')[]; readonly meanwhile: number }
-  | { readonly do: 'complete' | 'fail' | 'fire'; readonly n: number }
+  | { readonly do: 'complete' | 'fail' | 'fire' | 'child'; readonly n: number }
   | Asked
   | { readonly do: 'together'; readonly list: readonly Asked[] }
   | { readonly do: 'pass'; readonly ms: number }
@@ -50,7 +50,7 @@ const act: fc.Arbitrary<Act> = fc.oneof(
   {
     weight: 6,
     arbitrary: fc.record({
-      do: fc.constantFrom('complete', 'complete', 'fail', 'fire'),
+      do: fc.constantFrom('complete', 'complete', 'complete', 'fail', 'fire', 'child', 'child'),
       n: fc.nat(9),
     }) as fc.Arbitrary<Act>,
   },
@@ -79,6 +79,9 @@ function perform(model: Model, act: Act): void {
       return;
     case 'fail':
       if (model.openActivities > 0) model.failActivity(act.n);
+      return;
+    case 'child':
+      if (model.openChildren > 0) model.moveChild(act.n);
       return;
     case 'fire':
       if (model.openTimers > 0) model.fireTimer(act.n);
@@ -115,33 +118,38 @@ const plain = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
 
 it('folds every history to the live state, whatever shares a task (E6)', () => {
   fc.assert(
-    fc.property(blocks, fc.array(act, { maxLength: 60 }), fc.boolean(), (list, acts, cancels) => {
-      const model = new Model(definitionOf(list));
-      for (const one of acts) {
-        if (model.ended) break;
-        perform(model, one);
-      }
-      if (cancels && !model.ended) model.cancel();
-      if (!model.ended) model.task();
-      model.close();
+    fc.property(
+      blocksWithChildren,
+      fc.array(act, { maxLength: 60, size: 'max' }),
+      fc.boolean(),
+      (list, acts, cancels) => {
+        const model = new Model(definitionOf(list));
+        for (const one of acts) {
+          if (model.ended) break;
+          perform(model, one);
+        }
+        if (cancels && !model.ended) model.cancel();
+        if (!model.ended) model.task();
+        model.close();
 
-      const chain = folded(model);
-      expect(plain(chain.at(-1)!.state)).toEqual(plain(model.state));
+        const chain = folded(model);
+        expect(plain(chain.at(-1)!.state)).toEqual(plain(model.state));
 
-      const { rows, total } = sliceOf(chain, 0, 100_000);
-      const begun = model.trace.filter((line) => line.t === 'begin');
-      expect(total).toBe(begun.length);
-      expect(rows.map((row) => row.path)).toEqual(begun.map((line) => line.path));
-      const ends = new Map(model.trace.flatMap((line) => (line.t === 'end' ? [[line.path, line]] : [])));
-      for (const row of rows) {
-        const end = ends.get(row.path);
-        expect(row.status === 'running' || row.status === 'waiting').toBe(end === undefined);
-        if (end?.t === 'end')
-          expect(row).toMatchObject({ status: end.status, ...(end.port ? { port: end.port } : {}) });
-      }
-      const wondered = guessesOf(chain).filter(({ why }) => why !== 'local_activities_together');
-      if (!acts.some((one) => one.do === 'task' && one.fails.includes('taskTimedOut'))) expect(wondered).toEqual([]);
-    }),
-    { numRuns: Number(process.env['FOLD_RUNS'] ?? 300) },
+        const { rows, total } = sliceOf(chain, 0, 100_000);
+        const begun = model.trace.filter((line) => line.t === 'begin');
+        expect(total).toBe(begun.length);
+        expect(rows.map((row) => row.path)).toEqual(begun.map((line) => line.path));
+        const ends = new Map(model.trace.flatMap((line) => (line.t === 'end' ? [[line.path, line]] : [])));
+        for (const row of rows) {
+          const end = ends.get(row.path);
+          expect(row.status === 'running' || row.status === 'waiting').toBe(end === undefined);
+          if (end?.t === 'end')
+            expect(row).toMatchObject({ status: end.status, ...(end.port ? { port: end.port } : {}) });
+        }
+        const wondered = guessesOf(chain).filter(({ why }) => why !== 'local_activities_together');
+        if (!acts.some((one) => one.do === 'task' && one.fails.includes('taskTimedOut'))) expect(wondered).toEqual([]);
+      },
+    ),
+    { numRuns: Number(process.env['FOLD_RUNS'] ?? 200) },
   );
 }, 60_000);

@@ -2,19 +2,23 @@
  * A small model of Temporal: it runs a definition live with the core, hands events over in workflow tasks as the SDK
  * does, and writes the history that the server would. The fold never sees the model, only that history.
  */
-import type { RunInput } from '../../src/definition/run.ts';
+import type { RunError, RunInput } from '../../src/definition/run.ts';
 import type { Definition } from '../../src/definition/types.ts';
 import { admit, advance, genesis } from '../../src/engine/advance.ts';
 import { carry, restore } from '../../src/engine/carry.ts';
 import { failureOfCause } from '../../src/engine/causes.ts';
+import { CHILDREN, childEvents } from '../../src/engine/child-run.ts';
 import type { Command, Event, TraceEvent } from '../../src/engine/protocol.ts';
 import { toEvent, updateToEvent } from '../../src/engine/signals.ts';
 import { genesisOf, runInputOf } from '../../src/engine/start.ts';
 import type { RunState } from '../../src/engine/state.ts';
 import type { HistoryEvent } from '../../src/history/events.ts';
+import type { EffectResult } from '../../src/steps/kind.ts';
 import { compile } from '../../src/steps/program.ts';
 import type { Program } from '../../src/steps/program-types.ts';
+import type { Json } from '../../src/template/types.ts';
 
+const YIELD = '$yield';
 export const WORKFLOW_ID = 'run.default.model.1';
 
 export function compiled(definition: Definition): Program {
@@ -28,12 +32,19 @@ type Job =
   | { readonly as: 'request'; readonly take: (at: number) => void }
   | { readonly as: 'other'; readonly take: (at: number) => void };
 
+/** What the shell asks for besides the core's commands. */
+type Issue =
+  | Command
+  | { readonly type: 'initiate'; readonly id: string; readonly executionId: string }
+  | { readonly type: 'ask' };
+
 interface OpenTask {
   readonly id: string;
   readonly openedBy: number;
   /** Set by the core's cancel: the shell drops the answer. */
   cancelled: boolean;
   readonly at?: number;
+  readonly child?: Extract<Command, { type: 'child' }>;
 }
 
 type Unnumbered<E> = E extends HistoryEvent ? Omit<E, 'id' | 'time'> : never;
@@ -49,8 +60,11 @@ export class Model {
   #jobs: Job[] = [];
   #activities: OpenTask[] = [];
   #timers: OpenTask[] = [];
+  /** Children that have been asked for, and those that run. */
+  #initiated: OpenTask[] = [];
+  #running: string[] = [];
   /** Commands of the task in hand. */
-  #commands: Command[] = [];
+  #commands: Issue[] = [];
   #accepted: Unnumbered<HistoryEvent>[] = [];
   #begun = false;
   readonly #input: RunInput;
@@ -69,6 +83,9 @@ export class Model {
   }
   get openActivities(): number {
     return this.#activities.length;
+  }
+  get openChildren(): number {
+    return this.#initiated.length + this.#running.length;
   }
 
   pass(ms: number): void {
@@ -107,17 +124,54 @@ export class Model {
     this.#jobs.push({ as: 'other', take: (at) => this.#apply({ type: 'cancel', at }) });
   }
 
-  completeActivity(n: number, result: unknown = { data: { n } }): void {
+  completeActivity(n: number, result: EffectResult = { data: { n } }): void {
     const [task] = this.#activities.splice(n % this.#activities.length, 1);
     if (task === undefined) return;
+    const given = task.id === CHILDREN ? { data: { ended: this.#endings() } as unknown as Json } : result;
     this.#write({ type: 'activityStarted', scheduledId: task.openedBy, attempt: 1 });
-    this.#write({ type: 'activityCompleted', scheduledId: task.openedBy, result });
+    this.#write({ type: 'activityCompleted', scheduledId: task.openedBy, result: given });
     this.#jobs.push({
       as: 'other',
       take: (at) => {
-        if (!task.cancelled) this.#apply({ type: 'completed', at, id: task.id, result: result as { data: null } });
+        if (task.cancelled) return;
+        if (task.id === YIELD) this.#apply({ type: 'continue', at });
+        else if (task.id === CHILDREN) for (const event of childEvents(given.data, at)) this.#apply(event);
+        else if (task.child === undefined) this.#apply({ type: 'completed', at, id: task.id, result: given });
+        else {
+          this.#apply({ type: 'completed', at, id: task.id, result: { data: null } });
+          if (!this.ended) this.#commands.push({ ...task.child, type: 'initiate' });
+        }
       },
     });
+  }
+
+  /** One child starts, or one that runs ends: it reports, or is terminated and found out by asking. */
+  moveChild(n: number): void {
+    const starting = this.#initiated.shift();
+    if (starting !== undefined) {
+      this.#write({ type: 'childStarted', initiatedId: starting.openedBy });
+      this.#jobs.push({
+        as: 'other',
+        take: (at) => {
+          if (starting.cancelled) return;
+          this.#apply({ type: 'childStarted', at, id: starting.id });
+          this.#running.push(starting.id);
+        },
+      });
+      return;
+    }
+    const [id] = this.#running.splice(n % this.#running.length, 1);
+    if (id === undefined) return;
+    if (n % 3 === 0) this.#commands.push({ type: 'ask' });
+    else this.signal('childDone', { path: id, output: n });
+    if (n % 3 === 0) this.#terminated.push(id);
+  }
+
+  #terminated: string[] = [];
+
+  #endings(): { id: string; error: RunError }[] {
+    const error = { code: 'child_terminated', message: 'It was terminated.', retryable: false };
+    return this.#terminated.splice(0).map((id) => ({ id, error }));
   }
 
   failActivity(n: number, attempt = 3): void {
@@ -129,7 +183,9 @@ export class Model {
     this.#jobs.push({
       as: 'other',
       take: (at) => {
-        if (!task.cancelled) this.#apply({ type: 'failed', at, id: task.id, error: failureOfCause(cause) });
+        if (task.cancelled || task.id === CHILDREN) return;
+        if (task.id === YIELD) this.#apply({ type: 'continue', at });
+        else this.#apply({ type: 'failed', at, id: task.id, error: failureOfCause(cause) });
       },
     });
   }
@@ -159,7 +215,7 @@ export class Model {
     const at = this.#write({ type: 'taskStarted' }).time;
     const jobs = this.#jobs;
     this.#jobs = [];
-    this.#commands = [];
+    this.#commands = this.#commands.filter((command) => command.type === 'ask');
     this.#accepted = [];
     if (!this.#begun) {
       this.#begun = true;
@@ -173,13 +229,14 @@ export class Model {
     this.#write({ type: 'taskCompleted' });
     for (const event of this.#accepted) this.#write(event);
     for (const marker of markers) this.#write(marker);
-    for (const command of this.#commands) this.#issue(command);
+    for (const command of this.#commands.splice(0)) this.#issue(command);
     for (const event of buffered) this.#write(event);
   }
 
   /** Ends this run of the chain and opens the next, with the state in its argument. */
   continueAsNew(): void {
     if (this.ended || this.#activities.some((task) => !task.cancelled) || this.#jobs.length > 0) return;
+    if (this.#initiated.length > 0 || this.#commands.length > 0) return;
     const argument = JSON.parse(
       JSON.stringify({ ...this.#input, carried: carry(this.program, this.state) }),
     ) as RunInput;
@@ -189,6 +246,7 @@ export class Model {
       if (open.type === 'timer' || open.type === 'deadline') this.#commands.push({ type: 'timer', id, at: open.at });
     }
     const rearmed = this.#commands;
+    this.#commands = [];
     this.task();
     for (const command of rearmed) this.#issue(command);
   }
@@ -204,6 +262,7 @@ export class Model {
     this.#begun = false;
     this.#activities = [];
     this.#timers = [];
+    this.#initiated = [];
     this.#commands = [];
     const plain = JSON.parse(JSON.stringify(argument)) as RunInput;
     const before = this.histories.length > 1 ? { continuedFrom: `run-${this.histories.length - 2}` } : {};
@@ -223,7 +282,8 @@ export class Model {
   #takeBack(id: string): void {
     const before = this.#commands.findIndex((command) => 'id' in command && command.id === id);
     if (before >= 0) this.#commands.splice(before, 1);
-    for (const task of [...this.#pending, ...this.#activities, ...this.#timers]) {
+    this.#running = this.#running.filter((running) => running !== id);
+    for (const task of this.#pending) {
       if (task.id === id) task.cancelled = true;
     }
     this.#timers = this.#timers.filter((task) => !task.cancelled);
@@ -237,35 +297,38 @@ export class Model {
     const markers: Unnumbered<HistoryEvent>[] = [];
     let clock = at;
     for (;;) {
-      const n = this.#commands.findIndex(
-        (command) => command.type === 'yield' || (command.type === 'run' && command.local),
-      );
+      const n = this.#commands.findIndex((command) => command.type === 'run' && command.local);
       const command = this.#commands[n];
-      if (command === undefined) return markers;
+      if (command?.type !== 'run') return markers;
       this.#commands.splice(n, 1);
       clock += 2;
       this.clock = Math.max(this.clock, clock);
       const times = { attempt: 1, scheduledAt: clock - 2, completedAt: clock, backoff: false };
-      if (command.type !== 'run') {
-        markers.push({ type: 'localActivity', summary: '$yield', ...times });
-        this.#apply({ type: 'continue', at: clock });
-        continue;
-      }
       const result = { data: { at: clock } };
       markers.push({ type: 'localActivity', summary: command.id, ...times, result });
       this.#apply({ type: 'completed', at: clock, id: command.id, result });
     }
   }
 
-  #issue(command: Command): void {
-    if (command.type === 'run') {
-      const { id } = this.#write({ type: 'activityScheduled', activityId: command.id });
-      this.#remember(this.#activities, { id: command.id, openedBy: id, cancelled: false });
+  #issue(command: Issue): void {
+    if (command.type === 'yield') this.#schedule(YIELD);
+    if (command.type === 'ask') this.#schedule(CHILDREN);
+    if (command.type === 'run') this.#schedule(command.id);
+    if (command.type === 'child') this.#schedule(command.id, command);
+    if (command.type === 'initiate') {
+      const { id } = this.#write({ type: 'childInitiated', executionId: command.executionId });
+      this.#remember(this.#initiated, { id: command.id, openedBy: id, cancelled: false });
     }
     if (command.type === 'timer') {
       const { id } = this.#write({ type: 'timerStarted', summary: command.id });
       this.#remember(this.#timers, { id: command.id, openedBy: id, cancelled: false, at: command.at });
     }
+  }
+
+  #schedule(activityId: string, child?: OpenTask['child']): void {
+    const { id } = this.#write({ type: 'activityScheduled', activityId });
+    const task = { id: activityId, openedBy: id, cancelled: false };
+    this.#remember(this.#activities, child === undefined ? task : { ...task, child });
   }
 
   #remember(list: OpenTask[], task: OpenTask): void {

@@ -3,30 +3,35 @@ import fc from 'fast-check';
 import type { Definition, StepDefinition } from '../../src/definition/types.ts';
 
 export type Block =
-  | { readonly kind: 'set' | 'http' | 'local' | 'sleep' | 'approval' | 'listen' }
+  | { readonly kind: 'set' | 'http' | 'local' | 'sleep' | 'approval' | 'listen' | 'child' }
   | { readonly kind: 'loop' | 'forEach'; readonly times: number; readonly body: readonly Block[] }
   | { readonly kind: 'parallel' | 'race'; readonly branches: readonly (readonly Block[])[] };
 
-const leaf: fc.Arbitrary<Block> = fc
-  .constantFrom('set', 'http', 'http', 'local', 'sleep', 'approval', 'listen')
-  .map((kind) => ({ kind }) as Block);
+const LEAVES = ['set', 'http', 'http', 'local', 'sleep', 'approval', 'listen'] as const;
 
-export const blocks: fc.Arbitrary<Block[]> = fc.letrec<{ list: Block[]; block: Block }>((tie) => ({
-  list: fc.array(tie('block'), { minLength: 1, maxLength: 3 }),
-  block: fc.oneof(
-    { maxDepth: 2, withCrossShrink: true },
-    leaf,
-    fc.record({
-      kind: fc.constantFrom('loop' as const, 'forEach' as const),
-      times: fc.integer({ min: 1, max: 3 }),
-      body: tie('list'),
-    }),
-    fc.record({
-      kind: fc.constantFrom('parallel' as const, 'race' as const),
-      branches: fc.array(tie('list'), { minLength: 2, maxLength: 3 }),
-    }),
-  ),
-})).list;
+/** Lists of blocks; `children`: some start other runs. */
+export const blocks = blocksOf(LEAVES);
+export const blocksWithChildren = blocksOf([...LEAVES, 'child', 'child']);
+
+function blocksOf(leaves: readonly ((typeof LEAVES)[number] | 'child')[]): fc.Arbitrary<Block[]> {
+  const leaf = fc.constantFrom(...leaves).map((kind): Block => ({ kind }));
+  return fc.letrec<{ list: Block[]; block: Block }>((tie) => ({
+    list: fc.array(tie('block'), { minLength: 1, maxLength: 3 }),
+    block: fc.oneof(
+      { maxDepth: 2, withCrossShrink: true },
+      leaf,
+      fc.record({
+        kind: fc.constantFrom('loop' as const, 'forEach' as const),
+        times: fc.integer({ min: 1, max: 3 }),
+        body: tie('list'),
+      }),
+      fc.record({
+        kind: fc.constantFrom('parallel' as const, 'race' as const),
+        branches: fc.array(tie('list'), { minLength: 2, maxLength: 3 }),
+      }),
+    ),
+  })).list;
+}
 
 export function definitionOf(list: readonly Block[]): Definition {
   const steps: { [slug: string]: StepDefinition } = {};
@@ -99,6 +104,13 @@ function leafStep(kind: string, next: string | undefined): StepDefinition {
         stepType: 'approval',
         config: { message: 'Go on?', timeout: 60_000 },
         nextSteps: { ...wired('approved', next), ...wired('rejected', next), ...wired('timeout', next) },
+      };
+    case 'child':
+      return {
+        stepType: 'run_workflow',
+        config: { workflow: 'other', ...(next === undefined ? { wait: false } : {}) },
+        onError: 'continue',
+        nextSteps: wired('success', next),
       };
     case 'listen':
       return { stepType: 'listen', config: { name: 'news' }, nextSteps: wired('received', next) };
