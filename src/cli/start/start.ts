@@ -2,6 +2,7 @@ import { mkdirSync } from 'node:fs';
 import { bootstrap } from '../../client/bootstrap.ts';
 import { connect, type TemporalConnection } from '../../client/connect.ts';
 import { type Config, loadMasterKey, readConfig } from '../../config.ts';
+import { offerExamples } from '../examples.ts';
 import { type Ending, listenForEnd, RANK } from './ending.ts';
 import { startGatewayHere } from './gateway-here.ts';
 import { lockDataFolder, ownServer, ownWorker } from './parts.ts';
@@ -77,7 +78,8 @@ async function startStack(given: Config, env: NodeJS.ProcessEnv, ending: Ending)
   const forWorker = { ...complete, publicUrl: complete.publicUrl ?? gatewayUrl };
   const worker: Supervised = await ownWorker(forWorker, env, ending, { onRestart: () => note.worker(worker) });
   note.worker(worker);
-  // From here on everything answers: the place where an empty store is given its examples.
+  ending.signal.throwIfAborted();
+  await offerExamples(complete, temporal, say);
   ending.signal.throwIfAborted();
   welcome(say, { config: complete, gatewayUrl, uiUrl: server?.uiUrl, seconds: (Date.now() - begun) / 1000 });
 }
