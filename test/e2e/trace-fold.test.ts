@@ -21,11 +21,22 @@ async function http(input: EffectInput): Promise<unknown> {
   return { data: { url }, meta: { status: 200 } };
 }
 
+/** The one workflow that runs start here: it rests, and ends. */
+const child: Definition = {
+  name: 'Child',
+  slug: 'child',
+  steps: {
+    rest: { stepType: 'sleep', config: { duration: 150 }, nextSteps: { success: 'end' } },
+    end: { stepType: 'finish', config: { output: '{{ input }}' } },
+  },
+};
+const resolveWorkflow = async (): Promise<unknown> => ({ data: { definition: child, hash: 'sha256:child' } });
+
 let server: TestServer;
 let worker: TestWorker;
 beforeAll(async () => {
   server = await testServer({ SIGNALBOX_HISTORY_LIMIT: '60' });
-  worker = await startWorker(server, { activities: { http: http as never } });
+  worker = await startWorker(server, { activities: { http: http as never, resolveWorkflow } });
 });
 afterAll(async () => {
   await worker.stop();
@@ -190,6 +201,33 @@ describe('the fold of a run', () => {
       { path: 'near', status: 'completed', attempts: 1 },
       { path: 'ask', status: 'waiting' },
     ]);
+    await handle.terminate();
+  });
+
+  it('equals its state while children start, report, and are cancelled', async () => {
+    const parent: Definition = {
+      name: 'Parent',
+      slug: 'parent',
+      steps: {
+        each: {
+          stepType: 'forEach',
+          config: { items: [0, 1, 2, 3, 4, 5], concurrency: 3 },
+          nextSteps: { item: 'race', done: 'ask' },
+        },
+        race: { stepType: 'race', nextSteps: { a: 'call', b: 'rest' } },
+        call: { stepType: 'run_workflow', config: { workflow: 'child', input: '{{ index }}' } },
+        rest: { stepType: 'sleep', config: { duration: '{{ index % 2 == 0 ? 60000 : 120 }}' } },
+        ask: { stepType: 'approval', config: { message: 'Go on?' } },
+      },
+    };
+    const handle = await startRun(server, parent);
+    await waitsAt(handle, 'ask');
+    await expectSame(handle);
+    const page = await trace(handle);
+    expect(page).toMatchObject({ uncertain: false });
+    const calls = page.items.filter((step) => step.stepSlug === 'call');
+    expect(calls.map((step) => step.status)).toContain('completed');
+    expect(calls).toHaveLength(6);
     await handle.terminate();
   });
 
