@@ -8,12 +8,18 @@ import { projectRoot } from './start/project-root.ts';
 import type { Say } from './start/say.ts';
 
 /** Puts deploy/examples into an empty store. A stack without examples is still a stack: what goes wrong is only told. */
-export async function offerExamples(config: Config, temporal: TemporalConnection, say: Say): Promise<void> {
+export async function offerExamples(
+  config: Config,
+  temporal: TemporalConnection,
+  say: Say,
+  ending: AbortSignal,
+): Promise<void> {
   try {
     const folder = join(projectRoot(), 'deploy', 'examples');
     const stored = await installExamples(access(temporal, config, loadMasterKey(config)), DEFAULT_ORGANIZATION, folder);
     if (stored.length > 0) say(`Examples: ${stored.join(', ')}.`);
   } catch (error) {
-    say(`The examples were not stored (${error instanceof Error ? error.message : 'unknown'}). All else works.`);
+    if (!ending.aborted)
+      say(`The examples were not stored (${error instanceof Error ? error.message : 'unknown'}). All else works.`);
   }
 }

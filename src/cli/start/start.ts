@@ -79,9 +79,9 @@ async function startStack(given: Config, env: NodeJS.ProcessEnv, ending: Ending)
   const worker: Supervised = await ownWorker(forWorker, env, ending, { onRestart: () => note.worker(worker) });
   note.worker(worker);
   ending.signal.throwIfAborted();
-  await offerExamples(complete, temporal, say);
-  ending.signal.throwIfAborted();
   welcome(say, { config: complete, gatewayUrl, uiUrl: server?.uiUrl, seconds: (Date.now() - begun) / 1000 });
+  // Nobody has to wait for these, and least of all the end.
+  await Promise.race([offerExamples(complete, temporal, say, ending.signal), ending.asked]);
 }
 
 async function startPart(
