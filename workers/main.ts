@@ -6,7 +6,7 @@ import { type Logger, pino } from 'pino';
 import { createActivities } from '../activities/table.ts';
 import { connectionOptions } from '../src/client/connect.ts';
 import { ConfigError, readConfig } from '../src/config.ts';
-import { deploymentOf } from '../workflows/run-limit.ts';
+import { deploymentOf, ISOLATE_MS } from '../workflows/run-limit.ts';
 import { runsOver } from './runs.ts';
 import { secretsOver } from './secrets.ts';
 
@@ -48,6 +48,7 @@ async function main(): Promise<void> {
     taskQueue: config.taskQueue,
     workflowBundle: { codePath: fileURLToPath(new URL('../workflow-bundle.js', import.meta.url)) },
     workerDeploymentOptions: deploymentOf(config.historyLimit),
+    isolateExecutionTimeout: ISOLATE_MS,
     activities: createActivities(config, { secrets: secretsOver(connection, config), ...runsOver(connection, config) }),
     maxCachedWorkflows: CACHED_WORKFLOWS,
     shutdownGraceTime: GRACE_MS,

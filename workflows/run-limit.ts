@@ -17,6 +17,13 @@ export const MOST_EVENTS = 40_000;
 /** The same for bytes: the server ends a run at 50 MB. */
 export const MOST_BYTES = 25_000_000;
 
+/**
+ * How long one activation may compute, for Worker.create: `isolateExecutionTimeout`, in milliseconds. At its end the SDK
+ * stops the script, and Node then ends the whole process ("async hook stack has become corrupted"). The core gives way
+ * long before (engine/limits.ts); the SDK's five seconds were reached on a machine with ten times too much to do.
+ */
+export const ISOLATE_MS = 30_000;
+
 const DEPLOYMENT = 'signalbox';
 const BUILD_ID = /^history-(\d{1,9})$/;
 
