@@ -278,6 +278,8 @@ function message(core: Core, event: Extract<Event, { type: 'message' }>): void {
     state.seen.push(id);
     if (state.seen.length > REMEMBERED_IDS) state.seen.shift();
   }
+  const bytes = weigh(event.payload) + event.name.length + MESSAGE_OVERHEAD;
+  state.bytes += bytes;
   if (state.rolling === undefined && state.draining === undefined) {
     // What waits to be walked may be listening next: in order, it comes before this message.
     drain(core);
@@ -287,7 +289,6 @@ function message(core: Core, event: Extract<Event, { type: 'message' }>): void {
       if (tell(core, frame, visit.path, { on: 'message', payload: event.payload })) return;
     }
   }
-  const bytes = weigh(event.payload) + event.name.length + MESSAGE_OVERHEAD;
   state.inbox.push({ name: event.name, payload: event.payload, bytes });
   state.inboxBytes += bytes;
   if (state.inboxBytes > MAX_INBOX_BYTES && state.rolling === undefined)
@@ -306,6 +307,7 @@ function requested(core: Core, event: AddressedEvent): void {
   const found = find(core, event);
   if ('code' in found) return;
   const { frame, visit } = found;
+  if ('data' in event) state.bytes += weigh(event.data);
   remember(state, event.key, visit.path);
   const { path } = visit;
   switch (event.type) {
@@ -382,9 +384,11 @@ function drain(core: Core): void {
       giveWay(core);
       return;
     }
-    state.effort.units += STEP_UNITS;
     const work = state.work.shift()!;
+    const before = state.bytes;
     walk(core, work);
+    // What a step keeps was weighed, which is work too.
+    state.effort.units += STEP_UNITS + (Math.max(0, state.bytes - before) >> 3);
     checkLimit(core);
   }
 }

@@ -22,9 +22,9 @@ export function carry(_program: Program, state: RunState): Json {
   const shared: Json[] = [];
   const write = (value: Json): Json => {
     if (value === null || typeof value !== 'object') return value;
+    const known = places.get(value);
+    if (known !== undefined) return { [REFERENCE]: known };
     if (isReference(value) || ((times.get(value) ?? 0) > 1 && weigh(value) >= SHARED_FROM_BYTES)) {
-      const known = places.get(value);
-      if (known !== undefined) return { [REFERENCE]: known };
       const place = shared.length;
       places.set(value, place);
       shared.push(null);
@@ -54,7 +54,9 @@ export function restore(carried: Json): RunState {
     if (!made.has(place)) made.set(place, copy(shared[place] as JsonObject, read));
     return made.get(place)!;
   };
-  return read(state) as unknown as RunState;
+  const restored = read(state) as unknown as RunState;
+  restored.effects = Object.values(restored.open).filter(({ type }) => type === 'run').length;
+  return restored;
 }
 
 /** Definition and state together, encoded (language.md §12). The estimate is corrected when it comes near the limit. */

@@ -16,6 +16,7 @@ export function open(core: Core, id: string, command: OpenCommand, visit?: OpenV
   const { state } = core;
   if (Object.hasOwn(state.open, id)) throw new Error(`Two open commands have the id '${id}'.`);
   state.open[id] = command;
+  if (command.type === 'run') state.effects++;
   visit?.open.push(id);
   state.backlog.push(id);
 }
@@ -51,6 +52,7 @@ export function close(core: Core, id: string): OpenCommand | undefined {
   if (queued >= 0) state.backlog.splice(queued, 1);
   else state.openCount--;
   delete state.open[id];
+  if (command.type === 'run') state.effects--;
   return command;
 }
 

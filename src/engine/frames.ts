@@ -6,6 +6,7 @@ import { cancel } from './commands.ts';
 import { type Core, stepOf } from './core.ts';
 import { framePath } from './paths.ts';
 import type { Frame, LoopRecord, OpenVisit } from './state.ts';
+import { weigh } from './weigh.ts';
 
 export function newFrame(id: string, parent?: Frame, spec?: FrameSpec): Frame {
   return {
@@ -47,6 +48,7 @@ export function endFrame(core: Core, frame: Frame): void {
 export function failFrame(core: Core, frame: Frame, error: FailureShape): void {
   cancelInside(core, frame);
   frame.ended = true;
+  core.state.bytes += weigh({ ...error });
   tellContainer(core, frame, { on: 'frame', name: frame.name!, ended: false, error });
 }
 

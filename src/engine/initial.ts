@@ -18,6 +18,7 @@ export function initialState(program: Program, genesis: Genesis): RunState {
     work: [],
     open: {},
     openCount: 0,
+    effects: 0,
     backlog: [],
     variables: { ...definition.config?.variables },
     state,

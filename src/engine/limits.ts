@@ -18,6 +18,8 @@ export const MAX_INBOX_BYTES = 1_000_000;
 export const MAX_ACTIVATION_UNITS = 1_000_000;
 /** What a step costs besides its expressions: 4,000 steps that evaluate nothing fill an activation. */
 export const STEP_UNITS = 250;
+/** What a step's entry takes besides its data. */
+export const ENTRY_OVERHEAD = 64;
 /** What a message that waits takes in the state besides its name and payload. */
 export const MESSAGE_OVERHEAD = 40;
 /** Objects and lists within one another in any value: beyond this, encoding it would run out of stack. */

@@ -11,7 +11,7 @@ import { cancelRun, completeRun, drainRun, failRun, ROOT, rollbackSpec } from '.
 import { errorRoot, failureOf, placed } from './failure.ts';
 import { follow, leaveLoop } from './follow.ts';
 import { adoptEntries, closeVisit, dropFrame, failFrame, leaveLoops, openFrame } from './frames.ts';
-import { MAX_PAYLOAD_BYTES, MAX_ROLLBACKS } from './limits.ts';
+import { ENTRY_OVERHEAD, MAX_PAYLOAD_BYTES, MAX_ROLLBACKS } from './limits.ts';
 import { commandId, framePath, tickPath } from './paths.ts';
 import { FrameScope } from './scope.ts';
 import { readsError, snapshot } from './snapshot.ts';
@@ -302,7 +302,7 @@ function record(
     const loop = frame.loops.at(-1);
     if (loop !== undefined) loop.moved = true;
   }
-  state.bytes += weigh(output.data) + 64;
+  state.bytes += weigh(output.data) + weigh(output.meta) + ENTRY_OVERHEAD;
   core.trace?.({
     t: 'end',
     path,

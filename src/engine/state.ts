@@ -150,7 +150,10 @@ export interface RunState {
   work: Work[];
   /** Commands that are open, by id, and those that wait for room. */
   open: { [id: string]: OpenCommand };
+  /** Those of them that were sent. */
   openCount: number;
+  /** Those of them that are effects of steps, sent or not. */
+  effects: number;
   backlog: string[];
   variables: { [name: string]: Json };
   state: { [key: string]: Json };

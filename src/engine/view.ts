@@ -11,13 +11,12 @@ export function statusOf(state: RunState): RunStatus {
   if (state.ending !== undefined) return state.ending.status;
   if (state.rolling !== undefined) return 'rolling_back';
   if (state.yielding || (state.work.length > 0 && !state.paused)) return 'running';
-  for (const command of Object.values(state.open)) if (command.type === 'run') return 'running';
-  return 'waiting';
+  return state.effects > 0 ? 'running' : 'waiting';
 }
 
 /** Open waits, oldest first, at most twenty; paths, kinds, and until when. */
 export function waitingFor(state: RunState): WaitingFor[] {
-  if (state.ending !== undefined) return [];
+  if (state.ending !== undefined || state.draining !== undefined) return [];
   const waits: WaitingFor[] = [];
   for (const { visit } of visits(state)) {
     const { waiting } = visit;
@@ -78,8 +77,14 @@ export function shownOf(state: RunState): string {
   const status = statusOf(state);
   if (status !== 'waiting') return status;
   const paths: string[] = [];
-  for (const frame of Object.values(state.frames)) if (frame.visit?.waiting !== undefined) paths.push(frame.visit.path);
-  return `${status} ${paths.join(' ')}`;
+  // Of many, the first stand for themselves, and all others for one another: a number that changes with each of them.
+  let others = 0;
+  for (const { visit } of Object.values(state.frames)) {
+    if (visit?.waiting === undefined) continue;
+    if (paths.length < MAX_SHOWN_WAITS) paths.push(visit.path);
+    else others += visit.seq + 1;
+  }
+  return `${status} ${paths.join(' ')}${others === 0 ? '' : ` ${others}`}`;
 }
 
 function iso(ms: number): string {

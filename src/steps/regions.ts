@@ -48,6 +48,9 @@ interface Graph {
   /** Edges to steps that exist. */
   readonly edges: readonly (readonly Edge[])[];
   readonly before: readonly (readonly number[])[];
+  /** The targets of all edges, one step's after the other; `from[i]` is where those of step i begin. */
+  readonly targets: Int32Array;
+  readonly from: Int32Array;
 }
 
 /** Finds all regions. `nodes` holds every step; targets that do not exist are passed over (they are other problems). */
@@ -80,12 +83,10 @@ export function findRegions(nodes: ReadonlyMap<string, Node>, start: string): Re
       const shared = new Set<string>();
       for (const { port, to } of graph.edges[at]!) {
         if (CONTAINER_RESERVED.has(port)) continue;
-        const branch: number[] = [];
-        for (const reached of search.reach([to], at)) {
-          if (!search.isAfter(reached)) branch.push(reached);
-          else if (graph.edges[reached]!.some((edge) => edge.to === at))
-            problems.push(ambiguous(graph.nodes[reached]!.slug, container));
-        }
+        const branch = search.notAfter(to, at);
+        for (const from of graph.before[at]!)
+          if (search.isReached(from) && search.isAfter(from))
+            problems.push(ambiguous(graph.nodes[from]!.slug, container));
         branches.set(port, new Set(branch.map((i) => graph.nodes[i]!.slug)));
         for (const i of branch) {
           const { slug } = graph.nodes[i]!;
@@ -118,7 +119,10 @@ function graphOf(nodes: ReadonlyMap<string, Node>): Graph {
       return [{ port, to }];
     }),
   );
-  return { nodes: list, edges, before };
+  const from = new Int32Array(list.length + 1);
+  for (let i = 0; i < list.length; i++) from[i + 1] = from[i]! + edges[i]!.length;
+  const targets = Int32Array.from(edges.flatMap((out) => out.map(({ to }) => to)));
+  return { nodes: list, edges, before, targets, from };
 }
 
 /** Breadth-first walks within a region; what was seen is marked with the number of the walk, so that nothing is cleared. */
@@ -127,15 +131,20 @@ class Search {
   readonly #inside: Int32Array;
   readonly #seen: Int32Array;
   readonly #after: Int32Array;
+  /** What the last walk reached, in order of distance. */
+  readonly #queue: Int32Array;
+  #reached = 0;
   #region = 0;
   #walk = 0;
   #marked = 0;
 
   constructor(graph: Graph) {
+    const size = graph.nodes.length;
     this.#graph = graph;
-    this.#inside = new Int32Array(graph.nodes.length);
-    this.#seen = new Int32Array(graph.nodes.length);
-    this.#after = new Int32Array(graph.nodes.length);
+    this.#inside = new Int32Array(size);
+    this.#seen = new Int32Array(size);
+    this.#after = new Int32Array(size);
+    this.#queue = new Int32Array(size);
   }
 
   /** The steps that all following walks stay within. */
@@ -144,28 +153,25 @@ class Search {
     for (const at of inside) this.#inside[at] = this.#region;
   }
 
-  /** Steps reached without passing `without`, in order of distance. */
-  reach(from: readonly number[], without = -1): number[] {
-    const walk = ++this.#walk;
+  /** The containers that are met, outer before inner. */
+  containers(entries: readonly number[]): number[] {
+    this.#reach(entries, -1);
     const found: number[] = [];
-    const visit = (at: number): void => {
-      if (at === without || this.#inside[at] !== this.#region || this.#seen[at] === walk) return;
-      this.#seen[at] = walk;
-      found.push(at);
-    };
-    for (const at of from) visit(at);
-    for (let i = 0; i < found.length; i++) for (const { to } of this.#graph.edges[found[i]!]!) visit(to);
+    for (let i = 0; i < this.#reached; i++) {
+      const { role } = this.#graph.nodes[this.#queue[i]!]!;
+      if (role === 'loop' || role === 'frames') found.push(this.#queue[i]!);
+    }
     return found;
   }
 
   /** Marks what the reserved ports of a container reach. */
   markAfter(container: number): void {
     const edges = this.#graph.edges[container]!.filter(({ port }) => CONTAINER_RESERVED.has(port));
-    const reached = this.reach(
+    this.#reach(
       edges.map(({ to }) => to),
       container,
     );
-    for (const at of reached) this.#after[at] = this.#walk;
+    for (let i = 0; i < this.#reached; i++) this.#after[this.#queue[i]!] = this.#walk;
     this.#marked = this.#walk;
   }
 
@@ -173,12 +179,46 @@ class Search {
     return this.#after[at] === this.#marked;
   }
 
-  /** The containers that are met, outer before inner. */
-  containers(entries: readonly number[]): number[] {
-    return this.reach(entries).filter((at) => {
-      const { role } = this.#graph.nodes[at]!;
-      return role === 'loop' || role === 'frames';
-    });
+  /** What a body port reaches and the reserved ports do not. */
+  notAfter(entry: number, container: number): number[] {
+    this.#reach([entry], container);
+    const found: number[] = [];
+    for (let i = 0; i < this.#reached; i++) {
+      const at = this.#queue[i]!;
+      if (this.#after[at] !== this.#marked) found.push(at);
+    }
+    return found;
+  }
+
+  /** Whether the last walk came there. */
+  isReached(at: number): boolean {
+    return this.#seen[at] === this.#walk;
+  }
+
+  /** Walks from the entries without passing `without`. */
+  #reach(entries: readonly number[], without: number): void {
+    const { targets, from } = this.#graph;
+    const queue = this.#queue;
+    const seen = this.#seen;
+    const inside = this.#inside;
+    const region = this.#region;
+    const walk = ++this.#walk;
+    let end = 0;
+    for (const at of entries) {
+      if (at === without || inside[at] !== region || seen[at] === walk) continue;
+      seen[at] = walk;
+      queue[end++] = at;
+    }
+    for (let i = 0; i < end; i++) {
+      const at = queue[i]!;
+      for (let edge = from[at]!; edge < from[at + 1]!; edge++) {
+        const to = targets[edge]!;
+        if (to === without || inside[to] !== region || seen[to] === walk) continue;
+        seen[to] = walk;
+        queue[end++] = to;
+      }
+    }
+    this.#reached = end;
   }
 }
 
