@@ -48,6 +48,11 @@ export async function write<T>(access: Access, target: string, act: () => Promis
   }
 }
 
+/** Writes without a place in the queue: signals, of which a workflow takes any number at once. */
+export function writeAlong<T>(access: Access, act: () => Promise<T>): Promise<T> {
+  return attempt(access, WRITE_MS, true, act);
+}
+
 async function attempt<T>(access: Access, withinMs: number, isWrite: boolean, act: () => Promise<T>): Promise<T> {
   const deadline = Date.now() + withinMs;
   for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)) {

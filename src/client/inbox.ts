@@ -14,6 +14,7 @@ const ASK_AGAIN_MS = 5_000;
 const RUNS_COUNTED = 10_000;
 
 interface Count {
+  readonly org: string;
   /** As the run said, by its memo or when asked. */
   known: number;
   /** Sent by this process since. */
@@ -26,11 +27,17 @@ interface Count {
 const counts = new Map<string, Count>();
 
 /**
- * Counts one more message to the run.
- * @throws ClientError `too_many_unread`.
+ * Counts one more message to the run. `readMemo` is asked the first time, and finds out whether there is such a run at all.
+ * @throws ClientError `too_many_unread`, and what `readMemo` throws.
  */
-export async function admitMessage(access: Access, executionId: string, unreadInMemo: number): Promise<void> {
-  const count = counts.get(executionId) ?? { known: unreadInMemo, sent: 0, asking: undefined, notBefore: 0 };
+export async function admitMessage(
+  access: Access,
+  org: string,
+  executionId: string,
+  readMemo: () => Promise<{ readonly [field: string]: unknown }>,
+): Promise<void> {
+  const counted = counts.get(executionId);
+  const count = counted?.org === org ? counted : await newCount(org, executionId, readMemo);
   counts.delete(executionId);
   counts.set(executionId, count);
   const [oldest] = counts.keys();
@@ -50,6 +57,19 @@ export async function admitMessage(access: Access, executionId: string, unreadIn
     );
   }
   count.sent += 1;
+}
+
+async function newCount(
+  org: string,
+  executionId: string,
+  readMemo: () => Promise<{ readonly [field: string]: unknown }>,
+): Promise<Count> {
+  const memo = await readMemo();
+  // Another message may have been first meanwhile.
+  const counted = counts.get(executionId);
+  return counted?.org === org
+    ? counted
+    : { org, known: Number(memo['unread'] ?? 0), sent: 0, asking: undefined, notBefore: 0 };
 }
 
 const isDue = ({ known, sent, notBefore }: Count): boolean =>

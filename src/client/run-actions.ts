@@ -3,12 +3,12 @@ import { ulid } from 'ulid';
 import type { Accepted, DecideSignal, MessageSignal, SubmitSignal, WaitingFor } from '../definition/run.ts';
 import type { Json } from '../template/types.ts';
 import type { Access } from './access.ts';
-import { read, write } from './calls.ts';
+import { read, write, writeAlong } from './calls.ts';
 import { ClientError, hasCode } from './errors.ts';
 import { admitMessage } from './inbox.ts';
 import { isResumeToken } from './resume-token.ts';
 import { describeRun, executionOf } from './run-read.ts';
-import { isOpen, waitsOf } from './run-view.ts';
+import { type Execution, isOpen, waitsOf } from './run-view.ts';
 
 /** The memo lists no more waits than this; beyond it the run itself is asked. */
 const MEMO_WAITS = 20;
@@ -31,10 +31,11 @@ export interface Decision {
  * @throws ClientError with the codes of Refusal, `closed`, or `resume_token_mismatch`.
  */
 export async function decide(access: Access, org: string, executionId: string, request: Decision): Promise<Accepted> {
+  const execution = await demandOpen(access, org, executionId);
   const step =
     request.resumeToken === undefined
       ? request.step
-      : await stepOfToken(access, org, executionId, request.resumeToken, request.step);
+      : await stepOfToken(access, execution, request.resumeToken, request.step);
   const signal: DecideSignal = {
     decision: request.decision,
     via: 'api',
@@ -44,7 +45,7 @@ export async function decide(access: Access, org: string, executionId: string, r
     ...(request.data === undefined ? {} : { data: request.data }),
     ...(request.by === undefined ? {} : { by: request.by }),
   };
-  return update(access, org, executionId, 'decide', signal);
+  return update(access, executionId, 'decide', signal);
 }
 
 export interface Submission {
@@ -56,6 +57,7 @@ export interface Submission {
 
 /** Answers a user_input step. @throws ClientError with the codes of Refusal, or `closed`. */
 export async function submit(access: Access, org: string, executionId: string, request: Submission): Promise<Accepted> {
+  await demandOpen(access, org, executionId);
   const signal: SubmitSignal & { via: string } = {
     data: request.data,
     via: 'api',
@@ -63,7 +65,7 @@ export async function submit(access: Access, org: string, executionId: string, r
     ...(request.step === undefined ? {} : { step: request.step }),
     ...(request.by === undefined ? {} : { by: request.by }),
   };
-  return update(access, org, executionId, 'submit', signal);
+  return update(access, executionId, 'submit', signal);
 }
 
 /**
@@ -76,45 +78,43 @@ export async function sendMessage(
   executionId: string,
   message: MessageSignal,
 ): Promise<void> {
-  const description = await describeRun(access, org, executionId);
-  if (!isOpen(description.status.name)) throw closed();
-  await admitMessage(access, executionId, Number(description.memo?.['unread'] ?? 0));
-  await onOpen(() =>
-    write(access, executionId, () => access.client.workflow.getHandle(executionId).signal('message', message)),
-  );
+  await admitMessage(access, org, executionId, async () => (await demandOpen(access, org, executionId)).memo);
+  const handle = access.client.workflow.getHandle(executionId);
+  await onOpen(() => writeAlong(access, () => handle.signal('message', message)));
 }
 
 /** Asks the run to cancel: what it has opened is cancelled, and rollback runs if it is configured. @throws ClientError `closed`. */
 export async function cancelRun(access: Access, org: string, executionId: string): Promise<void> {
-  const description = await describeRun(access, org, executionId);
-  if (!isOpen(description.status.name)) throw closed();
+  await demandOpen(access, org, executionId);
   await onOpen(() => write(access, executionId, () => access.client.workflow.getHandle(executionId).cancel()));
 }
 
 /** Ends the run at once; nothing of it runs any more. @throws ClientError `closed`. */
 export async function terminateRun(access: Access, org: string, executionId: string, reason: string): Promise<void> {
-  const description = await describeRun(access, org, executionId);
-  if (!isOpen(description.status.name)) throw closed();
+  await demandOpen(access, org, executionId);
   await onOpen(() => write(access, executionId, () => access.client.workflow.getHandle(executionId).terminate(reason)));
 }
 
-/** Everything that the run waits for; the memo's list, or the run's own answer where the memo's was cut. */
-export async function openWaits(access: Access, org: string, executionId: string): Promise<readonly WaitingFor[]> {
-  const execution = executionOf(await describeRun(access, org, executionId));
+/** Everything that an open run waits for; the memo's list, or the run's own answer where the memo's was cut. */
+function openWaits(access: Access, execution: Execution): Promise<readonly WaitingFor[]> | readonly WaitingFor[] {
   const waits = waitsOf(execution);
   if (waits.length < MEMO_WAITS) return waits;
-  return read(access, () => access.client.workflow.getHandle(executionId).query<WaitingFor[]>('waiting'));
+  return read(access, () => access.client.workflow.getHandle(execution.workflowId).query<WaitingFor[]>('waiting'));
+}
+
+/** @throws ClientError `not_found`, `closed`. */
+async function demandOpen(access: Access, org: string, executionId: string): Promise<Execution> {
+  const execution = executionOf(await describeRun(access, org, executionId));
+  if (!isOpen(execution.status)) throw closed();
+  return execution;
 }
 
 async function update(
   access: Access,
-  org: string,
   executionId: string,
   name: string,
   signal: object & { key?: string },
 ): Promise<Accepted> {
-  const description = await describeRun(access, org, executionId);
-  if (!isOpen(description.status.name)) throw closed();
   const handle = access.client.workflow.getHandle(executionId);
   const options = { args: [signal] as [object], ...(signal.key === undefined ? {} : { updateId: signal.key }) };
   return onOpen(() => write(access, executionId, () => handle.executeUpdate<Accepted, [object]>(name, options)));
@@ -136,19 +136,16 @@ const closed = (): ClientError =>
 /** The path of the approval that a token names. */
 async function stepOfToken(
   access: Access,
-  org: string,
-  executionId: string,
+  execution: Execution,
   token: string,
   step: string | undefined,
 ): Promise<string> {
-  const execution = executionOf(await describeRun(access, org, executionId));
-  if (!isOpen(execution.status)) throw closed();
-  const approvals = (await openWaits(access, org, executionId)).filter((wait) => wait.kind === 'approval');
+  const approvals = (await openWaits(access, execution)).filter((wait) => wait.kind === 'approval');
   const named = approvals.filter((wait) => step === undefined || wait.path === step || wait.stepSlug === step);
   if (named.length === 0) {
     throw new ClientError('not_waiting', 'No such approval is open: it has been decided, or it is not reached yet.');
   }
-  const meant = named.find((wait) => isResumeToken(access.keys.resumeTokens, executionId, wait, token));
+  const meant = named.find((wait) => isResumeToken(access.keys.resumeTokens, execution.workflowId, wait, token));
   if (meant === undefined) {
     throw new ClientError(
       'resume_token_mismatch',
