@@ -1,0 +1,48 @@
+import { describe, expect, it } from 'vitest';
+import { waitCallback } from '../../src/steps/wait-callback.ts';
+import { begin, Driven, NOW } from './visit.ts';
+
+describe('wait_callback', () => {
+  it('waits for the message that a call of its URL becomes', () => {
+    expect(begin(waitCallback, { timeout: '1h' })).toMatchObject({
+      do: 'hold',
+      waiting: { kind: 'callback', name: 'callback:step', until: NOW + 3_600_000 },
+      timers: [{ at: NOW + 3_600_000 }],
+    });
+  });
+
+  it('takes one that came before', () => {
+    const inbox = [
+      { name: 'callback:step#2', payload: 'not mine' },
+      { name: 'callback:step', payload: { ok: 'what?' } },
+      { name: 'callback:step', payload: { ok: true } },
+    ];
+    expect(begin(waitCallback, { schema: { ok: 'boolean' } }, { inbox })).toEqual({
+      do: 'end',
+      port: 'received',
+      data: { ok: true },
+    });
+  });
+
+  it('leaves one that does not fit its schema', () => {
+    const driven = new Driven(waitCallback, { schema: { ok: 'boolean' } });
+    driven.begin();
+    expect(driven.resume({ on: 'message', payload: {} })).toEqual({ do: 'ignore' });
+    expect(driven.resume({ on: 'message', payload: { ok: false } })).toMatchObject({ port: 'received' });
+  });
+
+  it('ends by timeout, or fails where that is not wired', () => {
+    expect(timedOut(['received', 'timeout'])).toEqual({ do: 'end', port: 'timeout', data: null });
+    expect(() => timedOut(['received'])).toThrow(expect.objectContaining({ code: 'callback_timeout' }));
+  });
+
+  it.each([[[]], ['POST'], [['post']], [['TRACE']]])('cannot be planned with methods %j', (methods) => {
+    expect(() => begin(waitCallback, { methods })).toThrow(/Expected a list of/);
+  });
+});
+
+function timedOut(wired: string[]) {
+  const driven = new Driven(waitCallback, { timeout: 100 }, { wired });
+  driven.begin();
+  return driven.fire(100);
+}
