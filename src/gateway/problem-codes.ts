@@ -22,6 +22,8 @@ export const PROBLEM_CODES = {
   needs_override: entry(403, 'Override needed'),
   not_found: entry(404, 'Not found'),
   no_such_step: entry(404, 'No such step'),
+  workflow_not_found: entry(404, 'Workflow not found'),
+  version_not_found: entry(404, 'Version not found'),
   method_not_allowed: entry(405, 'Method not allowed'),
   gone: entry(410, 'Gone'),
   body_too_large: entry(413, 'Body too large'),
@@ -47,6 +49,7 @@ export const PROBLEM_CODES = {
   // What it says
   invalid_definition: entry(422, 'Invalid definition'),
   invalid_input: entry(422, 'Invalid input'),
+  not_an_employee: entry(422, 'Not an employee'),
   invalid_submission: entry(422, 'Invalid submission'),
   invalid_callback: entry(422, 'Invalid callback'),
   invalid_mapping: entry(422, 'Invalid variable mapping'),
