@@ -1,4 +1,5 @@
 /** Reading one run by its id: what it was started with, where it stands, how it ended. Needs no worker. */
+import { setTimeout as delay } from 'node:timers/promises';
 import type { WorkflowExecutionDescription } from '@temporalio/client';
 import { RUN_WORKFLOW, type RunError, type RunInput, type RunStatus } from '../definition/run.ts';
 import { DEFAULT_ORGANIZATION, runInputOf } from '../engine/start.ts';
@@ -87,6 +88,8 @@ export type RunResult =
 
 /** Temporal answers a long poll after 20 s at the latest, so a longer wait asks again. */
 const LONGEST_POLL_MS = 20_000;
+/** Near its deadline Temporal answers a long poll at once, and would be asked hundreds of times in the last second. */
+const SHORTEST_POLL_MS = 100;
 
 /** The run's result; waits up to `waitMs` for it, across continue-as-new. */
 export async function readResult(
@@ -100,7 +103,8 @@ export async function readResult(
   let description = await describeRun(access, org, executionId);
   let runId = description.runId;
   for (;;) {
-    const remaining = until - Date.now();
+    const asked = Date.now();
+    const remaining = until - asked;
     const isClosed = !isOpen(description.status.name) && runId === description.runId;
     if (isClosed || remaining > 0) {
       const closing = await readClosing(
@@ -114,6 +118,7 @@ export async function readResult(
       else if (closing !== undefined) return { ended: true, ...outcomeOf(closing) };
     }
     if (signal?.aborted || Date.now() >= until) break;
+    if (Date.now() - asked < SHORTEST_POLL_MS) await delay(Math.min(SHORTEST_POLL_MS, until - Date.now()));
   }
   description = await describeRun(access, org, executionId);
   const execution = executionOf(description);
