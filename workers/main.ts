@@ -6,7 +6,7 @@ import { type Logger, pino } from 'pino';
 import { createActivities } from '../activities/table.ts';
 import { connectionOptions } from '../src/client/connect.ts';
 import { ConfigError, readConfig } from '../src/config.ts';
-import { deploymentOf, ISOLATE_MS } from '../workflows/run-limit.ts';
+import { interpreterOptions } from '../workflows/run-limit.ts';
 import { runsOver } from './runs.ts';
 import { secretsOver } from './secrets.ts';
 
@@ -47,8 +47,7 @@ async function main(): Promise<void> {
     namespace: config.temporal.namespace,
     taskQueue: config.taskQueue,
     workflowBundle: { codePath: fileURLToPath(new URL('../workflow-bundle.js', import.meta.url)) },
-    workerDeploymentOptions: deploymentOf(config.historyLimit),
-    isolateExecutionTimeout: ISOLATE_MS,
+    ...interpreterOptions(config.historyLimit),
     activities: createActivities(config, { secrets: secretsOver(connection, config), ...runsOver(connection, config) }),
     maxCachedWorkflows: CACHED_WORKFLOWS,
     shutdownGraceTime: GRACE_MS,

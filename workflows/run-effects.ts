@@ -152,7 +152,8 @@ function regularCall(command: RunCommand): Call {
   const options: ActivityOptions = {
     activityId: command.id,
     summary: command.id,
-    startToCloseTimeout: command.timeoutMs,
+    // Temporal refuses a limit of nothing, and the task with it.
+    startToCloseTimeout: Math.max(1, command.timeoutMs),
     retry: retryOf(command),
     cancellationType: 'TRY_CANCEL',
     ...(command.heartbeatMs === undefined ? {} : { heartbeatTimeout: command.heartbeatMs }),
@@ -169,7 +170,7 @@ function mayRepeat({ retry }: RunCommand, failure: FailureShape): boolean {
 function localCall(command: RunCommand): Call {
   return local(command.activity, {
     summary: command.id,
-    startToCloseTimeout: Math.min(command.timeoutMs, LOCAL_LIMIT_MS),
+    startToCloseTimeout: Math.max(1, Math.min(command.timeoutMs, LOCAL_LIMIT_MS)),
     retry: { maximumAttempts: 1 },
     cancellationType: 'TRY_CANCEL',
   });
@@ -193,10 +194,10 @@ function named(calls: { [name: string]: Call }, activity: string): Call {
 function retryOf({ retry }: RunCommand): RetryPolicy {
   return {
     maximumAttempts: retry.maxAttempts,
-    initialInterval: retry.initialIntervalMs,
+    initialInterval: Math.max(1, retry.initialIntervalMs),
     backoffCoefficient: retry.backoffCoefficient,
-    // The SDK refuses a maximum below the first interval.
-    maximumInterval: Math.max(retry.maximumIntervalMs, retry.initialIntervalMs),
+    // The SDK refuses an interval of nothing, and a maximum below the first.
+    maximumInterval: Math.max(1, retry.maximumIntervalMs, retry.initialIntervalMs),
     nonRetryableErrorTypes: [...retry.nonRetryable],
   };
 }

@@ -18,21 +18,33 @@ export const MOST_EVENTS = 40_000;
 export const MOST_BYTES = 25_000_000;
 
 /**
- * How long one activation may compute, for Worker.create: `isolateExecutionTimeout`, in milliseconds. At its end the SDK
- * stops the script, and Node then ends the whole process ("async hook stack has become corrupted"). The core gives way
- * long before (engine/limits.ts); the SDK's five seconds were reached on a machine with ten times too much to do.
+ * How long one activation may compute, in milliseconds. At its end the SDK stops the script, and Node then ends the whole
+ * process ("async hook stack has become corrupted"). The core gives way long before (engine/limits.ts); but on a machine
+ * with seven times too much to do the SDK's five seconds were reached.
  */
-export const ISOLATE_MS = 30_000;
+const ACTIVATION_MS = 30_000;
 
 const DEPLOYMENT = 'signalbox';
 const BUILD_ID = /^history-(\d{1,9})$/;
 
-/** For Worker.create: `workerDeploymentOptions` of a worker with that limit (events). */
-export function deploymentOf(historyLimit: number): {
-  version: { deploymentName: string; buildId: string };
-  useWorkerVersioning: false;
+/**
+ * For Worker.create: what the interpreter needs of its worker. The limit is in events. The SDK reads
+ * `isolateExecutionTimeout`, although its types do not name it.
+ */
+export function interpreterOptions(historyLimit: number): {
+  workerDeploymentOptions: {
+    version: { deploymentName: string; buildId: string };
+    useWorkerVersioning: false;
+  };
+  isolateExecutionTimeout: number;
 } {
-  return { version: { deploymentName: DEPLOYMENT, buildId: `history-${historyLimit}` }, useWorkerVersioning: false };
+  return {
+    workerDeploymentOptions: {
+      version: { deploymentName: DEPLOYMENT, buildId: `history-${historyLimit}` },
+      useWorkerVersioning: false,
+    },
+    isolateExecutionTimeout: ACTIVATION_MS,
+  };
 }
 
 /** The limit that the worker of a task had, by its build id. */

@@ -23,6 +23,7 @@ export const CODES = {
   invalid_format: 'A payload format that cannot be used.',
   invalid_payload: 'A payload that does not fit its format.',
   invalid_config: 'The config of a step does not fit its kind.',
+  invalid_retry: 'A member of a retry policy that cannot be used.',
   invalid_duration: 'A duration that cannot be read.',
   not_carried_over: 'Something that the canonical form has no place for was left out.',
   template_in_expression: 'An expression holds the braces of a template.',

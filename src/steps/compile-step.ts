@@ -192,6 +192,9 @@ export function condition(when: When, pointer: string, report: Report): Conditio
   return { ref };
 }
 
+/** What Temporal counts to. */
+const MOST_ATTEMPTS = 1_000_000;
+
 export function resolveRetry(
   policy: RetryPolicy | undefined,
   base: ResolvedRetryPolicy,
@@ -199,12 +202,46 @@ export function resolveRetry(
   report: Report,
 ): ResolvedRetryPolicy {
   if (policy === undefined) return base;
+  // Started by hand, a policy was never checked against the schema, and Temporal takes no other: not even the task would end.
+  const fits = (
+    member: 'maxAttempts' | 'backoffCoefficient' | 'nonRetryable',
+    is: boolean,
+    expected: string,
+  ): boolean => {
+    if (!is) report(`${at}/${member}`, 'invalid_retry', `Expected ${expected}.`);
+    return is;
+  };
+  const { maxAttempts, backoffCoefficient, nonRetryable } = policy;
   return {
-    maxAttempts: policy.maxAttempts ?? base.maxAttempts,
+    maxAttempts:
+      maxAttempts !== undefined &&
+      fits(
+        'maxAttempts',
+        Number.isInteger(maxAttempts) && maxAttempts >= 1 && maxAttempts <= MOST_ATTEMPTS,
+        `a whole number from 1 to ${MOST_ATTEMPTS}`,
+      )
+        ? maxAttempts
+        : base.maxAttempts,
     initialIntervalMs: duration(policy.initialInterval, `${at}/initialInterval`, report) ?? base.initialIntervalMs,
-    backoffCoefficient: policy.backoffCoefficient ?? base.backoffCoefficient,
+    backoffCoefficient:
+      backoffCoefficient !== undefined &&
+      fits(
+        'backoffCoefficient',
+        Number.isFinite(backoffCoefficient) && backoffCoefficient >= 1,
+        'a number of at least 1',
+      )
+        ? backoffCoefficient
+        : base.backoffCoefficient,
     maximumIntervalMs: duration(policy.maximumInterval, `${at}/maximumInterval`, report) ?? base.maximumIntervalMs,
-    nonRetryable: policy.nonRetryable ?? base.nonRetryable,
+    nonRetryable:
+      nonRetryable !== undefined &&
+      fits(
+        'nonRetryable',
+        Array.isArray(nonRetryable) && nonRetryable.every((code) => typeof code === 'string'),
+        'a list of error codes',
+      )
+        ? nonRetryable
+        : base.nonRetryable,
   };
 }
 

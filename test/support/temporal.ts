@@ -11,7 +11,7 @@ import { connect, connectionOptions, type TemporalConnection } from '../../src/c
 import { type Config, readConfig } from '../../src/config.ts';
 import { runsOver } from '../../workers/runs.ts';
 import { secretsOver } from '../../workers/secrets.ts';
-import { deploymentOf, ISOLATE_MS } from '../../workflows/run-limit.ts';
+import { interpreterOptions } from '../../workflows/run-limit.ts';
 
 // For tests of the project `e2e` (test/e2e/**, test/start/**). All of them share one real Temporal server with the
 // namespace and search attributes set up; each `testServer()` has a task queue and a data folder of its own, so files do not meet as long as
@@ -93,8 +93,7 @@ export async function startWorker(server: TestServer, options: TestWorkerOptions
     namespace: server.namespace,
     taskQueue: server.taskQueue,
     workflowBundle: { codePath: join(compiledRoot(), 'workflow-bundle.js') },
-    workerDeploymentOptions: deploymentOf(server.config.historyLimit),
-    isolateExecutionTimeout: ISOLATE_MS,
+    ...interpreterOptions(server.config.historyLimit),
     activities: {
       ...createActivities(server.config, {
         secrets: secretsOver(connection, server.config),
