@@ -75,9 +75,10 @@ export function check(document: Json, options: CheckOptions = {}): Checked {
 }
 
 function examine(definition: Definition, host: Host): Findings {
-  const subject = subjectOf(definition);
+  const compiled = compile(definition);
+  const subject = subjectOf(definition, 'program' in compiled ? compiled.program.regions : undefined);
   const findings: Findings = { problems: configProblems(subject), warnings: [] };
-  findings.problems.push(...compileProblems(definition, findings.problems));
+  if ('problems' in compiled) findings.problems.push(...untold(compiled.problems, findings.problems, definition));
   const before = subject.isDag ? undefined : precedence(subject, trackedSteps(subject));
   checkWiring(subject, before, findings);
   checkStepReferences(subject, before, findings);
@@ -97,12 +98,11 @@ function* trackedSteps(subject: Subject): Iterable<string> {
 }
 
 /** The compiler's problems, but for those that a config's schema has told already, and with hints where names are near. */
-function compileProblems(definition: Definition, told: readonly Problem[]): Problem[] {
-  const compiled = compile(definition);
-  if (!('problems' in compiled)) return [];
-  const places = new Set(told.map(({ pointer }) => pointer.split('/').slice(0, 4).join('/')));
-  return compiled.problems
-    .filter(({ code, pointer }) => code !== 'invalid_config' || !places.has(pointer.split('/').slice(0, 4).join('/')))
+function untold(problems: readonly Problem[], told: readonly Problem[], definition: Definition): Problem[] {
+  const config = (pointer: string): string => pointer.split('/').slice(0, 4).join('/');
+  const places = new Set(told.map(({ pointer }) => config(pointer)));
+  return problems
+    .filter(({ code, pointer }) => code !== 'invalid_config' || !places.has(config(pointer)))
     .map((problem) => hinted(problem, definition));
 }
 

@@ -42,7 +42,8 @@ export function problem(pointer: string, code: Code, message: string, hint?: str
   return { pointer, code, message, ...(hint === undefined ? {} : { hint }) };
 }
 
-export function subjectOf(definition: Definition): Subject {
+/** `known`: the regions, where the definition compiles and the compiler has found them. */
+export function subjectOf(definition: Definition, known?: Regions): Subject {
   const steps = new Map<string, CheckedStep>();
   for (const [slug, written] of Object.entries(definition.steps)) {
     const kind = kindOf(written.stepType);
@@ -61,15 +62,9 @@ export function subjectOf(definition: Definition): Subject {
   }
   const isDag = definition.flow === 'dag';
   const { start } = definition;
-  const nodes = isDag ? new Map<string, Node>() : nodesOf(steps);
-  return {
-    definition,
-    isDag,
-    steps,
-    start,
-    regions: findRegions(nodes, start ?? ''),
-    readings: readingsOf(definition, steps),
-  };
+  // A dag has no regions; what the compiler finds there is its own container.
+  const regions = isDag ? findRegions(new Map(), '') : (known ?? findRegions(nodesOf(steps), start ?? ''));
+  return { definition, isDag, steps, start, regions, readings: readingsOf(definition, steps) };
 }
 
 /** A kind asked for its ports with a config that does not fit may stumble; then its compile tells why. */

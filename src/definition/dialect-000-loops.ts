@@ -19,25 +19,47 @@ const PORTS: { readonly [stepType: string]: readonly string[] } = {
   loop: ['done'],
 };
 
+/** Steps in the bodies of loops, counted once for each loop around them; more are nested deeper than any walk goes. */
+const MAX_BODY_STEPS = 1_000_000;
+
+type Bodies = ReadonlyMap<string, ReadonlySet<string>>;
+
 /**
  * A missing next step ends the run in 000, also in the body of a loop, where the canonical form would begin the next
  * tick: there it becomes `$end`. `continueOnError` of a loop: a failing step of its body begins the next tick.
+ * `itemVariable`: in the body, `customer` is what the canonical form calls `loop.item`.
  */
-export function loopEndings(into: Import): void {
+export function loops000(into: Import, document: JsonObject): void {
+  const bodies = bodiesOf(into);
+  if (bodies === undefined) {
+    into.problem('/stepsConfig', 'containers_too_deep', 'The loops of this document are nested too deeply.');
+    return;
+  }
+  for (const [slug, body] of bodies) {
+    const step = into.steps[slug];
+    for (const inner of body) endInBody(into.steps[inner]);
+    if (!isObject(step) || !isObject(step['config']) || step['config']['continueOnError'] === undefined) continue;
+    const { continueOnError, ...rest } = step['config'];
+    step['config'] = rest;
+    if (continueOnError !== true) continue;
+    for (const inner of body) wire(into.steps[inner], 'error', slug);
+  }
+  renameItems(into, bodies, document);
+}
+
+function bodiesOf(into: Import): Bodies | undefined {
   const edges = edgesOf(into);
   const sources = sourcesOf(edges);
+  const bodies = new Map<string, Set<string>>();
+  let steps = 0;
   for (const [slug, step] of Object.entries(into.steps)) {
     if (!isObject(step) || step['stepType'] !== 'loop') continue;
     const body = loopBody(edges, sources, slug);
-    for (const inner of body) endInBody(into.steps[inner]);
-    const config = isObject(step['config']) ? step['config'] : {};
-    if (config['continueOnError'] === undefined) continue;
-    if (config['continueOnError'] === true) {
-      for (const inner of body) wire(into.steps[inner], 'error', slug);
-    }
-    const { continueOnError: _, ...rest } = config;
-    step['config'] = rest;
+    steps += body.size;
+    if (steps > MAX_BODY_STEPS) return undefined;
+    bodies.set(slug, body);
   }
+  return bodies;
 }
 
 function endInBody(step: unknown): void {
@@ -53,45 +75,52 @@ function endInBody(step: unknown): void {
 }
 
 function wire(step: unknown, port: string, target: string): void {
-  if (!isObject(step)) return;
+  if (!isObject(step) || step['stepType'] === 'finish') return;
   const next: JsonObject = isObject(step['nextSteps']) ? step['nextSteps'] : {};
   if (Object.hasOwn(next, port)) return;
   put(next, port, target);
   step['nextSteps'] = next;
 }
 
-/** `itemVariable`: in the body, `customer` is what the canonical form calls `loop.item`, or `loop.parent.item` in a loop within. */
-export function renameLoopItems(into: Import, document: JsonObject): void {
-  const edges = edgesOf(into);
-  const sources = sourcesOf(edges);
+/** In a loop within, the outer item is `loop.parent.item`; where both have one name, the inner one has it. */
+function renameItems(into: Import, bodies: Bodies, document: JsonObject): void {
   const config = isObject(document['config']) ? document['config'] : {};
   const variables = isObject(config['variables']) ? config['variables'] : {};
-  const loops = Object.entries(into.steps).filter(([, step]) => isObject(step) && step['stepType'] === 'loop');
-  const bodies = new Map(loops.map(([slug]) => [slug, loopBody(edges, sources, slug)]));
-  for (const [slug, step] of loops) {
-    if (!isObject(step) || !isObject(step['config']) || step['config']['itemVariable'] === undefined) continue;
-    const { itemVariable, ...rest } = step['config'];
-    step['config'] = rest;
-    const name = typeof itemVariable === 'string' ? itemVariable : '';
-    if (name === '' || name === 'item') continue;
-    const at = `${into.places.get(below('/steps', slug)) ?? ''}/config/itemVariable`;
-    if (isRoot(name) || Object.hasOwn(variables, name)) {
-      into.lost(
-        at,
-        `The item's name "${name.slice(0, 80)}" is taken by a ${isRoot(name) ? 'root' : 'variable'}; the item is {{ loop.item }}.`,
-      );
-      continue;
-    }
-    const body = bodies.get(slug) ?? new Set();
+  const around = new Map<string, string[]>();
+  // From the largest body to the smallest: a loop within another one has the smaller.
+  for (const [loop, body] of [...bodies].sort(([, one], [, other]) => other.size - one.size)) {
     for (const inner of body) {
-      const depth = [...bodies].filter(
-        ([other, within]) => other !== slug && body.has(other) && within.has(inner),
-      ).length;
-      const item = `loop.${'parent.'.repeat(depth)}item`;
-      const innerStep = into.steps[inner];
-      if (isObject(innerStep)) renameRoot(innerStep, (reference) => (reference.root === name ? item : undefined));
+      const known = around.get(inner);
+      if (known === undefined) around.set(inner, [loop]);
+      else known.push(loop);
     }
   }
+  const names = new Map<string, string>();
+  for (const loop of bodies.keys()) {
+    const name = itemName(into, loop, variables);
+    if (name !== undefined) names.set(loop, name);
+  }
+  for (const [slug, loops] of around) {
+    const items = new Map<string, string>();
+    for (const [index, loop] of loops.entries()) {
+      const name = names.get(loop);
+      if (name !== undefined) items.set(name, `loop.${'parent.'.repeat(loops.length - 1 - index)}item`);
+    }
+    const step = into.steps[slug];
+    if (items.size > 0 && isObject(step)) renameRoot(step, (reference) => items.get(reference.root));
+  }
+}
+
+function itemName(into: Import, loop: string, variables: JsonObject): string | undefined {
+  const step = into.steps[loop];
+  if (!isObject(step) || !isObject(step['config']) || step['config']['itemVariable'] === undefined) return undefined;
+  const { itemVariable: name, ...rest } = step['config'];
+  step['config'] = rest;
+  if (typeof name !== 'string' || name === '' || name === 'item') return undefined;
+  if (!isRoot(name) && !Object.hasOwn(variables, name)) return name;
+  const message = `The item's name "${name.slice(0, 80)}" is taken by a ${isRoot(name) ? 'root' : 'variable'}; the item is {{ loop.item }}.`;
+  into.lost(`${into.places.get(below('/steps', loop)) ?? ''}/config/itemVariable`, message);
+  return undefined;
 }
 
 function renameRoot(step: JsonObject, change: RootChange): void {

@@ -3,7 +3,7 @@
  * readable flat, its expressions may hold templates, and a walk that finds no next step ends the run even within a loop.
  */
 import type { Json } from '../template/types.ts';
-import { loopEndings, renameLoopItems } from './dialect-000-loops.ts';
+import { loops000 } from './dialect-000-loops.ts';
 import { step000 } from './dialect-000-steps.ts';
 import { Import, type Imported } from './imported.ts';
 import { isObject, put, typeName } from './json.ts';
@@ -82,8 +82,7 @@ export function from000(document: JsonObject): Imported {
   if (triggers.length > 0)
     canonical['triggers'] = [...(Array.isArray(canonical['triggers']) ? canonical['triggers'] : []), ...triggers];
   endings(into);
-  loopEndings(into);
-  renameLoopItems(into, canonical);
+  loops000(into, canonical);
   return into.done(canonical);
 }
 
