@@ -43,7 +43,11 @@ beforeEach(() => {
 const pathOf = (url: string): string => url.replace(PUBLIC, '');
 
 /** Sends the URL out, waits for the call, and ends with what was in it. */
-function definition(slug: string, waiting: { [member: string]: Json } = {}): { [member: string]: Json } {
+function definition(
+  slug: string,
+  waiting: { [member: string]: Json },
+  then: 'end' | 'listen',
+): { [member: string]: Json } {
   return {
     name: 'Asks outside',
     slug,
@@ -57,26 +61,30 @@ function definition(slug: string, waiting: { [member: string]: Json } = {}): { [
         name: 'Is it <done>?',
         stepType: 'wait_callback',
         config: waiting,
-        nextSteps: { received: 'end', timeout: 'late' },
+        nextSteps: { received: then, timeout: 'late' },
       },
+      listen: { stepType: 'listen', config: { name: 'go' }, nextSteps: { received: 'end' } },
       end: { stepType: 'finish', config: { output: '{{ steps.wait.output.data }}' } },
       late: { stepType: 'finish', config: { output: 'late' } },
     },
   };
 }
 
-async function start(waiting?: { [member: string]: Json }): Promise<string> {
+async function start(waiting: { [member: string]: Json } = {}, then: 'end' | 'listen' = 'end'): Promise<string> {
   const slug = unique('asks-outside');
   const { status, body } = await gateway.request('POST', '/api/executions', {
-    json: { definition: definition(slug, waiting), input: { kind: 'string' } },
+    json: { definition: definition(slug, waiting, then), input: { kind: 'string' } },
   });
   expect(status, JSON.stringify(body)).toBe(201);
   return body.executionId;
 }
 
 /** A run that waits, and the path of its callback. */
-async function waiting(config?: { [member: string]: Json }): Promise<{ id: string; callback: string }> {
-  const id = await start(config);
+async function waiting(
+  config: { [member: string]: Json } = {},
+  then: 'end' | 'listen' = 'end',
+): Promise<{ id: string; callback: string }> {
+  const id = await start(config, then);
   await gateway.until(`/api/executions/${id}`, ({ body }) => body.waitingFor?.[0]?.kind === 'callback', 30);
   return { id, callback: pathOf(told.at(-1)!.url) };
 }
@@ -97,6 +105,18 @@ describe('a callback', () => {
     expect(await outputOf(id)).toEqual({ done: true });
     const late = await gateway.request('POST', callback, { json: { done: false } });
     expect(late).toMatchObject({ status: 410, body: { code: 'gone' } });
+  });
+
+  it('that is repeated while the run goes on does not pile up', async () => {
+    const { id, callback } = await waiting({}, 'listen');
+    const call = (json: Json) => gateway.request('POST', callback, { json });
+    const answers = [await call(1), await call(1), await call(2)];
+    expect(answers.map(({ status }) => status)).toEqual([202, 202, 202]);
+    const handle = gateway.server.client.workflow.getHandle(id);
+    await gateway.until(`/api/executions/${id}`, ({ body }) => body.waitingFor?.[0]?.kind === 'message');
+    expect(await handle.query<{ unread: number }>('status')).toMatchObject({ unread: 0 });
+    await gateway.request('POST', `/api/executions/${id}/messages/go`, { json: {} });
+    expect(await outputOf(id)).toBe(1);
   });
 
   it('may come before the step waits', async () => {

@@ -1,4 +1,7 @@
+import { join } from 'node:path';
+import { Worker } from '@temporalio/worker';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { compiledRoot } from '../../src/cli/start/project-root.ts';
 import type { Json } from '../../src/template/types.ts';
 import { type TestGateway, testGateway, unique } from './gateway-support.ts';
 import { until } from './run-support.ts';
@@ -240,5 +243,38 @@ describe('run_employee', () => {
     expect((await resultOf(await start(await store('boss', { ask })))).error).toMatchObject({
       code: 'not_an_employee',
     });
+  });
+});
+
+describe('many children', () => {
+  it('run beside each other, over continue-as-new, and every history replays', async () => {
+    const child = await store('asks', ASKING);
+    const ids = Array.from({ length: 12 }, (_, n) => n);
+    const parent = await store('crowd', {
+      each: step('forEach', { items: ids, concurrency: 12 }, { item: 'call', done: 'end' }),
+      call: step('run_workflow', { workflow: child }),
+      end: step('finish', { output: '{{ steps.each.output.data.length }}' }),
+    });
+    const id = await start(parent);
+    const { body } = await gateway.until(
+      `/api/executions/${id}`,
+      (answer) => answer.body.waitingFor?.length === 12,
+      30,
+    );
+    for (const { executionId } of body.waitingFor) {
+      await gateway.until(`/api/executions/${executionId}`, (answer) => answer.body.waitingFor?.length === 1, 30);
+      await gateway.request('POST', `/api/executions/${executionId}/approve`, { json: { approve: true } });
+    }
+    expect(await resultOf(id)).toMatchObject({ status: 'completed', output: 12 });
+    const { client } = gateway.server;
+    const histories = [];
+    for await (const { runId } of client.workflow.list({ query: `WorkflowId = '${id}'` }))
+      histories.push({ workflowId: id, history: await client.workflow.getHandle(id, runId).fetchHistory() });
+    for (const { executionId: workflowId } of body.waitingFor)
+      histories.push({ workflowId, history: await client.workflow.getHandle(workflowId).fetchHistory() });
+    expect(histories.length).toBeGreaterThan(13);
+    const workflowBundle = { codePath: join(compiledRoot(), 'workflow-bundle.js') };
+    for await (const { workflowId, error } of Worker.runReplayHistories({ workflowBundle }, histories))
+      expect(error, workflowId).toBeUndefined();
   });
 });
