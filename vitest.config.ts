@@ -1,7 +1,8 @@
 import { defineConfig } from 'vitest/config';
 
-// Two projects. `quick` needs nothing but Node. `e2e` shares one Temporal server, which its global setup obtains and
+// Three projects. `quick` needs nothing but Node. `e2e` shares one Temporal server, which its global setup obtains and
 // starts; its files run one after the other, since they share a small machine with that server.
+// `bench` is no test: `npm run bench` runs it alone, for its table.
 export default defineConfig({
   test: {
     projects: [
@@ -23,6 +24,16 @@ export default defineConfig({
           testTimeout: 60_000,
           hookTimeout: 120_000,
           sequence: { groupOrder: 2 },
+        },
+      },
+      {
+        test: {
+          name: 'bench',
+          include: ['test/bench/**/*.bench.ts'],
+          globalSetup: ['test/support/global-setup.ts'],
+          pool: 'forks',
+          maxWorkers: 1,
+          sequence: { groupOrder: 3 },
         },
       },
     ],

@@ -7,10 +7,10 @@ export function say(text) {
 
 /**
  * Runs a program to its end, saying every ten seconds that it still works. Its output is shown only when it fails
- * (`show: true` passes it on at once). Rejects with a sentence that holds the last lines.
+ * (`show: true` passes it on at once; `quiet: true` says nothing meanwhile). Rejects with a sentence that holds the last lines.
  */
 export function run(what, command, args, options = {}) {
-  const { show = false, ...rest } = options;
+  const { show = false, quiet = false, ...rest } = options;
   const begun = Date.now();
   return new Promise((resolve, reject) => {
     const child = spawn(command, args, { stdio: show ? 'inherit' : ['ignore', 'pipe', 'pipe'], ...rest });
@@ -20,10 +20,8 @@ export function run(what, command, args, options = {}) {
     };
     child.stdout?.on('data', keep);
     child.stderr?.on('data', keep);
-    const ticker = setInterval(
-      () => say(`${what}: still at it (${Math.round((Date.now() - begun) / 1000)} s)`),
-      10_000,
-    );
+    const tick = () => quiet || say(`${what}: still at it (${Math.round((Date.now() - begun) / 1000)} s)`);
+    const ticker = setInterval(tick, 10_000);
     child.on('error', (error) => {
       clearInterval(ticker);
       reject(new Error(`${what}: could not run ${command} (${error.message}).`));
