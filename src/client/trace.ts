@@ -9,7 +9,7 @@ import type { RunError } from '../definition/run.ts';
 import type { RunState } from '../engine/state.ts';
 import { type FoldedRun, guessesOf, type Place, rangesOf, sliceOf } from '../history/chain.ts';
 import { Fold, type PendingAttempt, type RunTrace } from '../history/fold.ts';
-import type { RowWindow, TraceRow } from '../history/rows.ts';
+import { type RowWindow, rowBytes, type TraceRow } from '../history/rows.ts';
 import type { Json } from '../template/types.ts';
 import type { Access } from './access.ts';
 import { read } from './calls.ts';
@@ -55,18 +55,21 @@ type Reading = Pick<Access, 'client' | 'namespace'>;
 
 const DEFAULT_LIMIT = 1_000;
 const MAX_LIMIT = 10_000;
+/** A page ends early when its rows have so many bytes. */
+const PAGE_BYTES = 8_000_000;
 /** Rows of one run that are kept; a page beyond them folds the run once more for its own rows. */
-const ROWS_KEPT = 50_000;
-/** Bound of what is kept of closed runs, in rows of all of them. */
-const CACHED_ROWS = 200_000;
+const KEPT: RowWindow = { from: 0, to: 50_000, bytes: 32_000_000 };
+const NO_ROWS: RowWindow = { from: 0, to: 0 };
+/** Bound of what is kept of all closed runs, and of what is held of one chain. */
+const CACHED_BYTES = 64_000_000;
 /** What a run counts at least, since it is kept however short it was. */
-const RUN_WEIGHT = 20;
+const RUN_BYTES = 5_000;
 /** Events a page; the server may give fewer. */
 const EVENTS_PER_PAGE = 1_000;
 
 /** Closed runs by id, the least recently read first. Runs are read by their unguessable id alone, so one map does for all. */
 const kept = new Map<string, FoldedRun>();
-let keptRows = 0;
+let keptBytes = 0;
 
 /**
  * A page of the execution's trace. Whether the caller may see the execution is the caller's to check.
@@ -75,15 +78,16 @@ let keptRows = 0;
 export async function readTrace(access: Reading, executionId: string, query: TraceQuery = {}): Promise<TracePage> {
   const offset = offsetOf(query.cursor);
   const limit = Math.min(Math.max(Math.trunc(query.limit ?? DEFAULT_LIMIT), 1), MAX_LIMIT);
-  const chain = await readChain(access, executionId, query.runId);
-  const ranges = rangesOf(chain, offset, limit);
-  for (const [n, range] of ranges.entries()) {
+  const described = await describe(access, executionId, query.runId);
+  const chain = await readChain(access, executionId, described);
+  for (const [n, range] of rangesOf(chain, offset, limit).entries()) {
     const { window, runId } = chain[n]!;
-    if (range.from < range.to && (range.from < window.from || range.to > window.to)) {
-      chain[n] = withoutState(runId, await foldRun(access, executionId, runId, range));
-    }
+    if (range.from >= range.to || (range.from >= window.from && range.to <= window.to)) continue;
+    const pending = runId === described.runId ? described.pending : [];
+    const page = { ...range, bytes: PAGE_BYTES };
+    chain[n] = withoutState(runId, await foldRun(access, executionId, runId, page, pending));
   }
-  const { rows, total } = sliceOf(chain, offset, limit);
+  const { rows, total } = sliceOf(chain, offset, limit, PAGE_BYTES);
   const guesses = guessesOf(chain);
   const next = offset + rows.length;
   return {
@@ -102,17 +106,20 @@ export async function readFoldedState(
   runId?: string,
 ): Promise<RunState | undefined> {
   const described = await describe(access, executionId, runId);
-  const folded = await foldRun(access, executionId, described.runId, { from: 0, to: 0 }, described.pending);
+  const folded = await foldRun(access, executionId, described.runId, NO_ROWS, described.pending);
   return folded.state;
 }
 
-/** The runs of the chain, oldest first. */
-async function readChain(access: Reading, executionId: string, runId: string | undefined): Promise<FoldedRun[]> {
-  const described = await describe(access, executionId, runId);
-  const chain = [await readRun(access, executionId, described.runId, described.pending)];
-  for (let before = chain[0]!.continuedFrom; before !== undefined; before = chain[0]!.continuedFrom) {
+/** The runs of the chain, oldest first. Of a long one not all rows are held: those that a page needs are folded again. */
+async function readChain(access: Reading, executionId: string, { runId, pending }: Described): Promise<FoldedRun[]> {
+  const last = await readRun(access, executionId, runId, pending);
+  const chain = [last];
+  let bytes = bytesOf(last);
+  for (let before = last.continuedFrom; before !== undefined; before = chain[0]!.continuedFrom) {
     try {
-      chain.unshift(await readRun(access, executionId, before, []));
+      const run = await readRun(access, executionId, before, []);
+      bytes += bytesOf(run);
+      chain.unshift(bytes <= CACHED_BYTES ? run : { ...run, rows: [], window: NO_ROWS });
     } catch (error) {
       // Past its retention: the trace begins with the oldest run that is left, and says so.
       if (!hasCode(error, 'not_found')) throw error;
@@ -134,23 +141,27 @@ async function readRun(
     kept.set(runId, known);
     return known;
   }
-  const folded = withoutState(runId, await foldRun(access, executionId, runId, { from: 0, to: ROWS_KEPT }, pending));
+  const folded = withoutState(runId, await foldRun(access, executionId, runId, KEPT, pending));
   if (folded.closed !== undefined) keep(folded);
   return folded;
 }
 
 function keep(run: FoldedRun): void {
+  // Two readers at once may have folded it.
+  if (kept.has(run.runId)) return;
   kept.set(run.runId, run);
-  keptRows += weightOf(run);
+  keptBytes += bytesOf(run);
   for (const [runId, oldest] of kept) {
-    if (keptRows <= CACHED_ROWS || runId === run.runId) break;
+    if (keptBytes <= CACHED_BYTES || runId === run.runId) break;
     kept.delete(runId);
-    keptRows -= weightOf(oldest);
+    keptBytes -= bytesOf(oldest);
   }
 }
 
-function weightOf(run: FoldedRun): number {
-  return run.rows.length + run.ends.size + run.inherited.length + RUN_WEIGHT;
+function bytesOf(run: FoldedRun): number {
+  let bytes = RUN_BYTES + run.bytes;
+  for (const end of run.ends.values()) bytes += rowBytes(end);
+  return bytes;
 }
 
 async function foldRun(
@@ -186,11 +197,12 @@ async function* eventsOf(
   } while (nextPageToken.length > 0);
 }
 
-async function describe(
-  access: Reading,
-  workflowId: string,
-  runId: string | undefined,
-): Promise<{ runId: string; pending: PendingAttempt[] }> {
+interface Described {
+  readonly runId: string;
+  readonly pending: readonly PendingAttempt[];
+}
+
+async function describe(access: Reading, workflowId: string, runId: string | undefined): Promise<Described> {
   const described = await read(access as Access, () =>
     access.client.workflowService.describeWorkflowExecution({
       namespace: access.namespace,

@@ -3,12 +3,12 @@
  * stands where the visit began; what later runs tell of it is put there.
  */
 import type { Guess, RunTrace } from './fold.ts';
-import type { TraceRow } from './rows.ts';
+import { rowBytes, type TraceRow } from './rows.ts';
 
 /** What joining needs of a run's trace; the state is not part of it, so that many can be kept. */
 export type FoldedRun = Pick<
   RunTrace,
-  'window' | 'rows' | 'ends' | 'count' | 'waiting' | 'inherited' | 'guesses' | 'closed' | 'continuedFrom'
+  'window' | 'rows' | 'bytes' | 'ends' | 'count' | 'waiting' | 'inherited' | 'guesses' | 'closed' | 'continuedFrom'
 > & {
   readonly runId: string;
 };
@@ -30,17 +30,35 @@ export function rangesOf(chain: readonly FoldedRun[], offset: number, limit: num
   });
 }
 
-/** Joins the runs. Every run's window must hold what `rangesOf` says. */
-export function sliceOf(chain: readonly FoldedRun[], offset: number, limit: number): Slice {
+/**
+ * Joins the runs. Every run's window begins where `rangesOf` says, or before. A page ends early, but not before its first
+ * row, when it has so many `bytes`, and where a window does.
+ */
+export function sliceOf(
+  chain: readonly FoldedRun[],
+  offset: number,
+  limit: number,
+  bytes = Number.POSITIVE_INFINITY,
+): Slice {
   const lost = lostRows(chain);
-  const page = lost.slice(offset, offset + limit).map((row) => settled(row, chain, 0));
-  let total = lost.length;
-  rangesOf(chain, offset, limit).forEach(({ from, to }, n) => {
-    const run = chain[n]!;
-    total += run.count;
-    const kept = run.rows.slice(from - run.window.from, to - run.window.from);
-    for (const row of kept) page.push(settled(row, chain, n + 1));
-  });
+  const total = chain.reduce((sum, run) => sum + run.count, lost.length);
+  const page: TraceRow[] = [];
+  let left = bytes;
+  const take = (row: TraceRow, next: number): boolean => {
+    if (left <= 0) return false;
+    const full = settled(row, chain, next);
+    page.push(full);
+    left -= rowBytes(full);
+    return true;
+  };
+  for (const row of lost.slice(offset, offset + limit)) if (!take(row, 0)) return { rows: page, total };
+  for (const [n, { from, to }] of rangesOf(chain, offset, limit).entries()) {
+    const { rows, window } = chain[n]!;
+    for (let number = from; number < to; number++) {
+      const row = number < window.to ? rows[number - window.from] : undefined;
+      if (row === undefined || !take(row, n + 1)) return { rows: page, total };
+    }
+  }
   return { rows: page, total };
 }
 

@@ -47,6 +47,8 @@ export interface RunTrace {
   readonly program: Program | undefined;
   readonly window: RowWindow;
   readonly rows: readonly TraceRow[];
+  /** About what the rows take as JSON. */
+  readonly bytes: number;
   /** Visits that began in a run before. */
   readonly ends: ReadonlyMap<string, RowEnd>;
   /** Visits that began in this run, kept or not. */
@@ -119,6 +121,7 @@ export class Fold {
       program: this.#program,
       window: this.#rows.window,
       rows: this.#rows.rows,
+      bytes: this.#rows.bytes,
       ends: this.#rows.ends,
       count: this.#rows.count,
       waiting: new Set(visits(this.#state).flatMap((visit) => (visit.waiting === undefined ? [] : [visit.path]))),

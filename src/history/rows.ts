@@ -4,6 +4,7 @@
  */
 import type { RunError } from '../definition/run.ts';
 import type { TraceEvent } from '../engine/protocol.ts';
+import { weigh } from '../engine/weigh.ts';
 import type { Json } from '../template/types.ts';
 
 export interface TraceRow {
@@ -31,6 +32,20 @@ export type RowEnd = Pick<TraceRow, 'path' | 'status'> &
 export interface RowWindow {
   readonly from: number;
   readonly to: number;
+  /** When the rows kept have so many bytes, no further one is kept: the window ends there. No limit by default. */
+  readonly bytes?: number;
+}
+
+const ROW_BYTES = 300;
+
+/** About what a row takes as JSON. */
+export function rowBytes(row: Pick<TraceRow, 'input' | 'output' | 'error'>): number {
+  const { input, output, error } = row;
+  let bytes = ROW_BYTES;
+  if (input !== undefined) bytes += weigh(input);
+  if (output !== undefined) bytes += weigh(output);
+  if (error?.details !== undefined) bytes += weigh(error.details);
+  return bytes;
 }
 
 /** An activity or local activity of a visit, as history has it. Times in epoch milliseconds. */
@@ -46,7 +61,10 @@ type Open = { -readonly [K in keyof TraceRow]: TraceRow[K] };
 type End = { -readonly [K in keyof RowEnd]: RowEnd[K] };
 
 export class Rows {
-  readonly window: RowWindow;
+  /** Its end comes nearer when the bytes are used up. */
+  window: RowWindow;
+  /** Bytes of the rows kept, as far as they have ended. */
+  bytes = 0;
   /** Rows of the window, by their number less `window.from`. */
   readonly rows: TraceRow[] = [];
   /** Visits that began before this run and went on in it. */
@@ -54,6 +72,8 @@ export class Rows {
   /** How many visits began. */
   count = 0;
   readonly #open = new Map<string, Open>();
+  /** Rows of the window that are open: not weighed yet. */
+  readonly #kept = new Set<Open | End>();
   #effort: Effort | undefined;
 
   constructor(window: RowWindow) {
@@ -98,7 +118,13 @@ export class Rows {
       startedAt: event.at,
     };
     const number = this.count++;
-    if (number >= this.window.from && number < this.window.to) this.rows.push(row);
+    const { from, to, bytes } = this.window;
+    if (number >= from && number < to) {
+      if (bytes === undefined || this.bytes < bytes || this.rows.length === 0) {
+        this.rows.push(row);
+        this.#kept.add(row);
+      } else this.window = { ...this.window, to: number };
+    }
     this.#open.set(event.path, row);
   }
 
@@ -113,6 +139,7 @@ export class Rows {
     if (effort !== undefined) this.#tried(row, effort);
     // History counts what the run itself cannot know.
     if (event.error !== undefined) row.error = effort ? { attempts: effort.attempts, ...event.error } : event.error;
+    if (this.#kept.delete(row)) this.bytes += rowBytes(row);
     this.#open.delete(event.path);
   }
 

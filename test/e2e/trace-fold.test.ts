@@ -1,12 +1,13 @@
 import type { WorkflowHandle } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { readFoldedState, readTrace, type TraceQuery } from '../../src/client/trace.ts';
+import { readTrace, type TraceQuery } from '../../src/client/trace.ts';
 import type { EffectInput } from '../../src/definition/effect.ts';
 import type { Definition } from '../../src/definition/types.ts';
 import { startWorker, type TestServer, type TestWorker, testServer } from '../support/temporal.ts';
 import { abreast, approve, fetchMany, fetchOnce, rounds, twice } from './run-programs.ts';
 import { startRun, until, waitsAt } from './run-support.ts';
+import { oneMoment } from './trace-moment.ts';
 
 /** Answers by the last part of the URL: at once, late, or only at the third attempt. */
 const attempts = new Map<string, number>();
@@ -43,17 +44,8 @@ afterAll(async () => {
   await server.close();
 });
 
-/** The fold and the query answer the same, as soon as nothing is under way. */
 async function expectSame(handle: WorkflowHandle): Promise<void> {
-  const both = async () => ({
-    live: await handle.query('state'),
-    folded: JSON.parse(JSON.stringify(await readFoldedState(server, handle.workflowId))),
-  });
-  const { live, folded } = await until(
-    both,
-    (seen) => JSON.stringify(seen.live) === JSON.stringify(seen.folded),
-    3_000,
-  ).catch(both);
+  const { live, folded } = await oneMoment(server, handle);
   expect(folded).toEqual(live);
 }
 

@@ -1,13 +1,13 @@
 /** Generated definitions on the real server, spoken to at random: the fold has to come to the live state (E6). */
-import { isDeepStrictEqual } from 'node:util';
 import type { WorkflowHandle } from '@temporalio/client';
 import fc from 'fast-check';
 import { afterAll, expect, it } from 'vitest';
-import { readFoldedState, readTrace } from '../../src/client/trace.ts';
+import { readTrace } from '../../src/client/trace.ts';
 import type { Place } from '../../src/history/chain.ts';
 import { blocks, definitionOf } from '../history/programs.ts';
 import { startWorker, type TestServer, testServer } from '../support/temporal.ts';
 import { startRun } from './run-support.ts';
+import { oneMoment } from './trace-moment.ts';
 
 const RUNS = Number(process.env['TRACE_RUNS'] ?? 6);
 const SEED = Number(process.env['TRACE_SEED'] ?? 20_260_101);
@@ -52,20 +52,6 @@ async function talk(handle: WorkflowHandle): Promise<void> {
     await new Promise((resolve) => setTimeout(resolve, Math.random() * 60));
   }
   await handle.signal('resume', {}).catch(() => undefined);
-}
-
-/**
- * The live state and the fold of one moment: the state did not change while the history was read. The server answers a
- * query a moment before it writes the task that answered it, so a difference counts only when it stays.
- */
-async function oneMoment(server: TestServer, handle: WorkflowHandle): Promise<{ live: unknown; folded: unknown }> {
-  for (let left = 20; ; left--) {
-    const live = await handle.query('state');
-    const folded = JSON.parse(JSON.stringify((await readFoldedState(server, handle.workflowId)) ?? null));
-    const unchanged = isDeepStrictEqual(live, await handle.query('state'));
-    if (unchanged && (isDeepStrictEqual(folded, live) || left <= 0)) return { live, folded };
-    await new Promise((resolve) => setTimeout(resolve, 100));
-  }
 }
 
 it.each([

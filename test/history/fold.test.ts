@@ -200,6 +200,8 @@ describe('what history cannot tell', () => {
   });
 });
 
+const WORDS = 'word '.repeat(400);
+
 describe('a long history', { timeout: 60_000 }, () => {
   const ticks = around({ stepType: 'loop', config: { items: '{{ input.items }}' } }, ['done']);
   const looping = {
@@ -228,6 +230,27 @@ describe('a long history', { timeout: 60_000 }, () => {
     expect(trace.state?.ending?.status).toBe('completed');
     expect(trace.count).toBe(rounds + 3);
     expect(trace.rows.map((row) => row.path)).toEqual(['it~98/ask', 'it~99/ask', 'it~100/ask']);
+  });
+
+  it('keeps no more rows than their bytes allow, and a page ends where they end', () => {
+    const wordy = {
+      ...looping,
+      steps: { ...looping.steps, ask: { stepType: 'set', config: { values: { x: WORDS } } } },
+    };
+    const model = new Model(wordy, { items: Array.from({ length: 1_000 }, () => 0) });
+    model.task();
+    const events = model.histories[0]!;
+    const trace = fold(events, { window: { from: 0, to: 10_000, bytes: 100_000 } });
+    expect(trace.count).toBe(1_003);
+    expect(trace.rows.length).toBe(trace.window.to);
+    expect(trace.rows.length).toBeLessThan(60);
+    const first = sliceOf([trace], 0, 1_000);
+    expect(first).toMatchObject({ total: 1_003 });
+    expect(first.rows).toHaveLength(trace.rows.length);
+    expect(sliceOf([trace], 0, 1_000, 1).rows).toHaveLength(1);
+    const next = trace.rows.length;
+    const again = fold(events, { window: { from: next, to: next + 10 } });
+    expect(sliceOf([again], next, 10).rows.map((row) => row.path)[0]).toBe(`it~${next - 2}/ask`);
   });
 
   it('gives way where the run gave way', () => {

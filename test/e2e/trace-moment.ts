@@ -1,0 +1,25 @@
+/** The live state of a run beside the fold of its history, of one moment. */
+import { isDeepStrictEqual } from 'node:util';
+import type { WorkflowHandle } from '@temporalio/client';
+import { readFoldedState } from '../../src/client/trace.ts';
+import type { TestServer } from '../support/temporal.ts';
+
+/** Looks so often, a tenth of a second apart, while they differ. */
+const LOOKS = 50;
+
+/**
+ * The state did not change while the history was read. The server answers a query a moment before it writes the task
+ * that answered it, so a difference counts only when it stays.
+ */
+export async function oneMoment(
+  server: TestServer,
+  handle: WorkflowHandle,
+): Promise<{ live: unknown; folded: unknown }> {
+  for (let left = LOOKS; ; left--) {
+    const live = await handle.query('state');
+    const folded = JSON.parse(JSON.stringify((await readFoldedState(server, handle.workflowId)) ?? null));
+    const unchanged = isDeepStrictEqual(live, await handle.query('state'));
+    if (unchanged && (isDeepStrictEqual(folded, live) || left <= 0)) return { live, folded };
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+}
