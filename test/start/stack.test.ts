@@ -46,10 +46,10 @@ describe('a stack', { timeout: 120_000 }, () => {
     expect(folder.processes()).toEqual([]);
   });
 
-  test('is ready within ten seconds, says where to look, and lends its Temporal CLI', async () => {
+  test('says where to look when it is ready, within seconds on a quiet machine to and lends its Temporal CLI', async () => {
     const begun = Date.now();
     const stack = await startStack(folder.path);
-    expect(Date.now() - begun).toBeLessThan(10_000);
+    expect(Date.now() - begun).toBeLessThan(30_000);
     expect(stack.output()).toContain(stack.note.temporal.uiUrl);
     await runHello(stack, 'listed');
     const cli = spawnSync(
