@@ -17,7 +17,7 @@ import {
 import type { OpenChild } from '../src/definition/children.ts';
 import type { EffectInput } from '../src/definition/effect.ts';
 import type { Definition } from '../src/definition/types.ts';
-import { CHILDREN, childEvents } from '../src/engine/child-run.ts';
+import { CHILDREN, CHILDREN_CLOCK, childEvents } from '../src/engine/child-run.ts';
 import type { Event } from '../src/engine/protocol.ts';
 import { weigh } from '../src/engine/weigh.ts';
 import type { EffectResult } from '../src/steps/kind.ts';
@@ -240,7 +240,7 @@ export class Children {
       this.#ask();
       this.#watch();
     };
-    this.#shield.run(() => sleep(checkMs(), { summary: CHILDREN })).then(rang, () => undefined);
+    this.#shield.run(() => sleep(checkMs(), { summary: CHILDREN_CLOCK })).then(rang, () => undefined);
   }
 }
 

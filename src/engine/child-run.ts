@@ -10,8 +10,10 @@ import type { JsonObject } from '../definition/types.ts';
 import type { Json } from '../template/types.ts';
 import type { Event, Genesis } from './protocol.ts';
 
-/** How history shows the activity, and the timer, by which a parent looks after its children. */
+/** How history shows the activity by which a parent looks after its children. */
 export const CHILDREN = '$children';
+/** And the timer between two such looks, which the core hears nothing of. */
+export const CHILDREN_CLOCK = '$children-clock';
 
 /** What stands in ids as it is written (src/client/ids.ts does the same). */
 const PLAIN = /^[A-Za-z0-9][A-Za-z0-9_-]{0,99}$/;

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { Worker } from '@temporalio/worker';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { compiledRoot } from '../../src/cli/start/project-root.ts';
+import { readTrace } from '../../src/client/trace.ts';
 import type { Json } from '../../src/template/types.ts';
 import { type TestGateway, testGateway, unique } from './gateway-support.ts';
 import { until } from './run-support.ts';
@@ -75,6 +76,11 @@ async function continued(id: string): Promise<void> {
   await until(runId, (now) => now !== first);
 }
 
+/** History tells all of it: folding it has to guess nothing, and gives at each continue-as-new what was carried (E6). */
+async function expectSure(id: string): Promise<void> {
+  expect((await readTrace(gateway.server, id)).guesses).toEqual([]);
+}
+
 describe('a run that starts another', () => {
   it('ends with its output, and its trace names it', async () => {
     const child = await store('double', { end: step('finish', { output: '{{ input.n * 2 }}' }) });
@@ -94,7 +100,9 @@ describe('a run that starts another', () => {
   it('goes on without waiting when told so', async () => {
     const child = await store('asks', ASKING);
     const parent = await store('sends-off', { call: step('subworkflow', { workflow: child, wait: false }) });
-    const { output } = await resultOf(await start(parent));
+    const id = await start(parent);
+    const { output } = await resultOf(id);
+    await expectSure(id);
     const { executionId } = output as { executionId: string };
     const { body } = await gateway.until(
       `/api/executions/${executionId}`,
@@ -212,6 +220,7 @@ describe('a run that waits for another', () => {
     await continued(id);
     await gateway.request('POST', `/api/executions/${childId}/terminate`, { json: {} });
     expect((await resultOf(id)).error).toMatchObject({ code: 'child_terminated' });
+    await expectSure(id);
   });
 
   it('gives up at its timeout, and takes the other along', async () => {
@@ -266,6 +275,7 @@ describe('many children', () => {
       await gateway.request('POST', `/api/executions/${executionId}/approve`, { json: { approve: true } });
     }
     expect(await resultOf(id)).toMatchObject({ status: 'completed', output: 12 });
+    await expectSure(id);
     const { client } = gateway.server;
     const histories = [];
     for await (const { runId } of client.workflow.list({ query: `WorkflowId = '${id}'` }))
