@@ -81,7 +81,7 @@ const executionCells = ({ id, status, startedAt, waitingFor }: ExecutionView): s
   id,
   status,
   startedAt,
-  waitingFor.map((wait) => cut(waitLine(wait), WAIT_WIDTH)).join('; '),
+  waitingFor.map(({ until: _until, ...wait }) => cut(waitLine(wait), WAIT_WIDTH)).join('; '),
 ];
 
 const headCells = ({ slug, version, enabled, updatedAt, name }: DefinitionHead): string[] => [
