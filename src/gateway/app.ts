@@ -30,7 +30,7 @@ export function buildApp(gateway: Gateway): Express {
     res.setHeader('cache-control', 'no-store');
     next();
   });
-  app.use(guardLoopback(gateway.config));
+  app.use(guardLoopback());
   app.use(readRawBody());
 
   healthRoutes(app, gateway);

@@ -4,7 +4,6 @@
  * browser sends one, must be the gateway's own.
  */
 import type { RequestHandler } from 'express';
-import type { Config } from '../config.ts';
 import { HttpProblem } from './problem.ts';
 
 /** Signature, key or token count there, and callers come from anywhere. */
@@ -13,19 +12,19 @@ const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[?::1\]?)$/i;
 
 export const isLoopback = (host: string): boolean => LOOPBACK.test(host);
 
-export function guardLoopback(config: Config): RequestHandler {
-  const publicHost = config.publicUrl === undefined ? undefined : new URL(config.publicUrl).host.toLowerCase();
+/** A public URL (SIGNALBOX_PUBLIC_URL) changes nothing here: it is for webhooks and callbacks, which are not guarded. */
+export function guardLoopback(): RequestHandler {
   return (req, _res, next) => {
     if (PUBLIC_PATHS.test(req.path)) return next();
     const host = (req.get('host') ?? '').toLowerCase();
-    if (!isLoopback(nameOf(host)) && host !== publicHost) {
+    if (!isLoopback(nameOf(host))) {
       throw new HttpProblem(
         'host_not_allowed',
         'This gateway has no keys, so it answers to names of this machine only, such as localhost.',
       );
     }
     const origin = req.get('origin')?.toLowerCase();
-    if (origin !== undefined && ![host, publicHost].some((own) => own !== undefined && own === originHost(origin))) {
+    if (origin !== undefined && originHost(origin) !== host) {
       throw new HttpProblem(
         'origin_not_allowed',
         'This gateway has no keys, so pages of other origins may not call it.',

@@ -113,7 +113,7 @@ describe('definitions over HTTP', () => {
     expect((await gateway.request('GET', `/api/workflows/${slug}`)).status).toBe(404);
   });
 
-  it('keeps actors going through continue-as-new', async () => {
+  it('loses no write while an actor continues as new', async () => {
     const small = await testGateway({ SIGNALBOX_HISTORY_LIMIT: '20' });
     try {
       const slug = unique('often');
@@ -123,6 +123,12 @@ describe('definitions over HTTP', () => {
         });
         expect(answer).toMatchObject({ status: i === 0 ? 201 : 200, body: { version: `1.0.${i}` } });
       }
+      const at = (n: number) =>
+        small.request('PUT', `/api/workflows/${slug}`, { json: echoDefinition(slug, { description: `at once ${n}` }) });
+      const together = await Promise.all(Array.from({ length: 30 }, (_, n) => at(n)));
+      expect(together.map((answer) => answer.status)).toEqual(Array.from({ length: 30 }, () => 200));
+      const versions = together.map((answer) => Number(answer.body.version.split('.')[2])).sort((a, b) => a - b);
+      expect(versions).toEqual(Array.from({ length: 30 }, (_, n) => 12 + n));
       const described = await small.server.client.workflow.getHandle(`def.default.${slug}`).describe();
       expect(described.raw.workflowExecutionInfo?.firstRunId).not.toBe(described.runId);
     } finally {

@@ -163,15 +163,19 @@ describe('runs over HTTP', () => {
   });
 
   it('starts with the given state', async () => {
-    const slug = await stored('stateful', echoDefinition, {
-      state: { attempts: 'number' },
-      output: '{{ state.attempts }}',
-    });
+    const slug = unique('stateful');
+    const steps = {
+      received: { stepType: 'trigger', nextSteps: { success: 'done' } },
+      done: { stepType: 'finish', config: { output: '{{ state.attempts + 1 }}' } },
+    };
+    const json = { name: 'Stateful', slug, state: { attempts: 'number' }, steps };
+    expect(await gateway.request('PUT', `/api/workflows/${slug}`, { json })).toMatchObject({ status: 201 });
     const refused = await manual({ workflowId: slug, state: { attempts: 'many' } });
     expect(refused).toMatchObject({ status: 422, body: { code: 'invalid_input' } });
+    expect(refused.body.problems[0].pointer).toBe('/state/attempts');
     const started = await manual({ workflowId: slug, state: { attempts: 4 } });
     const result = await gateway.request('GET', `/api/executions/${started.body.executionId}/result?wait=20`);
-    expect(result.body.status).toBe('completed');
+    expect(result.body).toMatchObject({ status: 'completed', output: 5 });
   });
 
   it('cancels, terminates, and says when there is nothing left to do', async () => {
@@ -213,9 +217,16 @@ describe('runs over HTTP', () => {
       `/api/executions?workflowId=other&limit=2&cursor=${page.body.nextCursor}`,
     );
     expect(elsewhere).toMatchObject({ status: 400, body: { code: 'invalid_cursor' } });
-    const breakout = `x' OR SignalboxOrg != 'none`;
-    const none = await gateway.request('GET', `/api/executions?workflowId=${encodeURIComponent(breakout)}`);
-    expect(none).toMatchObject({ status: 200, body: { items: [] } });
+    for (const breakout of [
+      `x' OR SignalboxOrg != 'none`,
+      `x\\' OR SignalboxOrg != 'none`,
+      `x\\`,
+      `x" OR "1" = "1`,
+      '`x`',
+    ]) {
+      const none = await gateway.request('GET', `/api/executions?workflowId=${encodeURIComponent(breakout)}`);
+      expect(none).toMatchObject({ status: 200, body: { items: [] } });
+    }
     const open = await gateway.request('GET', `/api/executions?workflowId=${slug}&status=in_progress,suspended`);
     expect(open.body.items).toHaveLength(0);
     const started = await gateway.request(
