@@ -159,6 +159,7 @@ function take(core: Core, event: Event): void {
 function begin(core: Core): void {
   const { state, program } = core;
   const bytes = weigh(state.genesis.input);
+  state.bytes += bytes;
   if (bytes > MAX_PAYLOAD_BYTES) {
     failRun(
       core,

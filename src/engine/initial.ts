@@ -2,7 +2,6 @@ import type { Program } from '../steps/program-types.ts';
 import type { Json } from '../template/types.ts';
 import type { Genesis } from './protocol.ts';
 import { type RunState, STATE_VERSION } from './state.ts';
-import { weigh } from './weigh.ts';
 
 /** What a run begins with: its variables, and the defaults of its declared state. */
 export function initialState(program: Program, genesis: Genesis): RunState {
@@ -30,7 +29,7 @@ export function initialState(program: Program, genesis: Genesis): RunState {
     undo: [],
     visits: 0,
     seq: 0,
-    bytes: weigh(genesis.input),
+    bytes: 0,
     paused: false,
     yielding: false,
     effort: { at: genesis.startedAt, units: 0, bytes: 0 },

@@ -13,8 +13,6 @@ const LEAVES = [
   'set',
   'mapping',
   'http',
-  'http',
-  'http',
   'sleep',
   'approval',
   'user_input',
@@ -25,6 +23,17 @@ const LEAVES = [
   'return',
   'break',
 ] as const;
+/** Ways out are rare, so that what comes after them is walked too. */
+const WEIGHTS: { readonly [kind in (typeof LEAVES)[number]]?: number } = {
+  http: 8,
+  sleep: 3,
+  approval: 3,
+  listen: 3,
+  fail: 1,
+  finish: 1,
+  return: 1,
+};
+const leafKind = fc.oneof(...LEAVES.map((kind) => ({ weight: WEIGHTS[kind] ?? 2, arbitrary: fc.constant(kind) })));
 
 export type Block =
   | { readonly kind: (typeof LEAVES)[number]; readonly modifiers: Modifiers; readonly strong: boolean }
@@ -45,17 +54,20 @@ export type Block =
     };
 
 const modifiers: fc.Arbitrary<Modifiers> = fc.record({
-  when: fc.constantFrom('none', 'none', 'none', 'true', 'false'),
+  when: fc.oneof(
+    { weight: 12, arbitrary: fc.constant('none' as const) },
+    { weight: 1, arbitrary: fc.constantFrom('true' as const, 'false' as const) },
+  ),
   onError: fc.constantFrom('fail', 'fail', 'continue', 'port'),
-  rollback: fc.boolean(),
+  rollback: fc.constantFrom(true, true, true, false),
   save: fc.boolean(),
 });
 
 const blocks = fc.letrec<{ list: Block[]; block: Block }>((tie) => ({
-  list: fc.array(tie('block'), { minLength: 1, maxLength: 3 }),
+  list: fc.array(tie('block'), { minLength: 1, maxLength: 4, size: 'max' }),
   block: fc.oneof(
-    { maxDepth: 3, withCrossShrink: true },
-    { weight: 3, arbitrary: fc.record({ kind: fc.constantFrom(...LEAVES), modifiers, strong: fc.boolean() }) },
+    { maxDepth: 3, depthSize: 'large', withCrossShrink: true },
+    { weight: 3, arbitrary: fc.record({ kind: leafKind, modifiers, strong: fc.boolean() }) },
     {
       weight: 1,
       arbitrary: fc.record({
@@ -84,7 +96,7 @@ const blocks = fc.letrec<{ list: Block[]; block: Block }>((tie) => ({
 export const definitions: fc.Arbitrary<Definition> = fc
   .record({
     list: blocks,
-    onFailure: fc.constantFrom('fail' as const, 'rollback' as const),
+    onFailure: fc.constantFrom('fail' as const, 'rollback' as const, 'rollback' as const),
     timeout: fc.constantFrom(undefined, '10m'),
   })
   .map(({ list, onFailure, timeout }) => ({

@@ -102,8 +102,11 @@ export class Player {
         case 'visible':
           this.#shown = command;
           break;
-        case 'complete':
         case 'fail':
+          must(command.error.code !== 'internal_error', `E8: ${command.error.message} has a code of its own`);
+          this.#endings++;
+          break;
+        case 'complete':
         case 'cancelled':
           this.#endings++;
       }
@@ -111,7 +114,9 @@ export class Player {
   }
 
   #read(lines: readonly TraceEvent[]): void {
-    for (const { t, path } of lines) {
+    for (const line of lines) {
+      const { t, path } = line;
+      must(t !== 'end' || line.error?.code !== 'internal_error', `E8: '${path}' fails with a code of its own`);
       if (t === 'begin') {
         must(!this.#begun.has(path), `E3: '${path}' begins once`);
         this.#begun.set(path, 'open');

@@ -44,7 +44,7 @@ const act: fc.Arbitrary<Act> = fc.oneof(
 
 /** Scripts; some end with the run being cancelled. */
 export const scripts: fc.Arbitrary<Act[]> = fc
-  .tuple(fc.array(act, { maxLength: 40 }), fc.integer({ min: 0, max: 9 }))
+  .tuple(fc.array(act, { maxLength: 60, size: 'max' }), fc.integer({ min: 0, max: 9 }))
   .map(([acts, cancels]) => (cancels === 0 ? [...acts, { do: 'cancel' }] : acts));
 
 /** Does one act, as far as the run has anything that it could be done to. Acts name things by number, so that equal runs see equal acts. */
