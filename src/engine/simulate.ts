@@ -43,6 +43,8 @@ export interface Simulation {
   readonly maxEvents?: number;
   /** Takes the lines of the trace instead of their being kept: for walks that may be long. */
   readonly onTrace?: (line: TraceEvent) => void;
+  /** Hears every event in the order in which the core is given them. */
+  readonly onEvent?: (event: Event) => void;
 }
 
 export interface Simulated {
@@ -136,6 +138,7 @@ export function simulate(program: Program, simulation: Simulation): Simulated {
 
   const feed = (event: Event): void => {
     now = Math.max(now, event.at);
+    simulation.onEvent?.(event);
     for (const command of advance(program, state, event, onTrace)) perform(command);
     if (carryAlways && state.ending === undefined)
       state = restore(JSON.parse(JSON.stringify(carry(program, state))) as Json);

@@ -1,5 +1,5 @@
 /** Walks a program of this folder on the simulated clock, and writes its rows as the files do. */
-import type { RunCommand } from '../../src/engine/protocol.ts';
+import type { Event, RunCommand } from '../../src/engine/protocol.ts';
 import { type Answer, type Simulated, simulate } from '../../src/engine/simulate.ts';
 import type { RunState } from '../../src/engine/state.ts';
 import { Rows, type TraceRow } from '../../src/history/rows.ts';
@@ -9,7 +9,14 @@ import type { ProgramAnswer, ProgramFile } from './load.ts';
 /** 2026-01-15T10:30:00Z */
 export const START = 1_768_473_000_000;
 
-export function simulateProgram(file: ProgramFile, carryAlways: boolean): Simulated {
+/** Who listens to what a walk is given. */
+export interface Listeners {
+  readonly onEvent?: (event: Event) => void;
+  /** An attempt of the effect with that id was answered so. */
+  readonly onAnswer?: (id: string, answer: Answer) => void;
+}
+
+export function simulateProgram(file: ProgramFile, carryAlways: boolean, listeners: Listeners = {}): Simulated {
   const compiled = compile(file.definition);
   if ('problems' in compiled) throw new Error(JSON.stringify(compiled.problems, null, 2));
   return simulate(compiled.program, {
@@ -22,7 +29,8 @@ export function simulateProgram(file: ProgramFile, carryAlways: boolean): Simula
       depth: 0,
       startedAt: START,
     },
-    effect: answers(file),
+    effect: listened(answers(file), listeners.onAnswer),
+    ...(listeners.onEvent === undefined ? {} : { onEvent: listeners.onEvent }),
     signals: file.signals.map(({ when, afterMs, signal, payload }) => ({
       signal,
       ...(when === undefined ? {} : { when }),
@@ -45,6 +53,17 @@ function answers(file: ProgramFile): (command: RunCommand) => Answer {
     const n = taken.get(key) ?? 0;
     taken.set(key, n + 1);
     return answerOf(listed[Math.min(n, listed.length - 1)]!);
+  };
+}
+
+function listened(
+  effect: (command: RunCommand) => Answer,
+  onAnswer: Listeners['onAnswer'],
+): (command: RunCommand) => Answer {
+  return (command) => {
+    const answer = effect(command);
+    onAnswer?.(command.id, answer);
+    return answer;
   };
 }
 
