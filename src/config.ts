@@ -70,34 +70,57 @@ const masterKey = z.string().transform((text, context) => {
   return z.NEVER;
 });
 
-const settings = z.object({
-  SIGNALBOX_PORT: wholeNumber(0, 65_535).default(8787),
+/** What each setting may be, as the environment gives it; the manual is made from this too. */
+export const SETTINGS = z.object({
+  SIGNALBOX_PORT: wholeNumber(0, 65_535).default(8787).describe('The port of the gateway; 0 picks a free one.'),
   SIGNALBOX_HOST: z
     .string()
     .regex(/^[A-Za-z0-9.:_-]+$/, 'expected an address or a host name, such as 127.0.0.1.')
-    .default('127.0.0.1'),
+    .default('127.0.0.1')
+    .describe('The interface that the gateway listens on. Without API keys it must be this machine.'),
   SIGNALBOX_PUBLIC_URL: z
     .url({ protocol: /^https?$/, error: 'expected an http or https URL, such as https://signalbox.example.com.' })
     .transform((url) => url.replace(/\/+$/, ''))
-    .optional(),
-  SIGNALBOX_DATA: z.string().default('.signalbox'),
-  SIGNALBOX_MASTER_KEY: masterKey.optional(),
-  SIGNALBOX_TASK_QUEUE: z.string().max(200, 'expected at most 200 characters.').default('signalbox'),
-  SIGNALBOX_HISTORY_LIMIT: wholeNumber(1, 40_000).default(1_000),
-  SIGNALBOX_BASH: z.enum(['0', '1'], { error: 'expected 1 (bash steps may run) or 0.' }).default('0'),
+    .optional()
+    .describe('The URL of the gateway as callers see it, where that is another.'),
+  SIGNALBOX_DATA: z
+    .string()
+    .default('.signalbox')
+    .describe('The folder of the local stack: database, logs, master key.'),
+  SIGNALBOX_MASTER_KEY: masterKey
+    .optional()
+    .describe(
+      '32 bytes as base64 or hex, which encrypt secrets and sign tokens. Without it one is made, and kept in the data folder.',
+    ),
+  SIGNALBOX_TASK_QUEUE: z
+    .string()
+    .max(200, 'expected at most 200 characters.')
+    .default('signalbox')
+    .describe('The task queue in Temporal that gateway and workers share.'),
+  SIGNALBOX_HISTORY_LIMIT: wholeNumber(1, 40_000)
+    .default(1_000)
+    .describe('Events of history after which a run continues as new.'),
+  SIGNALBOX_BASH: z
+    .enum(['0', '1'], { error: 'expected 1 (bash steps may run) or 0.' })
+    .default('0')
+    .describe('1 lets steps of kind bash run.'),
   SIGNALBOX_HTTP_ALLOW: z
     .string()
     .transform(listOf)
     .refine((ranges) => ranges.every((range) => ipaddr.isValidCIDR(range)), {
       error: 'expected CIDRs divided by commas, such as 10.0.0.0/8,192.168.1.7/32.',
     })
-    .default([]),
+    .default([])
+    .describe('CIDRs of private addresses that http steps may reach all the same.'),
   SIGNALBOX_OWN_PORTS: z
     .string()
     .regex(/^[\d, ]*$/, 'expected port numbers divided by commas.')
     .transform((text) => listOf(text).map(Number))
-    .default([]),
-  SIGNALBOX_RETENTION_DAYS: wholeNumber(1, 3_650).default(30),
+    .default([])
+    .describe('Ports of this stack on this machine, which http steps may never reach; `start` sets them.'),
+  SIGNALBOX_RETENTION_DAYS: wholeNumber(1, 3_650)
+    .default(30)
+    .describe('How many days Temporal keeps runs that have ended.'),
 });
 
 /** An empty variable counts as one that is not set, as Compose files and CI write them. */
@@ -136,7 +159,7 @@ function temporalSettings(env: Record<string, string>): TemporalSettings {
  */
 export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
   const present = withoutEmpty(env);
-  const parsed = settings.safeParse(present);
+  const parsed = SETTINGS.safeParse(present);
   if (!parsed.success) {
     const issue = parsed.error.issues[0];
     throw new ConfigError(String(issue?.path[0] ?? 'SIGNALBOX_*'), issue?.message ?? 'not valid.');

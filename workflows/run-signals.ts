@@ -12,6 +12,7 @@ import {
 } from '@temporalio/workflow';
 import type { Accepted, Refusal } from '../src/definition/run.ts';
 import type { Event } from '../src/engine/protocol.ts';
+import { QUERY_TEXTS, SIGNAL_TEXTS } from '../src/engine/signal-texts.ts';
 import { SIGNALS, toEvent, UPDATES, updateToEvent } from '../src/engine/signals.ts';
 import type { Json } from '../src/template/types.ts';
 import { refusal } from './run-failure.ts';
@@ -24,24 +25,7 @@ export interface Addressee {
   admit(event: Event): Accepted | Refusal;
 }
 
-/** What Temporal's UI and CLI show beside the names. */
-const DESCRIPTIONS: { readonly [name: string]: string } = {
-  approve: 'Approves: {step?, by?, comments?, data?, override?, reason?, key?}',
-  reject: 'Rejects: {step?, by?, comments?, override?, reason?, key?}',
-  decide: 'Decides: {decision: "approved" | "rejected", step?, by?, comments?, data?, override?, reason?, key?}',
-  submit: 'Answers a user_input: {step?, data, by?, key?}',
-  message: 'A message for listen steps: {name, payload?, id?}',
-  childDone: 'A child run ended: {path, output? | error?}',
-  cancelStep: 'Cancels one open step: {step?, key?}',
-  retryStep: 'Runs an open step again: {step?, key?}',
-  skipTimer: 'Ends a sleep at once: {step?, key?}',
-  pause: 'Nothing new begins until resume: {key?}',
-  resume: 'Goes on after pause: {key?}',
-  status: 'The status, and what is waited for',
-  steps: 'The outputs that the run remembers, and what is open',
-  waiting: 'What the run waits for',
-  state: 'The whole state of the interpreter',
-};
+const DESCRIPTIONS: { readonly [name: string]: string } = { ...SIGNAL_TEXTS, ...QUERY_TEXTS };
 
 export function listenToSignals(run: Addressee): void {
   const receive = (name: string, payload: unknown): void => {

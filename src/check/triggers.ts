@@ -72,38 +72,57 @@ function buildSchemas(): { readonly [type in TriggerDefinition['type']]: z.ZodTy
       path: z
         .string()
         .regex(/^[A-Za-z0-9._~-]+(\/[A-Za-z0-9._~-]+)*$/, { error: 'expected a path such as orders or shop/orders' })
-        .max(200),
-      method: z.enum(['GET', 'POST', 'PUT', 'PATCH', 'DELETE']).optional(),
-      scheme: z.enum(['github', 'stripe', 'slack', 'standard', 'hmac', 'api_key', 'none']).optional(),
-      secret: secret.optional(),
-      secrets: z.array(secret).min(1).max(2).optional(),
-      headers: z.record(z.string(), z.string()).optional(),
-      respond: z.enum(['accepted', 'result']).optional(),
+        .max(200)
+        .describe('The address: `/webhooks/PATH`. Unique in the organization.'),
+      method: z.enum(['GET', 'POST', 'PUT', 'PATCH', 'DELETE']).optional().describe('Default: POST.'),
+      scheme: z
+        .enum(['github', 'stripe', 'slack', 'standard', 'hmac', 'api_key', 'none'])
+        .optional()
+        .describe('How deliveries prove whose they are. Default: hmac with a secret, none without.'),
+      secret: secret.optional().describe('In clear: it is taken out, stored encrypted, and never answered.'),
+      secrets: z.array(secret).min(1).max(2).optional().describe('Two while rotating.'),
+      headers: z
+        .record(z.string(), z.string())
+        .optional()
+        .describe('Headers that a delivery must have, with these values; `*` takes any.'),
+      respond: z
+        .enum(['accepted', 'result'])
+        .optional()
+        .describe("accepted (default) answers 202 at once; result waits for the run's output, up to 30 seconds."),
       // Of the schemes hmac and api_key.
       header: z
         .string()
         .regex(/^[A-Za-z0-9-]{1,100}$/, { error: 'expected the name of a header, such as X-Signature' })
-        .optional(),
-      algorithm: z.enum(['sha1', 'sha256', 'sha512']).optional(),
-      encoding: z.enum(['hex', 'base64']).optional(),
-      prefix: z.string().max(50).optional(),
+        .optional()
+        .describe('hmac and api_key: where the signature or key stands.'),
+      algorithm: z.enum(['sha1', 'sha256', 'sha512']).optional().describe('hmac. Default: sha256.'),
+      encoding: z.enum(['hex', 'base64']).optional().describe('hmac. Default: hex.'),
+      prefix: z.string().max(50).optional().describe('hmac: what stands before the signature, such as `sha256=`.'),
       timestampHeader: z
         .string()
         .regex(/^[A-Za-z0-9-]{1,100}$/, { error: 'expected the name of a header, such as X-Timestamp' })
-        .optional(),
+        .optional()
+        .describe('hmac: the header of the time in seconds, which is signed too and must be recent.'),
     }),
     schedule: z.strictObject({
       cron: z
         .string()
-        .refine(isCron, { error: 'expected five fields such as "0 9 * * 1-5", or a nickname such as @daily' }),
-      timezone: z.string().min(1).max(100).optional(),
-      overlap: z.enum(['skip', 'buffer_one', 'buffer_all', 'cancel_other', 'terminate_other', 'allow_all']).optional(),
-      jitter: time.optional(),
-      catchup: time.optional(),
-      target: z.enum(['workflow', 'orchestrator']).optional(),
-      prompt: z.string().optional(),
+        .refine(isCron, { error: 'expected five fields such as "0 9 * * 1-5", or a nickname such as @daily' })
+        .describe('Minute, hour, day of month, month, day of week; or a nickname such as @daily.'),
+      timezone: z.string().min(1).max(100).optional().describe('Such as Europe/Berlin. Default: UTC.'),
+      overlap: z
+        .enum(['skip', 'buffer_one', 'buffer_all', 'cancel_other', 'terminate_other', 'allow_all'])
+        .optional()
+        .describe('What becomes of a run whose time comes while the one before still goes.'),
+      jitter: time.optional().describe('Runs begin up to so much later than said.'),
+      catchup: time.optional().describe('How late a time that was missed is still made up for.'),
+      target: z.enum(['workflow', 'orchestrator']).optional().describe('Whom it starts. Default: workflow.'),
+      prompt: z.string().optional().describe('What the orchestrator is asked.'),
     }),
-    event: z.strictObject({ name: z.string().min(1).max(200), filter: z.string().optional() }),
+    event: z.strictObject({
+      name: z.string().min(1).max(200).describe("The event's name."),
+      filter: z.string().optional().describe('An expression over the event: false, and no run is started.'),
+    }),
   };
 }
 

@@ -33,11 +33,20 @@ function duration(): z.ZodType {
 
 function retryPolicy(): z.ZodType {
   return z.strictObject({
-    maxAttempts: z.int().min(1).max(1_000_000).optional(),
-    initialInterval: duration().optional(),
-    backoffCoefficient: z.number().min(1).max(1000).optional(),
-    maximumInterval: duration().optional(),
-    nonRetryable: z.array(text(200)).max(100).optional(),
+    maxAttempts: z.int().min(1).max(1_000_000).optional().describe('Attempts in all, the first included. Default: 3.'),
+    initialInterval: duration().optional().describe('Before the second attempt. Default: 1s.'),
+    backoffCoefficient: z
+      .number()
+      .min(1)
+      .max(1000)
+      .optional()
+      .describe('Each interval is so many times the one before. Default: 2.'),
+    maximumInterval: duration().optional().describe('No interval is longer. Default: 60s.'),
+    nonRetryable: z
+      .array(text(200))
+      .max(100)
+      .optional()
+      .describe('Error codes after which no further attempt is made.'),
   });
 }
 
@@ -60,100 +69,204 @@ const config = () => z.record(z.string(), json());
 
 function step(): z.ZodType {
   return z.strictObject({
-    name: text(200).optional(),
-    description: text(10_000).optional(),
-    stepType: z.string().min(1).max(100),
-    order: z.number().optional(),
-    config: config().optional(),
-    nextSteps: z.record(z.string(), z.string().min(1)).optional(),
-    when: when().optional(),
-    retry: retryPolicy().optional(),
-    timeout: duration().optional(),
-    local: z.union([z.boolean(), z.literal('auto')]).optional(),
-    onError: z.enum(['fail', 'continue']).optional(),
-    saveToState: z.union([z.string().min(1), z.record(z.string(), z.string())]).optional(),
-    outputVariable: z.string().min(1).max(200).optional(),
+    name: text(200).optional().describe('For readers.'),
+    description: text(10_000).optional().describe('For readers.'),
+    stepType: z.string().min(1).max(100).describe('The kind of the step.'),
+    order: z.number().optional().describe('Where nothing else says so, the step of the lowest order is the start.'),
+    config: config().optional().describe('What the kind takes. Default: {}.'),
+    nextSteps: z
+      .record(z.string(), z.string().min(1))
+      .optional()
+      .describe(
+        'Port → the step that it leads to; `$end` ends the run. A port that is left out ends the tick, the iteration, the branch or the run.',
+      ),
+    when: when()
+      .optional()
+      .describe(
+        'Asked first. False: the step is skipped, and goes on by `skipped`, or by its normal port where that is not wired. An expression, or {ref, eq | neq | gt | lt}.',
+      ),
+    retry: retryPolicy()
+      .optional()
+      .describe('How an effect is tried again; what is left out is as in `config.retryPolicy`.'),
+    timeout: duration()
+      .optional()
+      .describe('The limit of one attempt of an effect. Waits have a timeout of their own, in their config.'),
+    local: z
+      .union([z.boolean(), z.literal('auto')])
+      .optional()
+      .describe(
+        'Whether an effect runs as a local activity of Temporal. auto (default): light ones, where nothing else goes on.',
+      ),
+    onError: z
+      .enum(['fail', 'continue'])
+      .optional()
+      .describe(
+        "What an error does whose port `error` is not wired: 'fail' (default) fails the frame, 'continue' goes on by the normal port with null.",
+      ),
+    saveToState: z
+      .union([z.string().min(1), z.record(z.string(), z.string())])
+      .optional()
+      .describe("A key of the state that takes the output's data, or key → expression, which also reads `output`."),
+    outputVariable: z.string().min(1).max(200).optional().describe("`outputs.NAME` becomes the output's data."),
     rollback: z
       .strictObject({
-        stepType: z.string().min(1).max(100),
-        config: config().optional(),
+        stepType: z.string().min(1).max(100).describe('The kind that undoes the step: an effect.'),
+        config: config().optional().describe("Evaluated as the step ends; it reads the step's own output too."),
         retry: retryPolicy().optional(),
         timeout: duration().optional(),
       })
-      .optional(),
-    preset: json().optional(),
-    dependsOn: z.array(z.string()).optional(),
+      .optional()
+      .describe(
+        'What undoes the step when the run rolls back: in reverse order of completion, back to the last checkpoint.',
+      ),
+    preset: json().optional().describe('The output, set without running the step: data, or {data, port?, meta?}.'),
+    dependsOn: z
+      .array(z.string())
+      .optional()
+      .describe('`flow: dag` only: steps that must have ended, beside those that the step refers to.'),
     forEach: z
       .strictObject({
-        ref: z.string().optional(),
-        items: json().optional(),
-        concurrency: z.int().min(1).max(10_000).optional(),
+        ref: z.string().optional().describe('A path to the list.'),
+        items: json().optional().describe('The list, or a template that gives one.'),
+        concurrency: z.int().min(1).max(10_000).optional().describe('Items at once. Default: 1.'),
       })
-      .optional(),
-    bail: z.union([z.literal(true), when()]).optional(),
+      .optional()
+      .describe('`flow: dag` only: runs the step for each item.'),
+    bail: z
+      .union([z.literal(true), when()])
+      .optional()
+      .describe('`flow: dag` only: ends the run after this step, always or if the condition holds.'),
   });
 }
 
 function stateField(): z.ZodType {
   return z.strictObject({
     type: z.enum(['string', 'number', 'boolean']),
-    default: z.union([z.string(), z.number(), z.boolean()]).optional(),
-    description: text(10_000).optional(),
-    searchable: z.boolean().optional(),
+    default: z.union([z.string(), z.number(), z.boolean()]).optional().describe('What it begins with.'),
+    description: text(10_000).optional().describe('For readers.'),
+    searchable: z.boolean().optional().describe('Lists of runs can be filtered by it.'),
   });
 }
 
 function workflowConfig(): z.ZodType {
   return z.strictObject({
-    timeout: duration().optional(),
-    retryPolicy: retryPolicy().optional(),
-    variables: config().optional(),
-    secrets: z.record(z.string(), z.string().min(1).max(500)).optional(),
-    maxSteps: z.int().min(1).max(1_000_000_000).optional(),
-    mode: z.enum(['parallel', 'restart']).optional(),
+    timeout: duration().optional().describe('The deadline of the whole run; past it the run fails with `run_timeout`.'),
+    retryPolicy: retryPolicy().optional().describe('How effects are tried again whose steps do not say it.'),
+    variables: config().optional().describe('What variables begin with: readable as `variables.name` and as `name`.'),
+    secrets: z
+      .record(z.string(), z.string().min(1).max(500))
+      .optional()
+      .describe("Name in `{{ secrets.NAME }}` → name in the organization's secret store."),
+    maxSteps: z
+      .int()
+      .min(1)
+      .max(1_000_000_000)
+      .optional()
+      .describe('Step visits in the whole run; one more is the error `max_steps_exceeded:n`. Default: 1000000.'),
+    mode: z
+      .enum(['parallel', 'restart'])
+      .optional()
+      .describe('Whether runs go beside one another (default), or a new one takes the place of the one that runs.'),
     debounce: z
-      .strictObject({ key: z.string().optional(), seconds: z.number().nonnegative().max(31_536_000) })
-      .optional(),
+      .strictObject({
+        key: z.string().optional().describe('A path into the payload, or a template: payloads of one key are one.'),
+        seconds: z
+          .number()
+          .nonnegative()
+          .max(31_536_000)
+          .describe('The run begins when so long nothing more has come.'),
+      })
+      .optional()
+      .describe('Many payloads within a time start one run, with the last of them.'),
     concurrency: z
       .strictObject({
-        limit: z.int().min(1).max(100_000),
-        key: z.string().optional(),
-        overflow: z.enum(['queue', 'reject', 'cancel-oldest', 'cancel-newest']).optional(),
+        limit: z.int().min(1).max(100_000).describe('Runs at once.'),
+        key: z.string().optional().describe('A template: runs of one key are counted together.'),
+        overflow: z
+          .enum(['queue', 'reject', 'cancel-oldest', 'cancel-newest'])
+          .optional()
+          .describe('What becomes of one too many. Default: queue.'),
       })
-      .optional(),
-    onFailure: z.enum(['fail', 'rollback']).optional(),
+      .optional()
+      .describe('How many runs may go at once.'),
+    onFailure: z
+      .enum(['fail', 'rollback'])
+      .optional()
+      .describe(
+        "What a failure does that nothing took: 'fail' (default), or 'rollback', which first undoes what was done.",
+      ),
   });
 }
 
 function trigger(): z.ZodType {
   return z.strictObject({
-    name: z.string().min(1).max(200),
-    type: z.enum(['manual', 'webhook', 'schedule', 'event']),
-    enabled: z.boolean().optional(),
-    config: config().optional(),
-    variableMapping: z.record(z.string(), z.string()).optional(),
-    targetState: config().optional(),
+    name: z.string().min(1).max(200).describe('Unique in the definition.'),
+    type: z.enum(['manual', 'webhook', 'schedule', 'event']).describe('What it listens to.'),
+    enabled: z.boolean().optional().describe('Default: true.'),
+    config: config().optional().describe('What its type takes.'),
+    variableMapping: z
+      .record(z.string(), z.string())
+      .optional()
+      .describe(
+        "The run's input, key by key: a path such as `$.order.id` into the body, or a template over `body`, `query`, `headers` and `params`. Without it the payload is the input.",
+      ),
+    targetState: config().optional().describe('What the state begins with.'),
   });
 }
 
 function buildDefinition(): z.ZodType {
   return z.strictObject({
-    name: z.string().min(1).max(200),
-    slug: z.string().regex(SLUG, { error: 'expected lower-case letters, digits and hyphens, at most 63' }),
-    type: z.enum(['structured', 'agent', 'employee']).optional(),
-    version: z.string().refine(isSemver, { error: 'expected a semantic version such as "1.0.0"' }).optional(),
-    enabled: z.boolean().optional(),
-    description: text(100_000).optional(),
-    tags: z.array(z.string().min(1).max(100)).max(100).optional(),
-    flow: z.enum(['ports', 'dag']).optional(),
-    start: z.string().optional(),
-    input: config().optional(),
-    state: z.record(z.string(), stateField()).optional(),
-    config: workflowConfig().optional(),
-    constraints: z.strictObject({ allowSelfModification: z.boolean().optional() }).optional(),
-    triggers: z.array(trigger()).max(1000).optional(),
-    output: json().optional(),
-    dialect: z.enum(['000', '001', '002', '004']).optional(),
+    name: z.string().min(1).max(200).describe('For people. Default: the slug.'),
+    slug: z
+      .string()
+      .regex(SLUG, { error: 'expected lower-case letters, digits and hyphens, at most 63' })
+      .describe('Unique in its organization: lower-case letters, digits and hyphens. Without it, made from the name.'),
+    type: z
+      .enum(['structured', 'agent', 'employee'])
+      .optional()
+      .describe('structured (default); agent and employee tell lists and `run_employee` what it is.'),
+    version: z
+      .string()
+      .refine(isSemver, { error: 'expected a semantic version such as "1.0.0"' })
+      .optional()
+      .describe('Semantic version. A changed body bumps the patch unless the author bumped it.'),
+    enabled: z.boolean().optional().describe('False: no new run is started. Default: true.'),
+    description: text(100_000).optional().describe('For readers.'),
+    tags: z.array(z.string().min(1).max(100)).max(100).optional().describe('For lists.'),
+    flow: z
+      .enum(['ports', 'dag'])
+      .optional()
+      .describe(
+        'ports (default): steps lead on by `nextSteps`. dag: a step runs as soon as the steps that it refers to have ended.',
+      ),
+    start: z
+      .string()
+      .optional()
+      .describe(
+        'The first step. Default: the only trigger, else the step of the lowest `order`, else the first as written.',
+      ),
+    input: config()
+      .optional()
+      .describe(
+        'What a run is started with: a JSON Schema, or the short form, name → type or {type, description, required}; types are string, number, boolean, date, datetime, object, array.',
+      ),
+    state: z
+      .record(z.string(), stateField())
+      .optional()
+      .describe('Typed values that steps write and lists can search: name → type, or {type, default, searchable}.'),
+    config: workflowConfig().optional().describe('Limits, variables, secrets and policies of the runs.'),
+    constraints: z
+      .strictObject({ allowSelfModification: z.boolean().optional().describe('Whether runs of it may change it.') })
+      .optional()
+      .describe('What its own runs may do with it.'),
+    triggers: z.array(trigger()).max(1000).optional().describe('What starts runs; created with the definition.'),
+    output: json()
+      .optional()
+      .describe("The run's output, a template. Default: what `finish` gave, else the data of the last step."),
+    dialect: z
+      .enum(['000', '001', '002', '004'])
+      .optional()
+      .describe('Which dialect it was written in, where that changes how it is read. Importers set it.'),
     steps: z
       .record(
         z
@@ -161,6 +274,7 @@ function buildDefinition(): z.ZodType {
           .regex(STEP_SLUG, { error: 'expected a step slug: a letter or _, then letters, digits, _ or -, at most 64' }),
         step(),
       )
-      .refine((steps) => Object.keys(steps).length > 0, { error: 'expected at least one step' }),
+      .refine((steps) => Object.keys(steps).length > 0, { error: 'expected at least one step' })
+      .describe('Name → step.'),
   });
 }

@@ -37,7 +37,7 @@ A name of a root (\`input\`, \`steps\`, …) cannot be written.`,
           z.array(
             z.strictObject({
               name: textTemplate().describe('The variable, or the key of the state.'),
-              value: anyValue().describe('What it becomes; null if left out.'),
+              value: anyValue().optional().describe('What it becomes; null if left out.'),
             }),
           ),
         ])
