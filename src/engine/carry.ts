@@ -7,15 +7,19 @@ import type { JsonObject } from '../definition/types.ts';
 import type { Program } from '../steps/program-types.ts';
 import type { Json } from '../template/types.ts';
 import { MAX_STATE_BYTES } from './limits.ts';
-import { type RunState, STATE_VERSION } from './state.ts';
+import { neededFrom } from './needed.ts';
+import { type Frame, type RunState, STATE_VERSION } from './state.ts';
 import { weigh } from './weigh.ts';
 
 /** Smaller values are cheaper written twice. */
 const SHARED_FROM_BYTES = 64;
 const REFERENCE = '$shared';
+/** The output of a step that nobody can read any more. */
+const LEFT_BEHIND = { leftBehind: true };
 
 /** The state as JSON without repeats: `{state, shared}`; `{"$shared": n}` stands for the n-th shared value. */
-export function carry(_program: Program, state: RunState): Json {
+export function carry(program: Program, full: RunState): Json {
+  const state = withoutUnneeded(program, full);
   const times = new Map<object, number>();
   countObjects(state as unknown as Json, times);
   const places = new Map<object, number>();
@@ -35,6 +39,24 @@ export function carry(_program: Program, state: RunState): Json {
   };
   const written = copy(state as unknown as JsonObject, write);
   return { version: STATE_VERSION, state: written, shared };
+}
+
+/** §12: what no reachable step can refer to is left behind. The entry stays, since it says that the step has been there. */
+function withoutUnneeded(program: Program, state: RunState): RunState {
+  const needed = neededFrom(program, state);
+  const lean = (frame: Frame): Frame => {
+    const entries: Frame['entries'] = {};
+    for (const [slug, entry] of Object.entries(frame.entries)) {
+      const isKept = needed.entry(slug) || weigh(entry.output.data) < SHARED_FROM_BYTES;
+      entries[slug] = isKept ? entry : { ...entry, output: { type: entry.output.type, data: null, meta: LEFT_BEHIND } };
+    }
+    return { ...frame, entries };
+  };
+  return {
+    ...state,
+    frames: Object.fromEntries(Object.entries(state.frames).map(([id, frame]) => [id, lean(frame)])),
+    outputs: Object.fromEntries(Object.entries(state.outputs).filter(([name]) => needed.output(name))),
+  };
 }
 
 /** The other way round. Throws where the carried value is not of this interpreter's version. */

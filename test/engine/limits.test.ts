@@ -239,7 +239,6 @@ describe('what is carried', () => {
     // 500 frames and commands of their own, besides the rows.
     expect(carried(run)).toBeLessThan(once + 500 * 1_500);
     const again = restore(JSON.parse(JSON.stringify(carry(run.program, run.state))));
-    expect(again).toEqual(run.state);
     expect(JSON.stringify(carry(run.program, again))).toBe(JSON.stringify(carry(run.program, run.state)));
   });
 
@@ -260,7 +259,30 @@ describe('what is carried', () => {
       odd,
     );
     const again = restore(JSON.parse(JSON.stringify(carry(run.program, run.state))));
-    expect(JSON.stringify(again)).toBe(JSON.stringify(run.state));
+    expect(JSON.stringify(again.variables)).toBe(JSON.stringify(run.state.variables));
+    expect(JSON.stringify(again.genesis)).toBe(JSON.stringify(run.state.genesis));
+  });
+
+  it('leaves behind the outputs that no reachable step can refer to (§12)', () => {
+    const count = 60;
+    const steps: { [slug: string]: StepDefinition } = {};
+    for (let i = 0; i < count; i++)
+      steps[`s${i}`] = {
+        ...http(i === 0 ? {} : { body: `{{ steps.s${i - 1}.output.data|length }}` }),
+        ...(i % 2 === 0 ? { outputVariable: `v${i}` } : {}),
+        nextSteps: { success: `s${i + 1}` },
+      };
+    steps[`s${count}`] = {
+      stepType: 'mapping',
+      config: { output: '{{ steps.s7.output.data|length + outputs.v8|length }}' },
+    };
+    const run = start(steps);
+    for (let i = 0; i < count; i++) {
+      const [answered] = run.feed({ type: 'completed', id: `s${i}`, result: { data: text(100_000) } } as Event);
+      if (i < count - 1) expect(answered).toMatchObject({ config: { body: 100_000 } });
+      if (run.state.ending === undefined) expect(carried(run)).toBeLessThan(500_000);
+    }
+    expect(run.state.ending).toEqual({ status: 'completed', output: 200_000 });
   });
 
   it('is not read by an interpreter of another version', () => {
