@@ -2,8 +2,8 @@
 import type { Response } from 'express';
 import { dryRun } from '../history/dry-run.ts';
 import type { Json } from '../template/types.ts';
+import { acceptedInput } from './accepted-input.ts';
 import { type Checked, demandValid } from './definition-door.ts';
-import { acceptedInput } from './inline-run.ts';
 
 export interface DryRun {
   readonly organizationId: string;

@@ -4,16 +4,15 @@ import { z } from 'zod';
 import { sha256Hex } from '../client/ids.ts';
 import { startRun } from '../client/run-start.ts';
 import { canonicalJson } from '../definition/canonical.ts';
-import { validatePayload, withDefaults } from '../definition/format.ts';
-import type { Definition, JsonObject } from '../definition/types.ts';
+import type { JsonObject } from '../definition/types.ts';
 import type { Json } from '../template/types.ts';
+import { acceptedInput } from './accepted-input.ts';
 import { bodyAs } from './body.ts';
 import type { Gateway } from './context.ts';
 import { checkDocument, demandValid, dialectName, storeSecrets } from './definition-door.ts';
 import { anyJson, nameText, queryAs } from './door.ts';
 import { answerDryRun } from './dry-run.ts';
 import { principalOf } from './principal.ts';
-import { HttpProblem } from './problem.ts';
 import { requestKey } from './request-key.ts';
 import { answerStarted } from './start-answer.ts';
 
@@ -72,23 +71,6 @@ export async function startInline(gateway: Gateway, req: Request, res: Response)
     ...(requestId === undefined ? {} : { key: { scope: 'inline', key: requestId, fingerprint: fingerprintOf(body) } }),
   });
   answerStarted(res, started);
-}
-
-/**
- * The input with the defaults of its format.
- * @throws HttpProblem `invalid_input` where it is not what the definition declares.
- */
-export function acceptedInput(definition: Definition, given: Json): Json {
-  if (definition.input === undefined) return given;
-  const input = withDefaults(definition.input, given);
-  const problems = validatePayload(definition.input, input);
-  const [first] = problems;
-  if (first === undefined) return input;
-  throw new HttpProblem(
-    'invalid_input',
-    `The input is not what workflow ${definition.slug} declares: ${first.message} (${first.pointer || '/'}).`,
-    { problems },
-  );
 }
 
 /** Stands for what a request asks: the same in any order of keys. */
