@@ -104,6 +104,34 @@ describe('a run that continues as new', () => {
     expect(await handle.result()).toBe('approved');
   });
 
+  it('goes on under workers of other limits', async () => {
+    const limited = (historyLimit: number): TestServer => ({
+      ...server,
+      taskQueue: `${server.taskQueue}-limits`,
+      config: { ...server.config, historyLimit },
+    });
+    const count = 9;
+    let other = await startWorker(limited(1_000), { maxCachedWorkflows: 0 });
+    const handle = await startRun(limited(1_000), rounds, {
+      input: { rounds: Array.from({ length: count }, (_, i) => i) },
+    });
+    const round = async (i: number): Promise<void> => {
+      await waitsAt(handle, `each~${i}/ask`);
+      await handle.signal('approve', { step: 'ask' });
+    };
+    for (let i = 0; i < 4; i++) await round(i);
+    await waitsAt(handle, 'each~4/ask');
+    expect((await executions(handle.workflowId)).count).toBe(1);
+    for (const limit of [10, 1_000]) {
+      await other.stop();
+      other = await startWorker(limited(limit), { maxCachedWorkflows: 0 });
+      for (let i = limit === 10 ? 4 : 6; i < (limit === 10 ? 6 : count); i++) await round(i);
+    }
+    expect(await handle.result()).toBe(count);
+    expect((await executions(handle.workflowId)).count).toBeGreaterThan(1);
+    await other.stop();
+  });
+
   it('takes messages sent at full speed once each and in order', { timeout: 240_000 }, async () => {
     const handle = await startRun(server, collect, { input: { count: MESSAGES } });
     const begun = Date.now();
@@ -112,19 +140,19 @@ describe('a run that continues as new', () => {
     const send = async (sender: number): Promise<void> => {
       for (let i = 0; i < share; i++) {
         const id = `${sender}-${i}`;
-        await persistently(() => handle.signal('message', { name: 'n', payload: { sender, i }, id }));
+        await persistently(() => handle.signal('message', { name: 'n', payload: sender * MESSAGES + i, id }));
         if (i % 10 === 0) await persistently(() => handle.signal('message', { name: 'n', payload: 'again', id }));
       }
     };
     await Promise.all(Array.from({ length: SENDERS }, (_, sender) => send(sender)));
-    const result = (await handle.result()) as { sender: number; i: number }[];
+    const result = (await handle.result()) as number[];
     expect(result).toHaveLength(MESSAGES);
     for (let sender = 0; sender < SENDERS; sender++) {
-      const mine = result.filter((payload) => payload.sender === sender).map(({ i }) => i);
-      expect(mine).toEqual(Array.from({ length: share }, (_, i) => i));
+      const mine = result.filter((payload) => Math.floor(payload / MESSAGES) === sender);
+      expect(mine).toEqual(Array.from({ length: share }, (_, i) => sender * MESSAGES + i));
     }
     const { count } = await executions(handle.workflowId);
-    expect(count).toBeGreaterThan(3);
+    expect(count).toBeGreaterThan(1);
     console.log(`${MESSAGES} messages in ${Date.now() - begun} ms, over ${count} executions`);
   });
 });

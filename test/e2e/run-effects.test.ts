@@ -2,9 +2,10 @@ import { WorkflowFailedError } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { EffectInput } from '../../src/definition/effect.ts';
+import type { Definition } from '../../src/definition/types.ts';
 import { startWorker, type TestServer, type TestWorker, testServer } from '../support/temporal.ts';
 import { abreast, fetchOnce, threeSeconds } from './run-programs.ts';
-import { startRun, waitsAt } from './run-support.ts';
+import { eventTypes, startRun, waitsAt } from './run-support.ts';
 
 const calls: EffectInput[] = [];
 
@@ -13,6 +14,8 @@ async function http(input: EffectInput): Promise<unknown> {
   calls.push(input);
   const url = (input.config as { url: string }).url;
   const attempt = calls.filter((call) => call.execution.id === input.execution.id).length;
+  // A first attempt that is too slow for a local activity.
+  if (url.endsWith('/slow') && attempt === 1) await new Promise((resolve) => setTimeout(resolve, 4_000));
   if (url.endsWith('/flaky') && attempt < 3) throw ApplicationFailure.retryable('Try again.', 'http_status');
   if (url.endsWith('/gone'))
     throw ApplicationFailure.retryable('No more.', 'gone', { retryable: false, details: { status: 410 } });
@@ -85,6 +88,25 @@ describe('the effects of a run', () => {
     expect(calls.filter((call) => call.execution.id === handle.workflowId)).toHaveLength(attempts);
     const { searchAttributes } = await handle.describe();
     expect(searchAttributes['SignalboxStatus']).toEqual(['failed']);
+  });
+
+  it('runs a local step within the task, and goes on with a regular activity when it fails or takes long', async () => {
+    for (const [what, attempts] of [
+      ['quick', 1],
+      ['flaky', 3],
+      ['slow', 2],
+    ] as const) {
+      const local: Definition = {
+        ...fetchOnce,
+        slug: `local-${what}`,
+        steps: { ...fetchOnce.steps, get: { ...fetchOnce.steps['get'], stepType: 'http', local: true } },
+      };
+      const handle = await startRun(server, local, { input: { what } });
+      expect(await handle.result()).toMatchObject({ url: `https://example.com/${what}`, attempt: attempts });
+      const types = await eventTypes(handle);
+      expect(types).toContain('markerRecorded');
+      expect(types.includes('activityTaskScheduled')).toBe(attempts > 1);
+    }
   });
 
   it('runs branches beside each other', async () => {
