@@ -42,10 +42,12 @@ export function readingsOf(definition: Definition, steps: ReadonlyMap<string, Pl
     modifiers(written, note, at);
   }
   const outside = new Notes(undefined, readings);
-  if (definition.output !== undefined) outside.template(definition.output, '/output', 'end');
+  const template = (value: Json, at: string, moment: Moment) =>
+    outside.tried(() => outside.template(value, at, moment));
+  if (definition.output !== undefined) template(definition.output, '/output', 'end');
   const { concurrency, debounce } = definition.config ?? {};
-  if (concurrency?.key !== undefined) outside.template(concurrency.key, '/config/concurrency/key', 'begin');
-  if (debounce?.key?.includes('{{') === true) outside.template(debounce.key, '/config/debounce/key', 'begin');
+  if (concurrency?.key !== undefined) template(concurrency.key, '/config/concurrency/key', 'begin');
+  if (debounce?.key?.includes('{{') === true) template(debounce.key, '/config/debounce/key', 'begin');
   return readings;
 }
 

@@ -16,7 +16,12 @@ export function triggerSchemas(): { readonly [type in TriggerDefinition['type']]
   return built;
 }
 
-export function checkTriggers({ triggers = [] }: Definition, { problems }: Findings): void {
+export function checkTriggers({ triggers = [], config = {} }: Definition, { problems }: Findings): void {
+  // How starts are grouped: no step has these templates, so the compiler does not see them.
+  for (const member of ['concurrency', 'debounce'] as const) {
+    const key = config[member]?.key;
+    if (key?.includes('{{') === true) parsed(() => parseTemplate(key), `/config/${member}/key`, problems);
+  }
   const names = new Set<string>();
   for (const [index, trigger] of triggers.entries()) {
     const at = below('/triggers', index);

@@ -22,6 +22,16 @@ const set = (value: string, next?: string): JsonObject => ({
 });
 
 describe('check', () => {
+  it('reports templates outside of steps that cannot be read', () => {
+    const steps = { a: { stepType: 'trigger' } };
+    const config = { concurrency: { limit: 1, key: '{{ ( }}' }, debounce: { key: '{{ 1 + }}', seconds: 1 } };
+    expect(found(definition(steps, { output: '{{ 1 + }}', config })).sort()).toEqual([
+      '/config/concurrency/key expression_syntax',
+      '/config/debounce/key expression_syntax',
+      '/output expression_syntax',
+    ]);
+  });
+
   it('passes the example of language.md, with its hash and its canonical form', () => {
     const checked = check({
       name: 'Refund approval',
