@@ -12,7 +12,7 @@ import type { Json } from '../../src/template/types.ts';
 
 const json = z.json();
 
-const answer = z.strictObject({
+export const answer = z.strictObject({
   data: json.optional(),
   meta: z.record(z.string(), json).optional(),
   error: z
