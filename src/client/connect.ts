@@ -22,6 +22,8 @@ export class ConnectError extends Error {
 }
 
 const CLOSING_DELAY_MS = 10;
+/** A page of history can have more than the four megabytes that gRPC takes by itself: 500 inputs of 12 KB do. */
+const MAX_MESSAGE_BYTES = 128 * 1024 * 1024;
 /** The server's refusal while a workflow's closing task is in flight, such as one that continues as new. */
 const CLOSING = /workflow is closing/i;
 
@@ -61,6 +63,7 @@ export async function connect(config: Config): Promise<TemporalConnection> {
       ...options,
       interceptors: [makeGrpcRetryInterceptor(retryOptions())],
       connectTimeout: '10s',
+      channelArgs: { 'grpc.max_receive_message_length': MAX_MESSAGE_BYTES },
     });
   } catch (error) {
     throw new ConnectError(options.address, error);
