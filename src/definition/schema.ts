@@ -112,8 +112,8 @@ function step(): z.ZodType {
       .strictObject({
         stepType: z.string().min(1).max(100).describe('The kind that undoes the step: an effect.'),
         config: config().optional().describe("Evaluated as the step ends; it reads the step's own output too."),
-        retry: retryPolicy().optional(),
-        timeout: duration().optional(),
+        retry: retryPolicy().optional().describe('As of a step.'),
+        timeout: duration().optional().describe('The limit of one attempt.'),
       })
       .optional()
       .describe(
@@ -141,7 +141,7 @@ function step(): z.ZodType {
 
 function stateField(): z.ZodType {
   return z.strictObject({
-    type: z.enum(['string', 'number', 'boolean']),
+    type: z.enum(['string', 'number', 'boolean']).describe('What it may hold.'),
     default: z.union([z.string(), z.number(), z.boolean()]).optional().describe('What it begins with.'),
     description: text(10_000).optional().describe('For readers.'),
     searchable: z.boolean().optional().describe('Lists of runs can be filtered by it.'),

@@ -4,6 +4,7 @@ import { approvalRoutes } from './approvals.ts';
 import { readRawBody } from './body.ts';
 import { callbackRoutes } from './callbacks.ts';
 import type { Gateway } from './context.ts';
+import { docsRoutes } from './docs.ts';
 import { executionActionRoutes } from './execution-actions.ts';
 import { executionRoutes } from './executions.ts';
 import { expressionRoutes } from './expressions.ts';
@@ -34,6 +35,7 @@ export function buildApp(gateway: Gateway): Express {
   app.use(readRawBody());
 
   healthRoutes(app, gateway);
+  docsRoutes(app);
   workflowRoutes(app, gateway);
   executionRoutes(app, gateway);
   executionActionRoutes(app, gateway);

@@ -1,5 +1,6 @@
 /** What a person sees who opens a callback's URL: a small form that sends the callback, and a word of thanks. */
 import type { PayloadFormat } from '../definition/types.ts';
+import { escaped } from './escaped.ts';
 import { type FormField, formFields } from './form-fields.ts';
 
 const STYLE =
@@ -46,17 +47,4 @@ ${content}
 </body>
 </html>
 `;
-}
-
-const ENTITIES: { readonly [character: string]: string } = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&#39;',
-};
-
-/** Text of definitions' authors, in HTML. */
-function escaped(text: string): string {
-  return text.replaceAll(/[&<>"']/g, (character) => ENTITIES[character] ?? '');
 }

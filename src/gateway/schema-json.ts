@@ -15,6 +15,7 @@ import type { StepKind } from '../steps/kind.ts';
 import { COMMON_PORTS, END_TARGET } from '../steps/ports.ts';
 import { kinds } from '../steps/table.ts';
 import type { Json } from '../template/types.ts';
+import { objectOf } from './docs-words.ts';
 
 /** A JSON Schema, as JSON. */
 export type JsonSchema = JsonObject;
@@ -195,8 +196,4 @@ function escapedSnippet(body: Json): Json {
 
 function membersOf(schema: JsonSchema): JsonSchema {
   return objectOf(schema['properties']);
-}
-
-function objectOf(value: Json | undefined): JsonSchema {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : {};
 }

@@ -1,0 +1,55 @@
+/** What the manual says that no table in the code knows. */
+
+export const WALKING = `\`\`\`yaml
+name: Refund
+slug: refund
+input: {order: string, amount: number}
+config: {timeout: 30d, variables: {limit: 100}}
+steps:
+  big:    {stepType: condition, config: {expression: input.amount > limit}, nextSteps: {'true': review, 'false': done}}
+  review: {stepType: approval, config: {message: 'Refund {{ input.amount }}?', timeout: 2d}, nextSteps: {approved: done}}
+  done:   {stepType: finish, config: {output: {refunded: true}}}
+\`\`\`
+
+- **Ports.** A step ends with a port and an output \`{type, data, meta}\`. \`nextSteps\` says where the port leads. Where it leads nowhere, the tick of a loop,
+  the iteration, the branch, or at the top the run ends; \`$end\` ends the run from anywhere. Going in circles is allowed.
+- **Errors.** A step that fails goes by its port \`error\`; where that is not wired, \`onError: continue\` goes on with null; else the failure rises: to
+  the container around it, which decides, and at the top it fails the run.
+- **Containers.** \`loop\`, \`forEach\`, \`parallel\` and \`race\` have a body: the steps that their body ports reach and their other ports do not. An edge
+  back to the container ends the tick, iteration or branch; another edge out of a loop's body leaves the loop, and out of a branch there is none.
+- **Visits.** \`when\` is asked first, then the config is evaluated, once for all attempts. At the end come \`saveToState\`, \`outputVariable\` and
+  the config of \`rollback\`.
+- **Paths.** A visit is named by its path: \`each~3/ask\` (tick 3 of a loop), \`split/left/ask\` (a branch), \`all[2]/ask\` (an iteration), \`ask#2\` (the second
+  visit). Where a caller names a step, it is a path, or a slug with one open visit.
+- **dag.** With \`flow: dag\` there are no \`nextSteps\`: a step runs as soon as the steps that it refers to, or names in \`dependsOn\`, have ended.
+
+Definitions of four other systems are read too, told by their form or named by \`dialect\`, and become this form.`;
+
+export const EXPRESSIONS = `Expressions are those of [Jexl](https://github.com/TomFrost/Jexl). They are parsed when a definition is checked, evaluated on plain values, and have limits.
+
+${'```'}
+input.items[.price > 5]|length > 0 && !(customer.country in ['DE', 'AT'])
+steps.fetch.output.data.total / 100 ?: 0
+${'```'}
+
+- **Values.** Numbers, texts in either quotes, \`true\`, \`false\`, \`null\`, \`undefined\`, \`[1, 2]\`, \`{a: 1}\`.
+- **Operators.** \`+ - * / // % ^\`, \`== != > >= < <= in\`, \`&& || !\`, \`a ? b : c\`, \`a ?: b\`. \`==\` is loose, \`in\` is strict. \`&&\` and \`||\` bind alike, from left
+  to right: use parentheses where both occur.
+- **Paths.** \`a.b\`, \`a['b-c']\`, \`a[0]\`, filters \`orders[.total > 5]\`. A path that leads nowhere is \`undefined\`; a property of a list that is not empty is read off
+  its first element.
+- **Transforms.** \`value|name(arguments)\`, one after the other.
+
+Texts of a config are templates: \`{{ expression }}\` is replaced by its value. A text that is one template keeps the value's type, and is null where there is none. In a longer
+text a path that leads nowhere is the error \`unresolved_reference\`: give a fallback, \`{{ x ?: 'none' }}\`. What comes out of a template is not read again.
+
+\`{{ secrets.NAME }}\` and \`{{ callback('slug') }}\` are no values: what they stand for is put in by the activity, right before use, and stands in no history.`;
+
+export const WEBHOOKS = `Deliveries go to \`/webhooks/PATH\`. A signature is checked over the bytes as they came; github, stripe, slack and standard (Standard Webhooks) as their
+senders write them, hmac by the members above, api_key compares a header (x-api-key unless \`header\` says otherwise). A delivery that comes twice starts one run: by the sender's id, by
+\`Idempotency-Key\`, else by what was sent, for five minutes.`;
+
+export const SIGNALS_INTRODUCTION = `A run is a workflow of the type \`run\`; its id is the execution's id. Whoever can reach Temporal can speak to it, by \`temporal workflow signal\` or any SDK. Each
+takes one JSON object. \`step\` is a slug or the path of one visit, and may be left out where just one fits. With a \`key\` the same request again is the same request. A signal has no
+answer; an update answers \`{accepted, path}\`, or is refused with a typed error and leaves no trace.
+
+A run is started with \`{definition, input?, presets?}\`, or with a definition alone.`;

@@ -1,0 +1,166 @@
+/** The pages of the manual that are about no single kind. */
+import { CODES } from '../check/codes.ts';
+import { triggerSchemas } from '../check/triggers.ts';
+import { SETTINGS } from '../config.ts';
+import { MAX_DEFINITION_BYTES, MAX_NESTING, MAX_STEPS } from '../definition/limits.ts';
+import { ROOT_MEANINGS } from '../definition/roots.ts';
+import { definitionSchema } from '../definition/schema.ts';
+import { MAX_INBOX_BYTES, MAX_OPEN_COMMANDS, MAX_PAYLOAD_BYTES, MAX_STATE_BYTES } from '../engine/limits.ts';
+import { QUERY_TEXTS, SIGNAL_TEXTS } from '../engine/signal-texts.ts';
+import { UPDATES } from '../engine/signals.ts';
+import { MAX_SOURCE_LENGTH, MAX_WORK } from '../template/limits.ts';
+import { TRANSFORMS } from '../template/transforms/table.ts';
+import { LARGEST_BODY_BYTES } from './body.ts';
+import { EXPRESSIONS, SIGNALS_INTRODUCTION, WALKING, WEBHOOKS } from './docs-prose.ts';
+import { code, fieldsOf, fieldTable, objectOf, type Page, table } from './docs-words.ts';
+import { PROBLEM_CODES } from './problem-codes.ts';
+import { jsonSchemaOf } from './schema-json.ts';
+
+export function topics(): Page[] {
+  return [
+    definitionPage(),
+    triggersPage(),
+    expressionsPage(),
+    signalsPage(),
+    problemsPage(),
+    settingsPage(),
+    limitsPage(),
+  ];
+}
+
+function definitionPage(): Page {
+  const members = objectOf(jsonSchemaOf(definitionSchema())['properties']);
+  const step = objectOf(objectOf(members['steps'])['additionalProperties']);
+  const field = objectOf(objectOf(members['state'])['additionalProperties']);
+  const fields = fieldsOf({ properties: members, required: ['steps'] });
+  const markdown = `${WALKING}
+
+## Definition
+
+${fieldTable(fields)}
+
+A field of \`state\`:
+
+${fieldTable(fieldsOf(field))}
+
+## Step
+
+${fieldTable(fieldsOf(step))}
+`;
+  return {
+    name: 'definition',
+    title: 'Definitions',
+    summary: 'Their members, those of a step, and how a run walks.',
+    markdown,
+  };
+}
+
+function triggersPage(): Page {
+  const members = objectOf(jsonSchemaOf(definitionSchema())['properties']);
+  const trigger = objectOf(objectOf(members['triggers'])['items']);
+  const types = Object.entries(triggerSchemas()).map(
+    ([type, schema]) =>
+      `## ${type}\n\n${fieldTable(fieldsOf(jsonSchemaOf(schema)))}${type === 'webhook' ? `\n\n${WEBHOOKS}` : ''}`,
+  );
+  const markdown = `\`triggers\` of a definition is a list of these:\n\n${fieldTable(fieldsOf(trigger))}\n\nTheir \`config\`, by type:\n\n${types.join('\n\n')}\n`;
+  return { name: 'triggers', title: 'Triggers', summary: 'What starts runs.', markdown };
+}
+
+function expressionsPage(): Page {
+  const transforms = [...TRANSFORMS].map(([name, { takes, gives }]) => [code(`${name}${takes}`), gives]);
+  const roots = Object.entries(ROOT_MEANINGS).map(([name, meaning]) => [code(name), meaning]);
+  const markdown = `${EXPRESSIONS}\n\n## Roots\n\n${table(['Root', ''], roots)}\n\n## Transforms\n\n${table(['Transform', ''], transforms)}\n`;
+  return {
+    name: 'expressions',
+    title: 'Expressions and templates',
+    summary: 'Operators, roots, transforms.',
+    markdown,
+  };
+}
+
+function signalsPage(): Page {
+  const updates: ReadonlySet<string> = new Set(UPDATES);
+  const signals = Object.entries(SIGNAL_TEXTS).map(([name, meaning]) => [
+    code(name),
+    updates.has(name) ? 'signal, update' : 'signal',
+    shapeAsCode(meaning),
+  ]);
+  const queries = Object.entries(QUERY_TEXTS).map(([name, meaning]) => [code(name), `${meaning}.`]);
+  const markdown = `${SIGNALS_INTRODUCTION}\n\n${table(['Name', 'As', 'Takes'], signals)}\n\n## Queries\n\n${table(['Name', 'Answers'], queries)}\n`;
+  return {
+    name: 'signals',
+    title: 'Signals, updates and queries',
+    summary: 'How a run is spoken to through Temporal.',
+    markdown,
+  };
+}
+
+/** `Approves: {step?, …}` with its shape as code. */
+function shapeAsCode(text: string): string {
+  const at = text.indexOf('{');
+  return at < 0 ? `${text}.` : `${text.slice(0, at)}${code(text.slice(at))}`;
+}
+
+function problemsPage(): Page {
+  const definition = Object.entries(CODES).map(([name, meaning]) => [code(name), meaning]);
+  const http = Object.entries(PROBLEM_CODES).map(([name, { status, title }]) => [code(name), String(status), title]);
+  const markdown = `Every problem has a stable \`code\`, a \`message\` that says what was expected, often a \`hint\`, and a \`pointer\`: a JSON pointer
+to the place in the document as it was written.
+
+## Of a definition
+
+${table(['Code', ''], definition)}
+
+## Of a request
+
+Errors of the API are \`application/problem+json\`: \`{type, title, status, detail, code, problems?}\`.
+
+${table(['Code', 'Status', ''], http)}
+`;
+  return { name: 'problems', title: 'Problems', summary: 'Every code, and what it means.', markdown };
+}
+
+function settingsPage(): Page {
+  const rows = Object.entries(SETTINGS.shape).map(([name, schema]) => {
+    const preset = schema.safeParse(undefined);
+    const shown = preset.success ? shownDefault(preset.data) : '';
+    return [code(name), shown === '' ? '' : code(shown), schema.description ?? ''];
+  });
+  const markdown = `Settings are environment variables, read once at the start. One that is empty counts as one that is not set.
+
+${table(['Variable', 'Default', ''], rows)}
+
+How to reach Temporal is said as for the Temporal CLI: \`TEMPORAL_ADDRESS\`, \`TEMPORAL_NAMESPACE\` (here \`signalbox\` if not said), \`TEMPORAL_API_KEY\`, \`TEMPORAL_TLS\` and
+what belongs to it, or \`TEMPORAL_CONFIG_FILE\` and \`TEMPORAL_PROFILE\`. Without an address, \`npm start\` runs a server of its own.
+`;
+  return { name: 'settings', title: 'Settings', summary: 'The environment variables.', markdown };
+}
+
+/** Lists are written with commas. */
+function shownDefault(value: unknown): string {
+  return Array.isArray(value) ? value.join(',') : value === undefined ? '' : String(value);
+}
+
+function limitsPage(): Page {
+  const bytes = (count: number): string => `${count.toLocaleString('en')} bytes`;
+  const count = (number: number): string => number.toLocaleString('en');
+  const rows = [
+    ['A definition', bytes(MAX_DEFINITION_BYTES), 'definition_too_large'],
+    ['Its steps', count(MAX_STEPS), 'too_many_steps'],
+    ['Nesting of JSON', count(MAX_NESTING), 'too_deep'],
+    ['A body sent to the API, decompressed', bytes(LARGEST_BODY_BYTES), 'body_too_large'],
+    ["A run's input, or what an effect is sent", bytes(MAX_PAYLOAD_BYTES), 'payload_too_large'],
+    ['What a step or a run gives', bytes(MAX_PAYLOAD_BYTES), 'result_too_large'],
+    ['Definition and state together', bytes(MAX_STATE_BYTES), 'state_too_large'],
+    ['Messages that nobody has read yet', bytes(MAX_INBOX_BYTES), 'inbox_overflow'],
+    ['An expression', `${count(MAX_SOURCE_LENGTH)} characters`, 'expression_limit'],
+    ['What one evaluation takes', `${count(MAX_WORK)} units of work`, 'expression_limit'],
+  ].map(([what = '', limit = '', error = '']) => [what, limit, code(error)]);
+  const markdown = `Whatever can grow has a limit, and reaching it is a typed error: never a run that is stuck.
+
+${table(['What', 'Limit', 'Error'], rows)}
+
+At most ${count(MAX_OPEN_COMMANDS)} activities, timers and children of a run are open at once; the rest wait their turn.
+`;
+  return { name: 'limits', title: 'Limits', summary: 'How large things may be.', markdown };
+}

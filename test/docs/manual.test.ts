@@ -1,0 +1,95 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { CODES } from '../../src/check/codes.ts';
+import { SETTINGS } from '../../src/config.ts';
+import { ROOTS } from '../../src/definition/roots.ts';
+import { SIGNALS } from '../../src/engine/signals.ts';
+import { pageHtml } from '../../src/gateway/docs-html.ts';
+import { manual } from '../../src/gateway/docs-pages.ts';
+import { PROBLEM_CODES } from '../../src/gateway/problem-codes.ts';
+import { kinds } from '../../src/steps/table.ts';
+import { TRANSFORMS } from '../../src/template/transforms/table.ts';
+import { type LonelyGateway, lonelyGateway } from '../gateway/gateway-support.ts';
+
+let gateway: LonelyGateway;
+beforeAll(async () => {
+  gateway = await lonelyGateway();
+});
+afterAll(() => gateway.close());
+
+async function read(path: string): Promise<{ status: number; type: string; text: string; headers: Headers }> {
+  const response = await fetch(`${gateway.url}${path}`);
+  const { status, headers } = response;
+  return { status, type: headers.get('content-type') ?? '', text: await response.text(), headers };
+}
+
+describe('the manual', () => {
+  it('has a page of every kind, under its aliases too, and lists them', async () => {
+    const front = await read('/docs');
+    expect(front).toMatchObject({ status: 200, type: 'text/html; charset=utf-8' });
+    for (const { type, aliases = [], summary } of kinds) {
+      expect(front.text).toContain(`href="/docs/${type}"`);
+      for (const name of [type, ...aliases]) {
+        const page = await read(`/docs/${name}`);
+        expect(page.status, name).toBe(200);
+        expect(page.text).toContain(`<h1>${type}</h1>`);
+        expect(page.text).toContain(summary.replaceAll("'", '&#39;'));
+        expect(page.text).toContain('language-yaml');
+      }
+    }
+  });
+
+  it.each([
+    ['expressions', [...TRANSFORMS.keys()].map((name) => `<code>${name}`)],
+    ['expressions', ROOTS.map((name) => `<code>${name}</code>`)],
+    ['problems', [...Object.keys(CODES), ...Object.keys(PROBLEM_CODES)].map((name) => `<code>${name}</code>`)],
+    ['signals', SIGNALS.map((name) => `<code>${name}</code>`)],
+    ['settings', Object.keys(SETTINGS.shape).map((name) => `<code>${name}</code>`)],
+    ['definition', ['<code>nextSteps</code>', '<code>config.retryPolicy.maxAttempts</code>', '<code>slug</code>']],
+    ['triggers', ['<code>cron</code>', '<code>scheme</code>', '<code>variableMapping</code>']],
+    ['http', ['<code>url</code>', '<code>auth</code>', '<code>maxBytes</code>']],
+  ])('the page %s has everything that the code has', async (name, parts) => {
+    const { text } = await read(`/docs/${name}`);
+    expect(parts.filter((part) => !text.includes(part))).toEqual([]);
+  });
+
+  it('says of every row what it means', () => {
+    for (const { name, markdown } of manual().values()) {
+      const lines = markdown.split('\n');
+      const silent = lines.filter((line, i) => /\|\s*\|$/.test(line) && !/^\| ---/.test(lines[i + 1] ?? ''));
+      expect(silent, name).toEqual([]);
+    }
+  });
+
+  it('needs no other host, no script, and leads to no page that is not there', async () => {
+    const links = new Set<string>();
+    for (const name of manual().keys()) {
+      const { text, headers } = await read(name === '' ? '/docs' : `/docs/${name}`);
+      expect(headers.get('content-security-policy')).toContain("default-src 'none'");
+      expect(text).not.toMatch(/<(script|img|link|iframe)\b|\bsrc=|@import|url\(/);
+      for (const [, href = ''] of text.matchAll(/href="(\/[^"#]*)/g)) links.add(href);
+    }
+    for (const href of links) expect((await read(href)).status, href).toBe(200);
+    expect((await read('/docs/nothing')).status).toBe(404);
+  });
+
+  it('leaves tags in the texts texts', () => {
+    const html = pageHtml(
+      { name: 'x', title: '<b>', summary: '', markdown: 'a <script>alert(1)</script> | `<i>`' },
+      [],
+    );
+    expect(html).not.toMatch(/<script|<b>|<i>/);
+  });
+
+  it('is Markdown too, for those who would rather read that', async () => {
+    const page = await read('/docs/loop.md');
+    expect(page.type).toBe('text/markdown; charset=utf-8');
+    expect(page.text).toMatch(/^# loop\n\nWalks its body/);
+    expect((await read('/docs/index.md')).text).toMatch(/^# Signalbox/);
+  });
+
+  it('comes with the JSON Schema', async () => {
+    const schema = await read('/schema.json');
+    expect(schema.type).toContain('application/schema+json');
+    expect(JSON.parse(schema.text)).toMatchObject({ $schema: 'http://json-schema.org/draft-07/schema#' });
+  });
+});
