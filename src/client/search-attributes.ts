@@ -1,24 +1,25 @@
 import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
+import { ATTRIBUTES } from '../definition/attributes.ts';
 
 const { KEYWORD, KEYWORD_LIST, DATETIME, INT } = SearchAttributeType;
 
 /** The search attributes of runs (design.md §4), typed for starting and upserting; bootstrap registers all of them. */
 export const searchAttributes = {
-  org: defineSearchAttributeKey('SignalboxOrg', KEYWORD),
-  workflow: defineSearchAttributeKey('SignalboxWorkflow', KEYWORD),
-  status: defineSearchAttributeKey('SignalboxStatus', KEYWORD),
-  trigger: defineSearchAttributeKey('SignalboxTrigger', KEYWORD),
-  triggerType: defineSearchAttributeKey('SignalboxTriggerType', KEYWORD),
-  model: defineSearchAttributeKey('SignalboxModel', KEYWORD),
-  channel: defineSearchAttributeKey('SignalboxChannel', KEYWORD),
-  employee: defineSearchAttributeKey('SignalboxEmployee', KEYWORD),
-  conversation: defineSearchAttributeKey('SignalboxConversation', KEYWORD),
-  tags: defineSearchAttributeKey('SignalboxTags', KEYWORD_LIST),
-  state: defineSearchAttributeKey('SignalboxState', KEYWORD_LIST),
-  waiting: defineSearchAttributeKey('SignalboxWaiting', KEYWORD_LIST),
-  started: defineSearchAttributeKey('SignalboxStarted', DATETIME),
-  durationMs: defineSearchAttributeKey('SignalboxDurationMs', INT),
-  tokens: defineSearchAttributeKey('SignalboxTokens', INT),
+  org: defineSearchAttributeKey(ATTRIBUTES.org, KEYWORD),
+  workflow: defineSearchAttributeKey(ATTRIBUTES.workflow, KEYWORD),
+  status: defineSearchAttributeKey(ATTRIBUTES.status, KEYWORD),
+  trigger: defineSearchAttributeKey(ATTRIBUTES.trigger, KEYWORD),
+  triggerType: defineSearchAttributeKey(ATTRIBUTES.triggerType, KEYWORD),
+  model: defineSearchAttributeKey(ATTRIBUTES.model, KEYWORD),
+  channel: defineSearchAttributeKey(ATTRIBUTES.channel, KEYWORD),
+  employee: defineSearchAttributeKey(ATTRIBUTES.employee, KEYWORD),
+  conversation: defineSearchAttributeKey(ATTRIBUTES.conversation, KEYWORD),
+  tags: defineSearchAttributeKey(ATTRIBUTES.tags, KEYWORD_LIST),
+  state: defineSearchAttributeKey(ATTRIBUTES.state, KEYWORD_LIST),
+  waiting: defineSearchAttributeKey(ATTRIBUTES.waiting, KEYWORD_LIST),
+  started: defineSearchAttributeKey(ATTRIBUTES.started, DATETIME),
+  durationMs: defineSearchAttributeKey(ATTRIBUTES.durationMs, INT),
+  tokens: defineSearchAttributeKey(ATTRIBUTES.tokens, INT),
 } as const;
 
 /** One of the keys: its name at the server and its type. */

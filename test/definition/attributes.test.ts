@@ -1,0 +1,38 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import {
+  attributeValue,
+  attributeValues,
+  MAX_ATTRIBUTE_BYTES,
+  MAX_ATTRIBUTE_VALUES,
+} from '../../src/definition/attributes.ts';
+
+const bytes = (text: string): number => new TextEncoder().encode(text).length;
+
+describe('values of search attributes', () => {
+  it('stay as they are up to 200 bytes', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'grapheme', maxLength: 60 }), (text) => {
+        fc.pre(bytes(text) <= MAX_ATTRIBUTE_BYTES);
+        expect(attributeValue(text)).toBe(text);
+      }),
+    );
+  });
+
+  it('are cut beyond, between characters, and differ where the texts do', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'grapheme', minLength: 201, maxLength: 400 }), (text) => {
+        const value = attributeValue(text);
+        expect(bytes(value)).toBeLessThanOrEqual(MAX_ATTRIBUTE_BYTES);
+        expect(value).toMatch(/~[0-9a-f]{16}$/);
+        expect(text.startsWith(value.slice(0, -17))).toBe(true);
+        expect(attributeValue(`${text}.`)).not.toBe(value);
+      }),
+    );
+  });
+
+  it('stand in a list once, none of them empty, and not too many', () => {
+    expect(attributeValues(['b', 'a', '', 'b'])).toEqual(['b', 'a']);
+    expect(attributeValues(Array.from({ length: 80 }, (_, i) => `tag-${i}`))).toHaveLength(MAX_ATTRIBUTE_VALUES);
+  });
+});
