@@ -16,7 +16,10 @@ export async function offerExamples(
 ): Promise<void> {
   try {
     const folder = join(projectRoot(), 'deploy', 'examples');
-    const stored = await installExamples(access(temporal, config, loadMasterKey(config)), DEFAULT_ORGANIZATION, folder);
+    const store = access(temporal, config, loadMasterKey(config));
+    const stored = await temporal.client.withAbortSignal(ending, () =>
+      installExamples(store, DEFAULT_ORGANIZATION, folder),
+    );
     if (stored.length > 0) say(`Examples: ${stored.join(', ')}.`);
   } catch (error) {
     if (!ending.aborted)

@@ -80,8 +80,10 @@ async function startStack(given: Config, env: NodeJS.ProcessEnv, ending: Ending)
   note.worker(worker);
   ending.signal.throwIfAborted();
   welcome(say, { config: complete, gatewayUrl, uiUrl: server?.uiUrl, seconds: (Date.now() - begun) / 1000 });
-  // Nobody has to wait for these, and least of all the end.
-  await Promise.race([offerExamples(complete, temporal, say, ending.signal), ending.asked]);
+  // Nobody has to wait for these. But no call may be under way when the connection closes: the client would throw.
+  const offered = offerExamples(complete, temporal, say, ending.signal);
+  ending.add(RANK.rim, () => offered);
+  await Promise.race([offered, ending.asked]);
 }
 
 async function startPart(
