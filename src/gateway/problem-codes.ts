@@ -66,7 +66,6 @@ export const PROBLEM_CODES = {
   internal_error: entry(500, 'Internal error'),
   secret_not_found: entry(500, 'Secret missing'),
   secret_unreadable: entry(500, 'Secret unreadable'),
-  dry_run_unavailable: entry(501, 'Dry run unavailable'),
   temporal_unreachable: entry(503, 'Temporal unreachable'),
   outcome_unknown: entry(503, 'Outcome unknown'),
 } as const;
