@@ -25,7 +25,7 @@ import type { Program } from '../steps/program-types.ts';
 import { type AddressedEvent, find, resumeOf, visits } from './address.ts';
 import { carriedBytes, fitsLimit } from './carry.ts';
 import { childRunId } from './child-run.ts';
-import { cancel, close, flush, heldByBytes, open } from './commands.ts';
+import { cancel, close, flush, open } from './commands.ts';
 import type { Core } from './core.ts';
 import { durationOf } from './deadline.ts';
 import { drained } from './draining.ts';
@@ -80,8 +80,8 @@ export function advance(
     failRun(core, failureOf(error), false);
   }
   if (state.ending === undefined) {
-    flush(core);
-    if (!state.yielding && heldByBytes(state)) giveWay(core);
+    const isHeld = flush(core);
+    if (isHeld && !state.yielding) giveWay(core);
   }
   show(core);
   return core.commands;

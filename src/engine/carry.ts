@@ -8,6 +8,7 @@ import type { Program } from '../steps/program-types.ts';
 import type { Json } from '../template/types.ts';
 import { MAX_STATE_BYTES } from './limits.ts';
 import { neededFrom } from './needed.ts';
+import { slotsOf } from './room.ts';
 import { type Frame, type RunState, STATE_VERSION } from './state.ts';
 import { weigh } from './weigh.ts';
 
@@ -78,6 +79,7 @@ export function restore(carried: Json): RunState {
   };
   const restored = read(state) as unknown as RunState;
   restored.effects = Object.values(restored.open).filter(({ type }) => type === 'run').length;
+  restored.slots = slotsOf(restored);
   return restored;
 }
 

@@ -1,15 +1,12 @@
 /**
  * Opening and closing commands. At most 500 are open, and 1.5 MB go out in one activation; what is beyond waits in the
- * backlog, in order (E10). An id is open once (E3); when it is closed its late answer is ignored (E4).
+ * backlog (room.ts, E10). An id is open once (E3); when it is closed its late answer is ignored (E4).
  */
 import { childRunId } from './child-run.ts';
 import type { Core } from './core.ts';
-import { MAX_ACTIVATION_BYTES, MAX_OPEN_COMMANDS } from './limits.ts';
 import type { Command } from './protocol.ts';
+import { fillRoom, isTimer } from './room.ts';
 import type { OpenCommand, OpenVisit, RunState } from './state.ts';
-import { weigh } from './weigh.ts';
-
-const OVERHEAD = 300;
 
 /** Opens a command, now or when there is room. */
 export function open(core: Core, id: string, command: OpenCommand, visit?: OpenVisit): void {
@@ -17,30 +14,17 @@ export function open(core: Core, id: string, command: OpenCommand, visit?: OpenV
   if (Object.hasOwn(state.open, id)) throw new Error(`Two open commands have the id '${id}'.`);
   state.open[id] = command;
   if (command.type === 'run') state.effects++;
+  if (isTimer(command)) state.slots.waitingTimers++;
   visit?.open.push(id);
   state.backlog.push(id);
 }
 
-/** Sends what waits, as far as there is room. Timers of the run itself are no exception: there is one. */
-export function flush(core: Core): void {
-  const { state } = core;
-  let sent = 0;
-  for (const id of state.backlog) {
-    const command = state.open[id]!;
-    const bytes = sizeOf(command);
-    if (state.openCount >= MAX_OPEN_COMMANDS) break;
-    if (state.effort.bytes > 0 && state.effort.bytes + bytes > MAX_ACTIVATION_BYTES) break;
-    state.effort.bytes += bytes;
-    state.openCount++;
-    sent++;
-    send(core, id, command);
-  }
-  if (sent > 0) state.backlog.splice(0, sent);
-}
-
-/** Whether something waits although there is room: the bytes of this activation are used up, and nobody else will wake us. */
-export function heldByBytes(state: RunState): boolean {
-  return state.backlog.length > 0 && state.openCount < MAX_OPEN_COMMANDS;
+/** Sends what waits, as far as there is room. Answers whether only the bytes of this activation stopped it: nobody else will wake us. */
+export function flush(core: Core): boolean {
+  return fillRoom(core, {
+    send: (id, command) => send(core, id, command),
+    takeBack: (id) => core.commands.push({ type: 'cancel', id }),
+  });
 }
 
 /** Takes a command off the books: it was answered. */
@@ -49,8 +33,15 @@ export function close(core: Core, id: string): OpenCommand | undefined {
   if (!Object.hasOwn(state.open, id)) return undefined;
   const command = state.open[id]!;
   const queued = state.backlog.indexOf(id);
-  if (queued >= 0) state.backlog.splice(queued, 1);
-  else state.openCount--;
+  const { slots } = state;
+  if (queued >= 0) {
+    state.backlog.splice(queued, 1);
+    if (isTimer(command)) slots.waitingTimers--;
+  } else {
+    state.openCount--;
+    if (isTimer(command)) slots.timers--;
+    else if (command.type === 'child') slots.children--;
+  }
   delete state.open[id];
   if (command.type === 'run') state.effects--;
   return command;
@@ -84,16 +75,4 @@ export function childCommand(
   child: Extract<OpenCommand, { type: 'child' }>['child'],
 ): Extract<Command, { type: 'child' }> {
   return { type: 'child', id, executionId: childRunId(state.genesis, id, child.workflow), ...child };
-}
-
-function sizeOf(command: OpenCommand): number {
-  switch (command.type) {
-    case 'run':
-    case 'rollback':
-      return OVERHEAD + weigh(command.command.config);
-    case 'child':
-      return OVERHEAD + weigh(command.child.input);
-    default:
-      return OVERHEAD;
-  }
 }

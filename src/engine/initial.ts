@@ -18,6 +18,7 @@ export function initialState(program: Program, genesis: Genesis): RunState {
     open: {},
     openCount: 0,
     effects: 0,
+    slots: { timers: 0, children: 0, waitingTimers: 0 },
     backlog: [],
     variables: { ...definition.config?.variables },
     state,

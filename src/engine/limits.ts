@@ -2,6 +2,10 @@
 
 /** Commands open at once; the rest wait in the core's backlog (temporal.md, spike 3). */
 export const MAX_OPEN_COMMANDS = 500;
+/** Of these, the most that are not timers: those due first always find a place. */
+export const MAX_OPEN_EFFECTS = 490;
+/** And the most that are children, which may stay for months. */
+export const MAX_OPEN_CHILDREN = 390;
 /** Bytes of commands in one activation; the rest wait for the next. */
 export const MAX_ACTIVATION_BYTES = 1_500_000;
 /** One config, output, input or result, encoded. A margin below the server's 2 MB. */

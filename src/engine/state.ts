@@ -154,6 +154,8 @@ export interface RunState {
   openCount: number;
   /** Those of them that are effects of steps, sent or not. */
   effects: number;
+  /** Timers and children that were sent, and timers that wait for room. */
+  slots: { timers: number; children: number; waitingTimers: number };
   backlog: string[];
   variables: { [name: string]: Json };
   state: { [key: string]: Json };

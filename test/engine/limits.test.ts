@@ -5,7 +5,7 @@ import { carry, restore } from '../../src/engine/carry.ts';
 import {
   MAX_ACTIVATION_BYTES,
   MAX_INBOX_BYTES,
-  MAX_OPEN_COMMANDS,
+  MAX_OPEN_EFFECTS,
   MAX_STATE_BYTES,
   REMEMBERED_IDS,
 } from '../../src/engine/limits.ts';
@@ -16,7 +16,7 @@ import { weigh } from '../../src/engine/weigh.ts';
 import { compile } from '../../src/steps/program.ts';
 import type { Program } from '../../src/steps/program-types.ts';
 import type { Json } from '../../src/template/types.ts';
-import { GENESIS } from './player.ts';
+import { GENESIS, Player } from './player.ts';
 
 const LONG_MS = 60_000;
 
@@ -72,14 +72,14 @@ describe('limits', () => {
       };
       heed(run.first);
       while (open.length > 0) heed(run.feed(completed(open.shift()!)));
-      expect(most).toBe(MAX_OPEN_COMMANDS);
+      expect(most).toBe(MAX_OPEN_EFFECTS);
       expect(begun).toEqual(items.map((i) => `each[${i}]/call`));
       expect(run.state.ending).toMatchObject({ status: 'completed' });
     },
     LONG_MS,
   );
 
-  it('holds back what goes over 500 with several containers open, and cancels it with them', () => {
+  it('holds back what goes over that with several containers open, and cancels it with them', () => {
     const items = Array.from({ length: 40 }, (_, i) => i);
     const each = (next: string): StepDefinition => ({
       stepType: 'forEach',
@@ -87,8 +87,8 @@ describe('limits', () => {
       nextSteps: { item: next },
     });
     const run = start({ outer: each('inner'), inner: each('call'), call: http() });
-    expect(run.first.filter(({ type }) => type === 'run')).toHaveLength(MAX_OPEN_COMMANDS);
-    expect(run.state.backlog).toHaveLength(1_600 - MAX_OPEN_COMMANDS);
+    expect(run.first.filter(({ type }) => type === 'run')).toHaveLength(MAX_OPEN_EFFECTS);
+    expect(run.state.backlog).toHaveLength(1_600 - MAX_OPEN_EFFECTS);
     const late = run.feed(completed(run.state.backlog[0]!));
     expect(late, 'what was not sent has no answer').toEqual([]);
     const failed = run.feed({
@@ -96,7 +96,7 @@ describe('limits', () => {
       id: 'outer[0]/inner[0]/call',
       error: { code: 'x', message: 'x', retryable: false },
     } as Event);
-    expect(failed.filter(({ type }) => type === 'cancel')).toHaveLength(MAX_OPEN_COMMANDS - 1);
+    expect(failed.filter(({ type }) => type === 'cancel')).toHaveLength(MAX_OPEN_EFFECTS - 1);
     expect(run.state).toMatchObject({ openCount: 0, backlog: [], effects: 0, ending: { status: 'failed' } });
   });
 
@@ -217,6 +217,96 @@ describe('limits', () => {
   );
 });
 
+describe('room for 500 commands', () => {
+  /** Feeds the timer that is due first, and lets the clock stand there. */
+  function world(steps: Definition['steps']) {
+    const compiled = compile({ name: 'Full', slug: 'full', steps });
+    if ('problems' in compiled) throw new Error(JSON.stringify(compiled.problems));
+    const player = new Player(compiled.program);
+    player.feed({ type: 'started' });
+    return player;
+  }
+  const many = (count: number) => Array.from({ length: count }, (_, i) => i);
+  const each = (count: number, item: string, more: Partial<StepDefinition> = {}): StepDefinition => ({
+    stepType: 'forEach',
+    config: { items: many(count), concurrency: 500 },
+    nextSteps: { item, ...more.nextSteps },
+  });
+
+  it(
+    'keeps the timers open that are due first, so that none is late',
+    () => {
+      const player = world({
+        both: { stepType: 'parallel', nextSteps: { long: 'each', short: 'first' } },
+        each: each(500, 'review'),
+        review: {
+          stepType: 'approval',
+          config: { message: 'Well?', timeout: '30d', reminders: ['10d'] },
+          nextSteps: { timeout: 'each' },
+        },
+        first: { stepType: 'sleep', config: { duration: '1d' }, nextSteps: { success: 'second' } },
+        second: { stepType: 'sleep', config: { duration: '1d' } },
+      });
+      // A thousand timers of the approvals, and the one of the sleep.
+      expect([player.open.size, player.state.backlog.length]).toEqual([500, 501]);
+      const fired: [string, number][] = [];
+      while (!player.ended && fired.length < 2_000) {
+        const [timer] = [...player.open.values()].filter((one) => one.type === 'timer').sort((a, b) => a.at - b.at);
+        if (timer === undefined) break;
+        player.fire(timer.id);
+        fired.push([timer.id, player.at - timer.at]);
+      }
+      expect(fired.slice(0, 2)).toEqual([
+        ['both/short/first', 0],
+        ['both/short/second', 0],
+      ]);
+      expect(fired.filter(([, late]) => late > 0)).toEqual([]);
+      expect(fired).toHaveLength(1_002);
+    },
+    LONG_MS,
+  );
+
+  it(
+    'lets effects go before timers that are due later',
+    () => {
+      const player = world({
+        each: each(500, 'review'),
+        review: {
+          stepType: 'approval',
+          config: { message: 'Well?', timeout: '30d', reminders: ['10d'] },
+          nextSteps: { approved: 'pay' },
+        },
+        pay: http(),
+      });
+      for (let i = 0; i < 500; i++) {
+        player.feed({ type: 'decide', decision: 'approved', via: 'temporal', step: `each[${i}]/review` });
+        if (i < MAX_OPEN_EFFECTS) expect(player.open.has(`each[${i}]/pay`)).toBe(true);
+      }
+      for (let i = 0; i < 500; i++) player.feed({ type: 'completed', id: `each[${i}]/pay`, result: { data: i } });
+      expect(player.state.ending).toMatchObject({ status: 'completed' });
+    },
+    LONG_MS,
+  );
+
+  it(
+    'lets an effect and a timer go although a thousand effects wait',
+    () => {
+      const player = world({
+        both: { stepType: 'race', nextSteps: { work: 'outer', clock: 'limit', done: 'tell' } },
+        outer: each(10, 'inner'),
+        inner: each(100, 'call'),
+        call: http(),
+        limit: { stepType: 'sleep', config: { duration: '1m' } },
+        tell: http(),
+      });
+      expect([player.open.size, player.open.has('both/clock/limit')]).toEqual([MAX_OPEN_EFFECTS + 1, true]);
+      player.fire();
+      expect([...player.open.keys()]).toEqual(['tell']);
+    },
+    LONG_MS,
+  );
+});
+
 describe('what is carried', () => {
   it('writes a value once, however often it is referred to', () => {
     const rows = Array.from({ length: 500 }, (_, i) => ({ id: i, text: text(200) }));
@@ -234,7 +324,7 @@ describe('what is carried', () => {
       },
       rows,
     );
-    expect(run.state.openCount).toBe(500);
+    expect(run.state.openCount).toBe(MAX_OPEN_EFFECTS);
     const once = weigh(rows);
     // 500 frames and commands of their own, besides the rows.
     expect(carried(run)).toBeLessThan(once + 500 * 1_500);

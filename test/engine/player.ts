@@ -6,6 +6,7 @@ import { admit, advance, genesis } from '../../src/engine/advance.ts';
 import { carry, restore } from '../../src/engine/carry.ts';
 import { MAX_OPEN_COMMANDS } from '../../src/engine/limits.ts';
 import type { Answer, Command, Event, Genesis, TraceEvent } from '../../src/engine/protocol.ts';
+import { slotsOf } from '../../src/engine/room.ts';
 import type { RunState } from '../../src/engine/state.ts';
 import { statusOf, waitingFor } from '../../src/engine/view.ts';
 import type { Program } from '../../src/steps/program-types.ts';
@@ -135,6 +136,11 @@ export class Player {
       'what is open is what the state says',
     );
     must(state.openCount === this.open.size, 'what is open is counted');
+    must(JSON.stringify(state.slots) === JSON.stringify(slotsOf(state)), 'places are counted');
+    must(
+      state.effects === Object.values(state.open).filter(({ type }) => type === 'run').length,
+      'effects are counted',
+    );
     must(this.open.size <= MAX_OPEN_COMMANDS, 'commands open at once are bounded');
     const status = statusOf(state);
     must(this.#shown?.status === status, `what is shown (${this.#shown?.status}) is what is (${status})`);
