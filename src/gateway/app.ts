@@ -11,6 +11,7 @@ import { expressionRoutes } from './expressions.ts';
 import { healthRoutes } from './health.ts';
 import { guardLoopback } from './loopback.ts';
 import { manualRunRoutes } from './manual-run.ts';
+import { openApiRoutes } from './openapi.ts';
 import { asProblem, HttpProblem, sendProblem } from './problem.ts';
 import { logRequests } from './request-log.ts';
 import { secretRoutes } from './secrets.ts';
@@ -36,6 +37,7 @@ export function buildApp(gateway: Gateway): Express {
 
   healthRoutes(app, gateway);
   docsRoutes(app);
+  openApiRoutes(app);
   workflowRoutes(app, gateway);
   executionRoutes(app, gateway);
   executionActionRoutes(app, gateway);

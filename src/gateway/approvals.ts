@@ -9,10 +9,10 @@ import { HttpProblem } from './problem.ts';
 import { resource } from './resource.ts';
 
 const text = nameText(200);
-const query = z.strictObject({
+export const approvalListQuery = z.strictObject({
   ...pageQuery(),
   workflowId: text.optional(),
-  user: text.optional(),
+  user: text.optional().describe('A person who is asked.'),
   role: text.optional(),
   group: text.optional(),
   resourceType: text.optional(),
@@ -22,7 +22,10 @@ const query = z.strictObject({
 export function approvalRoutes(router: Router, gateway: Gateway): void {
   resource(router, '/api/approvals', {
     GET: async (req, res) => {
-      const { limit, cursor, workflowId, user, role, group, resourceType, resourceId } = queryAs(req, query);
+      const { limit, cursor, workflowId, user, role, group, resourceType, resourceId } = queryAs(
+        req,
+        approvalListQuery,
+      );
       if (resourceId !== undefined && resourceType === undefined) {
         throw new HttpProblem('invalid_request', 'A resourceId is looked for together with its resourceType.');
       }

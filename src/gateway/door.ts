@@ -21,6 +21,9 @@ export const nameText = (longest: number) =>
 /** A value that was parsed from JSON and may be anything. */
 export const anyJson = z.custom<Json>((value) => value !== undefined, 'Expected a value.');
 
+/** A path, in the OpenAPI document and here alike. */
+export const pathName = nameText(1_000);
+
 export const slugText = z
   .string()
   .regex(/^[a-z0-9][a-z0-9-]{0,62}$/, 'Expected a slug: lower-case letters, digits and hyphens, at most 63.');
@@ -31,12 +34,14 @@ export const wholeNumber = (least: number, most: number) =>
     .string()
     .regex(/^\d{1,12}$/, 'Expected a whole number.')
     .transform(Number)
-    .pipe(z.number().min(least).max(most));
+    .pipe(z.number().min(least).max(most))
+    // A text on the wire, and a number to those who read the OpenAPI document.
+    .meta({ type: 'integer', pattern: undefined, minimum: least, maximum: most });
 
 /** `limit` and `cursor`, which all lists take. */
 export const pageQuery = (defaultLimit = 50, most = 1_000) => ({
-  limit: wholeNumber(1, most).default(defaultLimit),
-  cursor: z.string().min(1).max(4_000).optional(),
+  limit: wholeNumber(1, most).default(defaultLimit).describe(`How many. Default: ${defaultLimit}.`),
+  cursor: z.string().min(1).max(4_000).optional().describe('The nextCursor of the page before.'),
 });
 
 /** @throws HttpProblem `invalid_request` with a problem for each issue. */
@@ -61,7 +66,7 @@ export function queryAs<T>(req: Request, schema: z.ZodType<T>): T {
 
 /** One parameter of the path. */
 export function pathText(req: Request, name: string): string {
-  return checked(nameText(1_000), req.params[name], 'path');
+  return checked(pathName, req.params[name], 'path');
 }
 
 /** The slug of the path; what is no slug names nothing. */

@@ -14,18 +14,18 @@ import { requestKey } from './request-key.ts';
 import { resource } from './resource.ts';
 
 const text = z.string().max(10_000);
-const step = nameText(300);
+const step = nameText(300).describe('A slug with one open visit, or a path. It may be left out where just one fits.');
 const noQuery = z.strictObject({});
 
-const approveBody = z.strictObject({
-  approve: z.boolean(),
+export const approveBody = z.strictObject({
+  approve: z.boolean().describe('False rejects.'),
   step: step.optional(),
-  resumeToken: nameText(200).optional(),
-  comments: text.optional(),
-  data: anyJson.optional(),
+  resumeToken: nameText(200).optional().describe('Names the approval, as waitingFor of the run shows it.'),
+  comments: text.optional().describe('For whoever reads the trace, and for `comments` of the output.'),
+  data: anyJson.optional().describe("What the approval's form asks for."),
 });
-const submitBody = z.strictObject({ data: anyJson, step: step.optional() });
-const reasonBody = z.strictObject({ reason: text.optional() });
+export const submitBody = z.strictObject({ data: anyJson, step: step.optional() });
+export const reasonBody = z.strictObject({ reason: text.optional() });
 
 export function executionActionRoutes(router: Router, gateway: Gateway): void {
   const { access } = gateway;

@@ -47,7 +47,7 @@ const date = z
   .transform((value) => Date.parse(/[T]/.test(value) && !/(Z|[+-]\d\d:?\d\d)$/.test(value) ? `${value}Z` : value));
 
 const filters = {
-  status: statuses,
+  status: statuses.describe(`Any of these, divided by commas: ${STATUSES.join(', ')}.`),
   workflowId: text,
   executionId: text,
   conversationId: text,
@@ -57,10 +57,10 @@ const filters = {
   triggerId: text,
   triggerType: text,
   tag: text,
-  state: z.record(nameText(200), text),
+  state: z.record(nameText(200), text).describe('Searchable state: `state[key]=value`.'),
   started: rangeOf(date),
   ended: rangeOf(date),
-  duration: rangeOf(seconds),
+  duration: rangeOf(seconds).describe('In seconds.'),
   tokens: rangeOf(number),
   /** Parts of an answer that are left out. Lists hold neither input nor output nor definition anyway. */
   exclude: z

@@ -13,14 +13,17 @@ import { resource } from './resource.ts';
 
 const LONGEST_WAIT_SECONDS = 60;
 
-const readQuery = z.strictObject({
+export const executionQuery = z.strictObject({
   exclude: z
     .string()
     .regex(/^[a-z]+(,[a-z]+)*$/, 'Expected parts divided by commas.')
-    .optional(),
+    .optional()
+    .describe('Parts that are left out: input, output.'),
 });
-const stepsQuery = z.strictObject(pageQuery(1_000, 10_000));
-const resultQuery = z.strictObject({ wait: wholeNumber(0, LONGEST_WAIT_SECONDS).default(0) });
+export const stepsQuery = z.strictObject(pageQuery(1_000, 10_000));
+export const resultQuery = z.strictObject({
+  wait: wholeNumber(0, LONGEST_WAIT_SECONDS).default(0).describe('Seconds. Default: 0.'),
+});
 
 export function executionRoutes(router: Router, gateway: Gateway): void {
   const { access } = gateway;
@@ -34,7 +37,7 @@ export function executionRoutes(router: Router, gateway: Gateway): void {
 
   resource(router, '/api/executions/:id', {
     GET: async (req, res) => {
-      const { exclude } = queryAs(req, readQuery);
+      const { exclude } = queryAs(req, executionQuery);
       res.json(
         await readRun(access, principalOf(req).organizationId, pathText(req, 'id'), new Set(exclude?.split(','))),
       );

@@ -9,13 +9,16 @@ import { anyJson, queryAs } from './door.ts';
 import { HttpProblem } from './problem.ts';
 import { resource } from './resource.ts';
 
-const bodySchema = z
+export const evaluateBody = z
   .strictObject({
     expression: z.string().optional(),
     template: anyJson.optional(),
     context: z.record(z.string(), anyJson).default({}),
-    now: z.union([z.number().finite(), z.iso.datetime({ offset: true })]).optional(),
-    as: z.enum(['value', 'condition']).default('value'),
+    now: z
+      .union([z.number().finite(), z.iso.datetime({ offset: true })])
+      .optional()
+      .describe('What `now` reads: milliseconds since 1970, or ISO 8601.'),
+    as: z.enum(['value', 'condition']).default('value').describe('condition: true or false, as `when` would take it.'),
   })
   .refine(
     (body) => (body.expression === undefined) !== (body.template === undefined),
@@ -30,7 +33,7 @@ export function expressionRoutes(router: Router): void {
   resource(router, '/api/expressions/evaluate', {
     POST: (req, res) => {
       queryAs(req, z.strictObject({}));
-      const { expression, template, context, now, as } = bodyAs(req, bodySchema);
+      const { expression, template, context, now, as } = bodyAs(req, evaluateBody);
       const scope: Scope = { root: (name) => (Object.hasOwn(context, name) ? context[name] : undefined) };
       const options = { now: now === undefined ? Date.now() : new Date(now).getTime() };
       try {

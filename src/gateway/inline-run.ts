@@ -18,9 +18,9 @@ import { answerStarted } from './start-answer.ts';
 
 const LONGEST_TIMEOUT_MS = 10 * 365 * 24 * 60 * 60 * 1000;
 
-const bodySchema = z
+export const inlineRunBody = z
   .strictObject({
-    definition: anyJson.optional(),
+    definition: anyJson.optional().describe('In any dialect.'),
     workflowConfig: anyJson.optional(),
     stepsConfig: anyJson.optional(),
     dialect: dialectName.optional(),
@@ -28,9 +28,12 @@ const bodySchema = z
     triggeredBy: nameText(200).optional(),
     triggerData: anyJson.optional(),
     timeoutMs: z.number().int().min(1).max(LONGEST_TIMEOUT_MS).optional(),
-    presets: z.record(nameText(64), anyJson).optional(),
+    presets: z
+      .record(nameText(64), anyJson)
+      .optional()
+      .describe('Outputs of steps that are not run: slug → data, or {data, port?, meta?}.'),
     clientRequestId: nameText(200).optional(),
-    dryRun: z.boolean().optional(),
+    dryRun: z.boolean().optional().describe('Walks it without any effect, and answers what came of it.'),
   })
   .refine(
     (body) => (body.definition === undefined) === (body.stepsConfig !== undefined),
@@ -39,7 +42,7 @@ const bodySchema = z
 
 export async function startInline(gateway: Gateway, req: Request, res: Response): Promise<void> {
   queryAs(req, z.strictObject({}));
-  const body = bodyAs(req, bodySchema);
+  const body = bodyAs(req, inlineRunBody);
   const { organizationId, id } = principalOf(req);
   const document = body.definition ?? {
     workflowConfig: body.workflowConfig ?? {},

@@ -20,14 +20,17 @@ import { answerStarted } from './start-answer.ts';
 
 const SCOPE = 'manual';
 
-const bodySchema = z
+export const manualRunBody = z
   .strictObject({
-    workflowId: slugText,
+    workflowId: slugText.describe('The slug of the workflow.'),
     input: anyJson.optional(),
-    variables: anyJson.optional(),
+    variables: anyJson.optional().describe('Another name of input.'),
     state: z.record(nameText(200), anyJson).optional(),
-    clientRequestId: nameText(200).optional(),
-    presets: z.record(nameText(64), anyJson).optional(),
+    clientRequestId: nameText(200).optional().describe('The same id again is the same run.'),
+    presets: z
+      .record(nameText(64), anyJson)
+      .optional()
+      .describe('Outputs of steps that are not run: slug → data, or {data, port?, meta?}.'),
   })
   .refine(
     (body) => body.input === undefined || body.variables === undefined,
@@ -40,7 +43,7 @@ export function manualRunRoutes(router: Router, gateway: Gateway): void {
   resource(router, '/api/triggers/manual/run', {
     POST: async (req, res) => {
       queryAs(req, z.strictObject({}));
-      const body = bodyAs(req, bodySchema);
+      const body = bodyAs(req, manualRunBody);
       const { organizationId, id } = principalOf(req);
       const requestId = body.clientRequestId ?? requestKey(req);
       const key =

@@ -6,9 +6,24 @@ export type Handler = (req: Request, res: Response, next: NextFunction) => Promi
 export type Method = 'GET' | 'PUT' | 'POST' | 'PATCH' | 'DELETE';
 export type Handlers = { readonly [method in Method]?: Handler };
 
+/** What an address answers to. */
+export interface Resource {
+  readonly path: string;
+  readonly methods: readonly Method[];
+}
+
+const declared = new WeakMap<Router, Resource[]>();
+
+/** Every resource of a router, in the order in which they were declared. */
+export function resourcesOf(router: Router): readonly Resource[] {
+  return declared.get(router) ?? [];
+}
+
 /** `open`: methods that are not listed may be another resource's at the same path. */
 export function resource(router: Router, path: string, handlers: Handlers, options: { open?: boolean } = {}): void {
-  const allowed = allowedBy(Object.keys(handlers));
+  const methods = Object.keys(handlers) as Method[];
+  declared.set(router, [...resourcesOf(router), { path, methods }]);
+  const allowed = allowedBy(methods);
   router.all(path, (req, res, next) => {
     // Logs name the route, never the path itself, which may hold a token.
     res.locals['route'] = path;

@@ -9,7 +9,7 @@ import { checked, nameText, pageQuery, queryAs, slugText } from './door.ts';
 import { principalOf } from './principal.ts';
 import { resource } from './resource.ts';
 
-const name = nameText(200).regex(
+export const secretName = nameText(200).regex(
   /^[A-Za-z0-9][A-Za-z0-9._/-]*$/,
   'Expected letters, digits and . _ - /, such as payments/live.',
 );
@@ -18,11 +18,13 @@ const host = z
   .max(255)
   .regex(/^(\*\.)?[A-Za-z0-9._-]+(:\d{1,5})?$/, 'Expected a host such as api.example.com or *.example.com.');
 
-const bodySchema = z.strictObject({
+export const secretBody = z.strictObject({
   value: z.string().min(1).max(LONGEST_SECRET_BYTES),
   allowedHosts: z.array(host).min(1).max(100).optional(),
   allowedWorkflows: z.array(slugText).min(1).max(100).optional(),
 });
+
+export const secretListQuery = z.strictObject(pageQuery());
 
 const LIST = 'secrets';
 
@@ -32,7 +34,7 @@ export function secretRoutes(router: Router, gateway: Gateway): void {
 
   resource(router, '/api/secrets', {
     GET: async (req, res) => {
-      const { limit, cursor } = queryAs(req, z.strictObject(pageQuery()));
+      const { limit, cursor } = queryAs(req, secretListQuery);
       const { organizationId } = principalOf(req);
       const after =
         cursor === undefined ? '' : Buffer.from(readCursor(cursors, `${LIST} ${organizationId}`, cursor)).toString();
@@ -50,11 +52,11 @@ export function secretRoutes(router: Router, gateway: Gateway): void {
   resource(router, '/api/secrets/:name', {
     PUT: async (req, res) => {
       queryAs(req, z.strictObject({}));
-      const body = bodyAs(req, bodySchema);
+      const body = bodyAs(req, secretBody);
       const { created, secret } = await putSecret(
         access,
         principalOf(req).organizationId,
-        checked(name, req.params['name'], 'path'),
+        checked(secretName, req.params['name'], 'path'),
         {
           value: body.value,
           ...(body.allowedHosts === undefined ? {} : { allowedHosts: body.allowedHosts }),
@@ -65,7 +67,7 @@ export function secretRoutes(router: Router, gateway: Gateway): void {
     },
     DELETE: async (req, res) => {
       queryAs(req, z.strictObject({}));
-      await deleteSecret(access, principalOf(req).organizationId, checked(name, req.params['name'], 'path'));
+      await deleteSecret(access, principalOf(req).organizationId, checked(secretName, req.params['name'], 'path'));
       res.status(204).end();
     },
   });

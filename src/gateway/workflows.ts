@@ -19,12 +19,14 @@ import { principalOf } from './principal.ts';
 import { HttpProblem } from './problem.ts';
 import { resource } from './resource.ts';
 
-const listQuery = z.strictObject({
+export const workflowListQuery = z.strictObject({
   ...pageQuery(),
   enabled: z.enum(['true', 'false']).optional(),
   tag: z.string().min(1).max(200).optional(),
 });
-const writeQuery = z.strictObject({ dialect: dialectName.optional() });
+export const workflowWriteQuery = z.strictObject({
+  dialect: dialectName.optional().describe('What the document is written in. Default: told by its form.'),
+});
 const noQuery = z.strictObject({});
 
 export function workflowRoutes(router: Router, gateway: Gateway): void {
@@ -33,7 +35,7 @@ export function workflowRoutes(router: Router, gateway: Gateway): void {
   resource(router, '/api/workflows', {
     GET: async (req, res) => {
       const { organizationId } = principalOf(req);
-      const { limit, cursor, enabled, tag } = queryAs(req, listQuery);
+      const { limit, cursor, enabled, tag } = queryAs(req, workflowListQuery);
       const page = await listDefinitions(access, organizationId, {
         limit,
         ...(cursor === undefined ? {} : { cursor }),
@@ -50,7 +52,7 @@ export function workflowRoutes(router: Router, gateway: Gateway): void {
     '/api/workflows/validate',
     {
       POST: (req, res) => {
-        const { dialect } = queryAs(req, writeQuery);
+        const { dialect } = queryAs(req, workflowWriteQuery);
         const {
           valid,
           problems,
@@ -98,7 +100,7 @@ export function workflowRoutes(router: Router, gateway: Gateway): void {
   });
 
   async function store(req: Request, res: Response, slug: string | undefined): Promise<void> {
-    const { dialect } = queryAs(req, writeQuery);
+    const { dialect } = queryAs(req, workflowWriteQuery);
     const { organizationId, id } = principalOf(req);
     const checked = checkDocument(gateway, documentOf(req), {
       ...(dialect === undefined ? {} : { dialect }),

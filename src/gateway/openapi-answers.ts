@@ -1,0 +1,172 @@
+/** What the API answers (design.md §5, "Answers"), for the OpenAPI document. More members may be added to any of them. */
+import { z } from 'zod';
+
+const text = z.string();
+const json = z.unknown();
+const time = z.iso.datetime().describe('ISO 8601.');
+const status = z.enum(['pending', 'running', 'waiting', 'completed', 'failed', 'cancelled', 'aborted', 'rolling_back']);
+
+export const problemItem = z.object({
+  pointer: text.describe('A JSON pointer to the place.'),
+  code: text,
+  message: text,
+  hint: text.optional(),
+});
+
+export const problem = z
+  .looseObject({
+    type: text,
+    title: text,
+    status: z.int(),
+    detail: text.describe('A sentence that says what to do.'),
+    code: text.describe('Stable; /docs/problems lists all.'),
+    problems: z.array(problemItem).optional(),
+  })
+  .describe('RFC 9457. Some codes come with more members, such as `paths` or `column`.');
+
+const head = {
+  slug: text,
+  name: text,
+  description: text.optional(),
+  version: text,
+  hash: text,
+  enabled: z.boolean(),
+  tags: z.array(text),
+  createdAt: time,
+  updatedAt: time,
+};
+const triggers = z
+  .array(z.object({ name: text, type: text, enabled: z.boolean(), webhookUrl: text.optional() }))
+  .optional();
+const pageOf = (item: z.ZodType) =>
+  z.object({ items: z.array(item), nextCursor: text.optional().describe('Give it as `cursor` for the next page.') });
+
+export const definitionDocument = z
+  .record(z.string(), json)
+  .describe('A definition: its JSON Schema is at /schema.json. Other dialects are taken as they are.');
+
+export const workflowPage = pageOf(z.object(head));
+export const storedWorkflow = z.object({ ...head, triggers, warnings: z.array(problemItem) });
+export const readWorkflow = z.object({ ...head, triggers, definition: definitionDocument });
+export const validation = z.object({
+  valid: z.boolean(),
+  dialect: text,
+  problems: z.array(problemItem),
+  warnings: z.array(problemItem),
+  hash: text.optional(),
+});
+
+const runError = z.object({
+  code: text,
+  message: text,
+  path: text.optional(),
+  stepSlug: text.optional(),
+  attempts: z.int().optional(),
+  retryable: z.boolean(),
+  details: json.optional(),
+});
+
+const wait = {
+  path: text,
+  stepSlug: text,
+  kind: z.enum(['approval', 'input', 'message', 'callback', 'timer', 'child', 'slot']),
+  since: time,
+  until: time.optional(),
+  message: text.optional().describe('Of an approval: what is asked.'),
+  name: text.optional().describe('Of messages: the name listened to.'),
+  executionId: text.optional().describe('Of children: the run that is waited for.'),
+};
+const waitingFor = z.array(
+  z.object({ ...wait, resumeToken: text.optional().describe('Of an approval: decides just this one.') }),
+);
+
+const trigger = z.object({ type: text, id: text.optional() });
+
+export const execution = z.object({
+  id: text,
+  workflowId: text,
+  workflowVersion: text.optional(),
+  workflowHash: text.optional(),
+  status,
+  waitingFor,
+  startedAt: time,
+  completedAt: time.optional(),
+  input: json.optional(),
+  output: json.optional(),
+  error: runError.optional(),
+  trigger,
+  parentId: text.optional(),
+  inline: z.boolean().optional(),
+  initiator: text.optional(),
+  temporal: z.object({ workflowId: text, runId: text, url: text.optional() }),
+});
+export const executionPage = pageOf(execution);
+
+export const started = z.object({ executionId: text, status });
+const step = z.object({
+  path: text,
+  stepSlug: text,
+  stepType: text,
+  status: z.enum(['running', 'waiting', 'completed', 'failed', 'cancelled', 'skipped']),
+  port: text.optional(),
+  attempts: z.int(),
+  input: json.optional(),
+  output: json.optional().describe('{type, data, meta}.'),
+  error: runError.optional(),
+  startedAt: time,
+  completedAt: time.optional(),
+});
+export const stepPage = z.object({
+  ...pageOf(step).shape,
+  total: z.int().describe('Visits in all, so far.'),
+  uncertain: z.boolean().describe('History could not tell everything.'),
+  guesses: z.array(z.looseObject({})).describe('Where it could not.'),
+});
+
+export const dryRun = z.object({
+  status,
+  output: json.optional(),
+  error: runError.optional(),
+  steps: z.array(step),
+  stepsTotal: z.int().optional().describe('Steps visited, when not all are shown.'),
+  waits: z.array(z.object(wait)),
+  problems: z.array(problemItem),
+  warnings: z.array(problemItem),
+});
+
+export const result = z.object({ status, output: json.optional(), error: runError.optional() });
+export const noResult = z.object({ status, waitingFor });
+export const decided = z.object({ executionId: text, path: text, decision: z.enum(['approved', 'rejected']) });
+export const submitted = z.object({ executionId: text, path: text });
+export const messageSent = z.object({ executionId: text, name: text, messageId: text });
+export const ended = z.object({ executionId: text, status });
+
+export const approvalPage = pageOf(
+  z.object({ ...wait, executionId: text, workflowId: text, resumeToken: text.optional() }),
+);
+
+export const evaluated = z.object({ value: json });
+
+export const secret = z.object({
+  name: text,
+  allowedHosts: z.array(text).optional(),
+  allowedWorkflows: z.array(text).optional(),
+  updatedAt: time,
+});
+export const secretPage = pageOf(secret);
+
+export const healthy = z.object({ status: z.literal('ok') });
+export const ready = z.object({
+  status: z.literal('ready'),
+  temporal: z.literal(true),
+  worker: z.boolean().describe('Without one, runs are accepted, and wait.'),
+});
+
+export const webhookResult = z.object({ executionId: text, ...result.shape });
+export const callbackTaken = z.object({ accepted: z.literal(true) });
+
+export const startedOrDryRun = z.union([started, dryRun]);
+export const webhookAnswer = z.union([started, webhookResult]);
+export const anything = json;
+export const anyObject = z.record(z.string(), json);
+export const page = text;

@@ -1,0 +1,183 @@
+/** Operations on runs, for the OpenAPI document. */
+import { approvalListQuery } from './approvals.ts';
+import { anyJson, nameText, pathName } from './door.ts';
+import { approveBody, reasonBody, submitBody } from './execution-actions.ts';
+import { runListQuery } from './execution-list.ts';
+import { executionQuery, resultQuery, stepsQuery } from './executions.ts';
+import { inlineRunBody } from './inline-run.ts';
+import { manualRunBody } from './manual-run.ts';
+import * as answers from './openapi-answers.ts';
+import { LIST_PROBLEMS, type Operation, WRITE_PROBLEMS } from './openapi-operation.ts';
+import type { ProblemCode } from './problem-codes.ts';
+
+const id = { id: pathName };
+const KEY = { 'Idempotency-Key': 'The same key again is the same request, and gets the same answer.' };
+const LOCATION = { Location: 'The address of the run.' };
+const STARTED: readonly ProblemCode[] = [
+  ...WRITE_PROBLEMS,
+  'invalid_input',
+  'idempotency_conflict',
+  'payload_too_large',
+  'workflow_disabled',
+];
+const ADDRESSED: readonly ProblemCode[] = [...WRITE_PROBLEMS, 'not_found', 'closed'];
+const STEP: readonly ProblemCode[] = [
+  ...ADDRESSED,
+  'no_such_step',
+  'ambiguous_step',
+  'not_waiting',
+  'invalid_submission',
+  'invalid_signal',
+  'payload_too_large',
+];
+
+export const executionOperations: readonly Operation[] = [
+  {
+    method: 'POST',
+    path: '/api/triggers/manual/run',
+    id: 'runWorkflow',
+    tag: 'executions',
+    summary: 'Starts a run of a stored definition.',
+    description: '`clientRequestId` does what the header Idempotency-Key does.',
+    headers: KEY,
+    body: { schema: manualRunBody },
+    answers: {
+      201: { text: 'Started.', schema: answers.started, headers: LOCATION },
+      200: { text: 'The run that the same request had started.', schema: answers.started, headers: LOCATION },
+    },
+    problems: [...STARTED, 'not_found', 'version_missing'],
+  },
+  {
+    method: 'POST',
+    path: '/api/executions',
+    id: 'runInline',
+    tag: 'executions',
+    summary: 'Starts a run of a definition that is not stored; with `dryRun` walks it without any effect.',
+    headers: KEY,
+    body: { schema: inlineRunBody },
+    answers: {
+      201: { text: 'Started.', schema: answers.started, headers: LOCATION },
+      200: {
+        text: 'The run that the same request had started; or what the dry run came to.',
+        schema: answers.startedOrDryRun,
+      },
+    },
+    problems: [...STARTED, 'invalid_definition', 'too_many', 'too_large'],
+  },
+  {
+    method: 'GET',
+    path: '/api/executions',
+    id: 'listExecutions',
+    tag: 'executions',
+    summary: 'Lists runs.',
+    description: 'Lists may lag behind by a second; reading one by its id does not.',
+    query: runListQuery,
+    answers: { 200: { text: 'A page of runs.', schema: answers.executionPage } },
+    problems: LIST_PROBLEMS,
+  },
+  {
+    method: 'GET',
+    path: '/api/executions/:id',
+    id: 'getExecution',
+    tag: 'executions',
+    summary: 'Reads a run.',
+    parameters: id,
+    query: executionQuery,
+    answers: { 200: { text: 'The run.', schema: answers.execution } },
+    problems: ['not_found'],
+  },
+  {
+    method: 'GET',
+    path: '/api/executions/:id/steps',
+    id: 'listSteps',
+    tag: 'executions',
+    summary: 'Lists the visits of steps, in order of start.',
+    parameters: id,
+    query: stepsQuery,
+    answers: { 200: { text: 'A page of visits.', schema: answers.stepPage } },
+    problems: [...LIST_PROBLEMS, 'not_found'],
+  },
+  {
+    method: 'GET',
+    path: '/api/executions/:id/result',
+    id: 'getResult',
+    tag: 'executions',
+    summary: "Answers the run's result, and waits for it up to `wait` seconds.",
+    parameters: id,
+    query: resultQuery,
+    answers: {
+      200: { text: 'The run has ended.', schema: answers.result },
+      202: { text: 'It has not.', schema: answers.noResult },
+    },
+    problems: ['not_found'],
+  },
+  {
+    method: 'POST',
+    path: '/api/executions/:id/approve',
+    id: 'decide',
+    tag: 'executions',
+    summary: 'Decides an approval.',
+    parameters: id,
+    headers: KEY,
+    body: { schema: approveBody },
+    answers: { 200: { text: 'Taken.', schema: answers.decided } },
+    problems: [...STEP, 'already_decided', 'already_voted', 'needs_override', 'resume_token_mismatch'],
+  },
+  {
+    method: 'POST',
+    path: '/api/executions/:id/submit',
+    id: 'submit',
+    tag: 'executions',
+    summary: 'Answers a user_input.',
+    parameters: id,
+    headers: KEY,
+    body: { schema: submitBody },
+    answers: { 200: { text: 'Taken.', schema: answers.submitted } },
+    problems: STEP,
+  },
+  {
+    method: 'POST',
+    path: '/api/executions/:id/messages/:name',
+    id: 'sendMessage',
+    tag: 'executions',
+    summary: 'Sends a message, for listen steps; one that comes early is kept.',
+    parameters: { ...id, name: nameText(200) },
+    headers: KEY,
+    body: { schema: anyJson, isOptional: true },
+    answers: { 202: { text: 'Sent.', schema: answers.messageSent } },
+    problems: [...ADDRESSED, 'too_many_unread', 'payload_too_large'],
+  },
+  {
+    method: 'POST',
+    path: '/api/executions/:id/cancel',
+    id: 'cancelExecution',
+    tag: 'executions',
+    summary: 'Cancels a run; what it opened is cancelled with it.',
+    parameters: id,
+    body: { schema: reasonBody, isOptional: true },
+    answers: { 202: { text: 'Asked for.', schema: answers.ended } },
+    problems: ADDRESSED,
+  },
+  {
+    method: 'POST',
+    path: '/api/executions/:id/terminate',
+    id: 'terminateExecution',
+    tag: 'executions',
+    summary: 'Ends a run at once: nothing is rolled back.',
+    parameters: id,
+    body: { schema: reasonBody, isOptional: true },
+    answers: { 202: { text: 'Done.', schema: answers.ended } },
+    problems: ADDRESSED,
+  },
+  {
+    method: 'GET',
+    path: '/api/approvals',
+    id: 'listApprovals',
+    tag: 'executions',
+    summary: 'Lists what waits for people.',
+    description: 'By person, role, group or resource; `resourceId` goes together with `resourceType`.',
+    query: approvalListQuery,
+    answers: { 200: { text: 'A page of approvals.', schema: answers.approvalPage } },
+    problems: LIST_PROBLEMS,
+  },
+];

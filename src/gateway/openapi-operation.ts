@@ -1,0 +1,59 @@
+/** What the OpenAPI document says of one operation. The schemas are those that the route itself checks with. */
+import type { z } from 'zod';
+import type { ProblemCode } from './problem-codes.ts';
+import type { Method } from './resource.ts';
+
+export interface Answer {
+  readonly text: string;
+  /** Without one there is no body. */
+  readonly schema?: z.ZodType;
+  /** Default: application/json. */
+  readonly media?: readonly string[];
+  /** Headers of note: name → what it says. */
+  readonly headers?: { readonly [name: string]: string };
+}
+
+export interface Operation {
+  readonly method: Method;
+  /** As the route has it (`/api/workflows/:slug`). */
+  readonly path: string;
+  /** Unique: what generated clients call it. */
+  readonly id: string;
+  readonly tag: string;
+  readonly summary: string;
+  readonly description?: string;
+  readonly parameters?: { readonly [name: string]: z.ZodType };
+  readonly query?: z.ZodType;
+  /** Request headers: name → what it says. */
+  readonly headers?: { readonly [name: string]: string };
+  readonly body?: {
+    readonly schema: z.ZodType;
+    /** Default: application/json alone. */
+    readonly media?: readonly string[];
+    readonly isOptional?: true;
+  };
+  readonly answers: { readonly [status: number]: Answer };
+  /** Beside those that every operation may have. */
+  readonly problems?: readonly ProblemCode[];
+  /** Whoever comes from anywhere may call it: there is no guard of Host and Origin. */
+  readonly isPublic?: true;
+}
+
+/** Of every operation that takes a body. */
+export const BODY_PROBLEMS: readonly ProblemCode[] = [
+  'invalid_json',
+  'too_deep',
+  'forbidden_key',
+  'invalid_name',
+  'body_too_large',
+  'unsupported_media_type',
+];
+
+/** Of every operation. */
+export const COMMON_PROBLEMS: readonly ProblemCode[] = ['invalid_request', 'internal_error'];
+/** Of every operation that asks Temporal. */
+export const TEMPORAL_PROBLEMS: readonly ProblemCode[] = ['temporal_unreachable'];
+export const GUARD_PROBLEMS: readonly ProblemCode[] = ['host_not_allowed', 'origin_not_allowed'];
+/** Of every operation that writes. */
+export const WRITE_PROBLEMS: readonly ProblemCode[] = ['outcome_unknown', 'refused'];
+export const LIST_PROBLEMS: readonly ProblemCode[] = ['invalid_cursor', 'invalid_query'];

@@ -1,0 +1,164 @@
+/** Every operation of the gateway. A route that is not here fails a test. */
+import { nameText } from './door.ts';
+import * as answers from './openapi-answers.ts';
+import { executionOperations } from './openapi-executions.ts';
+import { type Operation, WRITE_PROBLEMS } from './openapi-operation.ts';
+import { expressionOperations, secretOperations, workflowOperations } from './openapi-workflows.ts';
+import type { Method } from './resource.ts';
+
+const METHODS: readonly Method[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
+const page = answers.page;
+
+/** A webhook answers to the method of its trigger alone. */
+const webhooks: readonly Operation[] = METHODS.map((method) => ({
+  method,
+  path: '/webhooks/*place',
+  id: `deliver${method[0]}${method.slice(1).toLowerCase()}`,
+  tag: 'webhooks',
+  summary: 'A delivery that starts a run.',
+  description:
+    "`place` is the trigger's path, of which slashes stay slashes, after the organization's name where it is not `default`. Any parameter of the query is taken, as `query` of the payload. Which method, signature and headers are wanted, the trigger says.",
+  parameters: { place: nameText(1_000) },
+  ...(method === 'GET' || method === 'DELETE'
+    ? {}
+    : {
+        body: {
+          schema: answers.anything,
+          media: ['application/json', 'application/x-www-form-urlencoded'],
+          isOptional: true as const,
+        },
+      }),
+  answers: {
+    202: { text: 'Started; with `respond: result`, and not ended in time.', schema: answers.started },
+    200: { text: 'The same delivery again; or with `respond: result`, the result.', schema: answers.webhookAnswer },
+  },
+  problems: [
+    ...WRITE_PROBLEMS,
+    'not_found',
+    'method_not_allowed',
+    'required_header_missing',
+    'signature_missing',
+    'signature_invalid',
+    'signature_expired',
+    'invalid_json',
+    'too_deep',
+    'forbidden_key',
+    'invalid_name',
+    'body_too_large',
+    'payload_too_large',
+    'invalid_input',
+    'invalid_mapping',
+    'idempotency_conflict',
+    'workflow_disabled',
+    'version_missing',
+    'secret_not_found',
+    'secret_unreadable',
+    'secret_not_allowed',
+  ],
+  isPublic: true,
+}));
+
+/** Which methods are taken, the step says. */
+const callbacks: readonly Operation[] = METHODS.map((method) => ({
+  method,
+  path: '/callbacks/:token',
+  id: `callBack${method[0]}${method.slice(1).toLowerCase()}`,
+  tag: 'webhooks',
+  summary:
+    method === 'GET' ? 'A form for people; or the callback, where the step takes GET.' : 'Ends a wait_callback step.',
+  description: 'POST and PUT unless the step says otherwise. Whoever asks for HTML is thanked in HTML.',
+  parameters: { token: nameText(4_000) },
+  ...(method === 'GET' || method === 'DELETE'
+    ? {}
+    : {
+        body: {
+          schema: answers.anything,
+          media: ['application/json', 'application/x-www-form-urlencoded', 'text/plain'],
+          isOptional: true as const,
+        },
+      }),
+  answers: {
+    202: { text: 'Taken.', schema: answers.callbackTaken },
+    ...(method === 'GET' ? { 200: { text: 'The form.', schema: page, media: ['text/html'] } } : {}),
+  },
+  problems: [
+    ...WRITE_PROBLEMS,
+    'not_found',
+    'gone',
+    'method_not_allowed',
+    'closed',
+    'invalid_callback',
+    'invalid_json',
+    'too_deep',
+    'forbidden_key',
+    'invalid_name',
+    'body_too_large',
+    'payload_too_large',
+    'unsupported_media_type',
+    'too_many_unread',
+  ],
+  isPublic: true,
+}));
+
+const own: readonly Operation[] = [
+  {
+    method: 'GET',
+    path: '/healthz',
+    id: 'healthz',
+    tag: 'gateway',
+    summary: 'Whether the gateway answers.',
+    answers: { 200: { text: 'It does.', schema: answers.healthy } },
+  },
+  {
+    method: 'GET',
+    path: '/readyz',
+    id: 'readyz',
+    tag: 'gateway',
+    summary: 'Whether Temporal answers, and whether a worker polls.',
+    answers: { 200: { text: 'Temporal does.', schema: answers.ready } },
+  },
+  {
+    method: 'GET',
+    path: '/openapi.json',
+    id: 'openapi',
+    tag: 'gateway',
+    summary: 'This document.',
+    answers: { 200: { text: 'OpenAPI 3.1.', schema: answers.anyObject } },
+  },
+  {
+    method: 'GET',
+    path: '/schema.json',
+    id: 'schema',
+    tag: 'gateway',
+    summary: 'The definition language as a JSON Schema, for editors.',
+    answers: { 200: { text: 'A JSON Schema.', schema: answers.anyObject, media: ['application/schema+json'] } },
+  },
+  {
+    method: 'GET',
+    path: '/docs',
+    id: 'docs',
+    tag: 'gateway',
+    summary: 'The manual.',
+    answers: { 200: { text: 'Its front page.', schema: page, media: ['text/html'] } },
+  },
+  {
+    method: 'GET',
+    path: '/docs/:page',
+    id: 'docsPage',
+    tag: 'gateway',
+    summary: 'A page of the manual: a step kind, or a topic. With `.md` at its end, in Markdown.',
+    parameters: { page: nameText(1_000) },
+    answers: { 200: { text: 'The page.', schema: page, media: ['text/html', 'text/markdown'] } },
+    problems: ['not_found'],
+  },
+];
+
+export const operations: readonly Operation[] = [
+  ...workflowOperations,
+  ...executionOperations,
+  ...secretOperations,
+  ...expressionOperations,
+  ...webhooks,
+  ...callbacks,
+  ...own,
+];

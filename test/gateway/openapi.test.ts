@@ -1,0 +1,77 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Validator } from '@seriousme/openapi-schema-validator';
+import { Client, Connection } from '@temporalio/client';
+import { pino } from 'pino';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { readConfig } from '../../src/config.ts';
+import { buildApp } from '../../src/gateway/app.ts';
+import { API_VERSION } from '../../src/gateway/openapi.ts';
+import { openApiDocument } from '../../src/gateway/openapi-document.ts';
+import { operations } from '../../src/gateway/openapi-operations.ts';
+import { resourcesOf } from '../../src/gateway/resource.ts';
+import { type LonelyGateway, lonelyGateway } from './gateway-support.ts';
+import { sourceRoot } from './source-root.ts';
+
+let gateway: LonelyGateway;
+beforeAll(async () => {
+  gateway = await lonelyGateway();
+});
+afterAll(() => gateway.close());
+
+describe('the OpenAPI document', () => {
+  it('is served, and is valid OpenAPI 3.1', async () => {
+    const response = await fetch(`${gateway.url}/openapi.json`);
+    expect(response.status).toBe(200);
+    const document = (await response.json()) as { [member: string]: unknown };
+    expect(document).toEqual(JSON.parse(JSON.stringify(openApiDocument(API_VERSION))));
+    const validator = new Validator();
+    expect(await validator.validate(document)).toMatchObject({ valid: true });
+    expect(validator.version).toBe('3.1');
+  });
+
+  it('has the version of the package', () => {
+    const { version } = JSON.parse(readFileSync(join(sourceRoot, 'package.json'), 'utf8'));
+    expect(API_VERSION).toBe(version);
+  });
+
+  it('has every route, and no other', async () => {
+    const connection = Connection.lazy({ address: '127.0.0.1:1' });
+    const app = buildApp({
+      access: { keys: {}, client: new Client({ connection }) } as never,
+      config: readConfig({}),
+      log: pino({ enabled: false }),
+      closing: new AbortController().signal,
+      publicUrl: () => '',
+    });
+    const routes = resourcesOf(app).flatMap(({ path, methods }) => methods.map((method) => `${method} ${path}`));
+    expect(routes.length).toBeGreaterThan(30);
+    expect(operations.map(({ method, path }) => `${method} ${path}`).sort()).toEqual(routes.sort());
+    await connection.close();
+  });
+
+  it('names every operation once, and says what it is for', () => {
+    expect(new Set(operations.map(({ id }) => id)).size).toBe(operations.length);
+    for (const { id, summary } of operations) expect(summary, id).toMatch(/^[A-Z].*\.$/);
+  });
+
+  it('names every parameter of a path', () => {
+    for (const { id, path, parameters = {} } of operations) {
+      const named = [...path.matchAll(/[:*]([a-z]+)/gi)].map(([, name]) => name);
+      expect(Object.keys(parameters), id).toEqual(named);
+    }
+  });
+
+  it('writes filters of lists as they are sent', () => {
+    const { paths } = openApiDocument(API_VERSION) as never as {
+      paths: { [path: string]: { get: { parameters: { name: string; schema: object }[] } } };
+    };
+    const parameters = paths['/api/executions']?.get.parameters ?? [];
+    const of = (name: string) => parameters.find((parameter) => parameter.name === name);
+    expect(of('limit')?.schema).toEqual({ type: 'integer', minimum: 1, maximum: 1000 });
+    expect(of('status')).toMatchObject({ schema: { type: 'array' }, explode: true });
+    expect(of('state')).toMatchObject({ style: 'deepObject' });
+    expect(of('started[gte]')).toBeDefined();
+    expect(of('workflow_id')).toBeDefined();
+  });
+});
