@@ -20,8 +20,8 @@ export const MAX_INBOX_BYTES = 1_000_000;
  * quarter of a second on an idle core, and one evaluation more may take four times that.
  */
 export const MAX_ACTIVATION_UNITS = 1_000_000;
-/** What a step costs besides its expressions: 4,000 steps that evaluate nothing fill an activation. */
-export const STEP_UNITS = 250;
+/** What a step costs besides its expressions: 20,000 steps that evaluate nothing fill an activation. */
+export const STEP_UNITS = 50;
 /** What a step's entry takes besides its data. */
 export const ENTRY_OVERHEAD = 64;
 /** What a message that waits takes in the state besides its name and payload. */

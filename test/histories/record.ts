@@ -23,13 +23,13 @@ const VERSION = '0.1.0';
 const LIMIT = 30;
 const folder = join(fileURLToPath(new URL('.', import.meta.url)), VERSION);
 
-/** 9,000 pure steps, which give way twice. */
+/** 30,000 pure steps, which give way. */
 const longWalk: Definition = {
   name: 'Long walk',
   slug: 'long-walk',
   steps: {
-    count: { stepType: 'loop', config: { initial: 0, next: '{{ loop.carry + 1 }}', while: 'loop.carry < 4500', maxIterations: 5000 }, nextSteps: { loop: 'mark', done: 'done' } },
-    mark: { stepType: 'checkpoint', config: { name: 'here' } },
+    count: { stepType: 'loop', config: { initial: 0, next: '{{ loop.carry + 1 }}', while: 'loop.carry < 15000', maxIterations: 20000 }, nextSteps: { loop: 'mark', done: 'done' } },
+    mark: { stepType: 'removed' },
     done: { stepType: 'finish', config: { output: '{{ steps.count.output.data.value }}' } },
   },
 };
@@ -128,6 +128,8 @@ it('records local activities, and long walks that give way', async () => {
   for (const definition of [local, longWalk]) {
     const handle = await startRun(server, definition);
     await handle.result();
+    const { events } = await handle.fetchHistory();
+    if (!events?.some((event) => event.activityTaskScheduledEventAttributes)) throw new Error(`${definition.slug} had no activity.`);
     await keep(definition.slug, handle);
   }
 });
