@@ -4,7 +4,8 @@
  * was started past the gateway is refused here with the same problems.
  */
 import { STEP_SLUG } from '../definition/names.ts';
-import type { Definition, Problem } from '../definition/types.ts';
+import { normalDocument } from '../definition/normal.ts';
+import type { Definition, JsonObject, Problem } from '../definition/types.ts';
 import { childPointer } from '../template/pointer.ts';
 import { parseTemplate } from '../template/template.ts';
 import { compileDag } from './compile-dag.ts';
@@ -12,13 +13,18 @@ import { attempt, compileStep, duration, type Report, resolveRetry } from './com
 import { DAG_STEP } from './dag.ts';
 import { DEFAULT_MAX_STEPS, DEFAULT_RETRY, MAX_STEPS_002, type Program, type Step } from './program-types.ts';
 import { findRegions, type Node } from './regions.ts';
-import { kindOf } from './table.ts';
+import { shapeProblems } from './shape.ts';
 
 const SLUG_HINT = 'Take a letter or _, then letters, digits, _ or -, 64 characters at most.';
 
-/** Compiles a canonical definition; or says, with JSON pointers, why it cannot be walked. Never throws for a document's mistake. */
-export function compile(definition: Definition): { program: Program } | { problems: Problem[] } {
-  const problems: Problem[] = [];
+/**
+ * Compiles a definition; or says, with JSON pointers, why it cannot be walked. Never throws for a document's mistake,
+ * whatever its shape. Short forms (language.md §1) are written out, since runs that are started by hand come as written.
+ */
+export function compile(written: Definition): { program: Program } | { problems: Problem[] } {
+  const problems: Problem[] = shapeProblems(written);
+  if (problems.length > 0) return { problems };
+  const definition = normalDocument(written as unknown as JsonObject, { inline: true }) as unknown as Definition;
   const report: Report = (pointer, code, message, hint) => {
     problems.push(hint === undefined ? { pointer, code, message } : { pointer, code, message, hint });
   };
@@ -38,7 +44,7 @@ export function compile(definition: Definition): { program: Program } | { proble
   }
   const isDag = definition.flow === 'dag';
   if (isDag) problems.push(...compileDag(definition, steps, report));
-  const start = isDag ? DAG_STEP : startOf(definition);
+  const start = isDag ? DAG_STEP : (definition.start ?? '');
   if (!isDag && !Object.hasOwn(definition.steps, start))
     report('/start', 'unknown_step', `The start '${start}' is no step of this definition.`);
   const regions = findRegions(nodesOf(steps), start);
@@ -61,16 +67,6 @@ export function compile(definition: Definition): { program: Program } | { proble
       ...(output === undefined ? {} : { output }),
     },
   };
-}
-
-/** language.md §1: the only trigger, else the lowest `order`, else the first as written. */
-export function startOf(definition: Definition): string {
-  if (definition.start !== undefined) return definition.start;
-  const entries = Object.entries(definition.steps);
-  const triggers = entries.filter(([, step]) => kindOf(step.stepType)?.type === 'trigger');
-  if (triggers.length === 1) return triggers[0]![0];
-  const ordered = entries.filter(([, step]) => step.order !== undefined).sort(([, a], [, b]) => a.order! - b.order!);
-  return (ordered[0] ?? entries[0])?.[0] ?? '';
 }
 
 function nodesOf(steps: ReadonlyMap<string, Step>): Map<string, Node> {
