@@ -1,0 +1,135 @@
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { API_VERSION } from '../../src/gateway/openapi.ts';
+import { openApiDocument } from '../../src/gateway/openapi-document.ts';
+import { approvalDefinition, echoDefinition, type TestGateway, testGateway, unique } from './gateway-support.ts';
+import { type Document, idOf, Judge, type Known, type Operation, requestsOf, type Sent } from './openapi-requests.ts';
+
+const document = openApiDocument(API_VERSION) as unknown as Document;
+const judge = new Judge(document);
+const REQUESTS = 25;
+
+let gateway: TestGateway;
+let known: Known;
+
+beforeAll(async () => {
+  gateway = await testGateway();
+  const [echo, approval, hooked] = [unique('echo'), unique('approval'), unique('hooked')];
+  const store = async (slug: string, json: object) => {
+    const answer = await gateway.request('PUT', `/api/workflows/${slug}`, { json: json as never });
+    expect(answer.status).toBe(201);
+    return String(answer.body.hash);
+  };
+  const hash = await store(echo, echoDefinition(echo));
+  await store(approval, approvalDefinition(approval));
+  await store(hooked, {
+    ...echoDefinition(hooked),
+    triggers: [{ name: 'hook', type: 'webhook', config: { path: hooked, scheme: 'none' } }],
+  });
+  const start = async (workflowId: string) => {
+    const answer = await gateway.request('POST', '/api/triggers/manual/run', {
+      json: { workflowId, input: { amount: 3 } },
+    });
+    expect(answer.status).toBe(201);
+    return String(answer.body.executionId);
+  };
+  const ids = [await start(echo), await start(echo)];
+  for (let i = 0; i < 8; i++) ids.push(await start(approval));
+  await gateway.request('PUT', '/api/secrets/fuzz', { json: { value: 'x' } });
+  const definitions = [echoDefinition(unique('new')), echoDefinition(echo), approvalDefinition(approval)];
+  known = {
+    id: ids,
+    slug: [echo, approval],
+    workflowId: [echo, approval],
+    place: [hooked],
+    page: ['http', 'loop.md', 'expressions'],
+    definition: definitions,
+    DefinitionDocument: definitions,
+    wait: [0, 1],
+    step: ['ask', 'review', 'nowhere'],
+    limit: [1, 50],
+    'If-Match': [hash, '*'],
+    'If-None-Match': ['*'],
+    'Idempotency-Key': ['again'],
+    clientRequestId: ['again'],
+  };
+}, 120_000);
+afterAll(() => gateway.close());
+
+const all = Object.entries(document.paths).flatMap(([path, methods]) =>
+  Object.entries(methods).map(([method, operation]) => ({ path, method: method.toUpperCase(), operation })),
+);
+
+async function send(
+  method: string,
+  { path, headers, text }: Sent,
+): Promise<{ status: number; type: string; text: string }> {
+  const response = await fetch(`${gateway.url}${path}`, {
+    method,
+    headers,
+    ...(text === undefined ? {} : { body: text }),
+  });
+  return { status: response.status, type: response.headers.get('content-type') ?? '', text: await response.text() };
+}
+
+describe('answers are as the OpenAPI document says', () => {
+  it.each(all.map((one) => [`${one.method} ${one.path}`, one] as const))(
+    '%s',
+    async (_name, { path, method, operation }) => {
+      await fc.assert(
+        fc.asyncProperty(requestsOf(document, path, operation, known), async (sent) => {
+          const answer = await send(method, sent);
+          expect(judge.faults(operation, answer.status, answer.type, answer.text)).toEqual([]);
+          expect(answer.status, answer.text).toBeLessThan(500);
+          expect(unknownMembers(operation, answer)).toEqual([]);
+        }),
+        { numRuns: REQUESTS },
+      );
+    },
+    120_000,
+  );
+
+  it.each(all.filter(({ path }) => path.startsWith('/api/')).map((one) => [`${one.method} ${one.path}`, one] as const))(
+    '%s takes no parameter that is not documented',
+    async (_name, { path, method }) => {
+      const sent = { path: `${knownPath(path)}?nonsense=1`, headers: {} };
+      expect((await send(method, sent)).status).toBe(400);
+    },
+  );
+
+  it.each(all.filter(({ operation }) => isStrict(operation)).map((one) => [`${one.method} ${one.path}`, one] as const))(
+    '%s takes no member that is not documented',
+    async (_name, { path, method }) => {
+      const headers = { 'content-type': 'application/json' };
+      const answer = await send(method, { path: knownPath(path), headers, text: '{"nonsense":1}' });
+      expect(answer.status).toBe(400);
+      expect(answer.text).toContain('/nonsense');
+    },
+  );
+});
+
+/** Parameters and members that the document names, and the route does not know. */
+function unknownMembers(operation: Operation, { status, text }: { status: number; text: string }): string[] {
+  if (status !== 400 || !text.startsWith('{')) return [];
+  const { problems = [] } = JSON.parse(text) as { problems?: { code: string; pointer: string }[] };
+  const schema = document.components.schemas[bodyId(operation) ?? ''] ?? {};
+  const named = [
+    ...operation.parameters.map(({ name }) => name.replace(/\[.*/, '')),
+    ...Object.keys((schema['properties'] ?? {}) as object),
+  ];
+  const told = problems.filter(({ code }) => code === 'unknown_member').map(({ pointer }) => pointer.slice(1));
+  return told.filter((name) => named.includes(name));
+}
+
+function bodyId({ requestBody }: Operation): string | undefined {
+  return idOf(requestBody?.content['application/json']?.schema ?? {});
+}
+
+function isStrict(operation: Operation): boolean {
+  return document.components.schemas[bodyId(operation) ?? '']?.['additionalProperties'] === false;
+}
+
+/** The address of something that is there. */
+function knownPath(path: string): string {
+  return path.replaceAll(/\{(\w+)\}/g, (_all, name: string) => encodeURIComponent(String(known[name]?.[0] ?? 'fuzz')));
+}
