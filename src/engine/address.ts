@@ -36,6 +36,8 @@ export function find(core: Core, event: AddressedEvent): Target | Refusal {
       paths: fitting.map(({ visit }) => visit.path),
     };
   const [target] = fitting;
+  if (target === undefined && event.type === 'decide' && named.some(({ visit }) => isOver(state, visit)))
+    return decidedAlready(event.step ?? named[0]!.visit.path);
   if (target === undefined) return nobody(core, event, named.length > 0);
   return refusedByKind(core, target, event) ?? target;
 }
@@ -51,9 +53,9 @@ function fits(core: Core, visit: OpenVisit, event: AddressedEvent): boolean {
   const { state } = core;
   switch (event.type) {
     case 'decide':
-      return visit.waiting?.kind === 'approval';
+      return visit.waiting?.kind === 'approval' && !isOver(state, visit);
     case 'submit':
-      return visit.waiting?.kind === 'input';
+      return visit.waiting?.kind === 'input' && !isOver(state, visit);
     case 'retryStep':
       return visit.open.some((id) => state.open[id]?.type === 'run');
     case 'skipTimer':
@@ -61,6 +63,13 @@ function fits(core: Core, visit: OpenVisit, event: AddressedEvent): boolean {
     case 'cancelStep':
       return visit.frames.length === 0 || event.step !== undefined;
   }
+}
+
+/** Its time has passed, but the run is paused or gives way, so that the visit has not ended yet. */
+function isOver(state: RunState, visit: OpenVisit): boolean {
+  const until = visit.waiting?.until;
+  if (until === undefined || until > state.now) return false;
+  return state.work.some((work) => work.do === 'resume' && work.path === visit.path && work.event.on === 'fired');
 }
 
 function nobody(core: Core, event: AddressedEvent, isOpen: boolean): Refusal {
@@ -81,9 +90,12 @@ function nobody(core: Core, event: AddressedEvent, isOpen: boolean): Refusal {
   const hasBegun = Object.values(core.state.frames).some(
     (frame) => Object.hasOwn(frame.entries, slug) || visited(frame.counts, slug) > 0,
   );
-  if (event.type === 'decide' && hasBegun && known.kind.type === 'approval')
-    return { code: 'already_decided', message: `'${step}' has been decided already, or its time has passed.` };
+  if (event.type === 'decide' && hasBegun && known.kind.type === 'approval') return decidedAlready(step);
   return { code: 'not_waiting', message: `'${step}' does not wait for ${waits} now.` };
+}
+
+function decidedAlready(step: string): Refusal {
+  return { code: 'already_decided', message: `'${step}' has been decided already, or its time has passed.` };
 }
 
 /** `loop~2/par/left/review#2` → `review`. */

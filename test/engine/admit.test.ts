@@ -138,3 +138,13 @@ describe('admit', () => {
     expect(entries['review']!.output.data).toMatchObject({ decision: 'approved', decidedBy: 'person 0' });
   });
 });
+
+it('refuses a decision after the timeout, also while the run is paused; a reminder is no timeout', () => {
+  const player = started({ review: review({ timeout: '2h', reminders: ['1h'] }) });
+  player.feed({ type: 'pause' });
+  player.fire('review/reminder[0]');
+  expect(player.admit(approve())).toEqual({ accepted: true, path: 'review' });
+  player.fire('review');
+  expect(player.admit(approve())).toMatchObject({ code: 'already_decided' });
+  expect(player.feed(approve())).toEqual([]);
+});
