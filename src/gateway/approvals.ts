@@ -11,12 +11,12 @@ import { resource } from './resource.ts';
 const text = nameText(200);
 export const approvalListQuery = z.strictObject({
   ...pageQuery(),
-  workflowId: text.optional(),
+  workflowId: text.optional().describe('The slug of the workflow.'),
   user: text.optional().describe('A person who is asked.'),
-  role: text.optional(),
-  group: text.optional(),
-  resourceType: text.optional(),
-  resourceId: text.optional(),
+  role: text.optional().describe('A role that is asked.'),
+  group: text.optional().describe('A group that is asked.'),
+  resourceType: text.optional().describe('What it is about: a type,'),
+  resourceId: text.optional().describe('and, together with it, an id.'),
 });
 
 export function approvalRoutes(router: Router, gateway: Gateway): void {

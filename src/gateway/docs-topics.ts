@@ -11,6 +11,7 @@ import { UPDATES } from '../engine/signals.ts';
 import { MAX_SOURCE_LENGTH, MAX_WORK } from '../template/limits.ts';
 import { TRANSFORMS } from '../template/transforms/table.ts';
 import { LARGEST_BODY_BYTES } from './body.ts';
+import { apiPage } from './docs-api.ts';
 import { EXPRESSIONS, SIGNALS_INTRODUCTION, WALKING, WEBHOOKS } from './docs-prose.ts';
 import { code, fieldsOf, fieldTable, objectOf, type Page, table } from './docs-words.ts';
 import { PROBLEM_CODES } from './problem-codes.ts';
@@ -21,6 +22,7 @@ export function topics(): Page[] {
     definitionPage(),
     triggersPage(),
     expressionsPage(),
+    apiPage(),
     signalsPage(),
     problemsPage(),
     settingsPage(),

@@ -24,8 +24,8 @@ export const approveBody = z.strictObject({
   comments: text.optional().describe('For whoever reads the trace, and for `comments` of the output.'),
   data: anyJson.optional().describe("What the approval's form asks for."),
 });
-export const submitBody = z.strictObject({ data: anyJson, step: step.optional() });
-export const reasonBody = z.strictObject({ reason: text.optional() });
+export const submitBody = z.strictObject({ data: anyJson.describe('What is submitted.'), step: step.optional() });
+export const reasonBody = z.strictObject({ reason: text.optional().describe('For readers.') });
 
 export function executionActionRoutes(router: Router, gateway: Gateway): void {
   const { access } = gateway;

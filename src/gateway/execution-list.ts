@@ -28,11 +28,11 @@ const rangeOf = (bound: z.ZodType<number>) =>
     bound.transform((eq): Range => ({ eq })),
     z
       .strictObject({
-        eq: bound.optional(),
-        gt: bound.optional(),
-        gte: bound.optional(),
-        lt: bound.optional(),
-        lte: bound.optional(),
+        eq: bound.optional().describe('Is this.'),
+        gt: bound.optional().describe('Is more.'),
+        gte: bound.optional().describe('Is this or more.'),
+        lt: bound.optional().describe('Is less.'),
+        lte: bound.optional().describe('Is this or less.'),
       })
       .transform((bounds) => bounds as Range),
   ]);
@@ -48,27 +48,28 @@ const date = z
 
 const filters = {
   status: statuses.describe(`Any of these, divided by commas: ${STATUSES.join(', ')}.`),
-  workflowId: text,
-  executionId: text,
-  conversationId: text,
-  channel: text,
-  aiEmployeeId: text,
-  model: text,
-  triggerId: text,
-  triggerType: text,
-  tag: text,
+  workflowId: text.describe('The slug of the workflow.'),
+  executionId: text.describe('One run, by its id.'),
+  conversationId: text.describe('The conversation that the run belongs to.'),
+  channel: text.describe('The channel that the run came by.'),
+  aiEmployeeId: text.describe('The employee who runs.'),
+  model: text.describe('A model that the run used.'),
+  triggerId: text.describe('What started the run, by its id.'),
+  triggerType: text.describe('What started the run: manual, webhook, schedule, event, inline, subworkflow, temporal.'),
+  tag: text.describe('A tag of the workflow.'),
   state: z.record(nameText(200), text).describe('Searchable state: `state[key]=value`.'),
-  started: rangeOf(date),
-  ended: rangeOf(date),
+  started: rangeOf(date).describe('When it started: an instant, or a day (ISO 8601).'),
+  ended: rangeOf(date).describe('When it ended.'),
   duration: rangeOf(seconds).describe('In seconds.'),
-  tokens: rangeOf(number),
+  tokens: rangeOf(number).describe('Tokens that its models took.'),
   /** Parts of an answer that are left out. Lists hold neither input nor output nor definition anyway. */
   exclude: z
     .string()
     .regex(
       /^(flow|state|input|output|definition)(,(flow|state|input|output|definition))*$/,
       'Expected parts out of flow, state, input, output, definition.',
-    ),
+    )
+    .describe('Parts that are left out, divided by commas.'),
 };
 
 type Filters = { [name in keyof typeof filters]: z.infer<(typeof filters)[name]> };
@@ -87,7 +88,10 @@ const SNAKE: { readonly [name: string]: keyof Filters } = {
 
 const written = Object.fromEntries([
   ...Object.entries(filters).map(([name, schema]) => [name, schema.optional()]),
-  ...Object.entries(SNAKE).map(([name, meant]) => [name, filters[meant].optional()]),
+  ...Object.entries(SNAKE).map(([name, meant]) => [
+    name,
+    filters[meant].optional().describe(`Another name of ${meant}.`),
+  ]),
 ]);
 
 /** The whole query of a run list, as the filter that it means. */

@@ -11,9 +11,9 @@ import { resource } from './resource.ts';
 
 export const evaluateBody = z
   .strictObject({
-    expression: z.string().optional(),
-    template: anyJson.optional(),
-    context: z.record(z.string(), anyJson).default({}),
+    expression: z.string().optional().describe('What is evaluated: this,'),
+    template: anyJson.optional().describe('or this: any JSON value with templates in it.'),
+    context: z.record(z.string(), anyJson).default({}).describe('Its members are the roots.'),
     now: z
       .union([z.number().finite(), z.iso.datetime({ offset: true })])
       .optional()

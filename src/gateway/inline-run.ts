@@ -21,18 +21,24 @@ const LONGEST_TIMEOUT_MS = 10 * 365 * 24 * 60 * 60 * 1000;
 export const inlineRunBody = z
   .strictObject({
     definition: anyJson.optional().describe('In any dialect.'),
-    workflowConfig: anyJson.optional(),
-    stepsConfig: anyJson.optional(),
-    dialect: dialectName.optional(),
-    input: anyJson.optional(),
-    triggeredBy: nameText(200).optional(),
-    triggerData: anyJson.optional(),
-    timeoutMs: z.number().int().min(1).max(LONGEST_TIMEOUT_MS).optional(),
+    workflowConfig: anyJson.optional().describe('Instead of definition, together with stepsConfig: the dialect 000.'),
+    stepsConfig: anyJson.optional().describe('Instead of definition: its steps, in the dialect 000.'),
+    dialect: dialectName.optional().describe('What the definition is written in. Default: told by its form.'),
+    input: anyJson.optional().describe('What the run is started with. Default: {}.'),
+    triggeredBy: nameText(200).optional().describe('Who or what starts it, for lists.'),
+    triggerData: anyJson.optional().describe('Stands in `execution.trigger.metadata`.'),
+    timeoutMs: z
+      .number()
+      .int()
+      .min(1)
+      .max(LONGEST_TIMEOUT_MS)
+      .optional()
+      .describe('The deadline of the run; it comes before `config.timeout`.'),
     presets: z
       .record(nameText(64), anyJson)
       .optional()
       .describe('Outputs of steps that are not run: slug → data, or {data, port?, meta?}.'),
-    clientRequestId: nameText(200).optional(),
+    clientRequestId: nameText(200).optional().describe('The same id again is the same run.'),
     dryRun: z.boolean().optional().describe('Walks it without any effect, and answers what came of it.'),
   })
   .refine(

@@ -23,9 +23,9 @@ const SCOPE = 'manual';
 export const manualRunBody = z
   .strictObject({
     workflowId: slugText.describe('The slug of the workflow.'),
-    input: anyJson.optional(),
+    input: anyJson.optional().describe('What the run is started with. Default: {}.'),
     variables: anyJson.optional().describe('Another name of input.'),
-    state: z.record(nameText(200), anyJson).optional(),
+    state: z.record(nameText(200), anyJson).optional().describe('What the declared state begins with.'),
     clientRequestId: nameText(200).optional().describe('The same id again is the same run.'),
     presets: z
       .record(nameText(64), anyJson)

@@ -143,7 +143,8 @@ function response(
   };
 }
 
-function parametersOf({ parameters = {}, query, headers = {} }: Operation): Json[] {
+/** The parameters of an operation, as OpenAPI writes them. */
+export function parametersOf({ parameters = {}, query, headers = {} }: Operation): Json[] {
   const members = query === undefined ? {} : objectOf(jsonSchemaOf(query, DIALECT)['properties']);
   return [
     ...Object.entries(parameters).map(([name, schema]) => ({

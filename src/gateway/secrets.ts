@@ -19,9 +19,9 @@ const host = z
   .regex(/^(\*\.)?[A-Za-z0-9._-]+(:\d{1,5})?$/, 'Expected a host such as api.example.com or *.example.com.');
 
 export const secretBody = z.strictObject({
-  value: z.string().min(1).max(LONGEST_SECRET_BYTES),
-  allowedHosts: z.array(host).min(1).max(100).optional(),
-  allowedWorkflows: z.array(slugText).min(1).max(100).optional(),
+  value: z.string().min(1).max(LONGEST_SECRET_BYTES).describe('It is never answered.'),
+  allowedHosts: z.array(host).min(1).max(100).optional().describe('Hosts that it may be sent to. Default: any.'),
+  allowedWorkflows: z.array(slugText).min(1).max(100).optional().describe('Workflows that may use it. Default: any.'),
 });
 
 export const secretListQuery = z.strictObject(pageQuery());

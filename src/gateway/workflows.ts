@@ -21,8 +21,8 @@ import { resource } from './resource.ts';
 
 export const workflowListQuery = z.strictObject({
   ...pageQuery(),
-  enabled: z.enum(['true', 'false']).optional(),
-  tag: z.string().min(1).max(200).optional(),
+  enabled: z.enum(['true', 'false']).optional().describe('Only those that are, or are not.'),
+  tag: z.string().min(1).max(200).optional().describe('Only those with the tag.'),
 });
 export const workflowWriteQuery = z.strictObject({
   dialect: dialectName.optional().describe('What the document is written in. Default: told by its form.'),

@@ -5,6 +5,8 @@ import { ROOTS } from '../../src/definition/roots.ts';
 import { SIGNALS } from '../../src/engine/signals.ts';
 import { pageHtml } from '../../src/gateway/docs-html.ts';
 import { manual } from '../../src/gateway/docs-pages.ts';
+import { documentedPath } from '../../src/gateway/openapi-document.ts';
+import { operations } from '../../src/gateway/openapi-operations.ts';
 import { PROBLEM_CODES } from '../../src/gateway/problem-codes.ts';
 import { kinds } from '../../src/steps/table.ts';
 import { TRANSFORMS } from '../../src/template/transforms/table.ts';
@@ -46,6 +48,7 @@ describe('the manual', () => {
     ['settings', Object.keys(SETTINGS.shape).map((name) => `<code>${name}</code>`)],
     ['definition', ['<code>nextSteps</code>', '<code>config.retryPolicy.maxAttempts</code>', '<code>slug</code>']],
     ['triggers', ['<code>cron</code>', '<code>scheme</code>', '<code>variableMapping</code>']],
+    ['api', operations.map(({ method, path }) => `<code>${method} ${documentedPath(path)}</code>`)],
     ['http', ['<code>url</code>', '<code>auth</code>', '<code>maxBytes</code>']],
   ])('the page %s has everything that the code has', async (name, parts) => {
     const { text } = await read(`/docs/${name}`);
