@@ -1,0 +1,37 @@
+import { describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { check } from '../../src/check/check.ts';
+import type { JsonObject } from '../../src/definition/types.ts';
+import { manual } from '../../src/gateway/docs-pages.ts';
+import type { StepKind } from '../../src/steps/kind.ts';
+import { END_TARGET } from '../../src/steps/ports.ts';
+import { kinds } from '../../src/steps/table.ts';
+
+/** The example as a step of a definition: where it leads there is a step, and it stands in a loop if it is to leave one. */
+function around({ type, example }: StepKind): JsonObject {
+  const targets = Object.values(example.nextSteps ?? {}).filter((target) => target !== END_TARGET);
+  const steps: JsonObject = Object.fromEntries(
+    targets.map((name) => [name, { stepType: 'checkpoint', config: { name } }]),
+  );
+  steps['a_step'] = example as unknown as JsonObject;
+  if (type === 'break') steps['each'] = { stepType: 'loop', config: { items: [1] }, nextSteps: { loop: 'a_step' } };
+  const config = { variables: { limit: 1, page: 1 }, secrets: { PAYMENTS_KEY: 'payments' } };
+  return { name: 'Example', start: type === 'break' ? 'each' : 'a_step', config, steps };
+}
+
+describe('the examples of the manual', () => {
+  it.each(kinds.map((kind) => [kind.type, kind] as const))('%s: the checker takes it', (_type, kind) => {
+    // An example reads steps that it does not show.
+    const told = check(around(kind)).problems.filter(({ code }) => code !== 'unknown_step');
+    expect(told).toEqual([]);
+  });
+
+  it('are whole definitions where they look like one', () => {
+    const blocks = [...manual().values()].flatMap(({ markdown }) =>
+      [...markdown.matchAll(/^```yaml\n(.*?)^```/gms)].map(([, text = '']) => parse(text) as JsonObject),
+    );
+    const definitions = blocks.filter((block) => block['steps'] !== undefined);
+    expect(definitions.length).toBeGreaterThan(0);
+    for (const definition of definitions) expect(check(definition).problems).toEqual([]);
+  });
+});
