@@ -59,7 +59,11 @@ function attributesOf(program: Program, state: RunState, shown: Shown): SearchAt
     { key: keys.workflow, value: attributeValue(program.definition.slug) },
     { key: keys.status, value: shown.status },
     { key: keys.triggerType, value: attributeValue(genesis.trigger.type) },
-    { key: keys.started, value: new Date(genesis.startedAt) },
+    // Whoever started the run has said when; the difference is milliseconds, and not worth an event.
+    {
+      key: keys.started,
+      value: workflowInfo().typedSearchAttributes.get(keys.started) ?? new Date(genesis.startedAt),
+    },
   ];
   if (genesis.trigger.id !== undefined) pairs.push({ key: keys.trigger, value: attributeValue(genesis.trigger.id) });
   // An empty list is worth an event only where there was a value.
@@ -87,13 +91,18 @@ function memoOf(program: Program, input: RunInput, state: RunState, shown: Shown
     waitingFor: shown.waitingFor.slice(0, waits).map(shortened),
     unread: unread(state),
     trigger: id === undefined ? { type } : { type, id },
-    startedAt: new Date(genesis.startedAt).toISOString(),
+    startedAt: startedAt(genesis.startedAt),
     ...(input.inline === undefined ? {} : { inline: input.inline }),
     ...(input.initiator === undefined ? {} : { initiator: input.initiator }),
     ...(input.parentId === undefined ? {} : { parentId: input.parentId }),
   });
   const full = memo(MAX_SHOWN_WAITS);
   return weigh(full as unknown as Json) <= MAX_MEMO_BYTES ? full : memo(1);
+}
+
+function startedAt(ms: number): string {
+  const said = workflowInfo().memo?.['startedAt'];
+  return typeof said === 'string' ? said : new Date(ms).toISOString();
 }
 
 function shortened(wait: WaitingFor): WaitingFor {

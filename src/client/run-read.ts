@@ -41,6 +41,8 @@ export function executionOf(description: WorkflowExecutionDescription): Executio
     runId: description.runId,
     status: description.status.name,
     startTime: description.startTime,
+    // Of a chain, only the first execution can be one that nobody has begun to walk.
+    ...(firstRunId(description) === description.runId ? { historyLength: description.historyLength } : {}),
     ...(description.closeTime === undefined ? {} : { closeTime: description.closeTime }),
     memo: description.memo ?? {},
   };

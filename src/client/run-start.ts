@@ -160,15 +160,17 @@ function measure(input: RunInput): void {
 
 function memoOf(org: string, request: RunStart): Record<string, unknown> {
   const { definition, trigger } = request;
-  const memo: Omit<RunMemo, 'startedAt'> = {
+  // As the run itself would say it in its first task, so that it need not: each change is an event and a write to Visibility.
+  const memo: RunMemo = {
     workflow: definition.slug,
     ...(definition.version === undefined ? {} : { version: definition.version }),
     ...(request.hash === undefined ? {} : { hash: request.hash }),
     organizationId: org,
-    status: 'pending',
+    status: 'running',
     waitingFor: [],
     unread: 0,
     trigger: trigger.id === undefined ? { type: trigger.type } : { type: trigger.type, id: trigger.id },
+    startedAt: new Date().toISOString(),
     ...(request.inline === undefined ? {} : { inline: request.inline }),
     ...(request.initiator === undefined ? {} : { initiator: request.initiator }),
   };
@@ -180,7 +182,7 @@ function attributesOf(org: string, request: RunStart): SearchAttributePair[] {
   const pairs: SearchAttributePair[] = [
     { key: searchAttributes.org, value: attributeValue(org) },
     { key: searchAttributes.workflow, value: attributeValue(definition.slug) },
-    { key: searchAttributes.status, value: 'pending' },
+    { key: searchAttributes.status, value: 'running' },
     { key: searchAttributes.triggerType, value: attributeValue(trigger.type) },
     { key: searchAttributes.started, value: new Date() },
   ];

@@ -36,6 +36,8 @@ export interface Execution {
   readonly startTime: Date;
   readonly closeTime?: Date;
   readonly memo: { readonly [field: string]: unknown };
+  /** Known where one run was described. */
+  readonly historyLength?: number;
   /** For runs that were started by hand and never showed themselves in a memo. */
   readonly workflow?: string;
   readonly triggerType?: string;
@@ -50,11 +52,22 @@ const CLOSED: Partial<Record<TemporalStatus, RunStatus>> = {
   TERMINATED: 'aborted',
 };
 
-/** Temporal's status comes first, then what the run says of itself. */
-export function statusOf(status: TemporalStatus, memo: { readonly [field: string]: unknown }): RunStatus {
+/** Started, and a task scheduled: no worker has looked at it. */
+const UNTOUCHED_EVENTS = 2;
+
+/**
+ * Temporal's status comes first, then what the run says of itself. What nobody has begun to walk is pending, where the length
+ * of its history is known; lists do not know it.
+ */
+export function statusOf(
+  status: TemporalStatus,
+  memo: { readonly [field: string]: unknown },
+  historyLength?: number,
+): RunStatus {
   const closed = CLOSED[status];
   if (closed !== undefined) return closed;
-  return (memo['status'] as RunStatus | undefined) ?? 'running';
+  const own = (memo['status'] as RunStatus | undefined) ?? 'running';
+  return own === 'running' && historyLength !== undefined && historyLength <= UNTOUCHED_EVENTS ? 'pending' : own;
 }
 
 export const isOpen = (status: TemporalStatus): boolean => CLOSED[status] === undefined;
@@ -80,7 +93,7 @@ export function executionView(access: Access, execution: Execution, started?: Ru
     workflowId: memo.workflow ?? definition?.slug ?? execution.workflow ?? '',
     ...(version === undefined ? {} : { workflowVersion: version }),
     ...(hash === undefined ? {} : { workflowHash: hash }),
-    status: statusOf(execution.status, execution.memo),
+    status: statusOf(execution.status, execution.memo, execution.historyLength),
     waitingFor: waitsOf(execution).map((wait) => withToken(access, workflowId, wait)),
     startedAt,
     ...(execution.closeTime === undefined ? {} : { completedAt: execution.closeTime.toISOString() }),

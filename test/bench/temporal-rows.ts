@@ -1,7 +1,10 @@
 /** Rows on the real server: the interpreter against a workflow written by hand, same activities, same worker process. */
 import { randomUUID } from 'node:crypto';
 import { NativeConnection, Worker } from '@temporalio/worker';
+import { type Access, access } from '../../src/client/access.ts';
 import { connectionOptions } from '../../src/client/connect.ts';
+import { startRun } from '../../src/client/run-start.ts';
+import { loadMasterKey } from '../../src/config.ts';
 import type { RunInput } from '../../src/definition/run.ts';
 import type { Definition } from '../../src/definition/types.ts';
 import { startWorker, type TestServer } from '../support/temporal.ts';
@@ -17,6 +20,7 @@ const activities = { http: async () => ({ data: 1 }) };
 export interface Sides {
   readonly server: TestServer;
   readonly hand: string;
+  readonly gateway: Access;
   stop(): Promise<void>;
 }
 
@@ -37,6 +41,7 @@ export async function startSides(server: TestServer, handBundle: string): Promis
   return {
     server,
     hand,
+    gateway: access(server, server.config, loadMasterKey(server.config)),
     stop: async () => {
       worker.shutdown();
       await running;
@@ -119,12 +124,10 @@ function runId(): string {
   return `run.default.bench.${randomUUID()}`;
 }
 
-function execute({ server }: Sides, definition: Definition): Promise<unknown> {
-  return server.client.workflow.execute('run', {
-    taskQueue: server.taskQueue,
-    workflowId: runId(),
-    args: [{ definition } satisfies RunInput],
-  });
+/** As the gateway starts runs. */
+async function execute({ gateway }: Sides, definition: Definition): Promise<unknown> {
+  const { executionId } = await startRun(gateway, 'default', { definition, input: {}, trigger: { type: 'manual' } });
+  return gateway.client.workflow.getHandle(executionId).result();
 }
 
 function executeByHand({ server, hand }: Sides, workflow: string, args: unknown[]): Promise<unknown> {
