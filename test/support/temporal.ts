@@ -14,8 +14,8 @@ import { secretsOver } from '../../workers/secrets.ts';
 import { interpreterOptions } from '../../workflows/run-limit.ts';
 
 // For tests of the project `e2e` (test/e2e/**, test/start/**). All of them share one real Temporal server with the
-// namespace and search attributes set up; each `testServer()` has a task queue and a data folder of its own, so files do not meet as long as
-// they take workflow ids or organizations of their own.
+// namespace and search attributes set up; each `testServer()` has a task queue and a data folder of its own, and `close()`
+// ends what still runs on it, so files do not meet as long as they take workflow ids of their own.
 //
 //   let server: TestServer;
 //   let worker: TestWorker;
@@ -60,10 +60,24 @@ export async function testServer(overrides: Record<string, string> = {}): Promis
     env,
     taskQueue: config.taskQueue,
     close: async () => {
+      await endAll(temporal, config.taskQueue);
       await temporal.close();
       rmSync(dataDir, { recursive: true, force: true });
     },
   };
+}
+
+/**
+ * Actors have the same ids in every file (`org.default`), and live on the task queue that began them: one that outlived its
+ * file's worker would let the next file wait.
+ */
+async function endAll({ client }: TemporalConnection, taskQueue: string): Promise<void> {
+  const open = client.workflow.list({ query: `TaskQueue = '${taskQueue}' AND ExecutionStatus = 'Running'` });
+  for await (const { workflowId, runId } of open) {
+    const handle = client.workflow.getHandle(workflowId, runId);
+    // One that has ended meanwhile is as good.
+    await handle.terminate('The test file has ended.').catch(() => undefined);
+  }
 }
 
 /** A worker that polls. */
