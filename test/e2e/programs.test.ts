@@ -14,6 +14,7 @@ import { until } from './run-support.ts';
 /** Programs that only the simulated clock can play, with the reason. */
 const SIMULATED_ONLY: { readonly [name: string]: string } = {
   'listen-timeouts': 'waits until a day that has passed on the real clock',
+  'decision-after-the-timeout': 'a timeout that is skipped has not come by the clock',
 };
 
 const programs = loadPrograms().filter((file) => file.expect !== undefined && SIMULATED_ONLY[file.name] === undefined);

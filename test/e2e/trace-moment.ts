@@ -1,6 +1,6 @@
 /** The live state of a run beside the fold of its history, of one moment. */
 import { isDeepStrictEqual } from 'node:util';
-import type { WorkflowHandle } from '@temporalio/client';
+import { QueryNotRegisteredError, type WorkflowHandle } from '@temporalio/client';
 import { readFoldedState } from '../../src/client/trace.ts';
 import type { TestServer } from '../support/temporal.ts';
 
@@ -16,10 +16,22 @@ export async function oneMoment(
   handle: WorkflowHandle,
 ): Promise<{ live: unknown; folded: unknown }> {
   for (let left = LOOKS; ; left--) {
-    const live = await handle.query('state');
+    const live = await ask(handle, left > 0);
     const folded = JSON.parse(JSON.stringify((await readFoldedState(server, handle.workflowId)) ?? null));
-    const unchanged = isDeepStrictEqual(live, await handle.query('state'));
+    const unchanged = live !== NOT_NOW && isDeepStrictEqual(live, await ask(handle, left > 0));
     if (unchanged && (isDeepStrictEqual(folded, live) || left <= 0)) return { live, folded };
     await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+}
+
+const NOT_NOW = Symbol('not now');
+
+/** A run that is continuing as new at this very moment may not be able to answer; the next one of its chain is. */
+async function ask(handle: WorkflowHandle, again: boolean): Promise<unknown> {
+  try {
+    return await handle.query('state');
+  } catch (error) {
+    if (again && error instanceof QueryNotRegisteredError) return NOT_NOW;
+    throw error;
   }
 }
