@@ -1,5 +1,5 @@
 /** Loops of document 000: where a walk ends within them, and what their items are called. */
-import { type Edges, loopBody, sourcesOf } from './flow.ts';
+import { edgesOf, loopBody, sourcesOf } from './flow.ts';
 import type { Import } from './imported.ts';
 import { isObject, put } from './json.ts';
 import { below } from './pointer.ts';
@@ -137,16 +137,4 @@ function renameRoot(step: JsonObject, change: RootChange): void {
     }
   }
   step['config'] = config;
-}
-
-function edgesOf(into: Import): Edges {
-  const edges = new Map<string, { readonly [port: string]: string }>();
-  for (const [slug, step] of Object.entries(into.steps)) {
-    const next = isObject(step) && isObject(step['nextSteps']) ? step['nextSteps'] : {};
-    edges.set(
-      slug,
-      Object.fromEntries(Object.entries(next).filter((edge): edge is [string, string] => typeof edge[1] === 'string')),
-    );
-  }
-  return edges;
 }

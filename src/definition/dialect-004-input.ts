@@ -2,7 +2,7 @@
  * Document 004: `{{input.*}}` resolves only from the output of the direct predecessor; with several, the path must exist in
  * the schema of each. A condition hands on what it was given, so its predecessors count in its place.
  */
-import type { Edges } from './flow.ts';
+import { type Edges, edgesOf } from './flow.ts';
 import { declares } from './format.ts';
 import type { Import } from './imported.ts';
 import { isObject } from './json.ts';
@@ -105,16 +105,4 @@ function schemaOf(step: unknown, document: JsonObject): PayloadFormat | undefine
         config['responseSchema'] ??
         (step['stepType'] === 'user_input' ? config['form'] : undefined));
   return isObject(schema) ? schema : undefined;
-}
-
-function edgesOf(into: Import): Edges {
-  const edges = new Map<string, { readonly [port: string]: string }>();
-  for (const [slug, step] of Object.entries(into.steps)) {
-    const next = isObject(step) && isObject(step['nextSteps']) ? step['nextSteps'] : {};
-    edges.set(
-      slug,
-      Object.fromEntries(Object.entries(next).filter((edge): edge is [string, string] => typeof edge[1] === 'string')),
-    );
-  }
-  return edges;
 }

@@ -1,6 +1,22 @@
 /** Questions about the edges of steps that the importers ask before there is a program. */
 
+import type { Import } from './imported.ts';
+import { isObject } from './json.ts';
+
 export type Edges = ReadonlyMap<string, { readonly [port: string]: string }>;
+
+/** The edges of an import's steps as they are so far; what is no edge is passed over. */
+export function edgesOf(into: Pick<Import, 'steps'>): Edges {
+  const edges = new Map<string, { readonly [port: string]: string }>();
+  for (const [slug, step] of Object.entries(into.steps)) {
+    const next = isObject(step) && isObject(step['nextSteps']) ? step['nextSteps'] : {};
+    edges.set(
+      slug,
+      Object.fromEntries(Object.entries(next).filter((edge): edge is [string, string] => typeof edge[1] === 'string')),
+    );
+  }
+  return edges;
+}
 
 /** Steps that are reached from `from` without passing through `without`. */
 export function reached(edges: Edges, from: readonly string[], without: string): Set<string> {
