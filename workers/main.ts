@@ -5,6 +5,7 @@ import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/wo
 import { type Logger, pino } from 'pino';
 import { createActivities } from '../activities/table.ts';
 import { connectionOptions } from '../src/client/connect.ts';
+import { dataConverterOf } from '../src/client/data-converter.ts';
 import { ConfigError, readConfig } from '../src/config.ts';
 import { interpreterOptions } from '../workflows/run-limit.ts';
 import { runsOver } from './runs.ts';
@@ -46,6 +47,7 @@ async function main(): Promise<void> {
     connection,
     namespace: config.temporal.namespace,
     taskQueue: config.taskQueue,
+    dataConverter: dataConverterOf(config),
     workflowBundle: { codePath: fileURLToPath(new URL('../workflow-bundle.js', import.meta.url)) },
     ...interpreterOptions(config.historyLimit),
     activities: createActivities(config, { secrets: secretsOver(connection, config), ...runsOver(connection, config) }),

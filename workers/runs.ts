@@ -4,6 +4,7 @@ import type { CallbackUrl, RunReader } from '../activities/runs.ts';
 import { type Access, access } from '../src/client/access.ts';
 import { callbackToken } from '../src/client/callbacks.ts';
 import { describeChildren } from '../src/client/child-runs.ts';
+import { dataConverterOf } from '../src/client/data-converter.ts';
 import { resolveWorkflow } from '../src/client/resolve-workflow.ts';
 import { type Config, loadMasterKey } from '../src/config.ts';
 
@@ -14,7 +15,7 @@ export function runsOver(
 ): { readonly runs: RunReader; readonly callbackUrl: CallbackUrl } {
   const { namespace } = config.temporal;
   const over: Access = access(
-    { client: new Client({ connection, namespace }), namespace },
+    { client: new Client({ connection, namespace, dataConverter: dataConverterOf(config) }), namespace },
     config,
     loadMasterKey(config),
   );

@@ -2,6 +2,7 @@ import { Client } from '@temporalio/client';
 import type { NativeConnection } from '@temporalio/worker';
 import type { SecretReader } from '../activities/secrets.ts';
 import { access } from '../src/client/access.ts';
+import { dataConverterOf } from '../src/client/data-converter.ts';
 import { secretReader } from '../src/client/secrets.ts';
 import { type Config, loadMasterKey } from '../src/config.ts';
 
@@ -9,6 +10,10 @@ import { type Config, loadMasterKey } from '../src/config.ts';
 export function secretsOver(connection: NativeConnection, config: Config): SecretReader {
   const { namespace } = config.temporal;
   return secretReader(
-    access({ client: new Client({ connection, namespace }), namespace }, config, loadMasterKey(config)),
+    access(
+      { client: new Client({ connection, namespace, dataConverter: dataConverterOf(config) }), namespace },
+      config,
+      loadMasterKey(config),
+    ),
   );
 }

@@ -1,5 +1,6 @@
 import { Client, Connection, defaultGrpcRetryOptions, makeGrpcRetryInterceptor } from '@temporalio/client';
 import type { Config, TemporalSettings } from '../config.ts';
+import { dataConverterOf } from './data-converter.ts';
 
 /** An open connection to Temporal, the client of the configured namespace over it, and how to give it back. */
 export type TemporalConnection = {
@@ -69,6 +70,6 @@ export async function connect(config: Config): Promise<TemporalConnection> {
     throw new ConnectError(options.address, error);
   }
   const { namespace } = config.temporal;
-  const client = new Client({ connection, namespace });
+  const client = new Client({ connection, namespace, dataConverter: dataConverterOf(config) });
   return { connection, client, namespace, close: () => connection.close() };
 }

@@ -8,6 +8,7 @@ import { inject } from 'vitest';
 import { createActivities } from '../../activities/table.ts';
 import { compiledRoot } from '../../src/cli/start/project-root.ts';
 import { connect, connectionOptions, type TemporalConnection } from '../../src/client/connect.ts';
+import { dataConverterOf } from '../../src/client/data-converter.ts';
 import { type Config, readConfig } from '../../src/config.ts';
 import { runsOver } from '../../workers/runs.ts';
 import { secretsOver } from '../../workers/secrets.ts';
@@ -106,6 +107,7 @@ export async function startWorker(server: TestServer, options: TestWorkerOptions
     connection,
     namespace: server.namespace,
     taskQueue: server.taskQueue,
+    dataConverter: dataConverterOf(server.config),
     workflowBundle: { codePath: join(compiledRoot(), 'workflow-bundle.js') },
     ...interpreterOptions(server.config.historyLimit),
     activities: {
