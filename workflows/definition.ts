@@ -67,13 +67,15 @@ export async function definition(start: DefinitionStart): Promise<never> {
         updatedAt: at,
         revision,
         hooks: request.hooks,
+        ...(request.triggers === undefined ? {} : { triggers: request.triggers }),
       };
       deletedAt = null;
       if (changed || before?.version !== version) {
         changes = [...changes, change(request, version, at)].slice(-CHANGES_KEPT);
       }
       show();
-      return { created: before === null, changed, head, freed: missing(before?.hooks ?? [], request.hooks) };
+      const dropped = (before?.triggers ?? []).filter((name) => !(request.triggers ?? []).includes(name));
+      return { created: before === null, changed, head, freed: missing(before?.hooks ?? [], request.hooks), dropped };
     },
   );
 

@@ -45,6 +45,8 @@ export interface DefinitionHead {
   /** Grows with every write: hooks keep what the latest revision said. */
   readonly revision: number;
   readonly hooks: readonly HookPlace[];
+  /** Names of all its triggers, so that the next write can delete those that it no longer has. */
+  readonly triggers?: readonly string[];
 }
 
 export type ChangeSource = 'update' | 'sync' | 'proposal_apply' | 'rollback' | 'system';
@@ -85,6 +87,7 @@ export interface PutDefinition {
   readonly enabled: boolean;
   readonly tags: readonly string[];
   readonly hooks: readonly HookPlace[];
+  readonly triggers?: readonly string[];
   readonly source: ChangeSource;
   readonly by?: string;
   readonly notes?: string;
@@ -101,6 +104,8 @@ export interface PutDefinitionAnswer {
   readonly head: DefinitionHead;
   /** Places that the head before had and this one has not. */
   readonly freed: readonly HookPlace[];
+  /** Names of triggers that the head before had and this one has not. */
+  readonly dropped?: readonly string[];
 }
 
 /** Update `remove`. Refused with `not_found` or `hash_mismatch`. */
