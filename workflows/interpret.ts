@@ -106,7 +106,8 @@ class Walk {
     const { organizationId } = this.#state.genesis;
     const execution = { id: workflowId, workflow: program.definition.slug, organizationId };
     const receive = (event: Event): void => {
-      if (event.type !== 'continue') this.#horizon.heard();
+      if (event.type === 'continue') this.#horizon.came();
+      else this.#horizon.heard();
       this.#apply(event);
     };
     this.#effects = new Effects(execution, receive);
@@ -119,6 +120,7 @@ class Walk {
       },
       workflow: program.definition.slug,
       receive,
+      came: () => this.#horizon.came(),
       open: () => openChildren(this.#state),
     });
   }

@@ -46,6 +46,8 @@ export interface ChildrenOptions {
   readonly workflow: string;
   /** Takes an event. Must not throw. */
   readonly receive: (event: Event) => void;
+  /** Something that history has came, although the core may hear nothing of it. */
+  readonly came: () => void;
   /** Children that the core waits for, and that run. */
   readonly open: () => readonly OpenChild[];
 }
@@ -86,6 +88,7 @@ export class Children {
     this.#underway++;
     const gone = (tell: () => void): void => {
       this.#underway--;
+      this.#options.came();
       this.#starting.delete(id);
       if (!starting.cancelled) tell();
     };
@@ -132,6 +135,7 @@ export class Children {
     receive({ type: 'completed', at: Date.now(), id, result: { data: null } });
     const begun = (known: boolean): void => {
       this.#underway--;
+      this.#options.came();
       this.#starting.delete(id);
       if (starting.cancelled) {
         this.#cancelRun(executionId);
@@ -195,6 +199,7 @@ export class Children {
     this.#underway++;
     const done = (): void => {
       this.#underway--;
+      this.#options.came();
     };
     // A child that has ended meanwhile cannot be cancelled, and need not be.
     this.#shield.run(() => getExternalWorkflowHandle(executionId).cancel()).then(done, done);
@@ -212,6 +217,7 @@ export class Children {
     this.#underway++;
     const answered = (data: Json | undefined): void => {
       this.#underway--;
+      this.#options.came();
       this.#asking = false;
       for (const event of childEvents(data, Date.now())) {
         if (event.type === 'childDone') this.#running.delete(event.id);
