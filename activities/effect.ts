@@ -11,7 +11,7 @@ import type { Json } from '../src/template/types.ts';
 import { EffectFailure } from './failure.ts';
 import type { CallbackUrl } from './runs.ts';
 import { type Scrub, scrubOf } from './scrub.ts';
-import { readSecrets, type SecretReader } from './secrets.ts';
+import { readSecret, readSecrets, type SecretReader } from './secrets.ts';
 
 /** Temporal takes payloads of up to 2 MB. */
 export const RESULT_LIMIT_BYTES = 1_900_000;
@@ -26,6 +26,10 @@ export interface EffectContext {
   readonly attempt: number;
   /** For texts that are cut: a secret that is cut in two is no longer found afterwards. */
   readonly scrub: Scrub;
+  /** A secret that stands in no config: a model's key, a server's header. It is scrubbed like those. @throws EffectFailure */
+  secret(name: string, host: string): Promise<string>;
+  /** How far a long effect has come, sent with the next heartbeat. Scrubbed too. */
+  progress(detail: Json): void;
 }
 
 /** `config` has its secrets joined. Throws EffectFailure; everything else becomes `effect_failed`. */
@@ -35,7 +39,7 @@ export interface EffectParts {
   /** Absent where no secret can be read: a config that needs one fails with `secrets_unavailable`. */
   readonly secrets?: SecretReader;
   /** The host that the secrets of this config go to, so far as it is known without them. */
-  readonly hostOf?: (input: EffectInput) => string | undefined;
+  readonly hostOf?: (input: EffectInput) => string | undefined | Promise<string | undefined>;
   /** Absent where this host gives out no callback URLs. */
   readonly callbackUrl?: CallbackUrl;
 }
@@ -46,19 +50,43 @@ export function effect(run: Effect, parts: EffectParts = {}): Activity {
   return async (input) => {
     const { cancellationSignal: signal, info, heartbeat } = Context.current();
     const { attempt } = info;
+    const hidden: string[] = [];
+    let shapes = scrubOf(hidden);
+    const hide = (...values: readonly string[]): void => {
+      hidden.push(...values);
+      shapes = scrubOf(hidden);
+    };
+    const scrub: Scrub = { text: (text) => shapes.text(text), json: (value) => shapes.json(value) };
+    let detail: Json | undefined;
     const beating =
       info.heartbeatTimeoutMs === undefined
         ? undefined
-        : setInterval(() => heartbeat(), info.heartbeatTimeoutMs / HEARTBEATS_PER_TIMEOUT);
-    let scrub = scrubOf([]);
+        : setInterval(
+            () => (detail === undefined ? heartbeat() : heartbeat(scrub.json(detail))),
+            info.heartbeatTimeoutMs / HEARTBEATS_PER_TIMEOUT,
+          );
     try {
-      const secrets = await readSecrets(input, parts.secrets, parts.hostOf?.(input));
+      const secrets = await readSecrets(input, parts.secrets, await parts.hostOf?.(input));
       const callbacks = callbacksOf(input, parts.callbackUrl);
       // What comes back with a callback's token in it would tell the trace how to answer in another's place.
       const tokens = [...callbacks.values()].map((url) => url.slice(url.lastIndexOf('/') + 1));
-      scrub = scrubOf([...secrets.values(), ...callbacks.values(), ...tokens]);
+      hide(...secrets.values(), ...callbacks.values(), ...tokens);
       const config = joinSecrets(input.config, input.secrets, (part) => textOf(part, secrets, callbacks));
-      const { data, meta } = await run(config, { signal, input, attempt, scrub });
+      const context: EffectContext = {
+        signal,
+        input,
+        attempt,
+        scrub,
+        async secret(name, host) {
+          const value = await readSecret(input, parts.secrets, name, host);
+          hide(value);
+          return value;
+        },
+        progress(said) {
+          detail = said;
+        },
+      };
+      const { data, meta } = await run(config, context);
       checkNesting(data);
       const output: EffectOutput = {
         data: scrub.json(data),

@@ -25,21 +25,25 @@ export async function readSecrets(
   for (const { parts } of input.secrets) {
     for (const part of parts) if (typeof part !== 'string' && 'secret' in part) names.add(part.secret);
   }
-  if (names.size === 0) return new Map();
+  const read = async (name: string) => [name, await readSecret(input, reader, name, host)] as const;
+  return new Map(await Promise.all([...names].map(read)));
+}
+
+/** One value, for the run's own workflow. @throws EffectFailure */
+export async function readSecret(
+  input: EffectInput,
+  reader: SecretReader | undefined,
+  name: string,
+  host: string | undefined,
+): Promise<string> {
   if (reader === undefined)
     throw new EffectFailure(
       'secrets_unavailable',
       'This worker has no access to secrets; start it with the master key.',
     );
   const { organizationId, workflow } = input.execution;
-  const use: SecretUse = { workflow, ...(host === undefined ? {} : { host }) };
-  const read = async (name: string) => [name, await readOne(reader, organizationId, name, use)] as const;
-  return new Map(await Promise.all([...names].map(read)));
-}
-
-async function readOne(reader: SecretReader, organizationId: string, name: string, use: SecretUse): Promise<string> {
   try {
-    return await reader.read(organizationId, name, use);
+    return await reader.read(organizationId, name, { workflow, ...(host === undefined ? {} : { host }) });
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? error.code : undefined;
     if (typeof code === 'string' && FINAL.has(code)) throw new EffectFailure(code, (error as Error).message);
