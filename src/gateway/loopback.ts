@@ -4,6 +4,7 @@
  * browser sends one, must be the gateway's own.
  */
 import type { RequestHandler } from 'express';
+import { KEYLESS, setPrincipal } from './principal.ts';
 import { HttpProblem } from './problem.ts';
 
 /** Signature, key or token count there, and callers come from anywhere. */
@@ -30,6 +31,7 @@ export function guardLoopback(): RequestHandler {
         'This gateway has no keys, so pages of other origins may not call it.',
       );
     }
+    setPrincipal(req, KEYLESS);
     next();
   };
 }

@@ -53,7 +53,13 @@ export const BODY_PROBLEMS: readonly ProblemCode[] = [
 export const COMMON_PROBLEMS: readonly ProblemCode[] = ['invalid_request', 'internal_error'];
 /** Of every operation that asks Temporal. */
 export const TEMPORAL_PROBLEMS: readonly ProblemCode[] = ['temporal_unreachable'];
-export const GUARD_PROBLEMS: readonly ProblemCode[] = ['host_not_allowed', 'origin_not_allowed'];
+export const GUARD_PROBLEMS: readonly ProblemCode[] = [
+  'host_not_allowed',
+  'origin_not_allowed',
+  'key_required',
+  'key_invalid',
+  'role_required',
+];
 /** Of every operation that writes. */
 export const WRITE_PROBLEMS: readonly ProblemCode[] = ['outcome_unknown', 'refused'];
 export const LIST_PROBLEMS: readonly ProblemCode[] = ['invalid_cursor', 'invalid_query'];

@@ -1,6 +1,8 @@
 /** How routes are declared: one path, its methods, and 405 for every other. */
 import type { NextFunction, Request, Response, Router } from 'express';
+import { demandRole } from './principal.ts';
 import { HttpProblem } from './problem.ts';
+import { demandOf } from './route-roles.ts';
 
 export type Handler = (req: Request, res: Response, next: NextFunction) => Promise<void> | void;
 export type Method = 'GET' | 'PUT' | 'POST' | 'PATCH' | 'DELETE';
@@ -28,7 +30,11 @@ export function resource(router: Router, path: string, handlers: Handlers, optio
     // Logs name the route, never the path itself, which may hold a token.
     res.locals['route'] = path;
     const handler = handlers[(req.method === 'HEAD' ? 'GET' : req.method) as Method];
-    if (handler !== undefined) return handler(req, res, next);
+    if (handler !== undefined) {
+      const demand = demandOf(req.method, path);
+      if (demand !== 'public') demandRole(req, demand);
+      return handler(req, res, next);
+    }
     if (options.open === true) return next();
     if (req.method === 'OPTIONS') {
       res.status(204).setHeader('allow', allowed).end();

@@ -1,0 +1,64 @@
+/**
+ * What each route asks for: a role, or nothing where a signature, a token or a key of its own counts (`public`). A route
+ * that is not here asks for an admin; a test holds the table complete.
+ */
+import type { Role } from '../definition/access-contract.ts';
+
+export type Demand = Role | 'public';
+
+type Demands = { readonly [method: string]: Demand };
+
+const every = (demand: Demand): Demands => ({
+  GET: demand,
+  POST: demand,
+  PUT: demand,
+  PATCH: demand,
+  DELETE: demand,
+});
+
+export const ROUTE_ROLES: { readonly [path: string]: Demands } = {
+  '/healthz': { GET: 'public' },
+  '/readyz': { GET: 'public' },
+  '/openapi.json': { GET: 'public' },
+  '/schema.json': { GET: 'public' },
+  '/docs': { GET: 'public' },
+  '/docs/:page': { GET: 'public' },
+  '/webhooks/*place': every('public'),
+  '/callbacks/:token': every('public'),
+
+  '/api/workflows': { GET: 'viewer', POST: 'editor' },
+  '/api/workflows/validate': { POST: 'viewer' },
+  '/api/workflows/:slug': { GET: 'viewer', PUT: 'editor', DELETE: 'editor' },
+  '/api/workflows/:slug/executions': { GET: 'viewer' },
+
+  // A definition of one's own is whatever one likes to run: that is an editor's right, also as a dry run.
+  '/api/executions': { GET: 'viewer', POST: 'editor' },
+  '/api/executions/:id': { GET: 'viewer' },
+  '/api/executions/:id/steps': { GET: 'viewer' },
+  '/api/executions/:id/result': { GET: 'viewer' },
+  '/api/executions/:id/approve': { POST: 'approver' },
+  '/api/executions/:id/submit': { POST: 'runner' },
+  '/api/executions/:id/messages/:name': { POST: 'runner' },
+  '/api/executions/:id/cancel': { POST: 'runner' },
+  // Nothing is rolled back.
+  '/api/executions/:id/terminate': { POST: 'editor' },
+  '/api/approvals': { GET: 'viewer' },
+
+  '/api/triggers/manual/run': { POST: 'runner' },
+  '/api/expressions/evaluate': { POST: 'viewer' },
+
+  '/api/secrets': { GET: 'editor' },
+  '/api/secrets/:name': { PUT: 'editor', DELETE: 'editor' },
+};
+
+/** What a route asks for. */
+export function demandOf(method: string, path: string): Demand {
+  return ROUTE_ROLES[path]?.[method === 'HEAD' ? 'GET' : method] ?? 'admin';
+}
+
+const PUBLIC = Object.entries(ROUTE_ROLES)
+  .filter(([, methods]) => Object.values(methods).every((demand) => demand === 'public'))
+  .map(([path]) => new RegExp(`^${path.replace(/[.]/g, '\\.').replace(/:\w+/g, '[^/]+').replace(/\*\w+/g, '.+')}/?$`));
+
+/** Whether an address asks for no key, told before any route is chosen. */
+export const isPublicPath = (path: string): boolean => PUBLIC.some((pattern) => pattern.test(path));
