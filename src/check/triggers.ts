@@ -1,8 +1,10 @@
 /** The definition's triggers: what each type must say, and that no two have one name (language.md §10). */
 import { z } from 'zod';
+import { isTimezone, parseCron } from '../definition/cron.ts';
 import { issueProblems } from '../definition/issues.ts';
 import { below } from '../definition/pointer.ts';
 import type { Definition, TriggerDefinition } from '../definition/types.ts';
+import { parseDuration } from '../template/duration.ts';
 import { parseExpression } from '../template/expression.ts';
 import { parseTemplate } from '../template/template.ts';
 import { TemplateError } from '../template/types.ts';
@@ -70,7 +72,9 @@ function parsed(parse: () => unknown, at: string, problems: Findings['problems']
 
 function buildSchemas(): { readonly [type in TriggerDefinition['type']]: z.ZodType } {
   const secret = z.union([z.string().min(1), z.strictObject({ secretRef: z.string().min(1) })]);
-  const time = z.union([z.number().min(0), z.string().min(1)]);
+  const time = z
+    .union([z.number(), z.string()])
+    .refine((value) => (parseDuration(value)?.ms ?? -1) >= 0, { error: "expected a duration such as '5m' or PT5M" });
   return {
     manual: z.strictObject({}),
     webhook: z.strictObject({
@@ -109,31 +113,42 @@ function buildSchemas(): { readonly [type in TriggerDefinition['type']]: z.ZodTy
         .optional()
         .describe('hmac: the header of the time in seconds, which is signed too and must be recent.'),
     }),
-    schedule: z.strictObject({
-      cron: z
-        .string()
-        .refine(isCron, { error: 'expected five fields such as "0 9 * * 1-5", or a nickname such as @daily' })
-        .describe('Minute, hour, day of month, month, day of week; or a nickname such as @daily.'),
-      timezone: z.string().min(1).max(100).optional().describe('Such as Europe/Berlin. Default: UTC.'),
-      overlap: z
-        .enum(['skip', 'buffer_one', 'buffer_all', 'cancel_other', 'terminate_other', 'allow_all'])
-        .optional()
-        .describe('What becomes of a run whose time comes while the one before still goes.'),
-      jitter: time.optional().describe('Runs begin up to so much later than said.'),
-      catchup: time.optional().describe('How late a time that was missed is still made up for.'),
-      target: z.enum(['workflow', 'orchestrator']).optional().describe('Whom it starts. Default: workflow.'),
-      prompt: z.string().optional().describe('What the orchestrator is asked.'),
-    }),
+    schedule: z
+      .strictObject({
+        cron: z
+          .string()
+          .superRefine((pattern, context) => {
+            const parsed = parseCron(pattern);
+            if ('problem' in parsed) context.addIssue({ code: 'custom', message: parsed.problem });
+          })
+          .describe('Minute, hour, day of month, month, day of week; or a nickname such as @daily.'),
+        timezone: z
+          .string()
+          .max(100)
+          .refine(isTimezone, { error: 'expected the name of a time zone, such as Europe/Berlin' })
+          .optional()
+          .describe('Such as Europe/Berlin. Default: UTC.'),
+        overlap: z
+          .enum(['skip', 'buffer_one', 'buffer_all', 'cancel_other', 'terminate_other', 'allow_all'])
+          .optional()
+          .describe('What becomes of a run whose time comes while the one before still goes. Default: skip.'),
+        jitter: time.optional().describe('Runs begin up to so much later than said.'),
+        catchup: time.optional().describe('How late a time that was missed is still made up for. Default: a year.'),
+        target: z
+          .enum(['workflow', 'orchestrator'])
+          .optional()
+          .describe(
+            'Whom it starts: the workflow (default), or an agent, which is given the prompt: the workflow if it is one, else the workflow `orchestrator`.',
+          ),
+        prompt: z.string().min(1).max(50_000).optional().describe('What the agent is asked.'),
+      })
+      .refine(({ target, prompt }) => target !== 'orchestrator' || prompt !== undefined, {
+        error: 'expected a prompt: it is what the orchestrator is asked',
+        path: ['prompt'],
+      }),
     event: z.strictObject({
       name: z.string().min(1).max(200).describe("The event's name."),
       filter: z.string().optional().describe('An expression over the event: false, and no run is started.'),
     }),
   };
-}
-
-/** The form only; whoever makes the schedule reads the fields. */
-function isCron(pattern: string): boolean {
-  if (/^@(yearly|annually|monthly|weekly|daily|midnight|hourly)$/i.test(pattern.trim())) return true;
-  const fields = pattern.trim().split(/\s+/);
-  return fields.length === 5 && fields.every((field) => /^[0-9A-Za-z*?,/#-]+$/.test(field));
 }

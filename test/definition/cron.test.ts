@@ -1,0 +1,89 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { type CronCalendar, type CronRange, isTimezone, parseCron } from '../../src/definition/cron.ts';
+
+interface Case {
+  cron: string;
+  test: string;
+  from: string;
+  tz?: string;
+  expectedNext?: string[];
+  error?: boolean;
+  never?: boolean;
+}
+
+const cases = JSON.parse(readFileSync(new URL('../cases/cron/croner.json', import.meta.url), 'utf8')) as Case[];
+const MINUTE_MS = 60_000;
+const LONGEST_WALK = 100_000;
+
+const isIn = (ranges: readonly CronRange[], value: number) =>
+  ranges.some(({ start, end, step }) => value >= start && value <= end && (value - start) % step === 0);
+
+const matches = (calendar: CronCalendar, time: Date) =>
+  isIn(calendar.minute, time.getUTCMinutes()) &&
+  isIn(calendar.hour, time.getUTCHours()) &&
+  isIn(calendar.dayOfMonth, time.getUTCDate()) &&
+  isIn(calendar.month, time.getUTCMonth() + 1) &&
+  isIn(calendar.dayOfWeek, time.getUTCDay());
+
+function calendarsOf(pattern: string): readonly CronCalendar[] {
+  const parsed = parseCron(pattern);
+  if ('problem' in parsed) throw new Error(parsed.problem);
+  return parsed.calendars;
+}
+
+describe('cron patterns', () => {
+  const readable = cases.filter(({ error, never, tz }) => error !== true && never !== true && tz === undefined);
+  it.each(readable.map((one) => [`${one.cron} (${one.test})`, one] as const))('%s', (_name, one) => {
+    const calendars = calendarsOf(one.cron);
+    const expected = one.expectedNext!.map((time) => Date.parse(time));
+    const fits = (ms: number) => calendars.some((calendar) => matches(calendar, new Date(ms)));
+    expect(expected.filter((time) => !fits(time))).toEqual([]);
+    const first = Math.floor(Date.parse(one.from) / MINUTE_MS + 1) * MINUTE_MS;
+    const last = Math.min(expected.at(-1)!, first + LONGEST_WALK * MINUTE_MS);
+    const found: number[] = [];
+    for (let time = first; time <= last; time += MINUTE_MS) if (fits(time)) found.push(time);
+    expect(found).toEqual(expected.filter((time) => time <= last));
+  });
+
+  const refused = cases.filter(({ error, never }) => error === true || never === true);
+  it.each(refused.map((one) => [`${one.cron} (${one.test})`, one] as const))('%s is refused', (_name, one) => {
+    expect(parseCron(one.cron)).toEqual({ problem: expect.stringMatching(/\.$/) });
+  });
+
+  it('take Sunday as 0, 7 and a name, also at the end of a range', () => {
+    for (const days of ['0,6', '6-7', 'sat-sun', '6,7', 'SUN,SAT'])
+      expect(
+        calendarsOf(`0 0 * * ${days}`)[0]!
+          .dayOfWeek.flatMap(({ start }) => start)
+          .sort(),
+        days,
+      ).toEqual([0, 6]);
+  });
+
+  it('need either day where both are restricted, which a field that begins with * is not', () => {
+    expect(calendarsOf('0 12 1 * MON')).toHaveLength(2);
+    expect(calendarsOf('0 12 */2 * MON')).toHaveLength(1);
+  });
+
+  it.each([
+    '0 0 L * *',
+    '0 0 15W * *',
+    '0 0 * * 5#2',
+    '1/2/3 * * * *',
+    '1-2-3 * * * *',
+    '0 0 0 * *',
+    '-1 * * * *',
+    '0 0 * FOO *',
+    '* * * * * *',
+  ])('%s says what was expected', (pattern) => {
+    expect(parseCron(pattern)).toEqual({ problem: expect.stringMatching(/xpected/) });
+  });
+});
+
+describe('time zones', () => {
+  it('are those that have a name', () => {
+    expect(['UTC', 'Europe/Berlin', 'America/New_York'].map(isTimezone)).toEqual([true, true, true]);
+    expect(['Mars/Olympus', '', '+02:00'].map(isTimezone)).toEqual([false, false, false]);
+  });
+});
