@@ -33,6 +33,8 @@ export type Config = {
   httpAllow: string[];
   /** Ports of this very stack on this machine, which outgoing requests may never reach. */
   ownPorts: number[];
+  /** Where payloads over 256 KB are kept, and whether new ones are (src/client/blobs.ts). */
+  blobs: { folder: string; isOn: boolean };
   /** How long Temporal keeps closed runs, in days. */
   retentionDays: number;
   temporal: TemporalSettings;
@@ -118,10 +120,22 @@ export const SETTINGS = z.object({
     .transform((text) => listOf(text).map(Number))
     .default([])
     .describe('Ports of this stack on this machine, which http steps may never reach; `start` sets them.'),
+  SIGNALBOX_BLOBS: z
+    .string()
+    .optional()
+    .describe(
+      'The folder for payloads over 256 KB, which gateway and workers must share; `off` leaves them in Temporal. Without it: `blobs` in the data folder.',
+    ),
   SIGNALBOX_RETENTION_DAYS: wholeNumber(1, 3_650)
     .default(30)
     .describe('How many days Temporal keeps runs that have ended.'),
 });
+
+/** Where it is switched off, what was kept before is still found in the usual place. */
+function blobsOf(setting: string | undefined, dataDir: string): Config['blobs'] {
+  const isOn = setting !== 'off';
+  return { folder: resolve(setting !== undefined && isOn ? setting : join(dataDir, 'blobs')), isOn };
+}
 
 /** An empty variable counts as one that is not set, as Compose files and CI write them. */
 function withoutEmpty(env: NodeJS.ProcessEnv): Record<string, string> {
@@ -176,6 +190,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
     bashAllowed: values.SIGNALBOX_BASH === '1',
     httpAllow: values.SIGNALBOX_HTTP_ALLOW,
     ownPorts: values.SIGNALBOX_OWN_PORTS,
+    blobs: blobsOf(values.SIGNALBOX_BLOBS, values.SIGNALBOX_DATA),
     retentionDays: values.SIGNALBOX_RETENTION_DAYS,
     temporal: temporalSettings(present),
   };

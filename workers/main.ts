@@ -8,6 +8,7 @@ import { connectionOptions } from '../src/client/connect.ts';
 import { dataConverterOf } from '../src/client/data-converter.ts';
 import { ConfigError, readConfig } from '../src/config.ts';
 import { interpreterOptions } from '../workflows/run-limit.ts';
+import { keepBlobsSwept } from './blobs.ts';
 import { runsOver } from './runs.ts';
 import { secretsOver } from './secrets.ts';
 
@@ -72,6 +73,7 @@ async function main(): Promise<void> {
   process.on('disconnect', () => end('its parent is gone'));
 
   const running = worker.run();
+  keepBlobsSwept(connection, config, log);
   log.info({ taskQueue: config.taskQueue, namespace: config.temporal.namespace }, 'The worker is ready.');
   process.send?.('ready');
   if (forked && !process.connected) end('its parent is gone');

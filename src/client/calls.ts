@@ -13,6 +13,7 @@ import {
 import { ApplicationFailure, WorkflowNotFoundError } from '@temporalio/common';
 import type { Json } from '../template/types.ts';
 import type { Access } from './access.ts';
+import { BLOB_UNAVAILABLE } from './blobs.ts';
 import { ClientError } from './errors.ts';
 
 /** Past this a write's outcome is unknown (design.md §4), and a read's Temporal is taken for unreachable. */
@@ -34,7 +35,7 @@ const GRPC = {
 } as const;
 
 /** Reads once more while Temporal is busy or away, at most READ_MS. */
-export function read<T>(access: Access, act: () => Promise<T>): Promise<T> {
+export function read<T>(access: Pick<Access, 'client'>, act: () => Promise<T>): Promise<T> {
   return attempt(access, READ_MS, false, act);
 }
 
@@ -53,7 +54,12 @@ export function writeAlong<T>(access: Access, act: () => Promise<T>): Promise<T>
   return attempt(access, WRITE_MS, true, act);
 }
 
-async function attempt<T>(access: Access, withinMs: number, isWrite: boolean, act: () => Promise<T>): Promise<T> {
+async function attempt<T>(
+  access: Pick<Access, 'client'>,
+  withinMs: number,
+  isWrite: boolean,
+  act: () => Promise<T>,
+): Promise<T> {
   const deadline = Date.now() + withinMs;
   for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)) {
     try {
@@ -90,6 +96,8 @@ export function translated(error: unknown, isWrite: boolean): unknown {
   if (error instanceof WorkflowNotFoundError) {
     return new ClientError('not_found', 'There is nothing with that id, or it has ended.', { cause: error });
   }
+  const blob = blobFailureOf(error);
+  if (blob !== undefined) return new ClientError('blob_unavailable', blob.message, { cause: error });
   const grpc = grpcOf(error);
   const isLate =
     error instanceof WorkflowUpdateRPCTimeoutOrCancelledError ||
@@ -121,6 +129,14 @@ export function translated(error: unknown, isWrite: boolean): unknown {
 export function grpcOf(error: unknown): { code: number; details: string } | undefined {
   for (let at: unknown = error, depth = 0; at instanceof Error && depth < 5; at = at.cause, depth++) {
     if (isGrpcServiceError(at)) return { code: at.code, details: at.details ?? '' };
+  }
+  return undefined;
+}
+
+/** What the data converter failed with (blobs.ts). */
+function blobFailureOf(error: unknown): ApplicationFailure | undefined {
+  for (let at: unknown = error, depth = 0; at instanceof Error && depth < 5; at = at.cause, depth++) {
+    if (at instanceof ApplicationFailure && at.type === BLOB_UNAVAILABLE) return at;
   }
   return undefined;
 }

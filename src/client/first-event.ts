@@ -9,7 +9,8 @@ import {
 // The package is CommonJS without named exports: its values come by the default, its types by name.
 import proto, { type temporal } from '@temporalio/proto';
 import type { Access } from './access.ts';
-import { read, translated } from './calls.ts';
+import { translated } from './calls.ts';
+import { type HistoryPage, type HistoryRequest, historyPage, withBlobs } from './history-page.ts';
 
 type HistoryEvent = temporal.api.history.v1.IHistoryEvent;
 
@@ -26,13 +27,7 @@ export const firstRunId = (description: WorkflowExecutionDescription): string =>
   description.raw.workflowExecutionInfo?.firstRunId || description.runId;
 
 async function firstPage(access: Access, execution: { workflowId: string; runId?: string }): Promise<HistoryEvent[]> {
-  const response = await read(access, () =>
-    access.client.workflowService.getWorkflowExecutionHistory({
-      namespace: access.namespace,
-      execution,
-      maximumPageSize: 1,
-    }),
-  );
+  const response = await historyPage(access, { namespace: access.namespace, execution, maximumPageSize: 1 });
   return response.history?.events ?? [];
 }
 
@@ -61,26 +56,28 @@ export async function readClosing(
     waitNewEvent: waitMs > 0,
     skipArchival: true,
   };
-  const ask = () => access.client.workflowService.getWorkflowExecutionHistory(request);
-  const response = waitMs > 0 ? await longPoll(access, waitMs, signal, ask) : await read(access, ask);
+  const response = waitMs > 0 ? await longPoll(access, waitMs, signal, request) : await historyPage(access, request);
   const event = response?.history?.events?.at(-1);
   return event ? decodeClosing(access, event) : undefined;
 }
 
-async function longPoll<T>(
+async function longPoll(
   access: Access,
   waitMs: number,
   signal: AbortSignal | undefined,
-  ask: () => Promise<T>,
-): Promise<T | undefined> {
+  request: HistoryRequest,
+): Promise<HistoryPage | undefined> {
   const { client } = access;
-  const bounded = () => client.withDeadline(Date.now() + waitMs, ask);
+  const bounded = () =>
+    client.withDeadline(Date.now() + waitMs, () => client.workflowService.getWorkflowExecutionHistory(request));
+  let page: HistoryPage;
   try {
-    return await (signal ? client.withAbortSignal(signal, bounded) : bounded());
+    page = await (signal ? client.withAbortSignal(signal, bounded) : bounded());
   } catch (error) {
     if (isOver(error)) return undefined;
     throw translated(error, false);
   }
+  return withBlobs(access, page);
 }
 
 /** DEADLINE_EXCEEDED, or CANCELLED since the caller went away. */

@@ -14,6 +14,7 @@ import type { Json } from '../template/types.ts';
 import type { Access } from './access.ts';
 import { read } from './calls.ts';
 import { ClientError, hasCode } from './errors.ts';
+import { historyPage } from './history-page.ts';
 import { plainEvent } from './trace-events.ts';
 
 /** One visit of a step (design.md §5, "step"). Times are ISO 8601. */
@@ -184,14 +185,12 @@ async function* eventsOf(
 ): AsyncGenerator<temporal.api.history.v1.IHistoryEvent> {
   let nextPageToken: Uint8Array = new Uint8Array();
   do {
-    const page = await read(access as Access, () =>
-      access.client.workflowService.getWorkflowExecutionHistory({
-        namespace: access.namespace,
-        execution: { workflowId, runId },
-        maximumPageSize: EVENTS_PER_PAGE,
-        nextPageToken,
-      }),
-    );
+    const page = await historyPage(access, {
+      namespace: access.namespace,
+      execution: { workflowId, runId },
+      maximumPageSize: EVENTS_PER_PAGE,
+      nextPageToken,
+    });
     yield* page.history?.events ?? [];
     nextPageToken = page.nextPageToken ?? new Uint8Array();
   } while (nextPageToken.length > 0);
@@ -203,7 +202,7 @@ interface Described {
 }
 
 async function describe(access: Reading, workflowId: string, runId: string | undefined): Promise<Described> {
-  const described = await read(access as Access, () =>
+  const described = await read(access, () =>
     access.client.workflowService.describeWorkflowExecution({
       namespace: access.namespace,
       execution: { workflowId, ...(runId === undefined ? {} : { runId }) },

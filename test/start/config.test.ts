@@ -25,6 +25,7 @@ describe('settings', () => {
       bashAllowed: false,
       httpAllow: [],
       ownPorts: [],
+      blobs: { folder: resolve('.signalbox/blobs'), isOn: true },
       retentionDays: 30,
       temporal: { namespace: 'signalbox' },
     });

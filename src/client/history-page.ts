@@ -1,0 +1,29 @@
+/** History as the server gives it, with the payloads that are kept outside it (blobs.ts) put back in their places. */
+import {
+  extstoreInboundOptions,
+  visit,
+  walkGetWorkflowExecutionHistoryResponse,
+} from '@temporalio/common/lib/internal-non-workflow/index.js';
+import type { temporal } from '@temporalio/proto';
+import type { Access } from './access.ts';
+import { read, translated } from './calls.ts';
+
+export type HistoryRequest = temporal.api.workflowservice.v1.IGetWorkflowExecutionHistoryRequest;
+export type HistoryPage = temporal.api.workflowservice.v1.IGetWorkflowExecutionHistoryResponse;
+
+/** One page. @throws ClientError `not_found`, `temporal_unreachable`, `blob_unavailable`. */
+export async function historyPage(access: Pick<Access, 'client'>, request: HistoryRequest): Promise<HistoryPage> {
+  const page = await read(access, () => access.client.workflowService.getWorkflowExecutionHistory(request));
+  return withBlobs(access, page);
+}
+
+/** The page itself, changed in place. @throws ClientError `blob_unavailable`. */
+export async function withBlobs(access: Pick<Access, 'client'>, page: HistoryPage): Promise<HistoryPage> {
+  const { externalStorage } = access.client.options.loadedDataConverter;
+  try {
+    await visit(page, walkGetWorkflowExecutionHistoryResponse, extstoreInboundOptions(externalStorage));
+    return page;
+  } catch (error) {
+    throw translated(error, false);
+  }
+}
