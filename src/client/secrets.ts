@@ -2,18 +2,10 @@
  * An organization's secrets. They are sealed here, in the gateway or in an activity, and only ciphertext reaches Temporal
  * (E7). Where a secret may be used, hosts and workflows, is sealed with it: whoever changes the lists in Temporal spoils it.
  */
-import {
-  type DeleteEntry,
-  ORGANIZATION_WORKFLOW,
-  type OrganizationStart,
-  type PutEntry,
-  type SealedSecret,
-} from '../definition/actors.ts';
-import type { JsonObject } from '../definition/types.ts';
+import type { SealedSecret } from '../definition/actors.ts';
 import type { Access } from './access.ts';
-import { type Actor, describe, readMemo, writeOrStart, writeTo } from './actor-calls.ts';
 import { ClientError, hasCode } from './errors.ts';
-import { organizationId as organizationActorId } from './ids.ts';
+import { deleteEntry, listEntries, putEntry, readEntry } from './organization-entries.ts';
 import { seal, unseal } from './seal.ts';
 
 const COLLECTION = 'secrets';
@@ -58,26 +50,14 @@ export async function putSecret(
     ...bounds,
     updatedAt: new Date().toISOString(),
   };
-  const { created } = await writeOrStart<OrganizationStart, PutEntry, { created: boolean }>(
-    access,
-    actor(access, org),
-    'put',
-    {
-      collection: COLLECTION,
-      name,
-      value: entry as unknown as JsonObject,
-    },
-  );
+  const { created } = await putEntry(access, org, COLLECTION, name, entry);
   return { created, secret: summary(name, entry) };
 }
 
 /** @throws ClientError `not_found`. */
 export async function deleteSecret(access: Access, org: string, name: string): Promise<void> {
   try {
-    await writeTo<DeleteEntry, { deleted: boolean }>(access, organizationActorId(org), 'delete', {
-      collection: COLLECTION,
-      name,
-    });
+    await deleteEntry(access, org, COLLECTION, name);
   } catch (error) {
     if (hasCode(error, 'not_found')) throw new ClientError('not_found', `There is no secret called ${name}.`);
     throw error;
@@ -86,13 +66,8 @@ export async function deleteSecret(access: Access, org: string, name: string): P
 
 /** All secrets by name, without values. */
 export async function listSecrets(access: Access, org: string): Promise<SecretSummary[]> {
-  const description = await describe(access, organizationActorId(org));
-  const found: SecretSummary[] = [];
-  for (const [field, entry] of Object.entries(description?.memo ?? {})) {
-    if (field.startsWith(`${COLLECTION}/`))
-      found.push(summary(field.slice(COLLECTION.length + 1), entry as SealedSecret));
-  }
-  return found.sort((a, b) => (a.name < b.name ? -1 : 1));
+  const entries = await listEntries<SealedSecret>(access, org, COLLECTION);
+  return entries.map(([name, entry]) => summary(name, entry));
 }
 
 /**
@@ -101,7 +76,7 @@ export async function listSecrets(access: Access, org: string): Promise<SecretSu
  * (sealed under another master key).
  */
 export async function readSecret(access: Access, org: string, name: string, use: SecretUse): Promise<string> {
-  const entry = await readMemo<SealedSecret>(access, organizationActorId(org), `${COLLECTION}/${name}`);
+  const entry = await readEntry<SealedSecret>(access, org, COLLECTION, name);
   if (entry === undefined) {
     throw new ClientError(
       'secret_not_found',
@@ -166,9 +141,3 @@ function covers(allowed: string, host: string): boolean {
   if (wanted.startsWith('*.')) return given.endsWith(wanted.slice(1)) || withoutPort.endsWith(wanted.slice(1));
   return wanted === given || wanted === withoutPort;
 }
-
-const actor = (access: Access, org: string): Actor<OrganizationStart> => ({
-  workflowId: organizationActorId(org),
-  workflowType: ORGANIZATION_WORKFLOW,
-  start: { organizationId: org, historyLimit: access.historyLimit },
-});

@@ -192,7 +192,14 @@ export const HOOK_REST_MS = 24 * 60 * 60 * 1000;
  * `org.{org}`: named entries in a few collections. The memo has one field for each, `{collection}/{name}`, so that a
  * write of one costs the size of one. Secrets are sealed before they come here.
  */
-export const ORGANIZATION_COLLECTIONS = ['secrets'] as const;
+export const ORGANIZATION_COLLECTIONS = [
+  'secrets',
+  'models',
+  'mcp-servers',
+  'mcp-tools',
+  'keys',
+  'organizations',
+] as const;
 export type OrganizationCollection = (typeof ORGANIZATION_COLLECTIONS)[number];
 
 export interface OrganizationState {
@@ -217,6 +224,16 @@ export interface DeleteEntry {
   readonly key: string;
   readonly collection: OrganizationCollection;
   readonly name: string;
+}
+
+/** Update `amend`: members of an entry that is there. Refused with `not_found`, `entry_changed`. */
+export interface AmendEntry {
+  readonly key: string;
+  readonly collection: OrganizationCollection;
+  readonly name: string;
+  readonly members: JsonObject;
+  /** What the entry must still say. */
+  readonly expect?: JsonObject;
 }
 
 /** All entries of an organization together stand in one memo, which Temporal keeps below 2 MB. */

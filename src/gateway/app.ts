@@ -11,6 +11,7 @@ import { expressionRoutes } from './expressions.ts';
 import { healthRoutes } from './health.ts';
 import { guardLoopback } from './loopback.ts';
 import { manualRunRoutes } from './manual-run.ts';
+import { modelRoutes } from './models.ts';
 import { openApiRoutes } from './openapi.ts';
 import { asProblem, HttpProblem, sendProblem } from './problem.ts';
 import { logRequests } from './request-log.ts';
@@ -45,6 +46,7 @@ export function buildApp(gateway: Gateway): Express {
   manualRunRoutes(app, gateway);
   expressionRoutes(app);
   secretRoutes(app, gateway);
+  modelRoutes(app, gateway);
   webhookRoutes(app, gateway);
   callbackRoutes(app, gateway);
 

@@ -2,6 +2,7 @@
 import { nameText } from './door.ts';
 import * as answers from './openapi-answers.ts';
 import { executionOperations } from './openapi-executions.ts';
+import { modelOperations } from './openapi-models.ts';
 import { type Operation, WRITE_PROBLEMS } from './openapi-operation.ts';
 import { expressionOperations, secretOperations, workflowOperations } from './openapi-workflows.ts';
 import type { Method } from './resource.ts';
@@ -157,6 +158,7 @@ export const operations: readonly Operation[] = [
   ...workflowOperations,
   ...executionOperations,
   ...secretOperations,
+  ...modelOperations,
   ...expressionOperations,
   ...webhooks,
   ...callbacks,

@@ -49,6 +49,8 @@ export const ROUTE_ROLES: { readonly [path: string]: Demands } = {
 
   '/api/secrets': { GET: 'editor' },
   '/api/secrets/:name': { PUT: 'editor', DELETE: 'editor' },
+  '/api/models': { GET: 'viewer' },
+  '/api/models/:name': { GET: 'viewer', PUT: 'editor', DELETE: 'editor' },
 };
 
 /** What a route asks for. */

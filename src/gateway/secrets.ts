@@ -1,11 +1,11 @@
 /** `/api/secrets`: stored encrypted, listed by name, and never answered (E7). */
 import type { Router } from 'express';
 import { z } from 'zod';
-import { readCursor, writeCursor } from '../client/cursor.ts';
 import { deleteSecret, LONGEST_SECRET_BYTES, listSecrets, putSecret } from '../client/secrets.ts';
 import { bodyAs } from './body.ts';
 import type { Gateway } from './context.ts';
 import { checked, nameText, pageQuery, queryAs, slugText } from './door.ts';
+import { namedPage } from './named-page.ts';
 import { principalOf } from './principal.ts';
 import { resource } from './resource.ts';
 
@@ -26,26 +26,15 @@ export const secretBody = z.strictObject({
 
 export const secretListQuery = z.strictObject(pageQuery());
 
-const LIST = 'secrets';
-
 export function secretRoutes(router: Router, gateway: Gateway): void {
   const { access } = gateway;
-  const { cursors } = access.keys;
 
   resource(router, '/api/secrets', {
     GET: async (req, res) => {
-      const { limit, cursor } = queryAs(req, secretListQuery);
+      const page = queryAs(req, secretListQuery);
       const { organizationId } = principalOf(req);
-      const after =
-        cursor === undefined ? '' : Buffer.from(readCursor(cursors, `${LIST} ${organizationId}`, cursor)).toString();
-      const rest = (await listSecrets(access, organizationId)).filter((secret) => secret.name > after);
-      const items = rest.slice(0, limit);
-      const last = items.at(-1);
-      const hasMore = rest.length > items.length && last !== undefined;
-      res.json({
-        items,
-        ...(hasMore ? { nextCursor: writeCursor(cursors, `${LIST} ${organizationId}`, Buffer.from(last.name)) } : {}),
-      });
+      const secrets = await listSecrets(access, organizationId);
+      res.json(namedPage(gateway, 'secrets', organizationId, secrets, page));
     },
   });
 

@@ -1,0 +1,79 @@
+/** The models of an organization, and what using one costs: the contract between their store, the activities and the runs. */
+
+export const MODEL_PROVIDERS = ['openai', 'anthropic', 'google', 'openai-compatible'] as const;
+export type ModelProvider = (typeof MODEL_PROVIDERS)[number];
+
+/** In USD for a million tokens. */
+export interface ModelPrices {
+  readonly input: number;
+  readonly output: number;
+  /** Of input that the provider had in its cache; as `input` if not said. */
+  readonly cachedInput?: number;
+}
+
+/** What is stored under a model's name. */
+export interface ModelEntry {
+  readonly provider: ModelProvider;
+  /** As the provider calls it. */
+  readonly model: string;
+  /** Where the provider's API is; its own address if not said. An openai-compatible provider has none of its own. */
+  readonly baseUrl?: string;
+  /** The name of the organization's secret that holds the API key. */
+  readonly apiKeySecret?: string;
+  readonly prices?: ModelPrices;
+  /** ISO 8601. The model that was made the default last is the default. */
+  readonly defaultSince?: string;
+  /** ISO 8601. */
+  readonly updatedAt: string;
+}
+
+/** What calls have used. `key_type` is the provider; a model without prices costs 0. */
+export interface Usage {
+  readonly input_tokens: number;
+  readonly output_tokens: number;
+  /** Of the input tokens. */
+  readonly cached_input_tokens: number;
+  readonly usd_cost: number;
+}
+
+/** A run's costs for one kind of key (document 004). */
+export interface Cost extends Usage {
+  readonly key_type: string;
+}
+
+/** What an activity says that it has used, as `meta.usage` of its result or `usage` in the details of its failure. */
+export interface ModelUsage extends Cost {
+  /** The model's name in the organization. */
+  readonly model: string;
+}
+
+/** Amounts of USD are sums of many small ones: so many digits count. */
+const USD_DIGITS = 1e9;
+
+export function addUsage(a: Usage, b: Usage): Usage {
+  return {
+    input_tokens: a.input_tokens + b.input_tokens,
+    output_tokens: a.output_tokens + b.output_tokens,
+    cached_input_tokens: a.cached_input_tokens + b.cached_input_tokens,
+    usd_cost: usd(a.usd_cost + b.usd_cost),
+  };
+}
+
+export function usd(amount: number): number {
+  return Math.round(amount * USD_DIGITS) / USD_DIGITS;
+}
+
+/** The usage that a result's meta, or a failure's details, tell of; undefined where there is none of this shape. */
+export function usageIn(value: unknown): ModelUsage | undefined {
+  const usage = memberOf(value, 'usage');
+  const { key_type, model, input_tokens, output_tokens, cached_input_tokens, usd_cost } = (usage ?? {}) as ModelUsage;
+  if (typeof key_type !== 'string' || typeof model !== 'string') return undefined;
+  const numbers = [input_tokens, output_tokens, cached_input_tokens, usd_cost];
+  if (!numbers.every((number) => Number.isFinite(number) && number >= 0)) return undefined;
+  return { key_type, model, input_tokens, output_tokens, cached_input_tokens, usd_cost };
+}
+
+function memberOf(value: unknown, name: string): unknown {
+  if (value === null || typeof value !== 'object' || !Object.hasOwn(value, name)) return undefined;
+  return (value as { readonly [name: string]: unknown })[name];
+}
