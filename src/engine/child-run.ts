@@ -2,11 +2,10 @@
  * The runs that a run starts (design.md §3): their ids, and what is heard of them. The id comes from the parent's, its
  * start and the visit's path, so a retry, a reset and a fold of the history find the same child.
  */
-import { sha256 } from '@noble/hashes/sha2.js';
-import { bytesToHex } from '@noble/hashes/utils.js';
 import type { EndedChild } from '../definition/children.ts';
 import type { RunError } from '../definition/run.ts';
 import type { JsonObject } from '../definition/types.ts';
+import { idPart, shortHash } from '../definition/workflow-ids.ts';
 import type { Json } from '../template/types.ts';
 import type { Event, Genesis } from './protocol.ts';
 
@@ -15,10 +14,6 @@ export const CHILDREN = '$children';
 /** And the timer between two such looks, which the core hears nothing of. */
 export const CHILDREN_CLOCK = '$children-clock';
 
-/** What stands in ids as it is written (src/client/ids.ts does the same). */
-const PLAIN = /^[A-Za-z0-9][A-Za-z0-9_-]{0,99}$/;
-const HASH_DIGITS = 32;
-
 /** The execution id of the child that the command `id` of this run starts: `run.{org}.{workflow}.child-{hash}`. */
 export function childRunId(
   parent: Pick<Genesis, 'executionId' | 'organizationId' | 'startedAt'>,
@@ -26,7 +21,7 @@ export function childRunId(
   workflow: string,
 ): string {
   const place = shortHash(parent.executionId, String(parent.startedAt), id);
-  return `run.${part(parent.organizationId)}.${part(workflow)}.child-${place}`;
+  return `run.${idPart(parent.organizationId)}.${idPart(workflow)}.child-${place}`;
 }
 
 /** The events that the activity's answer stands for: the shell and the fold take them alike (E6). */
@@ -44,14 +39,6 @@ export function childEvents(data: unknown, at: number): Event[] {
 /** What a child tells its parent when it ends: the payload of the signal `childDone`. */
 export function childDoneSignal(path: string, ended: { output: Json } | { error: RunError }): JsonObject {
   return 'error' in ended ? { path, error: { ...ended.error } as JsonObject } : { path, output: ended.output };
-}
-
-function part(text: string): string {
-  return PLAIN.test(text) ? text : `h-${shortHash(text)}`;
-}
-
-function shortHash(...parts: readonly string[]): string {
-  return bytesToHex(sha256(new TextEncoder().encode(JSON.stringify(parts)))).slice(0, HASH_DIGITS);
 }
 
 function isObject(value: unknown): value is { [key: string]: unknown } {

@@ -1,0 +1,120 @@
+/**
+ * The actor `gate.{org}.{hash}`: how many runs go at once (design.md §4; language.md §1, concurrency). It holds a lease for
+ * each run that goes, and a queue of those that wait. The contract between the runs and src/client, which ask it, and
+ * workflows/gate.ts, where it lives. JSON only.
+ *
+ * A run asks its gates by itself, at its start, so nothing waits in a queue that does not exist. Only gates that refuse are
+ * asked before the run is started: their answer is the caller's. Such a lease may be of a run that never came to be, when its
+ * starter died in between; the gate looks after all its holders, and takes back what is held by nobody.
+ */
+import type { ActorStart, RememberedAnswers } from './actors.ts';
+
+export const GATE_WORKFLOW = 'gate';
+
+/** What is limited: the runs of a definition (of one key), of a user, of an organization, of the whole host. */
+export type GateScope = 'workflow' | 'user' | 'organization' | 'global';
+
+/** What becomes of one run too many. */
+export type Overflow = 'queue' | 'reject' | 'cancel-oldest' | 'cancel-newest';
+
+/** One limit that a run is under. */
+export interface GateWanted {
+  /** Workflow id of the gate. */
+  readonly gate: string;
+  readonly scope: GateScope;
+  readonly limit: number;
+  readonly overflow: Overflow;
+  /** How cancel-oldest ends a run. `abort` also rolls back what is to be rolled back: mode restart. Default: cancel. */
+  readonly evict?: 'cancel' | 'abort';
+  /** Groups take turns in the queue. */
+  readonly group: string;
+  /** The run held its lease before it was started. */
+  readonly taken?: true;
+}
+
+/** Update `take`, asked as often as one likes: the lease or the place of a run is one. Refused with `limit_reached`, `queue_full`. */
+export interface TakeSlot {
+  readonly key: string;
+  readonly run: string;
+  readonly limit: number;
+  readonly overflow: Overflow;
+  readonly evict?: 'cancel' | 'abort';
+  readonly group: string;
+  /** Holders that the asker has seen closed: their leases are free. */
+  readonly gone?: readonly string[];
+}
+
+export type TakeAnswer = { readonly as: 'granted' } | { readonly as: 'waiting'; readonly since: string };
+
+/** The details of `limit_reached`. `holders`: some of those that hold a lease, those that are ending first. */
+export type LimitReached = { limit: number; active: number; waiting: number; holders: string[] };
+
+/** What one gate said to one run: the answer to its take, or its refusal. */
+export type SlotAnswer =
+  | { readonly gate: string; readonly as: 'granted' }
+  | { readonly gate: string; readonly as: 'waiting'; readonly since: string }
+  | { readonly gate: string; readonly as: 'refused'; readonly code: string; readonly message: string }
+  | { readonly gate: string; readonly as: 'dropped' };
+
+export interface Lease {
+  readonly run: string;
+  /** Epoch milliseconds. */
+  readonly since: number;
+  /** Order of arrival. */
+  readonly seq: number;
+  /** It has said that it is ending, or was asked to end; until it has, the slot is taken. */
+  ending?: true;
+}
+
+export interface Waiting {
+  readonly run: string;
+  readonly since: number;
+  readonly seq: number;
+  readonly group: string;
+}
+
+export interface GateState {
+  /** As the latest asker had it. */
+  readonly limit: number;
+  readonly leases: readonly Lease[];
+  readonly queue: readonly Waiting[];
+  /** Group → when it was served last, as a count of grants. */
+  readonly turns: { readonly [group: string]: number };
+  readonly seq: number;
+}
+
+export interface GateStart extends ActorStart {
+  readonly scope: GateScope;
+  readonly carried?: { readonly book: GateState; readonly answers: RememberedAnswers };
+}
+
+/** Signal `release`: the run is about to end. */
+export interface ReleaseSlot {
+  readonly run: string;
+}
+
+/** Signal `granted` to a run that waited. */
+export interface SlotGranted {
+  readonly gate: string;
+}
+
+/** Query `order`: the runs that wait, in the order in which they would go on; at most MOST_ORDERED. */
+export type QueueOrder = readonly string[];
+
+/** The activity `describeHolders`: which of the runs are closed, and which Temporal does not know. */
+export interface HolderQuestion {
+  readonly runs: readonly string[];
+  /** How long to wait for those that are about to end. */
+  readonly patienceMs: number;
+}
+export interface HolderAnswer {
+  readonly closed: readonly string[];
+  readonly missing: readonly string[];
+}
+
+/** Leases and places of one gate together: they are carried in one payload of at most 2 MB. */
+export const MOST_HELD = 8_000;
+export const MOST_ORDERED = 1_000;
+export const MOST_HOLDERS_SHOWN = 50;
+/** A lease of a run that does not exist is taken back after this: a start takes 10 seconds at most. */
+export const ABANDONED_MS = 60_000;
