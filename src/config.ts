@@ -25,6 +25,12 @@ export type Config = {
   dataDir: string;
   /** 32 bytes, when given by the environment; else see loadMasterKey. */
   masterKey?: Uint8Array;
+  /** Master keys of before, latest first: what they sealed and signed is still read. */
+  formerMasterKeys: Uint8Array[];
+  /** An admin's API key of `default` that is given by the environment, and is not stored. */
+  adminKey?: string;
+  /** Whether all of Temporal's payloads are encrypted (src/client/codec.ts). */
+  codec: boolean;
   taskQueue: string;
   /** Events after which a run continues as new. */
   historyLimit: number;
@@ -35,6 +41,8 @@ export type Config = {
   ownPorts: number[];
   /** Where payloads over 256 KB are kept, and whether new ones are (src/client/blobs.ts). */
   blobs: { folder: string; isOn: boolean };
+  /** For e-mails of steps that name no server or sender of their own. */
+  mail: { smtpUrl?: string; from?: string };
   /** How long Temporal keeps closed runs, in days. */
   retentionDays: number;
   temporal: TemporalSettings;
@@ -94,6 +102,25 @@ export const SETTINGS = z.object({
     .describe(
       '32 bytes as base64 or hex, which encrypt secrets and sign tokens. Without it one is made, and kept in the data folder.',
     ),
+  SIGNALBOX_FORMER_MASTER_KEYS: z
+    .string()
+    .transform(listOf)
+    .pipe(z.array(masterKey))
+    .default([])
+    .describe(
+      'Master keys of before, the latest first, divided by commas: what they encrypted and signed is still read. `signalbox keys reseal` encrypts it anew.',
+    ),
+  SIGNALBOX_ADMIN_KEY: z
+    .string()
+    .regex(/^[\x21-\x7e]{32,200}$/, 'expected 32 to 200 visible characters; make one with `openssl rand -hex 32`.')
+    .optional()
+    .describe(
+      "An admin's API key that is not stored: with it the gateway may serve other interfaces before a key was made.",
+    ),
+  SIGNALBOX_CODEC: z
+    .enum(['0', '1'], { error: 'expected 1 (payloads are encrypted) or 0.' })
+    .default('0')
+    .describe("1 encrypts all of Temporal's payloads under the master key; gateway and workers must agree."),
   SIGNALBOX_TASK_QUEUE: z
     .string()
     .max(200, 'expected at most 200 characters.')
@@ -126,6 +153,21 @@ export const SETTINGS = z.object({
     .describe(
       'The folder for payloads over 256 KB, which gateway and workers must share; `off` leaves them in Temporal. Without it: `blobs` in the data folder.',
     ),
+  SIGNALBOX_SMTP_URL: z
+    .url({
+      protocol: /^smtps?$/,
+      error: 'expected smtp:// or smtps://, such as smtp://user:password@mail.example.com:587.',
+    })
+    .optional()
+    .describe(
+      'The SMTP server for e-mails of steps that name none; `?encryption=none` allows a password without TLS. It may be a private address.',
+    ),
+  SIGNALBOX_MAIL_FROM: z
+    .string()
+    .max(320, 'expected an e-mail address.')
+    .regex(/^[^@]+@[^@\s]+$/, 'expected an e-mail address, such as Signalbox <signalbox@example.com>.')
+    .optional()
+    .describe('The sender of e-mails of steps that name none.'),
   SIGNALBOX_RETENTION_DAYS: wholeNumber(1, 3_650)
     .default(30)
     .describe('How many days Temporal keeps runs that have ended.'),
@@ -185,12 +227,19 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
     ...(values.SIGNALBOX_PUBLIC_URL === undefined ? {} : { publicUrl: values.SIGNALBOX_PUBLIC_URL }),
     dataDir: resolve(values.SIGNALBOX_DATA),
     ...(values.SIGNALBOX_MASTER_KEY === undefined ? {} : { masterKey: values.SIGNALBOX_MASTER_KEY }),
+    formerMasterKeys: values.SIGNALBOX_FORMER_MASTER_KEYS,
+    ...(values.SIGNALBOX_ADMIN_KEY === undefined ? {} : { adminKey: values.SIGNALBOX_ADMIN_KEY }),
+    codec: values.SIGNALBOX_CODEC === '1',
     taskQueue: values.SIGNALBOX_TASK_QUEUE,
     historyLimit: values.SIGNALBOX_HISTORY_LIMIT,
     bashAllowed: values.SIGNALBOX_BASH === '1',
     httpAllow: values.SIGNALBOX_HTTP_ALLOW,
     ownPorts: values.SIGNALBOX_OWN_PORTS,
     blobs: blobsOf(values.SIGNALBOX_BLOBS, values.SIGNALBOX_DATA),
+    mail: {
+      ...(values.SIGNALBOX_SMTP_URL === undefined ? {} : { smtpUrl: values.SIGNALBOX_SMTP_URL }),
+      ...(values.SIGNALBOX_MAIL_FROM === undefined ? {} : { from: values.SIGNALBOX_MAIL_FROM }),
+    },
     retentionDays: values.SIGNALBOX_RETENTION_DAYS,
     temporal: temporalSettings(present),
   };

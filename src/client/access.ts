@@ -11,13 +11,15 @@ export interface Access {
   /** Events after which actors continue as new. */
   readonly historyLimit: number;
   readonly keys: Keys;
+  /** Of former master keys, latest first: what they sealed and signed is still read. */
+  readonly formerKeys: readonly Keys[];
   /** Where Temporal's Web UI is, for links to runs. No slash at the end. */
   readonly webUrl?: string;
 }
 
 export function access(
   temporal: Pick<TemporalConnection, 'client' | 'namespace'>,
-  config: Pick<Config, 'taskQueue' | 'historyLimit'>,
+  config: Pick<Config, 'taskQueue' | 'historyLimit' | 'formerMasterKeys'>,
   masterKey: Uint8Array,
   webUrl?: string,
 ): Access {
@@ -27,6 +29,11 @@ export function access(
     taskQueue: config.taskQueue,
     historyLimit: config.historyLimit,
     keys: deriveKeys(masterKey),
+    formerKeys: config.formerMasterKeys.map(deriveKeys),
     ...(webUrl === undefined ? {} : { webUrl: webUrl.replace(/\/+$/, '') }),
   };
 }
+
+/** The keys for one purpose, the present one first. */
+export const keysFor = (access: Pick<Access, 'keys' | 'formerKeys'>, purpose: keyof Keys): readonly Uint8Array[] =>
+  [access.keys, ...access.formerKeys].map((keys) => keys[purpose]);

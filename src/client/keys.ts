@@ -10,6 +10,10 @@ export interface Keys {
   readonly resumeTokens: Uint8Array;
   /** HMAC-SHA256 of callback URLs. */
   readonly callbacks: Uint8Array;
+  /** AES-256-GCM of the secrets under which API keys are kept. */
+  readonly apiKeys: Uint8Array;
+  /** AES-256-GCM of Temporal's payloads, where SIGNALBOX_CODEC asks for it. */
+  readonly payloads: Uint8Array;
 }
 
 export function deriveKeys(masterKey: Uint8Array): Keys {
@@ -19,6 +23,8 @@ export function deriveKeys(masterKey: Uint8Array): Keys {
     cursors: derive('cursors'),
     resumeTokens: derive('resume tokens'),
     callbacks: derive('callbacks'),
+    apiKeys: derive('api keys'),
+    payloads: derive('payloads'),
   };
 }
 

@@ -29,3 +29,12 @@ export function unseal(key: Uint8Array, place: string, sealed: string): string |
     return undefined;
   }
 }
+
+/** As unseal, with whichever of the keys it was sealed under. */
+export function unsealWithAny(keys: readonly Uint8Array[], place: string, sealed: string): string | undefined {
+  for (const key of keys) {
+    const clear = unseal(key, place, sealed);
+    if (clear !== undefined) return clear;
+  }
+  return undefined;
+}

@@ -2,6 +2,7 @@
  * Who may do what (design.md §5, Authentication): the roles of API keys, and what an organization's actor keeps of a key.
  * The contract between src/client, workflows/organization.ts and the gateway. JSON only.
  */
+import type { DeleteEntry, PutEntry } from './actors.ts';
 import type { JsonObject } from './types.ts';
 
 /** Each role may do what those before it may. */
@@ -29,6 +30,29 @@ export interface KeyRecord extends JsonObject {
   readonly mac: string;
   /** … which is sealed under the master key. */
   readonly sealed: string;
+  /** ISO 8601. */
+  readonly createdAt: string;
+  /** Who made it, where that is known. */
+  readonly createdBy: string | null;
+  /** Up to ten minutes late; null for a key that was never used. */
+  readonly lastUsedAt: string | null;
+}
+
+/**
+ * Updates `putKey` and `deleteKey` of `org.{org}`: as `put` and `delete`, of the collection `keys`. Refused with
+ * `admin_key_first` where the first key is no admin's, and with `last_admin_key` where nobody could make keys any more.
+ */
+export interface PutKey extends Omit<PutEntry, 'collection' | 'value'> {
+  readonly value: KeyRecord;
+  /** Somebody administers the keys without one of these: the first and the last may be any. */
+  readonly adminElsewhere: boolean;
+}
+export interface DeleteKey extends Omit<DeleteEntry, 'collection'> {
+  readonly adminElsewhere: boolean;
+}
+
+/** What `org.default` keeps of another organization under `organizations/{name}`. */
+export interface OrganizationRecord extends JsonObject {
   /** ISO 8601. */
   readonly createdAt: string;
 }

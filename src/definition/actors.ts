@@ -146,15 +146,18 @@ export interface HookConfig {
 /** `hook.{org}.{path}`: what its memo says under `hook`. */
 export interface HookState {
   readonly path: string;
-  readonly owner: {
-    readonly workflow: string;
-    readonly trigger: string /** Epoch milliseconds. */;
-    readonly at: number;
-  } | null;
+  readonly owner: (HookOwner & { readonly trigger: string /** Epoch milliseconds. */; readonly at: number }) | null;
   readonly revision: number;
   /** Null between the claim of a path and the write of the definition that claims it. */
   readonly config: HookConfig | null;
-  readonly freed: { readonly workflow: string /** Epoch milliseconds. */; readonly at: number } | null;
+  readonly freed: (HookOwner & { /** Epoch milliseconds. */ readonly at: number }) | null;
+}
+
+/** Who has a path: the definition of a workflow, or one trigger of it that was made through the API. */
+export interface HookOwner {
+  readonly workflow: string;
+  /** The trigger's id, where it was made through the API. */
+  readonly api?: string;
 }
 
 export interface HookStart extends ActorStart {
@@ -163,22 +166,20 @@ export interface HookStart extends ActorStart {
 }
 
 /** Update `claim`. Refused with `path_taken` or `path_resting`. */
-export interface ClaimHook {
+export interface ClaimHook extends HookOwner {
   readonly key: string;
-  readonly workflow: string;
   readonly trigger: string;
 }
 
-/** Update `configure`, by the workflow that claimed the path. An older revision than the last one changes nothing. */
+/** Update `configure`, by whoever claimed the path. An older revision than the last one changes nothing. */
 export interface ConfigureHook extends ClaimHook {
   readonly revision: number;
   readonly config: HookConfig;
 }
 
-/** Update `free`. Nothing happens unless the workflow owns the path and the revision is not older. */
-export interface FreeHook {
+/** Update `free`. Nothing happens unless it is the owner that asks and the revision is not older. */
+export interface FreeHook extends HookOwner {
   readonly key: string;
-  readonly workflow: string;
   readonly revision: number;
 }
 

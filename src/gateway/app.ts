@@ -1,6 +1,8 @@
 /** The gateway as an Express app: built here, and listening nowhere (serve.ts does). One file per resource. */
 import express, { type ErrorRequestHandler, type Express } from 'express';
+import { type Keyring, keyringOver } from '../client/keyring.ts';
 import { approvalRoutes } from './approvals.ts';
+import { authenticate } from './auth.ts';
 import { readRawBody } from './body.ts';
 import { callbackRoutes } from './callbacks.ts';
 import type { Gateway } from './context.ts';
@@ -9,7 +11,8 @@ import { executionActionRoutes } from './execution-actions.ts';
 import { executionRoutes } from './executions.ts';
 import { expressionRoutes } from './expressions.ts';
 import { healthRoutes } from './health.ts';
-import { guardLoopback } from './loopback.ts';
+import { inboxRoutes } from './inbox.ts';
+import { keyRoutes } from './keys.ts';
 import { manualRunRoutes } from './manual-run.ts';
 import { modelRoutes } from './models.ts';
 import { openApiRoutes } from './openapi.ts';
@@ -19,7 +22,7 @@ import { secretRoutes } from './secrets.ts';
 import { webhookRoutes } from './webhooks.ts';
 import { workflowRoutes } from './workflows.ts';
 
-export function buildApp(gateway: Gateway): Express {
+export function buildApp(gateway: Gateway, keyring: Keyring = keyringOver(gateway.access)): Express {
   const app = express();
   app.disable('x-powered-by');
   app.disable('etag');
@@ -33,7 +36,7 @@ export function buildApp(gateway: Gateway): Express {
     res.setHeader('cache-control', 'no-store');
     next();
   });
-  app.use(guardLoopback());
+  app.use(authenticate(gateway.config, keyring));
   app.use(readRawBody());
 
   healthRoutes(app, gateway);
@@ -46,6 +49,8 @@ export function buildApp(gateway: Gateway): Express {
   manualRunRoutes(app, gateway);
   expressionRoutes(app);
   secretRoutes(app, gateway);
+  inboxRoutes(app, gateway);
+  keyRoutes(app, gateway, keyring);
   modelRoutes(app, gateway);
   webhookRoutes(app, gateway);
   callbackRoutes(app, gateway);

@@ -3,37 +3,29 @@
  * must be a name of this machine (a page whose name was pointed here by its own DNS has another), and Origin, where a
  * browser sends one, must be the gateway's own.
  */
-import type { RequestHandler } from 'express';
-import { KEYLESS, setPrincipal } from './principal.ts';
+import type { Request } from 'express';
 import { HttpProblem } from './problem.ts';
 
-/** Signature, key or token count there, and callers come from anywhere. */
-const PUBLIC_PATHS = /^\/(webhooks|callbacks)\//;
 const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[?::1\]?)$/i;
 
 export const isLoopback = (host: string): boolean => LOOPBACK.test(host);
 
-/** A public URL (SIGNALBOX_PUBLIC_URL) changes nothing here: it is for webhooks and callbacks, which are not guarded. */
-export function guardLoopback(): RequestHandler {
-  return (req, _res, next) => {
-    if (PUBLIC_PATHS.test(req.path)) return next();
-    const host = (req.get('host') ?? '').toLowerCase();
-    if (!isLoopback(nameOf(host))) {
-      throw new HttpProblem(
-        'host_not_allowed',
-        'This gateway has no keys, so it answers to names of this machine only, such as localhost.',
-      );
-    }
-    const origin = req.get('origin')?.toLowerCase();
-    if (origin !== undefined && originHost(origin) !== host) {
-      throw new HttpProblem(
-        'origin_not_allowed',
-        'This gateway has no keys, so pages of other origins may not call it.',
-      );
-    }
-    setPrincipal(req, KEYLESS);
-    next();
-  };
+/**
+ * A public URL (SIGNALBOX_PUBLIC_URL) changes nothing here: it is for webhooks and callbacks, which are not guarded.
+ * @throws HttpProblem `host_not_allowed`, `origin_not_allowed`.
+ */
+export function demandLoopback(req: Request): void {
+  const host = (req.get('host') ?? '').toLowerCase();
+  if (!isLoopback(nameOf(host))) {
+    throw new HttpProblem(
+      'host_not_allowed',
+      'This gateway has no keys, so it answers to names of this machine only, such as localhost.',
+    );
+  }
+  const origin = req.get('origin')?.toLowerCase();
+  if (origin !== undefined && originHost(origin) !== host) {
+    throw new HttpProblem('origin_not_allowed', 'This gateway has no keys, so pages of other origins may not call it.');
+  }
 }
 
 const nameOf = (host: string): string => host.replace(/:\d+$/, '');

@@ -1,7 +1,9 @@
 /** Every operation of the gateway. A route that is not here fails a test. */
 import { nameText } from './door.ts';
+import { accessOperations } from './openapi-access.ts';
 import * as answers from './openapi-answers.ts';
 import { executionOperations } from './openapi-executions.ts';
+import { inboxOperations } from './openapi-inbox.ts';
 import { modelOperations } from './openapi-models.ts';
 import { type Operation, WRITE_PROBLEMS } from './openapi-operation.ts';
 import { expressionOperations, secretOperations, workflowOperations } from './openapi-workflows.ts';
@@ -158,7 +160,9 @@ export const operations: readonly Operation[] = [
   ...workflowOperations,
   ...executionOperations,
   ...secretOperations,
+  ...accessOperations,
   ...modelOperations,
+  ...inboxOperations,
   ...expressionOperations,
   ...webhooks,
   ...callbacks,

@@ -40,6 +40,10 @@ export const PROBLEM_CODES = {
   ambiguous_step: entry(409, 'Ambiguous step'),
   not_waiting: entry(409, 'Not waiting'),
   closed: entry(409, 'Execution ended'),
+  not_failed: entry(409, 'Not failed'),
+  not_retryable: entry(409, 'Not retryable'),
+  rolled_back: entry(409, 'Rolled back'),
+  still_open: entry(409, 'Execution not ended'),
   workflow_disabled: entry(409, 'Workflow disabled'),
   path_taken: entry(409, 'Webhook path taken'),
   path_resting: entry(409, 'Webhook path rests'),
@@ -55,6 +59,7 @@ export const PROBLEM_CODES = {
 
   // What it says
   invalid_definition: entry(422, 'Invalid definition'),
+  place_gone: entry(422, 'Place gone'),
   invalid_input: entry(422, 'Invalid input'),
   not_an_employee: entry(422, 'Not an employee'),
   invalid_submission: entry(422, 'Invalid submission'),

@@ -40,13 +40,18 @@ export const ROUTE_ROLES: { readonly [path: string]: Demands } = {
   '/api/executions/:id/submit': { POST: 'runner' },
   '/api/executions/:id/messages/:name': { POST: 'runner' },
   '/api/executions/:id/cancel': { POST: 'runner' },
+  '/api/executions/:id/retry': { POST: 'runner' },
   // Nothing is rolled back.
   '/api/executions/:id/terminate': { POST: 'editor' },
   '/api/approvals': { GET: 'viewer' },
+  '/api/inbox': { GET: 'viewer' },
+  '/api/inbox/:id': { DELETE: 'runner' },
 
   '/api/triggers/manual/run': { POST: 'runner' },
   '/api/expressions/evaluate': { POST: 'viewer' },
 
+  '/api/keys': { GET: 'admin', POST: 'admin' },
+  '/api/keys/:id': { DELETE: 'admin' },
   '/api/secrets': { GET: 'editor' },
   '/api/secrets/:name': { PUT: 'editor', DELETE: 'editor' },
   '/api/models': { GET: 'viewer' },

@@ -4,8 +4,10 @@ import type { AddressInfo } from 'node:net';
 import { type Logger, pino } from 'pino';
 import { access } from '../client/access.ts';
 import type { TemporalConnection } from '../client/connect.ts';
+import { type Keyring, keyringOver } from '../client/keyring.ts';
 import { type Config, loadMasterKey } from '../config.ts';
 import { buildApp } from './app.ts';
+import { needsKeys } from './auth.ts';
 import { isLoopback } from './loopback.ts';
 
 export interface GatewayDeps {
@@ -15,6 +17,8 @@ export interface GatewayDeps {
   readonly log?: Logger;
   /** Temporal's Web UI, for links. */
   readonly uiUrl?: string;
+  /** Default: the keys that Temporal holds. */
+  readonly keyring?: Keyring;
 }
 
 /** The gateway cannot listen where the settings say. */
@@ -40,25 +44,23 @@ export async function startGateway(
   deps: GatewayDeps,
 ): Promise<{ url: string; close(): Promise<void> }> {
   const log = deps.log ?? pino({ enabled: false });
-  if (!isLoopback(config.host)) {
+  const store = access(deps.temporal, config, loadMasterKey(config), deps.uiUrl);
+  const keyring = deps.keyring ?? keyringOver(store);
+  const hasKeys = await needsKeys(config, keyring);
+  if (!hasKeys && !isLoopback(config.host)) {
     throw new GatewayError(
       'keys_required',
-      `Without API keys the gateway serves this machine only, and SIGNALBOX_HOST is ${config.host}. Set it to 127.0.0.1.`,
+      `Without API keys the gateway serves this machine only, and SIGNALBOX_HOST is ${config.host}. Set it to 127.0.0.1, or give an admin's key by SIGNALBOX_ADMIN_KEY.`,
     );
   }
   const closing = new AbortController();
   let url = '';
-  const app = buildApp({
-    access: access(deps.temporal, config, loadMasterKey(config), deps.uiUrl),
-    config,
-    log,
-    closing: closing.signal,
-    publicUrl: () => config.publicUrl ?? url,
-  });
+  const gateway = { access: store, config, log, closing: closing.signal, publicUrl: () => config.publicUrl ?? url };
+  const app = buildApp(gateway, keyring);
   const server = createServer(app);
   const { port } = await listen(server, config);
   url = `http://${config.host.includes(':') ? `[${config.host.replace(/^\[|\]$/g, '')}]` : config.host}:${port}`;
-  log.warn({ url }, 'The gateway has no API keys: it serves this machine only.');
+  if (!hasKeys) log.warn({ url }, 'The gateway has no API keys: it serves this machine only.');
   return {
     url,
     close: async () => {
@@ -68,6 +70,7 @@ export async function startGateway(
       const force = setTimeout(() => server.closeAllConnections(), CLOSING_MS);
       await ended;
       clearTimeout(force);
+      await keyring.settled();
     },
   };
 }

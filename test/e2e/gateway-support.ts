@@ -35,7 +35,11 @@ export async function testGateway(overrides: Record<string, string> = {}): Promi
     await worker?.stop();
     worker = undefined;
   };
-  const request: TestGateway['request'] = (method, path, options = {}) => requestTo(gateway.url, method, path, options);
+  // Where the settings hold an admin's key, requests show it unless they show another.
+  const { adminKey } = server.config;
+  const usual = adminKey === undefined ? {} : { authorization: `Bearer ${adminKey}` };
+  const request: TestGateway['request'] = (method, path, options = {}) =>
+    requestTo(gateway.url, method, path, { ...options, headers: { ...usual, ...options.headers } });
   return {
     url: gateway.url,
     server,

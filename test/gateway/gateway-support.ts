@@ -4,12 +4,24 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client, Connection } from '@temporalio/client';
 import { pino } from 'pino';
+import type { Keyring } from '../../src/client/keyring.ts';
 import { readConfig } from '../../src/config.ts';
 import { startGateway } from '../../src/gateway/serve.ts';
 
 export type LonelyGateway = { url: string; logged: string[]; close(): Promise<void> };
 
-export async function lonelyGateway(overrides: Record<string, string> = {}): Promise<LonelyGateway> {
+/** A store without keys, as far as the gateway can tell. */
+export const NO_KEYS: Keyring = {
+  hasKeys: async () => false,
+  holderOf: async () => undefined,
+  forget: () => undefined,
+  settled: async () => undefined,
+};
+
+export async function lonelyGateway(
+  overrides: Record<string, string> = {},
+  keyring: Keyring = NO_KEYS,
+): Promise<LonelyGateway> {
   const dataDir = mkdtempSync(join(tmpdir(), 'signalbox-gateway-'));
   const config = readConfig({ SIGNALBOX_PORT: '0', SIGNALBOX_DATA: dataDir, ...overrides });
   // Nothing listens on port 1.
@@ -17,7 +29,7 @@ export async function lonelyGateway(overrides: Record<string, string> = {}): Pro
   const client = new Client({ connection, namespace: 'none' });
   const logged: string[] = [];
   const log = pino({ level: 'info' }, { write: (line: string) => void logged.push(line) });
-  const gateway = await startGateway(config, { temporal: { client, namespace: 'none' }, log });
+  const gateway = await startGateway(config, { temporal: { client, namespace: 'none' }, log, keyring });
   return {
     url: gateway.url,
     logged,

@@ -3,7 +3,7 @@ import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readConfig } from '../../src/config.ts';
 import { startGateway } from '../../src/gateway/serve.ts';
-import { type LonelyGateway, lonelyGateway } from './gateway-support.ts';
+import { type LonelyGateway, lonelyGateway, NO_KEYS } from './gateway-support.ts';
 
 let gateway: LonelyGateway;
 beforeAll(async () => {
@@ -157,7 +157,8 @@ describe('what is refused at the door', () => {
 
   it('serves no other interface without keys', async () => {
     const config = readConfig({ SIGNALBOX_HOST: '0.0.0.0', SIGNALBOX_PORT: '0' });
-    const started = startGateway(config, { temporal: { client: undefined as never, namespace: 'none' } });
+    const temporal = { client: undefined as never, namespace: 'none' };
+    const started = startGateway(config, { temporal, keyring: NO_KEYS });
     await expect(started).rejects.toMatchObject({ code: 'keys_required' });
   });
 });

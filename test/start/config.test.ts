@@ -20,12 +20,15 @@ describe('settings', () => {
       host: '127.0.0.1',
       port: 8787,
       dataDir: resolve('.signalbox'),
+      formerMasterKeys: [],
+      codec: false,
       taskQueue: 'signalbox',
       historyLimit: 1000,
       bashAllowed: false,
       httpAllow: [],
       ownPorts: [],
       blobs: { folder: resolve('.signalbox/blobs'), isOn: true },
+      mail: {},
       retentionDays: 30,
       temporal: { namespace: 'signalbox' },
     });
@@ -40,11 +43,14 @@ describe('settings', () => {
     ['SIGNALBOX_HISTORY_LIMIT', '0', /whole number/],
     ['SIGNALBOX_PUBLIC_URL', 'ftp://x', /http or https/],
     ['SIGNALBOX_MASTER_KEY', 'c2hvcnQ=', /32 bytes/],
+    ['SIGNALBOX_FORMER_MASTER_KEYS', `${'ab'.repeat(32)},c2hvcnQ=`, /32 bytes/],
+    ['SIGNALBOX_ADMIN_KEY', 'too-short-to-be-a-key', /32 to 200/],
+    ['SIGNALBOX_CODEC', 'yes', /expected 1/],
   ])('%s=%s is refused by name, without repeating the value', (variable, value, message) => {
     const error = refusal({ [variable]: value });
     expect(error).toMatchObject({ variable, code: 'bad_setting', exitCode: 20 });
     expect(error.message).toMatch(message);
-    if (variable === 'SIGNALBOX_MASTER_KEY') expect(error.message).not.toContain(value);
+    if (/_KEYS?$/.test(variable)) expect(error.message).not.toContain(value);
   });
 
   test('read what private ranges are allowed', () => {

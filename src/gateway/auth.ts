@@ -1,0 +1,75 @@
+/**
+ * Who is let in (design.md §5, Authentication): whoever shows a key, and, while there is none, whoever is on this machine.
+ * A key that is shown is checked also while none is needed: one that was revoked gets nobody in.
+ */
+import type { Request, RequestHandler } from 'express';
+import type { KeyHolder, Keyring } from '../client/keyring.ts';
+import { sameText } from '../client/keys.ts';
+import type { Config } from '../config.ts';
+import { rolesUpTo } from '../definition/access-contract.ts';
+import { DEFAULT_ORGANIZATION } from '../engine/start.ts';
+import { demandLoopback, isLoopback } from './loopback.ts';
+import { KEYLESS, keyRequired, type Principal, setPrincipal } from './principal.ts';
+import { HttpProblem } from './problem.ts';
+import { isPublicPath } from './route-roles.ts';
+
+/** Signature, token or a key of its own count there, and callers come from anywhere. */
+const FROM_ANYWHERE = /^\/(webhooks|callbacks)\//;
+
+type Settings = Pick<Config, 'host' | 'adminKey'>;
+
+export function authenticate(config: Settings, keyring: Keyring): RequestHandler {
+  return async (req, _res, next) => {
+    if (FROM_ANYWHERE.test(req.path)) return next();
+    const isPublic = isPublicPath(req.path);
+    const shown = req.get('authorization');
+    if (shown !== undefined && !isPublic) {
+      setPrincipal(req, await holderOf(config, keyring, shown));
+      return next();
+    }
+    if (await needsKeys(config, keyring)) {
+      if (!isPublic) throw keyRequired();
+      return next();
+    }
+    letInFromHere(req, config);
+    next();
+  };
+}
+
+/** @throws ClientError `temporal_unreachable` where it is not known, and never was. */
+export const needsKeys = async ({ adminKey }: Settings, keyring: Keyring): Promise<boolean> =>
+  adminKey !== undefined || (await keyring.hasKeys());
+
+/** @throws HttpProblem `key_required`, `host_not_allowed`, `origin_not_allowed`. */
+function letInFromHere(req: Request, { host }: Settings): void {
+  // The last key was revoked while the gateway serves others than this machine.
+  if (!isLoopback(host)) throw keyRequired();
+  demandLoopback(req);
+  setPrincipal(req, KEYLESS);
+}
+
+async function holderOf({ adminKey }: Settings, keyring: Keyring, header: string): Promise<Principal> {
+  const key = /^Bearer +(\S+)$/i.exec(header)?.[1] ?? '';
+  if (adminKey !== undefined && sameText(key, adminKey)) return ENVIRONMENT;
+  const holder = await keyring.holderOf(key);
+  if (holder !== undefined) return principalFor(holder);
+  throw new HttpProblem(
+    'key_invalid',
+    'The Authorization header holds no key of this gateway, or one that was revoked. Send `Bearer <key>` with a key of yours.',
+    { headers: { 'www-authenticate': 'Bearer error="invalid_token"' } },
+  );
+}
+
+/** Whoever has SIGNALBOX_ADMIN_KEY. */
+const ENVIRONMENT: Principal = {
+  organizationId: DEFAULT_ORGANIZATION,
+  id: 'admin',
+  role: 'admin',
+  roles: rolesUpTo('admin'),
+  groups: [],
+};
+
+function principalFor({ organizationId, keyId, record }: KeyHolder): Principal {
+  const { user, role, roles, groups } = record;
+  return { organizationId, id: user, role, roles: [...rolesUpTo(role), ...roles], groups, keyId };
+}

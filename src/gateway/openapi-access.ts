@@ -1,0 +1,60 @@
+/** Keys, the audit and the codec, for the OpenAPI document. */
+import { z } from 'zod';
+import { ROLES } from '../definition/access-contract.ts';
+import { keyBody, keyListQuery, keyQuery } from './keys.ts';
+import { LIST_PROBLEMS, type Operation, WRITE_PROBLEMS } from './openapi-operation.ts';
+
+const text = z.string();
+const time = z.iso.datetime().describe('ISO 8601.');
+
+const key = {
+  id: text,
+  organizationId: text,
+  name: text,
+  role: z.enum(ROLES),
+  user: text.describe('The person who uses it.'),
+  roles: z.array(text),
+  groups: z.array(text),
+  prefix: text.describe("The key's beginning, by which keys are told apart."),
+  createdAt: time,
+  createdBy: text.optional(),
+  lastUsedAt: time.optional().describe('Up to ten minutes late.'),
+};
+const keyPage = z.object({ items: z.array(z.object(key)), nextCursor: text.optional() });
+const madeKey = z.object({ ...key, key: text.describe('Shown this once.') });
+
+export const accessOperations: readonly Operation[] = [
+  {
+    method: 'GET',
+    path: '/api/keys',
+    id: 'listKeys',
+    tag: 'access',
+    summary: 'Lists API keys, oldest first, without the keys themselves.',
+    query: keyListQuery,
+    answers: { 200: { text: 'A page of keys.', schema: keyPage } },
+    problems: [...LIST_PROBLEMS, 'not_found'],
+  },
+  {
+    method: 'POST',
+    path: '/api/keys',
+    id: 'createKey',
+    tag: 'access',
+    summary: 'Makes an API key, and shows it this once.',
+    description:
+      "With the first key of `default`, which must be an admin's, requests without a key are refused from then on. An organization that is named for the first time is made.",
+    body: { schema: keyBody },
+    answers: { 201: { text: 'Made.', schema: madeKey } },
+    problems: [...WRITE_PROBLEMS, 'not_found', 'admin_key_first', 'too_many', 'too_large'],
+  },
+  {
+    method: 'DELETE',
+    path: '/api/keys/:id',
+    id: 'revokeKey',
+    tag: 'access',
+    summary: 'Revokes an API key: it gets nobody in any more.',
+    parameters: { id: text },
+    query: keyQuery,
+    answers: { 204: { text: 'Revoked.' } },
+    problems: [...WRITE_PROBLEMS, 'not_found', 'last_admin_key'],
+  },
+];

@@ -1,0 +1,172 @@
+import { request as httpRequest } from 'node:http';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Keyring } from '../../src/client/keyring.ts';
+import { type KeyRecord, ROLES, type Role } from '../../src/definition/access-contract.ts';
+import { type LonelyGateway, lonelyGateway, NO_KEYS } from './gateway-support.ts';
+
+const record = (role: Role): KeyRecord => ({
+  name: role,
+  role,
+  user: `${role}-person`,
+  roles: [],
+  groups: [],
+  prefix: 'sbk_default_0',
+  mac: '',
+  sealed: '',
+  createdAt: '2026-01-15T10:00:00.000Z',
+  createdBy: null,
+  lastUsedAt: null,
+});
+
+/** A store with one key for each role, whose text is the role. */
+const keyring: Keyring = {
+  ...NO_KEYS,
+  hasKeys: async () => true,
+  holderOf: async (text) =>
+    ROLES.some((role) => role === text)
+      ? { organizationId: 'default', keyId: text, record: record(text as Role) }
+      : undefined,
+};
+
+const EVALUATE = '/api/expressions/evaluate';
+const expression = JSON.stringify({ expression: '1 + 1' });
+
+async function ask(
+  gateway: LonelyGateway,
+  path: string,
+  { method = 'POST', body = expression, ...headers }: { [name: string]: string } = {},
+) {
+  const response = await fetch(`${gateway.url}${path}`, {
+    method,
+    headers: { 'content-type': 'application/json', ...headers },
+    ...(method === 'GET' ? {} : { body }),
+  });
+  const text = await response.text();
+  const json = response.headers.get('content-type')?.includes('json') === true ? JSON.parse(text) : text;
+  return { status: response.status, headers: response.headers, body: json };
+}
+
+describe('with keys', () => {
+  let gateway: LonelyGateway;
+  beforeAll(async () => {
+    gateway = await lonelyGateway({}, keyring);
+  });
+  afterAll(() => gateway.close());
+
+  it('nobody gets in without one', async () => {
+    const answer = await ask(gateway, EVALUATE);
+    expect(answer).toMatchObject({ status: 401, body: { code: 'key_required' } });
+    expect(answer.headers.get('www-authenticate')).toBe('Bearer');
+    expect(await ask(gateway, EVALUATE, { authorization: 'Bearer viewer' })).toMatchObject({ body: { value: 2 } });
+  });
+
+  it.each([
+    ['a key that is none', 'Bearer nobody'],
+    ['another scheme', `Basic ${Buffer.from('viewer:viewer').toString('base64')}`],
+    ['a JWT without a signature', `Bearer ${jwt({ alg: 'none' })}.`],
+    ['a JWT signed by somebody', `Bearer ${jwt({ alg: 'HS256' })}.c2lnbmVk`],
+    ['nothing', 'Bearer'],
+    ['two keys', 'Bearer viewer, Bearer admin'],
+  ])('refuses %s', async (_what, authorization) => {
+    expect(await ask(gateway, EVALUATE, { authorization })).toMatchObject({
+      status: 401,
+      body: { code: 'key_invalid' },
+    });
+  });
+
+  it('refuses before it reads a body', async () => {
+    const answer = await ask(gateway, EVALUATE, { body: '{"expression": ' });
+    expect(answer).toMatchObject({ status: 401 });
+  });
+
+  it('asks every route for its role, and says which', async () => {
+    const answer = await ask(gateway, '/api/workflows', { authorization: 'Bearer runner', body: '{}' });
+    expect(answer).toMatchObject({ status: 403, body: { code: 'role_required' } });
+    expect(answer.body.detail).toContain('editor');
+    expect(await ask(gateway, '/api/keys', { authorization: 'Bearer editor', method: 'GET' })).toMatchObject({
+      status: 403,
+    });
+    expect(await ask(gateway, '/api/workflows/validate', { authorization: 'Bearer viewer', body: '{}' })).toMatchObject(
+      { status: 200 },
+    );
+  });
+
+  it('asks for an editor where results are given by hand', async () => {
+    const body = JSON.stringify({ workflowId: 'orders', presets: { pay: {} } });
+    const answer = await ask(gateway, '/api/triggers/manual/run', { authorization: 'Bearer approver', body });
+    expect(answer).toMatchObject({ status: 403, body: { code: 'role_required' } });
+  });
+
+  it('leaves open what has nothing of any organization', async () => {
+    for (const path of ['/healthz', '/openapi.json', '/schema.json', '/docs'])
+      expect(await ask(gateway, path, { method: 'GET' })).toMatchObject({ status: 200 });
+  });
+
+  it('answers to other names than those of this machine', async () => {
+    expect(await askAs(gateway, { host: 'signalbox.example.com' })).toBe(200);
+  });
+
+  it('tells no key in its log', () => {
+    expect(gateway.logged.join('')).not.toContain('nobody');
+  });
+});
+
+describe('without keys', () => {
+  it('a key that is shown is checked all the same', async () => {
+    const gateway = await lonelyGateway();
+    expect(await ask(gateway, EVALUATE)).toMatchObject({ status: 200 });
+    expect(await ask(gateway, EVALUATE, { authorization: 'Bearer revoked' })).toMatchObject({ status: 401 });
+    expect(await ask(gateway, EVALUATE, { authorization: `Bearer ${jwt({ alg: 'none' })}.` })).toMatchObject({
+      status: 401,
+    });
+    await gateway.close();
+  });
+});
+
+describe('with the key of the environment', () => {
+  const adminKey = 'k'.repeat(40);
+
+  it('nobody gets in without a key, and it is an admin', async () => {
+    const gateway = await lonelyGateway({ SIGNALBOX_ADMIN_KEY: adminKey });
+    expect(await ask(gateway, EVALUATE)).toMatchObject({ status: 401, body: { code: 'key_required' } });
+    expect(await ask(gateway, EVALUATE, { authorization: `Bearer ${adminKey}x` })).toMatchObject({ status: 401 });
+    expect(await ask(gateway, EVALUATE, { authorization: `Bearer ${adminKey}` })).toMatchObject({ status: 200 });
+    await gateway.close();
+  });
+
+  it('the gateway serves other interfaces', async () => {
+    const gateway = await lonelyGateway({ SIGNALBOX_HOST: '0.0.0.0', SIGNALBOX_ADMIN_KEY: adminKey });
+    expect(await ask(gateway, EVALUATE, { authorization: `Bearer ${adminKey}` })).toMatchObject({ status: 200 });
+    expect(await ask(gateway, EVALUATE)).toMatchObject({ status: 401 });
+    await gateway.close();
+  });
+});
+
+it('nobody gets in from other machines when the last key is gone', async () => {
+  let keys = true;
+  const gateway = await lonelyGateway({ SIGNALBOX_HOST: '0.0.0.0' }, { ...keyring, hasKeys: async () => keys });
+  keys = false;
+  expect(await ask(gateway, EVALUATE)).toMatchObject({ status: 401, body: { code: 'key_required' } });
+  await gateway.close();
+});
+
+function jwt(header: object): string {
+  const claims = { sub: 'admin', role: 'admin', organizationId: 'default' };
+  return [header, claims].map((part) => Buffer.from(JSON.stringify(part)).toString('base64url')).join('.');
+}
+
+/** With a Host header of choice, which fetch does not allow. */
+function askAs(gateway: LonelyGateway, headers: { [name: string]: string }): Promise<number> {
+  const options = { method: 'POST', headers: { 'content-type': 'application/json', ...headers } };
+  return new Promise((resolve, reject) => {
+    const sent = httpRequest(
+      `${gateway.url}${EVALUATE}`,
+      { ...options, headers: { ...options.headers, authorization: 'Bearer viewer' } },
+      (response) => {
+        response.resume();
+        resolve(response.statusCode ?? 0);
+      },
+    );
+    sent.on('error', reject).end(expression);
+  });
+}
