@@ -8,6 +8,10 @@ import { EffectFailure } from './failure.ts';
 
 export type ResponseHeaders = { readonly [name: string]: string | string[] | undefined };
 
+/** Besides 5xx. */
+const RETRYABLE_STATUSES: ReadonlySet<number> = new Set([408, 425, 429]);
+/** A server that asks to be left alone for longer is asked again after this. */
+const LONGEST_RETRY_AFTER_MS = 86_400_000;
 const MOST_HEADERS = 100;
 const MOST_HEADER_CHARACTERS = 2_000;
 const TEXT_TYPE =
@@ -118,4 +122,28 @@ export function shownHeaders(headers: ResponseHeaders, scrub: (text: string) => 
 
 export function one(value: string | string[] | undefined): string {
   return (Array.isArray(value) ? value[0] : value) ?? '';
+}
+
+/** Whether a request that was answered so may be answered otherwise later. */
+export function isRetryableStatus(status: number): boolean {
+  return RETRYABLE_STATUSES.has(status) || status >= 500;
+}
+
+/** A Retry-After in milliseconds: it is written in seconds, or as an HTTP date. */
+export function retryAfterMs(value: string): number | undefined {
+  if (value === '') return undefined;
+  const ms = /^\d{1,9}$/.test(value) ? Number(value) * 1_000 : Date.parse(value) - Date.now();
+  return ms > 0 ? Math.min(ms, LONGEST_RETRY_AFTER_MS) : undefined;
+}
+
+/** What the system calls the reason why no answer came (`ECONNREFUSED`). */
+export function connectCode(error: unknown): string {
+  const codes = [
+    error,
+    ...(error instanceof AggregateError ? error.errors : []),
+    error instanceof Error ? error.cause : undefined,
+  ]
+    .map((one) => (one instanceof Error && 'code' in one ? one.code : undefined))
+    .filter((code) => typeof code === 'string');
+  return codes[0] ?? 'no answer';
 }

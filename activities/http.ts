@@ -6,19 +6,26 @@ import type { Json } from '../src/template/types.ts';
 import { type Effect, type EffectContext, RESULT_LIMIT_BYTES } from './effect.ts';
 import { EffectFailure } from './failure.ts';
 import { type HttpRequest, invalid, isObject, parseUrl, readRequest } from './http-request.ts';
-import { decode, isJson, one, parseBody, type ResponseHeaders, readBytes, shownHeaders } from './http-response.ts';
+import {
+  connectCode,
+  decode,
+  isJson,
+  isRetryableStatus,
+  one,
+  parseBody,
+  type ResponseHeaders,
+  readBytes,
+  retryAfterMs,
+  shownHeaders,
+} from './http-response.ts';
 
 export const DEFAULT_MAX_BYTES = 1_800_000;
 const DEFAULT_TIMEOUT_MS = 30_000;
 const MOST_REDIRECTS = 5;
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
-/** Besides 5xx. */
-const RETRYABLE_STATUSES: ReadonlySet<number> = new Set([408, 425, 429]);
 /** What is kept of an answer that is a failure. */
 const MOST_ERROR_BYTES = 65_536;
 const MOST_ERROR_CHARACTERS = 4_000;
-/** A server that asks to be left alone for longer is asked again after this. */
-const LONGEST_RETRY_AFTER_MS = 86_400_000;
 const AS: ReadonlySet<string> = new Set(['json', 'text', 'base64']);
 
 export function httpEffect(agent: Agent): Effect {
@@ -41,14 +48,14 @@ export function httpEffect(agent: Agent): Effect {
 }
 
 /**
- * The host that a config's secrets go to. A URL that holds a secret tells it only where the secret comes after the host;
- * else it is not known before the secret is read.
+ * The host that a config's secrets go to, by its member that is the URL. A URL that holds a secret tells it only where the
+ * secret comes after the host; else it is not known before the secret is read.
  */
-export function hostOf(input: EffectInput): string | undefined {
+export function hostOf(input: EffectInput, member = 'url'): string | undefined {
   if (!isObject(input.config)) return undefined;
-  const templated = input.secrets.find(({ path }) => path.length === 1 && path[0] === 'url');
+  const templated = input.secrets.find(({ path }) => path.length === 1 && path[0] === member);
   if (templated === undefined) {
-    const { url } = input.config;
+    const url = input.config[member];
     return typeof url === 'string' ? parseUrl(url)?.host : undefined;
   }
   const start = templated.parts[0];
@@ -173,32 +180,18 @@ function errorBody(bytes: Buffer, headers: ResponseHeaders, isCut: boolean, cont
 }
 
 function statusFailure(status: number, headers: ResponseHeaders, body: Json, shown: JsonObject): EffectFailure {
-  const retryable = RETRYABLE_STATUSES.has(status) || status >= 500;
-  const retryAfterMs = retryable ? retryAfter(one(headers['retry-after'])) : undefined;
+  const retryable = isRetryableStatus(status);
+  const afterMs = retryable ? retryAfterMs(one(headers['retry-after'])) : undefined;
   return new EffectFailure('http_status', `The answer's status was ${status}.`, {
     retryable,
     details: { ...shown, body },
-    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+    ...(afterMs === undefined ? {} : { retryAfterMs: afterMs }),
   });
-}
-
-/** Seconds, or an HTTP date. */
-function retryAfter(value: string): number | undefined {
-  if (value === '') return undefined;
-  const ms = /^\d{1,9}$/.test(value) ? Number(value) * 1_000 : Date.parse(value) - Date.now();
-  return ms > 0 ? Math.min(ms, LONGEST_RETRY_AFTER_MS) : undefined;
 }
 
 /** Whatever kept the answer from coming. */
 function connectFailure(error: unknown, url: URL): EffectFailure {
-  const codes = [
-    error,
-    ...(error instanceof AggregateError ? error.errors : []),
-    error instanceof Error ? error.cause : undefined,
-  ]
-    .map((one) => (one instanceof Error && 'code' in one ? one.code : undefined))
-    .filter((code) => typeof code === 'string');
-  const code = codes[0] ?? 'no answer';
+  const code = connectCode(error);
   return new EffectFailure('http_connect', `There was no answer from ${url.host} (${code}).`, {
     retryable: true,
     details: { reason: code },

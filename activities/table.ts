@@ -2,9 +2,12 @@
 import type { Config } from '../src/config.ts';
 import { describeChildrenEffect } from './describe-children.ts';
 import { type Activity, effect } from './effect.ts';
+import { guardedFetch } from './guarded-fetch.ts';
 import { hostOf, httpEffect } from './http.ts';
 import { guardedAgent, type Reach } from './http-address.ts';
 import { parseUrl } from './http-request.ts';
+import { llmEffect } from './llm.ts';
+import type { ModelReader } from './models.ts';
 import { resolveWorkflowEffect } from './resolve-workflow.ts';
 import type { CallbackUrl, RunReader } from './runs.ts';
 import type { SecretReader } from './secrets.ts';
@@ -16,6 +19,8 @@ export interface ActivityParts {
   readonly secrets?: SecretReader;
   /** Reads definitions and runs, for steps that start runs. */
   readonly runs?: RunReader;
+  /** Reads the organizations' models. */
+  readonly models?: ModelReader;
   /** Makes the URLs of wait_callback steps. */
   readonly callbackUrl?: CallbackUrl;
 }
@@ -25,10 +30,12 @@ export type Settings = Pick<Config, 'httpAllow' | 'ownPorts' | 'port' | 'tempora
 /** Activities hold the connections of their agents: make them once for a process. */
 export function createActivities(config: Settings, parts: ActivityParts = {}): Record<string, Activity> {
   const agent = guardedAgent(reachOf(config));
+  const fetch = guardedFetch(agent);
   return {
     /** The core's `yield`: gives way to other workflow tasks. */
     noop: async () => ({ data: null }),
     http: effect(httpEffect(agent), { ...parts, hostOf }),
+    llm: effect(llmEffect(parts.models, fetch), parts),
     resolveWorkflow: effect(resolveWorkflowEffect(parts.runs)),
     describeChildren: effect(describeChildrenEffect(parts.runs)),
   };

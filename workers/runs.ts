@@ -1,18 +1,20 @@
 import { Client } from '@temporalio/client';
 import type { NativeConnection } from '@temporalio/worker';
+import type { ModelReader } from '../activities/models.ts';
 import type { CallbackUrl, RunReader } from '../activities/runs.ts';
 import { type Access, access } from '../src/client/access.ts';
 import { callbackToken } from '../src/client/callbacks.ts';
 import { describeChildren } from '../src/client/child-runs.ts';
 import { dataConverterOf } from '../src/client/data-converter.ts';
+import { resolveModel } from '../src/client/models.ts';
 import { resolveWorkflow } from '../src/client/resolve-workflow.ts';
 import { type Config, loadMasterKey } from '../src/config.ts';
 
-/** Reads definitions and runs over the worker's own connection, and makes callback URLs with the host's master key. */
+/** Reads definitions, runs and models over the worker's own connection, and makes callback URLs with the host's master key. */
 export function runsOver(
   connection: NativeConnection,
   config: Config,
-): { readonly runs: RunReader; readonly callbackUrl: CallbackUrl } {
+): { readonly runs: RunReader; readonly models: ModelReader; readonly callbackUrl: CallbackUrl } {
   const { namespace } = config.temporal;
   const over: Access = access(
     { client: new Client({ connection, namespace, dataConverter: dataConverterOf(config) }), namespace },
@@ -25,6 +27,7 @@ export function runsOver(
       resolve: (org, wanted) => resolveWorkflow(over, org, wanted),
       describeChildren: (org, children) => describeChildren(over, org, children),
     },
+    models: { resolve: (org, name) => resolveModel(over, org, name) },
     callbackUrl: (place) =>
       publicUrl === undefined ? undefined : `${publicUrl}/callbacks/${callbackToken(over.keys.callbacks, place)}`,
   };

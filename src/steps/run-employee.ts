@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { declaredNames, validatePayload } from '../definition/format.ts';
+import { jsonIn, parsedJson } from '../definition/json-text.ts';
 import type { PayloadFormat } from '../definition/types.ts';
 import type { Json } from '../template/types.ts';
 import { ConfigError, StepFailure, type StepKind } from './kind.ts';
@@ -104,30 +105,9 @@ export function shaped(format: PayloadFormat | undefined, answer: Json): Json {
 
 /** What a text can mean, the likeliest first. */
 function readingsOf(format: PayloadFormat, answer: string): Json[] {
-  const fenced = fencedText(answer);
-  const readings: Json[] = [];
-  for (const written of fenced === undefined ? [answer] : [answer, fenced]) {
-    const parsed = parsedJson(written);
-    if (parsed !== undefined) readings.push(parsed);
-  }
+  const readings = jsonIn(answer);
   readings.push(answer);
   const [only, ...others] = declaredNames(format);
   if (only !== undefined && others.length === 0) readings.push({ [only]: answer });
   return readings;
-}
-
-/** The text between the first Markdown fence and the next; models wrap JSON so. */
-function fencedText(text: string): string | undefined {
-  const open = text.indexOf('```');
-  const from = open < 0 ? -1 : text.indexOf('\n', open);
-  const to = from < 0 ? -1 : text.indexOf('```', from);
-  return to < 0 ? undefined : text.slice(from + 1, to);
-}
-
-function parsedJson(text: string): Json | undefined {
-  try {
-    return JSON.parse(text) as Json;
-  } catch {
-    return undefined;
-  }
 }

@@ -10,6 +10,7 @@ import { forEach } from './for-each.ts';
 import { http } from './http.ts';
 import type { StepKind } from './kind.ts';
 import { listen } from './listen.ts';
+import { llm } from './llm.ts';
 import { loop } from './loop.ts';
 import { mapping } from './mapping.ts';
 import { parallel } from './parallel.ts';
@@ -46,6 +47,7 @@ export const kinds: readonly StepKind[] = [
   waitCallback,
   action,
   http,
+  llm,
   runWorkflow,
   runEmployee,
 ];

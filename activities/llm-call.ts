@@ -1,0 +1,264 @@
+/**
+ * One call of a model: streamed, so that a stuck one is noticed and progress can be told, and typed in how it fails. What
+ * the SDK would do besides (retries, loading files from addresses in messages, running tools) it is not let do.
+ */
+import {
+  APICallError,
+  InvalidPromptError,
+  jsonSchema,
+  type ModelMessage,
+  streamText,
+  type ToolSet,
+  tool,
+  wrapLanguageModel,
+} from 'ai';
+import { validatePayload } from '../src/definition/format.ts';
+import { type ModelUsage, usd } from '../src/definition/models-contract.ts';
+import type { JsonObject } from '../src/definition/types.ts';
+import type { Json } from '../src/template/types.ts';
+import { type EffectContext, RESULT_LIMIT_BYTES } from './effect.ts';
+import { EffectFailure } from './failure.ts';
+import { failureWithin } from './guarded-fetch.ts';
+import { connectCode, isRetryableStatus, retryAfterMs } from './http-response.ts';
+import type { OpenModel } from './models.ts';
+
+type JsonSchema = Exclude<Parameters<typeof jsonSchema>[0], PromiseLike<unknown> | (() => unknown)>;
+
+export interface ModelRequest {
+  readonly system?: string;
+  readonly messages: readonly ModelMessage[];
+  /** The answer shall be JSON, of this schema. */
+  readonly json?: { readonly schema?: JsonObject };
+  readonly temperature?: number;
+  readonly maxTokens?: number;
+  readonly tools?: readonly OfferedTool[];
+}
+
+export interface OfferedTool {
+  readonly name: string;
+  readonly description?: string;
+  /** JSON Schema. */
+  readonly inputSchema: JsonObject;
+}
+
+export interface ToolCall {
+  readonly id: string;
+  readonly name: string;
+  readonly input: Json;
+  /** Why the call cannot be made: there is no such tool, or the input does not fit. */
+  readonly invalid?: string;
+}
+
+export interface ModelAnswer {
+  readonly text: string;
+  readonly calls: readonly ToolCall[];
+  /** stop, length, tool-calls, content-filter, other. */
+  readonly finishReason: string;
+  readonly usage: ModelUsage;
+  /** What the model said, as messages to go on with. */
+  readonly messages: readonly ModelMessage[];
+}
+
+/** A model that says nothing for so long is stuck; those that think first are silent for minutes. */
+const IDLE_MS = 240_000;
+const MOST_ERROR_CHARACTERS = 2_000;
+const SHOWN_TAIL = 200;
+
+// The SDK prints advice to the console.
+(globalThis as { AI_SDK_LOG_WARNINGS?: boolean }).AI_SDK_LOG_WARNINGS = false;
+
+/** @throws EffectFailure `model_status`, `model_connect`, `model_cut`, `model_idle`, `invalid_config`, `result_too_large`. */
+export async function callModel(
+  { entry, model }: OpenModel,
+  request: ModelRequest,
+  context: EffectContext,
+): Promise<ModelAnswer> {
+  const idle = new AbortController();
+  let timer = setTimeout(() => idle.abort(), IDLE_MS);
+  const alive = (): void => {
+    clearTimeout(timer);
+    timer = setTimeout(() => idle.abort(), IDLE_MS);
+  };
+  const { system, messages, temperature, maxTokens, tools } = request;
+  try {
+    const result = streamText({
+      model: request.json === undefined ? model : answeringJson(model, request.json.schema),
+      messages: [...messages],
+      maxRetries: 0,
+      abortSignal: AbortSignal.any([context.signal, idle.signal]),
+      allowSystemInMessages: true,
+      // A prompt is data of others: nothing is fetched because it says so.
+      experimental_download: () => Promise.reject(filesRefused()),
+      onError: () => undefined,
+      ...(system === undefined ? {} : { system }),
+      ...(temperature === undefined ? {} : { temperature }),
+      ...(maxTokens === undefined ? {} : { maxOutputTokens: maxTokens }),
+      ...(tools === undefined || tools.length === 0 ? {} : { tools: toolSet(tools) }),
+    });
+    let text = '';
+    let ended: { finishReason: string; rawFinishReason: string | undefined } | undefined;
+    const calls: ToolCall[] = [];
+    for await (const part of result.fullStream) {
+      alive();
+      switch (part.type) {
+        case 'text-delta':
+          text += part.text;
+          if (text.length > RESULT_LIMIT_BYTES) throw tooLong();
+          context.progress({ characters: text.length, tail: context.scrub.text(text).slice(-SHOWN_TAIL) });
+          break;
+        case 'tool-call':
+          calls.push(callOf(part));
+          break;
+        case 'finish-step':
+          ended = part;
+          break;
+        case 'error':
+          throw part.error;
+        default:
+      }
+    }
+    if (idle.signal.aborted) throw stuck();
+    // The providers say `other` for a stream that ends without their last word.
+    if (ended === undefined || (ended.finishReason === 'other' && ended.rawFinishReason === undefined)) throw cut();
+    const { messages: said } = await result.response;
+    return {
+      text,
+      calls,
+      finishReason: ended.finishReason,
+      usage: usageOf(entry, await result.totalUsage),
+      messages: JSON.parse(JSON.stringify(said)) as ModelMessage[],
+    };
+  } catch (error) {
+    if (idle.signal.aborted) throw stuck();
+    throw failureOf(error, context);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function answeringJson(model: OpenModel['model'], schema: JsonObject | undefined): OpenModel['model'] {
+  if (model.specificationVersion !== 'v3') return model;
+  return wrapLanguageModel({
+    model,
+    middleware: {
+      specificationVersion: 'v3',
+      transformParams: async ({ params }) => ({
+        ...params,
+        responseFormat: { type: 'json', ...(schema === undefined ? {} : { schema: schema as JsonSchema }) },
+        // Strict schemas are a dialect of their own; the answer is checked here in any case.
+        providerOptions: { ...params.providerOptions, openai: { strictJsonSchema: false } },
+      }),
+    },
+  });
+}
+
+function toolSet(tools: readonly OfferedTool[]): ToolSet {
+  return Object.fromEntries(
+    tools.map(({ name, description, inputSchema }) => [
+      name,
+      tool({
+        inputSchema: jsonSchema<Json>(inputSchema as JsonSchema, { validate: (value) => fits(inputSchema, value) }),
+        ...(description === undefined ? {} : { description }),
+      }),
+    ]),
+  );
+}
+
+function fits(schema: JsonObject, value: unknown): { success: true; value: Json } | { success: false; error: Error } {
+  const [problem] = validatePayload(schema, value as Json);
+  if (problem === undefined) return { success: true, value: value as Json };
+  return { success: false, error: new Error(`${problem.pointer || '/'}: ${problem.message}`) };
+}
+
+function callOf(part: {
+  toolCallId: string;
+  toolName: string;
+  input: unknown;
+  invalid?: boolean | undefined;
+  error?: unknown;
+}): ToolCall {
+  const { toolCallId: id, toolName: name, invalid, error } = part;
+  const input = (part.input ?? {}) as Json;
+  if (invalid !== true) return { id, name, input };
+  const why = error instanceof Error ? (error.cause instanceof Error ? error.cause : error).message : 'It is invalid.';
+  return { id, name, input, invalid: why.slice(0, MOST_ERROR_CHARACTERS) };
+}
+
+interface Counted {
+  readonly inputTokens: number | undefined;
+  readonly outputTokens: number | undefined;
+  readonly inputTokenDetails: { readonly cacheReadTokens: number | undefined };
+}
+
+function usageOf({ name, provider, prices }: OpenModel['entry'], counted: Counted): ModelUsage {
+  const input = counted.inputTokens ?? 0;
+  const output = counted.outputTokens ?? 0;
+  const cached = Math.min(input, counted.inputTokenDetails.cacheReadTokens ?? 0);
+  const { input: inputPrice = 0, output: outputPrice = 0, cachedInput = inputPrice } = prices ?? {};
+  return {
+    key_type: provider,
+    model: name,
+    input_tokens: input,
+    output_tokens: output,
+    cached_input_tokens: cached,
+    usd_cost: usd(((input - cached) * inputPrice + cached * cachedInput + output * outputPrice) / 1_000_000),
+  };
+}
+
+function failureOf(error: unknown, context: EffectContext): unknown {
+  if (context.signal.aborted) return error;
+  const known = failureWithin(error);
+  if (known !== undefined) return known;
+  if (InvalidPromptError.isInstance(error))
+    return new EffectFailure('invalid_config', 'config.messages must be messages of {role, content}.');
+  if (APICallError.isInstance(error) && error.statusCode !== undefined && error.statusCode >= 400)
+    return statusFailure(error.statusCode, error, context);
+  if (APICallError.isInstance(error) && error.statusCode !== undefined) return cut();
+  // What a provider sends as an error within its stream.
+  if (error !== null && typeof error === 'object' && !(error instanceof Error)) return streamedFailure(error, context);
+  if (error instanceof Error && /terminated|socket|network|fetch failed|aborted|premature/i.test(whole(error)))
+    return new EffectFailure('model_connect', `The connection to the model failed (${connectCode(error)}).`, {
+      retryable: true,
+    });
+  return new EffectFailure(
+    'model_answer',
+    `The model's answer cannot be read: ${error instanceof Error ? error.message.slice(0, SHOWN_TAIL) : 'unknown'}`,
+    { retryable: true },
+  );
+}
+
+function statusFailure(
+  status: number,
+  { responseHeaders, responseBody = '' }: APICallError,
+  { scrub }: EffectContext,
+): EffectFailure {
+  const retryable = isRetryableStatus(status);
+  const afterMs = retryable ? retryAfterMs(responseHeaders?.['retry-after'] ?? '') : undefined;
+  return new EffectFailure('model_status', `The model's provider answered with status ${status}.`, {
+    retryable,
+    details: { status, body: scrub.text(responseBody).slice(0, MOST_ERROR_CHARACTERS) },
+    ...(afterMs === undefined ? {} : { retryAfterMs: afterMs }),
+  });
+}
+
+function streamedFailure(error: object, { scrub }: EffectContext): EffectFailure {
+  return new EffectFailure('model_status', 'The model ended its answer with an error.', {
+    retryable: true,
+    details: { body: scrub.text(JSON.stringify(error)).slice(0, MOST_ERROR_CHARACTERS) },
+  });
+}
+
+function whole(error: Error): string {
+  return `${error.message} ${error.cause instanceof Error ? error.cause.message : ''}`;
+}
+
+const cut = (): EffectFailure =>
+  new EffectFailure('model_cut', "The model's answer ended in the middle.", { retryable: true });
+const stuck = (): EffectFailure =>
+  new EffectFailure('model_idle', `The model said nothing for ${IDLE_MS} ms.`, { retryable: true });
+const tooLong = (): EffectFailure =>
+  new EffectFailure('result_too_large', `The model's answer is longer than ${RESULT_LIMIT_BYTES} characters.`, {
+    details: { limit: RESULT_LIMIT_BYTES },
+  });
+const filesRefused = (): EffectFailure =>
+  new EffectFailure('invalid_config', 'Files in messages are not loaded from addresses; give their content.');

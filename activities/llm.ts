@@ -1,0 +1,132 @@
+/** The activity `llm`: one prompt, one answer. Its manual is src/steps/llm.ts. */
+import type { ModelMessage } from 'ai';
+import type { EffectOutput } from '../src/definition/effect.ts';
+import { validatePayload } from '../src/definition/format.ts';
+import { asJsonSchema } from '../src/definition/format-schema.ts';
+import { jsonIn } from '../src/definition/json-text.ts';
+import { addUsage, type ModelUsage } from '../src/definition/models-contract.ts';
+import type { JsonObject, PayloadFormat } from '../src/definition/types.ts';
+import type { Json } from '../src/template/types.ts';
+import type { Effect, EffectContext } from './effect.ts';
+import { EffectFailure } from './failure.ts';
+import type { Fetch } from './guarded-fetch.ts';
+import { invalid, isObject } from './http-request.ts';
+import { callModel, type ModelAnswer, type ModelRequest } from './llm-call.ts';
+import { type ModelReader, type OpenModel, openModel } from './models.ts';
+
+const LISTED_PROBLEMS = 20;
+const MOST_SHOWN_CHARACTERS = 4_000;
+
+export function llmEffect(models: ModelReader | undefined, fetch: Fetch): Effect {
+  return async (config, context): Promise<EffectOutput> => {
+    if (!isObject(config)) throw invalid('userPrompt', 'given');
+    const model = await openModel(optionalText(config['model']), models, fetch, context);
+    const { answer, data } = await ask(model, requestOf(config), formatOf(config), context);
+    return { data, meta: metaOf(answer) };
+  };
+}
+
+/** What an answer shall be: text, or JSON that fits a format, if there is one. */
+export type AnswerForm = 'text' | { readonly format: PayloadFormat | undefined };
+
+export function formatOf(config: JsonObject): AnswerForm {
+  if (config['outputFormat'] !== 'json') return 'text';
+  return { format: isObject(config['outputSchema']) ? config['outputSchema'] : undefined };
+}
+
+export function requestOf(config: JsonObject): ModelRequest {
+  const { systemPrompt, messages, temperature, maxTokens } = config;
+  if (!Array.isArray(messages)) throw invalid('messages', 'a list');
+  return {
+    messages: messages as unknown as ModelMessage[],
+    ...(typeof systemPrompt === 'string' ? { system: systemPrompt } : {}),
+    ...(typeof temperature === 'number' ? { temperature } : {}),
+    ...(typeof maxTokens === 'number' ? { maxTokens } : {}),
+  };
+}
+
+/**
+ * The model's answer in the form wanted; one that does not fit is sent back once, with what is wrong. `data` is null where
+ * the model calls tools instead.
+ * @throws EffectFailure `model_output_invalid`, and those of callModel.
+ */
+export async function ask(
+  model: OpenModel,
+  request: ModelRequest,
+  form: AnswerForm,
+  context: EffectContext,
+): Promise<{ readonly answer: ModelAnswer; readonly data: Json }> {
+  if (form === 'text') {
+    const answer = await callModel(model, request, context);
+    return { answer, data: answer.calls.length > 0 ? null : answer.text };
+  }
+  const wanted = inJson(request, form.format);
+  const first = await callModel(model, wanted, context);
+  if (first.calls.length > 0) return { answer: first, data: null };
+  const read = readAs(form.format, first.text);
+  if ('data' in read) return { answer: first, data: read.data };
+  const { tools: _tools, ...rest } = wanted;
+  const correction: ModelMessage = { role: 'user', content: correctionOf(read.problems) };
+  const second = await callModel(
+    model,
+    { ...rest, messages: [...wanted.messages, ...first.messages, correction] },
+    context,
+  );
+  const answer: ModelAnswer = { ...second, usage: { ...second.usage, ...addUsage(first.usage, second.usage) } };
+  const repaired = readAs(form.format, answer.text);
+  if ('data' in repaired) return { answer, data: repaired.data };
+  throw new EffectFailure(
+    'model_output_invalid',
+    `The model's answer is not what outputSchema wants, also when asked again: ${repaired.problems[0]}`,
+    {
+      details: {
+        problems: repaired.problems.slice(0, LISTED_PROBLEMS),
+        text: context.scrub.text(answer.text).slice(0, MOST_SHOWN_CHARACTERS),
+        usage: { ...answer.usage },
+      },
+    },
+  );
+}
+
+export function metaOf({ usage, finishReason }: { usage: ModelUsage; finishReason: string }): JsonObject {
+  return { model: usage.model, finishReason, usage: { ...usage } };
+}
+
+function inJson(request: ModelRequest, format: PayloadFormat | undefined): ModelRequest {
+  const schema = format === undefined ? undefined : asJsonSchema(format);
+  // Said in words too: not every server looks at the schema that the request carries.
+  const told =
+    schema === undefined
+      ? 'Answer with one JSON value and nothing else.'
+      : `Answer with one JSON value and nothing else. It has to fit this JSON Schema: ${JSON.stringify(schema)}`;
+  return {
+    ...request,
+    system: request.system === undefined ? told : `${request.system}\n\n${told}`,
+    json: schema === undefined ? {} : { schema },
+  };
+}
+
+function readAs(
+  format: PayloadFormat | undefined,
+  text: string,
+): { readonly data: Json } | { readonly problems: readonly string[] } {
+  const readings = jsonIn(text);
+  const [likeliest] = readings;
+  if (likeliest === undefined) return { problems: ['It is no JSON.'] };
+  const fitting = format === undefined ? likeliest : readings.find((one) => validatePayload(format, one).length === 0);
+  if (fitting !== undefined || format === undefined) return { data: fitting ?? likeliest };
+  return {
+    problems: validatePayload(format, likeliest).map(({ pointer, message }) => `${pointer || '/'}: ${message}`),
+  };
+}
+
+function correctionOf(problems: readonly string[]): string {
+  return `That does not fit:\n${problems
+    .slice(0, LISTED_PROBLEMS)
+    .map((problem) => `- ${problem}`)
+    .join('\n')}\nAnswer again, with the corrected JSON value and nothing else.`;
+}
+
+export function optionalText(value: Json | undefined): string | undefined {
+  return typeof value === 'string' && value !== '' ? value : undefined;
+}

@@ -1,0 +1,87 @@
+/** Models as the AI SDK has them, made of an organization's entries. Keys are read right before use, and scrubbed. */
+import { createAnthropic } from '@ai-sdk/anthropic';
+import { createGoogleGenerativeAI } from '@ai-sdk/google';
+import { createOpenAI } from '@ai-sdk/openai';
+import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
+import type { LanguageModel } from 'ai';
+import type { ModelEntry, ModelProvider } from '../src/definition/models-contract.ts';
+import type { EffectContext } from './effect.ts';
+import { EffectFailure } from './failure.ts';
+import type { Fetch } from './guarded-fetch.ts';
+
+/** What the host reads models with. Throws an error with a `code`: `model_not_found`. */
+export interface ModelReader {
+  resolve(organizationId: string, name: string | undefined): Promise<ModelEntry & { readonly name: string }>;
+}
+
+export interface OpenModel {
+  readonly entry: ModelEntry & { readonly name: string };
+  readonly model: Exclude<LanguageModel, string>;
+}
+
+const ADDRESSES: { readonly [provider in Exclude<ModelProvider, 'openai-compatible'>]: string } = {
+  openai: 'https://api.openai.com/v1',
+  anthropic: 'https://api.anthropic.com/v1',
+  google: 'https://generativelanguage.googleapis.com/v1beta',
+};
+/** Providers want one even where the server does not look at it. */
+const NO_KEY = 'none';
+
+/** @throws EffectFailure `model_not_found`, and what reading its key fails with. */
+export async function openModel(
+  name: string | undefined,
+  reader: ModelReader | undefined,
+  fetch: Fetch,
+  context: EffectContext,
+): Promise<OpenModel> {
+  const entry = await resolved(name, reader, context.input.execution.organizationId);
+  const baseURL = (entry.baseUrl ?? (entry.provider === 'openai-compatible' ? '' : ADDRESSES[entry.provider])).replace(
+    /\/+$/,
+    '',
+  );
+  if (!URL.canParse(baseURL))
+    throw new EffectFailure(
+      'model_not_found',
+      `The model '${entry.name}' has no address. Store it again with a baseUrl.`,
+    );
+  const apiKey =
+    entry.apiKeySecret === undefined ? undefined : await context.secret(entry.apiKeySecret, new URL(baseURL).host);
+  return { entry, model: modelOf(entry, baseURL, apiKey, fetch) };
+}
+
+function modelOf(entry: ModelEntry, baseURL: string, key: string | undefined, fetch: Fetch): OpenModel['model'] {
+  const settings = { baseURL, apiKey: key ?? NO_KEY, fetch };
+  switch (entry.provider) {
+    case 'openai':
+      // Not the Responses API: its conversations lean on what the provider keeps, and a run's stand in its own history.
+      return createOpenAI(settings).chat(entry.model);
+    case 'anthropic':
+      return createAnthropic(settings)(entry.model);
+    case 'google':
+      return createGoogleGenerativeAI(settings)(entry.model);
+    case 'openai-compatible':
+      return createOpenAICompatible({
+        name: 'openai-compatible',
+        baseURL,
+        fetch,
+        includeUsage: true,
+        ...(key === undefined ? {} : { apiKey: key }),
+      })(entry.model);
+  }
+}
+
+async function resolved(
+  name: string | undefined,
+  reader: ModelReader | undefined,
+  organizationId: string,
+): Promise<OpenModel['entry']> {
+  if (reader === undefined)
+    throw new EffectFailure('models_unavailable', 'This worker cannot read models; start it with the master key.');
+  try {
+    return await reader.resolve(organizationId, name);
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? error.code : undefined;
+    if (code === 'model_not_found') throw new EffectFailure(code, (error as Error).message);
+    throw new EffectFailure('models_unavailable', 'The model could not be read now.', { retryable: true });
+  }
+}
