@@ -2,6 +2,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { WorkflowExecutionDescription } from '@temporalio/client';
 import { RUN_WORKFLOW, type RunError, type RunInput, type RunStatus } from '../definition/run.ts';
+import { restore } from '../engine/carry.ts';
 import { DEFAULT_ORGANIZATION, runInputOf } from '../engine/start.ts';
 import type { Json } from '../template/types.ts';
 import type { Access } from './access.ts';
@@ -77,7 +78,9 @@ export async function readStart(
   description: WorkflowExecutionDescription,
 ): Promise<RunInput | undefined> {
   try {
-    return runInputOf(await readArgument<unknown>(access, description.workflowId, firstRunId(description)));
+    const started = runInputOf(await readArgument<unknown>(access, description.workflowId, firstRunId(description)));
+    // A retry or a fork was given a state, and the input is in it.
+    return started?.carried === undefined ? started : { ...started, input: restore(started.carried).genesis.input };
   } catch (error) {
     if (hasCode(error, 'not_found')) return undefined;
     throw error;

@@ -146,7 +146,8 @@ function withState(definition: Definition, state: RunStart['state']): Definition
   return { ...definition, state: declared };
 }
 
-function measure(input: RunInput): void {
+/** @throws ClientError `payload_too_large`. */
+export function measure(input: RunInput): void {
   const bytes = Buffer.byteLength(JSON.stringify(input));
   if (bytes <= MAX_START_BYTES) return;
   throw new ClientError(

@@ -4,7 +4,6 @@
  *
  * What a closed run folds to never changes, so it is kept, up to a bound; of a long chain only the last run is read anew.
  */
-import type { temporal } from '@temporalio/proto';
 import type { RunError } from '../definition/run.ts';
 import type { RunState } from '../engine/state.ts';
 import { type FoldedRun, guessesOf, type Place, rangesOf, sliceOf } from '../history/chain.ts';
@@ -14,8 +13,7 @@ import type { Json } from '../template/types.ts';
 import type { Access } from './access.ts';
 import { read } from './calls.ts';
 import { ClientError, hasCode } from './errors.ts';
-import { historyPage } from './history-page.ts';
-import { plainEvent } from './trace-events.ts';
+import { historyOf } from './histories.ts';
 
 /** One visit of a step (design.md §5, "step"). Times are ISO 8601. */
 export interface Step {
@@ -65,8 +63,6 @@ const NO_ROWS: RowWindow = { from: 0, to: 0 };
 const CACHED_BYTES = 64_000_000;
 /** What a run counts at least, since it is kept however short it was. */
 const RUN_BYTES = 5_000;
-/** Events a page; the server may give fewer. */
-const EVENTS_PER_PAGE = 1_000;
 
 /** Closed runs by id, the least recently read first. Runs are read by their unguessable id alone, so one map does for all. */
 const kept = new Map<string, FoldedRun>();
@@ -172,28 +168,9 @@ async function foldRun(
   window: RowWindow,
   pending: readonly PendingAttempt[] = [],
 ): Promise<RunTrace> {
-  const converter = access.client.options.loadedDataConverter;
   const fold = new Fold(executionId, window);
-  for await (const event of eventsOf(access, executionId, runId)) fold.push(await plainEvent(converter, event));
+  for await (const event of historyOf(access, executionId, runId)) fold.push(event);
   return fold.finish(pending);
-}
-
-async function* eventsOf(
-  access: Reading,
-  workflowId: string,
-  runId: string,
-): AsyncGenerator<temporal.api.history.v1.IHistoryEvent> {
-  let nextPageToken: Uint8Array = new Uint8Array();
-  do {
-    const page = await historyPage(access, {
-      namespace: access.namespace,
-      execution: { workflowId, runId },
-      maximumPageSize: EVENTS_PER_PAGE,
-      nextPageToken,
-    });
-    yield* page.history?.events ?? [];
-    nextPageToken = page.nextPageToken ?? new Uint8Array();
-  } while (nextPageToken.length > 0);
 }
 
 interface Described {

@@ -40,6 +40,15 @@ export interface RunInput {
 export type RunStatus =
   | 'pending'
   | 'running'
+  /** A retry: Temporal's run, under the same id, that had failed. */
+  readonly retryOf?: { readonly runId: string };
+  /** A fork: which execution it was taken from, and at which visit it began. */
+  readonly forkOf?: ForkOrigin;
+}
+
+export interface ForkOrigin {
+  readonly executionId: string;
+  readonly path: string;
   | 'waiting'
   | 'completed'
   | 'failed'

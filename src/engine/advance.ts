@@ -26,7 +26,7 @@ import { type AddressedEvent, find, resumeOf, visits } from './address.ts';
 import { carriedBytes, fitsLimit } from './carry.ts';
 import { childRunId } from './child-run.ts';
 import { cancel, close, flush, open } from './commands.ts';
-import type { Core } from './core.ts';
+import type { Core, Parking } from './core.ts';
 import { durationOf } from './deadline.ts';
 import { drained } from './draining.ts';
 import { cancelRun, DEADLINE, failRun, ROOT, rolledBack } from './ending.ts';
@@ -67,8 +67,9 @@ export function advance(
   event: Event,
   trace?: (event: TraceEvent) => void,
 ): Command[] {
+  parking?: Parking,
   if (state.ending !== undefined) return [];
-  const core: Core = { program, state, commands: [], trace };
+  const core: Core = { program, state, commands: [], trace, parking };
   // Replay and clock skew between servers must not turn time back: what was due stays due.
   state.now = Math.max(state.now, event.at);
   if (state.effort.at !== state.now || event.type === 'continue') rest(state);

@@ -2,6 +2,7 @@
 import type { Request, Response, Router } from 'express';
 import { ulid } from 'ulid';
 import { z } from 'zod';
+import { retryRun } from '../client/retry.ts';
 import { cancelRun, decide, sendMessage, submit, terminateRun } from '../client/run-actions.ts';
 import { readRun } from '../client/run-read.ts';
 import { isCallbackName } from '../definition/callbacks.ts';
@@ -26,6 +27,8 @@ export const approveBody = z.strictObject({
 });
 export const submitBody = z.strictObject({ data: anyJson.describe('What is submitted.'), step: step.optional() });
 export const reasonBody = z.strictObject({ reason: text.optional().describe('For readers.') });
+
+export const nothing = z.strictObject({});
 
 export function executionActionRoutes(router: Router, gateway: Gateway): void {
   const { access } = gateway;
@@ -90,6 +93,15 @@ export function executionActionRoutes(router: Router, gateway: Gateway): void {
   resource(router, '/api/executions/:id/terminate', {
     POST: (req, res) =>
       end(req, res, (org, id, reason) => terminateRun(access, org, id, reason ?? 'terminated through the API')),
+  });
+
+  resource(router, '/api/executions/:id/retry', {
+    POST: async (req, res) => {
+      queryAs(req, noQuery);
+      bodyAs(req, nothing);
+      const { executionId, status } = await retryRun(access, principalOf(req).organizationId, pathText(req, 'id'));
+      res.status(202).json({ executionId, status });
+    },
   });
 
   async function end(

@@ -1,7 +1,7 @@
 /** Operations on runs, for the OpenAPI document. */
 import { approvalListQuery } from './approvals.ts';
 import { anyJson, nameText, pathName } from './door.ts';
-import { approveBody, reasonBody, submitBody } from './execution-actions.ts';
+import { approveBody, nothing, reasonBody, submitBody } from './execution-actions.ts';
 import { runListQuery } from './execution-list.ts';
 import { executionQuery, resultQuery, stepsQuery } from './executions.ts';
 import { inlineRunBody } from './inline-run.ts';
@@ -168,6 +168,19 @@ export const executionOperations: readonly Operation[] = [
     body: { schema: reasonBody, isOptional: true },
     answers: { 202: { text: 'Done.', schema: answers.ended } },
     problems: ADDRESSED,
+  },
+  {
+    method: 'POST',
+    path: '/api/executions/:id/retry',
+    id: 'retryExecution',
+    tag: 'executions',
+    summary: 'Lets a failed run go on from where it failed.',
+    description:
+      'Under the same id, with the same idempotency keys: what failed runs again, what had ended stays. Also for runs that were terminated or timed out.',
+    parameters: id,
+    body: { schema: nothing, isOptional: true },
+    answers: { 202: { text: 'It goes on.', schema: answers.ended } },
+    problems: [...WRITE_PROBLEMS, 'not_found', 'not_failed', 'rolled_back', 'not_retryable', 'payload_too_large'],
   },
   {
     method: 'GET',

@@ -1,6 +1,6 @@
 /**
- * The trace of a whole execution: the runs of its chain, oldest first, joined across continue-as-new. A visit's row
- * stands where the visit began; what later runs tell of it is put there.
+ * The trace of a whole execution: the runs of its chain, oldest first, joined across continue-as-new and retries. A
+ * visit's row stands where the visit began; what later runs tell of it is put there. A retry has rows of its own.
  */
 import type { Guess, RunTrace } from './fold.ts';
 import { rowBytes, type TraceRow } from './rows.ts';
@@ -8,7 +8,17 @@ import { rowBytes, type TraceRow } from './rows.ts';
 /** What joining needs of a run's trace; the state is not part of it, so that many can be kept. */
 export type FoldedRun = Pick<
   RunTrace,
-  'window' | 'rows' | 'bytes' | 'ends' | 'count' | 'waiting' | 'inherited' | 'guesses' | 'closed' | 'continuedFrom'
+  | 'window'
+  | 'rows'
+  | 'bytes'
+  | 'ends'
+  | 'count'
+  | 'waiting'
+  | 'inherited'
+  | 'guesses'
+  | 'closed'
+  | 'continuedFrom'
+  | 'restarted'
 > & {
   readonly runId: string;
 };
@@ -87,6 +97,9 @@ function lostRows(chain: readonly FoldedRun[]): TraceRow[] {
 function settled(row: TraceRow, chain: readonly FoldedRun[], next: number): TraceRow {
   let full = row;
   for (let n = next; n < chain.length && full.completedAt === undefined; n++) {
+    // A retry begins with rows of its own.
+    if (chain[n]!.restarted)
+      return { ...full, status: 'cancelled', completedAt: chain[n - 1]!.closed?.time ?? full.startedAt };
     const more = chain[n]!.ends.get(row.path);
     if (more !== undefined) full = { ...full, ...more, attempts: Math.max(full.attempts, more.attempts ?? 0) };
   }

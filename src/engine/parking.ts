@@ -1,0 +1,52 @@
+/**
+ * Where a run goes on that has ended (design.md §5): a retry arms what failed once more, a fork begins at a visit of its
+ * choice. The history is walked again up to its end, but the visits in question are parked: they do not begin, while
+ * everything beside them goes as it went. What was parked is then the first that the new run walks.
+ *
+ * A visit that begins again has the path that it had, and so the same ids and idempotency keys.
+ */
+import type { Program } from '../steps/program-types.ts';
+import type { Core } from './core.ts';
+import { durationOf } from './deadline.ts';
+import { DEADLINE } from './ending.ts';
+import { closeVisit } from './frames.ts';
+import type { Frame, OpenVisit, RunState, Work } from './state.ts';
+
+/** The open visit of that path, with its frame. */
+export function openVisit(state: RunState, path: string): { frame: Frame; visit: OpenVisit } | undefined {
+  for (const frame of Object.values(state.frames)) if (frame.visit?.path === path) return { frame, visit: frame.visit };
+  return undefined;
+}
+
+/** Takes an open visit back, with all that it opened, as if it had not begun; answers what begins it again. */
+export function parkOpen(program: Program, state: RunState, path: string): Work | undefined {
+  const found = openVisit(state, path);
+  if (found === undefined) return undefined;
+  const { frame, visit } = found;
+  const core: Core = { program, state, commands: [], trace: undefined };
+  closeVisit(core, frame);
+  delete frame.visit;
+  state.work = state.work.filter((work) => work.do === 'visit' || work.frame !== frame.id || work.path !== path);
+  const slug = visit.key ?? visit.slug;
+  const counts = frame.loops.at(-1)?.counts ?? frame.counts;
+  counts[slug] = (counts[slug] ?? 1) - 1;
+  return { do: 'visit', frame: frame.id, slug };
+}
+
+/**
+ * Makes the state of a run that has ended one that goes on, at the time `at`: with what was parked, children that are
+ * started again where they have failed, and a deadline as long as a new run's.
+ */
+export function resumeWith(program: Program, state: RunState, parked: readonly Work[], at: number): void {
+  state.now = Math.max(state.now, at);
+  state.work.push(...parked);
+  state.paused = false;
+  for (const command of Object.values(state.open)) if (command.type === 'child') delete command.started;
+  const limit = durationOf(program, state);
+  if (limit !== undefined) {
+    if (!Object.hasOwn(state.open, DEADLINE)) state.openCount++;
+    state.open[DEADLINE] = { type: 'deadline', at: at + limit };
+  }
+  // The shell answers a yield with `continue`, and that walks what is to be walked.
+  state.yielding = true;
+}

@@ -1,0 +1,125 @@
+/**
+ * What of a failed run is armed again by a retry (design.md §5), found in its history: the visits whose failure nothing
+ * caught. An effect or a child that failed is open again, as if its answer had not come, with the config that it had; any
+ * other visit begins again. What stood beside them, and was cancelled since they failed, stands again as it did.
+ *
+ * The history is folded twice: first to find where they failed, then without these failures.
+ */
+import type { RunError } from '../definition/run.ts';
+import type { Parking } from '../engine/core.ts';
+import { DEADLINE } from '../engine/ending.ts';
+import { openVisit, parkOpen } from '../engine/parking.ts';
+import type { Event } from '../engine/protocol.ts';
+import type { RunState, Work } from '../engine/state.ts';
+import type { Program } from '../steps/program-types.ts';
+import type { FoldOptions } from './fold.ts';
+
+/** Codes of containers whose `details` are the errors of their branches. */
+const JOINED: ReadonlySet<string> = new Set(['join_failed', 'race_failed']);
+
+/** A run that failed in a way that the same state would only repeat. */
+export class NotRetryable extends Error {
+  readonly code = 'not_retryable';
+  constructor(message: string) {
+    super(message);
+    this.name = 'NotRetryable';
+  }
+}
+
+export class Rearming {
+  /** What begins again, in the end. */
+  readonly parked: Work[] = [];
+  readonly #failed: ReadonlySet<string>;
+  readonly #timedOut: boolean;
+  /** Place by path, as far as found. */
+  readonly #places = new Map<string, string>();
+  readonly #left = new Set<string>();
+
+  /** `error`: what the run failed with; undefined where it was ended from outside, so that nothing failed. */
+  constructor(error: RunError | undefined) {
+    const paths = error === undefined ? [] : failedPaths(error);
+    this.#timedOut = error?.code === 'run_timeout';
+    if (error !== undefined && paths.length === 0 && !this.#timedOut)
+      throw new NotRetryable(
+        `The run failed as a whole (${error.code}), and would again. Fork it from a step, with what has to be different.`,
+      );
+    this.#failed = new Set(paths);
+  }
+
+  /** Whether it is known where all failed. */
+  get found(): boolean {
+    return this.#places.size === this.#failed.size;
+  }
+
+  /** For the first fold of that run of the chain. */
+  search(runId: string): FoldOptions {
+    return {
+      heard: (line, place) => {
+        if (line.t === 'end' && line.status === 'failed' && this.#failed.has(line.path))
+          this.#places.set(line.path, `${runId} ${place}`);
+      },
+    };
+  }
+
+  /** For the second one. */
+  without(runId: string, program: Program): FoldOptions {
+    const paths = new Set<string>();
+    const parking: Parking = { paths, work: this.parked };
+    return {
+      parking,
+      admits: (state, event, place) => {
+        if (this.#timedOut && event.type === 'fired' && event.id === DEADLINE) return false;
+        const here = [...this.#places].filter(([, at]) => at === `${runId} ${place}`);
+        const begins = (path: string): void => void paths.add(path);
+        return here.map(([path]) => this.#admits(program, state, event, path, begins)).every(Boolean);
+      },
+    };
+  }
+
+  /** The state that came of it. @throws NotRetryable where a failure could not be left out. */
+  done(state: RunState | undefined): RunState {
+    const done = this.#left.size + this.parked.length;
+    if (state === undefined || state.ending !== undefined || done < this.#failed.size)
+      throw new NotRetryable('The history of the run does not tell how it can go on. Fork it from a step instead.');
+    return state;
+  }
+
+  #admits(program: Program, state: RunState, event: Event, path: string, begins: (path: string) => void): boolean {
+    const open = openVisit(state, path);
+    if (open === undefined) {
+      // It begins and fails at once, and is parked; a loop that fails later has no visit, and cannot be.
+      if (Object.values(state.frames).some(({ loops }) => loops.some((loop) => loop.path === path)))
+        throw repeats(path);
+      begins(path);
+      return true;
+    }
+    const { visit } = open;
+    if (program.steps.get(visit.key ?? visit.slug)?.kind.class === 'container') throw repeats(path);
+    const command = 'id' in event && event.id !== undefined ? state.open[event.id] : undefined;
+    const isAnswer = (command?.type === 'run' || command?.type === 'child') && command.path === path;
+    if (isAnswer) this.#left.add(path);
+    else this.parked.push(parkOpen(program, state, path)!);
+    return false;
+  }
+}
+
+/** A container would begin again with all that it has done. */
+function repeats(path: string): NotRetryable {
+  return new NotRetryable(
+    `'${path}' failed by itself after its body had run: begun again, it would repeat all of it. Fork the run from a step instead.`,
+  );
+}
+
+/** The visits that failed first: a container fails because of its branches. */
+export function failedPaths(error: RunError): string[] {
+  const { details, path } = error;
+  if (JOINED.has(error.code) && typeof details === 'object' && details !== null && !Array.isArray(details)) {
+    const inner = Object.values(details).flatMap((one) => (isError(one) ? failedPaths(one) : []));
+    if (inner.length > 0) return inner;
+  }
+  return path === undefined ? [] : [path];
+}
+
+function isError(value: unknown): value is RunError {
+  return typeof value === 'object' && value !== null && 'code' in value && 'path' in value;
+}

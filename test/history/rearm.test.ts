@@ -1,0 +1,176 @@
+import { describe, expect, it } from 'vitest';
+import type { Definition } from '../../src/definition/types.ts';
+import { resumeWith } from '../../src/engine/parking.ts';
+import type { RunState } from '../../src/engine/state.ts';
+import type { HistoryEvent } from '../../src/history/events.ts';
+import { Fold, type RunTrace } from '../../src/history/fold.ts';
+import { failedPaths, Rearming } from '../../src/history/rearm.ts';
+import { Model, WORKFLOW_ID } from './model.ts';
+
+const http = (more: object = {}): Definition['steps'][string] => ({
+  stepType: 'http',
+  config: { url: 'https://example.org/' },
+  retry: { maxAttempts: 1 },
+  ...more,
+});
+const named = (steps: Definition['steps'], more: Partial<Definition> = {}): Definition => ({
+  name: 'Armed',
+  slug: 'armed',
+  steps,
+  ...more,
+});
+
+/** The state that a retry of the model's run begins with. */
+function armed(model: Model): RunState {
+  const ending = model.state.ending;
+  if (ending?.status !== 'failed') throw new Error(`The run is ${ending?.status ?? 'open'}.`);
+  const rearming = new Rearming(ending.error);
+  const fold = (events: readonly HistoryEvent[], options: ConstructorParameters<typeof Fold>[2]): RunTrace => {
+    const folding = new Fold(WORKFLOW_ID, { from: 0, to: 0 }, options);
+    for (const event of events) folding.push(event);
+    return folding.finish();
+  };
+  for (const [n, events] of model.histories.entries()) fold(events, rearming.search(String(n)));
+  let state: RunState | undefined;
+  for (const [n, events] of model.histories.entries()) {
+    const without = rearming.without(String(n), model.program);
+    state = fold(events, state === undefined ? without : { ...without, from: state }).state;
+  }
+  const done = rearming.done(state);
+  resumeWith(model.program, done, rearming.parked, 5_000_000);
+  return done;
+}
+
+const openIds = (state: RunState) => Object.keys(state.open).sort();
+const parked = (state: RunState) =>
+  state.work.map((work) => (work.do === 'visit' ? `${work.frame}:${work.slug}` : '?'));
+
+describe('a failed run is armed again', () => {
+  it('with the effect that failed, under the same id and key, and what came before', () => {
+    const model = new Model(
+      named({
+        start: { stepType: 'trigger', nextSteps: { success: 'one' } },
+        one: http({ nextSteps: { success: 'two' } }),
+        two: http(),
+      }),
+    );
+    model.task();
+    model.completeActivity(0);
+    model.task();
+    model.failActivity(0);
+    model.task();
+    const state = armed(model);
+    expect(openIds(state)).toEqual(['two']);
+    expect(state.open['two']).toMatchObject({ command: { idempotencyKey: `${WORKFLOW_ID}/two` } });
+    expect(state.frames['']?.entries['one']?.output.data).toEqual({ n: 0 });
+    expect(state).toMatchObject({ yielding: true, now: 5_000_000 });
+  });
+
+  it('with the branches that failed, while those that had ended stay', () => {
+    const model = new Model(
+      named({
+        both: { stepType: 'parallel', nextSteps: { a: 'one', b: 'two', c: 'three' } },
+        one: http(),
+        two: http(),
+        three: { stepType: 'fail', config: { code: 'no', message: 'No.' } },
+      }),
+    );
+    model.task();
+    model.failActivity(0);
+    model.task();
+    model.completeActivity(0);
+    model.task();
+    const state = armed(model);
+    expect(openIds(state)).toEqual(['both/a/one']);
+    expect(parked(state)).toEqual(['both/c:three']);
+    expect(state.frames['both/b']?.ended).toBe(true);
+    expect(state.frames['']?.visit?.hold).toMatchObject({ left: 2, failures: {} });
+  });
+
+  it('with the iterations that were cancelled with it', () => {
+    const model = new Model(
+      named({
+        each: { stepType: 'forEach', config: { items: [1, 2, 3], concurrency: 2 }, nextSteps: { item: 'one' } },
+        one: http(),
+      }),
+    );
+    model.task();
+    model.completeActivity(0);
+    model.task();
+    model.failActivity(1);
+    model.task();
+    expect(openIds(armed(model))).toEqual(['each[1]/one', 'each[2]/one']);
+  });
+
+  it('across continue-as-new', () => {
+    const model = new Model(
+      named({
+        both: { stepType: 'parallel', nextSteps: { a: 'one', b: 'rest' } },
+        one: http(),
+        rest: { stepType: 'sleep', config: { duration: 1_000 } },
+      }),
+    );
+    model.task();
+    model.failActivity(0);
+    model.task();
+    model.continueAsNew();
+    model.fireTimer(0);
+    model.task();
+    const state = armed(model);
+    expect(openIds(state)).toEqual(['both/a/one']);
+    expect(state.frames['both/b']?.ended).toBe(true);
+  });
+
+  it('with a wait that is asked anew, and a loop that stands where it stood', () => {
+    const model = new Model(
+      named({
+        each: { stepType: 'loop', config: { items: [1, 2] }, nextSteps: { loop: 'ask' } },
+        ask: { stepType: 'approval', config: { message: 'Go on?', timeout: 1_000 } },
+      }),
+    );
+    model.task();
+    model.signal('approve', {});
+    model.task();
+    model.fireTimer(0);
+    model.task();
+    const state = armed(model);
+    expect(openIds(state)).toEqual([]);
+    expect(parked(state)).toEqual([':ask']);
+    expect(state.frames['']?.loops).toMatchObject([{ path: 'each', tick: 1 }]);
+  });
+
+  it('with a new deadline, where the last one had passed', () => {
+    const model = new Model(
+      named({ rest: { stepType: 'sleep', config: { duration: 3_600_000 } } }, { config: { timeout: 60_000 } }),
+    );
+    model.task();
+    model.fireTimer(0);
+    model.task();
+    const state = armed(model);
+    expect(state.open['$deadline']).toEqual({ type: 'deadline', at: 5_060_000 });
+    expect(openIds(state)).toEqual(['$deadline', 'rest']);
+  });
+
+  it('not where it would only repeat itself', () => {
+    const loops = named({
+      each: { stepType: 'loop', config: { while: 'true', maxIterations: 1 }, nextSteps: { loop: 'one' } },
+      one: http(),
+    });
+    const model = new Model(loops);
+    model.task();
+    model.completeActivity(0);
+    model.task();
+    expect(() => armed(model)).toThrow('Fork');
+    expect(() => new Rearming({ code: 'inbox_overflow', message: '', retryable: false })).toThrow('as a whole');
+  });
+
+  it('which of nested branches, their errors say', () => {
+    const error = (path: string) => ({ code: 'x', message: '', path, retryable: false });
+    const joined = {
+      ...error('p'),
+      code: 'join_failed',
+      details: { a: { ...error('p/a/q'), code: 'race_failed', details: { l: error('p/a/q/l/s') } }, b: error('p/b/t') },
+    };
+    expect(failedPaths(joined)).toEqual(['p/a/q/l/s', 'p/b/t']);
+  });
+});
