@@ -9,6 +9,7 @@ import { parseUrl } from './http-request.ts';
 import { llmEffect } from './llm.ts';
 import type { ModelReader } from './models.ts';
 import { resolveWorkflowEffect } from './resolve-workflow.ts';
+import { runCodeEffect } from './run-code.ts';
 import type { CallbackUrl, RunReader } from './runs.ts';
 import type { SecretReader } from './secrets.ts';
 
@@ -42,6 +43,11 @@ export function createActivities(config: Settings, parts: ActivityParts = {}): R
 }
 
 /** What outgoing requests may reach: design.md §5, SIGNALBOX_HTTP_ALLOW. */
+    runCode: effect(runCodeEffect),
+    sendMessage: effect(sendMessageEffect(http, reach, config, parts.inbox), {
+      ...parts,
+      hostOf: messageHostOf(config),
+    }),
 export function reachOf(config: Settings): Reach {
   const { address } = config.temporal;
   const temporal = address === undefined ? undefined : parseUrl(`tcp://${address.replace(/^\w+:\/\//, '')}`);

@@ -10,6 +10,7 @@ import {
   readFileSync,
   renameSync,
   rmSync,
+  statSync,
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
@@ -87,6 +88,11 @@ export async function build() {
           join(root, 'node_modules/typescript/bin/tsc'),
           ...['-p', join(root, 'deploy/tsconfig.build.json'), '--outDir', next],
         ]);
+        // Programs of child processes are plain JavaScript.
+        cpSync(join(root, 'activities'), join(next, 'activities'), {
+          recursive: true,
+          filter: (path) => statSync(path).isDirectory() || path.endsWith('.mjs'),
+        });
         const bundle = 'workflow-bundle.js';
         if (have.bundle === wanted.bundle && existsSync(join(dist, bundle)))
           cpSync(join(dist, bundle), join(next, bundle));

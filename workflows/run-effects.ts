@@ -22,6 +22,8 @@ import { failureFrom } from './run-failure.ts';
 
 /** A local activity holds back other frames and signals: at most for this long (design.md §3). */
 const LOCAL_LIMIT_MS = 2_000;
+/** The code of an attempt that was not done in time (engine/causes.ts). */
+const TIMEOUT = 'timeout';
 /** How history shows a `yield` (engine contract). */
 const YIELD = '$yield';
 const NOOP = 'noop';
@@ -60,8 +62,8 @@ export class Effects {
       (error) => {
         this.inFlight--;
         const failure = failureFrom(error);
-        if (command.local && mayRepeat(command, failure)) {
-          const retry = { ...command.retry, maxAttempts: command.retry.maxAttempts - 1 };
+        const retry = command.local ? retryAsRegular(command, failure) : undefined;
+        if (retry !== undefined) {
           this.activity({ ...command, local: false, retry });
           return;
         }
@@ -161,9 +163,13 @@ function regularCall(command: RunCommand): Call {
   return regular(command.activity, options);
 }
 
-/** Whether the step says that a failure like this one is tried again. */
-function mayRepeat({ retry }: RunCommand, failure: FailureShape): boolean {
-  return failure.retryable && retry.maxAttempts > 1 && !retry.nonRetryable.includes(failure.code);
+/** The policy with which a local activity that failed goes on as a regular one; undefined where it does not. */
+function retryAsRegular({ retry, repeatable }: RunCommand, failure: FailureShape): RunCommand['retry'] | undefined {
+  // That it took longer than local activities may is nothing that the step did wrong.
+  if (repeatable === true && failure.code === TIMEOUT) return retry;
+  const { maxAttempts, nonRetryable } = retry;
+  const mayRepeat = failure.retryable && maxAttempts > 1 && !nonRetryable.includes(failure.code);
+  return mayRepeat ? { ...retry, maxAttempts: maxAttempts - 1 } : undefined;
 }
 
 /** One attempt only: what has to be tried again goes on as a regular activity, which holds nobody back. */

@@ -35,6 +35,7 @@ export function runCommand(
     timeoutMs: modifiers.timeoutMs ?? spec.timeoutMs ?? DEFAULT_TIMEOUT_MS,
     ...(spec.heartbeatMs === undefined ? {} : { heartbeatMs: spec.heartbeatMs }),
     local: modifiers.local,
+    ...(spec.repeatable === undefined ? {} : { repeatable: spec.repeatable }),
   };
 }
 

@@ -83,6 +83,8 @@ export interface ResolvedRetry {
   readonly maximumIntervalMs: number;
   readonly nonRetryable: readonly string[];
 }
+  /** It has no effect outside: begun as a local activity and not done in time, it goes on as a regular one, whatever `retry` says. */
+  readonly repeatable?: true;
 
 /** What the run's first event needs to know besides the program. */
 export interface Genesis {

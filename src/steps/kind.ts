@@ -148,6 +148,8 @@ export interface RunSpec {
   readonly suffix?: string;
   /** Light enough for a local activity (design.md §3). */
   readonly light?: boolean;
+  /** It has no effect outside, so that beginning it again is always safe. */
+  readonly repeatable?: true;
   /** The default limit of one attempt in milliseconds where the step names none. */
   readonly timeoutMs?: number;
   /** Long effects: an activity that does not heartbeat for so long is taken for dead. */

@@ -16,6 +16,7 @@ import { mapping } from './mapping.ts';
 import { parallel } from './parallel.ts';
 import { race } from './race.ts';
 import { removed } from './removed.ts';
+import { runCode } from './run-code.ts';
 import { runEmployee } from './run-employee.ts';
 import { runWorkflow } from './run-workflow.ts';
 import { set } from './set.ts';
@@ -49,6 +50,8 @@ export const kinds: readonly StepKind[] = [
   http,
   llm,
   runWorkflow,
+  sendMessage,
+  runCode,
   runEmployee,
 ];
 

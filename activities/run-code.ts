@@ -1,0 +1,44 @@
+/** The activity `runCode`: kind `run_code`. Its manual is src/steps/run-code.ts. */
+import { isObject } from '../src/definition/json.ts';
+import type { Json } from '../src/template/types.ts';
+import type { Effect } from './effect.ts';
+import { EffectFailure } from './failure.ts';
+import { runJavaScript } from './run-code/javascript.ts';
+import { runPython } from './run-code/python.ts';
+import { LANGUAGES, type Script, type ScriptResult } from './run-code/script.ts';
+
+/**
+ * Runs a script of a definition: JavaScript or TypeScript with `export default function (input)`, Python with
+ * `def main(input)`. It reaches no network, no files, no environment and no other script. `timeoutMs` counts from where
+ * the script begins; how many run at once is limited, and the others wait.
+ * @throws EffectFailure `script_invalid` (cannot be read), `script_error` (it threw; name, message and stack in details),
+ * `script_timeout`, `script_out_of_memory`, `script_crashed` (may be tried again), `python_unavailable`,
+ * `result_too_large`, `result_too_deep`; the signal's reason when it is aborted.
+ */
+export function runScript(script: Script): Promise<ScriptResult> {
+  return script.language === 'python' ? runPython(script) : runJavaScript(script);
+}
+
+/** Config `{language, code, input, timeoutMs, memoryMb}`, all given; meta `{console, consoleIsCut?, durationMs}`. */
+export const runCodeEffect: Effect = async (config, { signal }) => {
+  const script = readScript(config, signal);
+  const began = performance.now();
+  const { data, console, consoleIsCut } = await runScript(script);
+  const durationMs = Math.round(performance.now() - began);
+  const lines = console as unknown as Json;
+  return { data, meta: { console: lines, ...(consoleIsCut ? { consoleIsCut } : {}), durationMs } };
+};
+
+function readScript(config: Json, signal: AbortSignal): Script {
+  const { language, code, input, timeoutMs, memoryMb } = isObject(config) ? config : {};
+  const known = LANGUAGES.find((one) => one === language);
+  if (known === undefined) throw invalid('language', `one of ${LANGUAGES.join(', ')}`);
+  if (typeof code !== 'string') throw invalid('code', 'a text');
+  if (typeof timeoutMs !== 'number' || !(timeoutMs > 0)) throw invalid('timeoutMs', 'longer than 0');
+  if (typeof memoryMb !== 'number' || !(memoryMb > 0)) throw invalid('memoryMb', 'more than 0');
+  return { language: known, code, input: input ?? null, timeoutMs, memoryMb, signal };
+}
+
+function invalid(member: string, expected: string): EffectFailure {
+  return new EffectFailure('invalid_config', `config.${member} must be ${expected}.`);
+}

@@ -1,0 +1,70 @@
+/** What the runners of scripts share: what they are given, what they give, and the words for what goes wrong. */
+import type { JsonObject } from '../../src/definition/types.ts';
+import type { Json } from '../../src/template/types.ts';
+import { EffectFailure } from '../failure.ts';
+
+export const LANGUAGES = ['javascript', 'typescript', 'python'] as const;
+export type Language = (typeof LANGUAGES)[number];
+
+export interface Script {
+  readonly language: Language;
+  readonly code: string;
+  readonly input: Json;
+  readonly timeoutMs: number;
+  readonly memoryMb: number;
+  /** Ends the script, and with it the process that it runs in. */
+  readonly signal: AbortSignal;
+}
+
+export interface ConsoleLine {
+  readonly level: string;
+  readonly text: string;
+}
+
+export interface ScriptResult {
+  /** What the function returned, as JSON has it; null for nothing. */
+  readonly data: Json;
+  /** At most 200 lines and 32,000 characters. */
+  readonly console: readonly ConsoleLine[];
+  readonly consoleIsCut: boolean;
+}
+
+/** What a child answers. Texts in it come from the script: they are data. */
+export interface Answer {
+  readonly result?: string;
+  readonly error?: { readonly code: string; readonly message: string; readonly details?: JsonObject };
+  readonly console: readonly ConsoleLine[];
+  readonly consoleIsCut: boolean;
+  readonly isSpent?: boolean;
+}
+
+/** @throws EffectFailure */
+export function resultOf({ result, error, console, consoleIsCut }: Answer, script: Script): ScriptResult {
+  if (error === undefined)
+    return { data: result === undefined ? null : (JSON.parse(result) as Json), console, consoleIsCut };
+  const written = console as unknown as Json;
+  const details = { ...error.details, ...(console.length === 0 ? {} : { console: written }) };
+  throw failure(error.code, error.message, script, details);
+}
+
+/** A script has no effect outside and always says the same, so that trying again helps only where its process was lost. */
+export function failure(code: string, message: string, script: Script, details: JsonObject = {}): EffectFailure {
+  const { timeoutMs, memoryMb } = script;
+  switch (code) {
+    case 'script_timeout':
+      return new EffectFailure(code, `The code ran for longer than ${timeoutMs} ms. Do less, or raise timeoutMs.`, {
+        details: { ...details, timeoutMs },
+      });
+    case 'script_out_of_memory':
+      return new EffectFailure(code, `The code needs more than ${memoryMb} MiB. Keep less, or raise memoryMb.`, {
+        details: { ...details, memoryMb },
+      });
+    case 'script_crashed':
+      return new EffectFailure(code, 'The process that ran the code ended before the code did.', {
+        retryable: true,
+        details,
+      });
+    default:
+      return new EffectFailure(code, message, { details });
+  }
+}
