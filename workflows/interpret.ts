@@ -20,6 +20,7 @@ import {
 } from '@temporalio/workflow';
 import { type Accepted, type Refusal, RUN_WORKFLOW, type RunError, type RunInput } from '../src/definition/run.ts';
 import type { Definition } from '../src/definition/types.ts';
+import { heldGates, wantedSlots } from '../src/engine/admission.ts';
 import { admit, advance, genesis } from '../src/engine/advance.ts';
 import { carry, restore } from '../src/engine/carry.ts';
 import { MAX_PAYLOAD_BYTES } from '../src/engine/limits.ts';
@@ -39,6 +40,7 @@ import { Horizon } from './run-horizon.ts';
 import { openChildren, openCommands } from './run-open.ts';
 import { report } from './run-report.ts';
 import { answerQueries, answerUpdates, listenToSignals } from './run-signals.ts';
+import { releaseSlots, Slots } from './run-slots.ts';
 import { stepsOf } from './run-steps.ts';
 import { type Shown, show } from './run-visibility.ts';
 
@@ -91,6 +93,7 @@ class Walk {
   readonly #state: RunState;
   readonly #effects: Effects;
   readonly #children: Children;
+  readonly #slots: Slots;
   readonly #horizon = new Horizon();
   /** Commands that did not begin (see Horizon). They are open in the state, which issues them again. */
   readonly #held = new Map<string, Command>();
@@ -111,11 +114,13 @@ class Walk {
       this.#apply(event);
     };
     this.#effects = new Effects(execution, receive);
+    this.#slots = new Slots({ execution, receive, wanted: () => wantedSlots(this.#state) });
     this.#children = new Children({
       parent: {
         executionId: workflowId,
         organizationId,
         depth: this.#state.genesis.depth,
+        within: [...(input.within ?? []), ...heldGates(this.#state)],
         ...(input.initiator === undefined ? {} : { initiator: input.initiator }),
       },
       workflow: program.definition.slug,
@@ -205,6 +210,9 @@ class Walk {
       case 'fail':
         this.#outcome = { as: 'failed', error: command.error };
         return;
+      case 'slots':
+        this.#slots.ask(command.gates);
+        return;
       case 'cancelled':
         this.#outcome = { as: 'cancelled', ...(command.reason === undefined ? {} : { reason: command.reason }) };
     }
@@ -233,6 +241,7 @@ class Walk {
   #rearm(): void {
     for (const command of openCommands(this.#state)) this.#begin(command);
     this.#children.adopt(openChildren(this.#state));
+    this.#slots.ask(wantedSlots(this.#state));
     // Memo and attributes came along, so this writes nothing; but the current details did not.
     this.#toShow = { status: statusOf(this.#state), waitingFor: waitingFor(this.#state) };
   }
@@ -251,7 +260,11 @@ class Walk {
   async #conclude(outcome: Outcome): Promise<Json> {
     // What a run that has ended asks of others is no longer sent.
     if (this.#children.underway > 0) await condition(() => this.#children.underway === 0);
+    this.#slots.stop();
+    if (this.#slots.underway > 0) await condition(() => this.#slots.underway === 0);
     await report(this.#input.notify, reportOf(outcome));
+    const gates = heldGates(this.#state);
+    if (gates.length > 0) await releaseSlots(workflowInfo().workflowId, gates);
     show(this.#program, this.#input, this.#state, { status: statusOf(this.#state), waitingFor: [] }, true);
     if (outcome.as === 'completed') return outcome.output;
     if (outcome.as === 'cancelled') endAsCancelled(outcome.reason);
@@ -259,7 +272,10 @@ class Walk {
   }
 
   #mayContinue(): boolean {
-    return this.#horizon.reached(this.#effects.inFlight + this.#children.underway, this.#held.size > 0);
+    return this.#horizon.reached(
+      this.#effects.inFlight + this.#children.underway + this.#slots.underway,
+      this.#held.size > 0,
+    );
   }
 
   async #continueAsNew(): Promise<void> {

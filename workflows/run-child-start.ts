@@ -19,6 +19,8 @@ export interface Parent {
   readonly executionId: string;
   readonly organizationId: string;
   readonly depth: number;
+  /** Gates that it and those above it hold. */
+  readonly within: readonly string[];
   readonly initiator?: string;
 }
 
@@ -41,6 +43,7 @@ export function startRun(
     hash,
     parentId: parent.executionId,
     depth: parent.depth + 1,
+    ...(parent.within.length === 0 ? {} : { within: parent.within }),
     ...(parent.initiator === undefined ? {} : { initiator: parent.initiator }),
     ...(command.wait === false ? {} : { notify: { workflowId: parent.executionId, path: command.id } }),
   };

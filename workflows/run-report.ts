@@ -29,7 +29,7 @@ export async function report(
 }
 
 /** The server's word for a workflow that has ended, or never was. */
-function isGone(error: unknown): boolean {
+export function isGone(error: unknown): boolean {
   return error instanceof Error && /not.?found/i.test(`${error.name} ${error.message}`);
 }
 

@@ -44,6 +44,8 @@ export function show(program: Program, input: RunInput, state: RunState, shown: 
   if (ended) pairs.push({ key: keys.durationMs, value: Math.max(0, Date.now() - state.genesis.startedAt) });
   const changed = pairs.filter(({ key, value }) => !same(workflowInfo().typedSearchAttributes.get(key), value));
   if (changed.length > 0) upsertSearchAttributes(changed);
+  // What was aborted has failed to Temporal: only the run itself can tell.
+  if (ended && shown.status === 'aborted') upsertMemo({ status: shown.status });
   if (ended) return;
   const memo = memoOf(program, input, state, shown);
   const before = workflowInfo().memo ?? {};

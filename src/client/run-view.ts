@@ -1,7 +1,14 @@
 /** A run as the outside sees it (design.md §5, "Answers"), made of what Temporal tells and of the run's memo. */
 import type { WorkflowExecutionInfo } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
-import type { RunError, RunInput, RunMemo, RunStatus, WaitingFor } from '../definition/run.ts';
+import {
+  ABORTED_CODE,
+  type RunError,
+  type RunInput,
+  type RunMemo,
+  type RunStatus,
+  type WaitingFor,
+} from '../definition/run.ts';
 import type { Json } from '../template/types.ts';
 import type { Access } from './access.ts';
 import type { Closing } from './first-event.ts';
@@ -65,6 +72,7 @@ export function statusOf(
   historyLength?: number,
 ): RunStatus {
   const closed = CLOSED[status];
+  if (closed === 'failed' && memo['status'] === 'aborted') return 'aborted';
   if (closed !== undefined) return closed;
   const own = (memo['status'] as RunStatus | undefined) ?? 'running';
   return own === 'running' && historyLength !== undefined && historyLength <= UNTOUCHED_EVENTS ? 'pending' : own;
@@ -120,8 +128,10 @@ export function outcomeOf(closing: Closing): { status: RunStatus; output?: Json;
   switch (closing.how) {
     case 'completed':
       return { status: 'completed', output: closing.output as Json };
-    case 'failed':
-      return { status: 'failed', error: runErrorOf(closing.error) };
+    case 'failed': {
+      const error = runErrorOf(closing.error);
+      return { status: error.code === ABORTED_CODE ? 'aborted' : 'failed', error };
+    }
     case 'cancelled':
       return { status: 'cancelled', error: { code: 'cancelled', message: 'The run was cancelled.', retryable: false } };
     case 'terminated':

@@ -3,6 +3,7 @@
  * `temporal` CLI), the workflow `run`, and whoever reads it. JSON only.
  */
 import type { Json } from '../template/types.ts';
+import type { GateWanted } from './gate-contract.ts';
 import type { Definition, JsonObject } from './types.ts';
 
 /** The workflow type, and the workflow's one argument: this, or a bare definition (design.md §3). */
@@ -33,13 +34,12 @@ export interface RunInput {
   readonly depth?: number;
   /** Overrides config.timeout, in milliseconds. */
   readonly timeoutMs?: number;
-  /** Present after continue-as-new: the core's state, which is the whole run. */
+  /** The limits that the run is under, in the order in which it asks. Default: those of its definition. */
+  readonly gates?: readonly GateWanted[];
+  /** Gates at which a run that it descends from holds a lease: it goes under that one. */
+  readonly within?: readonly string[];
+  /** Present after continue-as-new, in a retry and in a fork: the core's state, which is the whole run. */
   readonly carried?: Json;
-}
-
-export type RunStatus =
-  | 'pending'
-  | 'running'
   /** A retry: Temporal's run, under the same id, that had failed. */
   readonly retryOf?: { readonly runId: string };
   /** A fork: which execution it was taken from, and at which visit it began. */
@@ -49,6 +49,11 @@ export type RunStatus =
 export interface ForkOrigin {
   readonly executionId: string;
   readonly path: string;
+}
+
+export type RunStatus =
+  | 'pending'
+  | 'running'
   | 'waiting'
   | 'completed'
   | 'failed'
@@ -68,6 +73,10 @@ export interface WaitingFor {
   readonly name?: string;
   /** Children: the run that is waited for. */
   readonly executionId?: string;
+  /** Slots: the workflow id of the gate. */
+  readonly gate?: string;
+  /** Slots: how many would go on before and with this run, where the gate could be asked; 1 is next. */
+  readonly position?: number;
 }
 
 /** A failure as the outside sees it, and as the root `error` of expressions (where stepSlug is `step`). E8. */
@@ -99,6 +108,8 @@ export interface RunMemo {
 
 /** Failure of the workflow `run`: ApplicationFailure of type = code, message, details[0] = RunError. */
 export const CANCELLED_CODE = 'cancelled';
+/** The code of a run that was aborted: its status is `aborted`, although to Temporal it has failed. */
+export const ABORTED_CODE = 'run_aborted';
 
 /** What the signals and updates of design.md §3 carry: a JSON object. `step` is a slug with one open visit, or a path. */
 export interface StepSignal {
@@ -146,3 +157,6 @@ export interface Refusal {
   readonly message: string;
   readonly paths?: readonly string[];
 }
+
+/** What a run that listens for messages of that name is found by, among those that it waits for (SignalboxWaiting). */
+export const listenTag = (name: string): string => `message:${name}`;

@@ -23,13 +23,14 @@ import type { Accepted, Refusal } from '../definition/run.ts';
 import type { Resume } from '../steps/kind.ts';
 import type { Program } from '../steps/program-types.ts';
 import { type AddressedEvent, find, resumeOf, visits } from './address.ts';
+import { seekSlots, slotGranted, slotsAnswered } from './admission.ts';
 import { carriedBytes, fitsLimit } from './carry.ts';
 import { childRunId } from './child-run.ts';
 import { cancel, close, flush, open } from './commands.ts';
 import type { Core, Parking } from './core.ts';
 import { durationOf } from './deadline.ts';
 import { drained } from './draining.ts';
-import { cancelRun, DEADLINE, failRun, ROOT, rolledBack } from './ending.ts';
+import { abortRun, cancelRun, DEADLINE, failRun, ROOT, rolledBack } from './ending.ts';
 import { failureOf } from './failure.ts';
 import { newFrame } from './frames.ts';
 import { initialState } from './initial.ts';
@@ -66,8 +67,8 @@ export function advance(
   state: RunState,
   event: Event,
   trace?: (event: TraceEvent) => void,
-): Command[] {
   parking?: Parking,
+): Command[] {
   if (state.ending !== undefined) return [];
   const core: Core = { program, state, commands: [], trace, parking };
   // Replay and clock skew between servers must not turn time back: what was due stays due.
@@ -152,6 +153,16 @@ function take(core: Core, event: Event): void {
       // E9: a rollback is not cancellable.
       if (state.rolling === undefined) cancelRun(core, event.reason);
       return;
+    case 'abort':
+      if (state.rolling === undefined) abortRun(core, event.reason);
+      return;
+    case 'slots':
+    case 'granted':
+      if (state.admission === undefined) return;
+      if (event.type === 'slots') slotsAnswered(core, event.answers);
+      else slotGranted(core, event.gate);
+      admitted(core);
+      return;
     case 'continue':
       state.yielding = false;
   }
@@ -174,12 +185,21 @@ function begin(core: Core): void {
     );
     return;
   }
-  const limit = durationOf(program, state);
-  if (limit !== undefined) {
-    const at = state.genesis.startedAt + limit;
-    open(core, DEADLINE, { type: 'deadline', at });
-  }
   state.work.push({ do: 'visit', frame: ROOT, slug: program.start });
+  seekSlots(core);
+  if (state.admission === undefined) openDeadline(core, state.genesis.startedAt);
+}
+
+/** The run has its slots: its time runs from here. */
+function admitted(core: Core): void {
+  const { state } = core;
+  if (state.admission === undefined && state.ending === undefined) openDeadline(core, state.now);
+}
+
+function openDeadline(core: Core, from: number): void {
+  const limit = durationOf(core.program, core.state);
+  if (limit === undefined || Object.hasOwn(core.state.open, DEADLINE)) return;
+  open(core, DEADLINE, { type: 'deadline', at: from + limit });
 }
 
 /** The answer to a command. E4: what is not open is ignored. */
@@ -379,6 +399,7 @@ function drain(core: Core): void {
     state.work.length > 0 &&
     state.ending === undefined &&
     state.rolling === undefined &&
+    state.admission === undefined &&
     !state.paused &&
     !state.yielding
   ) {

@@ -1,5 +1,5 @@
 /** How a run ends: completed, failed (after a rollback, where one is due), or cancelled. */
-import type { RunError } from '../definition/run.ts';
+import { ABORTED_CODE, type RunError } from '../definition/run.ts';
 import { type FailureShape, type Outcome, type RunSpec, StepFailure } from '../steps/kind.ts';
 import { render } from '../template/template.ts';
 import type { Json } from '../template/types.ts';
@@ -76,6 +76,18 @@ export function cancelRun(core: Core, reason: string | undefined): void {
   end(core, { status: 'cancelled', ...(reason === undefined ? {} : { reason }) });
 }
 
+/** Ends the run where it stands, and undoes what is to be undone, also where a failure would not. */
+export function abortRun(core: Core, reason = 'The run was aborted.'): void {
+  cancelAll(core);
+  const error: RunError = { code: ABORTED_CODE, message: reason, retryable: false };
+  if (core.state.undo.length === 0) {
+    end(core, { status: 'aborted', error });
+    return;
+  }
+  core.state.rolling = { error, failures: [], aborted: true };
+  rollBackNext(core);
+}
+
 /** §7: in reverse order of completion, back to the last checkpoint. */
 export function rollBackNext(core: Core): void {
   const { state } = core;
@@ -92,7 +104,7 @@ export function rollBackNext(core: Core): void {
               rollback: failures.map(({ path, error: e }) => ({ path, code: e.code, message: e.message })),
             },
           };
-    end(core, { status: 'failed', error: reported });
+    end(core, { status: state.rolling!.aborted === true ? 'aborted' : 'failed', error: reported });
     return;
   }
   const id = commandId(undo.path, '/rollback');
@@ -162,6 +174,6 @@ function end(core: Core, ending: Ending): void {
   state.work = [];
   state.yielding = false;
   if (ending.status === 'completed') commands.push({ type: 'complete', output: ending.output });
-  else if (ending.status === 'failed') commands.push({ type: 'fail', error: ending.error });
+  else if (ending.status !== 'cancelled') commands.push({ type: 'fail', error: ending.error });
   else commands.push({ type: 'cancelled', ...(ending.reason === undefined ? {} : { reason: ending.reason }) });
 }

@@ -2,6 +2,7 @@
  * What goes into the core and what comes out (design.md §2). Everything is JSON. Times are epoch milliseconds and come
  * in with events: the core reads no clock (E1).
  */
+import type { GateWanted, SlotAnswer } from '../definition/gate-contract.ts';
 import type { Accepted, Refusal, RunError, RunStatus, WaitingFor } from '../definition/run.ts';
 import type { JsonObject } from '../definition/types.ts';
 import type { ChildSpec, EffectResult, FailureShape } from '../steps/kind.ts';
@@ -36,6 +37,12 @@ export type Event =
   | (At & { readonly type: 'pause' | 'resume'; readonly key?: string })
   /** Cancels the whole run. */
   | (At & { readonly type: 'cancel'; readonly reason?: string })
+  /** Ends the whole run, and undoes what is to be undone. */
+  | (At & { readonly type: 'abort'; readonly reason?: string })
+  /** Answers the command `slots`. */
+  | (At & { readonly type: 'slots'; readonly answers: readonly SlotAnswer[] })
+  /** The gate that the run waited at lets it pass. */
+  | (At & { readonly type: 'granted'; readonly gate: string })
   /** Answers the command `yield`: the walk goes on. */
   | (At & { readonly type: 'continue' });
 
@@ -53,6 +60,8 @@ export type Command =
   | ({ readonly type: 'child'; readonly id: string; readonly executionId: string } & Omit<ChildSpec, 'suffix'>)
   /** Ends the command with this id: its answer is no longer awaited (E9). */
   | { readonly type: 'cancel'; readonly id: string }
+  /** Ask these gates, one after the other, as far as they let the run pass; then send `slots`. */
+  | { readonly type: 'slots'; readonly gates: readonly GateWanted[] }
   /** The walk was long: give way to others, then send `continue`. */
   | { readonly type: 'yield' }
   | { readonly type: 'visible'; readonly status: RunStatus; readonly waitingFor: readonly WaitingFor[] }
@@ -74,6 +83,8 @@ export interface RunCommand {
   readonly timeoutMs: number;
   readonly heartbeatMs?: number;
   readonly local: boolean;
+  /** It has no effect outside: begun as a local activity and not done in time, it goes on as a regular one, whatever `retry` says. */
+  readonly repeatable?: true;
 }
 
 export interface ResolvedRetry {
@@ -83,8 +94,6 @@ export interface ResolvedRetry {
   readonly maximumIntervalMs: number;
   readonly nonRetryable: readonly string[];
 }
-  /** It has no effect outside: begun as a local activity and not done in time, it goes on as a regular one, whatever `retry` says. */
-  readonly repeatable?: true;
 
 /** What the run's first event needs to know besides the program. */
 export interface Genesis {
@@ -98,6 +107,8 @@ export interface Genesis {
   readonly depth: number;
   readonly startedAt: number;
   readonly timeoutMs?: number;
+  /** Limits that the run is under. */
+  readonly gates?: readonly GateWanted[];
 }
 
 /** One line of the trace as it happens; the fold in src/history makes rows of them. */

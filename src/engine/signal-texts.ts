@@ -14,6 +14,8 @@ export const SIGNAL_TEXTS = {
   skipTimer: 'Ends a sleep at once: {step?, key?}',
   pause: 'Nothing new begins until resume: {key?}',
   resume: 'Goes on after pause: {key?}',
+  abort: 'Ends the run, and rolls back what it has done: {reason?}',
+  granted: 'A gate lets the run pass that waited for a slot: {gate}',
 } as const;
 
 export const QUERY_TEXTS = {

@@ -21,9 +21,11 @@ export const SIGNALS = [
   'skipTimer',
   'pause',
   'resume',
+  'abort',
+  'granted',
 ] as const;
 
-/** Updates: messages and the end of children are signals only. */
+/** Updates: messages, the end of children and what ends or admits the whole run are signals only. */
 export const UPDATES = [
   'approve',
   'reject',
@@ -83,6 +85,12 @@ export function toEvent(name: string, payload: unknown, at: number): Event | und
       const key = optional(body, 'key', isString);
       return key === undefined ? undefined : { type: name, at, ...key };
     }
+    case 'abort': {
+      const reason = optional(body, 'reason', isString);
+      return reason === undefined ? undefined : { type: 'abort', at, ...reason };
+    }
+    case 'granted':
+      return isString(body['gate']) ? { type: 'granted', at, gate: body['gate'] } : undefined;
     default:
       return undefined;
   }

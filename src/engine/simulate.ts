@@ -175,7 +175,7 @@ export function simulate(program: Program, simulation: Simulation): Simulated {
   return {
     status: statusOf(state),
     ...(ending?.status === 'completed' ? { output: ending.output } : {}),
-    ...(ending?.status === 'failed' ? { error: ending.error } : {}),
+    ...(ending?.status === 'failed' || ending?.status === 'aborted' ? { error: ending.error } : {}),
     waits: waitingFor(state),
     trace,
     commands,

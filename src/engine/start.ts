@@ -1,7 +1,9 @@
 /**
  * How a run's one argument becomes its first state. The shell starts with this, and so does the fold (E6).
  */
+import type { GateWanted } from '../definition/gate-contract.ts';
 import type { RunInput } from '../definition/run.ts';
+import { definitionGates } from './gates.ts';
 import type { Genesis } from './protocol.ts';
 
 export const DEFAULT_ORGANIZATION = 'default';
@@ -29,7 +31,20 @@ export function genesisOf(input: RunInput, workflowId: string, startedAt: number
     depth: input.depth ?? 0,
     startedAt,
     ...(input.timeoutMs === undefined ? {} : { timeoutMs: input.timeoutMs }),
+    ...gatesOf(input),
   };
+}
+
+/** Whoever starts a run by hand, or as a child, leaves its limits to its definition. */
+function gatesOf({ gates, within = [], definition, input, organizationId }: RunInput): {
+  gates?: readonly GateWanted[];
+} {
+  const { concurrency, mode } = definition.config ?? {};
+  const isLimited = gates !== undefined || concurrency !== undefined || mode === 'restart';
+  if (!isLimited) return {};
+  const subject = { definition, input: input ?? {}, organizationId: organizationId ?? DEFAULT_ORGANIZATION };
+  const own = gates ?? definitionGates(subject).filter(({ gate }) => !within.includes(gate));
+  return own.length === 0 ? {} : { gates: own };
 }
 
 function isObject(value: unknown): value is { [key: string]: unknown } {

@@ -2,6 +2,7 @@
  * The state of a run: plain JSON, and all there is. Continue-as-new carries it, a fork starts from it, a dry run walks it.
  * Values inside are shared by reference and never changed in place; the records around them are changed in place.
  */
+import type { GateWanted } from '../definition/gate-contract.ts';
 import type { Accepted, RunError } from '../definition/run.ts';
 import type { JsonObject } from '../definition/types.ts';
 import type { ChildSpec, FailureShape, Resume, RunSpec, WaitingSpec } from '../steps/kind.ts';
@@ -139,8 +140,17 @@ export type Undo =
 
 export type Ending =
   | { readonly status: 'completed'; readonly output: Json }
-  | { readonly status: 'failed'; readonly error: RunError }
+  | { readonly status: 'failed' | 'aborted'; readonly error: RunError }
   | { readonly status: 'cancelled'; readonly reason?: string };
+
+/** A run before its gates (admission.ts). */
+export interface Admission {
+  readonly gates: readonly GateWanted[];
+  /** As many of them have let it pass. */
+  taken: number;
+  /** It stands in the queue of the next one. */
+  waiting?: { readonly since: number };
+}
 
 export interface RunState {
   readonly version: typeof STATE_VERSION;
@@ -177,6 +187,8 @@ export interface RunState {
   yielding: boolean;
   /** What one activation has cost so far, units of work and bytes of commands: many events may share its clock. */
   readonly effort: { at: number; units: number; bytes: number };
+  /** Nothing is walked before the run has its slots. */
+  admission?: Admission;
   /** What `visible` said last. */
   shown: string;
   /** finish with drain: waits for the activities in flight. */
@@ -184,7 +196,7 @@ export interface RunState {
   rolling?: {
     readonly error: RunError;
     readonly failures: { readonly path: string; readonly error: FailureShape }[];
-    readonly cancelled?: { readonly reason?: string };
+    readonly aborted?: true;
   };
   ending?: Ending;
 }

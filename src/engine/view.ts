@@ -4,12 +4,13 @@ import type { Program } from '../steps/program-types.ts';
 import { visits } from './address.ts';
 import { childRunId } from './child-run.ts';
 import { MAX_SHOWN_WAITS } from './limits.ts';
-import type { OpenVisit, RunState } from './state.ts';
+import type { Admission, OpenVisit, RunState } from './state.ts';
 
 /** waiting: nothing runs and something is awaited, a sleep included. */
 export function statusOf(state: RunState): RunStatus {
   if (state.ending !== undefined) return state.ending.status;
   if (state.rolling !== undefined) return 'rolling_back';
+  if (state.admission !== undefined) return 'pending';
   if (state.yielding || (state.work.length > 0 && !state.paused)) return 'running';
   return state.effects > 0 ? 'running' : 'waiting';
 }
@@ -17,6 +18,7 @@ export function statusOf(state: RunState): RunStatus {
 /** Open waits, oldest first, at most twenty; paths, kinds, and until when. */
 export function waitingFor(state: RunState): WaitingFor[] {
   if (state.ending !== undefined || state.draining !== undefined) return [];
+  if (state.admission !== undefined) return slotWait(state.admission);
   const waits: WaitingFor[] = [];
   for (const { visit } of visits(state)) {
     const { waiting } = visit;
@@ -34,6 +36,13 @@ export function waitingFor(state: RunState): WaitingFor[] {
     if (waits.length === MAX_SHOWN_WAITS) break;
   }
   return waits;
+}
+
+/** No step waits, but the whole run: the path is empty. */
+function slotWait({ gates, taken, waiting }: Admission): WaitingFor[] {
+  const next = gates[taken];
+  if (next === undefined || waiting === undefined) return [];
+  return [{ path: '', stepSlug: '', kind: 'slot', since: iso(waiting.since), name: next.scope, gate: next.gate }];
 }
 
 /** The run that the visit waits for: its id is known before it has started. */
@@ -75,6 +84,8 @@ export function searchable(program: Program, state: RunState): string[] {
 /** Tells whether what is visible has changed: the run began to wait, goes on, or ends. */
 export function shownOf(state: RunState): string {
   const status = statusOf(state);
+  const { admission } = state;
+  if (admission !== undefined) return `${status} ${admission.taken} ${admission.waiting?.since ?? ''}`;
   if (status !== 'waiting') return status;
   const paths: string[] = [];
   // Of many, the first stand for themselves, and all others for one another: a number that changes with each of them.

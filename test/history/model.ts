@@ -253,7 +253,8 @@ export class Model {
 
   close(): void {
     const ending = this.state.ending;
-    if (ending !== undefined) this.#write({ type: 'closed', how: ending.status });
+    if (ending !== undefined)
+      this.#write({ type: 'closed', how: ending.status === 'aborted' ? 'failed' : ending.status });
   }
 
   #open(argument: RunInput): RunState {
