@@ -5,6 +5,7 @@
 import {
   APICallError,
   InvalidPromptError,
+  InvalidResponseDataError,
   jsonSchema,
   type ModelMessage,
   streamText,
@@ -88,7 +89,10 @@ export async function callModel(
       abortSignal: AbortSignal.any([context.signal, idle.signal]),
       allowSystemInMessages: true,
       // A prompt is data of others: nothing is fetched because it says so.
-      experimental_download: () => Promise.reject(filesRefused()),
+      experimental_download: async (files) => {
+        if (files.some(({ isUrlSupportedByModel }) => !isUrlSupportedByModel)) throw filesRefused();
+        return files.map(() => null);
+      },
       onError: () => undefined,
       ...(system === undefined ? {} : { system }),
       ...(temperature === undefined ? {} : { temperature }),
@@ -213,7 +217,8 @@ function failureOf(error: unknown, context: EffectContext): unknown {
     return new EffectFailure('invalid_config', 'config.messages must be messages of {role, content}.');
   if (APICallError.isInstance(error) && error.statusCode !== undefined && error.statusCode >= 400)
     return statusFailure(error.statusCode, error, context);
-  if (APICallError.isInstance(error) && error.statusCode !== undefined) return cut();
+  if (InvalidResponseDataError.isInstance(error) || (APICallError.isInstance(error) && error.statusCode !== undefined))
+    return cut();
   // What a provider sends as an error within its stream.
   if (error !== null && typeof error === 'object' && !(error instanceof Error)) return streamedFailure(error, context);
   if (error instanceof Error && /terminated|socket|network|fetch failed|aborted|premature/i.test(whole(error)))

@@ -1,0 +1,193 @@
+import { ApplicationFailure } from '@temporalio/common';
+import { MockActivityEnvironment } from '@temporalio/testing';
+import { DefaultLogger } from '@temporalio/worker';
+import { afterEach, describe, expect, it } from 'vitest';
+import { type ActivityParts, createActivities } from '../../activities/table.ts';
+import type { EffectOutput } from '../../src/definition/effect.ts';
+import type { ModelEntry, ModelProvider } from '../../src/definition/models-contract.ts';
+import type { JsonObject } from '../../src/definition/types.ts';
+import { type ModelServer, modelServer, type Said, TOKENS } from './model-server.ts';
+import { environment, inputOf, LOOPBACK } from './server.ts';
+
+const KEY = 'sk-canary-0123456789';
+const PRICES = { input: 2, output: 10, cachedInput: 0.5 };
+let server: ModelServer;
+afterEach(() => server.close());
+
+const readers = (entry: Partial<ModelEntry>): ActivityParts => ({
+  models: {
+    resolve: async (organizationId, name) => {
+      expect(organizationId).toBe('default');
+      if (name === 'unknown')
+        throw Object.assign(new Error("There is no model 'unknown'."), { code: 'model_not_found' });
+      return {
+        name: name ?? 'house',
+        provider: 'openai-compatible',
+        model: 'm-1',
+        baseUrl: `${server.url}/v1`,
+        apiKeySecret: 'models/key',
+        updatedAt: '',
+        ...entry,
+      };
+    },
+  },
+  secrets: {
+    read: async (_org, name, { host }) => {
+      expect({ name, host }).toEqual({ name: 'models/key', host: new URL(server.url).host });
+      return KEY;
+    },
+  },
+});
+
+function llm(
+  config: JsonObject,
+  entry: Partial<ModelEntry> = {},
+  within: MockActivityEnvironment = environment(),
+  settings = LOOPBACK,
+): Promise<EffectOutput> {
+  const prompt = { messages: [{ role: 'user', content: 'Sort {{ secrets.KEY }}' }] };
+  return within.run(createActivities(settings, readers(entry))['llm']!, inputOf({ ...prompt, ...config }));
+}
+
+async function failing(config: JsonObject, script: readonly Said[]): Promise<ApplicationFailure> {
+  server = await modelServer(script);
+  return llm(config).then(
+    (result) => Promise.reject(new Error(`It did not fail: ${JSON.stringify(result)}`)),
+    (error) => error,
+  );
+}
+
+const PROVIDERS: readonly ModelProvider[] = ['openai', 'openai-compatible', 'anthropic', 'google'];
+
+describe('the activity llm', () => {
+  it.each(PROVIDERS)('asks a provider of kind %s, and counts what it used', async (provider) => {
+    server = await modelServer([{ text: 'It is a complaint.' }]);
+    const { data, meta } = await llm(
+      { systemPrompt: 'You sort.', temperature: 0.2, maxTokens: 50 },
+      { provider, prices: PRICES },
+    );
+    expect(data).toBe('It is a complaint.');
+    expect(meta).toEqual({
+      model: 'house',
+      finishReason: 'stop',
+      usage: {
+        key_type: provider,
+        model: 'house',
+        input_tokens: TOKENS.input,
+        output_tokens: TOKENS.output,
+        cached_input_tokens: TOKENS.cached,
+        usd_cost: 0.00034,
+      },
+    });
+    const [{ headers, body, url }] = server.seen as [(typeof server.seen)[number]];
+    expect(JSON.stringify([headers, url])).toContain(KEY);
+    expect(body).toContain('You sort.');
+    expect(body).toContain('Sort {{ secrets.KEY }}');
+    expect(body).toMatch(/"temperature":0.2/);
+  });
+
+  it.each(PROVIDERS)('takes JSON of kind %s, also inside a fence', async (provider) => {
+    server = await modelServer([{ text: '```json\n{"category": "late"}\n```' }]);
+    const schema = { category: 'string' };
+    expect(await llm({ outputFormat: 'json', outputSchema: schema }, { provider })).toMatchObject({
+      data: { category: 'late' },
+    });
+    expect(server.seen[0]!.body).toContain('category');
+  });
+
+  it('sends an answer back once that does not fit, and counts both', async () => {
+    server = await modelServer([{ text: '{"urgent": "yes"}' }, { text: '{"urgent": true}' }]);
+    const { data, meta } = await llm({ outputFormat: 'json', outputSchema: { urgent: 'boolean' } });
+    expect(data).toEqual({ urgent: true });
+    expect(meta).toMatchObject({ usage: { input_tokens: 2 * TOKENS.input, output_tokens: 2 * TOKENS.output } });
+    const [, second] = server.asked();
+    expect(second.messages.slice(-2)).toEqual([
+      { role: 'assistant', content: '{"urgent": "yes"}' },
+      { role: 'user', content: expect.stringContaining('/urgent: "urgent" must be boolean') },
+    ]);
+  });
+
+  it('fails typed when the second answer does not fit either', async () => {
+    const failed = await failing({ outputFormat: 'json', outputSchema: { urgent: 'boolean' } }, [{ text: 'Sorry.' }]);
+    expect(server.seen).toHaveLength(2);
+    expect(failed).toMatchObject({
+      type: 'model_output_invalid',
+      nonRetryable: true,
+      details: [
+        { details: { problems: ['It is no JSON.'], text: 'Sorry.', usage: { input_tokens: 2 * TOKENS.input } } },
+      ],
+    });
+  });
+
+  it('tries again what the provider may answer later, when it says', async () => {
+    const failed = await failing({}, [{ status: 429, headers: { 'retry-after': '7' } }]);
+    expect(failed).toMatchObject({
+      type: 'model_status',
+      nonRetryable: false,
+      nextRetryDelay: 7_000,
+      details: [{ retryable: true, details: { status: 429 } }],
+    });
+    expect(server.seen).toHaveLength(1);
+    await server.close();
+    expect(await failing({}, [{ status: 503 }])).toMatchObject({ type: 'model_status', nonRetryable: false });
+    await server.close();
+    expect(await failing({}, [{ status: 401 }])).toMatchObject({ type: 'model_status', nonRetryable: true });
+  });
+
+  it.each(['connection', 'stream'] as const)('takes no half answer: the %s is cut', async (cut) => {
+    for (const provider of PROVIDERS) {
+      server = await modelServer([{ text: 'One two three four', cut }]);
+      const error = await llm({}, { provider }).then(
+        (result) => result,
+        (thrown) => thrown,
+      );
+      expect(error, provider).toMatchObject({
+        type: cut === 'stream' ? 'model_cut' : expect.stringMatching(/^model_c(ut|onnect)$/),
+        nonRetryable: false,
+      });
+      await server.close();
+    }
+    server = await modelServer([]);
+  });
+
+  it('goes where the host allows it only', async () => {
+    server = await modelServer([{ text: 'Hello' }]);
+    const error = await llm({}, {}, environment(), { ...LOOPBACK, httpAllow: [] }).catch((thrown) => thrown);
+    expect(error).toMatchObject({ type: 'address_not_allowed', nonRetryable: true });
+    expect(server.seen).toHaveLength(0);
+  });
+
+  it('names a model that is not there', async () => {
+    server = await modelServer([]);
+    expect(await llm({ model: 'unknown' }).catch((thrown) => thrown)).toMatchObject({
+      type: 'model_not_found',
+      nonRetryable: true,
+    });
+  });
+
+  it('tells no key, whatever the model answers', async () => {
+    server = await modelServer([{ text: `Your key is ${KEY}.` }]);
+    expect((await llm({})).data).toBe('Your key is [secret].');
+  });
+
+  it('tells how far it is with its heartbeats', async () => {
+    server = await modelServer([
+      { text: 'A long answer', afterMs: 10 },
+      { text: 'B', afterMs: 400 },
+    ]);
+    const within = new MockActivityEnvironment({ heartbeatTimeoutMs: 300 }, { logger: new DefaultLogger('ERROR') });
+    const beats: unknown[] = [];
+    within.on('heartbeat', (detail: unknown) => beats.push(detail));
+    // The first answer is no JSON, so the second is waited for, with what the first said.
+    await llm({ outputFormat: 'json' }, {}, within).catch(() => undefined);
+    expect(beats).toContainEqual({ characters: 13, tail: 'A long answer' });
+  });
+
+  it('loads nothing from addresses in messages', async () => {
+    server = await modelServer([{ text: 'Hello' }]);
+    const image = { type: 'image', image: `${server.url}/picture.png` };
+    const error = await llm({ messages: [{ role: 'user', content: [image] }] }, { provider: 'google' }).catch((e) => e);
+    expect(error).toBeInstanceOf(ApplicationFailure);
+    expect(server.seen).toHaveLength(0);
+  });
+});
