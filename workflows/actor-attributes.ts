@@ -1,10 +1,13 @@
 /** Search attributes of actors, by which lists find them. */
 import { defineSearchAttributeKey, SearchAttributeType, type SearchAttributeUpdatePair } from '@temporalio/common';
 import type { DefinitionHead } from '../src/definition/actors.ts';
-import { ATTRIBUTES, attributeValues } from '../src/definition/attributes.ts';
+import { ATTRIBUTES, attributeValue, attributeValues } from '../src/definition/attributes.ts';
+import { eventTag, type Trigger } from '../src/definition/trigger-contract.ts';
 
 const ORG = defineSearchAttributeKey(ATTRIBUTES.org, SearchAttributeType.KEYWORD);
 const WORKFLOW = defineSearchAttributeKey(ATTRIBUTES.workflow, SearchAttributeType.KEYWORD);
+const TRIGGER = defineSearchAttributeKey(ATTRIBUTES.trigger, SearchAttributeType.KEYWORD);
+const TRIGGER_TYPE = defineSearchAttributeKey(ATTRIBUTES.triggerType, SearchAttributeType.KEYWORD);
 const STATUS = defineSearchAttributeKey(ATTRIBUTES.status, SearchAttributeType.KEYWORD);
 const TAGS = defineSearchAttributeKey(ATTRIBUTES.tags, SearchAttributeType.KEYWORD_LIST);
 
@@ -21,5 +24,24 @@ export function definitionAttributes(
     { key: WORKFLOW, value: slug },
     { key: STATUS, value: status },
     { key: TAGS, value: tags.length === 0 ? null : tags },
+  ];
+}
+
+/** `SignalboxStatus` of a trigger: enabled, disabled or deleted. One that takes events is tagged with the event's name. */
+export function triggerAttributes(
+  organizationId: string,
+  workflow: string,
+  id: string,
+  trigger: Trigger | null,
+): SearchAttributeUpdatePair[] {
+  const status = trigger === null ? 'deleted' : trigger.enabled ? 'enabled' : 'disabled';
+  const name = trigger?.type === 'event' ? trigger.config?.['name'] : undefined;
+  return [
+    { key: ORG, value: organizationId },
+    { key: WORKFLOW, value: workflow },
+    { key: TRIGGER, value: attributeValue(id) },
+    { key: TRIGGER_TYPE, value: trigger?.type ?? null },
+    { key: STATUS, value: status },
+    { key: TAGS, value: typeof name === 'string' ? [attributeValue(eventTag(name))] : null },
   ];
 }

@@ -1,6 +1,6 @@
 /**
  * The actor `hook.{org}.{path}`: which trigger answers at a webhook path, and how its deliveries are checked and read
- * (design.md §4). A path belongs to one workflow; freed, it rests a day before another workflow may take it, so that
+ * (design.md §4). A path belongs to one workflow's definition, or to one trigger that was made through the API; freed, it rests a day before another workflow may take it, so that
  * deliveries meant for the former do not start the latter. An actor that nobody owns ends after that rest.
  */
 import { allHandlersFinished, condition, continueAsNew, upsertMemo } from '@temporalio/workflow';
@@ -10,6 +10,7 @@ import {
   type FreeHook,
   HOOK_CLAIM_MS,
   HOOK_REST_MS,
+  type HookOwner,
   type HookStart,
   type HookState,
 } from '../src/definition/actors.ts';
@@ -31,11 +32,11 @@ export async function hook(start: HookStart): Promise<void> {
   };
 
   const isHeld = () => state.owner !== null && (state.config !== null || Date.now() < state.owner.at + HOOK_CLAIM_MS);
-  const ownerOf = (request: ClaimHook) => ({ workflow: request.workflow, trigger: request.trigger, at: Date.now() });
-  /** Revisions count within one workflow: another one that takes the path begins anew. */
-  const revisionOf = (workflow: string) => ((state.owner ?? state.freed)?.workflow === workflow ? state.revision : 0);
+  const ownerOf = (request: ClaimHook) => ({ ...namedOwner(request), trigger: request.trigger, at: Date.now() });
+  /** Revisions count within one owner: another one that takes the path begins anew. */
+  const revisionOf = (request: HookOwner) => (isSame(state.owner ?? state.freed, request) ? state.revision : 0);
   const mayTake = (request: ClaimHook) => {
-    if (state.owner !== null && state.owner.workflow !== request.workflow && isHeld()) {
+    if (state.owner !== null && !isSame(state.owner, request) && isHeld()) {
       refuse(
         'path_taken',
         `The webhook path ${start.path} belongs to workflow ${state.owner.workflow}. Choose another path.`,
@@ -58,13 +59,13 @@ export async function hook(start: HookStart): Promise<void> {
 
   taken.on<ClaimHook, HookState>('claim', mayTake, (request) => {
     const owner = ownerOf(request);
-    const revision = revisionOf(request.workflow);
-    const config = state.owner?.workflow === request.workflow ? state.config : null;
+    const revision = revisionOf(request);
+    const config = isSame(state.owner, request) ? state.config : null;
     return become({ ...state, owner, revision, config });
   });
 
   taken.on<ConfigureHook, HookState>('configure', mayTake, (request) => {
-    if (request.revision < revisionOf(request.workflow)) return state;
+    if (request.revision < revisionOf(request)) return state;
     const owner = ownerOf(request);
     return become({ ...state, owner, revision: request.revision, config: request.config, freed: null });
   });
@@ -73,11 +74,11 @@ export async function hook(start: HookStart): Promise<void> {
     'free',
     () => undefined,
     (request) => {
-      if (state.owner?.workflow !== request.workflow) return state;
+      if (!isSame(state.owner, request)) return state;
       // A claim that never answered is taken back as if it had not been made.
       if (state.config === null) return become({ ...state, owner: null });
       if (request.revision < state.revision) return state;
-      const freed = { workflow: request.workflow, at: Date.now() };
+      const freed = { ...namedOwner(request), at: Date.now() };
       return become({ ...state, owner: null, revision: request.revision, config: null, freed });
     },
   );
@@ -93,3 +94,8 @@ export async function hook(start: HookStart): Promise<void> {
   if (!isFull(start.historyLimit) && state.owner === null) return;
   await continueAsNew<typeof hook>({ ...start, carried: { hook: state, answers: taken.answers() } });
 }
+
+const isSame = (owner: HookOwner | null, other: HookOwner): boolean =>
+  owner !== null && owner.workflow === other.workflow && owner.api === other.api;
+
+const namedOwner = ({ workflow, api }: HookOwner): HookOwner => (api === undefined ? { workflow } : { workflow, api });

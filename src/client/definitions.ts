@@ -14,10 +14,11 @@ import type { Access } from './access.ts';
 import { readMemo, writeOrStart, writeTo } from './actor-calls.ts';
 import { ClientError, hasCode } from './errors.ts';
 import { hooksOf } from './hook-config.ts';
-import { claimHooks, configureHooks, freeHooks } from './hooks.ts';
+import { claimHooks, freeHooks } from './hooks.ts';
 import { definitionId } from './ids.ts';
 import { listPage, type Page, type PageRequest } from './listing.ts';
 import { any, type Clause, compare, queryOf } from './query.ts';
+import { putTriggers, removeTriggersOf } from './triggers.ts';
 import { readVersion, storeVersion } from './versions.ts';
 
 export interface DefinitionWrite {
@@ -34,8 +35,8 @@ export interface DefinitionWrite {
 }
 
 /**
- * Writes a definition: its version first, then its webhook paths, then the head, which is what counts, then what the
- * paths answer with. Repeating it after any interruption completes it.
+ * Writes a definition: its version first, then its webhook paths, then the head, which is what counts, then its triggers
+ * and what the paths answer with. Repeating it after any interruption completes it.
  * @throws ClientError `hash_mismatch`, `already_exists`, `path_taken`, `path_resting`.
  */
 export async function putDefinition(
@@ -47,6 +48,7 @@ export async function putDefinition(
   const { slug } = definition;
   if (request.ifMatch !== undefined) await demand(access, org, slug, request.ifMatch);
   await storeVersion(access, org, hash, definition);
+  const { triggers = [] } = definition;
   const wanted = hooksOf(definition);
   const claimed = await claimHooks(access, org, slug, wanted);
   const start: DefinitionStart = { organizationId: org, slug, historyLimit: access.historyLimit };
@@ -62,6 +64,7 @@ export async function putDefinition(
         enabled: definition.enabled ?? true,
         tags: definition.tags ?? [],
         hooks: wanted.map(({ path, trigger }) => ({ path, trigger })),
+        triggers: triggers.map(({ name }) => name),
         source: request.source,
         ...(definition.description === undefined ? {} : { description: definition.description }),
         ...(definition.version === undefined ? {} : { version: definition.version }),
@@ -75,8 +78,9 @@ export async function putDefinition(
     if (hasCode(error, 'hash_mismatch', 'already_exists')) await freeHooks(access, org, slug, claimed, 0);
     throw error;
   }
-  await configureHooks(access, org, slug, wanted, answer.head.revision);
-  await freeHooks(access, org, slug, answer.freed, answer.head.revision);
+  const { revision } = answer.head;
+  await putTriggers(access, org, slug, { triggers, revision, dropped: answer.dropped ?? [] });
+  await freeHooks(access, org, slug, answer.freed, revision);
   return answer;
 }
 
@@ -95,6 +99,7 @@ export async function removeDefinition(
       'remove',
       request,
     );
+    await removeTriggersOf(access, org, slug, head.triggers ?? [], revision);
     await freeHooks(access, org, slug, head.hooks, revision);
   } catch (error) {
     throw hasCode(error, 'not_found') ? missing : error;

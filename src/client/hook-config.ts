@@ -83,6 +83,7 @@ function hookConfig(trigger: TriggerDefinition, config: JsonObject): HookConfig 
       OPTIONS.flatMap((name) => (config[name] === undefined ? [] : [[name, config[name] as Json]])),
     ),
     ...(trigger.variableMapping === undefined ? {} : { mapping: trigger.variableMapping }),
+    ...(trigger.targetState === undefined ? {} : { targetState: trigger.targetState }),
   };
 }
 

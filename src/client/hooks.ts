@@ -5,6 +5,7 @@ import {
   type FreeHook,
   HOOK_WORKFLOW,
   type HookConfig,
+  type HookOwner,
   type HookPlace,
   type HookStart,
   type HookState,
@@ -19,6 +20,9 @@ export interface HookWanted extends HookPlace {
   readonly config: HookConfig;
 }
 
+/** The definition of a workflow, where no trigger of the API is named. */
+const ownerOf = (owner: HookOwner | string): HookOwner => (typeof owner === 'string' ? { workflow: owner } : owner);
+
 /** What answers at a path now; undefined where nothing does. */
 export async function readHook(access: Access, org: string, path: string): Promise<HookState | undefined> {
   const hook = await readMemo<HookState>(access, hookId(org, path), 'hook');
@@ -26,26 +30,28 @@ export async function readHook(access: Access, org: string, path: string): Promi
 }
 
 /**
- * Takes the paths for a workflow, all or none, and answers those that it did not have before.
+ * Takes the paths for an owner, all or none, and answers those that it did not have before.
  * @throws ClientError `path_taken`, `path_resting`.
  */
 export async function claimHooks(
   access: Access,
   org: string,
-  workflow: string,
+  by: HookOwner | string,
   wanted: readonly HookPlace[],
 ): Promise<readonly HookPlace[]> {
+  const owner = ownerOf(by);
   const claimed: HookPlace[] = [];
   for (const place of wanted) {
     const now = await readHook(access, org, place.path);
-    if (now?.owner?.workflow === workflow && now.config !== null) continue;
+    const isOurs = now?.owner?.workflow === owner.workflow && now.owner.api === owner.api;
+    if (isOurs && now.config !== null) continue;
     try {
       await writeOrStart<HookStart, ClaimHook, HookState>(access, actor(access, org, place.path), 'claim', {
-        workflow,
+        ...owner,
         trigger: place.trigger,
       });
     } catch (error) {
-      await freeHooks(access, org, workflow, claimed, 0);
+      await freeHooks(access, org, owner, claimed, 0);
       throw error;
     }
     claimed.push(place);
@@ -57,14 +63,14 @@ export async function claimHooks(
 export async function configureHooks(
   access: Access,
   org: string,
-  workflow: string,
+  by: HookOwner | string,
   wanted: readonly HookWanted[],
   revision: number,
 ): Promise<void> {
   await Promise.all(
     wanted.map((hook) =>
       writeOrStart<HookStart, ConfigureHook, HookState>(access, actor(access, org, hook.path), 'configure', {
-        workflow,
+        ...ownerOf(by),
         trigger: hook.trigger,
         revision,
         config: hook.config,
@@ -77,14 +83,17 @@ export async function configureHooks(
 export async function freeHooks(
   access: Access,
   org: string,
-  workflow: string,
+  by: HookOwner | string,
   places: readonly HookPlace[],
   revision: number,
 ): Promise<void> {
   await Promise.all(
     places.map(async (place) => {
       try {
-        await writeTo<FreeHook, HookState>(access, hookId(org, place.path), 'free', { workflow, revision });
+        await writeTo<FreeHook, HookState>(access, hookId(org, place.path), 'free', {
+          ...ownerOf(by),
+          revision,
+        });
       } catch (error) {
         if (!hasCode(error, 'not_found')) throw error;
       }

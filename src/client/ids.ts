@@ -15,17 +15,24 @@ export const definitionId = (org: string, slug: string): string => `def.${idPart
 export const versionId = (org: string, slug: string, hash: string): string =>
   `ver.${idPart(org)}.${idPart(slug)}.${hash.replace(/^sha256:/, '')}`;
 export const hookId = (org: string, path: string): string => `hook.${idPart(org)}.${idPart(path)}`;
-export const triggerActorId = (org: string, id: string): string => `trigger.${part(org)}.${part(id)}`;
-export const scheduleId = (org: string, trigger: string): string => `schedule.${part(org)}.${part(trigger)}`;
+export const triggerActorId = (org: string, id: string): string => `trigger.${idPart(org)}.${idPart(id)}`;
+export const scheduleId = (org: string, trigger: string): string => `schedule.${idPart(org)}.${idPart(trigger)}`;
 /** Temporal appends the time of the tick. */
-export const fireId = (org: string, trigger: string): string => `fire.${part(org)}.${part(trigger)}`;
-export const eventId = (org: string, id: string): string => `event.${part(org)}.${shortHash(id)}`;
+export const fireId = (org: string, trigger: string): string => `fire.${idPart(org)}.${idPart(trigger)}`;
+export const eventId = (org: string, id: string): string => `event.${idPart(org)}.${shortHash(id)}`;
 export const organizationId = (org: string): string => `org.${idPart(org)}`;
+export const inboxId = (org: string): string => `inbox.${idPart(org)}`;
 
 export const newRunId = (org: string, slug: string): string => `run.${idPart(org)}.${idPart(slug)}.${ulid()}`;
 /** The id of the one run that a key may start. `scope` keeps keys of different origins apart. */
 export const keyedRunId = (org: string, slug: string, scope: string, key: string): string =>
   `run.${idPart(org)}.${idPart(slug)}.key-${shortHash(scope, key)}`;
+/** The id of the one run that has a name in its workflow. */
+export const namedRunId = (org: string, slug: string, name: string): string =>
+  `run.${idPart(org)}.${idPart(slug)}.${name}`;
+/** The name of the run of a schedule's tick; `time` is ISO 8601. */
+export const tickName = (trigger: string, time: string): string =>
+  `tick-${shortHash(trigger)}-${time.replace(/\.\d+Z$/, 'Z').replace(/[-:]/g, '')}`;
 
 /** Whether the id is of a run of that organization as the gateway starts them. Runs started by hand have ids of any shape. */
 export const isRunIdOf = (org: string, id: string): boolean => id.startsWith(`run.${idPart(org)}.`);

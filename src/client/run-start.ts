@@ -9,7 +9,7 @@ import type { Access } from './access.ts';
 import { describe } from './actor-calls.ts';
 import { write } from './calls.ts';
 import { ClientError } from './errors.ts';
-import { keyedRunId, newRunId } from './ids.ts';
+import { keyedRunId, namedRunId, newRunId } from './ids.ts';
 import { statusOf } from './run-view.ts';
 import { searchAttributes } from './search-attributes.ts';
 
@@ -30,9 +30,11 @@ export interface RunStart {
   readonly timeoutMs?: number;
   /**
    * `scope` keeps keys of different origins apart; `fingerprint` stands for the request's content: the key with another
-   * one is refused.
+   * one is refused. `name` stands in the run's id, where it says more than a hash.
    */
-  readonly key?: { readonly scope: string; readonly key: string; readonly fingerprint: string };
+  readonly key?: { readonly scope: string; readonly key: string; readonly fingerprint: string; readonly name?: string };
+  /** A workflow that waits for this run to end. */
+  readonly notify?: NonNullable<RunInput['notify']>;
 }
 
 export interface StartedRun {
@@ -50,8 +52,7 @@ export const FINGERPRINT = 'fingerprint';
  */
 export async function startRun(access: Access, org: string, request: RunStart): Promise<StartedRun> {
   const { definition, key } = request;
-  const executionId =
-    key === undefined ? newRunId(org, definition.slug) : keyedRunId(org, definition.slug, key.scope, key.key);
+  const executionId = key === undefined ? newRunId(org, definition.slug) : idOfKey(org, definition.slug, key);
   const input = runInput(org, request);
   measure(input);
   const isNew = await write(access, executionId, async () => {
@@ -90,7 +91,7 @@ export async function findKeyedRun(
   slug: string,
   key: NonNullable<RunStart['key']>,
 ): Promise<StartedRun | undefined> {
-  const executionId = keyedRunId(org, slug, key.scope, key.key);
+  const executionId = idOfKey(org, slug, key);
   const description = await describe(access, executionId);
   if (description === undefined) return undefined;
   const memo = description.memo ?? {};
@@ -103,6 +104,9 @@ export async function findKeyedRun(
   }
   return { executionId, status: statusOf(description.status.name, memo), created: false };
 }
+
+const idOfKey = (org: string, slug: string, { scope, key, name }: NonNullable<RunStart['key']>): string =>
+  name === undefined ? keyedRunId(org, slug, scope, key) : namedRunId(org, slug, name);
 
 /** The run that a key has started, if it was started after `since` (epoch milliseconds). */
 export async function findRecentRun(
@@ -132,6 +136,7 @@ function runInput(org: string, request: RunStart): RunInput {
     ...(request.inline === undefined ? {} : { inline: request.inline }),
     ...(request.initiator === undefined ? {} : { initiator: request.initiator }),
     ...(request.timeoutMs === undefined ? {} : { timeoutMs: request.timeoutMs }),
+    ...(request.notify === undefined ? {} : { notify: request.notify }),
   };
 }
 

@@ -141,6 +141,7 @@ export interface HookConfig {
   /** What a scheme needs besides: header names, encoding, prefix. */
   readonly options: JsonObject;
   readonly mapping?: { readonly [key: string]: string };
+  readonly targetState?: JsonObject;
 }
 
 /** `hook.{org}.{path}`: what its memo says under `hook`. */

@@ -1,8 +1,8 @@
 /** `POST /api/executions {dryRun: true}`: a walk without effects, on a simulated clock, answered at once (design.md §5). */
 import type { Response } from 'express';
+import { acceptedInput } from '../client/accepted-input.ts';
 import { dryRun } from '../history/dry-run.ts';
 import type { Json } from '../template/types.ts';
-import { acceptedInput } from './accepted-input.ts';
 import { type Checked, demandValid } from './definition-door.ts';
 
 export interface DryRun {

@@ -1,12 +1,12 @@
 /** `POST /api/executions`: a run of a definition that is not stored, in any dialect (document 000 §12). */
 import type { Request, Response } from 'express';
 import { z } from 'zod';
+import { acceptedInput } from '../client/accepted-input.ts';
 import { sha256Hex } from '../client/ids.ts';
 import { startRun } from '../client/run-start.ts';
 import { canonicalJson } from '../definition/canonical.ts';
 import type { JsonObject } from '../definition/types.ts';
 import type { Json } from '../template/types.ts';
-import { acceptedInput } from './accepted-input.ts';
 import { bodyAs } from './body.ts';
 import type { Gateway } from './context.ts';
 import { checkDocument, demandValid, dialectName, storeSecrets } from './definition-door.ts';

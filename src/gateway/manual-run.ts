@@ -1,13 +1,9 @@
 /** `POST /api/triggers/manual/run`: a run of a stored workflow, once for each request id (document 002). */
 import type { Router } from 'express';
 import { z } from 'zod';
+import { acceptedInput, acceptedState } from '../client/accepted-input.ts';
 import { readDefinition } from '../client/definitions.ts';
 import { findKeyedRun, startRun } from '../client/run-start.ts';
-import { coerceState } from '../definition/format.ts';
-import { below } from '../definition/pointer.ts';
-import type { Definition, Problem } from '../definition/types.ts';
-import type { Json } from '../template/types.ts';
-import { acceptedInput } from './accepted-input.ts';
 import { bodyAs } from './body.ts';
 import type { Gateway } from './context.ts';
 import { anyJson, nameText, queryAs, slugText } from './door.ts';
@@ -59,7 +55,7 @@ export function manualRunRoutes(router: Router, gateway: Gateway): void {
         hash: head.hash,
         input,
         trigger: { type: 'manual' },
-        state: initialState(definition, body.state ?? {}),
+        state: acceptedState(definition, body.state ?? {}),
         ...(body.presets === undefined ? {} : { presets: body.presets }),
         ...(id === undefined ? {} : { initiator: id }),
         ...(key === undefined ? {} : { key }),
@@ -81,35 +77,3 @@ export async function demandRunnable(
     throw new HttpProblem('workflow_disabled', `Workflow ${slug} is disabled. Store it with enabled: true to run it.`);
   return found;
 }
-
-/** Given state as its declared types. @throws HttpProblem `invalid_input`. */
-export function initialState(
-  definition: Definition,
-  given: { readonly [key: string]: Json },
-): { [key: string]: string | number | boolean } {
-  const state: { [key: string]: string | number | boolean } = {};
-  const problems: Problem[] = [];
-  for (const [key, value] of Object.entries(given)) {
-    const field = Object.hasOwn(definition.state ?? {}, key) ? definition.state?.[key] : undefined;
-    const pointer = below('/state', key);
-    if (field === undefined) {
-      problems.push({ pointer, code: 'invalid_state', message: `The workflow declares no state ${key}.` });
-      continue;
-    }
-    const fitting = coerceState(field, value);
-    if ('problem' in fitting)
-      problems.push({ pointer, code: 'invalid_state', message: `The state ${key}: ${fitting.problem}.` });
-    // Null empties a field, which it is without a value of its own.
-    else if (isScalar(fitting.value)) state[key] = fitting.value;
-  }
-  if (problems.length > 0)
-    throw new HttpProblem(
-      'invalid_input',
-      `The state is not what workflow ${definition.slug} declares: ${problems[0]?.message}`,
-      { problems },
-    );
-  return state;
-}
-
-const isScalar = (value: Json): value is string | number | boolean =>
-  ['string', 'number', 'boolean'].includes(typeof value);

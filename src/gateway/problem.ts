@@ -4,7 +4,7 @@
  */
 import type { Response } from 'express';
 import { ClientError } from '../client/errors.ts';
-import { isObject } from '../definition/json.ts';
+import { isObject, own } from '../definition/json.ts';
 import type { JsonObject, Problem } from '../definition/types.ts';
 import type { Json } from '../template/types.ts';
 import { PROBLEM_CODES, type ProblemCode } from './problem-codes.ts';
@@ -74,8 +74,14 @@ function ofClient(error: ClientError): HttpProblem {
   return new HttpProblem(code, error.message, {
     cause: error,
     ...(isPassing ? { headers: { 'retry-after': String(RETRY_AFTER_SECONDS) } } : {}),
+    ...problemsIn(error.details),
     ...(shownDetails(error.details) ?? {}),
   });
+}
+
+function problemsIn(details: Json | undefined): { problems?: readonly Problem[] } {
+  const problems = own(details, 'problems');
+  return Array.isArray(problems) ? { problems: problems as unknown as readonly Problem[] } : {};
 }
 
 /** Refusals of runs list `paths`; other details stand beside the rest as they are. */

@@ -1,24 +1,25 @@
 /** `/webhooks/:org/:path`, and `/webhooks/:path` for `default`: deliveries that start runs (design.md §5). */
 import type { Request, Response, Router } from 'express';
+import { prepareRun, startPrepared } from '../client/firing.ts';
 import { sha256Hex } from '../client/ids.ts';
 import { readResult } from '../client/run-read.ts';
-import { findRecentRun, type StartedRun, startRun } from '../client/run-start.ts';
+import { findRecentRun, type StartedRun } from '../client/run-start.ts';
 import { readSecret } from '../client/secrets.ts';
+import { firingOf, recordFiring, refusalOf } from '../client/trigger-records.ts';
+import { triggerIdOf } from '../client/triggers.ts';
 import type { HookConfig } from '../definition/actors.ts';
+import type { TriggerParts } from '../definition/trigger-mapping.ts';
 import type { JsonObject } from '../definition/types.ts';
 import type { Json } from '../template/types.ts';
-import { acceptedInput } from './accepted-input.ts';
 import { mediaOf, rawBody } from './body.ts';
 import type { Gateway } from './context.ts';
 import { nameText } from './door.ts';
 import { parseJson } from './json-guard.ts';
-import { demandRunnable } from './manual-run.ts';
 import { HttpProblem } from './problem.ts';
 import { type Handlers, methodNotAllowed, resource } from './resource.ts';
 import type { Delivery, Scheme } from './schemes/scheme.ts';
 import { schemeOf } from './schemes/table.ts';
 import { answerStarted } from './start-answer.ts';
-import { mapped, payloadOf, type WebhookParts } from './webhook-input.ts';
 import { type Place, placeOf } from './webhook-place.ts';
 
 /** How long a body's hash stands for its delivery, where the sender gives deliveries no id. */
@@ -63,35 +64,56 @@ async function deliver(
   if (!verdict.ok) throw new HttpProblem(verdict.code, verdict.message);
   demandHeaders(req, config);
 
-  const parts: WebhookParts = {
+  const parts: TriggerParts = {
     body: bodyOf(req),
     query: queryOf(req),
     headers: headersOf(req, scheme, config),
     params: { org, path },
     now: delivery.now,
   };
-  const given = config.mapping === undefined ? payloadOf(parts.body, parts.query) : mapped(config.mapping, parts);
-  const { head, definition } = await demandRunnable(gateway, org, owner.workflow);
-  const input = acceptedInput(definition, given);
+  const triggerId = owner.api ?? triggerIdOf(owner.workflow, owner.trigger);
+  let started: StartedRun;
+  try {
+    started = await startOnce(gateway, scheme, delivery, parts, { org, path, owner, config }, triggerId);
+  } catch (error) {
+    const refused = refusalOf(error);
+    if (refused !== undefined) recordFiring(access, org, triggerId, refused);
+    throw error;
+  }
+  recordFiring(access, org, triggerId, firingOf(started));
+  if (config.respond === 'result') await answerResult(gateway, org, res, started);
+  else answerStarted(res, started, 202);
+}
+
+async function startOnce(
+  gateway: Gateway,
+  scheme: Scheme,
+  delivery: Delivery,
+  parts: TriggerParts,
+  { org, path, owner, config }: Place,
+  triggerId: string,
+): Promise<StartedRun> {
+  const { access } = gateway;
+  const { mapping, targetState } = config;
+  const prepared = await prepareRun(access, org, {
+    workflow: owner.workflow,
+    ...(mapping === undefined ? {} : { mapping }),
+    ...(targetState === undefined ? {} : { targetState }),
+    parts,
+  });
   const identity = identityOf(scheme, delivery, parts);
   const start = (key: string) =>
-    startRun(access, org, {
-      definition,
-      hash: head.hash,
-      input,
+    startPrepared(access, org, prepared, {
       trigger: {
         type: 'webhook',
-        id: `${owner.workflow}.${owner.trigger}`,
+        id: triggerId,
         metadata: { path, ...(identity.id === undefined ? {} : { deliveryId: identity.id }) },
       },
       key: { scope: `webhook ${path}`, key, fingerprint: key },
     });
-  const started =
-    identity.id === undefined
-      ? await startOncePerBody(gateway, org, owner.workflow, path, identity.hash, delivery.now, start)
-      : await start(`id ${identity.id}`);
-  if (config.respond === 'result') await answerResult(gateway, org, res, started);
-  else answerStarted(res, started, 202);
+  return identity.id === undefined
+    ? startOncePerBody(gateway, org, owner.workflow, path, identity.hash, delivery.now, start)
+    : start(`id ${identity.id}`);
 }
 
 /** Two secrets while rotating; one that is gone does not hinder the other. */
@@ -149,7 +171,7 @@ function headersOf(req: Request, scheme: Scheme, config: HookConfig): JsonObject
 }
 
 /** What makes two deliveries the same: the sender's id, else everything that was sent. */
-function identityOf(scheme: Scheme, delivery: Delivery, parts: WebhookParts): { id?: string; hash: string } {
+function identityOf(scheme: Scheme, delivery: Delivery, parts: TriggerParts): { id?: string; hash: string } {
   const id = scheme.deliveryId?.(delivery) ?? delivery.header('Idempotency-Key');
   const hash = sha256Hex(delivery.raw, '\n', JSON.stringify(parts.query));
   return id === undefined || id === '' ? { hash } : { id, hash };

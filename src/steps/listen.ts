@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { listenTag } from '../definition/run.ts';
 import type { JsonObject } from '../definition/types.ts';
 import type { Expression } from '../template/expression.ts';
 import { type Json, TemplateError } from '../template/types.ts';
@@ -74,7 +75,12 @@ Without \`count\` the first message ends the step. With it, so many do, and the 
         return {
           do: 'hold',
           hold,
-          waiting: { kind: 'message', name: wanted, ...(at === undefined ? {} : { until: at }) },
+          waiting: {
+            kind: 'message',
+            name: wanted,
+            audience: [listenTag(wanted)],
+            ...(at === undefined ? {} : { until: at }),
+          },
           timers: at === undefined ? [] : [{ at }],
         };
       },

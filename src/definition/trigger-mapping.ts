@@ -1,11 +1,10 @@
-/** What a run is given of a delivery: the payload, or what the trigger's mapping makes of it (language.md §10). */
-import { isObject, own, put } from '../definition/json.ts';
-import type { JsonObject } from '../definition/types.ts';
+/** What a run is given of what fired its trigger: the payload, or what the trigger's mapping makes of it (language.md §10). */
 import { parseTemplate, render } from '../template/template.ts';
 import { type Json, TemplateError } from '../template/types.ts';
-import { HttpProblem } from './problem.ts';
+import { isObject, own, put } from './json.ts';
+import type { JsonObject } from './types.ts';
 
-export interface WebhookParts {
+export interface TriggerParts {
   readonly body: Json;
   readonly query: JsonObject;
   /** Lower case; without those that prove something. */
@@ -15,18 +14,27 @@ export interface WebhookParts {
   readonly now: number;
 }
 
+export type Mapping = { readonly [key: string]: string };
+
 /** The body with the query as `query`; a body that is no object stands under `body` where there is a query. */
 export function payloadOf(body: Json, query: JsonObject): Json {
   if (Object.keys(query).length === 0) return body;
   return isObject(body) ? { ...body, query } : { body, query };
 }
 
+/** The input of the run. `problem` is a sentence where a template of the mapping cannot be evaluated. */
+export function inputOf(
+  mapping: Mapping | undefined,
+  parts: TriggerParts,
+): { readonly input: Json } | { readonly problem: string } {
+  return mapping === undefined ? { input: payloadOf(parts.body, parts.query) } : mapped(mapping, parts);
+}
+
 /**
  * Key by key: `$.a.b[0]` is a path into the payload (document 002), anything else a template over body, query, headers
  * and params.
- * @throws HttpProblem `invalid_mapping` where a template cannot be evaluated.
  */
-export function mapped(mapping: { readonly [key: string]: string }, parts: WebhookParts): JsonObject {
+function mapped(mapping: Mapping, parts: TriggerParts): { readonly input: JsonObject } | { readonly problem: string } {
   const payload = payloadOf(parts.body, parts.query);
   const roots: JsonObject = { body: parts.body, query: parts.query, headers: parts.headers, params: parts.params };
   const scope = { root: (name: string) => own(roots, name) };
@@ -42,13 +50,10 @@ export function mapped(mapping: { readonly [key: string]: string }, parts: Webho
       );
     } catch (error) {
       if (!(error instanceof TemplateError)) throw error;
-      throw new HttpProblem(
-        'invalid_mapping',
-        `The trigger's mapping of ${key} cannot be made from this delivery: ${error.message}`,
-      );
+      return { problem: `The trigger's mapping of ${key} cannot be made from what came: ${error.message}` };
     }
   }
-  return input;
+  return { input };
 }
 
 /** The value at `$.a['b c'][0]`; null where the path leads nowhere. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { mapped, payloadOf, type WebhookParts } from '../../src/gateway/webhook-input.ts';
+import { inputOf, payloadOf, type TriggerParts } from '../../src/definition/trigger-mapping.ts';
 
-const parts: WebhookParts = {
+const parts: TriggerParts = {
   body: { order: { id: 7, lines: [{ sku: 'a b' }], 'odd key': true } },
   query: { shop: 'x' },
   headers: { 'x-event': 'created' },
@@ -30,24 +30,26 @@ describe('a mapping', () => {
       whole: '{{ body.order.lines }}',
       all: '$',
     };
-    expect(mapped(mapping, parts)).toMatchObject({
-      id: 7,
-      sku: 'a b',
-      odd: true,
-      shop: 'x',
-      none: null,
-      text: 'order 7 of x (created)',
-      whole: [{ sku: 'a b' }],
-      all: { order: { id: 7 }, query: { shop: 'x' } },
+    expect(inputOf(mapping, parts)).toMatchObject({
+      input: {
+        id: 7,
+        sku: 'a b',
+        odd: true,
+        shop: 'x',
+        none: null,
+        text: 'order 7 of x (created)',
+        whole: [{ sku: 'a b' }],
+        all: { order: { id: 7 }, query: { shop: 'x' } },
+      },
     });
   });
 
   it('reaches own members only, and says which key cannot be made', () => {
-    expect(mapped({ a: '$.constructor', b: '$.__proto__', c: '$.order.lines.length' }, parts)).toEqual({
-      a: null,
-      b: null,
-      c: null,
+    expect(inputOf({ a: '$.constructor', b: '$.__proto__', c: '$.order.lines.length' }, parts)).toEqual({
+      input: { a: null, b: null, c: null },
     });
-    expect(() => mapped({ a: 'x {{ body.nothing.here }}' }, parts)).toThrow(/mapping of a/);
+    expect(inputOf({ a: 'x {{ body.nothing.here }}' }, parts)).toEqual({
+      problem: expect.stringMatching(/mapping of a/),
+    });
   });
 });

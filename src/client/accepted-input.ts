@@ -1,0 +1,51 @@
+/** Input and state of a run, however it was asked for: held against what the definition declares before anything starts. */
+import { coerceState, validatePayload, withDefaults } from '../definition/format.ts';
+import { below } from '../definition/pointer.ts';
+import type { Definition, Problem } from '../definition/types.ts';
+import type { Json } from '../template/types.ts';
+import { ClientError } from './errors.ts';
+
+/**
+ * The input with the defaults of its format.
+ * @throws ClientError `invalid_input` where it is not what the definition declares; the details have `problems`.
+ */
+export function acceptedInput(definition: Definition, given: Json): Json {
+  if (definition.input === undefined) return given;
+  const input = withDefaults(definition.input, given);
+  const problems = validatePayload(definition.input, input);
+  const [first] = problems;
+  if (first === undefined) return input;
+  const message = `The input is not what workflow ${definition.slug} declares: ${first.message} (${first.pointer || '/'}).`;
+  throw invalidInput(message, problems);
+}
+
+/** Given state as its declared types. @throws ClientError `invalid_input`, with `problems` below /state. */
+export function acceptedState(
+  definition: Definition,
+  given: { readonly [key: string]: Json },
+): { [key: string]: string | number | boolean } {
+  const state: { [key: string]: string | number | boolean } = {};
+  const problems: Problem[] = [];
+  for (const [key, value] of Object.entries(given)) {
+    const field = Object.hasOwn(definition.state ?? {}, key) ? definition.state?.[key] : undefined;
+    const pointer = below('/state', key);
+    if (field === undefined) {
+      problems.push({ pointer, code: 'invalid_state', message: `The workflow declares no state ${key}.` });
+      continue;
+    }
+    const fitting = coerceState(field, value);
+    if ('problem' in fitting)
+      problems.push({ pointer, code: 'invalid_state', message: `The state ${key}: ${fitting.problem}.` });
+    // Null empties a field, which it is without a value of its own.
+    else if (isScalar(fitting.value)) state[key] = fitting.value;
+  }
+  if (problems.length === 0) return state;
+  const message = `The state is not what workflow ${definition.slug} declares: ${problems[0]?.message}`;
+  throw invalidInput(message, problems);
+}
+
+const invalidInput = (message: string, problems: readonly Problem[]): ClientError =>
+  new ClientError('invalid_input', message, { details: { problems: problems as unknown as Json } });
+
+const isScalar = (value: Json): value is string | number | boolean =>
+  ['string', 'number', 'boolean'].includes(typeof value);

@@ -1,0 +1,62 @@
+/** What the workflow `fire` does outside: a run for each tick of a schedule, whatever is restarted in between (design.md §4). */
+import type { EndFired, FireActivities, FireResult, FireSchedule, IsFiredOpen } from '../definition/fire-contract.ts';
+import type { Access } from './access.ts';
+import { describe } from './actor-calls.ts';
+import { hasCode } from './errors.ts';
+import { fireTrigger } from './firing.ts';
+import { tickName } from './ids.ts';
+import { cancelRun, terminateRun } from './run-actions.ts';
+import { deleteSchedule } from './schedules.ts';
+import { firingOf, refusalOf, tellFiring } from './trigger-records.ts';
+import { readTrigger } from './triggers.ts';
+
+export const fireActivitiesOver = (access: Access): FireActivities => ({
+  fireSchedule: (request) => fireSchedule(access, request),
+  endFired: (request) => endFired(access, request),
+  isFiredOpen: (request) => isFiredOpen(access, request),
+});
+
+async function fireSchedule(access: Access, request: FireSchedule): Promise<FireResult> {
+  const { organizationId: org, triggerId, time, notify } = request;
+  const view = await readTrigger(access, org, triggerId);
+  if (view === undefined || view.trigger.type !== 'schedule') {
+    // The write that took it away was interrupted before it came here.
+    await deleteSchedule(access, org, triggerId);
+    return { refused: { code: 'not_found', message: `There is no schedule ${triggerId}.` } };
+  }
+  const body = { scheduledTime: time };
+  const key = `${triggerId} ${time}`;
+  try {
+    const started = await fireTrigger(
+      access,
+      org,
+      view.trigger,
+      { body, query: {}, headers: {}, params: {}, now: Date.parse(time) },
+      {
+        trigger: { type: 'schedule', metadata: body },
+        key: { scope: 'schedule', key, fingerprint: key, name: tickName(triggerId, time) },
+        ...(notify === undefined ? {} : { notify: { workflowId: notify, path: triggerId } }),
+      },
+    );
+    await tellFiring(access, org, triggerId, firingOf(started));
+    return started;
+  } catch (error) {
+    const refused = refusalOf(error);
+    if (refused === undefined) throw error;
+    await tellFiring(access, org, triggerId, refused);
+    return { refused: { code: refused.code, message: refused.message } };
+  }
+}
+
+async function endFired(access: Access, { organizationId, executionId, how }: EndFired): Promise<void> {
+  try {
+    if (how === 'cancel') await cancelRun(access, organizationId, executionId);
+    else await terminateRun(access, organizationId, executionId, 'The time of its schedule has come again.');
+  } catch (error) {
+    if (!hasCode(error, 'closed', 'not_found')) throw error;
+  }
+}
+
+async function isFiredOpen(access: Access, { executionId }: IsFiredOpen): Promise<boolean> {
+  return (await describe(access, executionId))?.status.name === 'RUNNING';
+}

@@ -1,0 +1,184 @@
+/**
+ * Schedules of triggers: Temporal Schedules that start the workflow `fire` (design.md §4). A cron whose day fields are both
+ * restricted takes two calendars; a tick of both is one tick.
+ */
+import {
+  type Backfill,
+  type CalendarSpec,
+  type Client,
+  ScheduleAlreadyRunning,
+  ScheduleNotFoundError,
+  type ScheduleOptions,
+} from '@temporalio/client';
+import { type CronCalendar, parseCron } from '../definition/cron.ts';
+import { FIRE_WORKFLOW, type FireStart } from '../definition/fire-contract.ts';
+import type { Trigger } from '../definition/trigger-contract.ts';
+import { parseDuration } from '../template/duration.ts';
+import type { Access } from './access.ts';
+import { read, writeAlong } from './calls.ts';
+import { ClientError } from './errors.ts';
+import { fireId, scheduleId } from './ids.ts';
+
+type Overlap = NonNullable<NonNullable<ScheduleOptions['policies']>['overlap']>;
+
+/**
+ * How ticks meet a run that still goes. `fire` stays open as long as its run does, so Temporal's own policies count runs. To
+ * terminate the other is left to `fire`, which is cancelled then: ended by Temporal it could not end its run.
+ */
+const OVERLAPS: { readonly [name: string]: Overlap } = {
+  skip: 'SKIP',
+  buffer_one: 'BUFFER_ONE',
+  buffer_all: 'BUFFER_ALL',
+  cancel_other: 'CANCEL_OTHER',
+  terminate_other: 'CANCEL_OTHER',
+  allow_all: 'ALLOW_ALL',
+};
+const MONTHS = [
+  'JANUARY',
+  'FEBRUARY',
+  'MARCH',
+  'APRIL',
+  'MAY',
+  'JUNE',
+  'JULY',
+  'AUGUST',
+  'SEPTEMBER',
+  'OCTOBER',
+  'NOVEMBER',
+  'DECEMBER',
+] as const;
+const DAYS = ['SUNDAY', 'MONDAY', 'TUESDAY', 'WEDNESDAY', 'THURSDAY', 'FRIDAY', 'SATURDAY'] as const;
+
+/** What Temporal says of a schedule. */
+export interface ScheduleView {
+  /** ISO 8601; at most ten, none while it is paused. */
+  readonly nextTimes: readonly string[];
+  /** Times that came while the run before still went, and times that were missed for longer than `catchup`. */
+  readonly skipped: number;
+  readonly missed: number;
+}
+
+/** Makes the schedule of a trigger what the trigger says: paused unless it is enabled. */
+export async function putSchedule(access: Access, org: string, trigger: Trigger): Promise<void> {
+  const options = optionsOf(access, org, trigger);
+  await writeAlong(access, async () => {
+    const { schedule } = access.client;
+    try {
+      await schedule.create(options);
+    } catch (error) {
+      if (!(error instanceof ScheduleAlreadyRunning)) throw error;
+      const { scheduleId: id, ...rest } = options;
+      await schedule.getHandle(id).update(({ state }) => ({ ...rest, state: { ...state, ...options.state } }));
+    }
+  });
+}
+
+/** Nothing happens where there is none. */
+export async function deleteSchedule(access: Access, org: string, triggerId: string): Promise<void> {
+  await writeAlong(access, async () => {
+    try {
+      await handleOf(access.client, org, triggerId).delete();
+    } catch (error) {
+      if (!(error instanceof ScheduleNotFoundError)) throw error;
+    }
+  });
+}
+
+/** Undefined where there is no schedule. */
+export async function readSchedule(access: Access, org: string, triggerId: string): Promise<ScheduleView | undefined> {
+  return read(access, async () => {
+    try {
+      const { info } = await handleOf(access.client, org, triggerId).describe();
+      return {
+        nextTimes: info.nextActionTimes.map((time) => time.toISOString()),
+        skipped: info.numActionsSkippedOverlap,
+        missed: info.numActionsMissedCatchupWindow,
+      };
+    } catch (error) {
+      if (error instanceof ScheduleNotFoundError) return undefined;
+      throw error;
+    }
+  });
+}
+
+/**
+ * Makes up for the ticks between two times, as if they came now; those that came are not repeated.
+ * @throws ClientError `not_found`.
+ */
+export async function backfillSchedule(
+  access: Access,
+  org: string,
+  triggerId: string,
+  span: { readonly start: Date; readonly end: Date; readonly overlap?: string },
+): Promise<void> {
+  const overlap = span.overlap === undefined ? undefined : OVERLAPS[span.overlap];
+  const backfill: Backfill = { start: span.start, end: span.end, ...(overlap === undefined ? {} : { overlap }) };
+  await writeAlong(access, async () => {
+    try {
+      await handleOf(access.client, org, triggerId).backfill(backfill);
+    } catch (error) {
+      if (error instanceof ScheduleNotFoundError)
+        throw new ClientError('not_found', `The trigger ${triggerId} has no schedule. Write it again.`);
+      throw error;
+    }
+  });
+}
+
+const handleOf = (client: Client, org: string, triggerId: string) =>
+  client.schedule.getHandle(scheduleId(org, triggerId));
+
+function optionsOf(access: Access, org: string, trigger: Trigger) {
+  const { config = {}, id, enabled } = trigger;
+  const overlap = typeof config['overlap'] === 'string' ? config['overlap'] : 'skip';
+  const jitter = parseDuration(config['jitter'])?.ms;
+  const catchup = parseDuration(config['catchup'])?.ms;
+  const start: FireStart = {
+    organizationId: org,
+    triggerId: id,
+    ...(overlap === 'allow_all' ? {} : { stays: overlap === 'terminate_other' ? 'terminate' : 'cancel' }),
+  };
+  return {
+    scheduleId: scheduleId(org, id),
+    spec: {
+      calendars: calendarsOf(String(config['cron'])).map(calendarSpec),
+      timezone: typeof config['timezone'] === 'string' ? config['timezone'] : 'UTC',
+      ...(jitter === undefined ? {} : { jitter }),
+    },
+    action: {
+      type: 'startWorkflow',
+      workflowType: FIRE_WORKFLOW,
+      workflowId: fireId(org, id),
+      taskQueue: access.taskQueue,
+      args: [start] as [FireStart],
+      staticSummary: `Fires ${id}`.slice(0, 190),
+    },
+    policies: {
+      overlap: OVERLAPS[overlap] ?? 'SKIP',
+      ...(catchup === undefined ? {} : { catchupWindow: catchup }),
+    },
+    state: { paused: !enabled },
+  } satisfies ScheduleOptions;
+}
+
+/** The pattern was checked when the trigger was written. */
+function calendarsOf(pattern: string): readonly CronCalendar[] {
+  const parsed = parseCron(pattern);
+  if ('calendars' in parsed) return parsed.calendars;
+  throw new ClientError('invalid_trigger', parsed.problem);
+}
+
+/** The calendar as the SDK takes it, which has words for months and days. */
+export function calendarSpec({ minute, hour, dayOfMonth, month, dayOfWeek }: CronCalendar): CalendarSpec {
+  return {
+    second: 0,
+    minute: [...minute],
+    hour: [...hour],
+    dayOfMonth: [...dayOfMonth],
+    month: named(month, (value) => MONTHS[value - 1] ?? 'JANUARY'),
+    dayOfWeek: named(dayOfWeek, (value) => DAYS[value] ?? 'SUNDAY'),
+  };
+}
+
+function named<Name>(ranges: CronCalendar['month'], nameOf: (value: number) => Name) {
+  return ranges.map(({ start, end, step }) => ({ start: nameOf(start), end: nameOf(end), step }));
+}

@@ -1,0 +1,60 @@
+/**
+ * What came of firings, told to the triggers' actors (`lastRunAt`, counts). Nobody waits for it: firings of one kind within
+ * a moment are told together, so that a storm of deliveries is no storm of signals.
+ */
+import { FIRED_SIGNAL, type Firing } from '../definition/trigger-contract.ts';
+import type { Access } from './access.ts';
+import { writeAlong } from './calls.ts';
+import { ClientError } from './errors.ts';
+import { triggerActorId } from './ids.ts';
+import type { StartedRun } from './run-start.ts';
+
+const GATHER_MS = 200;
+const LONGEST_MESSAGE = 500;
+
+interface Gathered {
+  readonly latest: Firing;
+  readonly count: number;
+}
+
+const gathered = new WeakMap<Access, Map<string, Gathered>>();
+
+/** Tells soon. Never fails. */
+export function recordFiring(access: Access, org: string, triggerId: string, firing: Firing): void {
+  const waiting = gathered.get(access) ?? new Map<string, Gathered>();
+  gathered.set(access, waiting);
+  const key = JSON.stringify([org, triggerId, firing.outcome]);
+  const before = waiting.get(key);
+  waiting.set(key, { latest: firing, count: (before?.count ?? 0) + 1 });
+  if (before !== undefined) return;
+  setTimeout(() => {
+    const all = waiting.get(key);
+    waiting.delete(key);
+    if (all !== undefined) void tellFiring(access, org, triggerId, { ...all.latest, count: all.count });
+  }, GATHER_MS).unref();
+}
+
+/** Tells now. Never fails: how a run goes does not depend on it. */
+export async function tellFiring(access: Access, org: string, triggerId: string, firing: Firing): Promise<void> {
+  try {
+    const handle = access.client.workflow.getHandle(triggerActorId(org, triggerId));
+    await writeAlong(access, () => handle.signal(FIRED_SIGNAL, firing));
+  } catch {
+    // The trigger was deleted meanwhile, or Temporal is away.
+  }
+}
+
+export const firingOf = (started: StartedRun): Firing => ({
+  at: new Date().toISOString(),
+  outcome: started.created ? 'started' : 'repeated',
+  executionId: started.executionId,
+});
+
+/** Undefined for what is no refusal, but a failure that may pass. */
+export function refusalOf(error: unknown): (Firing & { code: string; message: string }) | undefined {
+  if (!(error instanceof ClientError) || isPassing(error)) return undefined;
+  const message = error.message.slice(0, LONGEST_MESSAGE);
+  return { at: new Date().toISOString(), outcome: 'refused', code: error.code, message };
+}
+
+const isPassing = ({ code }: ClientError): boolean => code === 'temporal_unreachable' || code === 'outcome_unknown';

@@ -1,0 +1,250 @@
+/** Triggers as the organization's: written with their definition or through the API, read, listed and deleted (design.md §4, §5). */
+import type { HookOwner, HookPlace } from '../definition/actors.ts';
+import {
+  type ChangeTrigger,
+  type CreateTrigger,
+  NEVER_FIRED,
+  type PutTrigger,
+  type RemoveTrigger,
+  TRIGGER_WORKFLOW,
+  type Trigger,
+  type TriggerRecord,
+  type TriggerSpec,
+  type TriggerStart,
+} from '../definition/trigger-contract.ts';
+import type { TriggerDefinition } from '../definition/types.ts';
+import type { Access } from './access.ts';
+import { type Actor, describe, writeOrStart, writeTo } from './actor-calls.ts';
+import { ClientError, hasCode } from './errors.ts';
+import { hooksOf } from './hook-config.ts';
+import { claimHooks, configureHooks, freeHooks } from './hooks.ts';
+import { triggerActorId } from './ids.ts';
+import { listPage, type Page, type PageRequest } from './listing.ts';
+import { any, type Clause, compare, queryOf } from './query.ts';
+import { deleteSchedule, putSchedule } from './schedules.ts';
+
+/** A trigger, and what came of its firings. */
+export interface TriggerView {
+  readonly trigger: Trigger;
+  readonly fired: TriggerRecord;
+}
+
+export const triggerIdOf = (workflow: string, name: string): string => `${workflow}.${name}`;
+
+/** The trigger, if there is one. Needs no worker. */
+export async function readTrigger(access: Access, org: string, id: string): Promise<TriggerView | undefined> {
+  const description = await describe(access, triggerActorId(org, id));
+  return description?.status.name === 'RUNNING' ? viewOf(description.memo ?? {}) : undefined;
+}
+
+export interface TriggerFilter extends PageRequest {
+  readonly workflowId?: string;
+  readonly type?: TriggerDefinition['type'];
+  readonly enabled?: boolean;
+  /** What an event trigger is found by (eventTag). */
+  readonly tag?: string;
+}
+
+export async function listTriggers(access: Access, org: string, filter: TriggerFilter): Promise<Page<TriggerView>> {
+  const { workflowId, type, enabled, tag } = filter;
+  const clauses: Clause[] = [compare('executionStatus', '=', 'Running')];
+  if (enabled === undefined) clauses.push(any(compare('status', '=', 'enabled'), compare('status', '=', 'disabled')));
+  else clauses.push(compare('status', '=', enabled ? 'enabled' : 'disabled'));
+  if (workflowId !== undefined) clauses.push(compare('workflow', '=', workflowId));
+  if (type !== undefined) clauses.push(compare('triggerType', '=', type));
+  if (tag !== undefined) clauses.push(compare('tags', '=', tag));
+  const page = await listPage(access, queryOf(org, TRIGGER_WORKFLOW, clauses), filter);
+  return { ...page, items: page.items.flatMap((row) => viewOf(row.memo) ?? []) };
+}
+
+/**
+ * Makes a trigger through the API. The workflow need not exist yet.
+ * @throws ClientError `trigger_exists`, `path_taken`, `path_resting`.
+ */
+export async function createTrigger(
+  access: Access,
+  org: string,
+  workflow: string,
+  spec: TriggerSpec,
+  by?: string,
+): Promise<Trigger> {
+  const id = triggerIdOf(workflow, spec.name);
+  const owner = { workflow, api: id };
+  const claimed = await claimHooks(access, org, owner, placesOf(spec));
+  try {
+    const trigger = await writeOrStart<TriggerStart, CreateTrigger, Trigger>(
+      access,
+      actor(access, org, workflow, id),
+      'create',
+      { spec, ...(by === undefined ? {} : { by }) },
+    );
+    await settle(access, org, trigger);
+    return trigger;
+  } catch (error) {
+    if (hasCode(error, 'trigger_exists')) await freeHooks(access, org, owner, claimed, 0);
+    throw error;
+  }
+}
+
+/**
+ * Changes the members that are given.
+ * @throws ClientError `not_found`, `trigger_of_definition`, `path_taken`, `path_resting`.
+ */
+export async function changeTrigger(
+  access: Access,
+  org: string,
+  before: Trigger,
+  change: Partial<TriggerSpec>,
+  by?: string,
+): Promise<Trigger> {
+  const { id } = before;
+  const wanted = { ...before, ...change };
+  const [pathBefore] = placesOf(before);
+  const [path] = placesOf(wanted);
+  const isMoved = path?.path !== pathBefore?.path;
+  if (isMoved && path !== undefined) await claimHooks(access, org, ownerOf(before), [path]);
+  const trigger = await writeTo<ChangeTrigger, Trigger>(access, triggerActorId(org, id), 'change', {
+    change,
+    ...(by === undefined ? {} : { by }),
+  });
+  await settle(access, org, trigger);
+  if (isMoved && pathBefore !== undefined)
+    await freeHooks(access, org, ownerOf(before), [pathBefore], revisionOf(trigger));
+  return trigger;
+}
+
+/** Deletes a trigger that was made through the API. @throws ClientError `not_found`, `trigger_of_definition`. */
+export async function deleteTrigger(access: Access, org: string, id: string): Promise<void> {
+  const removed = await remove(access, org, id, {});
+  if (removed !== null) await unsettle(access, org, removed);
+}
+
+/**
+ * Makes the triggers of a definition what its write of that revision says, and takes away those that it has dropped.
+ * The paths of webhooks are claimed before.
+ */
+export async function putTriggers(
+  access: Access,
+  org: string,
+  workflow: string,
+  written: {
+    readonly triggers: readonly TriggerDefinition[];
+    readonly revision: number;
+    readonly dropped: readonly string[];
+  },
+): Promise<void> {
+  const { triggers, revision, dropped } = written;
+  await Promise.all(
+    triggers.map(async ({ enabled = true, ...rest }) => {
+      const id = triggerIdOf(workflow, rest.name);
+      const trigger = await writeOrStart<TriggerStart, PutTrigger, Trigger | null>(
+        access,
+        actor(access, org, workflow, id),
+        'put',
+        { revision, spec: { ...rest, enabled } },
+      );
+      if (trigger !== null) await settle(access, org, trigger);
+    }),
+  );
+  await dropTriggers(access, org, workflow, dropped, revision);
+}
+
+/** Takes away triggers that a definition no longer has; their paths are freed by whoever claimed them. */
+export async function dropTriggers(
+  access: Access,
+  org: string,
+  workflow: string,
+  names: readonly string[],
+  revision: number,
+): Promise<void> {
+  await Promise.all(
+    names.map(async (name) => {
+      const id = triggerIdOf(workflow, name);
+      const removed = await remove(access, org, id, { definition: revision }).catch((error: unknown) => {
+        if (hasCode(error, 'not_found')) return null;
+        throw error;
+      });
+      if (removed !== null) await unsettle(access, org, removed);
+    }),
+  );
+}
+
+/** Takes away what the deletion of a definition takes along: its own triggers, and those that the API has made for it. */
+export async function removeTriggersOf(
+  access: Access,
+  org: string,
+  workflow: string,
+  names: readonly string[],
+  revision: number,
+): Promise<void> {
+  await dropTriggers(access, org, workflow, names, revision);
+  for (let cursor: string | undefined; ; ) {
+    const page = await listTriggers(access, org, {
+      workflowId: workflow,
+      limit: 1_000,
+      ...(cursor === undefined ? {} : { cursor }),
+    });
+    const left = page.items.map(({ trigger }) => trigger.name).filter((name) => !names.includes(name));
+    await dropTriggers(access, org, workflow, left, revision);
+    cursor = page.nextCursor;
+    if (cursor === undefined) return;
+  }
+}
+
+/**
+ * Makes schedule and webhook path what the trigger says. Another write may come in between: whoever finds afterwards that
+ * the trigger is another by now does it again, so that the last one to finish has what was written last.
+ */
+async function settle(access: Access, org: string, written: Trigger): Promise<void> {
+  for (let trigger: Trigger | undefined = written; ; ) {
+    if (trigger.type === 'schedule') await putSchedule(access, org, trigger);
+    for (const hook of hooksOf({ triggers: [trigger] }))
+      await configureHooks(access, org, ownerOf(trigger), [hook], revisionOf(trigger));
+    const now: Trigger | undefined = (await readTrigger(access, org, trigger.id))?.trigger;
+    if (now === undefined) {
+      await deleteSchedule(access, org, trigger.id);
+      return;
+    }
+    if (now.revision === trigger.revision) return;
+    trigger = now;
+  }
+}
+
+/** Frees what a trigger that was removed had; the paths of a definition's are freed by its write. */
+async function unsettle(access: Access, org: string, removed: Trigger): Promise<void> {
+  const { id, type, source } = removed;
+  if (type === 'schedule') await deleteSchedule(access, org, id);
+  if (source.of === 'api') await freeHooks(access, org, ownerOf(removed), placesOf(removed), revisionOf(removed));
+}
+
+/** What paths are written with: those of the API's triggers count for themselves. */
+const revisionOf = ({ source, revision }: Trigger): number => (source.of === 'definition' ? source.revision : revision);
+
+const ownerOf = ({ id, workflow, source }: Trigger): HookOwner =>
+  source.of === 'definition' ? { workflow } : { workflow, api: id };
+
+const placesOf = (spec: TriggerSpec): HookPlace[] =>
+  hooksOf({ triggers: [spec] }).map(({ path, trigger }) => ({ path, trigger }));
+
+function remove(access: Access, org: string, id: string, request: { definition?: number }): Promise<Trigger | null> {
+  return writeTo<RemoveTrigger, Trigger | null>(access, triggerActorId(org, id), 'remove', request);
+}
+
+function viewOf(memo: { readonly [field: string]: unknown }): TriggerView | undefined {
+  const trigger = memo['trigger'] as Trigger | null | undefined;
+  if (trigger === undefined || trigger === null) return undefined;
+  return { trigger, fired: (memo['fired'] as TriggerRecord | undefined) ?? NEVER_FIRED };
+}
+
+const actor = (access: Access, org: string, workflow: string, id: string): Actor<TriggerStart> => ({
+  workflowId: triggerActorId(org, id),
+  workflowType: TRIGGER_WORKFLOW,
+  start: { organizationId: org, historyLimit: access.historyLimit, id, workflow },
+});
+
+/** @throws ClientError `not_found`. */
+export async function demandTrigger(access: Access, org: string, id: string): Promise<TriggerView> {
+  const view = await readTrigger(access, org, id);
+  if (view === undefined) throw new ClientError('not_found', `There is no trigger ${id.slice(0, 100)}.`);
+  return view;
+}

@@ -1,0 +1,12 @@
+import type { Access } from '../src/client/access.ts';
+import { eventActivitiesOver } from '../src/client/event-spread.ts';
+import { fireActivitiesOver } from '../src/client/fire.ts';
+import type { EventActivities } from '../src/definition/event-contract.ts';
+import type { FireActivities } from '../src/definition/fire-contract.ts';
+
+export type ActorActivities = FireActivities & EventActivities;
+
+/** What actors do outside, by the names under which they call it. Thrown errors may pass, and are retried. */
+export function actorActivities(over: Access): ActorActivities {
+  return { ...fireActivitiesOver(over), ...eventActivitiesOver(over) };
+}

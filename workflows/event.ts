@@ -1,0 +1,34 @@
+/**
+ * The workflow `event`: brings an event to the triggers and runs that want it. They are found through Visibility, which lags;
+ * so after the first round comes a second one, for those that were there when the event was published and could not be
+ * seen yet. Its id is the event's: an id that is used again is refused, also when this has long closed.
+ */
+import { allHandlersFinished, condition, defineUpdate, proxyActivities, setHandler, sleep } from '@temporalio/workflow';
+import {
+  type EventActivities,
+  type EventSpread,
+  type EventStart,
+  SPREAD_UPDATE,
+} from '../src/definition/event-contract.ts';
+import { refuse } from './actor.ts';
+
+/** How far Visibility may lag behind. */
+const LAG_MS = 3_000;
+
+const { spreadEvent } = proxyActivities<EventActivities>({
+  startToCloseTimeout: '5m',
+  retry: { initialInterval: '1s', maximumInterval: '60s' },
+});
+
+export async function event(start: EventStart): Promise<EventSpread> {
+  let first: EventSpread | undefined;
+  setHandler(defineUpdate<EventSpread>(SPREAD_UPDATE), async () => {
+    await condition(() => first !== undefined);
+    return first ?? refuse('not_found', 'The event has not come anywhere yet.');
+  });
+  first = await spreadEvent(start);
+  await sleep(LAG_MS);
+  const spread = await spreadEvent({ ...start, before: first });
+  await condition(allHandlersFinished);
+  return spread;
+}
