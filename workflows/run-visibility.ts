@@ -7,6 +7,7 @@ import { defineSearchAttributeKey, type SearchAttributePair, SearchAttributeType
 import { setCurrentDetails, upsertMemo, upsertSearchAttributes, workflowInfo } from '@temporalio/workflow';
 import { ATTRIBUTES, attributeValue, attributeValues } from '../src/definition/attributes.ts';
 import type { RunInput, RunMemo, RunStatus, WaitingFor } from '../src/definition/run.ts';
+import { tokensOf } from '../src/engine/costs.ts';
 import { MAX_SHOWN_WAITS } from '../src/engine/limits.ts';
 import type { RunState } from '../src/engine/state.ts';
 import { audience, searchable, unread } from '../src/engine/view.ts';
@@ -31,6 +32,8 @@ const keys = {
   waiting: defineSearchAttributeKey(ATTRIBUTES.waiting, KEYWORD_LIST),
   started: defineSearchAttributeKey(ATTRIBUTES.started, DATETIME),
   durationMs: defineSearchAttributeKey(ATTRIBUTES.durationMs, INT),
+  model: defineSearchAttributeKey(ATTRIBUTES.model, KEYWORD),
+  tokens: defineSearchAttributeKey(ATTRIBUTES.tokens, INT),
 } as const;
 
 export interface Shown {
@@ -38,7 +41,7 @@ export interface Shown {
   readonly waitingFor: readonly WaitingFor[];
 }
 
-/** Says what the run is doing. `ended`: the memo is left alone, since a closed run's own status counts before it. */
+/** Says what the run is doing. `ended`: of the memo only costs are written, since a closed run's own status counts before it. */
 export function show(program: Program, input: RunInput, state: RunState, shown: Shown, ended: boolean): void {
   const pairs = attributesOf(program, state, shown);
   if (ended) pairs.push({ key: keys.durationMs, value: Math.max(0, Date.now() - state.genesis.startedAt) });
@@ -46,12 +49,11 @@ export function show(program: Program, input: RunInput, state: RunState, shown: 
   if (changed.length > 0) upsertSearchAttributes(changed);
   // What was aborted has failed to Temporal: only the run itself can tell.
   if (ended && shown.status === 'aborted') upsertMemo({ status: shown.status });
-  if (ended) return;
-  const memo = memoOf(program, input, state, shown);
+  const memo = ended ? costsOf(state) : memoOf(program, input, state, shown);
   const before = workflowInfo().memo ?? {};
   const fresh = Object.entries(memo).filter(([key, value]) => value !== undefined && !same(before[key], value));
   if (fresh.length > 0) upsertMemo(Object.fromEntries(fresh));
-  setCurrentDetails(describeRun(program.definition, workflowInfo().workflowId, shown));
+  if (!ended) setCurrentDetails(describeRun(program.definition, workflowInfo().workflowId, shown));
 }
 
 function attributesOf(program: Program, state: RunState, shown: Shown): SearchAttributePair[] {
@@ -68,6 +70,8 @@ function attributesOf(program: Program, state: RunState, shown: Shown): SearchAt
     },
   ];
   if (genesis.trigger.id !== undefined) pairs.push({ key: keys.trigger, value: attributeValue(genesis.trigger.id) });
+  if (state.model !== undefined) pairs.push({ key: keys.model, value: attributeValue(state.model) });
+  if (state.costs !== undefined) pairs.push({ key: keys.tokens, value: tokensOf(state.costs) });
   // An empty list is worth an event only where there was a value.
   const lists = [
     { key: keys.tags, value: attributeValues(program.definition.tags ?? []) },
@@ -97,9 +101,15 @@ function memoOf(program: Program, input: RunInput, state: RunState, shown: Shown
     ...(input.inline === undefined ? {} : { inline: input.inline }),
     ...(input.initiator === undefined ? {} : { initiator: input.initiator }),
     ...(input.parentId === undefined ? {} : { parentId: input.parentId }),
+    ...costsOf(state),
   });
   const full = memo(MAX_SHOWN_WAITS);
   return weigh(full as unknown as Json) <= MAX_MEMO_BYTES ? full : memo(1);
+}
+
+/** The one thing of the memo that the end may change. */
+function costsOf({ costs }: RunState): Pick<RunMemo, 'costs'> {
+  return costs === undefined ? {} : { costs };
 }
 
 function startedAt(ms: number): string {

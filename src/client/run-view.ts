@@ -1,6 +1,7 @@
 /** A run as the outside sees it (design.md §5, "Answers"), made of what Temporal tells and of the run's memo. */
 import type { WorkflowExecutionInfo } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
+import type { Cost } from '../definition/models-contract.ts';
 import {
   ABORTED_CODE,
   type RunError,
@@ -30,6 +31,7 @@ export interface ExecutionView {
   readonly parentId?: string;
   readonly inline?: boolean;
   readonly initiator?: string;
+  readonly costs?: readonly Cost[];
   readonly temporal: { readonly workflowId: string; readonly runId: string; readonly url?: string };
 }
 
@@ -109,6 +111,7 @@ export function executionView(access: Access, execution: Execution, started?: Ru
     ...(parentId === undefined ? {} : { parentId }),
     ...(inline === undefined ? {} : { inline }),
     ...(initiator === undefined ? {} : { initiator }),
+    ...(memo.costs === undefined ? {} : { costs: memo.costs }),
     temporal: { workflowId, runId, ...urlOf(access, workflowId, runId) },
   };
 }

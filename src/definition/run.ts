@@ -3,6 +3,7 @@
  * `temporal` CLI), the workflow `run`, and whoever reads it. JSON only.
  */
 import type { Json } from '../template/types.ts';
+import type { Cost } from './models-contract.ts';
 import type { GateWanted } from './gate-contract.ts';
 import type { Definition, JsonObject } from './types.ts';
 
@@ -104,6 +105,8 @@ export interface RunMemo {
   readonly inline?: boolean;
   readonly initiator?: string;
   readonly parentId?: string;
+  /** Written at the run's end too, unlike the rest. */
+  readonly costs?: readonly Cost[];
 }
 
 /** Failure of the workflow `run`: ApplicationFailure of type = code, message, details[0] = RunError. */

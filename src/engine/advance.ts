@@ -28,6 +28,7 @@ import { carriedBytes, fitsLimit } from './carry.ts';
 import { childRunId } from './child-run.ts';
 import { cancel, close, flush, open } from './commands.ts';
 import type { Core, Parking } from './core.ts';
+import { countUsage } from './costs.ts';
 import { durationOf } from './deadline.ts';
 import { drained } from './draining.ts';
 import { abortRun, cancelRun, DEADLINE, failRun, ROOT, rolledBack } from './ending.ts';
@@ -213,6 +214,7 @@ function settled(core: Core, event: Settling): void {
     return;
   }
   close(core, event.id);
+  countUsage(state, event);
   if (command.type === 'deadline') {
     failRun(core, {
       code: 'run_timeout',

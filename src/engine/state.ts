@@ -3,6 +3,7 @@
  * Values inside are shared by reference and never changed in place; the records around them are changed in place.
  */
 import type { GateWanted } from '../definition/gate-contract.ts';
+import type { Cost } from '../definition/models-contract.ts';
 import type { Accepted, RunError } from '../definition/run.ts';
 import type { JsonObject } from '../definition/types.ts';
 import type { ChildSpec, FailureShape, Resume, RunSpec, WaitingSpec } from '../steps/kind.ts';
@@ -189,6 +190,10 @@ export interface RunState {
   readonly effort: { at: number; units: number; bytes: number };
   /** Nothing is walked before the run has its slots. */
   admission?: Admission;
+  /** What models have used, by kind of key; absent where none was asked. */
+  costs?: readonly Cost[];
+  /** The model that was asked last. */
+  model?: string;
   /** What `visible` said last. */
   shown: string;
   /** finish with drain: waits for the activities in flight. */

@@ -98,6 +98,18 @@ export const execution = z.object({
   parentId: text.optional(),
   inline: z.boolean().optional(),
   initiator: text.optional(),
+  costs: z
+    .array(
+      z.object({
+        key_type: text.describe('The kind of provider.'),
+        input_tokens: z.int(),
+        output_tokens: z.int(),
+        cached_input_tokens: z.int().describe('Of the input tokens.'),
+        usd_cost: z.number(),
+      }),
+    )
+    .optional()
+    .describe('What models have used; absent where none was asked.'),
   temporal: z.object({ workflowId: text, runId: text, url: text.optional() }),
 });
 export const executionPage = pageOf(execution);
