@@ -3,7 +3,7 @@
  * checks the literal, every DNS answer, and at last the address that the socket really has.
  */
 import { lookup } from 'node:dns/promises';
-import { isIP } from 'node:net';
+import { isIP, type Socket, connect as tcpConnect } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import ipaddr from 'ipaddr.js';
 import { Agent, buildConnector } from 'undici';
@@ -25,7 +25,6 @@ const IDLE_MS = 4_000;
 
 type Connector = ReturnType<typeof buildConnector>;
 type ConnectOptions = Parameters<Connector>[0];
-type Connected = Awaited<ReturnType<typeof attempt>>;
 
 /** Connections that go only where `reach` lets them. */
 export function guardedAgent(reach: Reach): Agent {
@@ -37,7 +36,9 @@ export function guardedAgent(reach: Reach): Agent {
     headersTimeout: 0,
     bodyTimeout: 0,
     connect(options, callback) {
-      connect(options, connector, refuse).then(
+      const port = Number(options.port) || (options.protocol === 'https:' ? 443 : 80);
+      const open = (address: string) => attempt(connector, { ...options, hostname: address });
+      connect(options.hostname, port, refuse, open).then(
         (socket) => callback(null, socket),
         (error: Error) => callback(error, null),
       );
@@ -47,15 +48,24 @@ export function guardedAgent(reach: Reach): Agent {
 
 type Refuse = (address: string, port: number) => Promise<void>;
 
-async function connect(options: ConnectOptions, connector: Connector, refuse: Refuse): Promise<Connected> {
-  const port = Number(options.port) || (options.protocol === 'https:' ? 443 : 80);
-  const name = bare(options.hostname);
+/** A plain TCP connection that goes only where `reach` lets it. @throws EffectFailure `address_not_allowed`, and what the network says. */
+export function guardedSocket(reach: Reach, host: string, port: number): Promise<Socket> {
+  return connect(host, port, guard(reach), (address) => tcpAttempt(address, port));
+}
+
+async function connect<S extends Socket>(
+  host: string,
+  port: number,
+  refuse: Refuse,
+  open: (address: string) => Promise<S>,
+): Promise<S> {
+  const name = bare(host);
   const addresses = isIP(name) === 0 ? (await lookup(name, { all: true })).map(({ address }) => address) : [name];
   for (const address of addresses) await refuse(address, port);
   let failed: unknown = new Error('The name has no address.');
   for (const address of addresses.slice(0, MOST_ADDRESSES)) {
     try {
-      const socket = await attempt(connector, { ...options, hostname: address });
+      const socket = await open(address);
       try {
         await refuse(socket.remoteAddress ?? '', socket.remotePort ?? port);
       } catch (error) {
@@ -76,6 +86,21 @@ function attempt(connector: Connector, options: ConnectOptions) {
     connector(options, (error, socket) => {
       if (error === null && socket !== null) resolve(socket);
       else reject(error ?? new Error('No connection.'));
+    });
+  });
+}
+
+function tcpAttempt(address: string, port: number): Promise<Socket> {
+  return new Promise((resolve, reject) => {
+    const socket = tcpConnect({ host: address, port, timeout: CONNECT_TIMEOUT_MS });
+    // It stays: until the protocol listens too, an error would end the process.
+    socket.on('error', reject);
+    socket.once('timeout', () =>
+      socket.destroy(Object.assign(new Error('No connection in time.'), { code: 'ETIMEDOUT' })),
+    );
+    socket.once('connect', () => {
+      socket.removeAllListeners('timeout').setTimeout(0);
+      resolve(socket);
     });
   });
 }

@@ -12,6 +12,8 @@ import { resolveWorkflowEffect } from './resolve-workflow.ts';
 import { runCodeEffect } from './run-code.ts';
 import type { CallbackUrl, RunReader } from './runs.ts';
 import type { SecretReader } from './secrets.ts';
+import type { InboxWriter } from './send-message/inbox.ts';
+import { messageHostOf, sendMessageEffect } from './send-message.ts';
 
 const DEFAULT_TEMPORAL_PORT = 7233;
 
@@ -20,34 +22,38 @@ export interface ActivityParts {
   readonly secrets?: SecretReader;
   /** Reads definitions and runs, for steps that start runs. */
   readonly runs?: RunReader;
+  /** Keeps messages for people. */
+  readonly inbox?: InboxWriter;
   /** Reads the organizations' models. */
   readonly models?: ModelReader;
   /** Makes the URLs of wait_callback steps. */
   readonly callbackUrl?: CallbackUrl;
 }
 
-export type Settings = Pick<Config, 'httpAllow' | 'ownPorts' | 'port' | 'temporal'>;
+export type Settings = Pick<Config, 'mail' | 'httpAllow' | 'ownPorts' | 'port' | 'temporal'>;
 
 /** Activities hold the connections of their agents: make them once for a process. */
 export function createActivities(config: Settings, parts: ActivityParts = {}): Record<string, Activity> {
-  const agent = guardedAgent(reachOf(config));
+  const reach = reachOf(config);
+  const agent = guardedAgent(reach);
+  const http = httpEffect(agent);
   const fetch = guardedFetch(agent);
   return {
     /** The core's `yield`: gives way to other workflow tasks. */
     noop: async () => ({ data: null }),
-    http: effect(httpEffect(agent), { ...parts, hostOf }),
+    http: effect(http, { ...parts, hostOf }),
     llm: effect(llmEffect(parts.models, fetch), parts),
+    runCode: effect(runCodeEffect),
+    sendMessage: effect(sendMessageEffect(http, reach, config, parts.inbox), {
+      ...parts,
+      hostOf: messageHostOf(config),
+    }),
     resolveWorkflow: effect(resolveWorkflowEffect(parts.runs)),
     describeChildren: effect(describeChildrenEffect(parts.runs)),
   };
 }
 
 /** What outgoing requests may reach: design.md §5, SIGNALBOX_HTTP_ALLOW. */
-    runCode: effect(runCodeEffect),
-    sendMessage: effect(sendMessageEffect(http, reach, config, parts.inbox), {
-      ...parts,
-      hostOf: messageHostOf(config),
-    }),
 export function reachOf(config: Settings): Reach {
   const { address } = config.temporal;
   const temporal = address === undefined ? undefined : parseUrl(`tcp://${address.replace(/^\w+:\/\//, '')}`);

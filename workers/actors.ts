@@ -1,12 +1,14 @@
 import type { Access } from '../src/client/access.ts';
 import { eventActivitiesOver } from '../src/client/event-spread.ts';
 import { fireActivitiesOver } from '../src/client/fire.ts';
+import { gateActivitiesOver } from '../src/client/gates.ts';
 import type { EventActivities } from '../src/definition/event-contract.ts';
 import type { FireActivities } from '../src/definition/fire-contract.ts';
+import type { GateActivities } from '../src/definition/gate-contract.ts';
 
-export type ActorActivities = FireActivities & EventActivities;
+export type ActorActivities = FireActivities & EventActivities & GateActivities;
 
 /** What actors do outside, by the names under which they call it. Thrown errors may pass, and are retried. */
 export function actorActivities(over: Access): ActorActivities {
-  return { ...fireActivitiesOver(over), ...eventActivitiesOver(over) };
+  return { ...fireActivitiesOver(over), ...eventActivitiesOver(over), ...gateActivitiesOver(over) };
 }

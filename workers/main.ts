@@ -9,8 +9,7 @@ import { dataConverterOf } from '../src/client/data-converter.ts';
 import { ConfigError, readConfig } from '../src/config.ts';
 import { interpreterOptions } from '../workflows/run-limit.ts';
 import { keepBlobsSwept } from './blobs.ts';
-import { runsOver } from './runs.ts';
-import { secretsOver } from './secrets.ts';
+import { activityParts } from './parts.ts';
 
 // The worker process. It runs alone (a container, `signalbox start --only worker`) or as a child that `start` forked:
 // then it tells its parent over IPC when it is ready, and ends when the parent is gone.
@@ -44,6 +43,7 @@ async function main(): Promise<void> {
     shutdownSignals: [],
   });
   const connection = await NativeConnection.connect(connectionOptions(config));
+  const parts = activityParts(connection, config);
   const worker = await Worker.create({
     connection,
     namespace: config.temporal.namespace,
@@ -51,7 +51,7 @@ async function main(): Promise<void> {
     dataConverter: dataConverterOf(config),
     workflowBundle: { codePath: fileURLToPath(new URL('../workflow-bundle.js', import.meta.url)) },
     ...interpreterOptions(config.historyLimit),
-    activities: createActivities(config, { secrets: secretsOver(connection, config), ...runsOver(connection, config) }),
+    activities: { ...createActivities(config, parts), ...parts.actors },
     maxCachedWorkflows: CACHED_WORKFLOWS,
     shutdownGraceTime: GRACE_MS,
     shutdownForceTime: LAST_MS - 500,

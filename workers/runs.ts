@@ -1,26 +1,17 @@
-import { Client } from '@temporalio/client';
-import type { NativeConnection } from '@temporalio/worker';
 import type { ModelReader } from '../activities/models.ts';
 import type { CallbackUrl, RunReader } from '../activities/runs.ts';
-import { type Access, access } from '../src/client/access.ts';
+import type { Access } from '../src/client/access.ts';
 import { callbackToken } from '../src/client/callbacks.ts';
 import { describeChildren } from '../src/client/child-runs.ts';
-import { dataConverterOf } from '../src/client/data-converter.ts';
 import { resolveModel } from '../src/client/models.ts';
 import { resolveWorkflow } from '../src/client/resolve-workflow.ts';
-import { type Config, loadMasterKey } from '../src/config.ts';
+import type { Config } from '../src/config.ts';
 
-/** Reads definitions, runs and models over the worker's own connection, and makes callback URLs with the host's master key. */
+/** Reads definitions, runs and models, and makes callback URLs. */
 export function runsOver(
-  connection: NativeConnection,
+  over: Access,
   config: Config,
 ): { readonly runs: RunReader; readonly models: ModelReader; readonly callbackUrl: CallbackUrl } {
-  const { namespace } = config.temporal;
-  const over: Access = access(
-    { client: new Client({ connection, namespace, dataConverter: dataConverterOf(config) }), namespace },
-    config,
-    loadMasterKey(config),
-  );
   const publicUrl = publicUrlOf(config);
   return {
     runs: {

@@ -1,8 +1,13 @@
 /** Every workflow that the worker registers, by the name under which it is started. */
 
+export { audit } from './audit.ts';
 export { definition } from './definition.ts';
+export { event } from './event.ts';
+export { fire } from './fire.ts';
 export { gate } from './gate.ts';
 export { hook } from './hook.ts';
+export { inbox } from './inbox.ts';
 export { run } from './interpret.ts';
 export { organization } from './organization.ts';
+export { trigger } from './trigger.ts';
 export { version } from './version.ts';

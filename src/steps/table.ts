@@ -19,6 +19,7 @@ import { removed } from './removed.ts';
 import { runCode } from './run-code.ts';
 import { runEmployee } from './run-employee.ts';
 import { runWorkflow } from './run-workflow.ts';
+import { sendMessage } from './send-message.ts';
 import { set } from './set.ts';
 import { sleep } from './sleep.ts';
 import { switchKind } from './switch.ts';
@@ -49,9 +50,9 @@ export const kinds: readonly StepKind[] = [
   action,
   http,
   llm,
-  runWorkflow,
   sendMessage,
   runCode,
+  runWorkflow,
   runEmployee,
 ];
 

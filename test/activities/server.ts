@@ -59,6 +59,7 @@ export const LOOPBACK: Settings = {
   httpAllow: ['127.0.0.0/8', '::1/128'],
   ownPorts: [],
   port: 0,
+  mail: {},
   temporal: { namespace: 'test' },
 };
 

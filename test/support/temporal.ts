@@ -10,8 +10,7 @@ import { compiledRoot } from '../../src/cli/start/project-root.ts';
 import { connect, connectionOptions, type TemporalConnection } from '../../src/client/connect.ts';
 import { dataConverterOf } from '../../src/client/data-converter.ts';
 import { type Config, readConfig } from '../../src/config.ts';
-import { runsOver } from '../../workers/runs.ts';
-import { secretsOver } from '../../workers/secrets.ts';
+import { activityParts } from '../../workers/parts.ts';
 import { interpreterOptions } from '../../workflows/run-limit.ts';
 
 // For tests of the project `e2e` (test/e2e/**, test/start/**). All of them share one real Temporal server with the
@@ -103,6 +102,7 @@ export async function startWorker(server: TestServer, options: TestWorkerOptions
     installed = true;
   }
   const connection = await NativeConnection.connect(connectionOptions(server.config));
+  const parts = activityParts(connection, server.config);
   const worker = await Worker.create({
     connection,
     namespace: server.namespace,
@@ -111,10 +111,8 @@ export async function startWorker(server: TestServer, options: TestWorkerOptions
     workflowBundle: { codePath: join(compiledRoot(), 'workflow-bundle.js') },
     ...interpreterOptions(server.config.historyLimit),
     activities: {
-      ...createActivities(server.config, {
-        secrets: secretsOver(connection, server.config),
-        ...runsOver(connection, server.config),
-      }),
+      ...createActivities(server.config, parts),
+      ...parts.actors,
       ...options.activities,
     },
     maxCachedWorkflows: options.maxCachedWorkflows ?? 100,

@@ -1,0 +1,151 @@
+/** An e-mail over SMTP. Its Message-ID is made from the delivery id, so that a repeat can be told by whoever stores it. */
+import { createTransport } from 'nodemailer';
+import addressparser from 'nodemailer/lib/addressparser';
+import type { Json } from '../../src/template/types.ts';
+import { EffectFailure } from '../failure.ts';
+import { guardedSocket, type Reach } from '../http-address.ts';
+import { invalid } from '../http-request.ts';
+import { type Channel, type Delivery, optionalText, text, texts } from './channel.ts';
+import { type MailSettings, type SmtpServer, smtpServer } from './smtp.ts';
+
+const MOST_RECIPIENTS = 100;
+const TIMEOUT_MS = 30_000;
+const MOST_RESPONSE_CHARACTERS = 500;
+
+export function emailChannel(reach: Reach, settings: MailSettings): Channel {
+  return async (delivery) => {
+    const { message, context } = delivery;
+    const server = smtpServer(message['smtp'], settings);
+    const mail = mailOf(delivery, settings);
+    const timeout = AbortSignal.timeout(TIMEOUT_MS);
+    const transport = createTransport({ ...transportOf(server), ...(server.isHosts ? {} : guarded(server, reach)) });
+    try {
+      const signal = AbortSignal.any([context.signal, timeout]);
+      const { accepted, rejected, response, messageId } = await transport.sendMail({ ...mail, signal });
+      return {
+        messageId,
+        accepted: addressesOf(accepted),
+        rejected: addressesOf(rejected),
+        response: shownResponse(response, delivery),
+      };
+    } catch (error) {
+      throw error instanceof EffectFailure ? error : failureOf(error, delivery, timeout.aborted);
+    } finally {
+      transport.close();
+    }
+  };
+}
+
+function transportOf({ host, port, encryption, auth }: SmtpServer) {
+  return {
+    host,
+    port,
+    secure: encryption === 'implicit',
+    requireTLS: encryption === 'starttls',
+    ignoreTLS: encryption === 'none',
+    // A server that offers no login fails the message: it would go out under nobody's name.
+    ...(auth === undefined ? {} : { auth, forceAuth: true }),
+    connectionTimeout: TIMEOUT_MS,
+    greetingTimeout: TIMEOUT_MS,
+    socketTimeout: TIMEOUT_MS,
+    // A text is a text: no member of a message makes this host read a file or fetch a URL.
+    disableFileAccess: true,
+    disableUrlAccess: true,
+  };
+}
+
+/** The socket is opened here, where the address is checked; TLS still asks for the server's name. */
+function guarded({ host, port }: SmtpServer, reach: Reach) {
+  return {
+    getSocket(_options: unknown, callback: (error: Error | null, socket?: { connection: unknown }) => void): void {
+      guardedSocket(reach, host, port).then(
+        (connection) => callback(null, { connection }),
+        (error: Error) => callback(error),
+      );
+    },
+  };
+}
+
+function mailOf({ id, message }: Delivery, { mail }: MailSettings) {
+  const from = optionalText(message['from'], 'from') ?? mail.from;
+  if (from === undefined)
+    throw invalid('from', 'the address of the sender, since the host names none by SIGNALBOX_MAIL_FROM');
+  const sender = addresses(from, 'from');
+  const to = addresses(message['to'], 'to');
+  const cc = addresses(message['cc'], 'cc');
+  const bcc = addresses(message['bcc'], 'bcc');
+  if (to.length + cc.length + bcc.length > MOST_RECIPIENTS)
+    throw invalid('to', `at most ${MOST_RECIPIENTS} addresses, cc and bcc included`);
+  const words = optionalText(message['text'], 'text');
+  const html = optionalText(message['html'], 'html');
+  return {
+    messageId: `<${id}@${sender[0]?.address.split('@').at(-1)}>`,
+    headers: { 'X-Signalbox-Delivery': id },
+    from: sender,
+    to,
+    cc,
+    bcc,
+    replyTo: addresses(message['replyTo'], 'replyTo'),
+    subject: text(message['subject'], 'subject'),
+    ...(words === undefined ? {} : { text: words }),
+    ...(html === undefined ? {} : { html }),
+  };
+}
+
+interface Address {
+  readonly name: string;
+  readonly address: string;
+}
+
+/** `ann@example.com`, `Ann <ann@example.com>`, several divided by commas, or a list of such. */
+function addresses(value: Json | undefined, member: string): Address[] {
+  return texts(value, member).flatMap((one) =>
+    addressparser(one, { flatten: true }).map(({ name = '', address = '' }) => {
+      if (!/^[^@\s]+@[^@\s]+$/.test(address)) throw invalid(member, 'an e-mail address, or a list of such');
+      return { name, address };
+    }),
+  );
+}
+
+const addressesOf = (list: readonly (string | { address?: string | undefined })[]): string[] =>
+  list.map((one) => (typeof one === 'string' ? one : (one.address ?? '')));
+
+function failureOf(error: unknown, delivery: Delivery, isLate: boolean): EffectFailure {
+  const { code, responseCode, response, rejected } = (error ?? {}) as {
+    readonly code?: string;
+    readonly responseCode?: number;
+    readonly response?: string;
+    readonly rejected?: readonly string[];
+  };
+  if (isLate)
+    return new EffectFailure('smtp_timeout', `The SMTP server did not take the message within ${TIMEOUT_MS} ms.`, {
+      retryable: true,
+    });
+  if (code === 'ETLS')
+    return new EffectFailure(
+      'smtp_tls',
+      'There was no encrypted connection to the SMTP server. It must offer STARTTLS, or TLS with encryption: implicit, under a certificate that is trusted.',
+    );
+  if (typeof responseCode !== 'number')
+    return new EffectFailure('smtp_connect', `There was no answer from the SMTP server (${code ?? 'no answer'}).`, {
+      // A server without the login that is asked for does not get it by waiting.
+      retryable: code !== 'EAUTH' && code !== 'ENOAUTH',
+      details: { reason: code ?? 'no answer' },
+    });
+  const isAuth = code === 'EAUTH';
+  return new EffectFailure(
+    isAuth ? 'smtp_auth' : 'smtp_refused',
+    `The SMTP server refused ${isAuth ? 'the login' : 'the message'} (${responseCode}).`,
+    {
+      retryable: responseCode >= 400 && responseCode < 500,
+      details: {
+        responseCode,
+        response: shownResponse(response ?? '', delivery),
+        ...(rejected === undefined ? {} : { rejected: [...rejected] }),
+      },
+    },
+  );
+}
+
+const shownResponse = (response: string, { context }: Delivery): string =>
+  context.scrub.text(response).slice(0, MOST_RESPONSE_CHARACTERS);

@@ -1,0 +1,85 @@
+/** Which SMTP server an e-mail goes to: the step's, or the host's. */
+import type { Config } from '../../src/config.ts';
+import type { JsonObject } from '../../src/definition/types.ts';
+import type { Json } from '../../src/template/types.ts';
+import { EffectFailure } from '../failure.ts';
+import { invalid, isObject, parseUrl } from '../http-request.ts';
+import { optionalText, text } from './channel.ts';
+
+export interface SmtpServer {
+  readonly host: string;
+  readonly port: number;
+  readonly encryption: Encryption;
+  readonly auth: { readonly user: string; readonly pass: string } | undefined;
+  /** The host's own relay may stand in a private network; one that a definition names must be reachable for steps. */
+  readonly isHosts: boolean;
+}
+
+const ENCRYPTIONS = ['implicit', 'starttls', 'optional', 'none'] as const;
+type Encryption = (typeof ENCRYPTIONS)[number];
+const IMPLICIT_PORT = 465;
+const SUBMISSION_PORT = 587;
+
+export type MailSettings = Pick<Config, 'mail'>;
+
+/** @throws EffectFailure `invalid_config`, `smtp_missing`. */
+export function smtpServer(smtp: Json | undefined, { mail }: MailSettings): SmtpServer {
+  if (smtp !== undefined && smtp !== null) {
+    if (!isObject(smtp)) throw invalid('smtp', 'an object such as {host, port, username, password}');
+    return { ...serverOf(smtp), isHosts: false };
+  }
+  const url = mail.smtpUrl === undefined ? undefined : parseUrl(mail.smtpUrl);
+  if (url === undefined)
+    throw new EffectFailure(
+      'smtp_missing',
+      "No SMTP server is known. Name one in the step's 'smtp', or have the host set SIGNALBOX_SMTP_URL.",
+    );
+  const port = url.port === '' ? null : Number(url.port);
+  return {
+    ...serverOf({
+      host: url.hostname.replace(/^\[|\]$/g, ''),
+      port,
+      encryption: url.searchParams.get('encryption') ?? (url.protocol === 'smtps:' ? 'implicit' : null),
+      username: decodeURIComponent(url.username),
+      password: decodeURIComponent(url.password),
+    }),
+    isHosts: true,
+  };
+}
+
+/** `host:port` of the server that the secrets of a config go to; undefined where that is not known without them. */
+export function smtpHostOf(config: JsonObject, settings: MailSettings): string | undefined {
+  try {
+    const { host, port } = smtpServer(config['smtp'], settings);
+    return `${host}:${port}`;
+  } catch {
+    return undefined;
+  }
+}
+
+function serverOf(smtp: JsonObject): Omit<SmtpServer, 'isHosts'> {
+  const user = optionalText(smtp['username'], 'smtp.username');
+  const pass = optionalText(smtp['password'], 'smtp.password');
+  if ((user === undefined) !== (pass === undefined)) throw invalid('smtp', 'given username and password, or neither');
+  const auth = user === undefined || pass === undefined ? undefined : { user, pass };
+  const encryption = encryptionOf(smtp['encryption']);
+  const port = portOf(smtp['port']) ?? (encryption === 'implicit' ? IMPLICIT_PORT : SUBMISSION_PORT);
+  const usual: Encryption = port === IMPLICIT_PORT ? 'implicit' : auth === undefined ? 'optional' : 'starttls';
+  return { host: text(smtp['host'], 'smtp.host'), port, encryption: encryption ?? usual, auth };
+}
+
+function encryptionOf(value: Json | undefined): Encryption | undefined {
+  const written = optionalText(value, 'smtp.encryption');
+  const found = ENCRYPTIONS.find((one) => one === written);
+  if (found === undefined && written !== undefined)
+    throw invalid('smtp.encryption', `one of ${ENCRYPTIONS.join(', ')}`);
+  return found;
+}
+
+function portOf(value: Json | undefined): number | undefined {
+  const written = optionalText(value, 'smtp.port');
+  if (written === undefined) return undefined;
+  const port = Number(written);
+  if (!Number.isInteger(port) || port < 1 || port > 65_535) throw invalid('smtp.port', 'a port number');
+  return port;
+}

@@ -1,0 +1,73 @@
+/** A message as a POST, with the headers of Standard Webhooks (https://www.standardwebhooks.com), signed where a secret is given. */
+import { createHmac } from 'node:crypto';
+import type { JsonObject } from '../../src/definition/types.ts';
+import type { Json } from '../../src/template/types.ts';
+import type { Effect, EffectContext } from '../effect.ts';
+import { invalid, isObject } from '../http-request.ts';
+import { type Channel, optionalText, text, texts } from './channel.ts';
+
+const PREFIX = 'whsec_';
+const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/;
+
+/** `http` is the effect of the kind http: its guard, its statuses, its redirects. */
+export function webhookChannel(http: Effect): Channel {
+  return async ({ id, message, context }) => {
+    const body = JSON.stringify({
+      id,
+      subject: optionalText(message['subject'], 'subject') ?? null,
+      text: optionalText(message['text'], 'text') ?? null,
+      data: message['data'] ?? null,
+    });
+    const seconds = String(Math.floor(Date.now() / 1_000));
+    const keys = texts(message['secret'], 'secret').map(keyOf);
+    const headers = {
+      ...headersOf(message['headers']),
+      'webhook-id': id,
+      'webhook-timestamp': seconds,
+      ...(keys.length === 0
+        ? {}
+        : { 'webhook-signature': keys.map((key) => `v1,${signature(key, `${id}.${seconds}.${body}`)}`).join(' ') }),
+    };
+    return post(http, text(message['to'], 'to'), body, headers, context);
+  };
+}
+
+/** Posts JSON text; answers its status. */
+export async function post(
+  http: Effect,
+  url: string,
+  body: string,
+  headers: JsonObject,
+  context: EffectContext,
+): Promise<JsonObject> {
+  // Headers that hold a secret stay behind at another origin, as for the kind http.
+  const secrets = context.input.secrets.filter(({ path }) => path[0] === 'headers');
+  const { meta } = await http(
+    {
+      method: 'POST',
+      url,
+      headers: { 'content-type': 'application/json', ...headers },
+      body,
+      bodyAs: 'text',
+      as: 'text',
+    },
+    { ...context, input: { ...context.input, secrets } },
+  );
+  return { status: meta?.['status'] ?? null };
+}
+
+function headersOf(written: Json | undefined): JsonObject {
+  if (written === undefined || written === null) return {};
+  if (!isObject(written)) throw invalid('headers', 'an object');
+  return written;
+}
+
+function keyOf(secret: string): string | Buffer {
+  if (!secret.startsWith(PREFIX)) return secret;
+  const encoded = secret.slice(PREFIX.length);
+  if (!BASE64.test(encoded)) throw invalid('secret', `${PREFIX} and base64, or a text that does not begin so`);
+  return Buffer.from(encoded, 'base64');
+}
+
+const signature = (key: string | Buffer, signed: string): string =>
+  createHmac('sha256', key).update(signed).digest('base64');

@@ -1,0 +1,26 @@
+import { Client } from '@temporalio/client';
+import type { NativeConnection } from '@temporalio/worker';
+import type { ActivityParts } from '../activities/table.ts';
+import { access } from '../src/client/access.ts';
+import { dataConverterOf } from '../src/client/data-converter.ts';
+import { deliverToInbox } from '../src/client/inbox-messages.ts';
+import { secretReader } from '../src/client/secrets.ts';
+import { type Config, loadMasterKey } from '../src/config.ts';
+import { type ActorActivities, actorActivities } from './actors.ts';
+import { runsOver } from './runs.ts';
+
+/** What activities need of the rest: read and written over the worker's own connection, with the host's master key. */
+export function activityParts(
+  connection: NativeConnection,
+  config: Config,
+): ActivityParts & { actors: ActorActivities } {
+  const { namespace } = config.temporal;
+  const client = new Client({ connection, namespace, dataConverter: dataConverterOf(config) });
+  const over = access({ client, namespace }, config, loadMasterKey(config));
+  return {
+    secrets: secretReader(over),
+    inbox: { deliver: (org, message) => deliverToInbox(over, org, message) },
+    ...runsOver(over, config),
+    actors: actorActivities(over),
+  };
+}
