@@ -9,6 +9,8 @@ import type { Gateway } from './context.ts';
 import { docsRoutes } from './docs.ts';
 import { executionActionRoutes } from './execution-actions.ts';
 import { executionRoutes } from './executions.ts';
+import { eventRoutes } from './events.ts';
+import { eventStreamRoutes } from './events-stream.ts';
 import { expressionRoutes } from './expressions.ts';
 import { healthRoutes } from './health.ts';
 import { inboxRoutes } from './inbox.ts';
@@ -54,6 +56,7 @@ export function buildApp(gateway: Gateway, keyring: Keyring = keyringOver(gatewa
   modelRoutes(app, gateway);
   webhookRoutes(app, gateway);
   callbackRoutes(app, gateway);
+  eventStreamRoutes(app, gateway);
 
   app.use((req) => {
     throw new HttpProblem('not_found', `There is nothing at this address for ${req.method}.`);

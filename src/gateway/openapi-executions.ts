@@ -99,6 +99,22 @@ export const executionOperations: readonly Operation[] = [
   },
   {
     method: 'GET',
+    path: '/api/executions/:id/events',
+    id: 'followExecution',
+    tag: 'executions',
+    summary: 'Follows a run, as Server-Sent Events.',
+    description:
+      '`step` when a visit begins or ends, `status` when the run begins to wait or goes on, `end` with the result; then the stream ends. From the beginning, or after Last-Event-ID.',
+    parameters: id,
+    headers: { 'Last-Event-ID': 'The last event that was seen.' },
+    answers: {
+      200: { text: 'The events.', schema: answers.page, media: ['text/event-stream'] },
+      204: { text: 'The run has ended, and everything was seen.' },
+    },
+    problems: ['not_found', 'invalid_cursor', 'too_many_streams'],
+  },
+  {
+    method: 'GET',
     path: '/api/executions/:id/result',
     id: 'getResult',
     tag: 'executions',

@@ -81,6 +81,7 @@ export const PROBLEM_CODES = {
   blob_unavailable: entry(503, 'Large payload unavailable'),
   temporal_unreachable: entry(503, 'Temporal unreachable'),
   outcome_unknown: entry(503, 'Outcome unknown'),
+  too_many_streams: entry(429, 'Too many streams'),
 } as const;
 
 export type ProblemCode = keyof typeof PROBLEM_CODES;

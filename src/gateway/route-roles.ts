@@ -35,6 +35,7 @@ export const ROUTE_ROLES: { readonly [path: string]: Demands } = {
   '/api/executions': { GET: 'viewer', POST: 'editor' },
   '/api/executions/:id': { GET: 'viewer' },
   '/api/executions/:id/steps': { GET: 'viewer' },
+  '/api/executions/:id/events': { GET: 'viewer' },
   '/api/executions/:id/result': { GET: 'viewer' },
   '/api/executions/:id/approve': { POST: 'approver' },
   '/api/executions/:id/submit': { POST: 'runner' },

@@ -1,0 +1,237 @@
+/**
+ * What happens in an execution, as it happens: its history is followed by long polls and folded on the way (src/history),
+ * across continue-as-new and retries. The same history gives the same happenings with the same ids, so that whoever was cut
+ * off goes on after the last id it has seen.
+ */
+import type { RunError, RunStatus, WaitingFor } from '../definition/run.ts';
+import type { TraceEvent } from '../engine/protocol.ts';
+import { runInputOf } from '../engine/start.ts';
+import { statusOf, waitingFor } from '../engine/view.ts';
+import type { Closed, HistoryEvent } from '../history/events.ts';
+import { Fold } from '../history/fold.ts';
+import type { Json } from '../template/types.ts';
+import type { Access } from './access.ts';
+import { describe } from './actor-calls.ts';
+import { translated } from './calls.ts';
+import { ClientError, hasCode } from './errors.ts';
+import { readClosing } from './first-event.ts';
+import { historyOf } from './histories.ts';
+import { withBlobs } from './history-page.ts';
+import { outcomeOf } from './run-view.ts';
+import { plainEvent } from './trace-events.ts';
+
+export type Happening = { readonly id: string } & (
+  | { readonly event: 'step'; readonly data: StepHappening }
+  | {
+      readonly event: 'status';
+      readonly data: { readonly status: RunStatus; readonly waitingFor: readonly WaitingFor[] };
+    }
+  | {
+      readonly event: 'end';
+      readonly data: { readonly status: RunStatus; readonly output?: Json; readonly error?: RunError };
+    }
+);
+
+/** A visit has begun, or has ended. */
+export interface StepHappening {
+  readonly path: string;
+  readonly stepSlug?: string;
+  readonly stepType?: string;
+  readonly status: 'running' | 'completed' | 'failed' | 'cancelled' | 'skipped';
+  readonly port?: string;
+  readonly output?: Json;
+  readonly error?: RunError;
+  /** ISO 8601. */
+  readonly at: string;
+}
+
+/** Temporal answers a long poll after 20 s at the latest. */
+const LONGEST_POLL_MS = 25_000;
+const EVENTS_PER_PAGE = 200;
+
+/**
+ * Ends after the execution has, or when `signal` is aborted. Whether the caller may see the execution is the caller's to
+ * check. `after`: an id of an earlier stream.
+ * @throws ClientError `not_found`, `invalid_cursor`, `temporal_unreachable`.
+ */
+export async function followRun(
+  access: Access,
+  executionId: string,
+  signal: AbortSignal,
+  after?: string,
+): Promise<AsyncGenerator<Happening>> {
+  const seen = after === undefined ? undefined : positionOf(after);
+  return follow(access, executionId, signal, await chainOf(access, executionId, seen?.runId), seen);
+}
+
+type Position = { readonly runId: string; readonly number: number };
+
+async function* follow(
+  access: Access,
+  executionId: string,
+  signal: AbortSignal,
+  runs: string[],
+  seen: Position | undefined,
+): AsyncGenerator<Happening> {
+  for (let n = 0; n < runs.length && !signal.aborted; n++) {
+    const runId = runs[n]!;
+    const skip = runId === seen?.runId ? seen.number : 0;
+    const run = new FollowedRun(executionId, runId);
+    for await (const happening of run.follow(access, signal)) {
+      if (run.told > skip) yield happening;
+    }
+    const { closed } = run;
+    if (closed?.how === 'continued' && closed.nextRunId !== undefined) {
+      if (runs[n + 1] === undefined) runs.push(closed.nextRunId);
+      continue;
+    }
+    if (closed === undefined || runs[n + 1] !== undefined) continue;
+    const closing = await readClosing(access, executionId, runId);
+    if (closing !== undefined && run.told + 1 > skip)
+      yield { id: run.nextId(), event: 'end', data: outcomeOf(closing) };
+  }
+}
+
+/** One run of the chain: its own fold, and its own numbers. */
+class FollowedRun {
+  /** Happenings so far. */
+  told = 0;
+  closed: Closed | undefined;
+  readonly #executionId: string;
+  readonly #runId: string;
+  readonly #fold: Fold;
+  readonly #slugs = new Map<string, { stepSlug: string; stepType: string }>();
+  #news: Omit<Happening, 'id'>[] = [];
+  #shown = '';
+
+  constructor(executionId: string, runId: string) {
+    this.#executionId = executionId;
+    this.#runId = runId;
+    this.#fold = new Fold(executionId, { from: 0, to: 0 }, { heard: (line) => this.#hear(line) });
+  }
+
+  nextId(): string {
+    return `${this.#runId}:${++this.told}`;
+  }
+
+  async *follow(access: Access, signal: AbortSignal): AsyncGenerator<Happening> {
+    for await (const page of pagesOf(access, this.#executionId, this.#runId, signal)) {
+      for (const event of page) {
+        this.#fold.push(event);
+        if (event.type === 'closed') this.closed = event;
+        yield* this.#tell();
+      }
+      this.#fold.settle();
+      yield* this.#tell();
+    }
+  }
+
+  *#tell(): Generator<Happening> {
+    this.#look();
+    const news = this.#news;
+    this.#news = [];
+    for (const one of news) yield { id: this.nextId(), ...one } as Happening;
+  }
+
+  #look(): void {
+    const { state } = this.#fold;
+    if (state === undefined || state.ending !== undefined) return;
+    const data = { status: statusOf(state), waitingFor: waitingFor(state) };
+    const shown = JSON.stringify(data);
+    if (shown === this.#shown) return;
+    this.#shown = shown;
+    this.#news.push({ event: 'status', data });
+  }
+
+  #hear(line: TraceEvent): void {
+    if (line.t === 'begin') {
+      const { path, slug: stepSlug, stepType } = line;
+      this.#slugs.set(path, { stepSlug, stepType });
+      this.#news.push({ event: 'step', data: { path, stepSlug, stepType, status: 'running', at: iso(line.at) } });
+    } else if (line.t === 'end') {
+      const { t: _t, at, path, ...rest } = line;
+      this.#news.push({ event: 'step', data: { path, ...this.#slugs.get(path), ...rest, at: iso(at) } });
+      this.#slugs.delete(path);
+    }
+  }
+}
+
+const iso = (ms: number): string => new Date(ms).toISOString();
+
+/** What is there, and then what comes, until the run is closed. A page is whole transactions. */
+async function* pagesOf(
+  access: Access,
+  workflowId: string,
+  runId: string,
+  signal: AbortSignal,
+): AsyncGenerator<HistoryEvent[]> {
+  const converter = access.client.options.loadedDataConverter;
+  let nextPageToken: Uint8Array = new Uint8Array();
+  do {
+    const request = {
+      namespace: access.namespace,
+      execution: { workflowId, runId },
+      maximumPageSize: EVENTS_PER_PAGE,
+      waitNewEvent: true,
+      nextPageToken,
+    };
+    const page = await polled(access, signal, () => access.client.workflowService.getWorkflowExecutionHistory(request));
+    if (page === undefined) continue;
+    await withBlobs(access, page);
+    yield await Promise.all((page.history?.events ?? []).map((event) => plainEvent(converter, event)));
+    nextPageToken = page.nextPageToken ?? new Uint8Array();
+    if (nextPageToken.length === 0) return;
+  } while (!signal.aborted);
+}
+
+/** Undefined when nothing came in time, or nobody listens any more. */
+async function polled<T>(access: Access, signal: AbortSignal, ask: () => Promise<T>): Promise<T | undefined> {
+  const { client } = access;
+  try {
+    // The SDK leaves its listener on the signal that it is given, which is therefore one for each poll.
+    const once = AbortSignal.any([signal]);
+    return await client.withAbortSignal(once, () => client.withDeadline(Date.now() + LONGEST_POLL_MS, ask));
+  } catch (error) {
+    if (signal.aborted || isLate(error)) return undefined;
+    throw translated(error, false);
+  }
+}
+
+/** DEADLINE_EXCEEDED. */
+const isLate = (error: unknown): boolean => error instanceof Error && 'code' in error && error.code === 4;
+
+/** The runs of the chain that are still kept, oldest first, from `first` on. */
+async function chainOf(access: Access, executionId: string, first: string | undefined): Promise<string[]> {
+  const described = await describe(access, executionId);
+  if (described === undefined) throw new ClientError('not_found', 'There is no execution with that id.');
+  const runs = [described.runId];
+  while (runs[0] !== first) {
+    const before = await runBefore(access, executionId, runs[0]!);
+    if (before === undefined) break;
+    runs.unshift(before);
+  }
+  if (first !== undefined && runs[0] !== first) throw foreign();
+  return runs;
+}
+
+async function runBefore(access: Access, executionId: string, runId: string): Promise<string | undefined> {
+  try {
+    for await (const event of historyOf(access, executionId, runId)) {
+      if (event.type !== 'workflowStarted') return undefined;
+      return event.continuedFrom ?? runInputOf(event.argument)?.retryOf?.runId;
+    }
+  } catch (error) {
+    // Past its retention: the story begins with the oldest run that is left.
+    if (!hasCode(error, 'not_found')) throw error;
+  }
+  return undefined;
+}
+
+function positionOf(id: string): Position {
+  const [, runId, number] = /^([0-9a-f-]{36}):(\d{1,12})$/.exec(id) ?? [];
+  if (runId === undefined) throw foreign();
+  return { runId, number: Number(number) };
+}
+
+const foreign = (): ClientError =>
+  new ClientError('invalid_cursor', 'The Last-Event-ID is not one of this execution. Leave it out to begin anew.');

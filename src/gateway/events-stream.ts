@@ -1,0 +1,93 @@
+/**
+ * `GET /api/executions/:id/events`: what happens in a run, as Server-Sent Events: `step`, `status`, and `end` when it has
+ * ended. Whoever is cut off goes on after its Last-Event-ID; one that has seen the end is told 204, and comes no more.
+ */
+import { once } from 'node:events';
+import type { Request, Response, Router } from 'express';
+import { z } from 'zod';
+import { followRun, type Happening } from '../client/event-stream.ts';
+import { describeRun } from '../client/run-read.ts';
+import { isOpen } from '../client/run-view.ts';
+import type { Gateway } from './context.ts';
+import { checked, nameText, pathText, queryAs } from './door.ts';
+import { principalOf } from './principal.ts';
+import { HttpProblem } from './problem.ts';
+import { resource } from './resource.ts';
+
+/** Each holds a request open at Temporal. */
+const MOST_STREAMS = 500;
+/** Proxies close what is silent for a minute. */
+const HEARTBEAT_MS = 15_000;
+const RECONNECT_MS = 1_000;
+
+export function eventStreamRoutes(router: Router, gateway: Gateway): void {
+  let streams = 0;
+  resource(router, '/api/executions/:id/events', {
+    GET: async (req, res) => {
+      queryAs(req, z.strictObject({}));
+      const id = pathText(req, 'id');
+      const description = await describeRun(gateway.access, principalOf(req).organizationId, id);
+      if (streams >= MOST_STREAMS)
+        throw new HttpProblem(
+          'too_many_streams',
+          `This gateway follows ${MOST_STREAMS} runs already. Try again shortly, or ask for /result?wait=60 instead.`,
+          { headers: { 'retry-after': '5' } },
+        );
+      streams++;
+      const gone = new AbortController();
+      res.once('close', () => gone.abort());
+      const signal = AbortSignal.any([gone.signal, gateway.closing]);
+      try {
+        const happenings = await followRun(gateway.access, id, signal, lastEventId(req));
+        // What has ended is all there: then it is known at once whether there is anything to tell.
+        const first = isOpen(description.status.name) ? undefined : await happenings.next();
+        if (first?.done === true) {
+          res.status(204).end();
+          return;
+        }
+        await stream(req, res, first?.value, happenings);
+      } finally {
+        streams--;
+        gone.abort();
+      }
+    },
+  });
+
+  async function stream(
+    req: Request,
+    res: Response,
+    first: Happening | undefined,
+    rest: AsyncGenerator<Happening>,
+  ): Promise<void> {
+    res.status(200).setHeader('content-type', 'text/event-stream; charset=utf-8');
+    // Proxies that gather answers are told not to.
+    res.setHeader('x-accel-buffering', 'no');
+    if (req.method === 'HEAD') {
+      res.end();
+      return;
+    }
+    res.write(`retry: ${RECONNECT_MS}\n\n`);
+    const heartbeat = setInterval(() => res.write(':\n\n'), HEARTBEAT_MS);
+    try {
+      if (first !== undefined) await tell(res, first);
+      for await (const happening of rest) await tell(res, happening);
+    } catch (error) {
+      // Headers are out; who listens comes back with its last id.
+      gateway.log.warn({ requestId: res.locals['requestId'], err: String(error) }, 'A stream of events was cut off.');
+    } finally {
+      clearInterval(heartbeat);
+      res.end();
+    }
+  }
+}
+
+/** Waits where the listener is slow. */
+async function tell(res: Response, { id, event, data }: Happening): Promise<void> {
+  if (res.destroyed || res.write(`id: ${id}\nevent: ${event}\ndata: ${JSON.stringify(data)}\n\n`)) return;
+  await Promise.race([once(res, 'drain'), once(res, 'close')]);
+}
+
+function lastEventId(req: Request): string | undefined {
+  const id = req.get('last-event-id');
+  return id === undefined || id === '' ? undefined : checked(nameText(100), id, 'header');
+}
