@@ -45,8 +45,17 @@ export type Config = {
   mail: { smtpUrl?: string; from?: string };
   /** How long Temporal keeps closed runs, in days. */
   retentionDays: number;
+  /** How many runs may go at once, for whoever starts them; absent where there is no limit. */
+  limits: {
+    user?: number;
+    organization?: number;
+    global?: number;
+    overflow: (typeof OVERFLOWS)[number];
+  };
   temporal: TemporalSettings;
 };
+
+const OVERFLOWS = ['queue', 'reject', 'cancel-oldest', 'cancel-newest'] as const;
 
 /** A setting that cannot be used. The process ends with `exitCode`. */
 export class ConfigError extends Error {
@@ -66,6 +75,14 @@ const wholeNumber = (least: number, most: number) =>
     .regex(/^\d{1,9}$/, `expected a whole number from ${least} to ${most}.`)
     .transform(Number)
     .refine((value) => value >= least && value <= most, `expected a whole number from ${least} to ${most}.`);
+
+/** `off`, `on` for the usual number, or a number. */
+const limitOf = (usual: number) =>
+  z
+    .string()
+    .regex(/^(on|off|[1-9]\d{0,5})$/, `expected off, on (which is ${usual}), or a number from 1 to 999999.`)
+    .transform((text) => (text === 'off' ? undefined : text === 'on' ? usual : Number(text)))
+    .optional();
 
 const listOf = (text: string): string[] =>
   text
@@ -168,6 +185,19 @@ export const SETTINGS = z.object({
     .regex(/^[^@]+@[^@\s]+$/, 'expected an e-mail address, such as Signalbox <signalbox@example.com>.')
     .optional()
     .describe('The sender of e-mails of steps that name none.'),
+  SIGNALBOX_LIMIT_USER: limitOf(5).describe(
+    'How many runs of one user may go at once: off, on (5), or a number. Default: off.',
+  ),
+  SIGNALBOX_LIMIT_ORGANIZATION: limitOf(50).describe(
+    'How many runs of one organization may go at once: off, on (50), or a number. Default: off.',
+  ),
+  SIGNALBOX_LIMIT_GLOBAL: limitOf(50).describe(
+    'How many runs may go at once in all: off, on (50), or a number. Default: off.',
+  ),
+  SIGNALBOX_LIMIT_OVERFLOW: z
+    .enum(OVERFLOWS, { error: `expected one of ${OVERFLOWS.join(', ')}.` })
+    .default('queue')
+    .describe('What becomes of runs over these limits: queue, reject, cancel-oldest or cancel-newest.'),
   SIGNALBOX_RETENTION_DAYS: wholeNumber(1, 3_650)
     .default(30)
     .describe('How many days Temporal keeps runs that have ended.'),
@@ -241,6 +271,14 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
       ...(values.SIGNALBOX_MAIL_FROM === undefined ? {} : { from: values.SIGNALBOX_MAIL_FROM }),
     },
     retentionDays: values.SIGNALBOX_RETENTION_DAYS,
+    limits: {
+      ...(values.SIGNALBOX_LIMIT_USER === undefined ? {} : { user: values.SIGNALBOX_LIMIT_USER }),
+      ...(values.SIGNALBOX_LIMIT_ORGANIZATION === undefined
+        ? {}
+        : { organization: values.SIGNALBOX_LIMIT_ORGANIZATION }),
+      ...(values.SIGNALBOX_LIMIT_GLOBAL === undefined ? {} : { global: values.SIGNALBOX_LIMIT_GLOBAL }),
+      overflow: values.SIGNALBOX_LIMIT_OVERFLOW,
+    },
     temporal: temporalSettings(present),
   };
 }

@@ -18,10 +18,9 @@ import {
   setHandler,
   workflowInfo,
 } from '@temporalio/workflow';
-import type { EffectInput } from '../src/definition/effect.ts';
 import {
+  type GateActivities,
   type GateStart,
-  type HolderAnswer,
   MOST_HELD,
   type QueueOrder,
   type ReleaseSlot,
@@ -29,7 +28,6 @@ import {
   type TakeAnswer,
   type TakeSlot,
 } from '../src/definition/gate-contract.ts';
-import type { Json } from '../src/template/types.ts';
 import { isFull, refuse, writes } from './actor.ts';
 import { Book, type Word } from './gate-book.ts';
 import { isGone } from './run-report.ts';
@@ -47,7 +45,7 @@ const MOST_ASKED = 200;
 /** How long one question waits for runs that are about to end. */
 const PATIENCE_MS = 2_000;
 
-const { describeHolders } = proxyActivities<{ describeHolders(input: EffectInput): Promise<{ data: Json }> }>({
+const { describeHolders } = proxyActivities<GateActivities>({
   startToCloseTimeout: 30_000,
   retry: { initialInterval: 500, maximumInterval: 30_000 },
 });
@@ -129,15 +127,7 @@ export async function gate(start: GateStart): Promise<void> {
 
   /** Asks Temporal, and frees what is held by nobody. */
   const look = async (runs: readonly string[], patienceMs: number): Promise<void> => {
-    const { data } = await describeHolders({
-      config: { runs: [...runs], patienceMs },
-      secrets: [],
-      idempotencyKey: own,
-      path: 'holders',
-      stepSlug: 'holders',
-      execution: { id: own, workflow: own, organizationId: start.organizationId },
-    });
-    const { closed, missing } = data as unknown as HolderAnswer;
+    const { closed, missing } = await describeHolders({ runs, patienceMs });
     const gone = [...closed, ...book.abandoned(missing, Date.now())];
     if (gone.length > 0) changed(() => book.forget(gone));
   };

@@ -7,12 +7,9 @@ import {
   type RetryPolicy,
   sleep,
 } from '@temporalio/workflow';
-import type { EffectInput } from '../src/definition/effect.ts';
-import type { GateWanted, ReleaseSlot } from '../src/definition/gate-contract.ts';
+import type { GateActivities, GateWanted, ReleaseSlot, SlotAnswers } from '../src/definition/gate-contract.ts';
 import { SLOTS, SLOTS_CLOCK, slotEvents } from '../src/engine/admission.ts';
 import type { Event } from '../src/engine/protocol.ts';
-import type { EffectResult } from '../src/steps/kind.ts';
-import type { Json } from '../src/template/types.ts';
 import { isGone } from './run-report.ts';
 
 /** How often a run that waits asks again: the gate that it waits at may have been terminated. */
@@ -22,7 +19,7 @@ const ATTEMPT_MS = 30_000;
 const RETRY: RetryPolicy = { initialInterval: 500, backoffCoefficient: 2, maximumInterval: 30_000 };
 
 export interface SlotsOptions {
-  readonly execution: EffectInput['execution'];
+  readonly execution: { readonly id: string; readonly organizationId: string };
   /** Takes an event. Must not throw. */
   readonly receive: (event: Event) => void;
   /** Gates that the run has yet to pass. */
@@ -49,18 +46,15 @@ export class Slots {
     if (this.#asking !== undefined || gates.length === 0) return;
     const asking = new CancellationScope({ cancellable: true, parent: this.#shield });
     this.#asking = asking;
-    const answered = (data: Json | undefined): void => {
+    const answered = (answers?: SlotAnswers): void => {
       this.#asking = undefined;
-      for (const event of slotEvents(data, Date.now())) this.#options.receive(event);
+      for (const event of slotEvents(answers, Date.now())) this.#options.receive(event);
       this.#watch();
     };
     const running = asking.run(async () => {
-      this.#call(gates).then(
-        (result) => answered(result.data),
-        () => answered(undefined),
-      );
+      this.#call(gates).then(answered, () => answered());
     });
-    running.catch(() => answered(undefined));
+    running.catch(() => answered());
   }
 
   /** The run ends: an answer is no longer awaited. */
@@ -68,23 +62,16 @@ export class Slots {
     this.#asking?.cancel();
   }
 
-  #call(gates: readonly GateWanted[]): Promise<EffectResult> {
+  #call(gates: readonly GateWanted[]): Promise<SlotAnswers> {
     const { execution } = this.#options;
-    const { takeSlots } = proxyActivities<{ takeSlots(input: EffectInput): Promise<EffectResult> }>({
+    const { takeSlots } = proxyActivities<GateActivities>({
       activityId: SLOTS,
       summary: SLOTS,
       startToCloseTimeout: ATTEMPT_MS,
       retry: RETRY,
       cancellationType: 'TRY_CANCEL',
     });
-    return takeSlots({
-      config: { gates: gates as unknown as Json },
-      secrets: [],
-      idempotencyKey: `${execution.id}/${SLOTS}`,
-      path: SLOTS,
-      stepSlug: SLOTS,
-      execution,
-    });
+    return takeSlots({ organizationId: execution.organizationId, run: execution.id, gates });
   }
 
   #watch(): void {

@@ -10,6 +10,8 @@ export interface Access {
   readonly taskQueue: string;
   /** Events after which actors continue as new. */
   readonly historyLimit: number;
+  /** How many runs the host lets go at once. */
+  readonly limits: Config['limits'];
   readonly keys: Keys;
   /** Of former master keys, latest first: what they sealed and signed is still read. */
   readonly formerKeys: readonly Keys[];
@@ -19,7 +21,7 @@ export interface Access {
 
 export function access(
   temporal: Pick<TemporalConnection, 'client' | 'namespace'>,
-  config: Pick<Config, 'taskQueue' | 'historyLimit' | 'formerMasterKeys'>,
+  config: Pick<Config, 'taskQueue' | 'historyLimit' | 'formerMasterKeys' | 'limits'>,
   masterKey: Uint8Array,
   webUrl?: string,
 ): Access {
@@ -28,6 +30,7 @@ export function access(
     namespace: temporal.namespace,
     taskQueue: config.taskQueue,
     historyLimit: config.historyLimit,
+    limits: config.limits,
     keys: deriveKeys(masterKey),
     formerKeys: config.formerMasterKeys.map(deriveKeys),
     ...(webUrl === undefined ? {} : { webUrl: webUrl.replace(/\/+$/, '') }),

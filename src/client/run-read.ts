@@ -9,6 +9,7 @@ import type { Access } from './access.ts';
 import { describe } from './actor-calls.ts';
 import { ClientError, hasCode } from './errors.ts';
 import { firstRunId, readArgument, readClosing } from './first-event.ts';
+import { positionOf } from './gates.ts';
 import {
   type Execution,
   type ExecutionView,
@@ -62,7 +63,7 @@ export async function readRun(
     readStart(access, description),
     isOpen(execution.status) ? undefined : readClosing(access, executionId, description.runId),
   ]);
-  const view = executionView(access, execution, argument);
+  const view = await withPositions(access, executionView(access, execution, argument));
   const { output, error } = closing === undefined ? {} : outcomeOf(closing);
   return {
     ...view,
@@ -70,6 +71,27 @@ export async function readRun(
     ...(output === undefined || exclude.has('output') ? {} : { output }),
     ...(error === undefined ? {} : { error }),
   };
+}
+
+/** A run that waits for a slot says at which gate; that one knows the place in its queue. */
+async function withPositions(access: Access, view: ExecutionView): Promise<ExecutionView> {
+  const waitingFor = await Promise.all(
+    view.waitingFor.map(async (wait) => {
+      const position = wait.gate === undefined ? undefined : await positionOf(access, wait.gate, view.id);
+      return position === undefined ? wait : { ...wait, position };
+    }),
+  );
+  return { ...view, waitingFor };
+}
+
+/** How the run goes; undefined where Temporal no longer keeps it. */
+export async function readStatus(access: Access, org: string, executionId: string): Promise<RunStatus | undefined> {
+  try {
+    return executionView(access, executionOf(await describeRun(access, org, executionId))).status;
+  } catch (error) {
+    if (hasCode(error, 'not_found')) return undefined;
+    throw error;
+  }
 }
 
 /** What the first run of the chain was started with; undefined where Temporal no longer keeps it. */

@@ -2,6 +2,7 @@
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
 import { type SearchAttributePair, TypedSearchAttributes } from '@temporalio/common';
 import { attributeValue, attributeValues } from '../definition/attributes.ts';
+import type { GateWanted } from '../definition/gate-contract.ts';
 import { RUN_WORKFLOW, type RunInput, type RunMemo, type RunStatus, type RunTrigger } from '../definition/run.ts';
 import type { Definition } from '../definition/types.ts';
 import type { Json } from '../template/types.ts';
@@ -9,7 +10,9 @@ import type { Access } from './access.ts';
 import { describe } from './actor-calls.ts';
 import { write } from './calls.ts';
 import { ClientError } from './errors.ts';
+import { takeRefusable } from './gates.ts';
 import { keyedRunId, namedRunId, newRunId } from './ids.ts';
+import { gatesOf } from './limits.ts';
 import { statusOf } from './run-view.ts';
 import { searchAttributes } from './search-attributes.ts';
 
@@ -44,17 +47,30 @@ export interface StartedRun {
   readonly created: boolean;
 }
 
+/** Triggers behind which stands a person or a program, and not a sender of webhooks or a clock. */
+const MANUAL: ReadonlySet<RunTrigger['type']> = new Set(['manual', 'inline']);
+
 /** The memo's own member beside RunMemo: what the key's first request was. */
 export const FINGERPRINT = 'fingerprint';
 
 /**
- * @throws ClientError `idempotency_conflict` (the key was used with another request), `payload_too_large`.
+ * The one way in which runs begin that no other run starts. A run that is under a limit asks its gates by itself; those that
+ * refuse are asked here, first.
+ * @throws ClientError `idempotency_conflict` (the key was used with another request), `payload_too_large`, `limit_reached`.
  */
 export async function startRun(access: Access, org: string, request: RunStart): Promise<StartedRun> {
   const { definition, key } = request;
   const executionId = key === undefined ? newRunId(org, definition.slug) : idOfKey(org, definition.slug, key);
-  const input = runInput(org, request);
-  measure(input);
+  const wanted = await gatesOf(access, org, { ...request, isManual: MANUAL.has(request.trigger.type) });
+  if (wanted.length > 0 && key !== undefined) {
+    // It must take no slot for a run that is there.
+    const known = await findKeyedRun(access, org, definition.slug, key);
+    if (known !== undefined) return known;
+  }
+  measure(runInput(org, request, wanted));
+  const gates = wanted.length === 0 ? wanted : await takeRefusable(access, org, executionId, wanted);
+  const input = runInput(org, request, gates);
+  const status = gates.every(({ taken }) => taken) ? 'running' : 'pending';
   const isNew = await write(access, executionId, async () => {
     try {
       await access.client.workflow.start(RUN_WORKFLOW, {
@@ -63,8 +79,8 @@ export async function startRun(access: Access, org: string, request: RunStart): 
         args: [input],
         workflowIdConflictPolicy: 'FAIL',
         workflowIdReusePolicy: 'REJECT_DUPLICATE',
-        memo: memoOf(org, request),
-        typedSearchAttributes: new TypedSearchAttributes(attributesOf(org, request)),
+        memo: memoOf(org, request, status),
+        typedSearchAttributes: new TypedSearchAttributes(attributesOf(org, request, status)),
         staticSummary: definition.name.slice(0, 190),
       });
       return true;
@@ -125,7 +141,7 @@ export async function findRecentRun(
   return { executionId, status: statusOf(description.status.name, memo), created: false };
 }
 
-function runInput(org: string, request: RunStart): RunInput {
+function runInput(org: string, request: RunStart, gates: readonly GateWanted[]): RunInput {
   return {
     definition: withState(request.definition, request.state),
     input: request.input,
@@ -137,6 +153,7 @@ function runInput(org: string, request: RunStart): RunInput {
     ...(request.initiator === undefined ? {} : { initiator: request.initiator }),
     ...(request.timeoutMs === undefined ? {} : { timeoutMs: request.timeoutMs }),
     ...(request.notify === undefined ? {} : { notify: request.notify }),
+    ...(gates.length === 0 ? {} : { gates }),
   };
 }
 
@@ -164,7 +181,7 @@ export function measure(input: RunInput): void {
   );
 }
 
-function memoOf(org: string, request: RunStart): Record<string, unknown> {
+function memoOf(org: string, request: RunStart, status: RunStatus): Record<string, unknown> {
   const { definition, trigger } = request;
   // As the run itself would say it in its first task, so that it need not: each change is an event and a write to Visibility.
   const memo: RunMemo = {
@@ -172,7 +189,7 @@ function memoOf(org: string, request: RunStart): Record<string, unknown> {
     ...(definition.version === undefined ? {} : { version: definition.version }),
     ...(request.hash === undefined ? {} : { hash: request.hash }),
     organizationId: org,
-    status: 'running',
+    status,
     waitingFor: [],
     unread: 0,
     trigger: trigger.id === undefined ? { type: trigger.type } : { type: trigger.type, id: trigger.id },
@@ -183,12 +200,12 @@ function memoOf(org: string, request: RunStart): Record<string, unknown> {
   return request.key === undefined ? { ...memo } : { ...memo, [FINGERPRINT]: request.key.fingerprint };
 }
 
-function attributesOf(org: string, request: RunStart): SearchAttributePair[] {
+function attributesOf(org: string, request: RunStart, status: RunStatus): SearchAttributePair[] {
   const { definition, trigger } = request;
   const pairs: SearchAttributePair[] = [
     { key: searchAttributes.org, value: attributeValue(org) },
     { key: searchAttributes.workflow, value: attributeValue(definition.slug) },
-    { key: searchAttributes.status, value: 'running' },
+    { key: searchAttributes.status, value: status },
     { key: searchAttributes.triggerType, value: attributeValue(trigger.type) },
     { key: searchAttributes.started, value: new Date() },
   ];

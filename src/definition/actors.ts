@@ -201,6 +201,7 @@ export const ORGANIZATION_COLLECTIONS = [
   'mcp-tools',
   'keys',
   'organizations',
+  'limits',
 ] as const;
 export type OrganizationCollection = (typeof ORGANIZATION_COLLECTIONS)[number];
 

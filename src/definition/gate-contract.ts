@@ -101,6 +101,16 @@ export interface SlotGranted {
 /** Query `order`: the runs that wait, in the order in which they would go on; at most MOST_ORDERED. */
 export type QueueOrder = readonly string[];
 
+/** The activity `takeSlots`: asks the gates one after the other, until one does not let the run pass. */
+export interface SlotQuestion {
+  readonly organizationId: string;
+  readonly run: string;
+  readonly gates: readonly GateWanted[];
+}
+export interface SlotAnswers {
+  readonly answers: readonly SlotAnswer[];
+}
+
 /** The activity `describeHolders`: which of the runs are closed, and which Temporal does not know. */
 export interface HolderQuestion {
   readonly runs: readonly string[];
@@ -110,6 +120,12 @@ export interface HolderQuestion {
 export interface HolderAnswer {
   readonly closed: readonly string[];
   readonly missing: readonly string[];
+}
+
+/** What gates and runs do outside, by the names under which they call it. */
+export interface GateActivities {
+  takeSlots(question: SlotQuestion): Promise<SlotAnswers>;
+  describeHolders(question: HolderQuestion): Promise<HolderAnswer>;
 }
 
 /** Leases and places of one gate together: they are carried in one payload of at most 2 MB. */

@@ -45,6 +45,9 @@ export const PROBLEM_CODES = {
   rolled_back: entry(409, 'Rolled back'),
   still_open: entry(409, 'Execution not ended'),
   workflow_disabled: entry(409, 'Workflow disabled'),
+  trigger_exists: entry(409, 'Trigger exists'),
+  trigger_of_definition: entry(409, 'Written in the definition'),
+  trigger_disabled: entry(409, 'Trigger disabled'),
   path_taken: entry(409, 'Webhook path taken'),
   path_resting: entry(409, 'Webhook path rests'),
   too_many: entry(409, 'Too many entries'),
@@ -60,6 +63,9 @@ export const PROBLEM_CODES = {
   // What it says
   invalid_definition: entry(422, 'Invalid definition'),
   place_gone: entry(422, 'Place gone'),
+  invalid_trigger: entry(422, 'Invalid trigger'),
+  not_an_agent: entry(422, 'Not an agent'),
+  invalid_filter: entry(422, 'Invalid filter of a trigger'),
   invalid_input: entry(422, 'Invalid input'),
   not_an_employee: entry(422, 'Not an employee'),
   invalid_submission: entry(422, 'Invalid submission'),
@@ -72,7 +78,10 @@ export const PROBLEM_CODES = {
   expression_limit: entry(422, 'Expression too large'),
   unresolved_reference: entry(422, 'Unresolved reference'),
   secret_not_allowed: entry(422, 'Secret not allowed here'),
+  limit_reached: entry(429, 'Limit reached'),
+  queue_full: entry(429, 'Queue full'),
   too_many_unread: entry(429, 'Too many unread messages'),
+  too_many_streams: entry(429, 'Too many streams'),
 
   // This side
   internal_error: entry(500, 'Internal error'),
@@ -81,7 +90,6 @@ export const PROBLEM_CODES = {
   blob_unavailable: entry(503, 'Large payload unavailable'),
   temporal_unreachable: entry(503, 'Temporal unreachable'),
   outcome_unknown: entry(503, 'Outcome unknown'),
-  too_many_streams: entry(429, 'Too many streams'),
 } as const;
 
 export type ProblemCode = keyof typeof PROBLEM_CODES;

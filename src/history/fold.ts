@@ -284,7 +284,7 @@ export class Fold {
           for (const event of childEvents(answeredData(answer.result), at)) this.#apply(event, answer.id);
         }
         if (id === SLOTS && !failed) {
-          for (const event of slotEvents(answeredData(answer.result), at)) this.#apply(event, answer.id);
+          for (const event of slotEvents(answer.result, at)) this.#apply(event, answer.id);
         }
         if (id === CHILDREN || id === SLOTS) return;
         const event = ended(id, at, failed ? answer.cause : undefined, failed ? undefined : answer.result);

@@ -1,0 +1,191 @@
+/** Asking gates for slots, and looking after those that hold them (design.md §4). */
+import { setTimeout as delay } from 'node:timers/promises';
+import {
+  GATE_WORKFLOW,
+  type GateActivities,
+  type GateStart,
+  type GateWanted,
+  type HolderAnswer,
+  type HolderQuestion,
+  type LimitReached,
+  type QueueOrder,
+  type SlotAnswer,
+  type TakeAnswer,
+  type TakeSlot,
+} from '../definition/gate-contract.ts';
+import type { Access } from './access.ts';
+import { describe, writeOrStart } from './actor-calls.ts';
+import { read } from './calls.ts';
+import { ClientError, hasCode } from './errors.ts';
+import { isOpen } from './run-view.ts';
+
+const AT_ONCE = 10;
+/** Between two looks at runs that are about to end. */
+const LOOK_MS = 25;
+/** What was seen of a gate's holders, or of its queue, is good for so long: many ask at once. */
+const SEEN_MS = 50;
+const ORDER_MS = 500;
+
+/**
+ * Asks the gates one after the other, until one does not let the run pass: an answer of each that was asked. Asking again
+ * is harmless.
+ */
+export async function takeSlots(
+  access: Access,
+  org: string,
+  run: string,
+  gates: readonly GateWanted[],
+): Promise<SlotAnswer[]> {
+  const answers: SlotAnswer[] = [];
+  for (const wanted of gates) {
+    const answer = await takeSlot(access, org, run, wanted);
+    answers.push(answer);
+    if (answer.as !== 'granted') break;
+  }
+  return answers;
+}
+
+/**
+ * Takes the slots of the gates that refuse, before the run is started: the others it asks by itself. Answers all gates, with
+ * the leases held.
+ * @throws ClientError `limit_reached`, `queue_full`.
+ */
+export async function takeRefusable(
+  access: Access,
+  org: string,
+  run: string,
+  gates: readonly GateWanted[],
+): Promise<GateWanted[]> {
+  const refusable = gates.filter(({ overflow }) => overflow === 'reject');
+  for (const answer of await takeSlots(access, org, run, refusable)) {
+    if (answer.as !== 'refused') continue;
+    const { scope, limit } = refusable.find(({ gate }) => gate === answer.gate)!;
+    throw new ClientError(answer.code, answer.message, { details: { scope, limit } });
+  }
+  return gates.map((wanted) => (wanted.overflow === 'reject' ? { ...wanted, taken: true } : wanted));
+}
+
+/** Which of the runs have ended, and which Temporal does not know. Waits up to `patienceMs` for those that are about to. */
+export async function describeHolders(access: Access, { runs, patienceMs }: HolderQuestion): Promise<HolderAnswer> {
+  const until = Date.now() + patienceMs;
+  const closed: string[] = [];
+  const missing: string[] = [];
+  for (let asked = runs; asked.length > 0; ) {
+    const open: string[] = [];
+    for (let from = 0; from < asked.length; from += AT_ONCE) {
+      await Promise.all(
+        asked.slice(from, from + AT_ONCE).map(async (run) => {
+          const description = await describe(access, run);
+          if (description === undefined) missing.push(run);
+          else (isOpen(description.status.name) ? open : closed).push(run);
+        }),
+      );
+    }
+    if (Date.now() >= until) break;
+    asked = open;
+    if (asked.length > 0) await delay(LOOK_MS);
+  }
+  return { closed, missing };
+}
+
+/** The place of a run in the queue of a gate, from 1; undefined where it does not wait there, or the gate cannot tell. */
+export async function positionOf(access: Access, gate: string, run: string): Promise<number | undefined> {
+  const placeIn = (order: QueueOrder): number | undefined => (order.includes(run) ? order.indexOf(run) + 1 : undefined);
+  const look = () => orderOf(access, gate);
+  // It may have come since the queue was last looked at.
+  return (
+    placeIn(await seen(orders, access, gate, ORDER_MS, look)) ??
+    placeIn(await seen(orders, access, gate, SEEN_MS, look))
+  );
+}
+
+/** What gates and runs do outside, over the worker's own connection. */
+export function gateActivitiesOver(over: Access): GateActivities {
+  return {
+    takeSlots: async ({ organizationId, run, gates }) => ({
+      answers: await takeSlots(over, organizationId, run, gates),
+    }),
+    describeHolders: (question) => describeHolders(over, question),
+  };
+}
+
+async function takeSlot(access: Access, org: string, run: string, wanted: GateWanted): Promise<SlotAnswer> {
+  const { gate } = wanted;
+  try {
+    return { gate, ...(await take(access, org, run, wanted, [])) };
+  } catch (error) {
+    if (!hasCode(error, 'limit_reached')) return refused(gate, error);
+    const { holders } = error.details as unknown as LimitReached;
+    // A run that has ended may still stand in the books.
+    const gone = await seen(ended, access, gate, SEEN_MS, async () => {
+      const { closed } = await describeHolders(access, { runs: holders, patienceMs: 0 });
+      return closed;
+    });
+    if (gone.length === 0) return overflowed(wanted, error);
+    try {
+      return { gate, ...(await take(access, org, run, wanted, gone)) };
+    } catch (again) {
+      return hasCode(again, 'limit_reached') ? overflowed(wanted, again) : refused(gate, again);
+    }
+  }
+}
+
+function take(
+  access: Access,
+  org: string,
+  run: string,
+  { gate, scope, limit, overflow, evict, group }: GateWanted,
+  gone: readonly string[],
+): Promise<TakeAnswer> {
+  const start: GateStart = { organizationId: org, historyLimit: access.historyLimit, scope };
+  const actor = { workflowId: gate, workflowType: GATE_WORKFLOW, start };
+  return writeOrStart<GateStart, TakeSlot, TakeAnswer>(access, actor, 'take', {
+    run,
+    limit,
+    overflow,
+    group,
+    gone,
+    ...(evict === undefined ? {} : { evict }),
+  });
+}
+
+/** cancel-newest refuses as well: then the run is there, and ends. */
+function overflowed({ gate, overflow }: GateWanted, error: ClientError): SlotAnswer {
+  return overflow === 'cancel-newest' ? { gate, as: 'dropped' } : refused(gate, error);
+}
+
+function refused(gate: string, error: unknown): SlotAnswer {
+  if (!hasCode(error, 'limit_reached', 'queue_full')) throw error;
+  return { gate, as: 'refused', code: error.code, message: error.message };
+}
+
+async function orderOf(access: Access, gate: string): Promise<QueueOrder> {
+  try {
+    return await read(access, () => access.client.workflow.getHandle(gate).query<QueueOrder>('order'));
+  } catch {
+    // Without a worker nobody knows, and it is told without.
+    return [];
+  }
+}
+
+type Seen<T> = WeakMap<Access, Map<string, { readonly at: number; readonly what: Promise<T> }>>;
+const orders: Seen<QueueOrder> = new WeakMap();
+const ended: Seen<readonly string[]> = new WeakMap();
+/** Gates remembered before the oldest are forgotten. */
+const MOST_SEEN = 1_000;
+
+/** Many who ask for the same at once are answered by one look. */
+function seen<T>(all: Seen<T>, access: Access, gate: string, forMs: number, look: () => Promise<T>): Promise<T> {
+  const known = all.get(access) ?? new Map<string, { readonly at: number; readonly what: Promise<T> }>();
+  all.set(access, known);
+  const found = known.get(gate);
+  const now = Date.now();
+  if (found !== undefined && found.at + forMs > now) return found.what;
+  const what = look();
+  known.delete(gate);
+  known.set(gate, { at: now, what });
+  what.catch(() => known.delete(gate));
+  const [oldest] = known.keys();
+  if (known.size > MOST_SEEN && oldest !== undefined) known.delete(oldest);
+  return what;
+}

@@ -1,0 +1,126 @@
+/**
+ * Which limits a run is under (language.md §1; document 002): those of its definition, and those that the organization and
+ * the host set for all runs of a user, of an organization, of everybody. Of two for the same the lower counts.
+ *
+ * Runs that other runs start are under the limits of their definitions only: whoever started the first has its slots.
+ */
+import type { GateWanted, Overflow } from '../definition/gate-contract.ts';
+import { LIMIT_SCOPES, type LimitEntry, type LimitScope } from '../definition/limits-contract.ts';
+import type { Definition } from '../definition/types.ts';
+import { definitionGates, gateId } from '../engine/gates.ts';
+import type { Json } from '../template/types.ts';
+import type { Access } from './access.ts';
+import { ClientError, hasCode } from './errors.ts';
+import { deleteEntry, listEntries, putEntry } from './organization-entries.ts';
+
+const COLLECTION = 'limits';
+/** What another gateway changes is heard of within this; runs without limits must cost nothing. */
+const KEPT_MS = 5_000;
+/** Limits of the host belong to no organization. */
+const HOST = 'host';
+
+export interface EffectiveLimit {
+  readonly limit: number;
+  readonly overflow: Overflow;
+}
+export type EffectiveLimits = { readonly [scope in LimitScope | 'global']?: EffectiveLimit };
+
+type Entries = { readonly [scope in LimitScope]?: LimitEntry };
+
+const kept = new WeakMap<Access, Map<string, { readonly at: number; readonly entries: Promise<Entries> }>>();
+
+/** The organization's own limits. */
+export async function readLimits(access: Access, org: string): Promise<Entries> {
+  return Object.fromEntries(await listEntries<LimitEntry>(access, org, COLLECTION)) as Entries;
+}
+
+/** Sets a limit of the organization. It counts for runs that start from now on. @throws ClientError `too_large`, `too_many`. */
+export async function putLimit(
+  access: Access,
+  org: string,
+  scope: LimitScope,
+  limit: EffectiveLimit,
+): Promise<{ created: boolean; entry: LimitEntry }> {
+  const entry: LimitEntry = { ...limit, updatedAt: new Date().toISOString() };
+  const { created } = await putEntry(access, org, COLLECTION, scope, entry);
+  kept.get(access)?.delete(org);
+  return { created, entry };
+}
+
+/** @throws ClientError `not_found`. */
+export async function deleteLimit(access: Access, org: string, scope: LimitScope): Promise<void> {
+  try {
+    await deleteEntry(access, org, COLLECTION, scope);
+  } catch (error) {
+    if (hasCode(error, 'not_found'))
+      throw new ClientError('not_found', `The organization has no limit called ${scope} of its own.`);
+    throw error;
+  } finally {
+    kept.get(access)?.delete(org);
+  }
+}
+
+/** What counts for the organization's runs now. */
+export async function effectiveLimits(access: Access, org: string): Promise<EffectiveLimits> {
+  const { limits: host } = access;
+  const own = await entriesOf(access, org);
+  const limits: { [scope in LimitScope | 'global']?: EffectiveLimit } = {};
+  for (const scope of LIMIT_SCOPES) {
+    const limit = lower(own[scope], hosts(host[scope], host.overflow));
+    if (limit !== undefined) limits[scope] = { limit: limit.limit, overflow: limit.overflow };
+  }
+  const everybody = hosts(host.global, host.overflow);
+  if (everybody !== undefined) limits.global = everybody;
+  return limits;
+}
+
+/** What a run is, as far as limits go by it. */
+export interface LimitedRun {
+  readonly definition: Definition;
+  readonly input: Json;
+  readonly initiator?: string;
+  /** Whether somebody has started it, and not a webhook, a schedule or an event. */
+  readonly isManual: boolean;
+}
+
+/**
+ * The gates of a run that no other run starts, in the order in which it asks: the widest first. A run that waits at its
+ * definition's limit so holds its slots of the others, as in document 002; the other way round, a parent that waits for a
+ * limited child could wait for a run that waits for the parent's slot.
+ */
+export async function gatesOf(access: Access, org: string, run: LimitedRun): Promise<GateWanted[]> {
+  const { definition, input, initiator } = run;
+  const { user, organization, global } = await effectiveLimits(access, org);
+  const own = definitionGates({ organizationId: org, definition, input });
+  const group = own[0]?.gate ?? definition.slug;
+  const gates: GateWanted[] = [];
+  if (global !== undefined) gates.push({ gate: gateId(HOST, 'global'), scope: 'global', ...global, group: org });
+  if (organization !== undefined)
+    gates.push({ gate: gateId(org, 'organization'), scope: 'organization', ...organization, group });
+  // While there are no keys nobody has a name, and everybody is one.
+  const person = initiator ?? (run.isManual ? '' : undefined);
+  if (user !== undefined && person !== undefined)
+    gates.push({ gate: gateId(org, 'user', person), scope: 'user', ...user, group });
+  return [...gates, ...own];
+}
+
+function entriesOf(access: Access, org: string): Promise<Entries> {
+  const known = kept.get(access) ?? new Map();
+  kept.set(access, known);
+  const now = Date.now();
+  const found = known.get(org);
+  if (found !== undefined && found.at + KEPT_MS > now) return found.entries;
+  const entries = readLimits(access, org);
+  known.set(org, { at: now, entries });
+  // What could not be read is not kept.
+  entries.catch(() => known.delete(org));
+  return entries;
+}
+
+const hosts = (limit: number | undefined, overflow: Overflow): EffectiveLimit | undefined =>
+  limit === undefined ? undefined : { limit, overflow };
+
+function lower(a: EffectiveLimit | undefined, b: EffectiveLimit | undefined): EffectiveLimit | undefined {
+  if (a === undefined || b === undefined) return a ?? b;
+  return a.limit <= b.limit ? a : b;
+}
