@@ -82,7 +82,7 @@ function messageSchema(): z.ZodType {
     replyTo: textTemplate().optional().describe('email: where answers go.'),
     smtp: z
       .strictObject({
-        host: textTemplate(),
+        host: textTemplate().describe('Its name.'),
         port: templated(z.number().int().min(1).max(65_535)).optional().describe('587 if not said; 465 if implicit.'),
         encryption: z
           .enum(SMTP_ENCRYPTIONS)
@@ -90,8 +90,8 @@ function messageSchema(): z.ZodType {
           .describe(
             'implicit (TLS from the start; default on port 465), starttls (default with a password), optional (default without), none.',
           ),
-        username: textTemplate().optional(),
-        password: textTemplate().optional(),
+        username: textTemplate().optional().describe('The login, if the server wants one.'),
+        password: textTemplate().optional().describe('Best as `{{ secrets.NAME }}`.'),
       })
       .optional()
       .describe('email: the server.'),
