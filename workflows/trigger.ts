@@ -6,7 +6,6 @@
 import {
   allHandlersFinished,
   condition,
-  continueAsNew,
   defineSignal,
   setHandler,
   upsertMemo,
@@ -28,7 +27,7 @@ import {
   type TriggerStart,
   type TriggerState,
 } from '../src/definition/trigger-contract.ts';
-import { isFull, refuse, writes } from './actor.ts';
+import { becomeNew, isFull, refuse, writes } from './actor.ts';
 import { triggerAttributes } from './actor-attributes.ts';
 
 export async function trigger(start: TriggerStart): Promise<void> {
@@ -100,7 +99,7 @@ export async function trigger(start: TriggerStart): Promise<void> {
       const { name, type, enabled, config, variableMapping, targetState, source } = existing();
       const before = { name, type, enabled, config, variableMapping, targetState };
       const spec = Object.fromEntries(
-        Object.entries({ ...before, ...change }).filter(([, value]) => value !== undefined),
+        Object.entries({ ...before, ...change }).filter(([, value]) => value !== undefined && value !== null),
       ) as unknown as TriggerSpec;
       return become(spec, source, by) ?? existing();
     },
@@ -138,7 +137,7 @@ export async function trigger(start: TriggerStart): Promise<void> {
   await condition(allHandlersFinished);
   if (current === null && !isFull(start.historyLimit)) return;
   const carried: TriggerState = { trigger: current, revision, droppedAt, fired, answers: taken.answers() };
-  await continueAsNew<typeof trigger>({ ...start, carried });
+  await becomeNew<typeof trigger>({ ...start, carried });
 }
 
 function recorded(before: TriggerRecord, { count = 1, ...firing }: Firing): TriggerRecord {

@@ -94,11 +94,11 @@ export async function changeTrigger(
   access: Access,
   org: string,
   before: Trigger,
-  change: Partial<TriggerSpec>,
+  change: ChangeTrigger['change'],
   by?: string,
 ): Promise<Trigger> {
   const { id } = before;
-  const wanted = { ...before, ...change };
+  const wanted = { ...before, ...change } as Trigger;
   const [pathBefore] = placesOf(before);
   const [path] = placesOf(wanted);
   const isMoved = path?.path !== pathBefore?.path;

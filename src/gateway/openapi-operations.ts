@@ -6,6 +6,7 @@ import { executionOperations } from './openapi-executions.ts';
 import { inboxOperations } from './openapi-inbox.ts';
 import { modelOperations } from './openapi-models.ts';
 import { type Operation, WRITE_PROBLEMS } from './openapi-operation.ts';
+import { triggerOperations } from './openapi-triggers.ts';
 import { expressionOperations, secretOperations, workflowOperations } from './openapi-workflows.ts';
 import type { Method } from './resource.ts';
 
@@ -53,6 +54,8 @@ const webhooks: readonly Operation[] = METHODS.map((method) => ({
     'invalid_mapping',
     'idempotency_conflict',
     'workflow_disabled',
+    'workflow_not_found',
+    'version_not_found',
     'version_missing',
     'secret_not_found',
     'secret_unreadable',
@@ -164,6 +167,7 @@ export const operations: readonly Operation[] = [
   ...modelOperations,
   ...inboxOperations,
   ...expressionOperations,
+  ...triggerOperations,
   ...webhooks,
   ...callbacks,
   ...own,

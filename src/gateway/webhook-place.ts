@@ -30,3 +30,7 @@ export async function placeOf(gateway: Gateway, req: Request): Promise<Place | u
   }
   return undefined;
 }
+
+/** The address of a webhook's path. */
+export const webhookUrl = (gateway: Gateway, org: string, path: string): string =>
+  `${gateway.publicUrl()}/webhooks/${org === DEFAULT_ORGANIZATION ? '' : `${encodeURIComponent(org)}/`}${path}`;

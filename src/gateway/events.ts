@@ -1,0 +1,42 @@
+/** `POST /api/events`: an event, which starts event triggers and reaches listening runs (design.md §5). */
+import type { Router } from 'express';
+import { ulid } from 'ulid';
+import { z } from 'zod';
+import { publishEvent } from '../client/events.ts';
+import { isCallbackName } from '../definition/callbacks.ts';
+import { bodyAs } from './body.ts';
+import type { Gateway } from './context.ts';
+import { anyJson, nameText, queryAs } from './door.ts';
+import { principalOf } from './principal.ts';
+import { HttpProblem } from './problem.ts';
+import { requestKey } from './request-key.ts';
+import { resource } from './resource.ts';
+
+export const eventBody = z.strictObject({
+  name: nameText(200).describe('What triggers and listen steps ask for.'),
+  data: anyJson.optional().describe('What they are given. Default: {}.'),
+  id: nameText(200).optional().describe('Two events with one id are one event. Default: the header Idempotency-Key.'),
+});
+
+export function eventRoutes(router: Router, gateway: Gateway): void {
+  resource(router, '/api/events', {
+    POST: async (req, res) => {
+      queryAs(req, z.strictObject({}));
+      const { name, data = {}, id = requestKey(req) ?? ulid() } = bodyAs(req, eventBody);
+      if (isCallbackName(name))
+        throw new HttpProblem('invalid_name', 'Events of that name are callbacks: call the URL that the run gave out.');
+      const at = new Date().toISOString();
+      const { created, spread } = await publishEvent(gateway.access, principalOf(req).organizationId, {
+        name,
+        data,
+        id,
+        at,
+      });
+      res.status(created ? 202 : 200).json({
+        id,
+        name,
+        ...(spread === undefined ? {} : { executions: spread.executions, told: spread.told }),
+      });
+    },
+  });
+}

@@ -1,0 +1,218 @@
+/** `/api/triggers`: what starts runs, apart from the definitions that most of them are written in (design.md §5). */
+import type { Request, Response, Router } from 'express';
+import { z } from 'zod';
+import { readHead } from '../client/definitions.ts';
+import { fireTrigger } from '../client/firing.ts';
+import { readStatus } from '../client/run-read.ts';
+import { backfillSchedule, readSchedule } from '../client/schedules.ts';
+import { firingOf, recordFiring, refusalOf } from '../client/trigger-records.ts';
+import {
+  changeTrigger,
+  createTrigger,
+  deleteTrigger,
+  demandTrigger,
+  listTriggers,
+  type TriggerView,
+} from '../client/triggers.ts';
+import type { Trigger } from '../definition/trigger-contract.ts';
+import { bodyAs } from './body.ts';
+import type { Gateway } from './context.ts';
+import { storeSecrets } from './definition-door.ts';
+import { anyJson, nameText, pageQuery, pathText, queryAs, slugText } from './door.ts';
+import { fingerprintOf } from './inline-run.ts';
+import { principalOf } from './principal.ts';
+import { HttpProblem } from './problem.ts';
+import { requestKey } from './request-key.ts';
+import { resource } from './resource.ts';
+import { answerStarted } from './start-answer.ts';
+import { checkTrigger, triggerBody, triggerPatch, typeOf } from './trigger-door.ts';
+import { webhookUrl } from './webhook-place.ts';
+
+/** What prompts of a trigger without a workflow go to. */
+const ORCHESTRATOR = 'orchestrator';
+const noQuery = z.strictObject({});
+
+export const triggerListQuery = z.strictObject({
+  ...pageQuery(),
+  workflowId: slugText.optional().describe('Only those of the workflow.'),
+  type: z.enum(['manual', 'webhook', 'schedule', 'event']).optional().describe('Only those of the type.'),
+  enabled: z.enum(['true', 'false']).optional().describe('Only those that are, or are not.'),
+});
+
+export const triggerRunBody = z
+  .strictObject({
+    input: anyJson
+      .optional()
+      .describe('What its mapping reads as the body; without a mapping, the input. Default: {}.'),
+    variables: anyJson.optional().describe('Another name of input.'),
+    clientRequestId: nameText(200).optional().describe('The same id again is the same run.'),
+  })
+  .refine(
+    (body) => body.input === undefined || body.variables === undefined,
+    'Give `input` or `variables`, not both: they are the same.',
+  );
+
+export const backfillBody = z
+  .strictObject({
+    start: z.iso.datetime({ offset: true }).describe('ISO 8601; times from here on.'),
+    end: z.iso.datetime({ offset: true }).describe('ISO 8601; up to here.'),
+    overlap: z
+      .enum(['skip', 'buffer_one', 'buffer_all', 'cancel_other', 'terminate_other', 'allow_all'])
+      .optional()
+      .describe("Default: the schedule's own."),
+  })
+  .refine(({ start, end }) => Date.parse(start) <= Date.parse(end), 'Expected `start` before `end`.');
+
+export function triggerRoutes(router: Router, gateway: Gateway): void {
+  const { access } = gateway;
+
+  resource(router, '/api/triggers', {
+    GET: async (req, res) => {
+      const { enabled, workflowId, type, limit, cursor } = queryAs(req, triggerListQuery);
+      const { organizationId } = principalOf(req);
+      const page = await listTriggers(access, organizationId, {
+        limit,
+        ...(cursor === undefined ? {} : { cursor }),
+        ...(workflowId === undefined ? {} : { workflowId }),
+        ...(type === undefined ? {} : { type }),
+        ...(enabled === undefined ? {} : { enabled: enabled === 'true' }),
+      });
+      res.json({ ...page, items: page.items.map((view) => shownTrigger(gateway, organizationId, view)) });
+    },
+    POST: async (req, res) => {
+      queryAs(req, noQuery);
+      const body = bodyAs(req, triggerBody);
+      const { organizationId, id: by } = principalOf(req);
+      const { workflowId, name, type: _type, ...given } = body;
+      const workflow = workflowId ?? (body.config?.['target'] === 'orchestrator' ? ORCHESTRATOR : undefined);
+      if (workflow === undefined)
+        throw new HttpProblem('invalid_request', 'Say which workflow the trigger starts: `workflowId` is missing.');
+      const { spec, secrets } = checkTrigger(workflow, { type: typeOf(body), name }, given);
+      if (workflowId !== undefined && (await readHead(access, organizationId, workflowId)) === undefined)
+        throw new HttpProblem('workflow_not_found', `There is no workflow called ${workflowId}. Store it first.`);
+      await storeSecrets(gateway, organizationId, secrets);
+      const trigger = await createTrigger(access, organizationId, workflow, spec, by);
+      res.setHeader('location', `/api/triggers/${encodeURIComponent(trigger.id)}`);
+      res.status(201);
+      await answerTrigger(res, organizationId, trigger.id);
+    },
+  });
+
+  resource(router, '/api/triggers/:id', {
+    GET: async (req, res) => {
+      queryAs(req, noQuery);
+      await answerTrigger(res, principalOf(req).organizationId, pathText(req, 'id'));
+    },
+    PATCH: async (req, res) => {
+      queryAs(req, noQuery);
+      const given = bodyAs(req, triggerPatch);
+      const { organizationId, id: by } = principalOf(req);
+      const { trigger } = await demandTrigger(access, organizationId, pathText(req, 'id'));
+      const { spec, secrets } = checkTrigger(trigger.workflow, trigger, given);
+      await storeSecrets(gateway, organizationId, secrets);
+      const change = Object.fromEntries(
+        Object.keys(given).map((member) => [member, spec[member as keyof typeof spec] ?? null]),
+      );
+      await changeTrigger(access, organizationId, trigger, change, by);
+      await answerTrigger(res, organizationId, trigger.id);
+    },
+    DELETE: async (req, res) => {
+      queryAs(req, noQuery);
+      const { organizationId } = principalOf(req);
+      const { trigger } = await demandTrigger(access, organizationId, pathText(req, 'id'));
+      await deleteTrigger(access, organizationId, trigger.id);
+      res.status(204).end();
+    },
+  });
+
+  resource(router, '/api/triggers/:id/enable', { POST: (req, res) => turn(req, res, true) });
+  resource(router, '/api/triggers/:id/disable', { POST: (req, res) => turn(req, res, false) });
+
+  resource(router, '/api/triggers/:id/run', {
+    POST: async (req, res) => {
+      queryAs(req, noQuery);
+      const body = bodyAs(req, triggerRunBody);
+      const { organizationId, id: by } = principalOf(req);
+      const { trigger } = await demandTrigger(access, organizationId, pathText(req, 'id'));
+      const requestId = body.clientRequestId ?? requestKey(req);
+      const scope = `trigger ${trigger.id}`;
+      try {
+        const started = await fireTrigger(
+          access,
+          organizationId,
+          trigger,
+          { body: body.input ?? body.variables ?? {}, query: {}, headers: {}, params: {}, now: Date.now() },
+          {
+            trigger: { type: 'manual' },
+            ...(by === undefined ? {} : { initiator: by }),
+            ...(requestId === undefined ? {} : { key: { scope, key: requestId, fingerprint: fingerprintOf(body) } }),
+          },
+        );
+        recordFiring(access, organizationId, trigger.id, firingOf(started));
+        answerStarted(res, started);
+      } catch (error) {
+        const refused = refusalOf(error);
+        if (refused !== undefined) recordFiring(access, organizationId, trigger.id, refused);
+        throw error;
+      }
+    },
+  });
+
+  resource(router, '/api/triggers/:id/backfill', {
+    POST: async (req, res) => {
+      queryAs(req, noQuery);
+      const { start, end, overlap } = bodyAs(req, backfillBody);
+      const { organizationId } = principalOf(req);
+      const { trigger } = await demandTrigger(access, organizationId, pathText(req, 'id'));
+      if (trigger.type !== 'schedule')
+        throw new HttpProblem('refused', `The trigger ${trigger.id} is no schedule: it has no times to make up for.`);
+      await backfillSchedule(access, organizationId, trigger.id, {
+        start: new Date(start),
+        end: new Date(end),
+        ...(overlap === undefined ? {} : { overlap }),
+      });
+      res.status(202).json({ id: trigger.id, start, end });
+    },
+  });
+
+  async function turn(req: Request, res: Response, enabled: boolean): Promise<void> {
+    queryAs(req, noQuery);
+    const { organizationId, id: by } = principalOf(req);
+    const { trigger } = await demandTrigger(access, organizationId, pathText(req, 'id'));
+    await changeTrigger(access, organizationId, trigger, { enabled }, by);
+    await answerTrigger(res, organizationId, trigger.id);
+  }
+
+  /** The trigger with its next times and how its last run goes. */
+  async function answerTrigger(res: Response, org: string, id: string): Promise<void> {
+    const view = await demandTrigger(access, org, id);
+    const { lastExecutionId } = view.fired;
+    const [schedule, status] = await Promise.all([
+      view.trigger.type === 'schedule' ? readSchedule(access, org, id) : undefined,
+      lastExecutionId === undefined ? undefined : readStatus(access, org, lastExecutionId),
+    ]);
+    res.json({
+      ...shownTrigger(gateway, org, view),
+      ...(schedule === undefined ? {} : { schedule }),
+      ...(status === undefined ? {} : { lastRun: { executionId: lastExecutionId, status } }),
+    });
+  }
+}
+
+function shownTrigger(gateway: Gateway, org: string, { trigger, fired }: TriggerView): object {
+  const { workflow, source, revision: _revision, config = {}, ...rest } = trigger;
+  const { lastRunAt, last, lastExecutionId: _lastExecutionId, ...counts } = fired;
+  return {
+    ...rest,
+    workflowId: workflow,
+    source: source.of,
+    config,
+    ...webhookOf(gateway, org, trigger),
+    counts,
+    ...(lastRunAt === undefined ? {} : { lastRunAt }),
+    ...(last === undefined ? {} : { last }),
+  };
+}
+
+const webhookOf = (gateway: Gateway, org: string, { type, config }: Trigger): { webhookUrl?: string } =>
+  type === 'webhook' ? { webhookUrl: webhookUrl(gateway, org, String(config?.['path'])) } : {};
