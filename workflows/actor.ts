@@ -10,7 +10,9 @@ import {
   allHandlersFinished,
   condition,
   defineUpdate,
+  makeContinueAsNewFunc,
   setHandler,
+  type Workflow,
   workflowInfo,
 } from '@temporalio/workflow';
 import type { RememberedAnswers } from '../src/definition/actors.ts';
@@ -92,4 +94,10 @@ export function isFull(historyLimit: number): boolean {
 export async function untilFull(historyLimit: number): Promise<void> {
   await condition(() => isFull(historyLimit));
   await condition(allHandlersFinished);
+}
+
+/** Continues as new with everything that the memo shows, which would not carry over by itself; search attributes do. */
+export function becomeNew<Actor extends Workflow>(...start: Parameters<Actor>): Promise<never> {
+  const { workflowType, memo = {} } = workflowInfo();
+  return makeContinueAsNewFunc<Actor>({ workflowType, memo })(...start);
 }

@@ -3,7 +3,7 @@
  * (design.md §4). The definitions themselves lie in the version actors. It outlives the deletion of the definition: the
  * list of changes stays, and a new write of the slug goes on from there.
  */
-import { continueAsNew, defineQuery, setHandler, upsertMemo, upsertSearchAttributes } from '@temporalio/workflow';
+import { defineQuery, setHandler, upsertMemo, upsertSearchAttributes } from '@temporalio/workflow';
 import type {
   DefinitionChange,
   DefinitionHead,
@@ -15,7 +15,7 @@ import type {
   RemoveDefinition,
   RemoveDefinitionAnswer,
 } from '../src/definition/actors.ts';
-import { refuse, untilFull, writes } from './actor.ts';
+import { becomeNew, refuse, untilFull, writes } from './actor.ts';
 import { definitionAttributes } from './actor-attributes.ts';
 import { nextVersion } from './actor-version-number.ts';
 
@@ -99,7 +99,7 @@ export async function definition(start: DefinitionStart): Promise<never> {
 
   await untilFull(start.historyLimit);
   const carried: DefinitionState = { head, changes, deletedAt, revision, answers: taken.answers() };
-  return continueAsNew<typeof definition>({ ...start, carried });
+  return becomeNew<typeof definition>({ ...start, carried });
 }
 
 function change(request: PutDefinition, version: string, at: string): DefinitionChange {

@@ -3,7 +3,7 @@
  * (design.md §4). A path belongs to one workflow's definition, or to one trigger that was made through the API; freed, it rests a day before another workflow may take it, so that
  * deliveries meant for the former do not start the latter. An actor that nobody owns ends after that rest.
  */
-import { allHandlersFinished, condition, continueAsNew, upsertMemo } from '@temporalio/workflow';
+import { allHandlersFinished, condition, upsertMemo } from '@temporalio/workflow';
 import {
   type ClaimHook,
   type ConfigureHook,
@@ -14,7 +14,7 @@ import {
   type HookStart,
   type HookState,
 } from '../src/definition/actors.ts';
-import { isFull, refuse, writes } from './actor.ts';
+import { becomeNew, isFull, refuse, writes } from './actor.ts';
 
 export async function hook(start: HookStart): Promise<void> {
   let state: HookState = start.carried?.hook ?? {
@@ -92,7 +92,7 @@ export async function hook(start: HookStart): Promise<void> {
   }
   await condition(allHandlersFinished);
   if (!isFull(start.historyLimit) && state.owner === null) return;
-  await continueAsNew<typeof hook>({ ...start, carried: { hook: state, answers: taken.answers() } });
+  await becomeNew<typeof hook>({ ...start, carried: { hook: state, answers: taken.answers() } });
 }
 
 const isSame = (owner: HookOwner | null, other: HookOwner): boolean =>

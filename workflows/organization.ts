@@ -2,7 +2,7 @@
  * The actor `org.{org}`: the organization's named entries (design.md §4). It never sees a secret: values are sealed
  * before they come here, and the memo, which anybody who reads Temporal can see, holds ciphertext.
  */
-import { continueAsNew, upsertMemo } from '@temporalio/workflow';
+import { upsertMemo } from '@temporalio/workflow';
 import type { DeleteKey, KeyRecord, PutKey } from '../src/definition/access-contract.ts';
 import {
   type AmendEntry,
@@ -16,7 +16,7 @@ import {
 } from '../src/definition/actors.ts';
 import type { JsonObject } from '../src/definition/types.ts';
 import type { Json } from '../src/template/types.ts';
-import { refuse, untilFull, writes } from './actor.ts';
+import { becomeNew, refuse, untilFull, writes } from './actor.ts';
 
 export async function organization(start: OrganizationStart): Promise<never> {
   const entries = new Map<string, JsonObject>(Object.entries(start.carried?.entries ?? {}));
@@ -110,7 +110,7 @@ export async function organization(start: OrganizationStart): Promise<never> {
   );
 
   await untilFull(start.historyLimit);
-  return continueAsNew<typeof organization>({
+  return becomeNew<typeof organization>({
     ...start,
     carried: { entries: Object.fromEntries(entries), answers: taken.answers() },
   });

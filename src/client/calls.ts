@@ -14,6 +14,7 @@ import { ApplicationFailure, WorkflowNotFoundError } from '@temporalio/common';
 import type { Json } from '../template/types.ts';
 import type { Access } from './access.ts';
 import { BLOB_UNAVAILABLE } from './blobs.ts';
+import { aboutToChange } from './changing.ts';
 import { ClientError } from './errors.ts';
 
 /** Past this a write's outcome is unknown (design.md §4), and a read's Temporal is taken for unreachable. */
@@ -41,6 +42,7 @@ export function read<T>(access: Pick<Access, 'client'>, act: () => Promise<T>): 
 
 /** Writes to the workflow `target`, which other writes of this process to it may have to wait for. */
 export async function write<T>(access: Access, target: string, act: () => Promise<T>): Promise<T> {
+  await aboutToChange();
   const leave = await enter(target);
   try {
     return await attempt(access, WRITE_MS, true, act);
@@ -50,7 +52,8 @@ export async function write<T>(access: Access, target: string, act: () => Promis
 }
 
 /** Writes without a place in the queue: signals, of which a workflow takes any number at once. */
-export function writeAlong<T>(access: Access, act: () => Promise<T>): Promise<T> {
+export async function writeAlong<T>(access: Access, act: () => Promise<T>): Promise<T> {
+  await aboutToChange();
   return attempt(access, WRITE_MS, true, act);
 }
 

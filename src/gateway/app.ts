@@ -1,30 +1,39 @@
 /** The gateway as an Express app: built here, and listening nowhere (serve.ts does). One file per resource. */
 import express, { type ErrorRequestHandler, type Express } from 'express';
+import { type AuditTrail, auditOver } from '../client/audit.ts';
 import { type Keyring, keyringOver } from '../client/keyring.ts';
 import { approvalRoutes } from './approvals.ts';
+import { auditRoutes } from './audit.ts';
 import { authenticate } from './auth.ts';
 import { readRawBody } from './body.ts';
 import { callbackRoutes } from './callbacks.ts';
 import type { Gateway } from './context.ts';
 import { docsRoutes } from './docs.ts';
-import { executionActionRoutes } from './execution-actions.ts';
-import { executionRoutes } from './executions.ts';
 import { eventRoutes } from './events.ts';
 import { eventStreamRoutes } from './events-stream.ts';
+import { executionActionRoutes } from './execution-actions.ts';
+import { executionRoutes } from './executions.ts';
 import { expressionRoutes } from './expressions.ts';
 import { healthRoutes } from './health.ts';
 import { inboxRoutes } from './inbox.ts';
 import { keyRoutes } from './keys.ts';
 import { manualRunRoutes } from './manual-run.ts';
+import { mcpServerRoutes } from './mcp-servers.ts';
 import { modelRoutes } from './models.ts';
 import { openApiRoutes } from './openapi.ts';
 import { asProblem, HttpProblem, sendProblem } from './problem.ts';
 import { logRequests } from './request-log.ts';
+import { auditInto } from './resource.ts';
 import { secretRoutes } from './secrets.ts';
+import { triggerRoutes } from './triggers.ts';
 import { webhookRoutes } from './webhooks.ts';
 import { workflowRoutes } from './workflows.ts';
 
-export function buildApp(gateway: Gateway, keyring: Keyring = keyringOver(gateway.access)): Express {
+export function buildApp(
+  gateway: Gateway,
+  keyring: Keyring = keyringOver(gateway.access),
+  trail: AuditTrail = auditOver(gateway.access),
+): Express {
   const app = express();
   app.disable('x-powered-by');
   app.disable('etag');
@@ -41,22 +50,28 @@ export function buildApp(gateway: Gateway, keyring: Keyring = keyringOver(gatewa
   app.use(authenticate(gateway.config, keyring));
   app.use(readRawBody());
 
+  auditInto(app, trail);
   healthRoutes(app, gateway);
   docsRoutes(app);
   openApiRoutes(app);
   workflowRoutes(app, gateway);
   executionRoutes(app, gateway);
   executionActionRoutes(app, gateway);
+  eventStreamRoutes(app, gateway);
   approvalRoutes(app, gateway);
+  // Before the triggers: `manual` is no trigger's id.
   manualRunRoutes(app, gateway);
+  triggerRoutes(app, gateway);
+  eventRoutes(app, gateway);
   expressionRoutes(app);
   secretRoutes(app, gateway);
   inboxRoutes(app, gateway);
   keyRoutes(app, gateway, keyring);
+  auditRoutes(app, gateway);
   modelRoutes(app, gateway);
+  mcpServerRoutes(app, gateway);
   webhookRoutes(app, gateway);
   callbackRoutes(app, gateway);
-  eventStreamRoutes(app, gateway);
 
   app.use((req) => {
     throw new HttpProblem('not_found', `There is nothing at this address for ${req.method}.`);

@@ -1,6 +1,7 @@
 /** Keys, the audit and the codec, for the OpenAPI document. */
 import { z } from 'zod';
 import { ROLES } from '../definition/access-contract.ts';
+import { auditQuery } from './audit.ts';
 import { keyBody, keyListQuery, keyQuery } from './keys.ts';
 import { LIST_PROBLEMS, type Operation, WRITE_PROBLEMS } from './openapi-operation.ts';
 
@@ -22,6 +23,19 @@ const key = {
 };
 const keyPage = z.object({ items: z.array(z.object(key)), nextCursor: text.optional() });
 const madeKey = z.object({ ...key, key: text.describe('Shown this once.') });
+
+const change = z.object({
+  id: text,
+  at: time,
+  by: text.optional().describe('The person; absent while there are no keys.'),
+  keyId: text.optional(),
+  action: text.describe('Method and route.'),
+  target: z.record(z.string(), z.unknown()).describe('Parameters of the route, and what the answer named.'),
+  requestId: text.optional().describe('X-Request-Id of the answer.'),
+  outcome: z.enum(['done', 'refused', 'unknown']),
+  status: z.int().optional().describe('Of the answer.'),
+});
+const auditPage = z.object({ items: z.array(change), nextCursor: text.optional() });
 
 export const accessOperations: readonly Operation[] = [
   {
@@ -56,5 +70,17 @@ export const accessOperations: readonly Operation[] = [
     query: keyQuery,
     answers: { 204: { text: 'Revoked.' } },
     problems: [...WRITE_PROBLEMS, 'not_found', 'last_admin_key'],
+  },
+  {
+    method: 'GET',
+    path: '/api/audit',
+    id: 'listAudit',
+    tag: 'access',
+    summary: 'Lists who changed what, and when, the latest first.',
+    description:
+      'Each change is written down before it is made. Starts of runs and messages to them are not here: runs tell those themselves.',
+    query: auditQuery,
+    answers: { 200: { text: 'A page of changes.', schema: auditPage } },
+    problems: LIST_PROBLEMS,
   },
 ];

@@ -1,5 +1,7 @@
 /** How routes are declared: one path, its methods, and 405 for every other. */
 import type { NextFunction, Request, Response, Router } from 'express';
+import type { AuditTrail } from '../client/audit.ts';
+import { audited } from './audited.ts';
 import { demandRole } from './principal.ts';
 import { HttpProblem } from './problem.ts';
 import { demandOf } from './route-roles.ts';
@@ -15,6 +17,12 @@ export interface Resource {
 }
 
 const declared = new WeakMap<Router, Resource[]>();
+const trails = new WeakMap<Router, AuditTrail>();
+
+/** Where changes through this router's resources are written down. */
+export function auditInto(router: Router, trail: AuditTrail): void {
+  trails.set(router, trail);
+}
 
 /** Every resource of a router, in the order in which they were declared. */
 export function resourcesOf(router: Router): readonly Resource[] {
@@ -32,8 +40,9 @@ export function resource(router: Router, path: string, handlers: Handlers, optio
     const handler = handlers[(req.method === 'HEAD' ? 'GET' : req.method) as Method];
     if (handler !== undefined) {
       const demand = demandOf(req.method, path);
-      if (demand !== 'public') demandRole(req, demand);
-      return handler(req, res, next);
+      if (demand === 'public') return handler(req, res, next);
+      demandRole(req, demand);
+      return audited(trails.get(router), req, res, path, () => handler(req, res, next));
     }
     if (options.open === true) return next();
     if (req.method === 'OPTIONS') {

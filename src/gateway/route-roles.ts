@@ -49,20 +49,43 @@ export const ROUTE_ROLES: { readonly [path: string]: Demands } = {
   '/api/inbox/:id': { DELETE: 'runner' },
 
   '/api/triggers/manual/run': { POST: 'runner' },
+  '/api/triggers': { GET: 'viewer', POST: 'editor' },
+  '/api/triggers/:id': { GET: 'viewer', PATCH: 'editor', DELETE: 'editor' },
+  '/api/triggers/:id/enable': { POST: 'editor' },
+  '/api/triggers/:id/disable': { POST: 'editor' },
+  '/api/triggers/:id/run': { POST: 'runner' },
+  '/api/triggers/:id/backfill': { POST: 'editor' },
+  '/api/events': { POST: 'runner' },
   '/api/expressions/evaluate': { POST: 'viewer' },
 
   '/api/keys': { GET: 'admin', POST: 'admin' },
   '/api/keys/:id': { DELETE: 'admin' },
+  '/api/audit': { GET: 'admin' },
   '/api/secrets': { GET: 'editor' },
   '/api/secrets/:name': { PUT: 'editor', DELETE: 'editor' },
   '/api/models': { GET: 'viewer' },
   '/api/models/:name': { GET: 'viewer', PUT: 'editor', DELETE: 'editor' },
+  // A server may be a program that the workers start.
+  '/api/mcp-servers': { GET: 'viewer' },
+  '/api/mcp-servers/:name': { GET: 'viewer', PUT: 'admin', DELETE: 'admin' },
+  '/api/mcp-servers/:name/tools': { GET: 'viewer' },
 };
 
 /** What a route asks for. */
 export function demandOf(method: string, path: string): Demand {
   return ROUTE_ROLES[path]?.[method === 'HEAD' ? 'GET' : method] ?? 'admin';
 }
+
+/** Requests that start runs or send to them: a run says itself who started it, and its history what it was sent. */
+const KEPT_BY_RUNS: ReadonlySet<string> = new Set([
+  'POST /api/executions',
+  'POST /api/executions/:id/messages/:name',
+  'POST /api/triggers/manual/run',
+]);
+
+/** Whether what the route changes is written down in the audit. */
+export const isAudited = (method: string, path: string): boolean =>
+  method !== 'GET' && method !== 'HEAD' && !KEPT_BY_RUNS.has(`${method} ${path}`);
 
 const PUBLIC = Object.entries(ROUTE_ROLES)
   .filter(([, methods]) => Object.values(methods).every((demand) => demand === 'public'))

@@ -3,6 +3,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type Logger, pino } from 'pino';
 import { access } from '../client/access.ts';
+import { auditOver } from '../client/audit.ts';
 import type { TemporalConnection } from '../client/connect.ts';
 import { type Keyring, keyringOver } from '../client/keyring.ts';
 import { type Config, loadMasterKey } from '../config.ts';
@@ -56,7 +57,8 @@ export async function startGateway(
   const closing = new AbortController();
   let url = '';
   const gateway = { access: store, config, log, closing: closing.signal, publicUrl: () => config.publicUrl ?? url };
-  const app = buildApp(gateway, keyring);
+  const trail = auditOver(store);
+  const app = buildApp(gateway, keyring, trail);
   const server = createServer(app);
   const { port } = await listen(server, config);
   url = `http://${config.host.includes(':') ? `[${config.host.replace(/^\[|\]$/g, '')}]` : config.host}:${port}`;
@@ -70,7 +72,7 @@ export async function startGateway(
       const force = setTimeout(() => server.closeAllConnections(), CLOSING_MS);
       await ended;
       clearTimeout(force);
-      await keyring.settled();
+      await Promise.all([keyring.settled(), trail.settled()]);
     },
   };
 }
