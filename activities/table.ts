@@ -7,6 +7,8 @@ import { hostOf, httpEffect } from './http.ts';
 import { guardedAgent, type Reach } from './http-address.ts';
 import { parseUrl } from './http-request.ts';
 import { llmEffect } from './llm.ts';
+import { McpConnections } from './mcp-connection.ts';
+import type { McpServerStore } from './mcp-servers.ts';
 import type { ModelReader } from './models.ts';
 import { resolveWorkflowEffect } from './resolve-workflow.ts';
 import { runCodeEffect } from './run-code.ts';
@@ -14,6 +16,7 @@ import type { CallbackUrl, RunReader } from './runs.ts';
 import type { SecretReader } from './secrets.ts';
 import type { InboxWriter } from './send-message/inbox.ts';
 import { messageHostOf, sendMessageEffect } from './send-message.ts';
+import { listToolsEffect, toolEffect, toolHostOf } from './tool.ts';
 
 const DEFAULT_TEMPORAL_PORT = 7233;
 
@@ -26,11 +29,13 @@ export interface ActivityParts {
   readonly inbox?: InboxWriter;
   /** Reads the organizations' models. */
   readonly models?: ModelReader;
+  /** Reads the organizations' MCP servers, and keeps lists of their tools. */
+  readonly mcpServers?: McpServerStore;
   /** Makes the URLs of wait_callback steps. */
   readonly callbackUrl?: CallbackUrl;
 }
 
-export type Settings = Pick<Config, 'mail' | 'httpAllow' | 'ownPorts' | 'port' | 'temporal'>;
+export type Settings = Pick<Config, 'mail' | 'mcpStdioAllowed' | 'httpAllow' | 'ownPorts' | 'port' | 'temporal'>;
 
 /** Activities hold the connections of their agents: make them once for a process. */
 export function createActivities(config: Settings, parts: ActivityParts = {}): Record<string, Activity> {
@@ -38,11 +43,14 @@ export function createActivities(config: Settings, parts: ActivityParts = {}): R
   const agent = guardedAgent(reach);
   const http = httpEffect(agent);
   const fetch = guardedFetch(agent);
+  const mcp = new McpConnections({ fetch, stdio: config.mcpStdioAllowed });
   return {
     /** The core's `yield`: gives way to other workflow tasks. */
     noop: async () => ({ data: null }),
     http: effect(http, { ...parts, hostOf }),
     llm: effect(llmEffect(parts.models, fetch), parts),
+    tool: effect(toolEffect(parts.mcpServers, mcp), { ...parts, hostOf: toolHostOf(parts.mcpServers) }),
+    listTools: effect(listToolsEffect(parts.mcpServers, mcp), parts),
     runCode: effect(runCodeEffect),
     sendMessage: effect(sendMessageEffect(http, reach, config, parts.inbox), {
       ...parts,

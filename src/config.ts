@@ -35,6 +35,8 @@ export type Config = {
   /** Events after which a run continues as new. */
   historyLimit: number;
   bashAllowed: boolean;
+  /** Whether MCP servers may be programs that workers start. */
+  mcpStdioAllowed: boolean;
   /** CIDRs of private ranges that outgoing requests may reach. */
   httpAllow: string[];
   /** Ports of this very stack on this machine, which outgoing requests may never reach. */
@@ -150,6 +152,10 @@ export const SETTINGS = z.object({
     .enum(['0', '1'], { error: 'expected 1 (bash steps may run) or 0.' })
     .default('0')
     .describe('1 lets steps of kind bash run.'),
+  SIGNALBOX_MCP_STDIO: z
+    .enum(['0', '1'], { error: 'expected 1 (workers start programs as MCP servers) or 0.' })
+    .default('0')
+    .describe('1 lets MCP servers be programs, which workers start.'),
   SIGNALBOX_HTTP_ALLOW: z
     .string()
     .transform(listOf)
@@ -263,6 +269,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
     taskQueue: values.SIGNALBOX_TASK_QUEUE,
     historyLimit: values.SIGNALBOX_HISTORY_LIMIT,
     bashAllowed: values.SIGNALBOX_BASH === '1',
+    mcpStdioAllowed: values.SIGNALBOX_MCP_STDIO === '1',
     httpAllow: values.SIGNALBOX_HTTP_ALLOW,
     ownPorts: values.SIGNALBOX_OWN_PORTS,
     blobs: blobsOf(values.SIGNALBOX_BLOBS, values.SIGNALBOX_DATA),

@@ -1,17 +1,24 @@
+import type { McpServerStore } from '../activities/mcp-servers.ts';
 import type { ModelReader } from '../activities/models.ts';
 import type { CallbackUrl, RunReader } from '../activities/runs.ts';
 import type { Access } from '../src/client/access.ts';
 import { callbackToken } from '../src/client/callbacks.ts';
 import { describeChildren } from '../src/client/child-runs.ts';
+import { getServer, keepTools, keptTools, listServers } from '../src/client/mcp-servers.ts';
 import { resolveModel } from '../src/client/models.ts';
 import { resolveWorkflow } from '../src/client/resolve-workflow.ts';
 import type { Config } from '../src/config.ts';
 
-/** Reads definitions, runs and models, and makes callback URLs. */
+/** Reads definitions, runs, models and MCP servers, and makes callback URLs. */
 export function runsOver(
   over: Access,
   config: Config,
-): { readonly runs: RunReader; readonly models: ModelReader; readonly callbackUrl: CallbackUrl } {
+): {
+  readonly runs: RunReader;
+  readonly models: ModelReader;
+  readonly mcpServers: McpServerStore;
+  readonly callbackUrl: CallbackUrl;
+} {
   const publicUrl = publicUrlOf(config);
   return {
     runs: {
@@ -19,6 +26,12 @@ export function runsOver(
       describeChildren: (org, children) => describeChildren(over, org, children),
     },
     models: { resolve: (org, name) => resolveModel(over, org, name) },
+    mcpServers: {
+      read: (org, name) => getServer(over, org, name),
+      list: (org) => listServers(over, org),
+      kept: (org, server) => keptTools(over, org, server),
+      keep: (org, server, list) => keepTools(over, org, server, list),
+    },
     callbackUrl: (place) =>
       publicUrl === undefined ? undefined : `${publicUrl}/callbacks/${callbackToken(over.keys.callbacks, place)}`,
   };

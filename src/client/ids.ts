@@ -21,6 +21,7 @@ export const scheduleId = (org: string, trigger: string): string => `schedule.${
 export const fireId = (org: string, trigger: string): string => `fire.${idPart(org)}.${idPart(trigger)}`;
 export const eventId = (org: string, id: string): string => `event.${idPart(org)}.${shortHash(id)}`;
 export const organizationId = (org: string): string => `org.${idPart(org)}`;
+export const mcpToolsId = (org: string, server: string): string => `mcp-tools.${idPart(org)}.${idPart(server)}`;
 export const inboxId = (org: string): string => `inbox.${idPart(org)}`;
 
 export const newRunId = (org: string, slug: string): string => `run.${idPart(org)}.${idPart(slug)}.${ulid()}`;

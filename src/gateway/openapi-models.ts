@@ -1,6 +1,7 @@
 /** The operations on models and MCP servers, for the OpenAPI document. */
 import { z } from 'zod';
 import { MODEL_PROVIDERS } from '../definition/models-contract.ts';
+import { serverBody, serverListQuery, serverName, toolListQuery } from './mcp-servers.ts';
 import { modelBody, modelListQuery, modelName } from './models.ts';
 import { LIST_PROBLEMS, type Operation, WRITE_PROBLEMS } from './openapi-operation.ts';
 
@@ -14,6 +15,25 @@ const model = z.object({
   prices: z.object({ input: z.number(), output: z.number(), cachedInput: z.number().optional() }).optional(),
   default: z.boolean().describe('Whether steps that name no model take this one.'),
   updatedAt: z.iso.datetime().describe('ISO 8601.'),
+});
+const server = z.object({
+  name: text,
+  url: text.optional(),
+  headers: z.record(z.string(), z.string()).optional().describe('Secrets stand in them by name.'),
+  command: text.optional(),
+  args: z.array(text).optional(),
+  updatedAt: z.iso.datetime().describe('ISO 8601.'),
+});
+const tools = z.object({
+  items: z.array(
+    z.object({
+      name: text,
+      title: text.optional(),
+      description: text.optional(),
+      inputSchema: z.record(z.string(), z.unknown()).describe('JSON Schema.'),
+    }),
+  ),
+  listedAt: z.iso.datetime().describe('When the server was asked.'),
 });
 const pageOf = (item: z.ZodType) =>
   z.object({ items: z.array(item), nextCursor: text.optional().describe('Give it as `cursor` for the next page.') });
@@ -63,5 +83,62 @@ export const modelOperations: readonly Operation[] = [
     parameters: { name: modelName },
     answers: { 204: { text: 'Deleted.' } },
     problems: [...WRITE_PROBLEMS, 'not_found'],
+  },
+  {
+    method: 'GET',
+    path: '/api/mcp-servers',
+    id: 'listMcpServers',
+    tag: 'models',
+    summary: 'Lists MCP servers by name.',
+    query: serverListQuery,
+    answers: { 200: { text: 'A page of servers.', schema: pageOf(server) } },
+    problems: LIST_PROBLEMS,
+  },
+  {
+    method: 'GET',
+    path: '/api/mcp-servers/:name',
+    id: 'getMcpServer',
+    tag: 'models',
+    summary: 'Reads how an MCP server is reached.',
+    parameters: { name: serverName },
+    answers: { 200: { text: 'The server.', schema: server } },
+    problems: ['mcp_server_not_found'],
+  },
+  {
+    method: 'PUT',
+    path: '/api/mcp-servers/:name',
+    id: 'putMcpServer',
+    tag: 'models',
+    summary: 'Stores how an MCP server is reached.',
+    description: 'An address, with headers in which secrets may stand; or a program, where the host allows it.',
+    parameters: { name: serverName },
+    body: { schema: serverBody },
+    answers: {
+      201: { text: 'Stored; it is new.', schema: server },
+      200: { text: 'Stored.', schema: server },
+    },
+    problems: [...WRITE_PROBLEMS, 'mcp_stdio_disabled', 'too_many', 'too_large'],
+  },
+  {
+    method: 'DELETE',
+    path: '/api/mcp-servers/:name',
+    id: 'deleteMcpServer',
+    tag: 'models',
+    summary: 'Deletes an MCP server.',
+    parameters: { name: serverName },
+    answers: { 204: { text: 'Deleted.' } },
+    problems: [...WRITE_PROBLEMS, 'mcp_server_not_found'],
+  },
+  {
+    method: 'GET',
+    path: '/api/mcp-servers/:name/tools',
+    id: 'listMcpTools',
+    tag: 'models',
+    summary: "Lists an MCP server's tools.",
+    description: 'As a worker listed them last, at most ten minutes ago; else one asks the server now.',
+    parameters: { name: serverName },
+    query: toolListQuery,
+    answers: { 200: { text: 'The tools.', schema: tools } },
+    problems: ['mcp_server_not_found', 'mcp_server_failed', 'outcome_unknown'],
   },
 ];

@@ -57,6 +57,7 @@ export function environment(): MockActivityEnvironment {
 
 export const LOOPBACK: Settings = {
   httpAllow: ['127.0.0.0/8', '::1/128'],
+  mcpStdioAllowed: false,
   ownPorts: [],
   port: 0,
   mail: {},

@@ -25,6 +25,7 @@ describe('settings', () => {
       taskQueue: 'signalbox',
       historyLimit: 1000,
       bashAllowed: false,
+      mcpStdioAllowed: false,
       httpAllow: [],
       ownPorts: [],
       blobs: { folder: resolve('.signalbox/blobs'), isOn: true },

@@ -1,0 +1,242 @@
+/**
+ * Connections to MCP servers, kept for a while after their last use: to begin one takes three messages, and for a server
+ * that is a program the start of a process. Failures are typed here.
+ */
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { getDefaultEnvironment, StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
+import { StreamableHTTPClientTransport, StreamableHTTPError } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
+import { ErrorCode, McpError } from '@modelcontextprotocol/sdk/types.js';
+import { type McpTool, MOST_TOOLS } from '../src/definition/mcp-contract.ts';
+import type { JsonObject } from '../src/definition/types.ts';
+import type { Json } from '../src/template/types.ts';
+import type { EffectContext } from './effect.ts';
+import { EffectFailure } from './failure.ts';
+import { type Fetch, failureWithin } from './guarded-fetch.ts';
+import { connectCode, isRetryableStatus } from './http-response.ts';
+import type { McpServer } from './mcp-servers.ts';
+
+const CLIENT = { name: 'signalbox', version: '1' };
+const CONNECT_MS = 15_000;
+const LIST_MS = 20_000;
+/** A connection that nobody has used for so long is closed. */
+const IDLE_MS = 60_000;
+const MOST_PAGES = 50;
+/** Codes of JSON-RPC that say that the question is wrong, and stays so. */
+const REFUSALS: ReadonlySet<number> = new Set([
+  ErrorCode.InvalidParams,
+  ErrorCode.MethodNotFound,
+  ErrorCode.InvalidRequest,
+]);
+
+export interface McpSettings {
+  readonly fetch: Fetch;
+  /** Whether servers may be programs on this machine. */
+  readonly stdio: boolean;
+}
+
+export interface ToolCallRequest {
+  readonly name: string;
+  readonly input: JsonObject;
+  readonly timeoutMs: number;
+  readonly idempotencyKey: string;
+}
+
+export interface ToolAnswer {
+  readonly isError: boolean;
+  readonly structured: Json | undefined;
+  readonly content: readonly JsonObject[];
+}
+
+interface Open {
+  readonly client: Promise<Client>;
+  users: number;
+  idle?: NodeJS.Timeout;
+}
+
+/** One for a process. */
+export class McpConnections {
+  readonly #settings: McpSettings;
+  readonly #open = new Map<string, Open>();
+
+  constructor(settings: McpSettings) {
+    this.#settings = settings;
+  }
+
+  /** All tools of a server. @throws EffectFailure */
+  tools(server: McpServer, headers: Readonly<Record<string, string>>, context: EffectContext): Promise<McpTool[]> {
+    return this.#using(server, headers, context, async (client) => {
+      const found: McpTool[] = [];
+      let cursor: string | undefined;
+      for (let page = 0; page < MOST_PAGES && found.length < MOST_TOOLS; page++) {
+        const { tools, nextCursor } = await client.listTools(cursor === undefined ? {} : { cursor }, {
+          signal: context.signal,
+          timeout: LIST_MS,
+        });
+        for (const { name, title, description, inputSchema } of tools)
+          found.push({
+            name,
+            inputSchema: inputSchema as JsonObject,
+            ...(title === undefined ? {} : { title }),
+            ...(description === undefined ? {} : { description }),
+          });
+        cursor = nextCursor;
+        if (cursor === undefined) break;
+      }
+      return found.slice(0, MOST_TOOLS);
+    });
+  }
+
+  /** Calls a tool; progress is told to the context. @throws EffectFailure */
+  call(
+    server: McpServer,
+    headers: Readonly<Record<string, string>>,
+    request: ToolCallRequest,
+    context: EffectContext,
+  ): Promise<ToolAnswer> {
+    const { name, input, timeoutMs, idempotencyKey } = request;
+    return this.#using(server, headers, context, async (client) => {
+      const answer = await client.callTool(
+        { name, arguments: input, _meta: { 'signalbox/idempotencyKey': idempotencyKey } },
+        undefined,
+        {
+          signal: context.signal,
+          timeout: timeoutMs,
+          onprogress: ({ progress, total, message }) =>
+            context.progress({
+              progress,
+              ...(total === undefined ? {} : { total }),
+              ...(message === undefined ? {} : { message }),
+            }),
+        },
+      );
+      return {
+        isError: answer.isError === true,
+        structured: answer.structuredContent as Json | undefined,
+        content: (answer.content ?? []) as JsonObject[],
+      };
+    });
+  }
+
+  /** A session that the server has forgotten is begun anew, once. */
+  async #using<T>(
+    server: McpServer,
+    headers: Readonly<Record<string, string>>,
+    context: EffectContext,
+    act: (client: Client) => Promise<T>,
+  ): Promise<T> {
+    const key = JSON.stringify([context.input.execution.organizationId, server.name, server.updatedAt, headers]);
+    for (let again = true; ; again = false) {
+      const wasOpen = this.#open.has(key);
+      const open = this.#take(key, server, headers);
+      try {
+        return await act(await open.client);
+      } catch (error) {
+        const isForgotten = error instanceof StreamableHTTPError && (error.code === 404 || error.code === 400);
+        if (!(error instanceof McpError) || error.code === ErrorCode.ConnectionClosed) this.#drop(key, open);
+        if (again && wasOpen && (isForgotten || isClosed(error)) && !context.signal.aborted) continue;
+        throw failureOf(error, server, context);
+      } finally {
+        this.#leave(key, open);
+      }
+    }
+  }
+
+  #take(key: string, server: McpServer, headers: Readonly<Record<string, string>>): Open {
+    let open = this.#open.get(key);
+    if (open === undefined) {
+      const begun: Open = { client: this.#connect(key, server, headers), users: 0 };
+      open = begun;
+      this.#open.set(key, begun);
+      begun.client.catch(() => this.#drop(key, begun));
+    }
+    clearTimeout(open.idle);
+    open.users++;
+    return open;
+  }
+
+  #leave(key: string, open: Open): void {
+    open.users--;
+    if (open.users > 0) return;
+    open.idle = setTimeout(() => this.#drop(key, open), IDLE_MS);
+    open.idle.unref();
+    if (this.#open.get(key) !== open) close(open);
+  }
+
+  /** Closed at once if nobody uses it, else by the last who does. */
+  #drop(key: string, open: Open): void {
+    if (this.#open.get(key) === open) this.#open.delete(key);
+    if (open.users === 0) close(open);
+  }
+
+  async #connect(key: string, server: McpServer, headers: Readonly<Record<string, string>>): Promise<Client> {
+    const client = new Client(CLIENT, {
+      capabilities: {},
+      // What the SDK checks answers with runs the patterns of strangers.
+      jsonSchemaValidator: {
+        getValidator: () => (input) => ({ valid: true, data: input as never, errorMessage: undefined }),
+      },
+    });
+    client.onerror = () => undefined;
+    client.onclose = () => {
+      this.#open.delete(key);
+    };
+    await client.connect(this.#transport(server, headers), { timeout: CONNECT_MS });
+    return client;
+  }
+
+  #transport({ name, url, command, args = [] }: McpServer, headers: Readonly<Record<string, string>>): Transport {
+    if (url !== undefined)
+      return new StreamableHTTPClientTransport(new URL(url), {
+        fetch: this.#settings.fetch,
+        requestInit: { headers: { ...headers } },
+      }) as Transport;
+    if (command === undefined) throw new EffectFailure('mcp_connect', `The MCP server '${name}' has no address.`);
+    if (!this.#settings.stdio)
+      throw new EffectFailure(
+        'mcp_stdio_disabled',
+        `The MCP server '${name}' is a program, and this host runs none. Set SIGNALBOX_MCP_STDIO=1 where the worker starts.`,
+      );
+    // Nothing of the worker's environment but what every program needs.
+    return new StdioClientTransport({ command, args: [...args], env: getDefaultEnvironment(), stderr: 'ignore' });
+  }
+}
+
+function close(open: Open): void {
+  clearTimeout(open.idle);
+  open.client.then((client) => client.close()).catch(() => undefined);
+}
+
+function isClosed(error: unknown): boolean {
+  return error instanceof McpError && error.code === ErrorCode.ConnectionClosed;
+}
+
+function failureOf(error: unknown, server: McpServer, { signal, scrub }: EffectContext): unknown {
+  if (signal.aborted) return error;
+  const known = failureWithin(error);
+  if (known !== undefined) return known;
+  const name = `The MCP server '${server.name}'`;
+  if (error instanceof McpError) {
+    const said = scrub.text(error.message).slice(0, 1_000);
+    if (error.code === ErrorCode.RequestTimeout)
+      return new EffectFailure('mcp_timeout', `${name} did not answer in time.`, { retryable: true });
+    if (error.code === ErrorCode.ConnectionClosed)
+      return new EffectFailure('mcp_connect', `${name} has closed the connection.`, { retryable: true });
+    return new EffectFailure('mcp_refused', `${name} refused: ${said}`, { retryable: !REFUSALS.has(error.code) });
+  }
+  if (error instanceof StreamableHTTPError && error.code !== undefined && error.code > 0)
+    return new EffectFailure('mcp_status', `${name} answered with status ${error.code}.`, {
+      retryable: isRetryableStatus(error.code),
+      details: { status: error.code },
+    });
+  if (error instanceof Error && error.name === 'UnauthorizedError')
+    return new EffectFailure('mcp_status', `${name} wants other credentials.`, { details: { status: 401 } });
+  return new EffectFailure(
+    'mcp_connect',
+    `There was no answer of the MCP server '${server.name}' (${connectCode(error)}).`,
+    {
+      retryable: true,
+      details: { reason: connectCode(error) },
+    },
+  );
+}

@@ -1,0 +1,145 @@
+/** The activities `tool`, which calls a tool of an MCP server, and `listTools`. The manual is src/steps/tool.ts. */
+import type { EffectInput, EffectOutput } from '../src/definition/effect.ts';
+import type { McpToolList } from '../src/definition/mcp-contract.ts';
+import type { JsonObject } from '../src/definition/types.ts';
+import type { Json } from '../src/template/types.ts';
+import type { Effect, EffectContext } from './effect.ts';
+import { EffectFailure } from './failure.ts';
+import { invalid, isObject } from './http-request.ts';
+import type { McpConnections, ToolAnswer } from './mcp-connection.ts';
+import { fromStore, headersOf, type McpServer, type McpServerStore, type ServedTool } from './mcp-servers.ts';
+
+/** How long a list of tools counts as fresh. */
+const FRESH_MS = 10 * 60_000;
+const DEFAULT_TIMEOUT_MS = 30_000;
+const MOST_ERROR_CHARACTERS = 4_000;
+const LISTED_SERVERS = 5;
+
+export function toolEffect(store: McpServerStore | undefined, connections: McpConnections): Effect {
+  return async (config, context) => {
+    if (!isObject(config)) throw invalid('toolName', 'given');
+    const { toolName, input, timeout, headers } = config;
+    if (typeof toolName !== 'string' || toolName === '') throw invalid('toolName', 'a text');
+    if (input !== undefined && !isObject(input)) throw invalid('input', 'an object');
+    const server = await serverOf(config, toolName, store, connections, context);
+    const answer = await connections.call(
+      server,
+      { ...(await headersOf(server, context)), ...texts(headers) },
+      {
+        name: toolName,
+        input: input ?? {},
+        timeoutMs: typeof timeout === 'number' ? timeout : DEFAULT_TIMEOUT_MS,
+        idempotencyKey: context.input.idempotencyKey,
+      },
+      context,
+    );
+    return outputOf(server, toolName, answer, context);
+  };
+}
+
+export function listToolsEffect(store: McpServerStore | undefined, connections: McpConnections): Effect {
+  return async (config, context) => {
+    const { organizationId } = context.input.execution;
+    const name = isObject(config) ? String(config['server']) : '';
+    const server = await fromStore(store, (from) => from.read(organizationId, name));
+    return { data: (await listed(server, store, connections, context)) as unknown as Json };
+  };
+}
+
+/** The host that secrets in a tool step's headers go to; undefined where the server is looked for by its tools. */
+export function toolHostOf(store: McpServerStore | undefined) {
+  return async ({ config, secrets, execution }: EffectInput): Promise<string | undefined> => {
+    const name = isObject(config) ? config['server'] : undefined;
+    if (secrets.length === 0 || typeof name !== 'string') return undefined;
+    const { url } = await fromStore(store, (from) => from.read(execution.organizationId, name));
+    return url === undefined ? undefined : new URL(url).host;
+  };
+}
+
+/** The tools of the servers named, of all if none is; kept lists count while they are fresh. @throws EffectFailure */
+export async function servedTools(
+  names: readonly string[] | undefined,
+  store: McpServerStore | undefined,
+  connections: McpConnections,
+  context: EffectContext,
+): Promise<ServedTool[]> {
+  const { organizationId } = context.input.execution;
+  const servers = await fromStore(store, (from) =>
+    names === undefined ? from.list(organizationId) : Promise.all(names.map((name) => from.read(organizationId, name))),
+  );
+  const lists = await Promise.all(
+    servers.map(async (server) => {
+      const kept = await fromStore(store, (from) => from.kept(organizationId, server));
+      const isFresh = kept !== undefined && Date.now() - Date.parse(kept.listedAt) < FRESH_MS;
+      const { tools } = isFresh ? kept : await listed(server, store, connections, context);
+      return tools.map((tool) => ({ server, tool }));
+    }),
+  );
+  return lists.flat();
+}
+
+async function listed(
+  server: McpServer,
+  store: McpServerStore | undefined,
+  connections: McpConnections,
+  context: EffectContext,
+): Promise<McpToolList> {
+  const tools = await connections.tools(server, await headersOf(server, context), context);
+  const list: McpToolList = { tools, listedAt: new Date().toISOString(), of: server.updatedAt };
+  // What is kept spares a listing; where it cannot be, the next asks again.
+  await fromStore(store, (from) => from.keep(context.input.execution.organizationId, server.name, list)).catch(
+    () => undefined,
+  );
+  return list;
+}
+
+/** A step that names no server means the one that has the tool. */
+async function serverOf(
+  { server: name }: JsonObject,
+  toolName: string,
+  store: McpServerStore | undefined,
+  connections: McpConnections,
+  context: EffectContext,
+): Promise<McpServer> {
+  if (typeof name === 'string' && name !== '')
+    return fromStore(store, (from) => from.read(context.input.execution.organizationId, name));
+  const offered = (await servedTools(undefined, store, connections, context)).filter(
+    ({ tool }) => tool.name === toolName,
+  );
+  const [only, ...others] = offered;
+  if (only === undefined)
+    throw new EffectFailure('unknown_tool', `No MCP server of the organization has a tool '${toolName}'.`);
+  if (others.length === 0) return only.server;
+  const names = offered.slice(0, LISTED_SERVERS).map(({ server }) => `'${server.name}'`);
+  throw new EffectFailure(
+    'ambiguous_tool',
+    `Several MCP servers have a tool '${toolName}': name one of ${names.join(', ')}.`,
+  );
+}
+
+function outputOf(server: McpServer, toolName: string, answer: ToolAnswer, { scrub }: EffectContext): EffectOutput {
+  const said = textOf(answer.content);
+  if (answer.isError)
+    throw new EffectFailure(
+      'tool_error',
+      `The tool '${toolName}' failed: ${scrub.text(said ?? 'it does not say why.').slice(0, MOST_ERROR_CHARACTERS)}`,
+    );
+  const others = answer.content.filter(({ type }) => type !== 'text');
+  const data = answer.structured ?? said ?? (others.length === 0 ? null : others);
+  return {
+    data,
+    meta: { server: server.name, ...(others.length === 0 || data === others ? {} : { content: others }) },
+  };
+}
+
+function textOf(content: ToolAnswer['content']): string | undefined {
+  const texts = content.flatMap(({ type, text }) => (type === 'text' && typeof text === 'string' ? [text] : []));
+  return texts.length === 0 ? undefined : texts.join('\n');
+}
+
+function texts(headers: Json | undefined): { [name: string]: string } {
+  if (!isObject(headers)) return {};
+  return Object.fromEntries(
+    Object.entries(headers).flatMap(([name, value]) => (value === null ? [] : [[name, String(value)]])),
+  );
+}

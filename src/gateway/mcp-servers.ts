@@ -1,0 +1,113 @@
+/** `/api/mcp-servers`: where an organization's tools are. Secrets stand in headers by their names, and are read by workers. */
+import type { Router } from 'express';
+import { z } from 'zod';
+import {
+  deleteServer,
+  getServer,
+  listServers,
+  type McpServerSettings,
+  putServer,
+  readTools,
+} from '../client/mcp-servers.ts';
+import { references } from '../template/references.ts';
+import { parseTemplate } from '../template/template.ts';
+import { bodyAs } from './body.ts';
+import type { Gateway } from './context.ts';
+import { checked, nameText, pageQuery, queryAs } from './door.ts';
+import { namedPage } from './named-page.ts';
+import { principalOf } from './principal.ts';
+import { HttpProblem } from './problem.ts';
+import { resource } from './resource.ts';
+
+export const serverName = nameText(100).regex(
+  /^[A-Za-z0-9][A-Za-z0-9._-]*$/,
+  'Expected letters, digits and . _ -, such as github.',
+);
+
+const headerName = z.string().regex(/^[!#$%&'*+\-.^_`|~0-9A-Za-z]{1,200}$/, 'Expected the name of a header.');
+const headerValue = z
+  .string()
+  .max(8_000)
+  .refine((text) => !/[\r\n\0]/.test(text), 'A header has one line.')
+  .refine(readsSecretsOnly, "Expected text in which {{ secrets.NAME }} or {{ secrets['a/name'] }} may stand.");
+
+export const serverBody = z.union([
+  z.strictObject({
+    url: z
+      .url({ protocol: /^https?$/, error: 'Expected an http or https URL.' })
+      .max(2_000)
+      .describe('Streamable HTTP.'),
+    headers: z
+      .record(headerName, headerValue)
+      .optional()
+      .describe('Sent with every request. `{{ secrets.NAME }}` may stand in values.'),
+  }),
+  z.strictObject({
+    command: nameText(1_000).describe(
+      'A program that speaks MCP on its standard input and output, where the host allows it.',
+    ),
+    args: z.array(nameText(4_000)).max(100).optional(),
+  }),
+]);
+
+export const serverListQuery = z.strictObject(pageQuery());
+export const toolListQuery = z.strictObject({
+  refresh: z.enum(['true', 'false']).optional().describe('true asks the server, whatever is kept.'),
+});
+
+export function mcpServerRoutes(router: Router, gateway: Gateway): void {
+  const { access, config } = gateway;
+
+  resource(router, '/api/mcp-servers', {
+    GET: async (req, res) => {
+      const page = queryAs(req, serverListQuery);
+      const { organizationId } = principalOf(req);
+      const servers = await listServers(access, organizationId);
+      res.json(namedPage(gateway, 'mcp-servers', organizationId, servers, page));
+    },
+  });
+
+  resource(router, '/api/mcp-servers/:name', {
+    GET: async (req, res) => {
+      queryAs(req, z.strictObject({}));
+      const name = checked(serverName, req.params['name'], 'path');
+      res.json(await getServer(access, principalOf(req).organizationId, name));
+    },
+    PUT: async (req, res) => {
+      queryAs(req, z.strictObject({}));
+      const name = checked(serverName, req.params['name'], 'path');
+      const settings = bodyAs(req, serverBody) as McpServerSettings;
+      if (settings.command !== undefined && !config.mcpStdioAllowed)
+        throw new HttpProblem(
+          'mcp_stdio_disabled',
+          'This host starts no programs as MCP servers. Give a url, or set SIGNALBOX_MCP_STDIO=1 where the worker and the gateway start.',
+        );
+      const { created, server } = await putServer(access, principalOf(req).organizationId, name, settings);
+      res.status(created ? 201 : 200).json(server);
+    },
+    DELETE: async (req, res) => {
+      queryAs(req, z.strictObject({}));
+      const name = checked(serverName, req.params['name'], 'path');
+      await deleteServer(access, principalOf(req).organizationId, name);
+      res.status(204).end();
+    },
+  });
+
+  resource(router, '/api/mcp-servers/:name/tools', {
+    GET: async (req, res) => {
+      const { refresh } = queryAs(req, toolListQuery);
+      const name = checked(serverName, req.params['name'], 'path');
+      const { tools, listedAt } = await readTools(access, principalOf(req).organizationId, name, refresh === 'true');
+      res.json({ items: tools, listedAt });
+    },
+  });
+}
+
+function readsSecretsOnly(text: string): boolean {
+  try {
+    const template = parseTemplate(text, { secrets: true, callbacks: false });
+    return references(template).every(({ root }) => root === 'secrets');
+  } catch {
+    return false;
+  }
+}
