@@ -1,12 +1,11 @@
 /**
- * Secret values taken out of what an effect gives back (E7): as they are, and as they look in URLs, forms, JSON texts,
- * and base64, where a value inside a longer text has three shapes.
+ * Secret values taken out of what an effect gives back (E7): as they are, and as they look in URLs, forms, JSON and HTML
+ * texts, hexadecimal digits, and base64, where a value inside a longer text has three shapes.
  */
+import { SHORTEST_SECRET_CHARACTERS } from '../src/definition/limits.ts';
 import type { Json } from '../src/template/types.ts';
 
 export const SCRUBBED = '[secret]';
-/** Shorter values cannot be told from other text. */
-export const SHORTEST_SCRUBBED = 4;
 /** A base64 shape shorter than this would be found in any text. */
 const SHORTEST_BASE64 = 8;
 
@@ -16,8 +15,8 @@ export interface Scrub {
 }
 
 export function scrubOf(values: readonly string[]): Scrub {
-  const shapes = [...new Set(values.filter((value) => value.length >= SHORTEST_SCRUBBED).flatMap(shapesOf))]
-    .filter((shape) => shape.length >= SHORTEST_SCRUBBED)
+  const shapes = [...new Set(values.filter((value) => value.length >= SHORTEST_SECRET_CHARACTERS).flatMap(shapesOf))]
+    .filter((shape) => shape.length >= SHORTEST_SECRET_CHARACTERS)
     .sort((a, b) => b.length - a.length);
   if (shapes.length === 0) return { text: (text) => text, json: (value) => value };
   const pattern = new RegExp(shapes.map(escaped).join('|'), 'g');
@@ -43,18 +42,29 @@ function shapesOf(value: string): string[] {
   const percent = encodeURIComponentSafe(value);
   const form = new URLSearchParams([['', value]]).toString().slice(1);
   const inUrl = new URL(`http://x/?${value.replaceAll('#', '%23')}`).search.slice(1);
+  const inPath = new URL(`http://x/${value}`).href.slice('http://x/'.length);
   const inJson = JSON.stringify(value).slice(1, -1);
   const twiceInJson = JSON.stringify(inJson).slice(1, -1);
+  const hex = Buffer.from(value).toString('hex');
   return [
     value,
     value.trim(),
+    // As the host of a URL.
+    value.toLowerCase(),
     percent,
     percent.replace(/%[0-9A-F]{2}/g, (code) => code.toLowerCase()),
     form,
     inUrl,
+    inPath,
     inJson,
     twiceInJson,
-    Buffer.from(value).toString('hex'),
+    // As other languages write JSON.
+    inJson.replaceAll('/', '\\/'),
+    asciiOf(inJson),
+    asciiOf(inJson.replaceAll('/', '\\/')),
+    ...htmlShapes(value),
+    hex,
+    hex.toUpperCase(),
     ...base64Shapes(value),
   ];
 }
@@ -72,6 +82,18 @@ function base64Shapes(value: string): string[] {
     if (inner.length < SHORTEST_BASE64) return [];
     return [inner, inner.replaceAll('+', '-').replaceAll('/', '_')];
   });
+}
+
+/** Every unit that is not ASCII by its number, as many encoders write JSON. */
+function asciiOf(text: string): string {
+  return text.replace(/[^\x20-\x7e]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
+}
+
+/** An echo in a web page: quotes have more than one name. */
+function htmlShapes(value: string): string[] {
+  const inText = value.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+  const quoted = inText.replaceAll('"', '&quot;');
+  return [inText, quoted, ...['&#39;', '&#x27;', '&#039;'].map((quote) => quoted.replaceAll("'", quote))];
 }
 
 /** Lone surrogates have no percent form; the value itself is scrubbed all the same. */

@@ -7,7 +7,7 @@ import type { Json } from '../template/types.ts';
  * Codes of this folder: `temporal_unreachable`, `outcome_unknown`, `not_found`, `closed`, `hash_mismatch`,
  * `already_exists`, `workflow_disabled`, `idempotency_conflict`, `payload_too_large`, `invalid_cursor`,
  * `resume_token_mismatch`, `too_many_unread`, `no_worker`, `secret_not_found`, `secret_not_allowed`,
- * `secret_unreadable`, `model_not_found`, `mcp_server_not_found`, `mcp_server_failed`, `blob_unavailable`; and those of Refusal (src/definition/run.ts) and of the actors (src/definition/actors.ts).
+ * `secret_unreadable`, `secret_too_short`, `model_not_found`, `mcp_server_not_found`, `mcp_server_failed`, `blob_unavailable`; and those of Refusal (src/definition/run.ts) and of the actors (src/definition/actors.ts).
  */
 export class ClientError extends Error {
   readonly code: string;

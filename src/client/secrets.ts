@@ -3,6 +3,7 @@
  * (E7). Where a secret may be used, hosts and workflows, is sealed with it: whoever changes the lists in Temporal spoils it.
  */
 import type { SealedSecret } from '../definition/actors.ts';
+import { SHORTEST_SECRET_CHARACTERS } from '../definition/limits.ts';
 import type { Access } from './access.ts';
 import { ClientError, hasCode } from './errors.ts';
 import { deleteEntry, listEntries, putEntry, readEntry } from './organization-entries.ts';
@@ -33,13 +34,19 @@ export interface SecretUse {
   readonly workflow: string;
 }
 
-/** Stores a secret in place of one of that name. @throws ClientError `payload_too_large`, `too_large`, `too_many`. */
+/** Stores a secret in place of one of that name. @throws ClientError `secret_too_short`, `payload_too_large`, `too_large`, `too_many`. */
 export async function putSecret(
   access: Access,
   org: string,
   name: string,
   secret: SecretValue,
 ): Promise<{ created: boolean; secret: SecretSummary }> {
+  if (secret.value.length < SHORTEST_SECRET_CHARACTERS) {
+    throw new ClientError(
+      'secret_too_short',
+      `The secret ${name} has fewer than ${SHORTEST_SECRET_CHARACTERS} characters: it could not be kept out of results. Take a longer one.`,
+    );
+  }
   const bytes = Buffer.byteLength(secret.value);
   if (bytes > LONGEST_SECRET_BYTES) {
     throw new ClientError('payload_too_large', `The secret has ${bytes} bytes; the limit is ${LONGEST_SECRET_BYTES}.`);
@@ -135,7 +142,7 @@ const placeOf = (org: string, name: string, bounds: Bounds): string =>
   JSON.stringify([org, name, bounds.allowedHosts ?? null, bounds.allowedWorkflows ?? null]);
 
 /** `api.example.com` covers itself, `*.example.com` every name below; with a port it covers that port only. */
-function covers(allowed: string, host: string): boolean {
+export function covers(allowed: string, host: string): boolean {
   const [wanted, given] = [allowed.toLowerCase(), host.toLowerCase()];
   const withoutPort = given.replace(/:\d+$/, '');
   if (wanted.startsWith('*.')) return given.endsWith(wanted.slice(1)) || withoutPort.endsWith(wanted.slice(1));

@@ -3,6 +3,8 @@
 /** Encoded as JSON, in bytes. */
 export const MAX_DEFINITION_BYTES = 1_048_576;
 export const MAX_STEPS = 10_000;
+/** Of a secret: a shorter one cannot be told from other text, and so not be taken out of results. */
+export const SHORTEST_SECRET_CHARACTERS = 4;
 /** Objects and arrays within one another. */
 export const MAX_NESTING = 200;
 /** A text is not even parsed beyond this many characters. */

@@ -2,6 +2,7 @@
 import type { Router } from 'express';
 import { z } from 'zod';
 import { deleteSecret, LONGEST_SECRET_BYTES, listSecrets, putSecret } from '../client/secrets.ts';
+import { SHORTEST_SECRET_CHARACTERS } from '../definition/limits.ts';
 import { bodyAs } from './body.ts';
 import type { Gateway } from './context.ts';
 import { checked, nameText, pageQuery, queryAs, slugText } from './door.ts';
@@ -19,7 +20,7 @@ const host = z
   .regex(/^(\*\.)?[A-Za-z0-9._-]+(:\d{1,5})?$/, 'Expected a host such as api.example.com or *.example.com.');
 
 export const secretBody = z.strictObject({
-  value: z.string().min(1).max(LONGEST_SECRET_BYTES).describe('It is never answered.'),
+  value: z.string().min(SHORTEST_SECRET_CHARACTERS).max(LONGEST_SECRET_BYTES).describe('It is never answered.'),
   allowedHosts: z.array(host).min(1).max(100).optional().describe('Hosts that it may be sent to. Default: any.'),
   allowedWorkflows: z.array(slugText).min(1).max(100).optional().describe('Workflows that may use it. Default: any.'),
 });

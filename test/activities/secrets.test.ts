@@ -148,6 +148,18 @@ describe('scrubbing', () => {
     );
   });
 
+  it.each([
+    ['the host of a URL', new URL('http://S3cret-One.example.com/').href, 'S3cret-One'],
+    ['the path of a URL', new URL('http://x/a"b <c>/{d}?e f#g h').href, 'a"b <c>/{d}?e f#g h'],
+    ['JSON as PHP writes it', '{"k":"a\\/b\\u00fcc"}', 'a/büc'],
+    ['JSON in ASCII', '"z\\u00fcrich/key"', 'zürich/key'],
+    ['HTML', '<p>a&amp;b&lt;c&gt;&quot;d&quot;&#39;e</p>', `a&b<c>"d"'e`],
+    ['HTML as others escape it', 'a&#x27;b&quot;c', `a'b"c`],
+    ['hexadecimal digits', Buffer.from('hunter2').toString('hex').toUpperCase(), 'hunter2'],
+  ])('finds a value in %s', (_where, text, secret) => {
+    expect(scrubOf([secret]).text(text)).toContain('[secret]');
+  });
+
   it('leaves everything else as it is', () => {
     const scrub = scrubOf(['abc', 'long enough']);
     const value = { a: ['abc', 1, null, true], b: 'xyz' };

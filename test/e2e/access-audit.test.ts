@@ -60,7 +60,7 @@ it('keeps silent about what changed nothing', async () => {
 
 it('is listed page by page over all its actors, without a worker', async () => {
   for (let i = 0; i < 60; i++)
-    await gateway.request('PUT', `/api/secrets/many-${i}`, { json: { value: String(i) }, ...ann });
+    await gateway.request('PUT', `/api/secrets/many-${i}`, { json: { value: `value-${i}` }, ...ann });
   await audit('?limit=1000');
   const parts: string[] = [];
   const { client } = gateway.server;

@@ -55,7 +55,7 @@ beforeAll(async () => {
     return slug;
   });
   const ids = [...(await several(6, () => start(approval))), await start(echo)];
-  await gateway.request('PUT', '/api/secrets/fuzz', { json: { value: 'x' } });
+  await gateway.request('PUT', '/api/secrets/fuzz', { json: { value: 'fuzz' } });
   const definitions = [echoDefinition(unique('new')), echoDefinition(echo), approvalDefinition(approval)];
   known = {
     id: ids,
@@ -65,7 +65,7 @@ beforeAll(async () => {
     place: [hooked],
     page: ['http', 'loop.md', 'expressions'],
     DefinitionDocument: definitions,
-    PutSecretRequest: [{ value: 'x' }],
+    PutSecretRequest: [{ value: 'fuzz' }],
     RunWorkflowRequest: [{ workflowId: echo, input: { a: 1 } }],
     RunInlineRequest: definitions.flatMap((definition) => [{ definition }, { definition, dryRun: true }]),
     DecideRequest: [{ approve: true }, { approve: false, comments: 'no' }],
