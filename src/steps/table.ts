@@ -23,6 +23,7 @@ import { sendMessage } from './send-message.ts';
 import { set } from './set.ts';
 import { sleep } from './sleep.ts';
 import { switchKind } from './switch.ts';
+import { tool } from './tool.ts';
 import { trigger } from './trigger.ts';
 import { userInput } from './user-input.ts';
 import { waitCallback } from './wait-callback.ts';
@@ -50,6 +51,7 @@ export const kinds: readonly StepKind[] = [
   action,
   http,
   llm,
+  tool,
   sendMessage,
   runCode,
   runWorkflow,
