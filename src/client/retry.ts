@@ -16,6 +16,7 @@ import type { Access } from './access.ts';
 import { write } from './calls.ts';
 import { ClientError } from './errors.ts';
 import { readArgument, readClosing } from './first-event.ts';
+import { takeRefusable } from './gates.ts';
 import { foldWith } from './histories.ts';
 import { describeRun } from './run-read.ts';
 import { measure } from './run-start.ts';
@@ -30,7 +31,7 @@ export interface RetriedRun {
 }
 
 /**
- * @throws ClientError `not_found`, `not_failed`, `rolled_back`, `not_retryable`, `payload_too_large`.
+ * @throws ClientError `not_found`, `not_failed`, `rolled_back`, `not_retryable`, `payload_too_large`, `limit_reached`.
  */
 export async function retryRun(access: Access, org: string, executionId: string): Promise<RetriedRun> {
   const description = await describeRun(access, org, executionId);
@@ -60,9 +61,12 @@ async function armed(
     const { state, program } = await rearm(access, executionId, runId, error);
     // It was terminated before anybody looked at it: then it begins.
     if (state === undefined || program === undefined) return { ...argument, retryOf: { runId } };
-    resumeWith(program, state.run, state.parked, Date.now());
+    const { run, parked } = state;
+    const wanted = (run.genesis.gates ?? []).map(({ taken: _before, ...gate }) => gate);
+    const gates = await takeRefusable(access, run.genesis.organizationId, executionId, wanted);
+    const resumed = resumeWith(program, run, { parked, at: Date.now(), gates });
     const { input: _given, presets: _set, carried: _before, ...rest } = argument;
-    return { ...rest, carried: carry(program, state.run), retryOf: { runId } };
+    return { ...rest, carried: carry(program, resumed), retryOf: { runId } };
   } catch (reason) {
     if (reason instanceof NotRetryable) throw new ClientError(reason.code, reason.message, { cause: reason });
     throw reason;

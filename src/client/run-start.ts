@@ -45,6 +45,9 @@ export interface StartedRun {
   readonly status: RunStatus;
   /** False where the key had started it before. */
   readonly created: boolean;
+  readonly forkOf?: ForkOrigin;
+  /** What a fork goes on from, instead of beginning with its input: the state, for an id and the limits it is under. */
+  readonly carried?: (executionId: string, gates: readonly GateWanted[]) => Json;
 }
 
 /** Triggers behind which stands a person or a program, and not a sender of webhooks or a clock. */
@@ -67,9 +70,9 @@ export async function startRun(access: Access, org: string, request: RunStart): 
     const known = await findKeyedRun(access, org, definition.slug, key);
     if (known !== undefined) return known;
   }
-  measure(runInput(org, request, wanted));
+  measure(runInput(org, request, executionId, wanted));
   const gates = wanted.length === 0 ? wanted : await takeRefusable(access, org, executionId, wanted);
-  const input = runInput(org, request, gates);
+  const input = runInput(org, request, executionId, gates);
   const status = gates.every(({ taken }) => taken) ? 'running' : 'pending';
   const isNew = await write(access, executionId, async () => {
     try {
@@ -144,7 +147,8 @@ export async function findRecentRun(
 function runInput(org: string, request: RunStart, gates: readonly GateWanted[]): RunInput {
   return {
     definition: withState(request.definition, request.state),
-    input: request.input,
+    // A state holds its input.
+    ...(request.carried === undefined ? { input: request.input } : { carried: request.carried(executionId, gates) }),
     organizationId: org,
     trigger: request.trigger,
     ...(request.presets === undefined ? {} : { presets: request.presets }),
@@ -161,6 +165,7 @@ function runInput(org: string, request: RunStart, gates: readonly GateWanted[]):
 function withState(definition: Definition, state: RunStart['state']): Definition {
   if (state === undefined || Object.keys(state).length === 0) return definition;
   const declared = { ...definition.state };
+    ...(request.forkOf === undefined ? {} : { forkOf: request.forkOf }),
   for (const [key, value] of Object.entries(state)) {
     const field = declared[key];
     if (field !== undefined) declared[key] = { ...field, default: value };
@@ -203,6 +208,7 @@ function memoOf(org: string, request: RunStart, status: RunStatus): Record<strin
 function attributesOf(org: string, request: RunStart, status: RunStatus): SearchAttributePair[] {
   const { definition, trigger } = request;
   const pairs: SearchAttributePair[] = [
+    ...(request.forkOf === undefined ? {} : { forkOf: request.forkOf }),
     { key: searchAttributes.org, value: attributeValue(org) },
     { key: searchAttributes.workflow, value: attributeValue(definition.slug) },
     { key: searchAttributes.status, value: status },

@@ -4,6 +4,7 @@ import { ApplicationFailure } from '@temporalio/common';
 import type { Cost } from '../definition/models-contract.ts';
 import {
   ABORTED_CODE,
+  type ForkOrigin,
   type RunError,
   type RunInput,
   type RunMemo,
@@ -31,6 +32,7 @@ export interface ExecutionView {
   readonly parentId?: string;
   readonly inline?: boolean;
   readonly initiator?: string;
+  readonly forkOf?: ForkOrigin;
   readonly costs?: readonly Cost[];
   readonly temporal: { readonly workflowId: string; readonly runId: string; readonly url?: string };
 }
@@ -98,6 +100,7 @@ export function executionView(access: Access, execution: Execution, started?: Ru
   const parentId = memo.parentId ?? started?.parentId;
   const inline = memo.inline ?? started?.inline;
   const initiator = memo.initiator ?? started?.initiator;
+  const forkOf = memo.forkOf ?? started?.forkOf;
   return {
     id: workflowId,
     workflowId: memo.workflow ?? definition?.slug ?? execution.workflow ?? '',
@@ -111,6 +114,7 @@ export function executionView(access: Access, execution: Execution, started?: Ru
     ...(parentId === undefined ? {} : { parentId }),
     ...(inline === undefined ? {} : { inline }),
     ...(initiator === undefined ? {} : { initiator }),
+    ...(forkOf === undefined ? {} : { forkOf }),
     ...(memo.costs === undefined ? {} : { costs: memo.costs }),
     temporal: { workflowId, runId, ...urlOf(access, workflowId, runId) },
   };

@@ -109,6 +109,7 @@ export interface RunMemo {
   readonly costs?: readonly Cost[];
 }
 
+  readonly forkOf?: ForkOrigin;
 /** Failure of the workflow `run`: ApplicationFailure of type = code, message, details[0] = RunError. */
 export const CANCELLED_CODE = 'cancelled';
 /** The code of a run that was aborted: its status is `aborted`, although to Temporal it has failed. */

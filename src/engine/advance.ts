@@ -82,7 +82,7 @@ export function advance(
   } catch (error) {
     failRun(core, failureOf(error), false);
   }
-  if (state.ending === undefined) {
+  if (state.ending === undefined && state.admission === undefined) {
     const isHeld = flush(core);
     if (isHeld && !state.yielding) giveWay(core);
   }

@@ -12,13 +12,8 @@ export interface Core {
   readonly parking?: Parking | undefined;
 }
 
-/** Where the walk is to stop (parking.ts). */
-export interface Parking {
-  /** Visits that do not begin. */
-  readonly paths: ReadonlySet<string>;
-  /** Takes what would have begun them. */
-  readonly work: Work[];
-}
+/** Asked before a visit begins: whether it is not to, but to be kept for later (parking.ts). */
+export type Parking = (path: string, work: Extract<Work, { do: 'visit' }>) => boolean;
 
 export function stepOf(core: Core, slug: string): Step {
   const step = core.program.steps.get(slug);

@@ -5,12 +5,17 @@
  *
  * A visit that begins again has the path that it had, and so the same ids and idempotency keys.
  */
+import type { GateWanted } from '../definition/gate-contract.ts';
 import type { Program } from '../steps/program-types.ts';
+import { seekSlots } from './admission.ts';
 import type { Core } from './core.ts';
 import { durationOf } from './deadline.ts';
 import { DEADLINE } from './ending.ts';
 import { closeVisit } from './frames.ts';
 import type { Frame, OpenVisit, RunState, Work } from './state.ts';
+
+/** What begins a visit. */
+export type Target = Extract<Work, { do: 'visit' }>;
 
 /** The open visit of that path, with its frame. */
 export function openVisit(state: RunState, path: string): { frame: Frame; visit: OpenVisit } | undefined {
@@ -19,7 +24,7 @@ export function openVisit(state: RunState, path: string): { frame: Frame; visit:
 }
 
 /** Takes an open visit back, with all that it opened, as if it had not begun; answers what begins it again. */
-export function parkOpen(program: Program, state: RunState, path: string): Work | undefined {
+export function parkOpen(program: Program, state: RunState, path: string): Target | undefined {
   const found = openVisit(state, path);
   if (found === undefined) return undefined;
   const { frame, visit } = found;
@@ -33,13 +38,24 @@ export function parkOpen(program: Program, state: RunState, path: string): Work 
   return { do: 'visit', frame: frame.id, slug };
 }
 
+export interface Resumption {
+  /** What begins, in this order. */
+  readonly parked: readonly Work[];
+  /** Epoch milliseconds. */
+  readonly at: number;
+  /** The limits that it is under; it asks those gates that have not let it pass. */
+  readonly gates: readonly GateWanted[];
+}
+
 /**
- * Makes the state of a run that has ended one that goes on, at the time `at`: with what was parked, children that are
- * started again where they have failed, and a deadline as long as a new run's.
+ * Makes the state of a run that has ended one that goes on: children are started again where they have failed, and the
+ * deadline is as long as a new run's.
  */
-export function resumeWith(program: Program, state: RunState, parked: readonly Work[], at: number): void {
+export function resumeWith(program: Program, ended: RunState, { parked, at, gates }: Resumption): RunState {
+  const { gates: _before, ...genesis } = ended.genesis;
+  const state: RunState = { ...ended, genesis: gates.length === 0 ? genesis : { ...genesis, gates } };
   state.now = Math.max(state.now, at);
-  state.work.push(...parked);
+  state.work = [...state.work, ...parked];
   state.paused = false;
   for (const command of Object.values(state.open)) if (command.type === 'child') delete command.started;
   const limit = durationOf(program, state);
@@ -47,6 +63,14 @@ export function resumeWith(program: Program, state: RunState, parked: readonly W
     if (!Object.hasOwn(state.open, DEADLINE)) state.openCount++;
     state.open[DEADLINE] = { type: 'deadline', at: at + limit };
   }
+  delete state.admission;
+  seekSlots({ program, state, commands: [], trace: undefined });
+  if (state.admission !== undefined) {
+    // Nothing goes out before the gates have let it pass.
+    state.backlog = Object.keys(state.open);
+    state.openCount = 0;
+  }
   // The shell answers a yield with `continue`, and that walks what is to be walked.
   state.yielding = true;
+  return state;
 }

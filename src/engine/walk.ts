@@ -37,9 +37,8 @@ function begin(core: Core, frame: Frame, slug: string): void {
   counts[slug] = n;
   const parent = loop === undefined ? (frame.prefix ?? frame.id) : tickPath(loop.path, loop.tick);
   const path = slug === DAG_STEP ? ROOT : visitPath(parent, step.slug, n);
-  if (core.parking?.paths.has(path) === true) {
+  if (core.parking?.(path, { do: 'visit', frame: frame.id, slug }) === true) {
     counts[slug] = n - 1;
-    core.parking.work.push({ do: 'visit', frame: frame.id, slug });
     return;
   }
   if (!count(core, path, slug)) return;

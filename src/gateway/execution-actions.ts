@@ -2,6 +2,7 @@
 import type { Request, Response, Router } from 'express';
 import { ulid } from 'ulid';
 import { z } from 'zod';
+import { forkRun } from '../client/fork.ts';
 import { retryRun } from '../client/retry.ts';
 import { cancelRun, decide, sendMessage, submit, terminateRun } from '../client/run-actions.ts';
 import { readRun } from '../client/run-read.ts';
@@ -9,10 +10,12 @@ import { isCallbackName } from '../definition/callbacks.ts';
 import { bodyAs, jsonBody } from './body.ts';
 import type { Gateway } from './context.ts';
 import { anyJson, checked, nameText, pathText, queryAs } from './door.ts';
+import { fingerprintOf } from './inline-run.ts';
 import { principalOf } from './principal.ts';
 import { HttpProblem } from './problem.ts';
 import { requestKey } from './request-key.ts';
 import { resource } from './resource.ts';
+import { answerStarted } from './start-answer.ts';
 
 const text = z.string().max(10_000);
 const step = nameText(300).describe('A slug with one open visit, or a path. It may be left out where just one fits.');
@@ -29,6 +32,21 @@ export const submitBody = z.strictObject({ data: anyJson.describe('What is submi
 export const reasonBody = z.strictObject({ reason: text.optional().describe('For readers.') });
 
 export const nothing = z.strictObject({});
+const values = z.record(nameText(200), anyJson);
+export const forkBody = z.strictObject({
+  from: nameText(300).describe('The path of a visit, or the slug of a step that was visited once.'),
+  edits: z
+    .strictObject({
+      input: anyJson.optional().describe('Another input.'),
+      variables: values.optional(),
+      state: values.optional(),
+      outputs: values.optional().describe('By `outputVariable`.'),
+      steps: values.optional().describe('Data of outputs, by the slug of their step.'),
+    })
+    .optional()
+    .describe('What is different: members are set, others stay.'),
+  version: nameText(100).optional().describe('A hash or a number. Default: the definition that the run had.'),
+});
 
 export function executionActionRoutes(router: Router, gateway: Gateway): void {
   const { access } = gateway;
@@ -101,6 +119,23 @@ export function executionActionRoutes(router: Router, gateway: Gateway): void {
       bodyAs(req, nothing);
       const { executionId, status } = await retryRun(access, principalOf(req).organizationId, pathText(req, 'id'));
       res.status(202).json({ executionId, status });
+    },
+  });
+
+  resource(router, '/api/executions/:id/fork', {
+    POST: async (req, res) => {
+      queryAs(req, noQuery);
+      const body = bodyAs(req, forkBody);
+      const { organizationId, id: initiator } = principalOf(req);
+      const id = pathText(req, 'id');
+      const key = requestKey(req);
+      const started = await forkRun(access, organizationId, id, {
+        from: body.from,
+        edits: given(body.edits ?? {}),
+        ...given({ version: body.version, initiator }),
+        ...(key === undefined ? {} : { key: { scope: `fork ${id}`, key, fingerprint: fingerprintOf(body) } }),
+      });
+      answerStarted(res, started);
     },
   });
 

@@ -98,6 +98,10 @@ export const execution = z.object({
   parentId: text.optional(),
   inline: z.boolean().optional(),
   initiator: text.optional(),
+  forkOf: z
+    .object({ executionId: text, path: text })
+    .optional()
+    .describe('Of a fork: which visit of which run it began at.'),
   costs: z
     .array(
       z.object({

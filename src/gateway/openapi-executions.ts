@@ -1,7 +1,7 @@
 /** Operations on runs, for the OpenAPI document. */
 import { approvalListQuery } from './approvals.ts';
 import { anyJson, nameText, pathName } from './door.ts';
-import { approveBody, nothing, reasonBody, submitBody } from './execution-actions.ts';
+import { approveBody, forkBody, nothing, reasonBody, submitBody } from './execution-actions.ts';
 import { runListQuery } from './execution-list.ts';
 import { executionQuery, resultQuery, stepsQuery } from './executions.ts';
 import { inlineRunBody } from './inline-run.ts';
@@ -197,6 +197,33 @@ export const executionOperations: readonly Operation[] = [
     body: { schema: nothing, isOptional: true },
     answers: { 202: { text: 'It goes on.', schema: answers.ended } },
     problems: [...WRITE_PROBLEMS, 'not_found', 'not_failed', 'rolled_back', 'not_retryable', 'payload_too_large'],
+  },
+  {
+    method: 'POST',
+    path: '/api/executions/:id/fork',
+    id: 'forkExecution',
+    tag: 'executions',
+    summary: 'Starts a new run from a visit of one that has ended.',
+    description:
+      'With the outputs, variables and state of that moment, edited; branches beside it that had finished stay finished, and what waited waits anew.',
+    parameters: id,
+    headers: KEY,
+    body: { schema: forkBody },
+    answers: {
+      201: { text: 'Started.', schema: answers.started, headers: LOCATION },
+      200: { text: 'The run that the same request had started.', schema: answers.started, headers: LOCATION },
+    },
+    problems: [
+      ...STARTED,
+      'not_found',
+      'still_open',
+      'no_such_step',
+      'ambiguous_step',
+      'place_gone',
+      'not_retryable',
+      'workflow_not_found',
+      'version_not_found',
+    ],
   },
   {
     method: 'GET',

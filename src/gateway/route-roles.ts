@@ -42,6 +42,7 @@ export const ROUTE_ROLES: { readonly [path: string]: Demands } = {
   '/api/executions/:id/messages/:name': { POST: 'runner' },
   '/api/executions/:id/cancel': { POST: 'runner' },
   '/api/executions/:id/retry': { POST: 'runner' },
+  '/api/executions/:id/fork': { POST: 'editor' },
   // Nothing is rolled back.
   '/api/executions/:id/terminate': { POST: 'editor' },
   '/api/approvals': { GET: 'viewer' },

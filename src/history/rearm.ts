@@ -6,11 +6,10 @@
  * The history is folded twice: first to find where they failed, then without these failures.
  */
 import type { RunError } from '../definition/run.ts';
-import type { Parking } from '../engine/core.ts';
 import { DEADLINE } from '../engine/ending.ts';
-import { openVisit, parkOpen } from '../engine/parking.ts';
+import { openVisit, parkOpen, type Target } from '../engine/parking.ts';
 import type { Event } from '../engine/protocol.ts';
-import type { RunState, Work } from '../engine/state.ts';
+import type { RunState } from '../engine/state.ts';
 import type { Program } from '../steps/program-types.ts';
 import type { FoldOptions } from './fold.ts';
 
@@ -28,7 +27,7 @@ export class NotRetryable extends Error {
 
 export class Rearming {
   /** What begins again, in the end. */
-  readonly parked: Work[] = [];
+  readonly parked: Target[] = [];
   readonly #failed: ReadonlySet<string>;
   readonly #timedOut: boolean;
   /** Place by path, as far as found. */
@@ -64,9 +63,12 @@ export class Rearming {
   /** For the second one. */
   without(runId: string, program: Program): FoldOptions {
     const paths = new Set<string>();
-    const parking: Parking = { paths, work: this.parked };
     return {
-      parking,
+      parking: (path, work) => {
+        if (!paths.has(path)) return false;
+        this.parked.push(work);
+        return true;
+      },
       admits: (state, event, place) => {
         if (this.#timedOut && event.type === 'fired' && event.id === DEADLINE) return false;
         const here = [...this.#places].filter(([, at]) => at === `${runId} ${place}`);

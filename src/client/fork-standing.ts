@@ -1,0 +1,162 @@
+/** How a run stood where a fork begins: its history walked again with that one visit parked. */
+import type { RunError } from '../definition/run.ts';
+import { parkOpen, type Target } from '../engine/parking.ts';
+import type { RunState } from '../engine/state.ts';
+import type { FoldOptions, RunTrace } from '../history/fold.ts';
+import { NotRetryable, Rearming } from '../history/rearm.ts';
+import type { Program } from '../steps/program-types.ts';
+import type { Access } from './access.ts';
+import { ClientError, hasCode } from './errors.ts';
+import { foldWith } from './histories.ts';
+
+export interface Standing {
+  readonly program: Program;
+  readonly state: RunState;
+  /** The visit that the fork begins with. */
+  readonly path: string;
+  readonly target: Target;
+}
+
+/** Of many visits so many are named. */
+const MOST_PATHS = 100;
+
+/**
+ * The state at the end of the run, had the visit not begun: branches beside it have come as far as they came, and those that
+ * failed stand before their failure. Where the end took the visit's place away (a race that another branch won), the state
+ * when it began. `from`: the path of a visit, or a slug that was visited once. `error`: what the run failed with.
+ * @throws ClientError `no_such_step`, `ambiguous_step`, `not_retryable`.
+ */
+export async function standing(
+  access: Access,
+  executionId: string,
+  lastRunId: string,
+  from: string,
+  error: RunError | undefined,
+): Promise<Standing> {
+  const { runs, program } = await visitsOf(access, executionId, lastRunId);
+  const place = placeOf(runs, from);
+  // What a retry did after the visit is another story.
+  const end = runs.findIndex(({ restarted }, n) => n > place.run && restarted);
+  const part = runs.slice(place.run, end < 0 ? runs.length : end).map(({ runId }) => runId);
+  const walk = (options: Pick<Walk, 'runs' | 'error' | 'atOnce'>) =>
+    walked({ access, executionId, program, path: place.path, ...options });
+  const found =
+    (end < 0 && error !== undefined ? await walk({ runs: part, error }) : undefined) ??
+    (await walk({ runs: part })) ??
+    (await walk({ runs: part.slice(0, 1), atOnce: true }));
+  if (found !== undefined) return found;
+  throw new ClientError('not_retryable', `The history of the run does not tell how it stood at ${place.path}.`);
+}
+
+interface VisitedRun {
+  readonly runId: string;
+  readonly restarted: boolean;
+  /** Path → slug of the visits that began in it. */
+  readonly visits: ReadonlyMap<string, string>;
+}
+
+/** What was visited, by run, oldest first; of a history that is partly gone what is left. */
+async function visitsOf(
+  access: Access,
+  executionId: string,
+  lastRunId: string,
+): Promise<{ runs: VisitedRun[]; program: Program }> {
+  const runs: VisitedRun[] = [];
+  let program: Program | undefined;
+  for (let runId: string | undefined = lastRunId; runId !== undefined; ) {
+    const visits = new Map<string, string>();
+    const heard: FoldOptions['heard'] = (line) => {
+      if (line.t === 'begin' && line.stepType !== 'rollback') visits.set(line.path, line.slug);
+    };
+    let trace: RunTrace;
+    try {
+      trace = await foldWith(access, executionId, runId, { heard });
+    } catch (error) {
+      if (runs.length > 0 && hasCode(error, 'not_retryable')) break;
+      throw error;
+    }
+    program ??= trace.program;
+    runs.unshift({ runId, restarted: trace.restarted, visits });
+    runId = trace.continuedFrom;
+  }
+  if (program === undefined)
+    throw new ClientError(
+      'not_retryable',
+      'The definition of this run cannot be walked. Mend it, and start a new run.',
+    );
+  return { runs, program };
+}
+
+/** `run`: the number of that in which the visit began last. */
+function placeOf(runs: readonly VisitedRun[], from: string): { path: string; run: number } {
+  const lastWith = (path: string) => runs.findLastIndex(({ visits }) => visits.has(path));
+  if (lastWith(from) >= 0) return { path: from, run: lastWith(from) };
+  const paths = new Set<string>();
+  for (const { visits } of runs) for (const [path, slug] of visits) if (slug === from) paths.add(path);
+  const [path] = paths;
+  if (path === undefined)
+    throw new ClientError('no_such_step', `The run has no visit '${from}'. Take a path of its steps.`);
+  if (paths.size > 1)
+    throw new ClientError('ambiguous_step', `'${from}' was visited ${paths.size} times; name one visit by its path.`, {
+      details: { paths: [...paths].slice(0, MOST_PATHS) },
+    });
+  return { path, run: lastWith(path) };
+}
+
+interface Walk {
+  readonly access: Access;
+  readonly executionId: string;
+  readonly program: Program;
+  readonly path: string;
+  readonly runs: readonly string[];
+  /** Failures beside the visit are left out too. */
+  readonly error?: RunError;
+  /** Ends where the visit begins. */
+  readonly atOnce?: true;
+}
+
+/** Undefined where the place is gone at the end. */
+async function walked({
+  access,
+  executionId,
+  program,
+  path,
+  runs,
+  error,
+  atOnce,
+}: Walk): Promise<Standing | undefined> {
+  let target: Target | undefined;
+  let state: RunState | undefined;
+  try {
+    const failures = error === undefined ? undefined : new Rearming(error);
+    if (failures !== undefined)
+      for (const runId of runs) await foldWith(access, executionId, runId, failures.search(runId));
+    for (const runId of runs) {
+      const without = failures?.without(runId, program);
+      const trace = await foldWith(access, executionId, runId, {
+        ...(state === undefined ? {} : { from: state }),
+        parking: (at, work) => {
+          if (at !== path) return without?.parking?.(at, work) ?? false;
+          target = work;
+          return true;
+        },
+        admits: (now, event, place) => {
+          // A retry may have begun with it.
+          target ??= parkOpen(program, now, path);
+          if (atOnce === true && target !== undefined) return false;
+          return without?.admits?.(now, event, place) ?? true;
+        },
+      });
+      state = trace.state;
+    }
+    if (state === undefined) return undefined;
+    target ??= parkOpen(program, state, path);
+    const { frames, ending } = state;
+    if (target === undefined || ending !== undefined || frames[target.frame] === undefined) return undefined;
+    state.work.push(...(failures?.parked ?? []).filter(({ frame }) => frames[frame] !== undefined));
+    return { program, state, path, target };
+  } catch (reason) {
+    if (reason instanceof NotRetryable) return undefined;
+    throw reason;
+  }
+}

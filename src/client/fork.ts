@@ -1,0 +1,104 @@
+/**
+ * Fork (design.md §5): a new run that begins at a visit of one that has ended, with what that had come to by then, edited.
+ * The original's history is walked again with that visit parked, so that branches beside it that had finished stay finished.
+ */
+import type { Definition } from '../definition/types.ts';
+import { carry } from '../engine/carry.ts';
+import { type ForkEdits, forkState, forkWork, placeGone } from '../engine/fork.ts';
+import { runInputOf } from '../engine/start.ts';
+import { compile } from '../steps/program.ts';
+import type { Program } from '../steps/program-types.ts';
+import { acceptedInput, acceptedState } from './accepted-input.ts';
+import type { Access } from './access.ts';
+import { ClientError } from './errors.ts';
+import { readArgument, readClosing } from './first-event.ts';
+import { standing } from './fork-standing.ts';
+import { resolveWorkflow } from './resolve-workflow.ts';
+import { describeRun } from './run-read.ts';
+import { type RunStart, type StartedRun, startRun } from './run-start.ts';
+import { isOpen, outcomeOf } from './run-view.ts';
+
+export interface ForkRequest {
+  /** The path of a visit, or the slug of a step that was visited once. */
+  readonly from: string;
+  readonly edits: ForkEdits;
+  /** A hash or a number of the workflow; default: the definition that the original ran. */
+  readonly version?: string;
+  readonly initiator?: string;
+  readonly key?: RunStart['key'];
+}
+
+/**
+ * @throws ClientError `not_found`, `still_open`, `no_such_step`, `ambiguous_step`, `place_gone`, `not_retryable`,
+ * `invalid_input`, and those of startRun.
+ */
+export async function forkRun(
+  access: Access,
+  org: string,
+  executionId: string,
+  request: ForkRequest,
+): Promise<StartedRun> {
+  const description = await describeRun(access, org, executionId);
+  if (isOpen(description.status.name))
+    throw new ClientError('still_open', 'The execution has not ended. Cancel or terminate it, or wait for its end.');
+  const closing = await readClosing(access, executionId, description.runId);
+  const argument = runInputOf(await readArgument<unknown>(access, executionId, description.runId));
+  if (argument === undefined) throw unwalkable();
+  const error = closing?.how === 'failed' ? outcomeOf(closing).error : undefined;
+  const stood = await standing(access, executionId, description.runId, request.from, error);
+  const chosen =
+    request.version === undefined
+      ? { definition: argument.definition, hash: argument.hash }
+      : await resolveWorkflow(access, org, { workflow: argument.definition.slug, version: request.version });
+  const program = request.version === undefined ? stood.program : programOf(chosen.definition);
+  const work = forkWork(stood.program, stood.state, stood.target);
+  const gone = placeGone(program, stood.state, work, request.version === undefined);
+  if (gone !== undefined)
+    throw new ClientError('place_gone', `The run cannot be forked at ${stood.path}: ${gone}. Choose another version.`);
+  const edits = acceptedEdits(program, request.edits);
+  const { genesis } = stood.state;
+  const initiator = request.initiator ?? argument.initiator;
+  return startRun(access, org, {
+    definition: chosen.definition,
+    ...(chosen.hash === undefined ? {} : { hash: chosen.hash }),
+    input: edits.input ?? genesis.input,
+    trigger: argument.trigger ?? { type: 'temporal' },
+    forkOf: { executionId, path: stood.path },
+    carried: (id, gates) =>
+      carry(
+        program,
+        forkState(program, stood.state, work, edits, {
+          executionId: id,
+          at: Date.now(),
+          gates,
+          ...(chosen.hash === undefined ? {} : { hash: chosen.hash }),
+        }),
+      ),
+    ...(argument.inline === undefined ? {} : { inline: argument.inline }),
+    ...(initiator === undefined ? {} : { initiator }),
+    ...(argument.timeoutMs === undefined ? {} : { timeoutMs: argument.timeoutMs }),
+    ...(request.key === undefined ? {} : { key: request.key }),
+  });
+}
+
+function programOf(definition: Definition): Program {
+  const result = compile(definition);
+  if ('program' in result) return result.program;
+  throw unwalkable();
+}
+
+/** @throws ClientError `invalid_input`. */
+function acceptedEdits(program: Program, edits: ForkEdits): ForkEdits {
+  const { definition } = program;
+  const unknown = Object.keys(edits.steps ?? {}).find((slug) => !program.steps.has(slug));
+  if (unknown !== undefined)
+    throw new ClientError('invalid_input', `The edits name a step '${unknown}', which is not in the definition.`);
+  return {
+    ...edits,
+    ...(edits.input === undefined ? {} : { input: acceptedInput(definition, edits.input) }),
+    ...(edits.state === undefined ? {} : { state: acceptedState(definition, edits.state) }),
+  };
+}
+
+const unwalkable = (): ClientError =>
+  new ClientError('not_retryable', 'The definition of this run cannot be walked. Mend it, and start a new run.');
