@@ -9,7 +9,6 @@ export { hook } from './hook.ts';
 export { inbox } from './inbox.ts';
 export { run } from './interpret.ts';
 export { mcpTools } from './mcp-tools.ts';
-export { mcpTools } from './mcp-tools.ts';
 export { organization } from './organization.ts';
 export { trigger } from './trigger.ts';
 export { version } from './version.ts';

@@ -3,7 +3,14 @@ import { WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
 import { type SearchAttributePair, TypedSearchAttributes } from '@temporalio/common';
 import { attributeValue, attributeValues } from '../definition/attributes.ts';
 import type { GateWanted } from '../definition/gate-contract.ts';
-import { RUN_WORKFLOW, type RunInput, type RunMemo, type RunStatus, type RunTrigger } from '../definition/run.ts';
+import {
+  type ForkOrigin,
+  RUN_WORKFLOW,
+  type RunInput,
+  type RunMemo,
+  type RunStatus,
+  type RunTrigger,
+} from '../definition/run.ts';
 import type { Definition } from '../definition/types.ts';
 import type { Json } from '../template/types.ts';
 import type { Access } from './access.ts';
@@ -38,6 +45,9 @@ export interface RunStart {
   readonly key?: { readonly scope: string; readonly key: string; readonly fingerprint: string; readonly name?: string };
   /** A workflow that waits for this run to end. */
   readonly notify?: NonNullable<RunInput['notify']>;
+  readonly forkOf?: ForkOrigin;
+  /** What a fork goes on from, instead of beginning with its input: the state, for an id and the limits it is under. */
+  readonly carried?: (executionId: string, gates: readonly GateWanted[]) => Json;
 }
 
 export interface StartedRun {
@@ -45,9 +55,6 @@ export interface StartedRun {
   readonly status: RunStatus;
   /** False where the key had started it before. */
   readonly created: boolean;
-  readonly forkOf?: ForkOrigin;
-  /** What a fork goes on from, instead of beginning with its input: the state, for an id and the limits it is under. */
-  readonly carried?: (executionId: string, gates: readonly GateWanted[]) => Json;
 }
 
 /** Triggers behind which stands a person or a program, and not a sender of webhooks or a clock. */
@@ -144,7 +151,7 @@ export async function findRecentRun(
   return { executionId, status: statusOf(description.status.name, memo), created: false };
 }
 
-function runInput(org: string, request: RunStart, gates: readonly GateWanted[]): RunInput {
+function runInput(org: string, request: RunStart, executionId: string, gates: readonly GateWanted[]): RunInput {
   return {
     definition: withState(request.definition, request.state),
     // A state holds its input.
@@ -158,6 +165,7 @@ function runInput(org: string, request: RunStart, gates: readonly GateWanted[]):
     ...(request.timeoutMs === undefined ? {} : { timeoutMs: request.timeoutMs }),
     ...(request.notify === undefined ? {} : { notify: request.notify }),
     ...(gates.length === 0 ? {} : { gates }),
+    ...(request.forkOf === undefined ? {} : { forkOf: request.forkOf }),
   };
 }
 
@@ -165,7 +173,6 @@ function runInput(org: string, request: RunStart, gates: readonly GateWanted[]):
 function withState(definition: Definition, state: RunStart['state']): Definition {
   if (state === undefined || Object.keys(state).length === 0) return definition;
   const declared = { ...definition.state };
-    ...(request.forkOf === undefined ? {} : { forkOf: request.forkOf }),
   for (const [key, value] of Object.entries(state)) {
     const field = declared[key];
     if (field !== undefined) declared[key] = { ...field, default: value };
@@ -201,6 +208,7 @@ function memoOf(org: string, request: RunStart, status: RunStatus): Record<strin
     startedAt: new Date().toISOString(),
     ...(request.inline === undefined ? {} : { inline: request.inline }),
     ...(request.initiator === undefined ? {} : { initiator: request.initiator }),
+    ...(request.forkOf === undefined ? {} : { forkOf: request.forkOf }),
   };
   return request.key === undefined ? { ...memo } : { ...memo, [FINGERPRINT]: request.key.fingerprint };
 }
@@ -208,7 +216,6 @@ function memoOf(org: string, request: RunStart, status: RunStatus): Record<strin
 function attributesOf(org: string, request: RunStart, status: RunStatus): SearchAttributePair[] {
   const { definition, trigger } = request;
   const pairs: SearchAttributePair[] = [
-    ...(request.forkOf === undefined ? {} : { forkOf: request.forkOf }),
     { key: searchAttributes.org, value: attributeValue(org) },
     { key: searchAttributes.workflow, value: attributeValue(definition.slug) },
     { key: searchAttributes.status, value: status },

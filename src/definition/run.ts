@@ -105,11 +105,11 @@ export interface RunMemo {
   readonly inline?: boolean;
   readonly initiator?: string;
   readonly parentId?: string;
+  readonly forkOf?: ForkOrigin;
   /** Written at the run's end too, unlike the rest. */
   readonly costs?: readonly Cost[];
 }
 
-  readonly forkOf?: ForkOrigin;
 /** Failure of the workflow `run`: ApplicationFailure of type = code, message, details[0] = RunError. */
 export const CANCELLED_CODE = 'cancelled';
 /** The code of a run that was aborted: its status is `aborted`, although to Temporal it has failed. */

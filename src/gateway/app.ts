@@ -19,7 +19,6 @@ import { inboxRoutes } from './inbox.ts';
 import { keyRoutes } from './keys.ts';
 import { manualRunRoutes } from './manual-run.ts';
 import { mcpServerRoutes } from './mcp-servers.ts';
-import { mcpServerRoutes } from './mcp-servers.ts';
 import { modelRoutes } from './models.ts';
 import { openApiRoutes } from './openapi.ts';
 import { asProblem, HttpProblem, sendProblem } from './problem.ts';
@@ -70,7 +69,6 @@ export function buildApp(
   keyRoutes(app, gateway, keyring);
   auditRoutes(app, gateway);
   modelRoutes(app, gateway);
-  mcpServerRoutes(app, gateway);
   mcpServerRoutes(app, gateway);
   webhookRoutes(app, gateway);
   callbackRoutes(app, gateway);

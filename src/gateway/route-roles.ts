@@ -70,10 +70,6 @@ export const ROUTE_ROLES: { readonly [path: string]: Demands } = {
   '/api/mcp-servers': { GET: 'viewer' },
   '/api/mcp-servers/:name': { GET: 'viewer', PUT: 'admin', DELETE: 'admin' },
   '/api/mcp-servers/:name/tools': { GET: 'viewer' },
-  // A server may be a program that the workers start.
-  '/api/mcp-servers': { GET: 'viewer' },
-  '/api/mcp-servers/:name': { GET: 'viewer', PUT: 'admin', DELETE: 'admin' },
-  '/api/mcp-servers/:name/tools': { GET: 'viewer' },
 };
 
 /** What a route asks for. */
