@@ -3,8 +3,8 @@
  * `temporal` CLI), the workflow `run`, and whoever reads it. JSON only.
  */
 import type { Json } from '../template/types.ts';
-import type { Cost } from './models-contract.ts';
 import type { GateWanted } from './gate-contract.ts';
+import type { Cost } from './models-contract.ts';
 import type { Definition, JsonObject } from './types.ts';
 
 /** The workflow type, and the workflow's one argument: this, or a bare definition (design.md §3). */
@@ -74,6 +74,10 @@ export interface WaitingFor {
   readonly name?: string;
   /** Children: the run that is waited for. */
   readonly executionId?: string;
+  /** Who is asked: `user:ann`, `role:finance`, `group:board`, at most a hundred; absent where nobody is named. */
+  readonly audience?: readonly string[];
+  /** Approvals: persons who may not decide, since they started the run or have voted. */
+  readonly notBy?: readonly string[];
   /** Slots: the workflow id of the gate. */
   readonly gate?: string;
   /** Slots: how many would go on before and with this run, where the gate could be asked; 1 is next. */
@@ -122,7 +126,13 @@ export interface StepSignal {
   readonly key?: string;
   readonly by?: string;
 }
+/** What a person is, as the gateway vouches for it; absent where there are no persons, since there are no keys. */
+export interface Standing {
+  readonly roles: readonly string[];
+  readonly groups: readonly string[];
+}
 export interface DecideSignal extends StepSignal {
+  readonly as?: Standing;
   /** Only for `decide`; `approve` and `reject` say it by their name. */
   readonly decision?: 'approved' | 'rejected';
   readonly comments?: string;
@@ -133,6 +143,7 @@ export interface DecideSignal extends StepSignal {
   readonly reason?: string;
 }
 export interface SubmitSignal extends StepSignal {
+  readonly as?: Standing;
   readonly data?: Json;
 }
 export interface MessageSignal {
@@ -154,6 +165,9 @@ export interface Refusal {
     | 'not_waiting'
     | 'already_decided'
     | 'already_voted'
+    | 'not_an_approver'
+    | 'requester_may_not_approve'
+    | 'not_an_assignee'
     | 'invalid_submission'
     | 'needs_override'
     | 'closed'

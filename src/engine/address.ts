@@ -113,7 +113,10 @@ function refusedByKind(core: Core, target: Target, event: AddressedEvent): Refus
 
 /** What the kind is told of a decision or a submission. */
 export function resumeOf(event: Extract<AddressedEvent, { type: 'decide' | 'submit' }>) {
-  const by = event.by === undefined ? {} : { by: event.by };
+  const by = {
+    ...(event.by === undefined ? {} : { by: event.by }),
+    ...(event.as === undefined ? {} : { as: event.as }),
+  };
   if (event.type === 'submit') return { on: 'submit' as const, data: event.data, ...by, via: event.via };
   return {
     on: 'decision' as const,

@@ -36,3 +36,5 @@ export const MAX_PATH_LENGTH = 200;
 export const MAX_ROLLBACKS = 10_000;
 /** Waits named in the memo and the current details. */
 export const MAX_SHOWN_WAITS = 20;
+/** People named beside a wait. */
+export const MAX_SHOWN_PEOPLE = 100;

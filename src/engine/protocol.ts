@@ -3,7 +3,7 @@
  * in with events: the core reads no clock (E1).
  */
 import type { GateWanted, SlotAnswer } from '../definition/gate-contract.ts';
-import type { Accepted, Refusal, RunError, RunStatus, WaitingFor } from '../definition/run.ts';
+import type { Accepted, Refusal, RunError, RunStatus, Standing, WaitingFor } from '../definition/run.ts';
 import type { JsonObject } from '../definition/types.ts';
 import type { ChildSpec, EffectResult, FailureShape } from '../steps/kind.ts';
 import type { Json, SecretString } from '../template/types.ts';
@@ -28,11 +28,12 @@ export type Event =
         readonly decision: 'approved' | 'rejected';
         readonly comments?: string;
         readonly data?: Json;
+        readonly as?: Standing;
         readonly via: string;
         readonly override?: boolean;
         readonly reason?: string;
       })
-  | (At & Addressed & { readonly type: 'submit'; readonly data: Json; readonly via: string })
+  | (At & Addressed & { readonly type: 'submit'; readonly data: Json; readonly as?: Standing; readonly via: string })
   | (At & Addressed & { readonly type: 'cancelStep' | 'retryStep' | 'skipTimer' })
   | (At & { readonly type: 'pause' | 'resume'; readonly key?: string })
   /** Cancels the whole run. */
@@ -103,6 +104,8 @@ export interface Genesis {
   readonly presets: { readonly [slug: string]: Json };
   readonly trigger: { readonly type: string; readonly id?: string; readonly metadata?: JsonObject };
   readonly hash?: string;
+  /** The person who started it. */
+  readonly initiator?: string;
   readonly parentId?: string;
   readonly depth: number;
   readonly startedAt: number;

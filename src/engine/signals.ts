@@ -4,7 +4,7 @@
  *
  * Signals come from whoever can reach Temporal, by hand too: what has the wrong shape is no event, and nothing here throws.
  */
-import type { RunError } from '../definition/run.ts';
+import type { RunError, Standing } from '../definition/run.ts';
 import type { Json } from '../template/types.ts';
 import type { Addressed, Event } from './protocol.ts';
 
@@ -63,8 +63,9 @@ export function toEvent(name: string, payload: unknown, at: number): Event | und
     case 'submit': {
       const to = addressed(body);
       const via = optional(body, 'via', isString);
-      if (to === undefined || via === undefined) return undefined;
-      return { type: 'submit', at, ...to, data: body['data'] ?? null, via: via.via ?? 'temporal' };
+      const as = optional(body, 'as', isStanding);
+      if (to === undefined || via === undefined || as === undefined) return undefined;
+      return { type: 'submit', at, ...to, data: body['data'] ?? null, ...as, via: via.via ?? 'temporal' };
     }
     case 'message': {
       const called = body['name'];
@@ -104,7 +105,8 @@ function decide(body: Body, decision: 'approved' | 'rejected', at: number): Even
   const via = optional(body, 'via', isString);
   const override = optional(body, 'override', isBoolean);
   const reason = optional(body, 'reason', isString);
-  if (!to || !comments || !via || !override || !reason) return undefined;
+  const as = optional(body, 'as', isStanding);
+  if (!to || !comments || !via || !override || !reason || !as) return undefined;
   const data = body['data'] === undefined ? {} : { data: body['data'] };
   return {
     type: 'decide',
@@ -113,6 +115,7 @@ function decide(body: Body, decision: 'approved' | 'rejected', at: number): Even
     decision,
     ...comments,
     ...data,
+    ...as,
     via: via.via ?? 'temporal',
     ...override,
     ...reason,
@@ -159,6 +162,11 @@ function isString(value: unknown): value is string {
 
 function isBoolean(value: unknown): value is boolean {
   return typeof value === 'boolean';
+}
+
+function isStanding(value: unknown): value is Standing {
+  const isList = (names: unknown) => Array.isArray(names) && names.every(isString);
+  return isObject(value) && isList(value['roles']) && isList(value['groups']);
 }
 
 /** Not by prototype: payloads may come from another realm. Bytes and lists are no objects here. */

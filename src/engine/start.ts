@@ -27,6 +27,7 @@ export function genesisOf(input: RunInput, workflowId: string, startedAt: number
     presets: input.presets ?? {},
     trigger: input.trigger ?? { type: 'temporal' },
     ...(input.hash === undefined ? {} : { hash: input.hash }),
+    ...(input.initiator === undefined ? {} : { initiator: input.initiator }),
     ...(input.parentId === undefined ? {} : { parentId: input.parentId }),
     depth: input.depth ?? 0,
     startedAt,

@@ -1,10 +1,14 @@
 /** What the outside sees of a run without walking it: status, waits, searchable state (design.md §4). */
 import type { RunStatus, WaitingFor } from '../definition/run.ts';
+import type { WaitingSpec } from '../steps/kind.ts';
 import type { Program } from '../steps/program-types.ts';
 import { visits } from './address.ts';
 import { childRunId } from './child-run.ts';
-import { MAX_SHOWN_WAITS } from './limits.ts';
+import { MAX_SHOWN_PEOPLE, MAX_SHOWN_WAITS } from './limits.ts';
 import type { Admission, OpenVisit, RunState } from './state.ts';
+
+/** Others of an audience are what it is about. */
+const PERSON = /^(user|role|group):/;
 
 /** waiting: nothing runs and something is awaited, a sleep included. */
 export function statusOf(state: RunState): RunStatus {
@@ -31,11 +35,18 @@ export function waitingFor(state: RunState): WaitingFor[] {
       ...(waiting.until === undefined ? {} : { until: iso(waiting.until) }),
       ...(waiting.message === undefined ? {} : { message: waiting.message }),
       ...(waiting.name === undefined ? {} : { name: waiting.name }),
+      ...peopleOf(waiting),
       ...childOf(state, visit),
     });
     if (waits.length === MAX_SHOWN_WAITS) break;
   }
   return waits;
+}
+
+/** Who is asked, and who may not answer. */
+function peopleOf({ audience = [], notBy = [] }: WaitingSpec): Pick<WaitingFor, 'audience' | 'notBy'> {
+  const asked = audience.filter((name) => PERSON.test(name)).slice(0, MAX_SHOWN_PEOPLE);
+  return { ...(asked.length === 0 ? {} : { audience: asked }), ...(notBy.length === 0 ? {} : { notBy }) };
 }
 
 /** No step waits, but the whole run: the path is empty. */
@@ -92,7 +103,8 @@ export function shownOf(state: RunState): string {
   let others = 0;
   for (const { visit } of Object.values(state.frames)) {
     if (visit?.waiting === undefined) continue;
-    if (paths.length < MAX_SHOWN_WAITS) paths.push(visit.path);
+    const { revision } = visit.waiting;
+    if (paths.length < MAX_SHOWN_WAITS) paths.push(revision === undefined ? visit.path : `${visit.path} *${revision}`);
     else others += visit.seq + 1;
   }
   return `${status} ${paths.join(' ')}${others === 0 ? '' : ` ${others}`}`;

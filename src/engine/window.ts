@@ -39,8 +39,8 @@ export class Window implements Visit {
   }
 
   get execution(): Visit['execution'] {
-    const { executionId, organizationId, depth } = this.#core.state.genesis;
-    return { id: executionId, organizationId, depth };
+    const { executionId, organizationId, depth, initiator } = this.#core.state.genesis;
+    return { id: executionId, organizationId, depth, ...(initiator === undefined ? {} : { initiator }) };
   }
 
   render(template: Template, locals?: Locals): Json {

@@ -1,6 +1,6 @@
 /**
- * Who is asked, and when the votes decide (language.md §6). Pure counting: roles and groups are resolved by the gateway,
- * which lets only those vote who may; here a vote is a name and a decision.
+ * Who is asked, and when the votes decide (language.md §6). Pure counting: who may vote at all is told by
+ * approval-persons.ts; here a vote is a name and a decision.
  */
 import type { JsonObject } from '../definition/types.ts';
 import type { Json } from '../template/types.ts';
@@ -20,6 +20,8 @@ export type Vote = {
   via: string;
   /** Given by an operator past the approvers' rules. */
   reason?: string;
+  /** Of a person: the names among the approvers that the vote stands for. */
+  for?: string[];
 };
 
 /**
@@ -51,8 +53,8 @@ export function quorumOf(value: Json | undefined, audience: readonly string[]): 
 
 /**
  * The decision that the votes amount to, the last of them being the newest; undefined while it is open.
- * any: the first vote decides, either way. all: everyone named must approve, so one rejection rejects. A number: so many must
- * approve, and it is rejected once too few are left who could; where that is unknown (roles, groups, nobody named), by as many rejections.
+ * any: the first vote decides, either way. all: everyone named must approve (somebody of each role and group), so one rejection
+ * rejects. A number: so many must approve, and it is rejected once too few are left who could; where that is unknown (roles, groups, nobody named), by as many rejections.
  */
 export function verdictOf(votes: readonly Vote[], quorum: Quorum, audience: readonly string[]): Verdict | undefined {
   const approvals = votes.filter((vote) => vote.decision === 'approved').length;
@@ -60,12 +62,19 @@ export function verdictOf(votes: readonly Vote[], quorum: Quorum, audience: read
   if (quorum === 'any') return votes.at(-1)?.decision;
   if (quorum === 'all') {
     if (rejections > 0) return 'rejected';
-    return approvals >= Math.max(1, audience.length) ? 'approved' : undefined;
+    return isCovered(votes, audience) ? 'approved' : undefined;
   }
   if (approvals >= quorum) return 'approved';
   const voters = electorate(audience);
   const isLost = voters === undefined ? rejections >= quorum : voters - rejections < quorum;
   return isLost ? 'rejected' : undefined;
+}
+
+/** Where votes name nobody, they are counted. */
+function isCovered(votes: readonly Vote[], audience: readonly string[]): boolean {
+  if (votes.some((vote) => vote.for === undefined)) return votes.length >= Math.max(1, audience.length);
+  const covered = new Set(votes.flatMap((vote) => vote.for ?? []));
+  return votes.length > 0 && audience.every((name) => covered.has(name));
 }
 
 /** How many may vote, where only users are named. */

@@ -1,4 +1,5 @@
 import type { JsonObject } from '../definition/types.ts';
+import { electorsOf, excludedRequester, notByOf, personOf, standsFor } from './approval-persons.ts';
 import { approvalSchema, ON_REJECT, ON_TIMEOUT, SUBJECT } from './approval-schema.ts';
 import { audienceOf, type Quorum, quorumOf, type Verdict, type Vote, verdictOf, votesOf } from './approval-votes.ts';
 import { instantMs, isoInstant, planDuration } from './duration.ts';
@@ -28,9 +29,9 @@ export const approval: StepKind = {
   description: `The run waits, for days if need be, until those who are asked have decided: through the API, the console, or a signal. One
 decision wins; whoever comes later is told so.
 
-- **Who.** \`approvers\` names users, roles and groups; without it, everyone who may approve at all. The person who started the run
-  may not, unless \`requesterMayApprove\`.
-- **How many.** \`quorum\`: \`any\` (the first vote decides, either way), \`all\` who are named (one rejection rejects), or a number: so many must approve, and it is rejected
+- **Who.** \`approvers\` names users, roles and groups, as API keys name them; without it, everyone who may approve at all. The person who started the run
+  may not, unless \`requesterMayApprove\`: the person, whichever key it was. While there are no keys there are no persons, and anybody decides.
+- **How many.** \`quorum\`: \`any\` (the first vote decides, either way), \`all\` who are named (somebody of each role and group; one rejection rejects), or a number: so many must approve, and it is rejected
   once too few are left who could; where roles or groups are named, and so it is not known who is left, by as many rejections. A vote is not a decision, and nobody votes twice.
 - **How long.** After \`timeout\` the step ends by \`timeout\` (with \`approval_timeout\` if that port is not wired), decides by itself, or asks \`escalateTo\`
   for as long again, of whom any one decides. \`reminders\` bring the request up again.
@@ -107,7 +108,7 @@ recorded as \`via: temporal\`.`,
           .map((ms, i) => ({ suffix: `${REMINDER}${i}]`, at: visit.now + ms(visit) }))
           .filter(({ at }) => until === undefined || at < until);
         if (until !== undefined) timers.push({ at: until });
-        return { ...waitOn(hold), timers };
+        return { ...waitOn({ hold, execution: visit.execution }), timers };
       },
       resume: (visit, event) => resume(visit, event, rules),
       refuse: (visit, event) => refuse(visit, event, rules),
@@ -128,9 +129,10 @@ function resume(visit: Visit, event: Resume, rules: Rules): Outcome {
   if (event.on === 'fired') {
     if (!event.suffix.startsWith(REMINDER)) return timedOut(visit, rules);
     hold['reminded'] = ((hold['reminded'] as number | undefined) ?? 0) + 1;
-    return waitOn(hold);
+    return waitOn(visit);
   }
   if (event.on !== 'decision' || refuse(visit, event, rules) !== undefined) return { do: 'ignore' };
+  const person = personOf(event);
   const vote: Vote = {
     decision: event.decision,
     by: event.by ?? null,
@@ -138,12 +140,15 @@ function resume(visit: Visit, event: Resume, rules: Rules): Outcome {
     at: isoInstant(visit.now),
     via: event.via,
     ...(isOverride(event) ? { reason: event.reason } : {}),
+    ...(person === undefined ? {} : { for: standsFor(audienceIn(hold), person) }),
   };
   const votes = [...votesOf(hold), vote];
   hold['votes'] = votes;
   const verdict =
-    event.via === VIA_SIGNAL ? event.decision : verdictOf(votes, hold['quorum'] as Quorum, audienceIn(hold));
-  return verdict === undefined ? waitOn(hold) : decided(visit, verdict, rules, event);
+    event.via === VIA_SIGNAL
+      ? event.decision
+      : verdictOf(votes, hold['quorum'] as Quorum, person === undefined ? audienceIn(hold) : electorsOf(visit));
+  return verdict === undefined ? waitOn(visit) : decided(visit, verdict, rules, event);
 }
 
 /** Why this decision cannot be taken now; language.md §6. */
@@ -168,6 +173,17 @@ function refuse(
       message: `${event.by ?? 'This caller'} has voted on the step '${visit.slug}' already; a vote stands.`,
     };
   }
+  const person = personOf(event);
+  if (person !== undefined && person.by === excludedRequester(visit))
+    return {
+      code: 'requester_may_not_approve',
+      message: `${person.by} has started this run, and so cannot decide on the step '${visit.slug}'. Ask another approver, or set requesterMayApprove.`,
+    };
+  if (person !== undefined && audienceIn(hold).length > 0 && standsFor(audienceIn(hold), person).length === 0)
+    return {
+      code: 'not_an_approver',
+      message: `The step '${visit.slug}' asks ${audienceIn(hold).join(', ')}, and ${person.by} is none of them.`,
+    };
   if (rules.commentRequired && (event.comments ?? '').trim() === '')
     return {
       code: 'invalid_submission',
@@ -205,7 +221,7 @@ function escalated(visit: Visit, rules: Rules): Outcome {
   hold['audience'] = audienceOf(visit.render(rules.escalateTo), 'escalateTo');
   hold['quorum'] = 'any';
   hold['until'] = until;
-  return { ...waitOn(hold), timers: [{ suffix: ESCALATION, at: until }] };
+  return { ...waitOn(visit), timers: [{ suffix: ESCALATION, at: until }] };
 }
 
 function decided(visit: Visit, verdict: Verdict, rules: Rules, event?: Decision): Outcome {
@@ -234,7 +250,12 @@ function metaOf(hold: JsonObject): JsonObject {
   };
 }
 
-function waitOn(hold: JsonObject): Extract<Outcome, { do: 'hold' }> {
+function waitOn(visit: Pick<Visit, 'hold' | 'execution'>): Extract<Outcome, { do: 'hold' }> {
+  const { hold } = visit;
+  const notBy = notByOf(visit);
+  // What lists show changes with each vote of a person, and when others are asked.
+  const revision =
+    votesOf(hold).filter((vote) => vote.for !== undefined).length + (hold['escalated'] === undefined ? 0 : 1);
   const until = hold['until'] as number | undefined;
   const reminded = hold['reminded'];
   return {
@@ -245,6 +266,8 @@ function waitOn(hold: JsonObject): Extract<Outcome, { do: 'hold' }> {
       message: reminded === undefined ? (hold['message'] as string) : `${hold['message']} (reminder ${reminded})`,
       audience: [...audienceIn(hold), ...resourceIn(hold)],
       ...(until === undefined ? {} : { until }),
+      ...(notBy.length === 0 ? {} : { notBy }),
+      ...(revision === 0 ? {} : { revision }),
     },
   };
 }

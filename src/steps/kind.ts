@@ -6,7 +6,7 @@
  * begin and resume in `hold`, which is plain JSON and survives continue-as-new.
  */
 import type { z } from 'zod';
-import type { Refusal } from '../definition/run.ts';
+import type { Refusal, Standing } from '../definition/run.ts';
 import type { JsonObject, StepDefinition } from '../definition/types.ts';
 import type { Expression } from '../template/expression.ts';
 import type { Template } from '../template/template.ts';
@@ -87,7 +87,13 @@ export interface Visit {
   /** Writes a run variable or a state key at once (kind `set`). Throws StepFailure where the declared type does not fit. */
   assign(target: 'variables' | 'state', name: string, value: Json): void;
   /** The run, for kinds that start other runs. */
-  readonly execution: { readonly id: string; readonly organizationId: string; readonly depth: number };
+  readonly execution: {
+    readonly id: string;
+    readonly organizationId: string;
+    readonly depth: number;
+    /** The person who started it. */
+    readonly initiator?: string;
+  };
 }
 
 export type Resume =
@@ -110,6 +116,8 @@ export interface Decision {
   readonly on: 'decision';
   readonly decision: 'approved' | 'rejected';
   readonly by?: string;
+  /** What that person is; absent where there are no persons. */
+  readonly as?: Standing;
   readonly comments?: string;
   readonly data?: Json;
   readonly via: string;
@@ -120,6 +128,7 @@ export interface Submission {
   readonly on: 'submit';
   readonly data: Json;
   readonly by?: string;
+  readonly as?: Standing;
   readonly via: string;
 }
 
@@ -188,6 +197,10 @@ export interface WaitingSpec {
   readonly name?: string;
   /** For the search attribute SignalboxWaiting: `user:ann`, `role:finance`, `resource:order:7`. */
   readonly audience?: readonly string[];
+  /** Persons who may not decide. */
+  readonly notBy?: readonly string[];
+  /** Another one than before: what is said here has changed, and is to be shown anew. */
+  readonly revision?: number;
 }
 
 export type Outcome =

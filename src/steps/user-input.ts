@@ -1,8 +1,17 @@
 import { z } from 'zod';
 import type { JsonObject } from '../definition/types.ts';
+import { personOf, standsFor } from './approval-persons.ts';
 import { audienceOf } from './approval-votes.ts';
 import { planDuration } from './duration.ts';
-import { type Outcome, StepFailure, type StepKind, type Visit } from './kind.ts';
+import {
+  type Behaviour,
+  type Decision,
+  type Outcome,
+  StepFailure,
+  type StepKind,
+  type Submission,
+  type Visit,
+} from './kind.ts';
 import { misfit, planFormat } from './payload.ts';
 import { isAbsent, optionalText } from './read.ts';
 import { anyValue, duration, nameList, payloadFormat, textTemplate } from './schema.ts';
@@ -26,7 +35,9 @@ After \`timeout\` the step ends by \`timeout\`, with \`default\` as its data. If
     z.strictObject({
       message: textTemplate().optional().describe('What is asked for.'),
       form: payloadFormat().optional().describe('What the data must look like: a payload format.'),
-      assignees: nameList().optional().describe("Who is asked ('ann', 'role:support')."),
+      assignees: nameList()
+        .optional()
+        .describe("Who is asked ('ann', 'role:support'), and nobody else where there are persons."),
       timeout: duration().optional().describe('How long to wait. Default: as long as the run may take.'),
       default: anyValue().optional().describe('The data when nobody answers in time.'),
       description: z.string().optional().describe('For readers.'),
@@ -50,10 +61,34 @@ After \`timeout\` the step ends by \`timeout\`, with \`default\` as its data. If
       return { do: 'end', port: wired ? 'timeout' : 'submitted', data, meta: { submittedBy: null, via: 'timeout' } };
     }
 
+    function refuse(visit: Visit, event: Decision | Submission): ReturnType<NonNullable<Behaviour['refuse']>> {
+      if (event.on !== 'submit')
+        return {
+          code: 'not_waiting',
+          message: `The step '${visit.slug}' waits for data, not for a decision: submit it.`,
+        };
+      const person = personOf(event);
+      const audience = (visit.hold['audience'] as string[] | undefined) ?? [];
+      if (person !== undefined && audience.length > 0 && standsFor(audience, person).length === 0)
+        return {
+          code: 'not_an_assignee',
+          message: `The step '${visit.slug}' asks ${audience.join(', ')}, and ${person.by} is none of them.`,
+        };
+      const problem = misfit(form.of(visit), event.data);
+      return problem === undefined
+        ? undefined
+        : {
+            code: 'invalid_submission',
+            message: `The data does not fit the form of the step '${visit.slug}': ${problem}`,
+          };
+    }
+
     return {
       begin(visit) {
         const wait = timeoutMs?.(visit);
+        const audience = audienceOf(visit.render(assignees), 'assignees');
         const hold: JsonObject = {
+          ...(audience.length === 0 ? {} : { audience }),
           ...form.held(visit),
           ...(otherwise === undefined ? {} : { default: visit.render(otherwise) }),
         };
@@ -64,7 +99,7 @@ After \`timeout\` the step ends by \`timeout\`, with \`default\` as its data. If
           hold,
           waiting: {
             kind: 'input',
-            audience: audienceOf(visit.render(assignees), 'assignees'),
+            audience,
             ...(asked === undefined ? {} : { message: asked }),
             ...(until === undefined ? {} : { until }),
           },
@@ -73,7 +108,7 @@ After \`timeout\` the step ends by \`timeout\`, with \`default\` as its data. If
       },
       resume(visit, event) {
         if (event.on === 'fired') return timedOut(visit);
-        if (event.on !== 'submit' || misfit(form.of(visit), event.data) !== undefined) return { do: 'ignore' };
+        if (event.on !== 'submit' || refuse(visit, event) !== undefined) return { do: 'ignore' };
         return {
           do: 'end',
           port: 'submitted',
@@ -81,20 +116,7 @@ After \`timeout\` the step ends by \`timeout\`, with \`default\` as its data. If
           meta: { submittedBy: event.by ?? null, via: event.via },
         };
       },
-      refuse(visit, event) {
-        if (event.on !== 'submit')
-          return {
-            code: 'not_waiting',
-            message: `The step '${visit.slug}' waits for data, not for a decision: submit it.`,
-          };
-        const problem = misfit(form.of(visit), event.data);
-        return problem === undefined
-          ? undefined
-          : {
-              code: 'invalid_submission',
-              message: `The data does not fit the form of the step '${visit.slug}': ${problem}`,
-            };
-      },
+      refuse,
     };
   },
 };

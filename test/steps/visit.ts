@@ -18,6 +18,8 @@ export interface Given {
   readonly wired?: readonly string[];
   readonly inbox?: readonly { readonly name: string; readonly payload: Json }[];
   readonly stepType?: string;
+  /** The person who started the run. */
+  readonly initiator?: string;
 }
 
 /** A planned step with one visit, as the core would drive it. */
@@ -30,6 +32,7 @@ export class Driven {
   hold: JsonObject = {};
   readonly #roots: JsonObject;
   readonly #wired: readonly string[];
+  readonly #initiator: { readonly initiator?: string };
 
   constructor(kind: StepKind, config: JsonObject, given: Given = {}) {
     const step: StepDefinition = { stepType: given.stepType ?? kind.type, config };
@@ -37,6 +40,7 @@ export class Driven {
     this.#roots = { ...given.roots };
     this.#wired = given.wired ?? kind.ports(step).names;
     this.inbox = [...(given.inbox ?? [])];
+    this.#initiator = given.initiator === undefined ? {} : { initiator: given.initiator };
   }
 
   begin(): Outcome {
@@ -79,7 +83,7 @@ export class Driven {
       now: this.now,
       hold: this.hold,
       branches: [],
-      execution: { id: 'run.default.test.1', organizationId: 'default', depth: 0 },
+      execution: { id: 'run.default.test.1', organizationId: 'default', depth: 0, ...this.#initiator },
       render: (template, locals) => render(template, scope(locals), options).value,
       renderSecret: (template) => render(template, scope(), options),
       evaluate: (expression, locals) => evaluate(expression, scope(locals), options),
