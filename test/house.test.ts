@@ -110,6 +110,13 @@ describe('the house', () => {
     expect(impure).toEqual([]);
   });
 
+  it('keeps nothing in the modules of workflows, which all runs of a worker share', () => {
+    const kept = /^(?:export )?(?:let|var) |^(?:export )?const [^=]*= (?:new (?:Map|Set)(?:<[^;]*>)?\(\)|\[\]|\{\});/m;
+    const shared = ['src/template', 'src/steps', 'src/engine', 'workflows'];
+    const found = sources.filter((file) => shared.includes(roomOf(file)) && kept.test(texts.get(file)!));
+    expect(found).toEqual([]);
+  });
+
   it('lets only the client talk to Temporal from outside', () => {
     const talking = sources
       .filter((file) => /^src\/(gateway|cli)\//.test(file))

@@ -1,6 +1,6 @@
 /** The live state of a run beside the fold of its history, of one moment. */
 import { isDeepStrictEqual } from 'node:util';
-import { QueryNotRegisteredError, type WorkflowHandle } from '@temporalio/client';
+import { isGrpcServiceError, QueryNotRegisteredError, ServiceError, type WorkflowHandle } from '@temporalio/client';
 import { readFoldedState } from '../../src/client/trace.ts';
 import type { TestServer } from '../support/temporal.ts';
 
@@ -26,12 +26,21 @@ export async function oneMoment(
 
 const NOT_NOW = Symbol('not now');
 
-/** A run that is continuing as new at this very moment may not be able to answer; the next one of its chain is. */
+const FAILED_PRECONDITION = 9;
+
+/**
+ * A run that is continuing as new at this very moment may not be able to answer; the next one of its chain is. Neither is
+ * one whose task timed out on a busy machine, until the next try.
+ */
 async function ask(handle: WorkflowHandle, again: boolean): Promise<unknown> {
   try {
     return await handle.query('state');
   } catch (error) {
-    if (again && error instanceof QueryNotRegisteredError) return NOT_NOW;
+    if (again && (error instanceof QueryNotRegisteredError || isBusy(error))) return NOT_NOW;
     throw error;
   }
+}
+
+function isBusy(error: unknown): boolean {
+  return error instanceof ServiceError && isGrpcServiceError(error.cause) && error.cause.code === FAILED_PRECONDITION;
 }

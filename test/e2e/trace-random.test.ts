@@ -12,6 +12,12 @@ import { oneMoment } from './trace-moment.ts';
 const RUNS = Number(process.env['TRACE_RUNS'] ?? 6);
 const SEED = Number(process.env['TRACE_SEED'] ?? 20_260_101);
 
+const UNAVOIDABLE: ReadonlySet<Place['why']> = new Set([
+  'local_activities_together',
+  'local_activity_across_tasks',
+  'task_timed_out',
+]);
+
 const ends: (() => Promise<void>)[] = [];
 afterAll(async () => {
   for (const end of ends.reverse()) await end();
@@ -54,33 +60,33 @@ async function talk(handle: WorkflowHandle): Promise<void> {
   await handle.signal('resume', {}).catch(() => undefined);
 }
 
-/**
- * Known defect: with workers that keep runs in memory, about one run in fifty that is spoken to at random continues as new
- * with a state that a replay of its history does not come to. Looked for with TRACE_RUNS=20; until it is found and mended
- * that half does not hold up everything else.
- */
-const kept: [string, number][] = process.env['TRACE_RUNS'] === undefined ? [] : [['that keep runs in memory', 100]];
-
-it.each([...kept, ['that replay every task', 0] as [string, number]])(
-  'folds random runs to their live state, with workers %s',
-  async (_name, cached) => {
-    const server = await open(cached);
-    const definitions = fc.sample(blocks, { numRuns: RUNS, seed: SEED + cached }).map(definitionOf);
-    const unsure: Place[] = [];
-    await Promise.all(
-      definitions.map(async (definition) => {
-        const handle = await startRun(server, definition);
-        await talk(handle);
-        const { live, folded } = await oneMoment(server, handle);
-        const trace = await readTrace(server, handle.workflowId);
-        const sure = !trace.uncertain;
-        if (!sure) unsure.push(...trace.guesses);
-        if (sure) expect(folded, JSON.stringify(definition)).toEqual(live);
-        expect(new Set(trace.items.map((step) => step.path)).size).toBe(trace.items.length);
-        await handle.terminate().catch(() => undefined);
-      }),
-    );
-    // Local activities side by side, and tasks of a busy machine that timed out under one: nothing else is left open.
-    expect(unsure.filter(({ why }) => why !== 'local_activities_together' && why !== 'task_timed_out')).toEqual([]);
-  },
-);
+it.each([
+  ['that keep runs in memory', 100],
+  ['that replay every task', 0],
+])('folds random runs to their live state, with workers %s', async (_name, cached) => {
+  const server = await open(cached);
+  const definitions = fc.sample(blocks, { numRuns: RUNS, seed: SEED + cached }).map(definitionOf);
+  const unsure: Place[] = [];
+  await Promise.all(
+    definitions.map(async (definition) => {
+      const handle = await startRun(server, definition);
+      await talk(handle);
+      const { live, folded } = await oneMoment(server, handle);
+      const trace = await readTrace(server, handle.workflowId);
+      const sure = !trace.uncertain;
+      if (!sure) unsure.push(...trace.guesses);
+      if (sure) expect(folded, JSON.stringify(definition)).toEqual(live);
+      expect(new Set(trace.items.map((step) => step.path)).size).toBe(trace.items.length);
+      await handle.terminate().catch(() => undefined);
+    }),
+  );
+  // Local activities, and tasks of a busy machine that timed out under one, leave the fold with a guess: nothing else does,
+  // and only a run with such a place may come out otherwise.
+  const guessed = unsure.filter(({ why }) => UNAVOIDABLE.has(why));
+  const unexplained = unsure.filter(
+    (place) =>
+      !UNAVOIDABLE.has(place.why) &&
+      !(place.why === 'carried_state_differs' && guessed.some(({ runId }) => runId === place.runId)),
+  );
+  expect(unexplained).toEqual([]);
+});
