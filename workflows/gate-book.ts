@@ -6,6 +6,7 @@
 import {
   ABANDONED_MS,
   type GateState,
+  type HolderAnswer,
   type Lease,
   type LimitReached,
   MOST_HELD,
@@ -61,12 +62,12 @@ export class Book {
   }
 
   /** What a request would be told now; changes nothing. */
-  weigh({ run, limit, gone = [] }: TakeSlot): Verdict {
+  weigh({ run, limit, seen }: TakeSlot, now: number): Verdict {
     const lease = this.#leases.get(run);
     if (lease !== undefined) return { as: 'granted', since: lease.since };
     const place = this.#queue.get(run);
     if (place !== undefined) return { as: 'waiting', since: place.since };
-    const held = this.#leases.size - gone.filter((one) => this.#leases.has(one)).length;
+    const held = this.#leases.size - this.gone(seen, now).filter((one) => this.#leases.has(one)).length;
     // Those that wait come first.
     return limit - held > this.#queue.size ? { as: 'granted', since: 0 } : { as: 'full' };
   }
@@ -82,10 +83,10 @@ export class Book {
    */
   take(request: TakeSlot, now: number, words: Word[]): Verdict {
     this.#limit = request.limit;
-    this.forget(request.gone ?? []);
+    this.forget(this.gone(request.seen, now));
     this.grant(now, words);
     const { run, group } = request;
-    const verdict = this.weigh({ ...request, gone: [] });
+    const verdict = this.weigh(request, now);
     // A run that is retried under its id goes on with the lease that it was about to give back.
     delete this.#leases.get(run)?.ending;
     if (this.#leases.has(run) || this.#queue.has(run)) return verdict;
@@ -115,6 +116,10 @@ export class Book {
     return lease !== undefined;
   }
 
+  isEnding(run: string): boolean {
+    return this.#leases.get(run)?.ending === true;
+  }
+
   /** Gives free slots to those that are next. */
   grant(now: number, words: Word[]): void {
     while (this.#leases.size < this.#limit && this.#queue.size > 0) {
@@ -134,12 +139,14 @@ export class Book {
     return [...ending, ...others.slice(start), ...others.slice(0, start)].slice(0, most);
   }
 
-  /** Of runs that Temporal does not know: those that had time enough to come to be. */
-  abandoned(missing: readonly string[], now: number): string[] {
-    return missing.filter((run) => {
+  /** Runs that have ended, and of those that Temporal does not know the ones that had time enough to come to be. */
+  gone(seen: HolderAnswer | undefined, now: number): string[] {
+    const { closed = [], missing = [] } = seen ?? {};
+    const isAbandoned = (run: string): boolean => {
       const since = this.#leases.get(run)?.since ?? this.#queue.get(run)?.since ?? now;
       return since + ABANDONED_MS <= now;
-    });
+    };
+    return [...closed, ...missing.filter(isAbandoned)];
   }
 
   /** As they would go on if nothing else came: groups in turns, in each the first come first. */

@@ -39,7 +39,7 @@ const SOON_MS = 1_000;
 const SLOWER = 1.5;
 const LONGEST_PAUSE_MS = 60_000;
 /** While nobody waits. */
-const SELDOM_MS = 600_000;
+const SELDOM_MS = 300_000;
 /** Runs asked about at once. */
 const MOST_ASKED = 200;
 /** How long one question waits for runs that are about to end. */
@@ -95,7 +95,7 @@ export async function gate(start: GateStart): Promise<void> {
   taken.on<TakeSlot, TakeAnswer>(
     'take',
     (request) => {
-      if (book.weigh(request).as !== 'full') return;
+      if (book.weigh(request, Date.now()).as !== 'full') return;
       if (request.overflow === 'reject' || request.overflow === 'cancel-newest') {
         const { limit } = request;
         refuse(
@@ -127,9 +127,10 @@ export async function gate(start: GateStart): Promise<void> {
 
   /** Asks Temporal, and frees what is held by nobody. */
   const look = async (runs: readonly string[], patienceMs: number): Promise<void> => {
-    const { closed, missing } = await describeHolders({ runs, patienceMs });
-    const gone = [...closed, ...book.abandoned(missing, Date.now())];
+    const gone = book.gone(await describeHolders({ runs, patienceMs }), Date.now());
     if (gone.length > 0) changed(() => book.forget(gone));
+    // Others were about to end as well, and may have meanwhile.
+    if (gone.length > 0 && patienceMs > 0) for (const run of runs) if (book.isEnding(run)) leaving.add(run);
   };
 
   while (!isFull(start.historyLimit)) {

@@ -81,7 +81,8 @@ export async function describeHolders(access: Access, { runs, patienceMs }: Hold
         }),
       );
     }
-    if (Date.now() >= until) break;
+    // Whoever waits for a slot need not wait for the slowest.
+    if (closed.length > 0 || Date.now() >= until) break;
     asked = open;
     if (asked.length > 0) await delay(LOOK_MS);
   }
@@ -112,18 +113,17 @@ export function gateActivitiesOver(over: Access): GateActivities {
 async function takeSlot(access: Access, org: string, run: string, wanted: GateWanted): Promise<SlotAnswer> {
   const { gate } = wanted;
   try {
-    return { gate, ...(await take(access, org, run, wanted, [])) };
+    return { gate, ...(await take(access, org, run, wanted)) };
   } catch (error) {
     if (!hasCode(error, 'limit_reached')) return refused(gate, error);
     const { holders } = error.details as unknown as LimitReached;
     // A run that has ended may still stand in the books.
-    const gone = await seen(ended, access, gate, SEEN_MS, async () => {
-      const { closed } = await describeHolders(access, { runs: holders, patienceMs: 0 });
-      return closed;
-    });
-    if (gone.length === 0) return overflowed(wanted, error);
+    const found = await seen(ended, access, gate, SEEN_MS, () =>
+      describeHolders(access, { runs: holders, patienceMs: 0 }),
+    );
+    if (found.closed.length + found.missing.length === 0) return overflowed(wanted, error);
     try {
-      return { gate, ...(await take(access, org, run, wanted, gone)) };
+      return { gate, ...(await take(access, org, run, wanted, found)) };
     } catch (again) {
       return hasCode(again, 'limit_reached') ? overflowed(wanted, again) : refused(gate, again);
     }
@@ -135,7 +135,7 @@ function take(
   org: string,
   run: string,
   { gate, scope, limit, overflow, evict, group }: GateWanted,
-  gone: readonly string[],
+  found?: HolderAnswer,
 ): Promise<TakeAnswer> {
   const start: GateStart = { organizationId: org, historyLimit: access.historyLimit, scope };
   const actor = { workflowId: gate, workflowType: GATE_WORKFLOW, start };
@@ -144,7 +144,7 @@ function take(
     limit,
     overflow,
     group,
-    gone,
+    ...(found === undefined ? {} : { seen: found }),
     ...(evict === undefined ? {} : { evict }),
   });
 }
@@ -170,7 +170,7 @@ async function orderOf(access: Access, gate: string): Promise<QueueOrder> {
 
 type Seen<T> = WeakMap<Access, Map<string, { readonly at: number; readonly what: Promise<T> }>>;
 const orders: Seen<QueueOrder> = new WeakMap();
-const ended: Seen<readonly string[]> = new WeakMap();
+const ended: Seen<HolderAnswer> = new WeakMap();
 /** Gates remembered before the oldest are forgotten. */
 const MOST_SEEN = 1_000;
 

@@ -40,8 +40,8 @@ export interface TakeSlot {
   readonly overflow: Overflow;
   readonly evict?: 'cancel' | 'abort';
   readonly group: string;
-  /** Holders that the asker has seen closed: their leases are free. */
-  readonly gone?: readonly string[];
+  /** What the asker has seen of the holders: leases of those that are closed are free, and of those that never came to be. */
+  readonly seen?: HolderAnswer;
 }
 
 export type TakeAnswer = { readonly as: 'granted' } | { readonly as: 'waiting'; readonly since: string };
@@ -114,7 +114,7 @@ export interface SlotAnswers {
 /** The activity `describeHolders`: which of the runs are closed, and which Temporal does not know. */
 export interface HolderQuestion {
   readonly runs: readonly string[];
-  /** How long to wait for those that are about to end. */
+  /** How long to wait for the first of those that are about to end. */
   readonly patienceMs: number;
 }
 export interface HolderAnswer {
@@ -133,4 +133,4 @@ export const MOST_HELD = 8_000;
 export const MOST_ORDERED = 1_000;
 export const MOST_HOLDERS_SHOWN = 50;
 /** A lease of a run that does not exist is taken back after this: a start takes 10 seconds at most. */
-export const ABANDONED_MS = 60_000;
+export const ABANDONED_MS = 30_000;

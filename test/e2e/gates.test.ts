@@ -63,11 +63,8 @@ describe('a limit that queues', () => {
     const second = await started(slug);
     await waitsFor(second, 'slot');
     const third = await started(slug);
-    const waiting = await waitsFor(third, 'slot');
-    expect(waiting.body).toMatchObject({
-      status: 'pending',
-      waitingFor: [{ kind: 'slot', name: 'workflow', position: 2 }],
-    });
+    const waiting = await gateway.until(`/api/executions/${third}`, ({ body }) => body.waitingFor[0]?.position === 2);
+    expect(waiting.body).toMatchObject({ status: 'pending', waitingFor: [{ kind: 'slot', name: 'workflow' }] });
     await approve(first);
     await waitsFor(second, 'approval');
     const next = await gateway.until(`/api/executions/${third}`, ({ body }) => body.waitingFor[0].position === 1);

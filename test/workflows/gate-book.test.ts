@@ -1,0 +1,143 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { ABANDONED_MS, type TakeSlot } from '../../src/definition/gate-contract.ts';
+import { Book, type Word } from '../../workflows/gate-book.ts';
+
+const T0 = 1_000_000;
+
+/** A book with one limit, as its runs and the gate use it. */
+function desk(limit: number, overflow: TakeSlot['overflow'] = 'queue') {
+  const book = new Book();
+  const words: Word[] = [];
+  const request = (run: string, more: Partial<TakeSlot> = {}): TakeSlot => ({
+    key: run,
+    run,
+    limit,
+    overflow,
+    group: '',
+    ...more,
+  });
+  return {
+    book,
+    words,
+    take: (run: string, more: Partial<TakeSlot> = {}, now = T0) => book.take(request(run, more), now, words).as,
+    weigh: (run: string, more: Partial<TakeSlot> = {}, now = T0) => book.weigh(request(run, more), now).as,
+    end: (...runs: string[]) => {
+      book.forget(runs);
+      book.grant(T0, words);
+    },
+    granted: () => words.flatMap((word) => (word.say === 'granted' ? [word.run] : [])),
+  };
+}
+
+describe('the books of a gate', () => {
+  it('give leases up to the limit, then places, and grant in the order of arrival', () => {
+    const { take, end, granted, book } = desk(2);
+    expect(['a', 'b', 'c', 'd'].map((run) => take(run))).toEqual(['granted', 'granted', 'waiting', 'waiting']);
+    expect(book.order()).toEqual(['c', 'd']);
+    end('b');
+    expect(granted()).toEqual(['c']);
+  });
+
+  it('answer the same run the same', () => {
+    const { take, book } = desk(1);
+    take('a');
+    take('b');
+    expect([take('a'), take('b'), book.active, book.waiting]).toEqual(['granted', 'waiting', 1, 1]);
+  });
+
+  it('count a run that is leaving until it has ended', () => {
+    const { take, book, end, granted } = desk(1);
+    take('a');
+    take('b');
+    expect(book.leaving('a')).toBe(true);
+    expect(granted()).toEqual([]);
+    expect(book.holders(10)).toEqual(['a', 'b']);
+    end('a');
+    expect(granted()).toEqual(['b']);
+  });
+
+  it('let groups take turns', () => {
+    const { take, end, book, granted } = desk(1);
+    take('x', { group: 'a' });
+    for (const run of ['a1', 'a2', 'a3']) take(run, { group: 'a' });
+    take('b1', { group: 'b' });
+    take('c1', { group: 'c' });
+    expect(book.order()).toEqual(['b1', 'c1', 'a1', 'a2', 'a3']);
+    end('x');
+    take('b2', { group: 'b' });
+    for (const run of ['b1', 'c1', 'a1', 'b2', 'a2']) end(run);
+    expect(granted()).toEqual(['b1', 'c1', 'a1', 'b2', 'a2', 'a3']);
+  });
+
+  it('end the oldest, waiting or going, so that only the newest go on', () => {
+    const { take, words, end } = desk(1, 'cancel-oldest');
+    take('a');
+    take('b', { evict: 'abort' });
+    take('c');
+    expect(words).toEqual([
+      { say: 'end', run: 'a', how: 'abort' },
+      { say: 'end', run: 'b', how: 'cancel' },
+    ]);
+    end('a');
+    expect(words.at(-1)).toEqual({ say: 'granted', run: 'c' });
+  });
+
+  it('take a lease back that nobody came for, when it has had its time', () => {
+    const { take, weigh } = desk(1, 'reject');
+    take('never');
+    const seen = { closed: [], missing: ['never'] };
+    expect(weigh('a', { seen }, T0 + ABANDONED_MS - 1)).toBe('full');
+    expect(weigh('a', { seen }, T0 + ABANDONED_MS)).toBe('granted');
+  });
+
+  it('follow a limit that changes', () => {
+    const { take, granted, book } = desk(1);
+    for (const run of ['a', 'b', 'c']) take(run);
+    take('d', { limit: 3 });
+    expect([granted(), book.active, book.waiting]).toEqual([['b', 'c'], 3, 1]);
+    take('e', { limit: 1 });
+    expect(book.active).toBe(3);
+  });
+
+  it('come through continue-as-new as they were', () => {
+    const { take, book } = desk(1);
+    for (const [n, run] of ['a', 'b', 'c', 'd'].entries()) take(run, { group: String(n % 2) });
+    const restored = new Book(JSON.parse(JSON.stringify(book.carried())));
+    expect(restored.order()).toEqual(book.order());
+    expect(restored.carried()).toEqual(book.carried());
+  });
+
+  it('are never over the limit and forget nobody, whatever comes', () => {
+    const step = fc.oneof(
+      fc.record({ take: fc.nat(30), group: fc.constantFrom('a', 'b', 'c') }),
+      fc.record({ leaving: fc.nat(30) }),
+      fc.record({ end: fc.nat(30) }),
+    );
+    fc.assert(
+      fc.property(fc.integer({ min: 1, max: 4 }), fc.array(step, { maxLength: 120 }), (limit, steps) => {
+        const { take, book, end, granted } = desk(limit);
+        const known = new Set<string>();
+        for (const one of steps) {
+          if ('take' in one) {
+            take(`r${one.take}`, { group: one.group });
+            known.add(`r${one.take}`);
+          } else if ('leaving' in one) {
+            if (!book.leaving(`r${one.leaving}`)) known.delete(`r${one.leaving}`);
+          } else {
+            end(`r${one.end}`);
+            known.delete(`r${one.end}`);
+          }
+          expect(book.active).toBeLessThanOrEqual(limit);
+          expect(book.waiting === 0 || book.active === limit).toBe(true);
+        }
+        expect(book.active + book.waiting).toBe(known.size);
+        // Whoever waits goes on when the others end.
+        const waiting = book.order();
+        for (let rest = book.holders(1_000); rest.length > 0; rest = book.holders(1_000)) end(rest[0]!);
+        expect(granted()).toEqual(expect.arrayContaining(waiting));
+      }),
+      { numRuns: 300 },
+    );
+  });
+});
