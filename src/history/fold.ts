@@ -8,12 +8,15 @@
  * - a local activity beside a task that began for nothing else: its end may have been seen in that one, later than it says;
  * - an update behind a task without commands, after a worker without the run's cache took over (same place).
  */
+import type { RunInput } from '../definition/run.ts';
 import type { Definition } from '../definition/types.ts';
+import { SLOTS, slotEvents } from '../engine/admission.ts';
 import { advance, genesis } from '../engine/advance.ts';
 import { carry, restore } from '../engine/carry.ts';
 import { type FailureCause, failureOfCause } from '../engine/causes.ts';
 import { CHILDREN, childEvents, childRunId } from '../engine/child-run.ts';
-import type { Event } from '../engine/protocol.ts';
+import type { Parking } from '../engine/core.ts';
+import type { Event, TraceEvent } from '../engine/protocol.ts';
 import { toEvent, updateToEvent } from '../engine/signals.ts';
 import { genesisOf, runInputOf } from '../engine/start.ts';
 import type { OpenVisit, RunState } from '../engine/state.ts';
@@ -61,7 +64,10 @@ export interface RunTrace {
   readonly inherited: readonly Inherited[];
   readonly guesses: readonly Guess[];
   readonly closed: Closed | undefined;
+  /** The run before: it was continued as new, or is retried by this one. */
   readonly continuedFrom: string | undefined;
+  /** It began with a carried state, but not by continue-as-new: a retry or a fork. What was open is open anew, as rows of its own. */
+  readonly restarted: boolean;
 }
 
 export type Inherited = Pick<TraceRow, 'path' | 'stepSlug' | 'stepType' | 'startedAt'>;
@@ -71,6 +77,19 @@ export interface PendingAttempt {
   readonly activityId: string;
   readonly attempt: number;
 }
+
+/** How a history is folded otherwise than to its trace. */
+export interface FoldOptions {
+  /** Told every line of the trace, and at which place of the run's history it was written. */
+  readonly heard?: (line: TraceEvent, place: string) => void;
+  /** Asked before the core takes an event of that place; false leaves the event out. */
+  readonly admits?: (state: RunState, event: Event, place: string) => boolean;
+  readonly parking?: Parking;
+  /** Goes on from here, instead of from what the run carried. */
+  readonly from?: RunState;
+}
+
+type Begun = Extract<HistoryEvent, { type: 'workflowStarted' }>;
 
 const ALL_ROWS: RowWindow = { from: 0, to: Number.POSITIVE_INFINITY };
 
@@ -99,10 +118,18 @@ export class Fold {
   #afterSilent = false;
   /** The group before had ends of local activities. */
   #afterLocal = false;
+  #restarted = false;
+  readonly #options: FoldOptions;
 
-  constructor(workflowId: string, window: RowWindow = ALL_ROWS) {
+  constructor(workflowId: string, window: RowWindow = ALL_ROWS, options: FoldOptions = {}) {
     this.#workflowId = workflowId;
     this.#rows = new Rows(window);
+    this.#options = options;
+  }
+
+  /** As far as the history has been folded. */
+  get state(): RunState | undefined {
+    return this.#state;
   }
 
   push(event: HistoryEvent): void {
@@ -110,9 +137,14 @@ export class Fold {
     if (group !== undefined) this.#take(group);
   }
 
-  finish(pending: readonly PendingAttempt[] = []): RunTrace {
+  /** Takes what has come as complete. What a task issued stands in one piece: between pages of history this is safe. */
+  settle(): void {
     const last = this.#grouping.finish();
     if (last !== undefined) this.#take(last);
+  }
+
+  finish(pending: readonly PendingAttempt[] = []): RunTrace {
+    this.settle();
     this.#takeOver();
     const closed = this.#grouping.closed;
     for (const { activityId, attempt } of pending) {
@@ -133,6 +165,7 @@ export class Fold {
       guesses: this.#guesses,
       closed,
       continuedFrom: this.#continuedFrom,
+      restarted: this.#restarted,
     };
   }
 
@@ -156,9 +189,8 @@ export class Fold {
     const event = this.#grouping.waiting;
     const input = runInputOf(event?.argument);
     if (event === undefined || input?.carried === undefined) return;
-    this.#continuedFrom = event.continuedFrom;
     this.#program = compileQuietly(input.definition);
-    if (this.#program !== undefined) this.#resume(input.carried, this.#program, event.id);
+    if (this.#program !== undefined) this.#resume({ ...input, carried: input.carried }, this.#program, event);
   }
 
   #commandOf(event: Group['issued'][number]): string | undefined {
@@ -172,33 +204,44 @@ export class Fold {
     }
   }
 
-  #begin(event: Extract<HistoryEvent, { type: 'workflowStarted' }>, at: number): void {
-    this.#continuedFrom = event.continuedFrom;
+  #begin(event: Begun, at: number): void {
     const input = runInputOf(event.argument);
     if (input === undefined) return;
     const compiled = compileQuietly(input.definition);
     if (compiled === undefined) return;
     this.#program = compiled;
     if (input.carried !== undefined) {
-      this.#resume(input.carried, compiled, event.id);
+      this.#resume({ ...input, carried: input.carried }, compiled, event);
       return;
     }
     this.#state = genesis(compiled, genesisOf(input, this.#workflowId, event.time));
-    this.#apply({ type: 'started', at });
+    this.#apply({ type: 'started', at }, event.id);
   }
 
   /** A state of another interpreter's version cannot be read; such a run has failed. */
-  #resume(carried: Json, program: Program, eventId: number): void {
+  #resume(input: RunInput & { carried: Json }, program: Program, event: Begun): void {
+    this.#continuedFrom = event.continuedFrom ?? input.retryOf?.runId;
+    this.#restarted = event.continuedFrom === undefined;
     try {
-      const state = restore(carried);
-      this.#state = state;
-      this.#inherited = openRows(state, program);
-      for (const [id, open] of Object.entries(state.open)) {
-        if (open.type === 'child') this.#children.set(childRunId(state.genesis, id, open.child.workflow), id);
-      }
+      this.#state = this.#options.from ?? restore(input.carried);
     } catch {
-      this.#guess(eventId, 'not_walkable');
+      this.#guess(event.id, 'not_walkable');
+      return;
     }
+    const state = this.#state;
+    const open = openRows(state, program);
+    if (this.#restarted) for (const row of open) this.#reopen(state, row, event);
+    else this.#inherited = open;
+    for (const [id, command] of Object.entries(state.open)) {
+      if (command.type === 'child') this.#children.set(childRunId(state.genesis, id, command.child.workflow), id);
+    }
+  }
+
+  /** After a retry a visit has a row in both parts. */
+  #reopen(state: RunState, { path, stepSlug, stepType }: Inherited, { id, time }: Begun): void {
+    this.#tell({ t: 'begin', path, slug: stepSlug, stepType, at: time }, `${id}/`);
+    const command = state.open[path];
+    if (command?.type === 'run') this.#tell({ t: 'input', path, input: command.command.config }, `${id}/`);
   }
 
   #request(request: Request, at: number): void {
@@ -206,13 +249,13 @@ export class Fold {
       request.type === 'signal'
         ? toEvent(request.name, request.payload, at)
         : updateToEvent(request.name ?? '', request.payload, at);
-    if (event !== undefined) this.#apply(event);
+    if (event !== undefined) this.#apply(event, request.id);
   }
 
   #answer(answer: Answered, at: number): void {
     switch (answer.type) {
       case 'cancelRequested':
-        this.#apply({ type: 'cancel', at });
+        this.#apply({ type: 'cancel', at }, answer.id);
         return;
       case 'activityStarted':
         this.#starts.set(answer.scheduledId, { attempt: answer.attempt, at: answer.time });
@@ -220,12 +263,12 @@ export class Fold {
       case 'timerFired': {
         const id = this.#answered(answer.startedId);
         // The shell has timers of its own, which the core hears nothing of.
-        if (id !== undefined && this.#isOpen(id)) this.#apply({ type: 'fired', at, id });
+        if (id !== undefined && this.#isOpen(id)) this.#apply({ type: 'fired', at, id }, answer.id);
         return;
       }
       case 'childStarted': {
         const id = this.#answered(answer.initiatedId);
-        if (id !== undefined) this.#apply({ type: 'childStarted', at, id });
+        if (id !== undefined) this.#apply({ type: 'childStarted', at, id }, answer.id);
         return;
       }
       case 'activityCompleted':
@@ -235,19 +278,21 @@ export class Fold {
         const id = this.#answered(answer.scheduledId);
         if (id === undefined) return;
         if (id === YIELD) {
-          this.#apply({ type: 'continue', at });
+          this.#apply({ type: 'continue', at }, answer.id);
           return;
         }
         const before = this.#tries.get(id) ?? 0;
         this.#tries.delete(id);
         const failed = answer.type === 'activityFailed';
-        if (id === YIELD) this.#apply({ type: 'continue', at });
         if (id === CHILDREN && !failed) {
-          for (const event of childEvents(answeredData(answer.result), at)) this.#apply(event);
+          for (const event of childEvents(answeredData(answer.result), at)) this.#apply(event, answer.id);
         }
-        if (id === YIELD || id === CHILDREN) return;
+        if (id === SLOTS && !failed) {
+          for (const event of slotEvents(answer.result, at)) this.#apply(event, answer.id);
+        }
+        if (id === CHILDREN || id === SLOTS) return;
         const event = ended(id, at, failed ? answer.cause : undefined, failed ? undefined : answer.result);
-        this.#applyEnd(event, {
+        this.#applyEnd(event, answer.id, {
           attempts: before + (start?.attempt ?? 1),
           startedAt: start?.at,
           completedAt: answer.time,
@@ -277,7 +322,7 @@ export class Fold {
       }
       const at = Math.max(this.#state?.now ?? 0, group.at, marker.completedAt ?? 0);
       if (id === YIELD) {
-        this.#apply({ type: 'continue', at });
+        this.#apply({ type: 'continue', at }, marker.id);
         return;
       }
       // It was cancelled meanwhile: the shell drops its answer, and so does not look at its clock either.
@@ -287,7 +332,7 @@ export class Fold {
       }
       const completedAt = marker.completedAt ?? at;
       const tried = { attempts: attempt, startedAt: marker.scheduledAt, completedAt };
-      this.#applyEnd(ended(id, at, marker.cause, marker.result), tried);
+      this.#applyEnd(ended(id, at, marker.cause, marker.result), marker.id, tried);
     });
   }
 
@@ -301,6 +346,7 @@ export class Fold {
 
   #applyEnd(
     event: Event & { id: string },
+    eventId: number,
     tried: { attempts: number; startedAt: number | undefined; completedAt: number },
   ): void {
     const path = this.#rowOf(event.id);
@@ -310,7 +356,7 @@ export class Fold {
       this.#rows.tried(effort);
       this.#rows.during(effort);
     }
-    this.#apply(event);
+    this.#apply(event, eventId);
     this.#rows.during(undefined);
   }
 
@@ -321,13 +367,22 @@ export class Fold {
     return command !== undefined && 'path' in command ? command.path : undefined;
   }
 
-  #apply(event: Event): void {
+  /** `eventId`: the event of history that says so. */
+  #apply(event: Event, eventId: number): void {
     const { program, state } = { program: this.#program, state: this.#state };
     if (program === undefined || state === undefined) return;
-    for (const command of advance(program, state, event, this.#rows.take)) {
+    const place = `${eventId}/${'id' in event ? event.id : ''}`;
+    const { admits, parking } = this.#options;
+    if (admits?.(state, event, place) === false) return;
+    for (const command of advance(program, state, event, (line) => this.#tell(line, place), parking)) {
       if (command.type === 'cancel') this.#opened.delete(command.id);
       else if (command.type === 'child') this.#children.set(command.executionId, command.id);
     }
+  }
+
+  #tell(line: TraceEvent, place: string): void {
+    this.#rows.take(line);
+    this.#options.heard?.(line, place);
   }
 
   #doubt(group: Group): void {
@@ -355,7 +410,10 @@ export class Fold {
       return;
     }
     const fits = ENDINGS[closed.how];
-    if (fits !== undefined && state.ending?.status !== fits) this.#guess(closed.id, 'ended_otherwise');
+    // A run that was aborted closes as one that failed.
+    const { status } = state.ending ?? {};
+    if (fits !== undefined && (status === 'aborted' ? 'failed' : status) !== fits)
+      this.#guess(closed.id, 'ended_otherwise');
   }
 
   #guess(eventId: number, why: Guess['why']): void {
