@@ -8,6 +8,7 @@ import {
   RUN_WORKFLOW,
   type RunInput,
   type RunMemo,
+  type RunOrigin,
   type RunStatus,
   type RunTrigger,
 } from '../definition/run.ts';
@@ -45,6 +46,7 @@ export interface RunStart {
   readonly key?: { readonly scope: string; readonly key: string; readonly fingerprint: string; readonly name?: string };
   /** A workflow that waits for this run to end. */
   readonly notify?: NonNullable<RunInput['notify']>;
+  readonly origin?: RunOrigin;
   readonly forkOf?: ForkOrigin;
   /** What a fork goes on from, instead of beginning with its input: the state, for an id and the limits it is under. */
   readonly carried?: (executionId: string, gates: readonly GateWanted[]) => Json;
@@ -209,6 +211,7 @@ function memoOf(org: string, request: RunStart, status: RunStatus): Record<strin
     ...(request.inline === undefined ? {} : { inline: request.inline }),
     ...(request.initiator === undefined ? {} : { initiator: request.initiator }),
     ...(request.forkOf === undefined ? {} : { forkOf: request.forkOf }),
+    ...(request.origin === undefined ? {} : { origin: request.origin }),
   };
   return request.key === undefined ? { ...memo } : { ...memo, [FINGERPRINT]: request.key.fingerprint };
 }
@@ -223,7 +226,17 @@ function attributesOf(org: string, request: RunStart, status: RunStatus): Search
     { key: searchAttributes.started, value: new Date() },
   ];
   if (trigger.id !== undefined) pairs.push({ key: searchAttributes.trigger, value: attributeValue(trigger.id) });
+  const { conversationId, channel, employeeId = employeeOf(definition) } = request.origin ?? {};
+  const said = [
+    [searchAttributes.conversation, conversationId],
+    [searchAttributes.channel, channel],
+    [searchAttributes.employee, employeeId],
+  ] as const;
+  for (const [key, value] of said) if (value !== undefined) pairs.push({ key, value: attributeValue(value) });
   const tags = attributeValues(definition.tags ?? []);
   if (tags.length > 0) pairs.push({ key: searchAttributes.tags, value: tags });
   return pairs;
 }
+
+/** An employee's workflow runs in its name (document 004). */
+const employeeOf = ({ type, slug }: Definition): string | undefined => (type === 'employee' ? slug : undefined);

@@ -47,6 +47,16 @@ export interface RunInput {
   readonly forkOf?: ForkOrigin;
 }
 
+/** What document 004 tells of a run beside its trigger: for lists, which can be searched by the first three. */
+export interface RunOrigin {
+  readonly conversationId?: string;
+  readonly channel?: string;
+  readonly employeeId?: string;
+  readonly conversationTitle?: string;
+  readonly triggerUrl?: string;
+  readonly debounceKey?: string;
+}
+
 export interface ForkOrigin {
   readonly executionId: string;
   readonly path: string;
@@ -110,6 +120,7 @@ export interface RunMemo {
   readonly initiator?: string;
   readonly parentId?: string;
   readonly forkOf?: ForkOrigin;
+  readonly origin?: RunOrigin;
   /** Written at the run's end too, unlike the rest. */
   readonly costs?: readonly Cost[];
 }
