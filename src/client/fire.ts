@@ -1,4 +1,5 @@
 /** What the workflow `fire` does outside: a run for each tick of a schedule, whatever is restarted in between (design.md §4). */
+import { tickOf } from '../definition/cron.ts';
 import type { EndFired, FireActivities, FireResult, FireSchedule, IsFiredOpen } from '../definition/fire-contract.ts';
 import type { Access } from './access.ts';
 import { describe } from './actor-calls.ts';
@@ -25,7 +26,9 @@ async function fireSchedule(access: Access, request: FireSchedule): Promise<Fire
     return { refused: { code: 'not_found', message: `There is no schedule ${triggerId}.` } };
   }
   const body = { scheduledTime: time };
-  const key = `${triggerId} ${time}`;
+  const { cron, timezone } = view.trigger.config ?? {};
+  const tick = tickOf(String(cron), typeof timezone === 'string' ? timezone : 'UTC', time);
+  const key = `${triggerId} ${tick}`;
   try {
     const started = await fireTrigger(
       access,
@@ -34,7 +37,7 @@ async function fireSchedule(access: Access, request: FireSchedule): Promise<Fire
       { body, query: {}, headers: {}, params: {}, now: Date.parse(time) },
       {
         trigger: { type: 'schedule', metadata: body },
-        key: { scope: 'schedule', key, fingerprint: key, name: tickName(triggerId, time) },
+        key: { scope: 'schedule', key, fingerprint: key, name: tickName(triggerId, tick) },
         ...(notify === undefined ? {} : { notify: { workflowId: notify, path: triggerId } }),
       },
     );

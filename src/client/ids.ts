@@ -31,9 +31,8 @@ export const keyedRunId = (org: string, slug: string, scope: string, key: string
 /** The id of the one run that has a name in its workflow. */
 export const namedRunId = (org: string, slug: string, name: string): string =>
   `run.${idPart(org)}.${idPart(slug)}.${name}`;
-/** The name of the run of a schedule's tick; `time` is ISO 8601. */
-export const tickName = (trigger: string, time: string): string =>
-  `tick-${shortHash(trigger)}-${time.replace(/\.\d+Z$/, 'Z').replace(/[-:]/g, '')}`;
+/** The name of the run of a schedule's tick; `tick` is as tickOf makes it. */
+export const tickName = (trigger: string, tick: string): string => `tick-${shortHash(trigger)}-${tick}`;
 
 /** Whether the id is of a run of that organization as the gateway starts them. Runs started by hand have ids of any shape. */
 export const isRunIdOf = (org: string, id: string): boolean => id.startsWith(`run.${idPart(org)}.`);

@@ -5,6 +5,7 @@
 import { FIRED_SIGNAL, type Firing } from '../definition/trigger-contract.ts';
 import type { Access } from './access.ts';
 import { writeAlong } from './calls.ts';
+import { unannounced } from './changing.ts';
 import { ClientError } from './errors.ts';
 import { triggerActorId } from './ids.ts';
 import type { StartedRun } from './run-start.ts';
@@ -38,7 +39,7 @@ export function recordFiring(access: Access, org: string, triggerId: string, fir
 export async function tellFiring(access: Access, org: string, triggerId: string, firing: Firing): Promise<void> {
   try {
     const handle = access.client.workflow.getHandle(triggerActorId(org, triggerId));
-    await writeAlong(access, () => handle.signal(FIRED_SIGNAL, firing));
+    await unannounced(() => writeAlong(access, () => handle.signal(FIRED_SIGNAL, firing)));
   } catch {
     // The trigger was deleted meanwhile, or Temporal is away.
   }

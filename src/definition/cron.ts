@@ -2,7 +2,7 @@
  * Cron patterns of schedules (language.md §10): five fields as crontab(5) reads them, or a nickname, as the calendars that a
  * Temporal Schedule takes. Names of months and days are read in any case; Sunday is 0 and 7; `a/n` goes on to the end of
  * the field. Where both day fields are restricted (neither begins with `*`) a day that matches either will do, which
- * takes two calendars, since within one all fields must match. What the wall clock skips or repeats is Temporal's to say.
+ * takes two calendars, since within one all fields must match. What the wall clock skips in spring does not come that day.
  */
 
 /** Every `step`-th value from `start` to `end`, both included. */
@@ -74,6 +74,32 @@ export function isTimezone(name: string): boolean {
   } catch {
     return false;
   }
+}
+
+/**
+ * What tells a tick from every other of its schedule. Where the hours are fixed it is the time on the wall: what the clock
+ * repeats in autumn is then one tick, as cron has it. Where every hour counts it is the moment itself. `time` is ISO 8601.
+ */
+export function tickOf(pattern: string, timezone: string, time: string): string {
+  const parsed = parseCron(pattern);
+  const everyHour = 'problem' in parsed || parsed.calendars.some(({ hour }) => hour.some(isEveryHour));
+  return everyHour ? compact(new Date(time).toISOString()) : wallTime(timezone, new Date(time));
+}
+
+const isEveryHour = ({ start, end, step }: CronRange): boolean =>
+  start === HOUR.least && end === HOUR.most && step === 1;
+
+const compact = (iso: string): string => iso.replace(/\.\d+Z$/, 'Z').replace(/[-:]/g, '');
+
+/** `20251102T013000`, and with `Z` where the wall shows UTC. */
+function wallTime(timezone: string, time: Date): string {
+  if (timezone === 'UTC') return compact(time.toISOString());
+  const shown = new Intl.DateTimeFormat('sv-SE', {
+    timeZone: timezone,
+    dateStyle: 'short',
+    timeStyle: 'medium',
+  }).format(time);
+  return shown.replace(' ', 'T').replace(/[-:]/g, '');
 }
 
 function calendarsOf(pattern: string): CronCalendar[] {

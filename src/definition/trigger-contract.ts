@@ -100,7 +100,8 @@ export interface CreateTrigger {
  */
 export interface ChangeTrigger {
   readonly key: string;
-  readonly change: Partial<TriggerSpec>;
+  /** Null takes a member away. */
+  readonly change: { readonly [Member in keyof TriggerSpec]?: TriggerSpec[Member] | null };
   readonly by?: string;
 }
 

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { type CronCalendar, type CronRange, isTimezone, parseCron } from '../../src/definition/cron.ts';
+import { type CronCalendar, type CronRange, isTimezone, parseCron, tickOf } from '../../src/definition/cron.ts';
 
 interface Case {
   cron: string;
@@ -78,6 +78,24 @@ describe('cron patterns', () => {
     '* * * * * *',
   ])('%s says what was expected', (pattern) => {
     expect(parseCron(pattern)).toEqual({ problem: expect.stringMatching(/xpected/) });
+  });
+});
+
+describe('a tick', () => {
+  const repeated = ['2025-11-02T05:30:00Z', '2025-11-02T06:30:00.000Z'];
+
+  it('of a fixed hour comes once, also when the clock repeats it', () => {
+    const ticks = repeated.map((time) => tickOf('30 1 * * *', 'America/New_York', time));
+    expect(ticks).toEqual(['20251102T013000', '20251102T013000']);
+    expect(repeated.map((time) => tickOf('30 5,6 * * *', 'UTC', time))).toEqual([
+      '20251102T053000Z',
+      '20251102T063000Z',
+    ]);
+  });
+
+  it('of every hour comes as often as there are hours', () => {
+    const ticks = repeated.map((time) => tickOf('30 * * * *', 'America/New_York', time));
+    expect(ticks).toEqual(['20251102T053000Z', '20251102T063000Z']);
   });
 });
 

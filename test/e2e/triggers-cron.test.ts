@@ -1,0 +1,90 @@
+// The times that Temporal makes of cron patterns, against cases of others (test/cases/cron).
+import { readFileSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { calendarSpec } from '../../src/client/schedules.ts';
+import { parseCron, tickOf } from '../../src/definition/cron.ts';
+import { type TestServer, testServer } from '../support/temporal.ts';
+import { unique } from './gateway-support.ts';
+
+interface Case {
+  cron: string;
+  test: string;
+  from: string;
+  tz?: string;
+  expectedNext?: string[];
+  error?: boolean;
+  never?: boolean;
+  disputed?: boolean;
+}
+
+/**
+ * Where Temporal decides otherwise: a time that the clock skips in spring does not come that day; of a time that it repeats
+ * in autumn one comes, which in London is the second.
+ */
+const SKIPPED = new Set(['30 2 12 3 *', '30 2 * * *']);
+const isLondon = ({ tz, cron }: Case) => tz === 'Europe/London' && cron === '30 1 * * *';
+
+function expectedOf(one: Case): string[] {
+  const [first = '', ...rest] = one.expectedNext!;
+  if (SKIPPED.has(one.cron) && one.disputed === true) return rest;
+  if (!isLondon(one)) return one.expectedNext!;
+  if (first === '2025-10-26T00:30:00.000Z') return ['2025-10-26T01:30:00.000Z', ...rest];
+  return first === '2025-03-30T01:30:00.000Z' ? rest : one.expectedNext!;
+}
+
+const cases = (
+  JSON.parse(readFileSync(new URL('../cases/cron/croner.json', import.meta.url), 'utf8')) as Case[]
+).filter(({ error, never }) => error !== true && never !== true);
+
+let server: TestServer;
+beforeAll(async () => {
+  server = await testServer();
+});
+afterAll(() => server.close());
+
+const seconds = (time: number) => ({ seconds: Math.floor(time / 1000) as never });
+
+async function timesOf({ cron, tz = 'UTC', from }: Case, until: string): Promise<string[]> {
+  const parsed = parseCron(cron);
+  if ('problem' in parsed) throw new Error(parsed.problem);
+  const scheduleId = unique('cron-case');
+  const schedule = await server.client.schedule.create({
+    scheduleId,
+    spec: { calendars: parsed.calendars.map(calendarSpec), timezone: tz },
+    action: { type: 'startWorkflow', workflowType: 'fire', taskQueue: server.taskQueue, args: [] },
+    state: { paused: true },
+  });
+  const { startTime } = await server.client.workflowService.listScheduleMatchingTimes({
+    namespace: server.namespace,
+    scheduleId,
+    startTime: seconds(Date.parse(from)),
+    endTime: seconds(Date.parse(until) + 1_000),
+  });
+  await schedule.delete();
+  const ticks = new Map<string, string>();
+  for (const { seconds: at } of startTime) {
+    const time = new Date(Number(at) * 1000).toISOString();
+    const tick = tickOf(cron, tz, time);
+    if (!ticks.has(tick)) ticks.set(tick, time);
+  }
+  return [...ticks.values()];
+}
+
+describe('the times of a schedule', () => {
+  it('are those that four other implementations agree on, each one tick', async () => {
+    for (let at = 0; at < cases.length; at += 5) {
+      const some = cases.slice(at, at + 5);
+      const found = await Promise.all(some.map((one) => timesOf(one, one.expectedNext!.at(-1)!)));
+      for (const [n, times] of found.entries()) {
+        // What was repeated just before the case begins is no time of its own.
+        const before = tickOf(
+          some[n]!.cron,
+          some[n]!.tz ?? 'UTC',
+          new Date(Date.parse(some[n]!.from) - 1_800_000).toISOString(),
+        );
+        const fresh = times.filter((time) => tickOf(some[n]!.cron, some[n]!.tz ?? 'UTC', time) !== before);
+        expect.soft(fresh.slice(0, 5), `${some[n]!.test} (${some[n]!.cron})`).toEqual(expectedOf(some[n]!));
+      }
+    }
+  });
+});

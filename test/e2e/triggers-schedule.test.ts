@@ -1,0 +1,135 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Json } from '../../src/template/types.ts';
+import { echoDefinition, type TestGateway, testGateway, unique } from './gateway-support.ts';
+
+let gateway: TestGateway;
+const stored: string[] = [];
+beforeAll(async () => {
+  gateway = await testGateway();
+});
+afterAll(async () => {
+  // Schedules outlive their workflows' workers.
+  for (const slug of stored) await gateway.request('DELETE', `/api/workflows/${slug}`);
+  await gateway.close();
+});
+
+type Members = { [key: string]: Json };
+
+/** A workflow with a schedule that comes once a year, in a month that is far. */
+async function scheduled(
+  config: Members,
+  definition = echoDefinition(unique('tick')),
+): Promise<{ slug: string; id: string }> {
+  const slug = String(definition['slug']);
+  const triggers = [{ name: 'tick', type: 'schedule', config: { cron: '0 0 * * *', ...config } }];
+  const answer = await gateway.request('PUT', `/api/workflows/${slug}`, { json: { ...definition, triggers } });
+  expect(answer.status, JSON.stringify(answer.body)).toBe(201);
+  stored.push(slug);
+  return { slug, id: `${slug}.tick` };
+}
+
+/** A definition whose runs wait for somebody. */
+const waiting = (slug: string) =>
+  echoDefinition(slug, { steps: { ask: { stepType: 'approval', config: { message: 'Go on?' } } } });
+
+/** Ticks of midnight, so many days back. */
+async function backfill(id: string, days: number, overlap?: string): Promise<string[]> {
+  const midnight = new Date();
+  midnight.setUTCHours(0, 0, 0, 0);
+  const times = Array.from({ length: days }, (_, n) => new Date(midnight.getTime() - (days - n) * 86_400_000));
+  const json = {
+    start: new Date(times[0]!.getTime() - 1_000).toISOString(),
+    end: new Date(times.at(-1)!.getTime() + 1_000).toISOString(),
+    ...(overlap === undefined ? {} : { overlap }),
+  };
+  const answer = await gateway.request('POST', `/api/triggers/${id}/backfill`, { json });
+  expect(answer.status, JSON.stringify(answer.body)).toBe(202);
+  return times.map((time) => time.toISOString());
+}
+
+const runsOf = async (slug: string, enough: (runs: Members[]) => boolean): Promise<Members[]> =>
+  (await gateway.until(`/api/workflows/${slug}/executions`, ({ body }) => enough(body.items), 20)).body.items;
+const counts = async (id: string, fits: (counts: { [outcome: string]: number }) => boolean) =>
+  (await gateway.until(`/api/triggers/${id}`, ({ body }) => fits(body.counts), 20)).body;
+
+describe('a schedule', () => {
+  it('starts one run for each of its times, however often they are asked for', async () => {
+    const { slug, id } = await scheduled({ overlap: 'allow_all' });
+    const times = await backfill(id, 3);
+    await counts(id, ({ started }) => started === 3);
+    const again = await backfill(id, 3);
+    expect(again).toEqual(times);
+    await counts(id, ({ repeated }) => repeated === 3);
+    const runs = await runsOf(
+      slug,
+      (items) => items.length >= 3 && items.every(({ status }) => status === 'completed'),
+    );
+    expect(runs).toHaveLength(3);
+    const outputs = await Promise.all(
+      runs.map(async (run) => (await gateway.request('GET', `/api/executions/${String(run['id'])}`)).body),
+    );
+    expect(outputs.map(({ output }) => output.scheduledTime).sort()).toEqual(times);
+    for (const run of outputs) {
+      expect(run.trigger).toEqual({ type: 'schedule', id });
+      expect(run.id).toMatch(/\.tick-[0-9a-f]{32}-\d{8}T000000Z$/);
+    }
+  });
+
+  it('skips a time while the run before still goes, and goes on when that one ends', async () => {
+    const { slug, id } = await scheduled({}, waiting(unique('slow')));
+    await backfill(id, 3, 'skip');
+    const [run] = await runsOf(slug, (items) => items[0]?.['status'] === 'waiting');
+    expect((await counts(id, ({ started }) => started === 1)).schedule.skipped).toBe(2);
+    const approved = await gateway.request('POST', `/api/executions/${String(run!['id'])}/approve`, {
+      json: { approve: true },
+    });
+    expect(approved.status).toBe(200);
+    await gateway.until(`/api/executions/${String(run!['id'])}`, ({ body }) => body.status === 'completed');
+    await backfill(id, 4, 'buffer_all');
+    expect(await counts(id, ({ started }) => started === 2)).toMatchObject({ lastRun: { status: 'waiting' } });
+  });
+
+  it.each([
+    ['cancel_other', 'cancelled'],
+    ['terminate_other', 'aborted'],
+  ])('%s ends the run before', async (overlap, status) => {
+    const { slug, id } = await scheduled({ overlap }, waiting(unique('replaced')));
+    await backfill(id, 1);
+    const [first] = await runsOf(slug, (items) => items[0]?.['status'] === 'waiting');
+    await backfill(id, 2);
+    await gateway.until(`/api/executions/${String(first!['id'])}`, ({ body }) => body.status === status, 20);
+    const runs = await runsOf(slug, (items) => items.length === 2 && items.some((run) => run['status'] === 'waiting'));
+    expect(runs.map((run) => run['status']).sort()).toEqual([status, 'waiting'].sort());
+  });
+
+  it('sends its prompt to an agent where the orchestrator is its target', async () => {
+    const agent = { ...echoDefinition(unique('agent')), type: 'agent' };
+    const { id } = await scheduled({ target: 'orchestrator', prompt: 'What is new?', overlap: 'allow_all' }, agent);
+    await backfill(id, 1);
+    const { lastRun } = await counts(id, ({ started }) => started === 1);
+    const result = await gateway.request('GET', `/api/executions/${lastRun.executionId}/result?wait=10`);
+    expect(result.body.output).toEqual({ prompt: 'What is new?' });
+  });
+
+  it('that is disabled or asks for what the workflow does not take says so', async () => {
+    const { id } = await scheduled(
+      { overlap: 'allow_all' },
+      echoDefinition(unique('strict'), { input: { amount: 'number' } }),
+    );
+    await backfill(id, 1);
+    expect(await counts(id, ({ refused }) => refused === 1)).toMatchObject({
+      last: { outcome: 'refused', code: 'invalid_input' },
+    });
+    expect((await gateway.request('POST', `/api/triggers/${id}/disable`)).status).toBe(200);
+    await backfill(id, 2);
+    expect((await counts(id, ({ refused = 0 }) => refused >= 2)).last.code).toBe('trigger_disabled');
+  });
+
+  it('is told from other triggers', async () => {
+    const json = { workflowId: (await scheduled({})).slug, name: 'hand', type: 'manual' };
+    const made = await gateway.request('POST', '/api/triggers', { json });
+    const span = { start: '2026-01-01T00:00:00Z', end: '2026-01-02T00:00:00Z' };
+    const refused = await gateway.request('POST', `/api/triggers/${made.body.id}/backfill`, { json: span });
+    expect(refused.status).toBe(409);
+  });
+});
