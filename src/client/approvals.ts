@@ -1,10 +1,21 @@
-/** What waits for a person: the open approvals of an organization. */
+/** What waits for a person: the open approvals of an organization, and who may decide them (language.md §6). */
+import { includesRole, type Role } from '../definition/access-contract.ts';
+import type { Standing, WaitingFor } from '../definition/run.ts';
 import type { Access } from './access.ts';
 import type { Page, PageRequest } from './listing.ts';
+import { resumeToken } from './resume-token.ts';
 import { listRuns } from './run-list.ts';
-import type { ExecutionView } from './run-view.ts';
 
-export type ApprovalView = ExecutionView['waitingFor'][number] & {
+/** Whoever asks; without an id there are no persons, and everybody who gets in may decide. */
+export interface Viewer extends Standing {
+  readonly id?: string;
+  readonly role: Role;
+}
+
+/** A wait as its viewer sees it: an approval that the viewer may decide comes with its token. */
+export type ShownWait = WaitingFor & { readonly resumeToken?: string };
+
+export type ApprovalView = ShownWait & {
   readonly executionId: string;
   readonly workflowId: string;
 };
@@ -13,19 +24,43 @@ export interface ApprovalFilter extends PageRequest {
   readonly workflowId?: string;
   /** `user:ann`, `role:finance`, `resource:order:17`: runs that wait for all of these. */
   readonly waiting: readonly string[];
+  /** Only what the viewer may decide. */
+  readonly mine: boolean;
 }
 
-/** A page holds the approvals of up to `limit` runs. */
-export async function listApprovals(access: Access, org: string, filter: ApprovalFilter): Promise<Page<ApprovalView>> {
+/** A page holds the approvals of up to `limit` runs, and where only the viewer's are listed it may hold fewer. */
+export async function listApprovals(
+  access: Access,
+  org: string,
+  viewer: Viewer,
+  filter: ApprovalFilter,
+): Promise<Page<ApprovalView>> {
+  const { mine, ...runs } = filter;
   const page = await listRuns(access, org, {
-    ...filter,
+    ...runs,
     status: ['pending', 'running', 'waiting', 'rolling_back'],
     waiting: ['approval', ...filter.waiting],
   });
   const items = page.items.flatMap((run) =>
     run.waitingFor
-      .filter((wait) => wait.kind === 'approval')
-      .map((wait) => ({ executionId: run.id, workflowId: run.workflowId, ...wait })),
+      .filter((wait) => wait.kind === 'approval' && (!mine || mayDecide(viewer, wait)))
+      .map((wait) => ({ executionId: run.id, workflowId: run.workflowId, ...shownWait(access, viewer, run.id, wait) })),
   );
   return { ...page, items };
+}
+
+/** Whether the run would take the viewer's decision, as far as the list of waits tells. */
+export function mayDecide(viewer: Viewer, { audience = [], notBy = [] }: WaitingFor): boolean {
+  if (!includesRole(viewer.role, 'approver')) return false;
+  const { id, roles, groups } = viewer;
+  if (id === undefined) return true;
+  if (notBy.includes(id)) return false;
+  const names = [`user:${id}`, ...roles.map((name) => `role:${name}`), ...groups.map((name) => `group:${name}`)];
+  return audience.length === 0 || audience.some((name) => names.includes(name));
+}
+
+/** The token stands beside an approval only for those who may decide it. */
+export function shownWait(access: Access, viewer: Viewer, executionId: string, wait: WaitingFor): ShownWait {
+  if (wait.kind !== 'approval' || !mayDecide(viewer, wait)) return wait;
+  return { ...wait, resumeToken: resumeToken(access.keys.resumeTokens, executionId, wait) };
 }

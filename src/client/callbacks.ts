@@ -10,7 +10,7 @@ import type { JsonObject, PayloadFormat, StepDefinition } from '../definition/ty
 import { shortHash } from '../definition/workflow-ids.ts';
 import { DEFAULT_ORGANIZATION } from '../engine/start.ts';
 import type { Json } from '../template/types.ts';
-import type { Access } from './access.ts';
+import { type Access, keysFor } from './access.ts';
 import { describe } from './actor-calls.ts';
 import { read } from './calls.ts';
 import { ClientError } from './errors.ts';
@@ -64,7 +64,7 @@ export interface ExpectedCallback {
  * @throws ClientError `not_found` (a token of nobody), `gone` (the run has ended).
  */
 export async function expectCallback(access: Access, token: string): Promise<ExpectedCallback> {
-  const place = readCallbackToken(access.keys.callbacks, token);
+  const [place] = keysFor(access, 'callbacks').flatMap((key) => readCallbackToken(key, token) ?? []);
   const description = place === undefined ? undefined : await describe(access, place.executionId);
   if (place === undefined || description?.type !== RUN_WORKFLOW) throw nobody();
   if (!isOpen(description.status.name))

@@ -1,8 +1,8 @@
 /** What is done to a run that is under way: deciding, submitting, messages, cancelling (design.md §3, §5). */
 import { ulid } from 'ulid';
-import type { Accepted, DecideSignal, MessageSignal, SubmitSignal, WaitingFor } from '../definition/run.ts';
+import type { Accepted, DecideSignal, MessageSignal, Standing, SubmitSignal, WaitingFor } from '../definition/run.ts';
 import type { Json } from '../template/types.ts';
-import type { Access } from './access.ts';
+import { type Access, keysFor } from './access.ts';
 import { read, write, writeAlong } from './calls.ts';
 import { ClientError, hasCode } from './errors.ts';
 import { admitMessage } from './inbox.ts';
@@ -22,6 +22,8 @@ export interface Decision {
   readonly comments?: string;
   readonly data?: Json;
   readonly by?: string;
+  /** What that person is, where there are persons. */
+  readonly as?: Standing;
   /** The same key again gets the same answer. */
   readonly key?: string;
 }
@@ -44,6 +46,7 @@ export async function decide(access: Access, org: string, executionId: string, r
     ...(request.comments === undefined ? {} : { comments: request.comments }),
     ...(request.data === undefined ? {} : { data: request.data }),
     ...(request.by === undefined ? {} : { by: request.by }),
+    ...(request.as === undefined ? {} : { as: request.as }),
   };
   return update(access, executionId, 'decide', signal);
 }
@@ -52,6 +55,8 @@ export interface Submission {
   readonly data: Json;
   readonly step?: string;
   readonly by?: string;
+  /** What that person is, where there are persons. */
+  readonly as?: Standing;
   readonly key?: string;
 }
 
@@ -64,6 +69,7 @@ export async function submit(access: Access, org: string, executionId: string, r
     key: request.key ?? ulid(),
     ...(request.step === undefined ? {} : { step: request.step }),
     ...(request.by === undefined ? {} : { by: request.by }),
+    ...(request.as === undefined ? {} : { as: request.as }),
   };
   return update(access, executionId, 'submit', signal);
 }
@@ -145,7 +151,8 @@ async function stepOfToken(
   if (named.length === 0) {
     throw new ClientError('not_waiting', 'No such approval is open: it has been decided, or it is not reached yet.');
   }
-  const meant = named.find((wait) => isResumeToken(access.keys.resumeTokens, execution.workflowId, wait, token));
+  const keys = keysFor(access, 'resumeTokens');
+  const meant = named.find((wait) => keys.some((key) => isResumeToken(key, execution.workflowId, wait, token)));
   if (meant === undefined) {
     throw new ClientError(
       'resume_token_mismatch',

@@ -10,15 +10,7 @@ import { describe } from './actor-calls.ts';
 import { ClientError, hasCode } from './errors.ts';
 import { firstRunId, readArgument, readClosing } from './first-event.ts';
 import { positionOf } from './gates.ts';
-import {
-  type Execution,
-  type ExecutionView,
-  executionView,
-  isOpen,
-  outcomeOf,
-  waitsOf,
-  withToken,
-} from './run-view.ts';
+import { type Execution, type ExecutionView, executionView, isOpen, outcomeOf, waitsOf } from './run-view.ts';
 
 /**
  * The run, if it is one of that organization.
@@ -154,5 +146,5 @@ export async function readResult(
     if (closing !== undefined) return { ended: true, ...outcomeOf(closing) };
   }
   const { status } = executionView(access, execution);
-  return { ended: false, status, waitingFor: waitsOf(execution).map((wait) => withToken(access, executionId, wait)) };
+  return { ended: false, status, waitingFor: waitsOf(execution) };
 }

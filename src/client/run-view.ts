@@ -14,7 +14,6 @@ import {
 import type { Json } from '../template/types.ts';
 import type { Access } from './access.ts';
 import type { Closing } from './first-event.ts';
-import { resumeToken } from './resume-token.ts';
 
 export interface ExecutionView {
   readonly id: string;
@@ -22,7 +21,7 @@ export interface ExecutionView {
   readonly workflowVersion?: string;
   readonly workflowHash?: string;
   readonly status: RunStatus;
-  readonly waitingFor: readonly (WaitingFor & { readonly resumeToken?: string })[];
+  readonly waitingFor: readonly WaitingFor[];
   readonly startedAt: string;
   readonly completedAt?: string;
   readonly input?: Json;
@@ -107,7 +106,7 @@ export function executionView(access: Access, execution: Execution, started?: Ru
     ...(version === undefined ? {} : { workflowVersion: version }),
     ...(hash === undefined ? {} : { workflowHash: hash }),
     status: statusOf(execution.status, execution.memo, execution.historyLength),
-    waitingFor: waitsOf(execution).map((wait) => withToken(access, workflowId, wait)),
+    waitingFor: waitsOf(execution),
     startedAt,
     ...(execution.closeTime === undefined ? {} : { completedAt: execution.closeTime.toISOString() }),
     trigger,
@@ -118,16 +117,6 @@ export function executionView(access: Access, execution: Execution, started?: Ru
     ...(memo.costs === undefined ? {} : { costs: memo.costs }),
     temporal: { workflowId, runId, ...urlOf(access, workflowId, runId) },
   };
-}
-
-/** The token stands beside a wait only for those who may decide; without keys that is everybody who gets in. */
-export function withToken(
-  access: Access,
-  executionId: string,
-  wait: WaitingFor,
-): WaitingFor & { resumeToken?: string } {
-  if (wait.kind !== 'approval') return wait;
-  return { ...wait, resumeToken: resumeToken(access.keys.resumeTokens, executionId, wait) };
 }
 
 /** How a run ended, as answers tell it. */

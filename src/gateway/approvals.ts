@@ -1,4 +1,4 @@
-/** `GET /api/approvals`: what waits for a person, all or by person, role, or resource. */
+/** `GET /api/approvals`: what waits for the caller, or for others: by person, role, group, or resource. */
 import type { Router } from 'express';
 import { z } from 'zod';
 import { listApprovals } from '../client/approvals.ts';
@@ -17,15 +17,22 @@ export const approvalListQuery = z.strictObject({
   group: text.optional().describe('A group that is asked.'),
   resourceType: text.optional().describe('What it is about: a type,'),
   resourceId: text.optional().describe('and, together with it, an id.'),
+  all: z
+    .enum(['true', 'false'])
+    .optional()
+    .describe(
+      'true: also what others are asked. Default: what waits for the caller, unless user, role or group is given.',
+    ),
 });
 
 export function approvalRoutes(router: Router, gateway: Gateway): void {
   resource(router, '/api/approvals', {
     GET: async (req, res) => {
-      const { limit, cursor, workflowId, user, role, group, resourceType, resourceId } = queryAs(
+      const { limit, cursor, workflowId, user, role, group, resourceType, resourceId, all } = queryAs(
         req,
         approvalListQuery,
       );
+      const named = user ?? role ?? group;
       if (resourceId !== undefined && resourceType === undefined) {
         throw new HttpProblem('invalid_request', 'A resourceId is looked for together with its resourceType.');
       }
@@ -37,9 +44,11 @@ export function approvalRoutes(router: Router, gateway: Gateway): void {
           ? []
           : [resourceId === undefined ? `resource:${resourceType}` : `resource:${resourceType}:${resourceId}`]),
       ];
-      const page = await listApprovals(gateway.access, principalOf(req).organizationId, {
+      const principal = principalOf(req);
+      const page = await listApprovals(gateway.access, principal.organizationId, principal, {
         limit,
         waiting,
+        mine: all === undefined ? named === undefined : all === 'false',
         ...(cursor === undefined ? {} : { cursor }),
         ...(workflowId === undefined ? {} : { workflowId }),
       });

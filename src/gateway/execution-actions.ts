@@ -7,6 +7,7 @@ import { retryRun } from '../client/retry.ts';
 import { cancelRun, decide, sendMessage, submit, terminateRun } from '../client/run-actions.ts';
 import { readRun } from '../client/run-read.ts';
 import { isCallbackName } from '../definition/callbacks.ts';
+import type { Standing } from '../definition/run.ts';
 import { bodyAs, jsonBody } from './body.ts';
 import type { Gateway } from './context.ts';
 import { anyJson, checked, nameText, pathText, queryAs } from './door.ts';
@@ -55,13 +56,13 @@ export function executionActionRoutes(router: Router, gateway: Gateway): void {
     POST: async (req, res) => {
       queryAs(req, noQuery);
       const { approve, ...rest } = bodyAs(req, approveBody);
-      const { organizationId, id: by } = principalOf(req);
+      const { organizationId } = principalOf(req);
       const id = pathText(req, 'id');
       const decision = approve ? 'approved' : 'rejected';
       const { path } = await decide(access, organizationId, id, {
         decision,
         ...given(rest),
-        ...personOf(by),
+        ...personOf(req),
         ...keyOf(req),
       });
       res.json({ executionId: id, path, decision });
@@ -72,12 +73,12 @@ export function executionActionRoutes(router: Router, gateway: Gateway): void {
     POST: async (req, res) => {
       queryAs(req, noQuery);
       const body = bodyAs(req, submitBody);
-      const { organizationId, id: by } = principalOf(req);
+      const { organizationId } = principalOf(req);
       const id = pathText(req, 'id');
       const { path } = await submit(access, organizationId, id, {
         data: body.data,
         ...(body.step === undefined ? {} : { step: body.step }),
-        ...personOf(by),
+        ...personOf(req),
         ...keyOf(req),
       });
       res.json({ executionId: id, path });
@@ -154,7 +155,11 @@ export function executionActionRoutes(router: Router, gateway: Gateway): void {
   }
 }
 
-const personOf = (id: string | undefined): { by?: string } => given({ by: id });
+/** Who asks, and what they are; nothing while there are no persons. */
+function personOf(req: Request): { by?: string; as?: Standing } {
+  const { id, roles, groups } = principalOf(req);
+  return id === undefined ? {} : { by: id, as: { roles, groups } };
+}
 
 const keyOf = (req: Request): { key?: string } => given({ key: requestKey(req) });
 

@@ -10,6 +10,7 @@ import { listedRuns, runListQuery } from './execution-list.ts';
 import { startInline } from './inline-run.ts';
 import { principalOf } from './principal.ts';
 import { resource } from './resource.ts';
+import { shownRun, shownWaits } from './shown-waits.ts';
 
 const LONGEST_WAIT_SECONDS = 60;
 
@@ -30,7 +31,8 @@ export function executionRoutes(router: Router, gateway: Gateway): void {
 
   resource(router, '/api/executions', {
     GET: async (req, res) => {
-      res.json(await listedRuns(gateway, principalOf(req).organizationId, queryAs(req, runListQuery)));
+      const page = await listedRuns(gateway, principalOf(req).organizationId, queryAs(req, runListQuery));
+      res.json({ ...page, items: page.items.map((run) => shownRun(access, req, run)) });
     },
     POST: (req, res) => startInline(gateway, req, res),
   });
@@ -38,9 +40,9 @@ export function executionRoutes(router: Router, gateway: Gateway): void {
   resource(router, '/api/executions/:id', {
     GET: async (req, res) => {
       const { exclude } = queryAs(req, executionQuery);
-      res.json(
-        await readRun(access, principalOf(req).organizationId, pathText(req, 'id'), new Set(exclude?.split(','))),
-      );
+      const { organizationId } = principalOf(req);
+      const run = await readRun(access, organizationId, pathText(req, 'id'), new Set(exclude?.split(',')));
+      res.json(shownRun(access, req, run));
     },
   });
 
@@ -67,14 +69,12 @@ export function executionRoutes(router: Router, gateway: Gateway): void {
       const gone = new AbortController();
       res.once('close', () => gone.abort());
       const signal = AbortSignal.any([gone.signal, gateway.closing]);
-      const { ended, ...result } = await readResult(
-        access,
-        principalOf(req).organizationId,
-        pathText(req, 'id'),
-        wait * 1000,
-        signal,
-      );
-      res.status(ended ? 200 : 202).json(result);
+      const id = pathText(req, 'id');
+      const { organizationId } = principalOf(req);
+      const { ended, ...result } = await readResult(access, organizationId, id, wait * 1000, signal);
+      if ('waitingFor' in result)
+        res.status(202).json({ ...result, waitingFor: shownWaits(access, req, id, result.waitingFor) });
+      else res.status(ended ? 200 : 202).json(result);
     },
   });
 }

@@ -75,9 +75,14 @@ const wait = {
   message: text.optional().describe('Of an approval: what is asked.'),
   name: text.optional().describe('Of messages: the name listened to.'),
   executionId: text.optional().describe('Of children: the run that is waited for.'),
+  audience: z.array(text).optional().describe('Who is asked: `user:ann`, `role:finance`, `group:board`.'),
+  notBy: z.array(text).optional().describe('Of an approval: persons who may not decide, or have voted.'),
 };
 const waitingFor = z.array(
-  z.object({ ...wait, resumeToken: text.optional().describe('Of an approval: decides just this one.') }),
+  z.object({
+    ...wait,
+    resumeToken: text.optional().describe('Of an approval that the caller may decide: decides just this one.'),
+  }),
 );
 
 const trigger = z.object({ type: text, id: text.optional() });

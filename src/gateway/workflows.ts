@@ -18,6 +18,7 @@ import { listedRuns, runListQuery } from './execution-list.ts';
 import { principalOf } from './principal.ts';
 import { HttpProblem } from './problem.ts';
 import { resource } from './resource.ts';
+import { shownRun } from './shown-waits.ts';
 
 export const workflowListQuery = z.strictObject({
   ...pageQuery(),
@@ -95,7 +96,8 @@ export function workflowRoutes(router: Router, gateway: Gateway): void {
       const { organizationId } = principalOf(req);
       const filter = { ...queryAs(req, runListQuery), workflowId: slug };
       if ((await readHead(access, organizationId, slug)) === undefined) throw missing(slug);
-      res.json(await listedRuns(gateway, organizationId, filter));
+      const page = await listedRuns(gateway, organizationId, filter);
+      res.json({ ...page, items: page.items.map((run) => shownRun(access, req, run)) });
     },
   });
 
