@@ -5,7 +5,7 @@
  */
 import type { Refusal } from '../definition/run.ts';
 import { type Core, stepOf } from './core.ts';
-import { visited } from './paths.ts';
+import { commandId, visited } from './paths.ts';
 import type { Event } from './protocol.ts';
 import type { Frame, OpenVisit, RunState } from './state.ts';
 import { Window } from './window.ts';
@@ -15,6 +15,13 @@ export type AddressedEvent = Extract<Event, { type: 'decide' | 'submit' | 'cance
 export interface Target {
   readonly frame: Frame;
   readonly visit: OpenVisit;
+  /** Which of the visit's asks (waits.ts); absent for the visit itself. */
+  readonly ask?: string;
+}
+
+/** The path by which the target is named. */
+export function pathOf({ visit, ask }: Target): string {
+  return commandId(visit.path, ask);
 }
 
 /** The open visit that the event is for, or the typed refusal. */
@@ -22,22 +29,24 @@ export function find(core: Core, event: AddressedEvent): Target | Refusal {
   const { state } = core;
   if (state.ending !== undefined || state.rolling !== undefined || state.draining !== undefined)
     return { code: 'closed', message: 'The run has ended, or is ending: nothing in it can be changed any more.' };
-  const open = visits(state);
+  const open = targets(state, event);
+  const { step } = event;
   const named =
-    event.step === undefined
+    step === undefined
       ? open
-      : open.filter(({ visit }) => visit.path === event.step || visit.slug === event.step);
-  const exact = named.filter(({ visit }) => visit.path === event.step);
-  const fitting = (exact.length === 1 ? exact : named).filter(({ visit }) => fits(core, visit, event));
+      : open.filter((target) => [pathOf(target), target.visit.path, target.visit.slug].includes(step));
+  const [exact, ...alike] = named.filter((target) => pathOf(target) === step);
+  const meant = exact === undefined || alike.length > 0 ? named : named.filter((target) => isWithin(exact, target));
+  const fitting = meant.filter((target) => fits(core, target, event));
   if (fitting.length > 1)
     return {
       code: 'ambiguous_step',
       message: `${fitting.length} visits fit; name one by its path.`,
-      paths: fitting.map(({ visit }) => visit.path),
+      paths: fitting.map(pathOf),
     };
   const [target] = fitting;
-  if (target === undefined && event.type === 'decide' && named.some(({ visit }) => isOver(state, visit)))
-    return decidedAlready(event.step ?? named[0]!.visit.path);
+  if (target === undefined && event.type === 'decide' && named.some((target) => isOver(state, target)))
+    return decidedAlready(step ?? pathOf(named[0]!));
   if (target === undefined) return nobody(core, event, named.length > 0);
   return refusedByKind(core, target, event) ?? target;
 }
@@ -49,13 +58,30 @@ export function visits(state: RunState): Target[] {
   return found.sort((a, b) => a.visit.seq - b.visit.seq);
 }
 
-function fits(core: Core, visit: OpenVisit, event: AddressedEvent): boolean {
+/** Only who is asked can be meant by what one answers to a question. */
+function targets(state: RunState, event: AddressedEvent): Target[] {
+  const open = visits(state);
+  if (event.type !== 'decide' && event.type !== 'submit') return open;
+  return open.flatMap((target) => [target, ...Object.keys(target.visit.asks ?? {}).map((ask) => ({ ...target, ask }))]);
+}
+
+/** The target itself; of a whole visit, what it asks about too. */
+function isWithin(exact: Target, target: Target): boolean {
+  return exact.visit === target.visit && (exact.ask === undefined || exact.ask === target.ask);
+}
+
+function waitingOf({ visit, ask }: Target): OpenVisit['waiting'] {
+  return ask === undefined ? visit.waiting : visit.asks?.[ask];
+}
+
+function fits(core: Core, target: Target, event: AddressedEvent): boolean {
   const { state } = core;
+  const { visit } = target;
   switch (event.type) {
     case 'decide':
-      return visit.waiting?.kind === 'approval' && !isOver(state, visit);
+      return waitingOf(target)?.kind === 'approval' && !isOver(state, target);
     case 'submit':
-      return visit.waiting?.kind === 'input' && !isOver(state, visit);
+      return waitingOf(target)?.kind === 'input' && !isOver(state, target);
     case 'retryStep':
       return visit.open.some((id) => state.open[id]?.type === 'run');
     case 'skipTimer':
@@ -66,10 +92,17 @@ function fits(core: Core, visit: OpenVisit, event: AddressedEvent): boolean {
 }
 
 /** Its time has passed, but the run is paused or gives way, so that the visit has not ended yet. */
-function isOver(state: RunState, visit: OpenVisit): boolean {
-  const until = visit.waiting?.until;
+function isOver(state: RunState, target: Target): boolean {
+  const { visit, ask = '' } = target;
+  const until = waitingOf(target)?.until;
   if (until === undefined || until > state.now) return false;
-  return state.work.some((work) => work.do === 'resume' && work.path === visit.path && work.event.on === 'fired');
+  return state.work.some(
+    (work) =>
+      work.do === 'resume' &&
+      work.path === visit.path &&
+      work.event.on === 'fired' &&
+      work.event.suffix.startsWith(ask),
+  );
 }
 
 function nobody(core: Core, event: AddressedEvent, isOpen: boolean): Refusal {
@@ -90,7 +123,8 @@ function nobody(core: Core, event: AddressedEvent, isOpen: boolean): Refusal {
   const hasBegun = Object.values(core.state.frames).some(
     (frame) => Object.hasOwn(frame.entries, slug) || visited(frame.counts, slug) > 0,
   );
-  if (event.type === 'decide' && hasBegun && known.kind.type === 'approval') return decidedAlready(step);
+  const isQuestion = known.kind.type === 'approval' || CALL.test(step);
+  if (event.type === 'decide' && hasBegun && isQuestion) return decidedAlready(step);
   return { code: 'not_waiting', message: `'${step}' does not wait for ${waits} now.` };
 }
 
@@ -98,28 +132,34 @@ function decidedAlready(step: string): Refusal {
   return { code: 'already_decided', message: `'${step}' has been decided already, or its time has passed.` };
 }
 
-/** `loop~2/par/left/review#2` → `review`. */
+/** An agent's call: what is asked about within a visit. */
+const CALL = /\/turn\[\d+\]\/tool\[\d+\]$/;
+
+/** `loop~2/par/left/review#2` → `review`, and so is a call within it. */
 function slugOf(path: string): string {
-  const last = path.slice(path.lastIndexOf('/') + 1);
+  const visit = path.replace(CALL, '');
+  const last = visit.slice(visit.lastIndexOf('/') + 1);
   return /^[A-Za-z_][A-Za-z0-9_-]*/.exec(last)?.[0] ?? path;
 }
 
 function refusedByKind(core: Core, target: Target, event: AddressedEvent): Refusal | undefined {
   if (event.type !== 'decide' && event.type !== 'submit') return undefined;
-  const { frame, visit } = target;
+  const { frame, visit, ask } = target;
   const step = stepOf(core, visit.key ?? visit.slug);
-  return step.behaviour.refuse?.(new Window(core, frame, step, visit.path, visit.hold), resumeOf(event));
+  return step.behaviour.refuse?.(new Window(core, frame, step, visit.path, visit.hold), resumeOf(event, ask));
 }
 
 /** What the kind is told of a decision or a submission. */
-export function resumeOf(event: Extract<AddressedEvent, { type: 'decide' | 'submit' }>) {
+export function resumeOf(event: Extract<AddressedEvent, { type: 'decide' | 'submit' }>, ask?: string) {
+  const at = ask === undefined ? {} : { suffix: ask };
   const by = {
     ...(event.by === undefined ? {} : { by: event.by }),
     ...(event.as === undefined ? {} : { as: event.as }),
   };
-  if (event.type === 'submit') return { on: 'submit' as const, data: event.data, ...by, via: event.via };
+  if (event.type === 'submit') return { on: 'submit' as const, ...at, data: event.data, ...by, via: event.via };
   return {
     on: 'decision' as const,
+    ...at,
     decision: event.decision,
     ...by,
     ...(event.comments === undefined ? {} : { comments: event.comments }),

@@ -22,7 +22,7 @@
 import type { Accepted, Refusal } from '../definition/run.ts';
 import type { Resume } from '../steps/kind.ts';
 import type { Program } from '../steps/program-types.ts';
-import { type AddressedEvent, find, resumeOf, visits } from './address.ts';
+import { type AddressedEvent, find, pathOf, resumeOf, visits } from './address.ts';
 import { seekSlots, slotGranted, slotsAnswered } from './admission.ts';
 import { carriedBytes, fitsLimit } from './carry.ts';
 import { childRunId } from './child-run.ts';
@@ -35,6 +35,7 @@ import { abortRun, cancelRun, DEADLINE, failRun, ROOT, rolledBack } from './endi
 import { failureOf } from './failure.ts';
 import { newFrame } from './frames.ts';
 import { initialState } from './initial.ts';
+import { endInner } from './inner-rows.ts';
 import {
   MAX_ACTIVATION_UNITS,
   MAX_INBOX_BYTES,
@@ -105,7 +106,7 @@ export function admit(program: Program, state: RunState, event: Event): Accepted
     case 'retryStep':
     case 'skipTimer': {
       const found = find(core, event);
-      return 'code' in found ? found : { accepted: true, path: found.visit.path };
+      return 'code' in found ? found : { accepted: true, path: pathOf(found) };
     }
     case 'pause':
     case 'resume':
@@ -230,6 +231,8 @@ function settled(core: Core, event: Settling): void {
   if (at >= 0) visit.open.splice(at, 1);
   const { path } = command;
   const resume = resumeFrom(state, event, command);
+  if (resume.on === 'completed') endInner(core, visit, resume.suffix, { result: resume.result });
+  else if (resume.on === 'failed') endInner(core, visit, resume.suffix, { error: resume.error });
   if (state.draining !== undefined) drained(core, frame, path, resume);
   else state.work.push({ do: 'resume', frame: frame.id, path, event: resume });
 }
@@ -309,7 +312,8 @@ function message(core: Core, event: Extract<Event, { type: 'message' }>): void {
     drain(core);
     if (state.ending !== undefined) return;
     for (const { frame, visit } of visits(state)) {
-      if (!LISTENING.has(visit.waiting?.kind) || visit.waiting?.name !== event.name) continue;
+      const waitsForIt = LISTENING.has(visit.waiting?.kind) && visit.waiting?.name === event.name;
+      if (!waitsForIt && visit.hears !== event.name) continue;
       if (tell(core, frame, visit.path, { on: 'message', payload: event.payload })) return;
     }
   }
@@ -332,13 +336,13 @@ function requested(core: Core, event: AddressedEvent): void {
   if ('code' in found) return;
   const { frame, visit } = found;
   if ('data' in event) state.bytes += weigh(event.data);
-  remember(state, event.key, visit.path);
+  remember(state, event.key, pathOf(found));
   const { path } = visit;
   switch (event.type) {
     case 'decide':
     case 'submit':
       // At once, also while the run is paused: the visit ends now, and nobody else can decide it (E5).
-      tell(core, frame, path, resumeOf(event));
+      tell(core, frame, path, resumeOf(event, found.ask));
       return;
     case 'skipTimer': {
       // The visit's own timer; where it has none any more (an approval that was escalated), the one that was set last.

@@ -4,6 +4,7 @@ import type { FailureShape, FrameSpec } from '../steps/kind.ts';
 import type { Json } from '../template/types.ts';
 import { cancel } from './commands.ts';
 import { type Core, stepOf } from './core.ts';
+import { cancelInner } from './inner-rows.ts';
 import { framePath } from './paths.ts';
 import type { Frame, LoopRecord, OpenVisit } from './state.ts';
 import { weigh } from './weigh.ts';
@@ -79,6 +80,7 @@ export function closeVisit(core: Core, frame: Frame): void {
   for (const id of [...visit.frames]) dropFrame(core, visit, id);
   for (const id of visit.open) cancel(core, id);
   visit.open = [];
+  cancelInner(core, visit);
 }
 
 export function dropFrame(core: Core, visit: OpenVisit, id: string): void {

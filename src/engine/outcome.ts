@@ -11,6 +11,7 @@ import { cancelRun, completeRun, drainRun, failRun, ROOT, rollbackSpec } from '.
 import { errorRoot, failureOf, placed } from './failure.ts';
 import { follow, leaveLoop } from './follow.ts';
 import { adoptEntries, closeVisit, dropFrame, failFrame, leaveLoops, openFrame } from './frames.ts';
+import { beginInner, endInner } from './inner-rows.ts';
 import { ENTRY_OVERHEAD, MAX_PAYLOAD_BYTES, MAX_ROLLBACKS } from './limits.ts';
 import { commandId, framePath, tickPath } from './paths.ts';
 import { FrameScope } from './scope.ts';
@@ -158,13 +159,17 @@ function hold(core: Core, place: Place, outcome: Outcome & { do: 'hold' }): void
     };
     frame.visit = visit;
     state.bytes += weigh(outcome.hold);
-  } else visit.hold = outcome.hold;
+  } else {
+    visit.hold = outcome.hold;
+    state.bytes += weigh(outcome.grown ?? {});
+  }
   for (const name of outcome.cancel ?? []) {
     const id = commandId(path, name);
     const at = visit.open.indexOf(id);
     if (at >= 0) {
       visit.open.splice(at, 1);
       cancel(core, id);
+      endInner(core, visit, name, 'cancelled');
     }
     for (const iteration of [false, true]) {
       const frameId = framePath(path, name, iteration);
@@ -175,6 +180,8 @@ function hold(core: Core, place: Place, outcome: Outcome & { do: 'hold' }): void
     visit.waiting = { ...outcome.waiting, since: visit.waiting?.since ?? state.now };
     core.trace?.({ t: 'wait', path });
   }
+  if (outcome.hears !== undefined) visit.hears = outcome.hears;
+  ask(core, visit, outcome.asks ?? {});
   for (const spec of outcome.run ?? []) {
     const id = commandId(path, spec.suffix);
     const bytes = weigh(spec.config.value);
@@ -191,6 +198,7 @@ function hold(core: Core, place: Place, outcome: Outcome & { do: 'hold' }): void
       local,
     });
     if (spec.suffix === undefined) core.trace?.({ t: 'input', path, input: spec.config.value });
+    if (spec.inner !== undefined) beginInner(core, visit, spec.suffix ?? '', spec.inner, spec.config.value);
     open(core, id, { type: 'run', frame: frame.id, path, suffix: spec.suffix ?? '', command, tries: 1 }, visit);
   }
   for (const spec of outcome.timers ?? [])
@@ -200,9 +208,27 @@ function hold(core: Core, place: Place, outcome: Outcome & { do: 'hold' }): void
       { type: 'timer', frame: frame.id, path, suffix: spec.suffix ?? '', at: spec.at },
       visit,
     );
-  for (const { suffix, ...child } of outcome.children ?? [])
+  for (const { suffix, inner, ...child } of outcome.children ?? []) {
+    if (inner !== undefined) beginInner(core, visit, suffix ?? '', inner, child.input);
     open(core, commandId(path, suffix), { type: 'child', frame: frame.id, path, suffix: suffix ?? '', child }, visit);
+  }
   for (const spec of outcome.frames ?? []) openFrame(core, frame, visit, spec);
+  for (const [suffix, asked] of Object.entries(outcome.asks ?? {}))
+    if (asked === null && !visit.open.includes(commandId(path, suffix))) endInner(core, visit, suffix, 'cancelled');
+}
+
+/** What the visit asks about within. An ask that ends without its call beginning is a row that was cancelled (`hold`). */
+function ask(core: Core, visit: OpenVisit, asks: NonNullable<Extract<Outcome, { do: 'hold' }>['asks']>): void {
+  for (const [suffix, asked] of Object.entries(asks)) {
+    visit.asks ??= {};
+    const since = visit.asks[suffix]?.since ?? core.state.now;
+    delete visit.asks[suffix];
+    if (asked === null) continue;
+    const { inner, input, ...waiting } = asked;
+    visit.asks[suffix] = { ...waiting, since };
+    beginInner(core, visit, suffix, inner, input);
+    core.trace?.({ t: 'wait', path: commandId(visit.path, suffix) });
+  }
 }
 
 /** A local activity holds the other frames back: it is only for a run that has no other frame at work (design.md §3). */

@@ -58,7 +58,10 @@ export type Command =
   | RunCommand
   | { readonly type: 'timer'; readonly id: string; readonly at: number }
   /** `executionId`: the workflow id that the child has to have. */
-  | ({ readonly type: 'child'; readonly id: string; readonly executionId: string } & Omit<ChildSpec, 'suffix'>)
+  | ({ readonly type: 'child'; readonly id: string; readonly executionId: string } & Omit<
+      ChildSpec,
+      'suffix' | 'inner'
+    >)
   /** Ends the command with this id: its answer is no longer awaited (E9). */
   | { readonly type: 'cancel'; readonly id: string }
   /** Ask these gates, one after the other, as far as they let the run pass; then send `slots`. */

@@ -13,6 +13,7 @@ import type { Command, Event, Genesis, RunCommand, TraceEvent } from './protocol
 import { toEvent, updateToEvent } from './signals.ts';
 import type { RunState } from './state.ts';
 import { statusOf, waitingFor } from './view.ts';
+import { waitsOf } from './waits.ts';
 
 /** What an effect answers, and after how many simulated milliseconds (0). */
 export type Answer = ({ readonly result: EffectResult } | { readonly error: FailureShape }) & {
@@ -193,7 +194,9 @@ function busy(state: RunState): boolean {
 
 function waitsAt(state: RunState, step: string): boolean {
   return Object.values(state.frames).some(
-    ({ visit }) => visit?.waiting !== undefined && (visit.path === step || visit.slug === step),
+    ({ visit }) =>
+      visit !== undefined &&
+      waitsOf(visit).some((wait) => wait.path === step || (wait.ask === undefined && visit.slug === step)),
   );
 }
 

@@ -49,6 +49,12 @@ export interface OpenVisit {
   readonly seq: number;
   hold: JsonObject;
   waiting?: WaitingSpec & { readonly since: number };
+  /** What it asks about within, by suffix. */
+  asks?: { [suffix: string]: WaitingSpec & { readonly since: number } };
+  /** Messages of this name are for it, also while it does not wait. */
+  hears?: string;
+  /** Rows of the trace within it that are open: the type by the suffix. */
+  inner?: { [suffix: string]: string };
   /** Ids of commands that are open or in the backlog. */
   open: string[];
   /** Ids of the frames that it opened and that have not been dropped. */
@@ -114,7 +120,7 @@ export type OpenCommand =
       readonly frame: string;
       readonly path: string;
       readonly suffix: string;
-      readonly child: Omit<ChildSpec, 'suffix'>;
+      readonly child: Omit<ChildSpec, 'suffix' | 'inner'>;
       /** It runs: the next execution of this run need not start it. */
       started?: true;
     }

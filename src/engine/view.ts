@@ -6,6 +6,7 @@ import { visits } from './address.ts';
 import { childRunId } from './child-run.ts';
 import { MAX_SHOWN_PEOPLE, MAX_SHOWN_WAITS } from './limits.ts';
 import type { Admission, OpenVisit, RunState } from './state.ts';
+import { type Wait, waitsOf } from './waits.ts';
 
 /** Others of an audience are what it is about. */
 const PERSON = /^(user|role|group):/;
@@ -24,11 +25,10 @@ export function waitingFor(state: RunState): WaitingFor[] {
   if (state.ending !== undefined || state.draining !== undefined) return [];
   if (state.admission !== undefined) return slotWait(state.admission);
   const waits: WaitingFor[] = [];
-  for (const { visit } of visits(state)) {
-    const { waiting } = visit;
-    if (waiting === undefined) continue;
+  for (const { visit, wait } of allWaits(state)) {
+    const { waiting } = wait;
     waits.push({
-      path: visit.path,
+      path: wait.path,
       stepSlug: visit.slug,
       kind: waiting.kind,
       since: iso(waiting.since),
@@ -65,13 +65,17 @@ function childOf(state: RunState, visit: OpenVisit): { executionId?: string } {
   return {};
 }
 
+/** Every wait, with its visit, oldest visit first. */
+function allWaits(state: RunState): { readonly visit: OpenVisit; readonly wait: Wait }[] {
+  return visits(state).flatMap(({ visit }) => waitsOf(visit).map((wait) => ({ visit, wait })));
+}
+
 /** Who is waited for, for the search attribute SignalboxWaiting: the kinds, and `user:ann`, `role:finance`. */
 export function audience(state: RunState): string[] {
   const names = new Set<string>();
-  for (const { visit } of visits(state)) {
-    if (visit.waiting === undefined) continue;
-    names.add(visit.waiting.kind);
-    for (const name of visit.waiting.audience ?? []) names.add(name);
+  for (const { wait } of allWaits(state)) {
+    names.add(wait.waiting.kind);
+    for (const name of wait.waiting.audience ?? []) names.add(name);
   }
   return [...names];
 }
@@ -102,10 +106,11 @@ export function shownOf(state: RunState): string {
   // Of many, the first stand for themselves, and all others for one another: a number that changes with each of them.
   let others = 0;
   for (const { visit } of Object.values(state.frames)) {
-    if (visit?.waiting === undefined) continue;
-    const { revision } = visit.waiting;
-    if (paths.length < MAX_SHOWN_WAITS) paths.push(revision === undefined ? visit.path : `${visit.path} *${revision}`);
-    else others += visit.seq + 1;
+    for (const { path, waiting } of visit === undefined ? [] : waitsOf(visit)) {
+      const { revision } = waiting;
+      if (paths.length < MAX_SHOWN_WAITS) paths.push(revision === undefined ? path : `${path} *${revision}`);
+      else others += visit!.seq + 1;
+    }
   }
   return `${status} ${paths.join(' ')}${others === 0 ? '' : ` ${others}`}`;
 }

@@ -7,6 +7,7 @@ import type { RunError, RunStatus, WaitingFor } from '../definition/run.ts';
 import type { Definition, JsonObject, Problem } from '../definition/types.ts';
 import type { RunCommand, TraceEvent } from '../engine/protocol.ts';
 import { type Answer, type ScriptedSignal, type Simulated, simulate } from '../engine/simulate.ts';
+import { waitsOf } from '../engine/waits.ts';
 import { weigh } from '../engine/weigh.ts';
 import { actionOf } from '../steps/actions.ts';
 import { presetOf } from '../steps/compile-step.ts';
@@ -230,7 +231,9 @@ class KeptRows {
 
   shown(run: Simulated): DryStep[] {
     const waiting = new Set(
-      Object.values(run.state.frames).flatMap(({ visit }) => (visit?.waiting === undefined ? [] : [visit.path])),
+      Object.values(run.state.frames).flatMap(({ visit }) =>
+        visit === undefined ? [] : waitsOf(visit).map(({ path }) => path),
+      ),
     );
     return this.#rows.rows.map(({ startedAt, completedAt, ...row }) => ({
       ...row,

@@ -16,10 +16,12 @@ import { carry, restore } from '../engine/carry.ts';
 import { type FailureCause, failureOfCause } from '../engine/causes.ts';
 import { CHILDREN, childEvents, childRunId } from '../engine/child-run.ts';
 import type { Parking } from '../engine/core.ts';
+import { commandId } from '../engine/paths.ts';
 import type { Event, TraceEvent } from '../engine/protocol.ts';
 import { toEvent, updateToEvent } from '../engine/signals.ts';
 import { genesisOf, runInputOf } from '../engine/start.ts';
 import type { OpenVisit, RunState } from '../engine/state.ts';
+import { waitsOf } from '../engine/waits.ts';
 import type { EffectResult } from '../steps/kind.ts';
 import { compile } from '../steps/program.ts';
 import type { Program } from '../steps/program-types.ts';
@@ -160,7 +162,7 @@ export class Fold {
       bytes: this.#rows.bytes,
       ends: this.#rows.ends,
       count: this.#rows.count,
-      waiting: new Set(visits(this.#state).flatMap((visit) => (visit.waiting === undefined ? [] : [visit.path]))),
+      waiting: new Set(visits(this.#state).flatMap((visit) => waitsOf(visit).map(({ path }) => path))),
       inherited: this.#inherited,
       guesses: this.#guesses,
       closed,
@@ -364,7 +366,9 @@ export class Fold {
   #rowOf(id: string): string | undefined {
     const command = this.#state?.open[id];
     if (command?.type === 'rollback') return id;
-    return command !== undefined && 'path' in command ? command.path : undefined;
+    if (command === undefined || !('path' in command)) return undefined;
+    const inner = this.#state?.frames[command.frame]?.visit?.inner ?? {};
+    return Object.hasOwn(inner, command.suffix) ? commandId(command.path, command.suffix) : command.path;
   }
 
   /** `eventId`: the event of history that says so. */

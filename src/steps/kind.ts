@@ -114,6 +114,8 @@ export type Resume =
 
 export interface Decision {
   readonly on: 'decision';
+  /** Which of the visit's asks it is for. */
+  readonly suffix?: string;
   readonly decision: 'approved' | 'rejected';
   readonly by?: string;
   /** What that person is; absent where there are no persons. */
@@ -126,6 +128,7 @@ export interface Decision {
 }
 export interface Submission {
   readonly on: 'submit';
+  readonly suffix?: string;
   readonly data: Json;
   readonly by?: string;
   readonly as?: Standing;
@@ -163,6 +166,8 @@ export interface RunSpec {
   readonly timeoutMs?: number;
   /** Long effects: an activity that does not heartbeat for so long is taken for dead. */
   readonly heartbeatMs?: number;
+  /** The effect is a step of its own in the trace, of this type, under the path with the suffix. */
+  readonly inner?: string;
 }
 export interface TimerSpec {
   readonly suffix?: string;
@@ -180,6 +185,8 @@ export interface FrameSpec {
 }
 export interface ChildSpec {
   readonly suffix?: string;
+  /** As of RunSpec. */
+  readonly inner?: string;
   readonly workflow: string;
   /** A hash or a semver; the current version if absent. */
   readonly version?: string;
@@ -203,6 +210,13 @@ export interface WaitingSpec {
   readonly revision?: number;
 }
 
+/** A wait within the visit, under the path with a suffix: whether an agent may make a call. */
+export interface AskSpec extends WaitingSpec {
+  /** As of RunSpec. */
+  readonly inner: string;
+  readonly input: Json;
+}
+
 export type Outcome =
   | { readonly do: 'end'; readonly port: string; readonly data: Json; readonly meta?: JsonObject }
   | { readonly do: 'fail'; readonly error: FailureShape; readonly rollback?: boolean }
@@ -214,6 +228,12 @@ export type Outcome =
       readonly timers?: readonly TimerSpec[];
       readonly frames?: readonly FrameSpec[];
       readonly children?: readonly ChildSpec[];
+      /** By suffix: what is asked about within the visit; null where it no longer is. */
+      readonly asks?: { readonly [suffix: string]: AskSpec | null };
+      /** Messages of this name are for the visit, also while it does not wait for them. */
+      readonly hears?: string;
+      /** What `hold` has grown by since the last outcome: it counts towards the limit of the state. */
+      readonly grown?: Json;
       /** Suffixes of commands, or names of frames, to cancel. */
       readonly cancel?: readonly string[];
     }
