@@ -1,6 +1,7 @@
 /** One step of a document, made ready to walk. */
 import type { Definition, RetryPolicy, StepDefinition, When } from '../definition/types.ts';
 import { type Expression, parseExpression } from '../template/expression.ts';
+import { childPointer } from '../template/pointer.ts';
 import { references } from '../template/references.ts';
 import { parseTemplate, type Template } from '../template/template.ts';
 import { type Json, type Reference, TemplateError } from '../template/types.ts';
@@ -101,10 +102,10 @@ function edges(
 ): { [port: string]: string } {
   const next: { [port: string]: string } = {};
   for (const [port, target] of Object.entries(written.nextSteps ?? {})) {
-    const pointer = `${at}/nextSteps/${pointerPart(port)}`;
+    const pointer = (): string => childPointer(`${at}/nextSteps`, port);
     if (target !== END_TARGET && !Object.hasOwn(definition.steps, target)) {
       report(
-        pointer,
+        pointer(),
         'unknown_step',
         `The port '${port}' leads to '${target}', which is no step of this definition.`,
         "Name a step, or '$end'.",
@@ -112,7 +113,7 @@ function edges(
       continue;
     }
     if (port === '__proto__') {
-      report(pointer, 'invalid_port', "A port cannot be called '__proto__'; give it another name.");
+      report(pointer(), 'invalid_port', "A port cannot be called '__proto__'; give it another name.");
       continue;
     }
     const common = kind.class === 'end' ? port === 'skipped' : COMMON_PORTS.has(port);
@@ -120,7 +121,7 @@ function edges(
     if (!common && !branch && !ports.names.includes(port)) {
       const known = [...ports.names, ...(kind.class === 'end' ? ['skipped'] : COMMON_PORTS)].map((name) => `'${name}'`);
       report(
-        pointer,
+        pointer(),
         'unknown_port',
         `A '${kind.type}' cannot end with the port '${port}'; it has ${known.join(', ') || 'no ports'}.`,
       );
@@ -173,7 +174,7 @@ function savesOf(written: StepDefinition, at: string, report: Report): Save[] {
   if (save === undefined) return [];
   if (typeof save === 'string') return [{ key: save }];
   return Object.entries(save).flatMap(([key, source]) => {
-    const expression = attempt(`${at}/saveToState/${pointerPart(key)}`, report, () => parseExpression(source));
+    const expression = attempt(childPointer(`${at}/saveToState`, key), report, () => parseExpression(source));
     return expression === undefined ? [] : [{ key, expression }];
   });
 }
@@ -291,9 +292,4 @@ export function attempt<T>(pointer: string, report: Report, make: () => T): T | 
     else throw error;
     return undefined;
   }
-}
-
-/** One token of a JSON pointer (RFC 6901). */
-function pointerPart(key: string): string {
-  return key.replaceAll('~', '~0').replaceAll('/', '~1');
 }

@@ -24,6 +24,8 @@ const oneOf =
   (value) =>
     value !== undefined && values.includes(value);
 
+/** What is not known here is the schema's to refuse. */
+const ANYTHING: readonly [Is, string] = [() => true, ''];
 const TEXT = [isText, 'a text'] as const;
 const OBJECT = [isObject, 'an object'] as const;
 const WHEN = [isWhen, "an expression, or an object with the text 'ref'"] as const;
@@ -70,9 +72,10 @@ export function shapeProblems(document: unknown): Problem[] {
     problems.push({ pointer, code: 'wrong_type', message: `Expected ${expected} here.` });
   };
   const members = (value: JsonObject, at: string, known: Members): void => {
-    for (const [member, [is, expected]] of Object.entries(known))
-      if (Object.hasOwn(value, member) && value[member] !== undefined && !is(value[member]))
-        report(childPointer(at, member), expected);
+    for (const member of Object.keys(value)) {
+      const [is, expected] = (Object.hasOwn(known, member) ? known[member] : undefined) ?? ANYTHING;
+      if (value[member] !== undefined && !is(value[member])) report(childPointer(at, member), expected);
+    }
   };
   const needed = (value: JsonObject, at: string, member: string): void => {
     if (!Object.hasOwn(value, member) || !isText(value[member])) report(childPointer(at, member), 'a text');
