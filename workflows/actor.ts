@@ -20,6 +20,8 @@ import type { Json } from '../src/template/types.ts';
 
 /** Answers kept for repeated requests: a client repeats within seconds. */
 const REMEMBERED = 64;
+/** Of these together, as JSON: they are carried with the rest of the state in one payload. */
+const REMEMBERED_CHARACTERS = 300_000;
 /** Below this an actor would do nothing but continue as new. */
 const LEAST_HISTORY = 20;
 
@@ -59,7 +61,7 @@ export function writes(carried: RememberedAnswers): Writes {
         const known = remembered(request.key);
         if (known) return known.answer as Answer;
         const answer = guarded(() => write(request));
-        answers = [...answers, { key: request.key, answer: answer as Json }].slice(-REMEMBERED);
+        answers = latest([...answers, { key: request.key, answer: answer as Json }]);
         return answer;
       };
       const validator = (request: Request): void => {
@@ -69,6 +71,16 @@ export function writes(carried: RememberedAnswers): Writes {
       setHandler(defineUpdate<Answer, [Request]>(name), handler, { validator });
     },
   };
+}
+
+function latest(answers: RememberedAnswers): RememberedAnswers[number][] {
+  let from = Math.max(0, answers.length - REMEMBERED);
+  let characters = 0;
+  for (let at = answers.length - 2; at >= from; at--) {
+    characters += JSON.stringify(answers[at]).length;
+    if (characters > REMEMBERED_CHARACTERS) from = at + 1;
+  }
+  return answers.slice(from);
 }
 
 /** Any other error would leave the workflow task retrying for ever. */

@@ -2,8 +2,11 @@
  * The actor `def.{org}.{workflow}`: which version of a definition counts, whether it is enabled, and what changed when
  * (design.md §4). The definitions themselves lie in the version actors. It outlives the deletion of the definition: the
  * list of changes stays, and a new write of the slug goes on from there.
+ *
+ * Changes and proposals are read without a worker, from the actor's history: what was carried, and what each update has
+ * answered (src/client/definition-history.ts). So an answer holds what its update has changed.
  */
-import { defineQuery, setHandler, upsertMemo, upsertSearchAttributes } from '@temporalio/workflow';
+import { allHandlersFinished, condition, upsertMemo, upsertSearchAttributes } from '@temporalio/workflow';
 import type {
   DefinitionChange,
   DefinitionHead,
@@ -15,11 +18,16 @@ import type {
   RemoveDefinition,
   RemoveDefinitionAnswer,
 } from '../src/definition/actors.ts';
-import { becomeNew, refuse, untilFull, writes } from './actor.ts';
+import { becomeNew, isFull, refuse, writes } from './actor.ts';
 import { definitionAttributes } from './actor-attributes.ts';
 import { nextVersion } from './actor-version-number.ts';
+import { proposalsOf } from './definition-proposals.ts';
 
-const CHANGES_KEPT = 1_000;
+const CHANGES_KEPT = 5_000;
+/** What one takes besides its notes. */
+const CHANGE_OVERHEAD = 250;
+/** Of the changes together, as JSON: they are carried in one payload. */
+const CHANGES_BYTES = 1_000_000;
 
 export async function definition(start: DefinitionStart): Promise<never> {
   let head: DefinitionHead | null = start.carried?.head ?? null;
@@ -27,6 +35,7 @@ export async function definition(start: DefinitionStart): Promise<never> {
   let deletedAt: string | null = start.carried?.deletedAt ?? null;
   let revision = start.carried?.revision ?? 0;
   const taken = writes(start.carried?.answers ?? []);
+  const proposals = proposalsOf(taken, start.slug, start.carried?.proposals ?? [], () => head?.hash);
 
   const show = () => {
     upsertMemo({ head, deletedAt });
@@ -46,6 +55,7 @@ export async function definition(start: DefinitionStart): Promise<never> {
   taken.on<PutDefinition, PutDefinitionAnswer>(
     'put',
     (request) => {
+      if (request.proposalId !== undefined) proposals.demandApplicable(request.proposalId, head?.hash, request.hash);
       demand(request.ifMatch);
       if (request.ifNew === true && head !== null) refuse('already_exists', `Workflow ${start.slug} exists already.`);
     },
@@ -53,6 +63,7 @@ export async function definition(start: DefinitionStart): Promise<never> {
       const at = new Date().toISOString();
       const before = head;
       const changed = before?.hash !== request.hash;
+      const origin = request.origin ?? before?.origin;
       revision += 1;
       const version = nextVersion(before?.version ?? lastVersion(changes), request.version, changed);
       head = {
@@ -68,14 +79,23 @@ export async function definition(start: DefinitionStart): Promise<never> {
         revision,
         hooks: request.hooks,
         ...(request.triggers === undefined ? {} : { triggers: request.triggers }),
+        ...(origin === undefined ? {} : { origin }),
       };
       deletedAt = null;
-      if (changed || before?.version !== version) {
-        changes = [...changes, change(request, version, at)].slice(-CHANGES_KEPT);
-      }
+      const change = changed || before?.version !== version ? changeOf(request, version, at) : undefined;
+      if (change !== undefined) changes = kept([...changes, change]);
+      const proposal = request.proposalId === undefined ? undefined : proposals.applied(request.proposalId, request.by);
       show();
       const dropped = (before?.triggers ?? []).filter((name) => !(request.triggers ?? []).includes(name));
-      return { created: before === null, changed, head, freed: missing(before?.hooks ?? [], request.hooks), dropped };
+      return {
+        created: before === null,
+        changed,
+        head,
+        freed: missing(before?.hooks ?? [], request.hooks),
+        dropped,
+        ...(change === undefined ? {} : { change }),
+        ...(proposal === undefined ? {} : { proposal }),
+      };
     },
   );
 
@@ -95,14 +115,25 @@ export async function definition(start: DefinitionStart): Promise<never> {
     },
   );
 
-  setHandler(defineQuery<readonly DefinitionChange[]>('changes'), () => changes);
-
-  await untilFull(start.historyLimit);
-  const carried: DefinitionState = { head, changes, deletedAt, revision, answers: taken.answers() };
+  while (!isFull(start.historyLimit)) {
+    const expiry = proposals.nextExpiry();
+    const isOther = () => isFull(start.historyLimit) || proposals.nextExpiry() !== expiry;
+    if (expiry === undefined) await condition(isOther);
+    else if (!(await condition(isOther, Math.max(1, expiry - Date.now())))) proposals.expire();
+  }
+  await condition(allHandlersFinished);
+  const carried: DefinitionState = {
+    head,
+    changes,
+    deletedAt,
+    revision,
+    proposals: proposals.all(),
+    answers: taken.answers(),
+  };
   return becomeNew<typeof definition>({ ...start, carried });
 }
 
-function change(request: PutDefinition, version: string, at: string): DefinitionChange {
+function changeOf(request: PutDefinition, version: string, at: string): DefinitionChange {
   return {
     hash: request.hash,
     version,
@@ -110,7 +141,19 @@ function change(request: PutDefinition, version: string, at: string): Definition
     at,
     ...(request.by === undefined ? {} : { by: request.by }),
     ...(request.notes === undefined ? {} : { notes: request.notes }),
+    ...(request.proposalId === undefined ? {} : { proposalId: request.proposalId }),
   };
+}
+
+/** As many of the latest as fit. */
+function kept(changes: readonly DefinitionChange[]): readonly DefinitionChange[] {
+  let from = Math.max(0, changes.length - CHANGES_KEPT);
+  let bytes = 0;
+  for (let at = changes.length - 1; at >= from; at--) {
+    bytes += CHANGE_OVERHEAD + 3 * (changes[at]?.notes?.length ?? 0);
+    if (bytes > CHANGES_BYTES) from = at + 1;
+  }
+  return from === 0 ? changes : changes.slice(from);
 }
 
 const lastVersion = (changes: readonly DefinitionChange[]): string | undefined => changes.at(-1)?.version;

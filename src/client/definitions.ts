@@ -21,6 +21,18 @@ import { any, type Clause, compare, queryOf } from './query.ts';
 import { putTriggers, removeTriggersOf } from './triggers.ts';
 import { readVersion, storeVersion } from './versions.ts';
 
+const LONGEST_SHOWN = 1_000;
+
+/** Refusals of the head, after which nothing was changed. */
+const NOT_WRITTEN = [
+  'hash_mismatch',
+  'already_exists',
+  'proposal_not_found',
+  'proposal_not_approved',
+  'proposal_closed',
+  'proposal_stale',
+];
+
 export interface DefinitionWrite {
   /** Canonical, and without any clear secret. */
   readonly definition: Definition;
@@ -32,12 +44,17 @@ export interface DefinitionWrite {
   readonly ifMatch?: string;
   /** Nothing may stand there now. */
   readonly ifNew?: boolean;
+  /** The set that it belongs to from now on. */
+  readonly origin?: string;
+  /** The approved proposal that this applies. */
+  readonly proposalId?: string;
 }
 
 /**
  * Writes a definition: its version first, then its webhook paths, then the head, which is what counts, then its triggers
  * and what the paths answer with. Repeating it after any interruption completes it.
- * @throws ClientError `hash_mismatch`, `already_exists`, `path_taken`, `path_resting`.
+ * @throws ClientError `hash_mismatch`, `already_exists`, `path_taken`, `path_resting`, and where it applies a proposal
+ * `proposal_not_found`, `proposal_not_approved`, `proposal_closed`, `proposal_stale`.
  */
 export async function putDefinition(
   access: Access,
@@ -66,16 +83,18 @@ export async function putDefinition(
         hooks: wanted.map(({ path, trigger }) => ({ path, trigger })),
         triggers: triggers.map(({ name }) => name),
         source: request.source,
-        ...(definition.description === undefined ? {} : { description: definition.description }),
+        ...(definition.description === undefined ? {} : { description: shortened(definition.description) }),
         ...(definition.version === undefined ? {} : { version: definition.version }),
         ...(request.by === undefined ? {} : { by: request.by }),
         ...(request.notes === undefined ? {} : { notes: request.notes }),
         ...(request.ifMatch === undefined ? {} : { ifMatch: request.ifMatch }),
         ...(request.ifNew === undefined ? {} : { ifNew: request.ifNew }),
+        ...(request.origin === undefined ? {} : { origin: request.origin }),
+        ...(request.proposalId === undefined ? {} : { proposalId: request.proposalId }),
       },
     );
   } catch (error) {
-    if (hasCode(error, 'hash_mismatch', 'already_exists')) await freeHooks(access, org, slug, claimed, 0);
+    if (hasCode(error, ...NOT_WRITTEN)) await freeHooks(access, org, slug, claimed, 0);
     throw error;
   }
   const { revision } = answer.head;
@@ -148,6 +167,10 @@ export async function listDefinitions(
   const items = page.items.flatMap((row) => (row.memo['head'] ? [row.memo['head'] as DefinitionHead] : []));
   return { ...page, items };
 }
+
+/** What lists say; the whole of it stands in the definition. */
+const shortened = (description: string): string =>
+  description.length <= LONGEST_SHOWN ? description : `${description.slice(0, LONGEST_SHOWN - 1)}…`;
 
 async function demand(access: Access, org: string, slug: string, ifMatch: string): Promise<void> {
   const head = await readHead(access, org, slug);

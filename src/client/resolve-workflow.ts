@@ -1,11 +1,9 @@
 /** Which definition a step means that starts a run: the current one, or the version that it names, of its own organization. */
-import type { DefinitionChange } from '../definition/actors.ts';
 import type { Definition } from '../definition/types.ts';
 import type { Access } from './access.ts';
-import { read } from './calls.ts';
+import { readDefinitionHistory } from './definition-history.ts';
 import { readHead } from './definitions.ts';
-import { ClientError, hasCode } from './errors.ts';
-import { definitionId } from './ids.ts';
+import { ClientError } from './errors.ts';
 import { readVersion } from './versions.ts';
 
 export interface WantedWorkflow {
@@ -69,19 +67,8 @@ async function versionOf(
   const digits = HASH.exec(wanted)?.[1];
   const hash = digits === undefined ? undefined : `sha256:${digits}`;
   if (hash === head.hash) return head;
-  const changes = await readChanges(access, org, slug);
+  const { changes } = (await readDefinitionHistory(access, org, slug)) ?? { changes: [] };
   // A number may have come back after a rollback: the latest change of it counts.
   const change = changes.findLast((one) => (hash === undefined ? one.version === wanted : one.hash === hash));
   return change ?? (hash === undefined ? undefined : { hash });
-}
-
-/** The changes that the definition's actor remembers, newest last. It takes a worker to answer. */
-async function readChanges(access: Access, org: string, slug: string): Promise<readonly DefinitionChange[]> {
-  try {
-    const handle = access.client.workflow.getHandle(definitionId(org, slug));
-    return await read(access, () => handle.query<readonly DefinitionChange[]>('changes'));
-  } catch (error) {
-    if (hasCode(error, 'not_found')) return [];
-    throw error;
-  }
 }

@@ -7,6 +7,7 @@
  * memo, which `describe()` answers without a worker.
  */
 import type { Json } from '../template/types.ts';
+import type { Proposal } from './proposal-contract.ts';
 import type { Definition, JsonObject } from './types.ts';
 
 export const DEFINITION_WORKFLOW = 'definition';
@@ -47,6 +48,8 @@ export interface DefinitionHead {
   readonly hooks: readonly HookPlace[];
   /** Names of all its triggers, so that the next write can delete those that it no longer has. */
   readonly triggers?: readonly string[];
+  /** The set of definitions that it belongs to, where it came by a sync. */
+  readonly origin?: string;
 }
 
 export type ChangeSource = 'update' | 'sync' | 'proposal_apply' | 'rollback' | 'system';
@@ -59,6 +62,8 @@ export interface DefinitionChange {
   readonly at: string;
   readonly by?: string;
   readonly notes?: string;
+  /** Which proposal was applied. */
+  readonly proposalId?: string;
 }
 
 export interface DefinitionState {
@@ -68,6 +73,8 @@ export interface DefinitionState {
   readonly deletedAt: string | null;
   /** Of the last write; it never falls, also across a deletion. */
   readonly revision: number;
+  /** Newest last. */
+  readonly proposals?: readonly Proposal[];
   readonly answers: RememberedAnswers;
 }
 
@@ -76,7 +83,7 @@ export interface DefinitionStart extends ActorStart {
   readonly carried?: DefinitionState;
 }
 
-/** Update `put`. Refused with `hash_mismatch` or `already_exists`. */
+/** Update `put`. Refused with `hash_mismatch` or `already_exists`; one that applies a proposal also as ReviewProposal, and with `proposal_stale`. */
 export interface PutDefinition {
   readonly key: string;
   readonly hash: string;
@@ -95,6 +102,10 @@ export interface PutDefinition {
   readonly ifMatch?: string;
   /** There must be no head. */
   readonly ifNew?: boolean;
+  /** The set that it belongs to from now on; absent: as before. */
+  readonly origin?: string;
+  /** The proposal that is applied by this write. */
+  readonly proposalId?: string;
 }
 
 export interface PutDefinitionAnswer {
@@ -106,6 +117,9 @@ export interface PutDefinitionAnswer {
   readonly freed: readonly HookPlace[];
   /** Names of triggers that the head before had and this one has not. */
   readonly dropped?: readonly string[];
+  /** What the history has of this write; absent where nothing changed that it would have. */
+  readonly change?: DefinitionChange;
+  readonly proposal?: Proposal;
 }
 
 /** Update `remove`. Refused with `not_found` or `hash_mismatch`. */

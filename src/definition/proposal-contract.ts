@@ -1,0 +1,86 @@
+/**
+ * Proposals to change a definition (document 002, self-modification): kept by the definition's actor, reviewed by somebody, and
+ * applied while the definition is still the one that was looked at. What is proposed is stored as a version, whose hash stands here.
+ */
+
+export const PROPOSAL_STATUSES = ['pending', 'approved', 'rejected', 'applied', 'failed', 'expired'] as const;
+export type ProposalStatus = (typeof PROPOSAL_STATUSES)[number];
+
+export interface Proposal {
+  readonly id: string;
+  readonly status: ProposalStatus;
+  /** Of the definition that is to be changed. */
+  readonly baseHash: string;
+  /** Of what is proposed. */
+  readonly hash: string;
+  readonly notes?: string;
+  readonly by?: string;
+  /** The run that proposes it. */
+  readonly executionId?: string;
+  /** ISO 8601. */
+  readonly createdAt: string;
+  readonly expiresAt: string;
+  readonly review?: ProposalReview;
+  readonly appliedAt?: string;
+  readonly appliedBy?: string;
+  /** Why it could not be applied. */
+  readonly error?: string;
+}
+
+export interface ProposalReview {
+  readonly decision: 'approve' | 'reject';
+  readonly at: string;
+  readonly by?: string;
+  readonly notes?: string;
+}
+
+/** Update `propose`. Refused with `not_found`, `proposal_stale`, `too_many`. */
+export interface Propose {
+  readonly key: string;
+  readonly id: string;
+  readonly baseHash: string;
+  readonly hash: string;
+  readonly notes?: string;
+  readonly by?: string;
+  readonly executionId?: string;
+}
+
+/** Update `review`. Refused with `proposal_not_found`, `proposal_closed`, `proposer_may_not_review`. */
+export interface ReviewProposal {
+  readonly key: string;
+  readonly id: string;
+  readonly decision: 'approve' | 'reject';
+  readonly notes?: string;
+  readonly by?: string;
+  /** Whether whoever proposed it may review it. */
+  readonly ownToo: boolean;
+}
+
+/** Update `failProposal`: it was approved, and cannot be applied. Nothing happens to one that is closed. */
+export interface FailProposal {
+  readonly key: string;
+  readonly id: string;
+  readonly error: string;
+}
+
+/** What these updates answer, and those that apply a proposal beside the rest. */
+export interface ProposalAnswer {
+  readonly proposal: Proposal;
+}
+
+/** How long a proposal can be reviewed and applied (document 002). */
+export const PROPOSAL_MS = 14 * 24 * 60 * 60 * 1000;
+/** Of one definition: open ones, and all that are kept. */
+export const MOST_OPEN_PROPOSALS = 50;
+export const MOST_PROPOSALS = 100;
+
+/** Open: it may still be reviewed or applied. */
+export const isOpenProposal = ({ status }: Pick<Proposal, 'status'>): boolean =>
+  status === 'pending' || status === 'approved';
+
+/** The proposal as it is at that time (epoch milliseconds): the timer that closes it may be late. */
+export function proposalAt(proposal: Proposal, now: number): Proposal {
+  return isOpenProposal(proposal) && Date.parse(proposal.expiresAt) <= now
+    ? { ...proposal, status: 'expired' }
+    : proposal;
+}
