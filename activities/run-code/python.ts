@@ -1,6 +1,263 @@
-/** Python. */
-import { failure, type Script, type ScriptResult } from './script.ts';
+/**
+ * Runs Python: Pyodide in a Deno process that may read Pyodide's own folder and nothing else (threats.md). One process a
+ * run, since what a script breaks stays broken; one is kept started ahead. Loading Pyodide takes seconds, so the first
+ * process of all gives the memory that it has then, and every other one begins with that.
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { availableParallelism, devNull } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { EffectFailure } from '../failure.ts';
+import { findPython, type PythonPlace } from './python-place.ts';
+import { type Answer, failure, resultOf, type Script, type ScriptResult } from './script.ts';
+import { Turns } from './turns.ts';
 
+const CHILD = fileURLToPath(new URL('./python-child.mjs', import.meta.url));
+const MOST_PROCESSES = Math.min(4, availableParallelism());
+const LOADING_MS = 120_000;
+/** A process that was started ahead and that nobody wants is ended. */
+const IDLE_MS = 300_000;
+/** An answer is a result of 1.9 MB, which JSON in JSON may write in six times as much, and a console. */
+const MOST_ANSWER_BYTES = 16_000_000;
+const BYTES_PER_MIB = 1024 * 1024;
+/** Of processor time: what is left behind by a worker that was killed ends by itself. */
+const MOST_CPU_SECONDS = 900;
+/** What the process takes beside the script's memory. Python's own limit is exact; this one is for what breaks out of it. */
+const OWN_MIB = 400;
+const WATCH_MS = 250;
+/** Linux counts memory in pages of this size. */
+const PAGE_BYTES = 4_096;
+
+/** Runs a script in a process of its own. @throws EffectFailure as runScript says; the signal's reason. */
 export async function runPython(script: Script): Promise<ScriptResult> {
-  throw failure('python_unavailable', 'Not yet.', script);
+  await turns.take(script.signal);
+  try {
+    const { signal } = script;
+    const python = await orAborted(ready(), signal);
+    try {
+      return resultOf(await python.run(script), script);
+    } finally {
+      python.end();
+      signal.throwIfAborted();
+    }
+  } finally {
+    turns.give();
+  }
+}
+
+const turns = new Turns(MOST_PROCESSES);
+let snapshot: Promise<Buffer> | undefined;
+let ahead: Promise<Python> | undefined;
+
+/** A process that waits for its script; the next one is begun at once. */
+async function ready(): Promise<Python> {
+  const mine = ahead ?? begin();
+  ahead = begin();
+  try {
+    const python = await mine;
+    return python.isGone ? await begin() : python;
+  } catch (error) {
+    // Whatever kept it from loading may be over the next time.
+    if (ahead !== undefined) ahead.catch(() => undefined);
+    ahead = undefined;
+    snapshot = undefined;
+    throw error;
+  }
+}
+
+function begin(): Promise<Python> {
+  const begun = loaded();
+  begun.catch(() => undefined);
+  return begun;
+}
+
+async function loaded(): Promise<Python> {
+  const place = findPython(import.meta.url);
+  snapshot ??= takeSnapshot(place);
+  const memory = await snapshot;
+  const python = new Python(start(place, ['run', String(memory.length)]));
+  await python.load(memory);
+  return python;
+}
+
+function start({ deno, pyodide }: PythonPlace, mode: readonly string[]): ChildProcess {
+  const flags = [
+    ...['run', '--quiet', '--no-prompt', '--no-remote', '--no-npm', '--no-config', '--no-lock', '--no-code-cache'],
+    `--allow-read=${pyodide}`,
+    '--v8-flags=--max-old-space-size=256,--no-wasm-tier-up',
+  ];
+  const args = [...flags, CHILD, pyodide, ...mode];
+  // Its cache would be a folder; there is none.
+  const env = { NO_COLOR: '1', DENO_DIR: join(devNull, 'deno'), DENO_NO_UPDATE_CHECK: '1' };
+  const limited = process.platform !== 'win32';
+  return spawn(
+    limited ? '/bin/sh' : deno,
+    limited ? ['-c', `ulimit -c 0 -t ${MOST_CPU_SECONDS}; exec "$0" "$@"`, deno, ...args] : args,
+    // What a terminal sends to the worker is not for it; it ends when its standard input does.
+    { env, cwd: pyodide, stdio: ['pipe', 'pipe', 'ignore'], detached: true },
+  );
+}
+
+async function takeSnapshot(place: PythonPlace): Promise<Buffer> {
+  const child = start(place, ['snapshot']);
+  child.stdin?.on('error', () => undefined).end();
+  const clock = setTimeout(() => child.kill('SIGKILL'), LOADING_MS);
+  const chunks: Buffer[] = [];
+  child.stdout?.on('data', (chunk: Buffer) => chunks.push(chunk));
+  const code = await new Promise((resolve) => {
+    child.once('error', resolve).once('close', resolve);
+  });
+  clearTimeout(clock);
+  if (code === 0) return Buffer.concat(chunks);
+  throw notLoaded();
+}
+
+const notLoaded = (): EffectFailure =>
+  new EffectFailure('python_unavailable', 'Python could not be loaded on this worker.', { retryable: true });
+
+/** One process, from its start to its end. */
+class Python {
+  readonly #child: ChildProcess;
+  #gone = false;
+  #lines: (line: string | undefined) => void = () => undefined;
+  #idle: NodeJS.Timeout | undefined;
+
+  constructor(child: ChildProcess) {
+    this.#child = child;
+    child.stdin?.on('error', () => undefined);
+    let text: Buffer[] = [];
+    let bytes = 0;
+    child.stdout?.on('data', (chunk: Buffer) => {
+      bytes += chunk.length;
+      text.push(chunk);
+      if (bytes > MOST_ANSWER_BYTES) this.end();
+      if (chunk.at(-1) !== 10) return;
+      const line = Buffer.concat(text).toString();
+      text = [];
+      this.#lines(line);
+    });
+    const gone = (): void => {
+      this.#gone = true;
+      clearTimeout(this.#idle);
+      this.#lines(undefined);
+    };
+    child.once('error', gone).once('close', gone);
+  }
+
+  get isGone(): boolean {
+    return this.#gone;
+  }
+
+  async load(memory: Buffer): Promise<void> {
+    const clock = setTimeout(() => this.end(), LOADING_MS);
+    this.#child.stdin?.write(memory);
+    const line = await this.#line();
+    clearTimeout(clock);
+    if (line === undefined) throw notLoaded();
+    this.#hold(false);
+    this.#idle = setTimeout(() => this.end(), IDLE_MS).unref();
+  }
+
+  async run(script: Script): Promise<Answer> {
+    const { code, input, timeoutMs, memoryMb, signal } = script;
+    clearTimeout(this.#idle);
+    this.#hold(true);
+    let ended = 'script_crashed';
+    const end = (why: string) => (): void => {
+      ended = why;
+      this.end();
+    };
+    const clock = setTimeout(end('script_timeout'), timeoutMs);
+    const watch = setInterval(() => {
+      if (this.#mebibytes() > OWN_MIB + memoryMb) end('script_out_of_memory')();
+    }, WATCH_MS);
+    const abort = end('script_crashed');
+    signal.addEventListener('abort', abort);
+    const job = { code, input: JSON.stringify(input), memoryBytes: memoryMb * BYTES_PER_MIB };
+    this.#child.stdin?.write(`${JSON.stringify(job)}\n`);
+    const line = await this.#line();
+    clearTimeout(clock);
+    clearInterval(watch);
+    signal.removeEventListener('abort', abort);
+    const answer = line === undefined ? undefined : readAnswer(line);
+    if (answer === undefined) throw failure(ended, '', script);
+    return answer;
+  }
+
+  end(): void {
+    this.#gone = true;
+    clearTimeout(this.#idle);
+    this.#child.kill('SIGKILL');
+  }
+
+  /** What it writes next; undefined when it has ended. */
+  #line(): Promise<string | undefined> {
+    return new Promise((resolve) => {
+      this.#lines = resolve;
+      if (this.#child.exitCode !== null || this.#child.signalCode !== null) resolve(undefined);
+    });
+  }
+
+  /** An idle process keeps nobody from ending. */
+  #hold(isBusy: boolean): void {
+    for (const one of [this.#child, this.#child.stdin, this.#child.stdout]) {
+      const part = one as { ref?(): void; unref?(): void } | null;
+      if (isBusy) part?.ref?.();
+      else part?.unref?.();
+    }
+  }
+
+  /** Of memory that it has; 0 where that cannot be told. */
+  #mebibytes(): number {
+    try {
+      const pages = readFileSync(`/proc/${this.#child.pid}/statm`, 'utf8').split(' ')[1];
+      return (Number(pages) * PAGE_BYTES) / BYTES_PER_MIB;
+    } catch {
+      return 0;
+    }
+  }
+}
+
+/** A script that breaks out of Python can write here what it likes: it is its own answer, if it is one at all. */
+function readAnswer(line: string): Answer | undefined {
+  try {
+    const { result, error, console, consoleIsCut } = JSON.parse(line) as Answer;
+    const isConsole =
+      Array.isArray(console) &&
+      console.every(({ level, text }) => typeof level === 'string' && typeof text === 'string');
+    const isError = error === undefined || (typeof error.code === 'string' && typeof error.message === 'string');
+    if (!isConsole || !isError || (result !== undefined && typeof result !== 'string')) return undefined;
+    if (result !== undefined) JSON.parse(result);
+    return {
+      console,
+      consoleIsCut: consoleIsCut === true,
+      ...(result === undefined ? {} : { result }),
+      ...(error === undefined ? {} : { error }),
+    };
+  } catch {
+    return undefined;
+  }
+}
+
+/** The promise's value, unless the signal is first. */
+async function orAborted(promise: Promise<Python>, signal: AbortSignal): Promise<Python> {
+  signal.throwIfAborted();
+  let stop: () => void = () => undefined;
+  const aborted = new Promise<never>((_resolve, reject) => {
+    stop = () => reject(signal.reason);
+    signal.addEventListener('abort', stop, { once: true });
+  });
+  aborted.catch(() => undefined);
+  try {
+    return await Promise.race([promise, aborted]);
+  } finally {
+    signal.removeEventListener('abort', stop);
+    // Nobody runs a script in it any more.
+    if (signal.aborted)
+      promise.then(
+        (python) => python.end(),
+        () => undefined,
+      );
+  }
 }
