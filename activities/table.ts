@@ -1,5 +1,6 @@
 /** Every activity that the worker offers, by the name under which workflows call it. A new one is a file here and a line. */
 import type { Config } from '../src/config.ts';
+import { bashEffect } from './bash.ts';
 import { describeChildrenEffect } from './describe-children.ts';
 import { type Activity, effect } from './effect.ts';
 import { guardedFetch } from './guarded-fetch.ts';
@@ -35,7 +36,10 @@ export interface ActivityParts {
   readonly callbackUrl?: CallbackUrl;
 }
 
-export type Settings = Pick<Config, 'mail' | 'mcpStdioAllowed' | 'httpAllow' | 'ownPorts' | 'port' | 'temporal'>;
+export type Settings = Pick<
+  Config,
+  'bash' | 'bashFolders' | 'mail' | 'mcpStdioAllowed' | 'httpAllow' | 'ownPorts' | 'port' | 'temporal'
+>;
 
 /** Activities hold the connections of their agents: make them once for a process. */
 export function createActivities(config: Settings, parts: ActivityParts = {}): Record<string, Activity> {
@@ -51,6 +55,7 @@ export function createActivities(config: Settings, parts: ActivityParts = {}): R
     llm: effect(llmEffect(parts.models, fetch), parts),
     tool: effect(toolEffect(parts.mcpServers, mcp), { ...parts, hostOf: toolHostOf(parts.mcpServers) }),
     listTools: effect(listToolsEffect(parts.mcpServers, mcp), parts),
+    bash: effect(bashEffect(config), parts),
     runCode: effect(runCodeEffect),
     sendMessage: effect(sendMessageEffect(http, reach, config, parts.inbox), {
       ...parts,

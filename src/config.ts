@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { isAbsolute, join, resolve } from 'node:path';
 import { loadClientConnectConfig } from '@temporalio/envconfig';
 import ipaddr from 'ipaddr.js';
 import { z } from 'zod';
@@ -34,7 +34,10 @@ export type Config = {
   taskQueue: string;
   /** Events after which a run continues as new. */
   historyLimit: number;
-  bashAllowed: boolean;
+  /** Whether steps of kind bash run, and how. */
+  bash: 'off' | 'sandbox' | 'unsafe';
+  /** Folders that they may work in, as absolute paths. */
+  bashFolders: string[];
   /** Whether MCP servers may be programs that workers start. */
   mcpStdioAllowed: boolean;
   /** CIDRs of private ranges that outgoing requests may reach. */
@@ -99,6 +102,8 @@ const masterKey = z.string().transform((text, context) => {
   return z.NEVER;
 });
 
+const BASH_MODES = { '0': 'off', '1': 'sandbox', unsafe: 'unsafe' } as const;
+
 /** What each setting may be, as the environment gives it; the manual is made from this too. */
 export const SETTINGS = z.object({
   SIGNALBOX_PORT: wholeNumber(0, 65_535).default(8787).describe('The port of the gateway; 0 picks a free one.'),
@@ -149,9 +154,17 @@ export const SETTINGS = z.object({
     .default(1_000)
     .describe('Events of history after which a run continues as new.'),
   SIGNALBOX_BASH: z
-    .enum(['0', '1'], { error: 'expected 1 (bash steps may run) or 0.' })
+    .enum(['0', '1', 'unsafe'], { error: 'expected 1 (bash steps may run, in a sandbox), unsafe (without one) or 0.' })
     .default('0')
-    .describe('1 lets steps of kind bash run.'),
+    .describe('1 lets steps of kind bash run, in a sandbox (bubblewrap); unsafe runs them as the worker itself.'),
+  SIGNALBOX_BASH_FOLDERS: z
+    .string()
+    .transform(listOf)
+    .refine((folders) => folders.every((folder) => isAbsolute(folder)), {
+      error: 'expected absolute paths divided by commas, such as /srv/repositories.',
+    })
+    .default([])
+    .describe('Folders of the worker that bash steps may work in and write to.'),
   SIGNALBOX_MCP_STDIO: z
     .enum(['0', '1'], { error: 'expected 1 (workers start programs as MCP servers) or 0.' })
     .default('0')
@@ -268,7 +281,8 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
     codec: values.SIGNALBOX_CODEC === '1',
     taskQueue: values.SIGNALBOX_TASK_QUEUE,
     historyLimit: values.SIGNALBOX_HISTORY_LIMIT,
-    bashAllowed: values.SIGNALBOX_BASH === '1',
+    bash: BASH_MODES[values.SIGNALBOX_BASH],
+    bashFolders: values.SIGNALBOX_BASH_FOLDERS,
     mcpStdioAllowed: values.SIGNALBOX_MCP_STDIO === '1',
     httpAllow: values.SIGNALBOX_HTTP_ALLOW,
     ownPorts: values.SIGNALBOX_OWN_PORTS,
@@ -295,7 +309,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
  * when it is missing. Two processes that make it at once end with the same one.
  * @throws ConfigError when the file holds something else.
  */
-export function loadMasterKey(config: Config): Uint8Array {
+export function loadMasterKey(config: Pick<Config, 'masterKey' | 'dataDir'>): Uint8Array {
   if (config.masterKey) return config.masterKey;
   mkdirSync(config.dataDir, { recursive: true, mode: 0o700 });
   const path = join(config.dataDir, 'master.key');

@@ -1,5 +1,6 @@
 /** What this host offers: the actions that are registered, and whether bash may run. */
 import { didYouMean } from '../definition/names.ts';
+import type { Problem } from '../definition/types.ts';
 import { actionOf, actionTypes } from '../steps/actions.ts';
 import { kindOf } from '../steps/table.ts';
 import { type Findings, problem, type Subject } from './subject.ts';
@@ -19,17 +20,16 @@ export function checkHost({ steps }: Subject, host: Host, { problems }: Findings
     const { rollback } = written;
     if (rollback !== undefined && kindOf(rollback.stepType)?.type === 'action')
       action(rollback.config?.['type'], `${at}/rollback/config/type`, host, problems);
-    if (written.stepType === 'bash' && host.bash === false && written.preset === undefined) {
-      problems.push(
-        problem(
-          `${at}/stepType`,
-          'bash_disabled',
-          'This host does not run bash.',
-          'Set SIGNALBOX_BASH=1 where the worker and the gateway start.',
-        ),
-      );
+    if (host.bash === false) {
+      if (kind?.type === 'bash' && written.preset === undefined) problems.push(bashDisabled(`${at}/stepType`));
+      if (rollback?.stepType === 'bash') problems.push(bashDisabled(`${at}/rollback/stepType`));
     }
   }
+}
+
+function bashDisabled(at: string): Problem {
+  const hint = 'Set SIGNALBOX_BASH=1 where the worker and the gateway start.';
+  return problem(at, 'bash_disabled', 'This host does not run bash.', hint);
 }
 
 function action(type: unknown, at: string, { knownActions }: Host, problems: Findings['problems']): void {

@@ -42,7 +42,7 @@ export async function readText(terminal: Terminal, file: string): Promise<string
 
 /** What the gateway would say of the document, asked here: nothing has to run for that. */
 export function checkWritten(terminal: Terminal, written: WrittenDocument, options: CheckOptions): Checked {
-  const checked = check(written.document, { bash: readConfig(terminal.env).bashAllowed, ...options });
+  const checked = check(written.document, { bash: readConfig(terminal.env).bash !== 'off', ...options });
   if (!checked.valid || checked.definition === undefined) return checked;
   const problems = hookProblems(checked.definition);
   return problems.length === 0 ? checked : { ...checked, valid: false, problems };

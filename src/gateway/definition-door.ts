@@ -103,7 +103,7 @@ export function checkDocument(gateway: Gateway, document: Json, options: CheckOp
   const result = check(withSlug(document, options.slug), {
     ...(dialect === undefined ? {} : { dialect }),
     ...(inline === undefined ? {} : { inline }),
-    bash: gateway.config.bashAllowed,
+    bash: gateway.config.bash !== 'off',
   });
   const base = { dialect: result.dialect, warnings: result.warnings };
   const refused = (problems: readonly Problem[]): Checked => ({ ...base, valid: false, problems, secrets: [] });

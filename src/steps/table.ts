@@ -1,6 +1,7 @@
 /** Every step kind. A new one is a file in this folder and a line here. */
 import { action } from './action.ts';
 import { approval } from './approval.ts';
+import { bash } from './bash.ts';
 import { breakKind } from './break.ts';
 import { checkpoint } from './checkpoint.ts';
 import { condition } from './condition.ts';
@@ -54,6 +55,7 @@ export const kinds: readonly StepKind[] = [
   tool,
   sendMessage,
   runCode,
+  bash,
   runWorkflow,
   runEmployee,
 ];

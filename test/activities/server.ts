@@ -56,6 +56,8 @@ export function environment(): MockActivityEnvironment {
 }
 
 export const LOOPBACK: Settings = {
+  bash: 'off',
+  bashFolders: [],
   httpAllow: ['127.0.0.0/8', '::1/128'],
   mcpStdioAllowed: false,
   ownPorts: [],

@@ -1,0 +1,212 @@
+/** The activity `bash`: kind `bash`. Its manual is src/steps/bash.ts. */
+import { existsSync, realpathSync, statSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { isAbsolute, join, relative } from 'node:path';
+import type { Config } from '../src/config.ts';
+import type { EffectOutput } from '../src/definition/effect.ts';
+import { isObject } from '../src/definition/json.ts';
+import type { JsonObject } from '../src/definition/types.ts';
+import type { Json } from '../src/template/types.ts';
+import { type Ended, type Output, runCommand } from './bash/run-command.ts';
+import { BWRAP, EMPTY_FOLDER, environmentArguments, sandboxArguments } from './bash/sandbox.ts';
+import type { Effect, EffectContext } from './effect.ts';
+import { EffectFailure } from './failure.ts';
+import type { Scrub } from './scrub.ts';
+
+export type BashSettings = Pick<Config, 'bash' | 'bashFolders'>;
+
+const MOST_CHARACTERS = 64_000;
+const CUT = '\n[cut at 64,000 characters]';
+/** Kept for as long as secrets are not taken out: one that is cut in two is no longer found. */
+const MOST_KEPT_CHARACTERS = 2 * MOST_CHARACTERS;
+const MOST_LINE_CHARACTERS = 300;
+/** Linux takes no longer argument or variable than 128 KiB. */
+const MOST_ARGUMENT_BYTES = 120_000;
+const NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
+const PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
+const PROBE_MS = 10_000;
+
+/**
+ * Config `{command, timeoutMs, repeatable, cwd?, env?}`; data `{stdout, stderr, exitCode}`.
+ * Fails with `bash_disabled`, `bash_unavailable`, `bash_cwd_not_allowed`, `bash_exit_code:N`, `bash_timeout:N`.
+ */
+export function bashEffect(settings: BashSettings): Effect {
+  let probed: Promise<void> | undefined;
+  return async (config, context) => {
+    if (settings.bash === 'off')
+      throw new EffectFailure('bash_disabled', 'This worker does not run bash. Set SIGNALBOX_BASH=1 where it starts.');
+    const wanted = readConfig(config, context);
+    if (settings.bash === 'unsafe') return outcome(await unconfined(wanted, context), wanted, context);
+    probed ??= probe(context.signal);
+    await probed.catch((error: unknown) => {
+      // It may be installed in the meantime.
+      probed = undefined;
+      throw error;
+    });
+    return outcome(await sandboxed(wanted, settings.bashFolders, context), wanted, context);
+  };
+}
+
+interface Wanted {
+  readonly command: string;
+  readonly cwd: string | undefined;
+  readonly timeoutMs: number;
+  readonly env: ReadonlyMap<string, string>;
+  readonly isRepeatable: boolean;
+}
+
+async function sandboxed(wanted: Wanted, folders: readonly string[], { signal }: EffectContext): Promise<Ended> {
+  const { command, cwd, timeoutMs, env } = wanted;
+  const place = cwd === undefined ? undefined : placeIn(folders, cwd);
+  const home = place?.cwd ?? EMPTY_FOLDER;
+  const inside = new Map([['PATH', PATH], ['HOME', home], ['LANG', 'C.UTF-8'], ...env]);
+  const args = [...sandboxArguments(place?.folder), '--chdir', home, ...environmentArguments(inside)];
+  return runCommand({
+    program: BWRAP,
+    // An environment of bwrap itself could make it load what lies in the folder (LD_PRELOAD).
+    args: ['--args', '3', '--', 'bash', '-lc', command],
+    pipe: args.map((arg) => `${arg}\0`).join(''),
+    env: { PATH: process.env['PATH'] ?? PATH },
+    timeoutMs,
+    signal,
+    mostCharacters: MOST_KEPT_CHARACTERS,
+  });
+}
+
+/** As the worker's own user, with its files and network, but not its environment. */
+async function unconfined(wanted: Wanted, { signal }: EffectContext): Promise<Ended> {
+  const { command, cwd, timeoutMs, env } = wanted;
+  const own = cwd === undefined ? await mkdtemp(join(tmpdir(), 'signalbox-bash-')) : undefined;
+  try {
+    return await runCommand({
+      program: 'bash',
+      args: ['-lc', command],
+      env: {
+        PATH: process.env['PATH'] ?? PATH,
+        HOME: process.env['HOME'] ?? tmpdir(),
+        LANG: 'C.UTF-8',
+        ...Object.fromEntries(env),
+      },
+      cwd: own ?? existing(cwd!),
+      timeoutMs,
+      signal,
+      mostCharacters: MOST_KEPT_CHARACTERS,
+    });
+  } finally {
+    if (own !== undefined) await rm(own, { recursive: true, force: true });
+  }
+}
+
+/** Whether a sandbox can be made here: bubblewrap may be missing, or the kernel may not let it. */
+async function probe(signal: AbortSignal): Promise<void> {
+  const advice =
+    'Bash steps run in bubblewrap. Install it where the worker runs (Linux; the package bubblewrap) and let it make user namespaces, or set SIGNALBOX_BASH=unsafe to run commands as the worker itself.';
+  const args = [...sandboxArguments(undefined), '--chdir', EMPTY_FOLDER, '--', 'bash', '-c', ':'];
+  const tried = await runCommand({
+    program: BWRAP,
+    args,
+    env: { PATH: process.env['PATH'] ?? PATH },
+    timeoutMs: PROBE_MS,
+    signal,
+    mostCharacters: MOST_LINE_CHARACTERS,
+  }).catch((error: unknown) => {
+    signal.throwIfAborted();
+    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown';
+    throw new EffectFailure('bash_unavailable', `There is no ${BWRAP} here that can be started (${code}). ${advice}`);
+  });
+  if (tried.exitCode === 0) return;
+  throw new EffectFailure('bash_unavailable', `No sandbox can be made here: ${lastLine(tried.stderr.text)} ${advice}`);
+}
+
+function outcome(ended: Ended, { timeoutMs, isRepeatable }: Wanted, { scrub }: EffectContext): EffectOutput {
+  const { exitCode, isLate } = ended;
+  const data = { stdout: shown(ended.stdout, scrub), stderr: shown(ended.stderr, scrub), exitCode };
+  if (isLate)
+    throw new EffectFailure(
+      `bash_timeout:${timeoutMs}`,
+      `The command ran for longer than ${timeoutMs} ms, and was ended.`,
+      {
+        retryable: isRepeatable,
+        details: { ...data, timeoutMs },
+      },
+    );
+  if (exitCode === 0) return { data };
+  const said = lastLine(data.stderr);
+  throw new EffectFailure(
+    `bash_exit_code:${exitCode}`,
+    `The command ended with exit code ${exitCode}${said === '' ? '.' : `: ${said}`}`,
+    { retryable: isRepeatable, details: data },
+  );
+}
+
+function shown({ text, isCut }: Output, scrub: Scrub): string {
+  const clean = scrub.text(text);
+  return isCut || clean.length > MOST_CHARACTERS ? clean.slice(0, MOST_CHARACTERS) + CUT : clean;
+}
+
+function lastLine(text: string): string {
+  return (text.trimEnd().split('\n').at(-1) ?? '').slice(0, MOST_LINE_CHARACTERS);
+}
+
+/** Of the folders that the host names, the one that it lies in, links followed. @throws EffectFailure `bash_cwd_not_allowed` */
+function placeIn(folders: readonly string[], given: string): { readonly folder: string; readonly cwd: string } {
+  const cwd = existing(given);
+  for (const folder of folders.filter((one) => existsSync(one)).map(existing)) {
+    const within = relative(folder, cwd);
+    if (within === '' || (!within.startsWith('..') && !isAbsolute(within))) return { folder, cwd };
+  }
+  throw new EffectFailure(
+    'bash_cwd_not_allowed',
+    `config.cwd lies in no folder that this host lets bash work in. It names them with SIGNALBOX_BASH_FOLDERS.`,
+  );
+}
+
+function existing(folder: string): string {
+  try {
+    if (isAbsolute(folder) && statSync(folder).isDirectory()) return realpathSync(folder);
+  } catch {
+    // Told below.
+  }
+  throw invalid('cwd', 'the absolute path of a folder that exists on the worker');
+}
+
+function readConfig(config: Json, { input, attempt }: EffectContext): Wanted {
+  const { command, cwd, timeoutMs, env, repeatable } = isObject(config) ? config : {};
+  if (typeof command !== 'string') throw invalid('command', 'a text');
+  demandArgument(command, 'command');
+  if (cwd !== undefined && typeof cwd !== 'string') throw invalid('cwd', 'a text');
+  if (typeof timeoutMs !== 'number' || !(timeoutMs > 0)) throw invalid('timeoutMs', 'longer than 0');
+  if (env !== undefined && env !== null && !isObject(env)) throw invalid('env', 'an object');
+  return {
+    command,
+    cwd,
+    timeoutMs,
+    env: new Map([
+      ['SIGNALBOX_IDEMPOTENCY_KEY', input.idempotencyKey],
+      ['SIGNALBOX_ATTEMPT', String(attempt)],
+      ...variables(env ?? {}),
+    ]),
+    isRepeatable: repeatable === true,
+  };
+}
+
+function variables(env: JsonObject): [string, string][] {
+  return Object.entries(env).flatMap(([name, value]): [string, string][] => {
+    if (value === null) return [];
+    const member = `env.${name.slice(0, 80)}`;
+    if (!NAME.test(name)) throw invalid(member, 'named as a variable can be');
+    if (typeof value === 'object') throw invalid(member, 'a text, a number, true or false');
+    demandArgument(String(value), member);
+    return [[name, String(value)]];
+  });
+}
+
+function demandArgument(text: string, member: string): void {
+  if (text.includes('\0')) throw invalid(member, 'without NUL characters');
+  if (Buffer.byteLength(text) > MOST_ARGUMENT_BYTES) throw invalid(member, `at most ${MOST_ARGUMENT_BYTES} bytes long`);
+}
+
+function invalid(member: string, expected: string): EffectFailure {
+  return new EffectFailure('invalid_config', `config.${member} must be ${expected}.`);
+}
