@@ -32,7 +32,7 @@ function duration(): z.ZodType {
 }
 
 function retryPolicy(): z.ZodType {
-  return z.strictObject({
+  const written = z.strictObject({
     maxAttempts: z.int().min(1).max(1_000_000).optional().describe('Attempts in all, the first included. Default: 3.'),
     initialInterval: duration().optional().describe('Before the second attempt. Default: 1s.'),
     backoffCoefficient: z
@@ -48,6 +48,12 @@ function retryPolicy(): z.ZodType {
       .optional()
       .describe('Error codes after which no further attempt is made.'),
   });
+  const named = z
+    .enum(['default', 'quick', 'none'])
+    .describe(
+      'A policy by name: `default` as above; `quick` begins with 200 ms and waits 30 s at most, three attempts; `none` tries once.',
+    );
+  return z.union([written, named]);
 }
 
 function when(): z.ZodType {
@@ -256,9 +262,18 @@ function buildDefinition(): z.ZodType {
       .describe('Typed values that steps write and lists can search: name → type, or {type, default, searchable}.'),
     config: workflowConfig().optional().describe('Limits, variables, secrets and policies of the runs.'),
     constraints: z
-      .strictObject({ allowSelfModification: z.boolean().optional().describe('Whether runs of it may change it.') })
+      .strictObject({
+        allowSelfModification: z
+          .boolean()
+          .optional()
+          .describe('Whether changes of it may be proposed, by its own runs too. Default: false.'),
+        proposerMayReview: z
+          .boolean()
+          .optional()
+          .describe('Whether whoever proposed a change may review it. Default: false.'),
+      })
       .optional()
-      .describe('What its own runs may do with it.'),
+      .describe('How it may be changed.'),
     triggers: z.array(trigger()).max(1000).optional().describe('What starts runs; created with the definition.'),
     output: json()
       .optional()

@@ -16,13 +16,16 @@ export interface RetryPolicy {
   readonly nonRetryable?: readonly string[];
 }
 
+/** Policies known by name: steps/retry.ts has their numbers. */
+export type RetryPolicyName = 'default' | 'quick' | 'none';
+
 /** An expression, or document 001's structured condition. */
 export type When = string | { ref: string; eq?: Json; neq?: Json; gt?: number; lt?: number };
 
 export interface RollbackStep {
   readonly stepType: string;
   readonly config?: JsonObject;
-  readonly retry?: RetryPolicy;
+  readonly retry?: RetryPolicy | RetryPolicyName;
   readonly timeout?: Duration;
 }
 
@@ -36,7 +39,7 @@ export interface StepDefinition {
   readonly config?: JsonObject;
   readonly nextSteps?: { readonly [port: string]: string };
   readonly when?: When;
-  readonly retry?: RetryPolicy;
+  readonly retry?: RetryPolicy | RetryPolicyName;
   /** Per attempt of an effect. */
   readonly timeout?: Duration;
   readonly local?: boolean | 'auto';
@@ -71,7 +74,7 @@ export interface ConcurrencyConfig {
 
 export interface WorkflowConfig {
   readonly timeout?: Duration;
-  readonly retryPolicy?: RetryPolicy;
+  readonly retryPolicy?: RetryPolicy | RetryPolicyName;
   readonly variables?: JsonObject;
   /** Name in templates → name in the organization's secret store. */
   readonly secrets?: { readonly [name: string]: string };
@@ -104,7 +107,7 @@ export interface Definition {
   readonly input?: PayloadFormat;
   readonly state?: { readonly [key: string]: StateField };
   readonly config?: WorkflowConfig;
-  readonly constraints?: { readonly allowSelfModification?: boolean };
+  readonly constraints?: { readonly allowSelfModification?: boolean; readonly proposerMayReview?: boolean };
   readonly triggers?: readonly TriggerDefinition[];
   /** A template over the run's roots. */
   readonly output?: Json;

@@ -3,10 +3,12 @@ import type { Definition, JsonObject, Problem } from '../definition/types.ts';
 import { references } from '../template/references.ts';
 import type { Json, Reference } from '../template/types.ts';
 import { compared } from './compared.ts';
-import { attempt, condition, parser, type Report } from './compile-step.ts';
+import { condition, parser } from './compile-step.ts';
 import { DAG_STEP, type DagNode, dagBehaviour, dagKind, dagMisuse, iterated } from './dag.ts';
 import { forEach } from './for-each.ts';
-import { DEFAULT_RETRY, type Step } from './program-types.ts';
+import type { Step } from './program-types.ts';
+import { attempt, type Report } from './report.ts';
+import { RETRY_POLICIES } from './retry.ts';
 import { kindOf } from './table.ts';
 
 /** Adds to `steps`; answers what stands in the way. */
@@ -40,7 +42,7 @@ export function compileDag(definition: Definition, steps: Map<string, Step>, rep
     next,
     branches: Object.keys(next),
     config: {},
-    retry: DEFAULT_RETRY,
+    retry: RETRY_POLICIES.default,
     local: 'auto',
     continueOnError: false,
     saves: [],

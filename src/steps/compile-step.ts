@@ -1,17 +1,16 @@
 /** One step of a document, made ready to walk. */
-import type { Definition, RetryPolicy, StepDefinition, When } from '../definition/types.ts';
+import type { Definition, StepDefinition, When } from '../definition/types.ts';
 import { type Expression, parseExpression } from '../template/expression.ts';
 import { childPointer } from '../template/pointer.ts';
 import { references } from '../template/references.ts';
 import { parseTemplate, type Template } from '../template/template.ts';
 import { type Json, type Reference, TemplateError } from '../template/types.ts';
-import { durationMs } from './duration.ts';
-import { ConfigError, type FailureShape, type Parse, type Ports, StepFailure, type StepKind } from './kind.ts';
+import type { FailureShape, Parse, Ports, StepKind } from './kind.ts';
 import { COMMON_PORTS, CONTAINER_RESERVED, END_TARGET } from './ports.ts';
 import type { Condition, Preset, ResolvedRetryPolicy, Save, Step } from './program-types.ts';
+import { attempt, duration, PlacedError, type Report } from './report.ts';
+import { resolveRetry } from './retry.ts';
 import { kindOf } from './table.ts';
-
-export type Report = (pointer: string, code: string, message: string, hint?: string) => void;
 
 export function compileStep(
   slug: string,
@@ -193,63 +192,6 @@ export function condition(when: When, pointer: string, report: Report): Conditio
   return { ref };
 }
 
-/** What Temporal counts to. */
-const MOST_ATTEMPTS = 1_000_000;
-
-export function resolveRetry(
-  policy: RetryPolicy | undefined,
-  base: ResolvedRetryPolicy,
-  at: string,
-  report: Report,
-): ResolvedRetryPolicy {
-  if (policy === undefined) return base;
-  // Started by hand, a policy was never checked against the schema, and Temporal takes no other: not even the task would end.
-  const fits = (
-    member: 'maxAttempts' | 'backoffCoefficient' | 'nonRetryable',
-    is: boolean,
-    expected: string,
-  ): boolean => {
-    if (!is) report(`${at}/${member}`, 'invalid_retry', `Expected ${expected}.`);
-    return is;
-  };
-  const { maxAttempts, backoffCoefficient, nonRetryable } = policy;
-  return {
-    maxAttempts:
-      maxAttempts !== undefined &&
-      fits(
-        'maxAttempts',
-        Number.isInteger(maxAttempts) && maxAttempts >= 1 && maxAttempts <= MOST_ATTEMPTS,
-        `a whole number from 1 to ${MOST_ATTEMPTS}`,
-      )
-        ? maxAttempts
-        : base.maxAttempts,
-    initialIntervalMs: duration(policy.initialInterval, `${at}/initialInterval`, report) ?? base.initialIntervalMs,
-    backoffCoefficient:
-      backoffCoefficient !== undefined &&
-      fits(
-        'backoffCoefficient',
-        Number.isFinite(backoffCoefficient) && backoffCoefficient >= 1,
-        'a number of at least 1',
-      )
-        ? backoffCoefficient
-        : base.backoffCoefficient,
-    maximumIntervalMs: duration(policy.maximumInterval, `${at}/maximumInterval`, report) ?? base.maximumIntervalMs,
-    nonRetryable:
-      nonRetryable !== undefined &&
-      fits(
-        'nonRetryable',
-        Array.isArray(nonRetryable) && nonRetryable.every((code) => typeof code === 'string'),
-        'a list of error codes',
-      )
-        ? nonRetryable
-        : base.nonRetryable,
-  };
-}
-
-export function duration(value: Json | undefined, pointer: string, report: Report): number | undefined {
-  return value === undefined ? undefined : attempt(pointer, report, () => durationMs(value));
-}
-
 /** `read` collects what is parsed reads. */
 export function parser(base: string, read: Reference[] = []): Parse {
   const within = <T extends Expression | Template>(at: string, parse: () => T): T => {
@@ -267,29 +209,4 @@ export function parser(base: string, read: Reference[] = []): Parse {
     secretTemplate: (value, at) => within(at, () => parseTemplate(value ?? null, { secrets: true })),
     expression: (source, at) => within(at, () => parseExpression(source)),
   };
-}
-
-/** A TemplateError with the pointer from the root of the document. */
-class PlacedError extends Error {
-  readonly pointer: string;
-  override readonly cause: TemplateError;
-  constructor(pointer: string, cause: TemplateError) {
-    super(cause.message);
-    this.pointer = pointer;
-    this.cause = cause;
-  }
-}
-
-export function attempt<T>(pointer: string, report: Report, make: () => T): T | undefined {
-  try {
-    return make();
-  } catch (error) {
-    if (error instanceof PlacedError) report(error.pointer, error.cause.code, error.message, error.cause.expected);
-    else if (error instanceof TemplateError)
-      report(`${pointer}${error.pointer ?? ''}`, error.code, error.message, error.expected);
-    else if (error instanceof ConfigError) report(`${pointer}${error.at}`, error.code, error.message, error.hint);
-    else if (error instanceof StepFailure) report(pointer, error.code, error.message);
-    else throw error;
-    return undefined;
-  }
 }

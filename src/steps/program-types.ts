@@ -78,13 +78,5 @@ export interface Program {
   readonly output?: Template;
 }
 
-/** language.md §1: the defaults of config.retryPolicy. */
-export const DEFAULT_RETRY: ResolvedRetryPolicy = {
-  maxAttempts: 3,
-  initialIntervalMs: 1_000,
-  backoffCoefficient: 2,
-  maximumIntervalMs: 60_000,
-  nonRetryable: [],
-};
 export const DEFAULT_MAX_STEPS = 1_000_000;
 export const MAX_STEPS_002 = 50;

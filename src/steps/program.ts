@@ -9,10 +9,12 @@ import type { Definition, JsonObject, Problem } from '../definition/types.ts';
 import { childPointer } from '../template/pointer.ts';
 import { parseTemplate } from '../template/template.ts';
 import { compileDag } from './compile-dag.ts';
-import { attempt, compileStep, duration, type Report, resolveRetry } from './compile-step.ts';
+import { compileStep } from './compile-step.ts';
 import { DAG_STEP } from './dag.ts';
-import { DEFAULT_MAX_STEPS, DEFAULT_RETRY, MAX_STEPS_002, type Program, type Step } from './program-types.ts';
+import { DEFAULT_MAX_STEPS, MAX_STEPS_002, type Program, type Step } from './program-types.ts';
 import { findRegions, type Node } from './regions.ts';
+import { attempt, duration, type Report } from './report.ts';
+import { RETRY_POLICIES, resolveRetry } from './retry.ts';
 import { shapeProblems } from './shape.ts';
 
 const SLUG_HINT = 'Take a letter or _, then letters, digits, _ or -, 64 characters at most.';
@@ -32,7 +34,7 @@ export function compile(written: Definition): { program: Program } | { problems:
   if (slugs.length === 0)
     return { problems: [{ pointer: '/steps', code: 'no_steps', message: 'A definition has at least one step.' }] };
   const config = definition.config ?? {};
-  const runRetry = resolveRetry(config.retryPolicy, DEFAULT_RETRY, '/config/retryPolicy', report);
+  const runRetry = resolveRetry(config.retryPolicy, RETRY_POLICIES.default, '/config/retryPolicy', report);
   const steps = new Map<string, Step>();
   for (const slug of slugs) {
     if (!STEP_SLUG.test(slug) || slug === '__proto__') {

@@ -28,6 +28,10 @@ const oneOf =
 const ANYTHING: readonly [Is, string] = [() => true, ''];
 const TEXT = [isText, 'a text'] as const;
 const OBJECT = [isObject, 'an object'] as const;
+const RETRY = [
+  (value) => isText(value) || isObject(value),
+  'a retry policy, or the name of one',
+] as const satisfies Members[string];
 const WHEN = [isWhen, "an expression, or an object with the text 'ref'"] as const;
 
 const DEFINITION: Members = {
@@ -42,7 +46,7 @@ const DEFINITION: Members = {
 };
 const CONFIG: Members = {
   variables: OBJECT,
-  retryPolicy: OBJECT,
+  retryPolicy: RETRY,
   maxSteps: [isCount, 'a whole number of at least 1'],
   onFailure: [oneOf('fail', 'rollback'), "'fail' or 'rollback'"],
 };
@@ -52,7 +56,7 @@ const STEP: Members = {
   config: OBJECT,
   nextSteps: [isTexts, 'an object: port → step'],
   when: WHEN,
-  retry: OBJECT,
+  retry: RETRY,
   local: [oneOf(true, false, 'auto'), "true, false or 'auto'"],
   onError: [oneOf('fail', 'continue'), "'fail' or 'continue'"],
   saveToState: [(value) => isText(value) || isTexts(value), 'a key, or an object: key → expression'],
@@ -62,7 +66,7 @@ const STEP: Members = {
   forEach: OBJECT,
   bail: [(value) => value === true || isWhen(value), "true, an expression, or an object with the text 'ref'"],
 };
-const ROLLBACK: Members = { config: OBJECT, retry: OBJECT };
+const ROLLBACK: Members = { config: OBJECT, retry: RETRY };
 const isType = oneOf('string', 'number', 'boolean');
 
 /** What keeps a document from being read as a definition, `wrong_type` each; nothing where it can be. Never throws. */

@@ -8,10 +8,11 @@ import { Context } from '@temporalio/activity';
 import type { WorkflowHandle } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
 import type { RunInput } from '../../src/definition/run.ts';
-import type { Definition, RetryPolicy } from '../../src/definition/types.ts';
+import type { Definition, RetryPolicy, StepDefinition } from '../../src/definition/types.ts';
 import type { Event } from '../../src/engine/protocol.ts';
 import type { Answer } from '../../src/engine/simulate.ts';
 import type { RunState } from '../../src/engine/state.ts';
+import { RETRY_POLICIES } from '../../src/steps/retry.ts';
 import type { ProgramFile } from '../programs/load.ts';
 import { simulateProgram } from '../programs/run.ts';
 import type { TestServer } from '../support/temporal.ts';
@@ -145,8 +146,8 @@ async function stateOf(handle: WorkflowHandle): Promise<RunState | undefined> {
 /** The same definition with short pauses between attempts, and a near deadline if it is to come: a simulated clock needs no patience. */
 function quick(definition: Definition, events: readonly Event[]): Definition {
   const late = events.some((event) => event.type === 'fired' && event.id === DEADLINE);
-  const hurried = (retry: RetryPolicy | undefined): RetryPolicy => ({
-    ...retry,
+  const hurried = (retry: StepDefinition['retry']): RetryPolicy => ({
+    ...(typeof retry === 'string' ? { maxAttempts: RETRY_POLICIES[retry].maxAttempts } : retry),
     initialInterval: 20,
     maximumInterval: 20,
   });

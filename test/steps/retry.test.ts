@@ -1,0 +1,20 @@
+import { expect, it } from 'vitest';
+import type { Problem } from '../../src/definition/types.ts';
+import { RETRY_POLICIES, resolveRetry } from '../../src/steps/retry.ts';
+
+const problems: Problem[] = [];
+const report = (pointer: string, code: string, message: string): void => {
+  problems.push({ pointer, code, message });
+};
+
+it('knows policies by name, and says which there are', () => {
+  expect(resolveRetry('quick', RETRY_POLICIES.default, '/retry', report)).toMatchObject({
+    maxAttempts: 3,
+    initialIntervalMs: 200,
+    maximumIntervalMs: 30_000,
+  });
+  expect(resolveRetry('none', RETRY_POLICIES.default, '/retry', report).maxAttempts).toBe(1);
+  expect(problems).toEqual([]);
+  expect(resolveRetry('slow' as 'quick', RETRY_POLICIES.default, '/retry', report)).toBe(RETRY_POLICIES.default);
+  expect(problems).toEqual([{ pointer: '/retry', code: 'invalid_retry', message: "There is no retry policy 'slow'." }]);
+});
