@@ -150,6 +150,9 @@ describe('scrubbing', () => {
 
   it.each([
     ['the host of a URL', new URL('http://S3cret-One.example.com/').href, 'S3cret-One'],
+    ['a URL within a URL', encodeURIComponent(new URL('http://x/a"b <c>/%').href), 'a"b <c>/%'],
+    ['its path, when it is a URL', '{"url":"/services/T0/B0/xyz"}', 'https://hooks.slack.com/services/T0/B0/xyz'],
+    ['what it encodes', 'ann:hunter2', `Basic ${Buffer.from('ann:hunter2').toString('base64')}`],
     ['the path of a URL', new URL('http://x/a"b <c>/{d}?e f#g h').href, 'a"b <c>/{d}?e f#g h'],
     ['JSON as PHP writes it', '{"k":"a\\/b\\u00fcc"}', 'a/büc'],
     ['JSON in ASCII', '"z\\u00fcrich/key"', 'zürich/key'],

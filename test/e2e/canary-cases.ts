@@ -1,0 +1,116 @@
+/**
+ * Every place where a secret may stand (language.md §3), as a step that uses one there. A kind that takes secrets adds its
+ * lines here; canary.test.ts runs them all and looks for the values everywhere.
+ */
+import type { StepDefinition } from '../../src/definition/types.ts';
+import type { Json } from '../../src/template/types.ts';
+
+export interface Receivers {
+  /** Answers whatever it is asked with all that it was told: 503 first, then 200. `/refused` is always 418, `/redirect` a redirect. */
+  readonly url: string;
+  readonly smtpPort: number;
+}
+
+export interface CanaryCase {
+  /** Where the secret stands. */
+  readonly at: string;
+  /** The secret's value, which contains the marker; default: the marker among signs that must be escaped. */
+  readonly value?: (marker: string, to: Receivers) => string;
+  /** `secret` is the reference to it. */
+  readonly step: (secret: string, to: Receivers) => StepDefinition;
+  /** The value itself is not sent anywhere. */
+  readonly isKept?: true;
+}
+
+const http = (config: { [member: string]: Json }): StepDefinition => ({ stepType: 'http', config });
+const message = (config: { [member: string]: Json }): StepDefinition => ({ stepType: 'send_message', config });
+const plain = (marker: string): string => `${marker} =`;
+const mail = (smtp: { [member: string]: Json }, { smtpPort }: Receivers): StepDefinition =>
+  message({
+    channel: 'email',
+    from: 'a@example.com',
+    to: 'b@example.com',
+    subject: 'Hi',
+    text: 'Hi',
+    smtp: { host: '127.0.0.1', port: smtpPort, encryption: 'none', username: 'ann', password: 'wrong', ...smtp },
+  });
+
+export const CANARY_CASES: readonly CanaryCase[] = [
+  { at: 'http url path', step: (secret, { url }) => http({ url: `${url}/in/${secret}/x` }) },
+  { at: 'http url query', step: (secret, { url }) => http({ url: `${url}/?k=${secret}&more=1` }) },
+  { at: 'http url whole', value: (marker, { url }) => `${url}/${marker}`, step: (secret) => http({ url: secret }) },
+  {
+    at: 'http url host',
+    value: (marker) => marker.toUpperCase(),
+    step: (secret) => http({ url: `http://${secret}.invalid/x` }),
+    isKept: true,
+  },
+  { at: 'http query', step: (secret, { url }) => http({ url, query: { k: secret, many: ['a', `b ${secret}`] } }) },
+  { at: 'http headers', value: plain, step: (secret, { url }) => http({ url, headers: { 'x-key': `key ${secret}` } }) },
+  { at: 'http body text', step: (secret, { url }) => http({ url, body: `text ${secret}` }) },
+  { at: 'http body json', step: (secret, { url }) => http({ url, body: { deep: [{ k: secret }, `and ${secret}`] } }) },
+  { at: 'http body form', step: (secret, { url }) => http({ url, bodyAs: 'form', body: { k: secret } }) },
+  {
+    at: 'http body base64',
+    value: (marker) => Buffer.from(marker).toString('base64'),
+    step: (secret, { url }) => http({ url, bodyAs: 'base64', body: secret }),
+    isKept: true,
+  },
+  {
+    at: 'http auth bearer',
+    value: plain,
+    step: (secret, { url }) => http({ url, auth: { type: 'bearer', token: secret } }),
+  },
+  {
+    at: 'http auth basic username',
+    step: (secret, { url }) => http({ url, auth: { type: 'basic', username: secret, password: 'p' } }),
+  },
+  {
+    at: 'http auth basic password',
+    step: (secret, { url }) => http({ url, auth: { type: 'basic', username: 'u', password: secret } }),
+  },
+  {
+    at: 'http auth key in a header',
+    value: plain,
+    step: (secret, { url }) => http({ url, auth: { type: 'apiKey', name: 'x-own', value: secret } }),
+  },
+  {
+    at: 'http auth key in the query',
+    step: (secret, { url }) => http({ url, auth: { type: 'apiKey', name: 'key', in: 'query', value: secret } }),
+  },
+  { at: 'http read as text', step: (secret, { url }) => http({ url, as: 'text', body: { k: secret } }) },
+  { at: 'http read as base64', step: (secret, { url }) => http({ url, as: 'base64', body: { k: secret } }) },
+  { at: 'http refused', step: (secret, { url }) => http({ url: `${url}/refused`, query: { k: secret } }) },
+  { at: 'http redirected', step: (secret, { url }) => http({ url: `${url}/redirect`, query: { k: secret } }) },
+  {
+    at: 'action http.request',
+    step: (secret, { url }) => ({
+      stepType: 'action',
+      config: { type: 'http.request', parameters: { url, body: [secret] } },
+    }),
+  },
+  {
+    at: 'send_message webhook to',
+    step: (secret, { url }) => message({ channel: 'webhook', to: `${url}/${secret}`, text: 'Hi' }),
+  },
+  {
+    at: 'send_message webhook headers',
+    value: plain,
+    step: (secret, { url }) => message({ channel: 'webhook', to: url, text: 'Hi', headers: { 'x-key': secret } }),
+  },
+  {
+    at: 'send_message webhook secret',
+    step: (secret, { url }) => message({ channel: 'webhook', to: url, text: 'Hi', secret }),
+    isKept: true,
+  },
+  {
+    at: 'send_message slack to',
+    step: (secret, { url }) => message({ channel: 'slack', to: `${url}/services/${secret}`, text: 'Hi' }),
+  },
+  {
+    at: 'send_message slack refused',
+    step: (secret, { url }) => message({ channel: 'slack', to: `${url}/refused?k=${secret}`, text: 'Hi' }),
+  },
+  { at: 'send_message smtp password', step: (secret, to) => mail({ password: secret }, to) },
+  { at: 'send_message smtp username', step: (secret, to) => mail({ username: secret }, to) },
+];
