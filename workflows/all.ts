@@ -10,5 +10,6 @@ export { inbox } from './inbox.ts';
 export { run } from './interpret.ts';
 export { mcpTools } from './mcp-tools.ts';
 export { organization } from './organization.ts';
+export { request } from './request.ts';
 export { trigger } from './trigger.ts';
 export { version } from './version.ts';

@@ -20,6 +20,8 @@ export const scheduleId = (org: string, trigger: string): string => `schedule.${
 /** Temporal appends the time of the tick. */
 export const fireId = (org: string, trigger: string): string => `fire.${idPart(org)}.${idPart(trigger)}`;
 export const eventId = (org: string, id: string): string => `event.${idPart(org)}.${shortHash(id)}`;
+export const requestActorId = (org: string, scope: string, key: string): string =>
+  `request.${idPart(org)}.${shortHash(scope, key)}`;
 export const organizationId = (org: string): string => `org.${idPart(org)}`;
 export const mcpToolsId = (org: string, server: string): string => `mcp-tools.${idPart(org)}.${idPart(server)}`;
 export const inboxId = (org: string): string => `inbox.${idPart(org)}`;

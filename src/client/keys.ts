@@ -14,6 +14,9 @@ export interface Keys {
   readonly apiKeys: Uint8Array;
   /** AES-256-GCM of Temporal's payloads, where SIGNALBOX_CODEC asks for it. */
   readonly payloads: Uint8Array;
+  /** HMAC-SHA256 of what requests with a key ask, and AES-256-GCM of what they were answered. */
+  readonly requests: Uint8Array;
+  readonly answers: Uint8Array;
 }
 
 export function deriveKeys(masterKey: Uint8Array): Keys {
@@ -25,6 +28,8 @@ export function deriveKeys(masterKey: Uint8Array): Keys {
     callbacks: derive('callbacks'),
     apiKeys: derive('api keys'),
     payloads: derive('payloads'),
+    requests: derive('requests'),
+    answers: derive('answers'),
   };
 }
 

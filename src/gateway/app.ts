@@ -15,6 +15,7 @@ import { executionActionRoutes } from './execution-actions.ts';
 import { executionRoutes } from './executions.ts';
 import { expressionRoutes } from './expressions.ts';
 import { healthRoutes } from './health.ts';
+import { keepAnswers } from './idempotency.ts';
 import { inboxRoutes } from './inbox.ts';
 import { keyRoutes } from './keys.ts';
 import { manualRunRoutes } from './manual-run.ts';
@@ -49,6 +50,7 @@ export function buildApp(
   });
   app.use(authenticate(gateway.config, keyring));
   app.use(readRawBody());
+  app.use(keepAnswers(gateway));
 
   auditInto(app, trail);
   healthRoutes(app, gateway);

@@ -3,13 +3,16 @@ import { z } from 'zod';
 import type { JsonObject } from '../definition/types.ts';
 import type { Json } from '../template/types.ts';
 import { objectOf } from './docs-words.ts';
+import { keepsAnswers } from './idempotency.ts';
 import * as answers from './openapi-answers.ts';
 import {
   type Answer,
   BODY_PROBLEMS,
   COMMON_PROBLEMS,
   GUARD_PROBLEMS,
+  KEY_PROBLEMS,
   type Operation,
+  REQUEST_KEY,
   TEMPORAL_PROBLEMS,
 } from './openapi-operation.ts';
 import { operations } from './openapi-operations.ts';
@@ -37,6 +40,7 @@ export function problemsOf(operation: Operation): ReadonlyMap<number, readonly P
     ...(isPublic === true ? [] : GUARD_PROBLEMS),
     ...(asksTemporal(path) ? TEMPORAL_PROBLEMS : []),
     ...(body === undefined ? [] : BODY_PROBLEMS),
+    ...(keepsAnswers(operation.method, path) ? KEY_PROBLEMS : []),
     ...problems,
   ]);
   const byStatus = new Map<number, ProblemCode[]>();
@@ -144,7 +148,8 @@ function response(
 }
 
 /** The parameters of an operation, as OpenAPI writes them. */
-export function parametersOf({ parameters = {}, query, headers = {} }: Operation): Json[] {
+export function parametersOf({ method, path, parameters = {}, query, ...operation }: Operation): Json[] {
+  const headers = { ...(keepsAnswers(method, path) ? REQUEST_KEY : {}), ...operation.headers };
   const members = query === undefined ? {} : objectOf(jsonSchemaOf(query, DIALECT)['properties']);
   return [
     ...Object.entries(parameters).map(([name, schema]) => ({

@@ -51,6 +51,12 @@ export const BODY_PROBLEMS: readonly ProblemCode[] = [
 
 /** Of every operation. */
 export const COMMON_PROBLEMS: readonly ProblemCode[] = ['invalid_request', 'internal_error'];
+/** Of every operation that takes an Idempotency-Key, and keeps its answer. */
+export const KEY_PROBLEMS: readonly ProblemCode[] = ['idempotency_conflict', 'request_in_flight'];
+/** The header that every POST takes. */
+export const REQUEST_KEY = {
+  'Idempotency-Key': 'The same key again is the same request, and gets the same answer.',
+} as const;
 /** Of every operation that asks Temporal. */
 export const TEMPORAL_PROBLEMS: readonly ProblemCode[] = ['temporal_unreachable'];
 export const GUARD_PROBLEMS: readonly ProblemCode[] = [

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { pathName } from './door.ts';
 import { eventBody } from './events.ts';
 import * as answers from './openapi-answers.ts';
-import { LIST_PROBLEMS, type Operation, WRITE_PROBLEMS } from './openapi-operation.ts';
+import { LIST_PROBLEMS, type Operation, REQUEST_KEY, WRITE_PROBLEMS } from './openapi-operation.ts';
 import type { ProblemCode } from './problem-codes.ts';
 import { triggerBody, triggerPatch } from './trigger-door.ts';
 import { backfillBody, triggerListQuery, triggerRunBody } from './triggers.ts';
@@ -56,7 +56,6 @@ const published = z.object({
 });
 
 const id = { id: pathName };
-const KEY = { 'Idempotency-Key': 'The same key again is the same request, and gets the same answer.' };
 const TRIGGER = { text: 'The trigger.', schema: trigger };
 const PATHS: readonly ProblemCode[] = [
   ...WRITE_PROBLEMS,
@@ -86,7 +85,6 @@ export const triggerOperations: readonly Operation[] = [
     id: 'createTrigger',
     tag: 'triggers',
     summary: 'Makes a trigger for a definition that does not have it.',
-    headers: KEY,
     body: { schema: triggerBody },
     answers: { 201: { ...TRIGGER, headers: { Location: 'The address of the trigger.' } } },
     problems: [...PATHS, 'trigger_exists', 'workflow_not_found'],
@@ -130,7 +128,6 @@ export const triggerOperations: readonly Operation[] = [
       tag: 'triggers',
       summary: `Makes a trigger ${verb === 'enable' ? 'fire again' : 'fire no more'}, until its definition says otherwise.`,
       parameters: id,
-      headers: KEY,
       answers: { 200: TRIGGER },
       problems: [...WRITE_PROBLEMS, 'not_found'],
     }),
@@ -142,7 +139,7 @@ export const triggerOperations: readonly Operation[] = [
     tag: 'triggers',
     summary: 'Fires a trigger by hand.',
     parameters: id,
-    headers: KEY,
+    headers: REQUEST_KEY,
     body: { schema: triggerRunBody, isOptional: true },
     answers: {
       201: { text: 'Started.', schema: answers.started },
@@ -169,7 +166,6 @@ export const triggerOperations: readonly Operation[] = [
     tag: 'triggers',
     summary: 'Makes up for the times of a schedule that lie in a span, each once.',
     parameters: id,
-    headers: KEY,
     body: { schema: backfillBody },
     answers: { 202: { text: 'Asked for.', schema: z.object({ id: text, start: text, end: text }) } },
     problems: [...WRITE_PROBLEMS, 'not_found'],
@@ -180,7 +176,7 @@ export const triggerOperations: readonly Operation[] = [
     id: 'publishEvent',
     tag: 'triggers',
     summary: 'Publishes an event: it starts the triggers that take it, and reaches the runs that listen.',
-    headers: KEY,
+    headers: REQUEST_KEY,
     body: { schema: eventBody },
     answers: {
       202: { text: 'Taken; it will come to all who want it.', schema: published },

@@ -48,6 +48,7 @@ export const PROBLEM_CODES = {
   not_retryable: entry(409, 'Not retryable'),
   rolled_back: entry(409, 'Rolled back'),
   still_open: entry(409, 'Execution not ended'),
+  request_in_flight: entry(409, 'Request in flight'),
   workflow_disabled: entry(409, 'Workflow disabled'),
   trigger_exists: entry(409, 'Trigger exists'),
   trigger_of_definition: entry(409, 'Written in the definition'),

@@ -1,0 +1,140 @@
+/**
+ * Requests with a key: the first one with a key is worked on, and all others of the same content get its answer, also from
+ * another gateway and after a restart. A workflow stands for the key: its id can be taken once while it is open and once it
+ * has completed, and again when it was ended or ran out of time without an answer.
+ */
+import { WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
+import { WorkflowNotFoundError } from '@temporalio/common';
+import {
+  ANSWERED_SIGNAL,
+  REQUEST_WORKFLOW,
+  type RequestStart,
+  type SealedAnswer,
+} from '../definition/request-contract.ts';
+import { type Access, keysFor } from './access.ts';
+import { describe } from './actor-calls.ts';
+import { write, writeAlong } from './calls.ts';
+import { ClientError } from './errors.ts';
+import { readClosing } from './first-event.ts';
+import { requestActorId } from './ids.ts';
+import { hmacHex } from './keys.ts';
+import { FINGERPRINT } from './run-start.ts';
+import { seal, unsealWithAny } from './seal.ts';
+
+/** So long a request that nobody answers is taken to be worked on. Its gateway may have been killed. */
+const WORKING_MS = 30_000;
+
+/** An HTTP answer as it was given. */
+export interface KeptAnswer {
+  readonly status: number;
+  readonly headers: { readonly [name: string]: string };
+  readonly body: string;
+}
+
+export interface KeyedRequest {
+  /** Keeps keys of different callers and addresses apart. */
+  readonly scope: string;
+  readonly key: string;
+  /** What the request asks. */
+  readonly content: string;
+}
+
+/** Work that has been taken on: answer it, or let it go so that the same key may be tried again. */
+export interface Claim {
+  answer(answer: KeptAnswer): Promise<void>;
+  release(): Promise<void>;
+}
+
+/**
+ * Takes a request on, or answers what it had been answered. Waits up to `waitMs` for one that is being worked on.
+ * @throws ClientError `idempotency_conflict` (the key was used with other content), `request_in_flight`.
+ */
+export async function claimRequest(
+  access: Access,
+  org: string,
+  { scope, key, content }: KeyedRequest,
+  waitMs: number,
+): Promise<Claim | KeptAnswer> {
+  const workflowId = requestActorId(org, scope, key);
+  const fingerprint = hmacHex(access.keys.requests, content);
+  const until = Date.now() + waitMs;
+  for (;;) {
+    const runId = await begin(access, org, workflowId, fingerprint);
+    if (runId !== undefined) return claimOf(access, workflowId, runId);
+    const description = await describe(access, workflowId);
+    if (description === undefined) continue;
+    demandSame(access, content, description.memo?.[FINGERPRINT]);
+    const closing = await readClosing(access, workflowId, description.runId, Math.max(0, until - Date.now()));
+    if (closing?.how === 'completed') return keptAnswer(access, workflowId, closing.output as SealedAnswer);
+    if (closing === undefined && Date.now() >= until)
+      throw new ClientError(
+        'request_in_flight',
+        'The same request is being worked on. Send it again in a moment, with the same key, for its answer.',
+      );
+  }
+}
+
+/** The run that stands for the key from now on; undefined where one does already. */
+async function begin(
+  access: Access,
+  org: string,
+  workflowId: string,
+  fingerprint: string,
+): Promise<string | undefined> {
+  const start: RequestStart = { organizationId: org };
+  return write(access, workflowId, async () => {
+    try {
+      const handle = await access.client.workflow.start(REQUEST_WORKFLOW, {
+        workflowId,
+        taskQueue: access.taskQueue,
+        args: [start],
+        workflowIdConflictPolicy: 'FAIL',
+        workflowIdReusePolicy: 'ALLOW_DUPLICATE_FAILED_ONLY',
+        workflowExecutionTimeout: WORKING_MS,
+        memo: { [FINGERPRINT]: fingerprint },
+      });
+      return handle.firstExecutionRunId;
+    } catch (error) {
+      if (error instanceof WorkflowExecutionAlreadyStartedError) return undefined;
+      throw error;
+    }
+  });
+}
+
+function claimOf(access: Access, workflowId: string, runId: string): Claim {
+  const handle = access.client.workflow.getHandle(workflowId, runId);
+  /** It ran out of time meanwhile: the key may be used again, and what was done is done. */
+  const unlessOver = async (act: () => Promise<unknown>): Promise<void> => {
+    try {
+      await writeAlong(access, act);
+    } catch (error) {
+      if (error instanceof ClientError && error.code === 'not_found') return;
+      if (!(error instanceof WorkflowNotFoundError)) throw error;
+    }
+  };
+  return {
+    answer: (answer) => {
+      const sealed = seal(access.keys.answers, workflowId, JSON.stringify(answer));
+      return unlessOver(() => handle.signal<[SealedAnswer]>(ANSWERED_SIGNAL, { sealed }));
+    },
+    release: () => unlessOver(() => handle.terminate('The request was refused, and may be sent again.')),
+  };
+}
+
+function demandSame(access: Access, content: string, fingerprint: unknown): void {
+  if (keysFor(access, 'requests').some((key) => hmacHex(key, content) === fingerprint)) return;
+  throw new ClientError(
+    'idempotency_conflict',
+    'This Idempotency-Key was used for another request. Take a new key, or send the same body.',
+  );
+}
+
+function keptAnswer(access: Access, workflowId: string, { sealed }: SealedAnswer): KeptAnswer {
+  const clear = unsealWithAny(keysFor(access, 'answers'), workflowId, sealed);
+  if (clear === undefined)
+    throw new ClientError(
+      'idempotency_conflict',
+      'This Idempotency-Key was used under another master key, and its answer cannot be read. Take a new key.',
+    );
+  return JSON.parse(clear) as KeptAnswer;
+}

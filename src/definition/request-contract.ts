@@ -1,0 +1,17 @@
+/**
+ * Requests that carry an Idempotency-Key (design.md §5): the workflow `request.{org}.{hash}`, which is open while such a request
+ * is worked on, and has its answer as result. JSON only.
+ */
+
+export const REQUEST_WORKFLOW = 'request';
+/** Signal: the answer, with which the workflow ends. */
+export const ANSWERED_SIGNAL = 'answered';
+
+export interface RequestStart {
+  readonly organizationId: string;
+}
+
+/** The answer, sealed: some hold what is shown once only. */
+export interface SealedAnswer {
+  readonly sealed: string;
+}

@@ -1,0 +1,106 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startGateway } from '../../src/gateway/serve.ts';
+import {
+  approvalDefinition,
+  echoDefinition,
+  requestTo,
+  type TestGateway,
+  testGateway,
+  unique,
+} from './gateway-support.ts';
+
+let gateway: TestGateway;
+beforeAll(async () => {
+  gateway = await testGateway();
+});
+afterAll(() => gateway.close());
+
+const keyed = (key: string) => ({ 'idempotency-key': key });
+
+describe('a POST with an Idempotency-Key', () => {
+  it('is answered the same again, and 422 with another body', async () => {
+    const slug = unique('once');
+    const key = unique('key');
+    const first = await gateway.request('POST', '/api/workflows', { json: echoDefinition(slug), headers: keyed(key) });
+    expect(first.status).toBe(201);
+    const { name, ...rest } = echoDefinition(slug);
+    const again = await gateway.request('POST', '/api/workflows', {
+      json: { ...rest, name: name! },
+      headers: keyed(key),
+    });
+    expect(again).toMatchObject({ status: 201, body: first.body });
+    expect(again.headers.get('idempotency-replayed')).toBe('true');
+    expect(again.headers.get('location')).toBe(first.headers.get('location'));
+    expect(again.headers.get('etag')).toBe(first.headers.get('etag'));
+    const other = await gateway.request('POST', '/api/workflows', {
+      json: echoDefinition(unique('other')),
+      headers: keyed(key),
+    });
+    expect(other).toMatchObject({ status: 422, body: { code: 'idempotency_conflict' } });
+    const elsewhere = await gateway.request('POST', '/api/triggers', {
+      json: { workflowId: slug, name: 'x', type: 'manual' },
+      headers: keyed(key),
+    });
+    expect(elsewhere.status).toBe(201);
+  });
+
+  it('is done once when it is sent fifty times at once, over two gateways', async () => {
+    const second = await startGateway(gateway.server.config, { temporal: gateway.server });
+    const slug = unique('fifty');
+    await gateway.request('PUT', `/api/workflows/${slug}`, { json: echoDefinition(slug) });
+    const json = { workflowId: slug, name: 'only', type: 'manual' };
+    const answers = await Promise.all(
+      Array.from({ length: 50 }, (_, n) =>
+        requestTo(n % 2 === 0 ? gateway.url : second.url, 'POST', '/api/triggers', { json, headers: keyed(slug) }),
+      ),
+    );
+    await second.close();
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([201]));
+    expect(new Set(answers.map(({ body }) => body.id))).toEqual(new Set([`${slug}.only`]));
+    expect(answers.filter(({ headers }) => headers.get('idempotency-replayed') === 'true')).toHaveLength(49);
+  });
+
+  it('that was refused may be sent again', async () => {
+    const slug = unique('late');
+    const send = () =>
+      gateway.request('POST', '/api/triggers', {
+        json: { workflowId: slug, name: 'x', type: 'manual' },
+        headers: keyed(slug),
+      });
+    expect((await send()).status).toBe(404);
+    await gateway.request('PUT', `/api/workflows/${slug}`, { json: echoDefinition(slug) });
+    expect((await send()).status).toBe(201);
+    expect((await send()).status).toBe(201);
+  });
+
+  it('decides once, and says so twice', async () => {
+    const slug = unique('decided');
+    await gateway.request('PUT', `/api/workflows/${slug}`, { json: approvalDefinition(slug) });
+    const json = { workflowId: slug, input: { amount: 1 } };
+    const { body } = await gateway.request('POST', '/api/triggers/manual/run', { json });
+    await gateway.until(`/api/executions/${body.executionId}`, (answer) => answer.body.status === 'waiting');
+    const decide = (approve: boolean) =>
+      gateway.request('POST', `/api/executions/${body.executionId}/approve`, {
+        json: { approve },
+        headers: keyed('d'),
+      });
+    const first = await decide(true);
+    expect(first.status).toBe(200);
+    expect(await decide(true)).toMatchObject({ status: 200, body: first.body });
+    expect((await decide(false)).status).toBe(422);
+  });
+
+  it('starts one run when it is sent fifty times at once', async () => {
+    const slug = unique('run');
+    await gateway.request('PUT', `/api/workflows/${slug}`, { json: echoDefinition(slug) });
+    const send = (input: number) =>
+      gateway.request('POST', '/api/triggers/manual/run', {
+        json: { workflowId: slug, input: { input } },
+        headers: keyed('same'),
+      });
+    const answers = await Promise.all(Array.from({ length: 50 }, () => send(1)));
+    expect(answers.filter(({ status }) => status === 201)).toHaveLength(1);
+    expect(new Set(answers.map(({ body }) => body.executionId)).size).toBe(1);
+    expect((await send(2)).status).toBe(422);
+  });
+});
