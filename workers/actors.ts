@@ -1,3 +1,4 @@
+import { Context } from '@temporalio/activity';
 import type { Access } from '../src/client/access.ts';
 import { eventActivitiesOver } from '../src/client/event-spread.ts';
 import { fireActivitiesOver } from '../src/client/fire.ts';
@@ -10,5 +11,13 @@ export type ActorActivities = FireActivities & EventActivities & GateActivities;
 
 /** What actors do outside, by the names under which they call it. Thrown errors may pass, and are retried. */
 export function actorActivities(over: Access): ActorActivities {
-  return { ...fireActivitiesOver(over), ...eventActivitiesOver(over), ...gateActivitiesOver(over) };
+  return {
+    ...fireActivitiesOver(over),
+    ...eventActivitiesOver(over),
+    ...gateActivitiesOver(over),
+    ...bulkActivitiesOver(over, {
+      told: () => Context.current().info.heartbeatDetails as BulkProgress | undefined,
+      tell: (progress) => Context.current().heartbeat(progress),
+    }),
+  };
 }

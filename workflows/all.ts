@@ -1,6 +1,7 @@
 /** Every workflow that the worker registers, by the name under which it is started. */
 
 export { audit } from './audit.ts';
+export { bulkRetry } from './bulk-retry.ts';
 export { definition } from './definition.ts';
 export { event } from './event.ts';
 export { fire } from './fire.ts';

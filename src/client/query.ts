@@ -2,6 +2,7 @@
  * The one place where Visibility queries are written. Every value is quoted, every name comes from a list, and the
  * organization stands outermost: no filter can reach another organization's runs.
  */
+import { listValue } from '../definition/attributes.ts';
 import { searchAttributes } from './search-attributes.ts';
 
 const NAMES = {
@@ -25,6 +26,9 @@ const NAMES = {
   string
 >;
 
+/** Lists of keywords, whose values are written in a way of their own. */
+const LISTS: ReadonlySet<string> = new Set<keyof typeof searchAttributes>(['tags', 'state', 'waiting']);
+
 export type AttributeName = keyof typeof NAMES;
 export type Operator = '=' | '!=' | '>' | '>=' | '<' | '<=';
 
@@ -34,7 +38,7 @@ export interface Clause {
 }
 
 export const compare = (name: AttributeName, operator: Operator, value: string | number): Clause => ({
-  text: `${NAMES[name]} ${operator} ${typeof value === 'number' ? numeral(value) : quoted(value)}`,
+  text: `${NAMES[name]} ${operator} ${typeof value === 'number' ? numeral(value) : quoted(LISTS.has(name) ? listValue(value) : value)}`,
 });
 
 export const isNull = (name: AttributeName): Clause => ({ text: `${NAMES[name]} IS NULL` });

@@ -23,8 +23,17 @@ export type ListedStatus = (typeof LISTED_STATUSES)[number];
 /** Names of other systems (design.md §4). */
 export const STATUS_ALIASES: { readonly [name: string]: ListedStatus } = {
   created: 'pending',
+  queued: 'pending',
   in_progress: 'running',
   suspended: 'waiting',
+  paused: 'waiting',
+  success: 'completed',
+  succeeded: 'completed',
+  exhausted: 'failed',
+  timed_out: 'failed',
+  canceled: 'cancelled',
+  denied: 'cancelled',
+  terminated: 'aborted',
 };
 
 /** Bounds of a range; `eq` is one value. Dates as epoch milliseconds. */
@@ -68,9 +77,21 @@ export function listRows(access: Access, org: string, filter: RunFilter): Promis
   return listPage(access, runQuery(org, filter), filter);
 }
 
+/** Which of a filter's runs a bulk operation is for. */
+export type Part =
+  | { readonly open: true }
+  /** Failed, timed out or terminated, and that by this time (epoch milliseconds). */
+  | { readonly failedBy: number };
+
 /** The query of a filter; the organization and the type come first, whatever the filter holds. */
-export function runQuery(org: string, filter: Omit<RunFilter, 'limit' | 'cursor'>): string {
+export function runQuery(org: string, filter: Omit<RunFilter, 'limit' | 'cursor'>, part?: Part): string {
   const clauses: Clause[] = [compare('executionStatus', '!=', 'ContinuedAsNew')];
+  if (part !== undefined && 'open' in part) clauses.push(open);
+  else if (part !== undefined)
+    clauses.push(
+      any(failed, timedOut, compare('executionStatus', '=', 'Terminated')),
+      compare('closeTime', '<=', date(part.failedBy)),
+    );
   if (filter.status !== undefined && filter.status.length > 0) clauses.push(any(...filter.status.map(statusClause)));
   const equal: readonly (readonly [AttributeName, string | undefined])[] = [
     ['workflow', filter.workflowId],
@@ -86,9 +107,8 @@ export function runQuery(org: string, filter: Omit<RunFilter, 'limit' | 'cursor'
   for (const [name, value] of equal) {
     if (value !== undefined) clauses.push(compare(name, '=', name === 'workflowId' ? value : attributeValue(value)));
   }
-  for (const [key, value] of Object.entries(filter.state ?? {}))
-    clauses.push(compare('state', '=', attributeValue(`${key}=${value}`)));
-  for (const who of filter.waiting ?? []) clauses.push(compare('waiting', '=', attributeValue(who)));
+  for (const [key, value] of Object.entries(filter.state ?? {})) clauses.push(compare('state', '=', `${key}=${value}`));
+  for (const who of filter.waiting ?? []) clauses.push(compare('waiting', '=', who));
   clauses.push(...range('started', filter.started, date));
   clauses.push(...range('closeTime', filter.ended, date));
   clauses.push(...range('durationMs', filter.duration, Math.round));
@@ -115,6 +135,8 @@ function range(name: AttributeName, bounds: Range | undefined, written: (value: 
 }
 
 const open = compare('executionStatus', '=', 'Running');
+const failed = compare('executionStatus', '=', 'Failed');
+const timedOut = compare('executionStatus', '=', 'TimedOut');
 
 /** Status is Temporal's first, then the run's own. */
 function statusClause(status: ListedStatus): Clause {
@@ -122,11 +144,12 @@ function statusClause(status: ListedStatus): Clause {
     case 'completed':
       return compare('executionStatus', '=', 'Completed');
     case 'failed':
-      return any(compare('executionStatus', '=', 'Failed'), compare('executionStatus', '=', 'TimedOut'));
+      return any(all(failed, any(compare('status', '!=', 'aborted'), isNull('status'))), timedOut);
     case 'cancelled':
       return compare('executionStatus', '=', 'Canceled');
     case 'aborted':
-      return compare('executionStatus', '=', 'Terminated');
+      // A run that rolls back before it gives way to another has failed, to Temporal.
+      return any(compare('executionStatus', '=', 'Terminated'), all(failed, compare('status', '=', 'aborted')));
     case 'waiting_approval':
       return all(open, compare('status', '=', 'waiting'), compare('waiting', '=', 'approval'));
     case 'running':

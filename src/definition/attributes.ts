@@ -36,8 +36,21 @@ const HASH_LENGTH = 16;
  */
 export function attributeValue(text: string): string {
   const bytes = utf8ToBytes(text);
-  if (bytes.length <= MAX_ATTRIBUTE_BYTES) return text;
-  const suffix = `~${bytesToHex(sha256(bytes)).slice(0, HASH_LENGTH)}`;
+  return bytes.length <= MAX_ATTRIBUTE_BYTES ? text : cut(text, bytes);
+}
+
+/**
+ * As attributeValue, for the values of lists: SQLite's index, which Temporal searches them by, takes a double quote for the
+ * value's end, so that a filter could say more than it should. Such a value is cut, with single ones in its place.
+ */
+export function listValue(text: string): string {
+  const value = attributeValue(text);
+  return value.includes('"') ? cut(value.replaceAll('"', "'"), utf8ToBytes(text)) : value;
+}
+
+/** As much of the text as there is room for, and what stands for the whole. */
+function cut(text: string, whole: Uint8Array): string {
+  const suffix = `~${bytesToHex(sha256(whole)).slice(0, HASH_LENGTH)}`;
   const room = MAX_ATTRIBUTE_BYTES - suffix.length;
   let kept = '';
   let used = 0;
@@ -55,7 +68,7 @@ export function attributeValues(texts: Iterable<string>): string[] {
   const values = new Set<string>();
   for (const text of texts) {
     if (values.size >= MAX_ATTRIBUTE_VALUES) break;
-    if (text !== '') values.add(attributeValue(text));
+    if (text !== '') values.add(listValue(text));
   }
   return [...values];
 }

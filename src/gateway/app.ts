@@ -6,6 +6,7 @@ import { approvalRoutes } from './approvals.ts';
 import { auditRoutes } from './audit.ts';
 import { authenticate } from './auth.ts';
 import { readRawBody } from './body.ts';
+import { bulkRoutes } from './bulk.ts';
 import { callbackRoutes } from './callbacks.ts';
 import type { Gateway } from './context.ts';
 import { docsRoutes } from './docs.ts';
@@ -57,6 +58,12 @@ export function buildApp(
   docsRoutes(app);
   openApiRoutes(app);
   workflowRoutes(app, gateway);
+  workflowFieldRoutes(app, gateway);
+  historyRoutes(app, gateway);
+  proposalRoutes(app, gateway);
+  limitRoutes(app, gateway);
+  // Before the runs: `bulk` is no run's id.
+  bulkRoutes(app, gateway);
   executionRoutes(app, gateway);
   executionActionRoutes(app, gateway);
   eventStreamRoutes(app, gateway);

@@ -162,6 +162,18 @@ export const submitted = z.object({ executionId: text, path: text });
 export const messageSent = z.object({ executionId: text, name: text, messageId: text });
 export const ended = z.object({ executionId: text, status });
 
+export const bulkCount = z.object({ action: text, count: z.int() });
+export const bulkOperation = z.object({
+  operationId: text,
+  action: z.enum(['cancel', 'terminate', 'retry']),
+  status: z.enum(['running', 'completed', 'failed']),
+  total: z.int().optional().describe('Runs that it is for, as soon as they are counted.'),
+  done: z.int(),
+  failed: z.int(),
+  startedAt: time,
+  completedAt: time.optional(),
+});
+
 export const approvalPage = pageOf(
   z.object({ ...wait, executionId: text, workflowId: text, resumeToken: text.optional() }),
 );

@@ -1,5 +1,6 @@
 /** Operations on runs, for the OpenAPI document. */
 import { approvalListQuery } from './approvals.ts';
+import { bulkBody } from './bulk.ts';
 import { anyJson, nameText, pathName } from './door.ts';
 import { approveBody, forkBody, nothing, reasonBody, submitBody } from './execution-actions.ts';
 import { runListQuery } from './execution-list.ts';
@@ -74,6 +75,30 @@ export const executionOperations: readonly Operation[] = [
     query: runListQuery,
     answers: { 200: { text: 'A page of runs.', schema: answers.executionPage } },
     problems: LIST_PROBLEMS,
+  },
+  {
+    method: 'POST',
+    path: '/api/executions/bulk',
+    id: 'runBulk',
+    tag: 'executions',
+    summary: 'Cancels, terminates or retries all runs of a filter; with `preview` says how many they are.',
+    headers: KEY,
+    body: { schema: bulkBody },
+    answers: {
+      202: { text: 'Begun.', schema: answers.bulkOperation, headers: { Location: 'The address of the operation.' } },
+      200: { text: 'The preview.', schema: answers.bulkCount },
+    },
+    problems: [...WRITE_PROBLEMS, 'invalid_query', 'bulk_busy'],
+  },
+  {
+    method: 'GET',
+    path: '/api/executions/bulk/:operation',
+    id: 'getBulk',
+    tag: 'executions',
+    summary: 'How far a bulk operation has come.',
+    parameters: { operation: pathName },
+    answers: { 200: { text: 'The operation.', schema: answers.bulkOperation } },
+    problems: ['not_found'],
   },
   {
     method: 'GET',

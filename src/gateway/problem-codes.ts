@@ -88,6 +88,7 @@ export const PROBLEM_CODES = {
   limit_reached: entry(429, 'Limit reached'),
   queue_full: entry(429, 'Queue full'),
   too_many_unread: entry(429, 'Too many unread messages'),
+  bulk_busy: entry(429, 'Too many bulk operations'),
   too_many_streams: entry(429, 'Too many streams'),
 
   // This side

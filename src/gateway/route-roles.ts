@@ -33,6 +33,8 @@ export const ROUTE_ROLES: { readonly [path: string]: Demands } = {
 
   // A definition of one's own is whatever one likes to run: that is an editor's right, also as a dry run.
   '/api/executions': { GET: 'viewer', POST: 'editor' },
+  '/api/executions/bulk': { POST: 'editor' },
+  '/api/executions/bulk/:operation': { GET: 'viewer' },
   '/api/executions/:id': { GET: 'viewer' },
   '/api/executions/:id/steps': { GET: 'viewer' },
   '/api/executions/:id/events': { GET: 'viewer' },

@@ -24,33 +24,37 @@ describe('queries of lists', () => {
     );
   });
 
-  it('quote whatever stands in a filter', () => {
+  it.each([
+    ['a list', undefined],
+    ['cancelling and terminating', { open: true }],
+    ['retrying', { failedBy: 86_400_000 }],
+  ] as const)('quote whatever stands in a filter: %s', (_name, part) => {
     const hostile = fc.oneof(
       fc.string(),
       fc.constantFrom("'", "\\'", '\\', "' OR 1=1 --", '" OR ""="', "x\\' OR SignalboxOrg != '", '`', '\0'),
       fc.string({ unit: fc.constantFrom("'", '\\', '"', ' ', 'O', 'R') }),
     );
+    const texts = [
+      'workflowId',
+      'executionId',
+      'conversationId',
+      'channel',
+      'employeeId',
+      'model',
+      'triggerId',
+      'triggerType',
+      'tag',
+    ] as const;
+    const named = <T>(value: T) =>
+      Object.fromEntries(texts.map((name) => [name, value])) as { [name in (typeof texts)[number]]: T };
     const filter = fc.record({
-      workflowId: hostile,
-      channel: hostile,
-      triggerId: hostile,
-      tag: hostile,
-      executionId: hostile,
+      ...named(hostile),
       state: fc.dictionary(hostile, hostile, { minKeys: 1, maxKeys: 1 }),
       waiting: fc.array(hostile, { minLength: 1, maxLength: 1 }),
     });
-    const plain = skeleton(
-      runQuery('default', {
-        workflowId: 'a',
-        channel: 'a',
-        triggerId: 'a',
-        tag: 'a',
-        executionId: 'a',
-        state: { a: 'a' },
-        waiting: ['a'],
-      }),
-    );
-    fc.assert(fc.property(filter, (given) => skeleton(runQuery('default', given)) === plain));
+    const plain = skeleton(runQuery('default', { ...named('a'), state: { a: 'a' }, waiting: ['a'] }, part));
+    expect(plain).toMatch(/^SignalboxOrg = \? AND WorkflowType = \? AND ExecutionStatus != \? AND /);
+    fc.assert(fc.property(filter, (given) => skeleton(runQuery('default', given, part)) === plain));
   });
 
   it('put statuses and ranges in brackets of their own', () => {
@@ -61,7 +65,7 @@ describe('queries of lists', () => {
     };
     expect(runQuery('o', filter)).toBe(
       "SignalboxOrg = 'o' AND WorkflowType = 'run' AND ExecutionStatus != 'ContinuedAsNew' AND " +
-        "((ExecutionStatus = 'Failed' OR ExecutionStatus = 'TimedOut') OR (ExecutionStatus = 'Running' AND (SignalboxStatus = 'running' OR SignalboxStatus IS NULL))) AND " +
+        "(((ExecutionStatus = 'Failed' AND (SignalboxStatus != 'aborted' OR SignalboxStatus IS NULL)) OR ExecutionStatus = 'TimedOut') OR (ExecutionStatus = 'Running' AND (SignalboxStatus = 'running' OR SignalboxStatus IS NULL))) AND " +
         "SignalboxStarted >= '1970-01-01T00:00:00.000Z' AND SignalboxStarted < '1970-01-02T00:00:00.000Z' AND SignalboxTokens > 5",
     );
   });

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import {
   attributeValue,
   attributeValues,
+  listValue,
   MAX_ATTRIBUTE_BYTES,
   MAX_ATTRIBUTE_VALUES,
 } from '../../src/definition/attributes.ts';
@@ -34,5 +35,13 @@ describe('values of search attributes', () => {
   it('stand in a list once, none of them empty, and not too many', () => {
     expect(attributeValues(['b', 'a', '', 'b'])).toEqual(['b', 'a']);
     expect(attributeValues(Array.from({ length: 80 }, (_, i) => `tag-${i}`))).toHaveLength(MAX_ATTRIBUTE_VALUES);
+  });
+
+  it('writes no double quote into lists, and keeps values apart all the same', () => {
+    expect(listValue('a')).toBe('a');
+    const value = listValue('a" OR "b');
+    expect(value).toMatch(/^a' OR 'b~[0-9a-f]{16}$/);
+    expect(listValue(value)).toBe(value);
+    expect(attributeValues(['a"b', "a'b"])).toHaveLength(2);
   });
 });

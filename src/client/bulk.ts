@@ -1,0 +1,226 @@
+/**
+ * Bulk operations on runs (design.md §5): cancelling and terminating are Temporal's batch operations over the very query of
+ * the run list; a retry is no batch operation of Temporal's, so a workflow of ours does it (workflows/bulk-retry.ts). Both
+ * go on whatever becomes of the gateway.
+ */
+import { decodeOptionalSinglePayload } from '@temporalio/common/lib/internal-non-workflow/index.js';
+// The package is CommonJS without named exports: its values come by the default.
+import proto from '@temporalio/proto';
+import {
+  BULK_RETRY_WORKFLOW,
+  type BulkActivities,
+  type BulkProgress,
+  type BulkRetryStart,
+} from '../definition/bulk-contract.ts';
+import type { Access } from './access.ts';
+import { describe } from './actor-calls.ts';
+import { grpcOf, read, write } from './calls.ts';
+import { ClientError, hasCode } from './errors.ts';
+import { readArgument, readClosing } from './first-event.ts';
+import { bulkId } from './ids.ts';
+import { listPage } from './listing.ts';
+import { retryRun } from './retry.ts';
+import { type Part, type RunFilter, runQuery } from './run-list.ts';
+
+export const BULK_ACTIONS = ['cancel', 'terminate', 'retry'] as const;
+export type BulkAction = (typeof BULK_ACTIONS)[number];
+
+export interface BulkRequest {
+  readonly action: BulkAction;
+  readonly filter: Omit<RunFilter, 'limit' | 'cursor'>;
+  /** For readers of the runs' histories. */
+  readonly reason: string;
+}
+
+export interface BulkView {
+  readonly operationId: string;
+  readonly action: BulkAction;
+  readonly status: 'running' | 'completed' | 'failed';
+  /** Runs that the filter had when it began; absent while Temporal has not counted them. */
+  readonly total?: number;
+  readonly done: number;
+  readonly failed: number;
+  readonly startedAt: string;
+  readonly completedAt?: string;
+}
+
+const PAGE = 100;
+const AT_ONCE = 5;
+const { BATCH_OPERATION_STATE_COMPLETED, BATCH_OPERATION_STATE_RUNNING } =
+  proto.temporal.api.enums.v1.BatchOperationState;
+
+/** How many runs it would be for. Visibility may lag by a second. @throws ClientError `invalid_query`. */
+export function countBulk(
+  access: Access,
+  org: string,
+  request: Pick<BulkRequest, 'action' | 'filter'>,
+): Promise<number> {
+  return count(access, queryOf(org, request, Date.now()));
+}
+
+/** @throws ClientError `invalid_query`, `bulk_busy`. */
+export async function startBulk(access: Access, org: string, request: BulkRequest): Promise<BulkView> {
+  const { action, reason } = request;
+  const startedAt = new Date();
+  const query = queryOf(org, request, startedAt.getTime());
+  const total = await count(access, query);
+  const operationId = bulkId(org, action);
+  if (action === 'retry') {
+    const start: BulkRetryStart = { organizationId: org, query, total };
+    await write(access, operationId, () =>
+      access.client.workflow.start(BULK_RETRY_WORKFLOW, {
+        workflowId: operationId,
+        taskQueue: access.taskQueue,
+        args: [start],
+        workflowIdConflictPolicy: 'USE_EXISTING',
+        staticSummary: `Retries ${total} runs`,
+      }),
+    );
+  } else await startBatch(access, operationId, action, query, reason);
+  return { operationId, action, status: 'running', total, done: 0, failed: 0, startedAt: startedAt.toISOString() };
+}
+
+/** @throws ClientError `not_found`, also for an operation of another organization. */
+export async function readBulk(access: Access, org: string, operationId: string): Promise<BulkView> {
+  const action = BULK_ACTIONS.find((one) => operationId.startsWith(bulkId(org, one, '')));
+  if (action === undefined) throw missing();
+  return action === 'retry' ? readRetries(access, operationId) : readBatch(access, operationId, action);
+}
+
+/** What the workflow does outside. `told`: what the attempt before had come to; `tell`: says so in turn. */
+export const bulkActivitiesOver = (
+  access: Access,
+  beat: { told(): BulkProgress | undefined; tell(progress: BulkProgress): void },
+): BulkActivities => ({
+  retryRuns: async ({ organizationId, query }) => {
+    const progress = { ...(beat.told() ?? { done: 0, failed: 0 }) };
+    let cursor: string | undefined;
+    do {
+      const page = await listPage(access, query, { limit: PAGE, ...(cursor === undefined ? {} : { cursor }) });
+      for (let from = 0; from < page.items.length; from += AT_ONCE) {
+        const some = page.items.slice(from, from + AT_ONCE);
+        const retried = await Promise.all(some.map(({ workflowId }) => goesOn(access, organizationId, workflowId)));
+        progress.done += retried.filter(Boolean).length;
+        progress.failed += retried.filter((one) => !one).length;
+        beat.tell({ ...progress });
+      }
+      cursor = page.nextCursor;
+    } while (cursor !== undefined);
+    return progress;
+  },
+});
+
+/** Whether the run goes on; one that does already is as good. */
+async function goesOn(access: Access, org: string, executionId: string): Promise<boolean> {
+  try {
+    await retryRun(access, org, executionId);
+    return true;
+  } catch (error) {
+    if (hasCode(error, 'temporal_unreachable', 'outcome_unknown') || !(error instanceof ClientError)) throw error;
+    return error.code === 'not_failed';
+  }
+}
+
+function queryOf(org: string, { action, filter }: Pick<BulkRequest, 'action' | 'filter'>, now: number): string {
+  // What fails again meanwhile is not retried over and over.
+  const part: Part = action === 'retry' ? { failedBy: now } : { open: true };
+  return runQuery(org, filter, part);
+}
+
+async function count(access: Access, query: string): Promise<number> {
+  try {
+    const { count: found } = await read(access, () =>
+      access.client.workflowService.countWorkflowExecutions({ namespace: access.namespace, query }),
+    );
+    return Number(found ?? 0);
+  } catch (error) {
+    if (grpcOf(error)?.code !== 3) throw error;
+    throw new ClientError('invalid_query', 'A filter has a value that cannot be searched for. Check types and dates.', {
+      cause: error,
+    });
+  }
+}
+
+async function startBatch(
+  access: Access,
+  jobId: string,
+  action: 'cancel' | 'terminate',
+  visibilityQuery: string,
+  reason: string,
+): Promise<void> {
+  const identity = 'signalbox';
+  try {
+    await write(access, jobId, () =>
+      access.client.workflowService.startBatchOperation({
+        namespace: access.namespace,
+        jobId,
+        visibilityQuery,
+        reason,
+        ...(action === 'cancel' ? { cancellationOperation: { identity } } : { terminationOperation: { identity } }),
+      }),
+    );
+  } catch (error) {
+    // The same job again, after an answer that was lost.
+    if (grpcOf(error)?.code === 6) return;
+    if (!/concurrent batch/i.test(grpcOf(error)?.details ?? '')) throw error;
+    throw new ClientError(
+      'bulk_busy',
+      'Temporal runs as many batch operations as it may. Wait until one of them has ended.',
+      { cause: error },
+    );
+  }
+}
+
+async function readBatch(access: Access, operationId: string, action: BulkAction): Promise<BulkView> {
+  const job = await read(access, () =>
+    access.client.workflowService.describeBatchOperation({ namespace: access.namespace, jobId: operationId }),
+  );
+  const total = Number(job.totalOperationCount ?? 0);
+  const completedAt = dateOf(job.closeTime);
+  return {
+    operationId,
+    action,
+    status:
+      job.state === BATCH_OPERATION_STATE_RUNNING
+        ? 'running'
+        : job.state === BATCH_OPERATION_STATE_COMPLETED
+          ? 'completed'
+          : 'failed',
+    ...(total === 0 ? {} : { total }),
+    done: Number(job.completeOperationCount ?? 0),
+    failed: Number(job.failureOperationCount ?? 0),
+    startedAt: dateOf(job.startTime) ?? new Date(0).toISOString(),
+    ...(completedAt === undefined ? {} : { completedAt }),
+  };
+}
+
+async function readRetries(access: Access, operationId: string): Promise<BulkView> {
+  const description = await describe(access, operationId);
+  if (description?.type !== BULK_RETRY_WORKFLOW) throw missing();
+  const { status, runId, startTime, closeTime, raw } = description;
+  const start = await readArgument<BulkRetryStart>(access, operationId, runId);
+  const closing = status.name === 'RUNNING' ? undefined : await readClosing(access, operationId, runId);
+  const [told] = raw.pendingActivities?.[0]?.heartbeatDetails?.payloads ?? [];
+  const progress = (
+    closing?.how === 'completed'
+      ? closing.output
+      : await decodeOptionalSinglePayload(access.client.options.loadedDataConverter, told)
+  ) as BulkProgress | undefined;
+  return {
+    operationId,
+    action: 'retry',
+    status: closing === undefined ? 'running' : closing.how === 'completed' ? 'completed' : 'failed',
+    ...(start === undefined ? {} : { total: start.total }),
+    done: progress?.done ?? 0,
+    failed: progress?.failed ?? 0,
+    startedAt: startTime.toISOString(),
+    ...(closeTime === undefined ? {} : { completedAt: closeTime.toISOString() }),
+  };
+}
+
+type Time = { readonly seconds?: unknown; readonly nanos?: number | null } | null | undefined;
+
+const dateOf = (time: Time): string | undefined =>
+  time ? new Date(Number(time.seconds ?? 0) * 1000 + Math.floor((time.nanos ?? 0) / 1e6)).toISOString() : undefined;
+
+const missing = (): ClientError => new ClientError('not_found', 'There is no bulk operation with that id.');
