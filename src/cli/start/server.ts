@@ -41,8 +41,8 @@ const END_MS = 3_500;
 
 /**
  * Limits of the dev server that would slow a single busy machine (temporal.md, fact 18 and spike 4): polling of
- * transfer, timer and visibility queues, requests a second, batch operations at once, queries that wait for a workflow task, and the second
- * that must pass before an id starts again or continues as new.
+ * transfer, timer and visibility queues, requests a second, batch operations at once, queries that wait for a workflow
+ * task, and the second that must pass before an id starts again or continues as new.
  */
 const DYNAMIC_CONFIG: readonly string[] = [
   'history.transferProcessorMaxPollRPS=1000',
