@@ -31,6 +31,8 @@ export type Config = {
   adminKey?: string;
   /** Whether all of Temporal's payloads are encrypted (src/client/codec.ts). */
   codec: boolean;
+  /** Origins of pages of Temporal's Web UI that may ask for payloads in clear. */
+  uiOrigins: string[];
   taskQueue: string;
   /** Events after which a run continues as new. */
   historyLimit: number;
@@ -145,6 +147,13 @@ export const SETTINGS = z.object({
     .enum(['0', '1'], { error: 'expected 1 (payloads are encrypted) or 0.' })
     .default('0')
     .describe("1 encrypts all of Temporal's payloads under the master key; gateway and workers must agree."),
+  SIGNALBOX_UI_ORIGINS: z
+    .string()
+    .transform(listOf)
+    .pipe(z.array(z.url({ protocol: /^https?$/, error: 'expected origins such as https://temporal.example.com.' })))
+    .transform((urls) => urls.map((url) => new URL(url).origin))
+    .default([])
+    .describe("Origins of Temporal's Web UI whose pages may call /codec, beside that of the stack's own."),
   SIGNALBOX_TASK_QUEUE: z
     .string()
     .max(200, 'expected at most 200 characters.')
@@ -279,6 +288,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
     formerMasterKeys: values.SIGNALBOX_FORMER_MASTER_KEYS,
     ...(values.SIGNALBOX_ADMIN_KEY === undefined ? {} : { adminKey: values.SIGNALBOX_ADMIN_KEY }),
     codec: values.SIGNALBOX_CODEC === '1',
+    uiOrigins: values.SIGNALBOX_UI_ORIGINS,
     taskQueue: values.SIGNALBOX_TASK_QUEUE,
     historyLimit: values.SIGNALBOX_HISTORY_LIMIT,
     bash: BASH_MODES[values.SIGNALBOX_BASH],

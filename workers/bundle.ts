@@ -10,6 +10,12 @@ import { bundleWorkflowCode, DefaultLogger } from '@temporalio/worker';
  */
 const PRELUDE = 'Error.stackTraceLimit=0;';
 
+/** Of the failure converter of workflows and activities. */
+export function failureConverterPath(): string {
+  const self = fileURLToPath(import.meta.url);
+  return fileURLToPath(new URL(`../workflows/failure-converter${extname(self)}`, import.meta.url));
+}
+
 /**
  * Bundles all workflows into one file for the worker's sandbox, with its source map inside. Run from sources it reads
  * workflows/all.ts, compiled it reads workflows/all.js. zod stays outside: nothing that runs in a workflow calls it.
@@ -23,6 +29,7 @@ export async function bundleWorkflows(outFile: string): Promise<void> {
   const { code } = await bundleWorkflowCode({
     workflowsPath,
     preloadModules: ['@temporalio/workflow', workflowsPath],
+    failureConverterPath: failureConverterPath(),
     ignoreModules: ['zod'],
     logger: new DefaultLogger('WARN'),
   });

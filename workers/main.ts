@@ -9,6 +9,7 @@ import { dataConverterOf } from '../src/client/data-converter.ts';
 import { ConfigError, readConfig } from '../src/config.ts';
 import { interpreterOptions } from '../workflows/run-limit.ts';
 import { keepBlobsSwept } from './blobs.ts';
+import { failureConverterPath } from './bundle.ts';
 import { activityParts } from './parts.ts';
 
 // The worker process. It runs alone (a container, `signalbox start --only worker`) or as a child that `start` forked:
@@ -48,9 +49,12 @@ async function main(): Promise<void> {
     connection,
     namespace: config.temporal.namespace,
     taskQueue: config.taskQueue,
-    dataConverter: dataConverterOf(config),
+    dataConverter: {
+      ...dataConverterOf(config),
+      ...(config.codec ? { failureConverterPath: failureConverterPath() } : {}),
+    },
     workflowBundle: { codePath: fileURLToPath(new URL('../workflow-bundle.js', import.meta.url)) },
-    ...interpreterOptions(config.historyLimit),
+    ...interpreterOptions(config.historyLimit, config.codec),
     activities: { ...createActivities(config, parts), ...parts.actors },
     maxCachedWorkflows: CACHED_WORKFLOWS,
     shutdownGraceTime: GRACE_MS,

@@ -25,13 +25,16 @@ export const MOST_BYTES = 25_000_000;
 const ACTIVATION_MS = 30_000;
 
 const DEPLOYMENT = 'signalbox';
-const BUILD_ID = /^history-(\d{1,9})$/;
+const BUILD_ID = /^history-(\d{1,9})(-encoded)?$/;
 
 /**
- * For Worker.create: what the interpreter needs of its worker. The limit is in events. The SDK reads
- * `isolateExecutionTimeout`, although its types do not name it.
+ * For Worker.create: what the interpreter needs of its worker. The limit is in events; `encodes`: failures are encoded,
+ * since there is a payload codec. The SDK reads `isolateExecutionTimeout`, although its types do not name it.
  */
-export function interpreterOptions(historyLimit: number): {
+export function interpreterOptions(
+  historyLimit: number,
+  encodes = false,
+): {
   workerDeploymentOptions: {
     version: { deploymentName: string; buildId: string };
     useWorkerVersioning: false;
@@ -40,7 +43,7 @@ export function interpreterOptions(historyLimit: number): {
 } {
   return {
     workerDeploymentOptions: {
-      version: { deploymentName: DEPLOYMENT, buildId: `history-${historyLimit}` },
+      version: { deploymentName: DEPLOYMENT, buildId: `history-${historyLimit}${encodes ? '-encoded' : ''}` },
       useWorkerVersioning: false,
     },
     isolateExecutionTimeout: ACTIVATION_MS,
@@ -52,3 +55,7 @@ export function limitOf(buildId: string | undefined): number {
   const digits = BUILD_ID.exec(buildId ?? '')?.[1];
   return digits === undefined ? DEFAULT_HISTORY_LIMIT : Math.max(1, Number(digits));
 }
+
+/** Whether the worker of a task has a payload codec, by its build id. */
+export const encodesFailures = (buildId: string | undefined): boolean =>
+  BUILD_ID.exec(buildId ?? '')?.[2] !== undefined;

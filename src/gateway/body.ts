@@ -9,8 +9,8 @@ import { HttpProblem } from './problem.ts';
 export const LARGEST_BODY_BYTES = 2 * 1024 * 1024;
 
 /** Puts the decompressed bytes into `req.body`; the limit counts what comes out, so a bomb ends at 2 MB. */
-export function readRawBody(): RequestHandler {
-  return express.raw({ type: () => true, limit: LARGEST_BODY_BYTES, inflate: true });
+export function readRawBody(limit = LARGEST_BODY_BYTES): RequestHandler {
+  return express.raw({ type: () => true, limit, inflate: true });
 }
 
 /** The bytes of the body, none if it had none. */

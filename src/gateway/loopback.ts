@@ -10,6 +10,13 @@ const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[?::1\]?)$/i;
 
 export const isLoopback = (host: string): boolean => LOOPBACK.test(host);
 
+const trusted = new WeakSet<Request>();
+
+/** The request may come from a page of another origin: its own check has let it. */
+export function trustOrigin(req: Request): void {
+  trusted.add(req);
+}
+
 /**
  * A public URL (SIGNALBOX_PUBLIC_URL) changes nothing here: it is for webhooks and callbacks, which are not guarded.
  * @throws HttpProblem `host_not_allowed`, `origin_not_allowed`.
@@ -23,7 +30,7 @@ export function demandLoopback(req: Request): void {
     );
   }
   const origin = req.get('origin')?.toLowerCase();
-  if (origin !== undefined && originHost(origin) !== host) {
+  if (origin !== undefined && originHost(origin) !== host && !trusted.has(req)) {
     throw new HttpProblem('origin_not_allowed', 'This gateway has no keys, so pages of other origins may not call it.');
   }
 }

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { ROLES } from '../definition/access-contract.ts';
 import { auditQuery } from './audit.ts';
+import { codecBody } from './codec.ts';
 import { keyBody, keyListQuery, keyQuery } from './keys.ts';
 import { LIST_PROBLEMS, type Operation, WRITE_PROBLEMS } from './openapi-operation.ts';
 
@@ -83,4 +84,20 @@ export const accessOperations: readonly Operation[] = [
     answers: { 200: { text: 'A page of changes.', schema: auditPage } },
     problems: LIST_PROBLEMS,
   },
+  ...(['encode', 'decode'] as const).map(
+    (way): Operation => ({
+      method: 'POST',
+      path: `/codec/${way}`,
+      id: `${way}Payloads`,
+      tag: 'access',
+      summary:
+        way === 'encode'
+          ? "Encodes payloads of Temporal's as this store does."
+          : 'Decodes payloads that this store has encoded.',
+      description: "For Temporal's Web UI and CLI (`--codec-endpoint`), and for admins of `default`.",
+      body: { schema: codecBody },
+      answers: { 200: { text: 'The payloads, in order.', schema: codecBody } },
+      problems: ['not_found', 'codec_failed'],
+    }),
+  ),
 ];

@@ -22,6 +22,7 @@ describe('settings', () => {
       dataDir: resolve('.signalbox'),
       formerMasterKeys: [],
       codec: false,
+      uiOrigins: [],
       taskQueue: 'signalbox',
       historyLimit: 1000,
       bash: 'off',

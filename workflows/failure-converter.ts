@@ -1,0 +1,24 @@
+/**
+ * Failures with the payload codec: message and stack go into a payload, which the codec encrypts; the type, which is the
+ * code of an error, stays readable. This runs in the sandbox, where only the build id of the worker tells whether there is
+ * a codec (run-limit.ts), and beside it for activities, where it is loaded only if there is one.
+ */
+import { DefaultFailureConverter, type PayloadConverter, type ProtoFailure } from '@temporalio/common';
+import { inWorkflowContext, workflowInfo } from '@temporalio/workflow';
+import { encodesFailures } from './run-limit.ts';
+
+const encoding = new DefaultFailureConverter({ encodeCommonAttributes: true });
+
+class FailureConverter extends DefaultFailureConverter {
+  override errorToFailure(error: unknown, payloadConverter: PayloadConverter): ProtoFailure {
+    return isEncoding()
+      ? encoding.errorToFailure(error, payloadConverter)
+      : super.errorToFailure(error, payloadConverter);
+  }
+}
+
+function isEncoding(): boolean {
+  return !inWorkflowContext() || encodesFailures(workflowInfo().currentDeploymentVersion?.buildId);
+}
+
+export const failureConverter = new FailureConverter();
