@@ -8,6 +8,7 @@ import { authenticate } from './auth.ts';
 import { readRawBody } from './body.ts';
 import { bulkRoutes } from './bulk.ts';
 import { callbackRoutes } from './callbacks.ts';
+import { CODEC_PATH, codecDoor, codecRoutes, readCodecBody } from './codec.ts';
 import type { Gateway } from './context.ts';
 import { docsRoutes } from './docs.ts';
 import { eventRoutes } from './events.ts';
@@ -49,7 +50,9 @@ export function buildApp(
     res.setHeader('cache-control', 'no-store');
     next();
   });
+  app.use(CODEC_PATH, codecDoor(gateway));
   app.use(authenticate(gateway.config, keyring));
+  app.use(CODEC_PATH, readCodecBody());
   app.use(readRawBody());
   app.use(keepAnswers(gateway));
 
@@ -77,6 +80,7 @@ export function buildApp(
   inboxRoutes(app, gateway);
   keyRoutes(app, gateway, keyring);
   auditRoutes(app, gateway);
+  codecRoutes(app, gateway);
   modelRoutes(app, gateway);
   mcpServerRoutes(app, gateway);
   webhookRoutes(app, gateway);

@@ -87,6 +87,7 @@ export const PROBLEM_CODES = {
   secret_not_allowed: entry(422, 'Secret not allowed here'),
   limit_reached: entry(429, 'Limit reached'),
   queue_full: entry(429, 'Queue full'),
+  codec_failed: entry(422, 'Payload cannot be decoded'),
   too_many_unread: entry(429, 'Too many unread messages'),
   bulk_busy: entry(429, 'Too many bulk operations'),
   too_many_streams: entry(429, 'Too many streams'),

@@ -64,6 +64,9 @@ export const ROUTE_ROLES: { readonly [path: string]: Demands } = {
   '/api/keys': { GET: 'admin', POST: 'admin' },
   '/api/keys/:id': { DELETE: 'admin' },
   '/api/audit': { GET: 'admin' },
+  // All that anybody keeps in Temporal.
+  '/codec/encode': { POST: 'admin' },
+  '/codec/decode': { POST: 'admin' },
   '/api/secrets': { GET: 'editor' },
   '/api/secrets/:name': { PUT: 'editor', DELETE: 'editor' },
   '/api/models': { GET: 'viewer' },
