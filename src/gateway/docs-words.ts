@@ -44,8 +44,19 @@ export function fieldsOf(schema: JsonObject, prefix = ''): Field[] {
       isRequired: required.includes(name),
       description: typeof description === 'string' ? description : '',
     };
-    return [field, ...(hasDescribedMembers(inner) ? fieldsOf(inner, `${prefix}${name}.`) : [])];
+    return [
+      field,
+      ...variantsOf(inner)
+        .filter(hasDescribedMembers)
+        .flatMap((one) => fieldsOf(one, `${prefix}${name}.`)),
+    ];
   });
+}
+
+/** A schema's alternatives; itself where it has none. */
+function variantsOf(schema: JsonObject): JsonObject[] {
+  const variants = [schema['anyOf'], schema['oneOf']].find(Array.isArray);
+  return variants === undefined ? [schema] : variants.map(objectOf);
 }
 
 /** A table of fields; those that must be there are marked. */
@@ -63,8 +74,8 @@ export function fieldTable(fields: readonly Field[]): string {
 
 /** What a value may be, for people: `number or template`, `{type: 'bearer', token}`. */
 export function typeWords(schema: JsonObject): string {
-  const variants = [schema['anyOf'], schema['oneOf']].find(Array.isArray);
-  if (variants !== undefined) return [...new Set(variants.map((one) => typeWords(objectOf(one))))].join(' or ');
+  const variants = variantsOf(schema);
+  if (variants[0] !== schema) return [...new Set(variants.map(typeWords))].join(' or ');
   if (schema['const'] !== undefined) return code(JSON.stringify(schema['const']));
   if (Array.isArray(schema['enum'])) return schema['enum'].map((one) => code(String(one))).join(', ');
   const { type, items, additionalProperties, properties, pattern } = schema;
