@@ -12,5 +12,6 @@ export { run } from './interpret.ts';
 export { mcpTools } from './mcp-tools.ts';
 export { organization } from './organization.ts';
 export { request } from './request.ts';
+export { sync } from './sync.ts';
 export { trigger } from './trigger.ts';
 export { version } from './version.ts';

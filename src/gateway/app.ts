@@ -17,19 +17,24 @@ import { executionActionRoutes } from './execution-actions.ts';
 import { executionRoutes } from './executions.ts';
 import { expressionRoutes } from './expressions.ts';
 import { healthRoutes } from './health.ts';
+import { historyRoutes } from './history.ts';
 import { keepAnswers } from './idempotency.ts';
 import { inboxRoutes } from './inbox.ts';
 import { keyRoutes } from './keys.ts';
+import { limitRoutes } from './limits.ts';
 import { manualRunRoutes } from './manual-run.ts';
 import { mcpServerRoutes } from './mcp-servers.ts';
 import { modelRoutes } from './models.ts';
 import { openApiRoutes } from './openapi.ts';
 import { asProblem, HttpProblem, sendProblem } from './problem.ts';
+import { proposalRoutes } from './proposals.ts';
 import { logRequests } from './request-log.ts';
 import { auditInto } from './resource.ts';
 import { secretRoutes } from './secrets.ts';
+import { syncRoutes } from './sync.ts';
 import { triggerRoutes } from './triggers.ts';
 import { webhookRoutes } from './webhooks.ts';
+import { workflowFieldRoutes } from './workflow-fields.ts';
 import { workflowRoutes } from './workflows.ts';
 
 export function buildApp(
@@ -60,6 +65,8 @@ export function buildApp(
   healthRoutes(app, gateway);
   docsRoutes(app);
   openApiRoutes(app);
+  // Before the workflows: a workflow may be called `sync`, but not for these methods.
+  syncRoutes(app, gateway);
   workflowRoutes(app, gateway);
   workflowFieldRoutes(app, gateway);
   historyRoutes(app, gateway);

@@ -34,7 +34,9 @@ const head = {
   tags: z.array(text),
   createdAt: time,
   updatedAt: time,
+  origin: text.optional().describe('The set that it belongs to, where it came by a sync.'),
 };
+export const workflowHead = z.object(head);
 const triggers = z
   .array(z.object({ name: text, type: text, enabled: z.boolean(), webhookUrl: text.optional() }))
   .optional();
@@ -75,6 +77,8 @@ const wait = {
   message: text.optional().describe('Of an approval: what is asked.'),
   name: text.optional().describe('Of messages: the name listened to.'),
   executionId: text.optional().describe('Of children: the run that is waited for.'),
+  gate: text.optional().describe('Of slots: which limit is waited at; its kind is the name.'),
+  position: z.int().optional().describe('Of slots: the place in the queue, from 1, where it is known.'),
   audience: z.array(text).optional().describe('Who is asked: `user:ann`, `role:finance`, `group:board`.'),
   notBy: z.array(text).optional().describe('Of an approval: persons who may not decide, or have voted.'),
 };

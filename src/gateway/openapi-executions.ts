@@ -18,6 +18,8 @@ const STARTED: readonly ProblemCode[] = [
   ...WRITE_PROBLEMS,
   'invalid_input',
   'idempotency_conflict',
+  'limit_reached',
+  'queue_full',
   'payload_too_large',
   'workflow_disabled',
 ];

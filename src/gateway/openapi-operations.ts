@@ -7,6 +7,7 @@ import { inboxOperations } from './openapi-inbox.ts';
 import { modelOperations } from './openapi-models.ts';
 import { type Operation, WRITE_PROBLEMS } from './openapi-operation.ts';
 import { triggerOperations } from './openapi-triggers.ts';
+import { versionOperations } from './openapi-versions.ts';
 import { expressionOperations, secretOperations, workflowOperations } from './openapi-workflows.ts';
 import type { Method } from './resource.ts';
 
@@ -53,6 +54,8 @@ const webhooks: readonly Operation[] = METHODS.map((method) => ({
     'invalid_input',
     'invalid_mapping',
     'idempotency_conflict',
+    'limit_reached',
+    'queue_full',
     'workflow_disabled',
     'workflow_not_found',
     'version_not_found',
@@ -161,6 +164,7 @@ const own: readonly Operation[] = [
 
 export const operations: readonly Operation[] = [
   ...workflowOperations,
+  ...versionOperations,
   ...executionOperations,
   ...secretOperations,
   ...accessOperations,

@@ -28,7 +28,22 @@ export const ROUTE_ROLES: { readonly [path: string]: Demands } = {
 
   '/api/workflows': { GET: 'viewer', POST: 'editor' },
   '/api/workflows/validate': { POST: 'viewer' },
-  '/api/workflows/:slug': { GET: 'viewer', PUT: 'editor', DELETE: 'editor' },
+  '/api/workflows/sync': { POST: 'editor' },
+  '/api/workflows/sync-all': { POST: 'editor' },
+  '/api/workflows/:slug': { GET: 'viewer', PUT: 'editor', PATCH: 'editor', DELETE: 'editor' },
+  '/api/workflows/:slug/enable': { POST: 'editor' },
+  '/api/workflows/:slug/disable': { POST: 'editor' },
+  '/api/workflows/:slug/history': { GET: 'viewer' },
+  '/api/workflows/:slug/history/:hash': { GET: 'viewer' },
+  '/api/workflows/:slug/diff': { GET: 'viewer' },
+  '/api/workflows/:slug/rollback': { POST: 'editor' },
+  // Who may run a workflow may propose a change of it: agents do. Others decide, and apply it.
+  '/api/workflows/:slug/proposals': { GET: 'viewer', POST: 'runner' },
+  '/api/workflows/:slug/proposals/:id': { GET: 'viewer' },
+  '/api/workflows/:slug/proposals/:id/review': { POST: 'approver' },
+  '/api/workflows/:slug/proposals/:id/apply': { POST: 'editor' },
+  '/api/limits': { GET: 'viewer' },
+  '/api/limits/:scope': { PUT: 'admin', DELETE: 'admin' },
   '/api/workflows/:slug/executions': { GET: 'viewer' },
 
   // A definition of one's own is whatever one likes to run: that is an editor's right, also as a dry run.

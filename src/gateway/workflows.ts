@@ -9,7 +9,6 @@ import {
   readHead,
   removeDefinition,
 } from '../client/definitions.ts';
-import type { DefinitionHead } from '../definition/actors.ts';
 import type { Definition } from '../definition/types.ts';
 import type { Gateway } from './context.ts';
 import { checkDocument, demandValid, dialectName, documentOf, storeSecrets } from './definition-door.ts';
@@ -19,6 +18,8 @@ import { principalOf } from './principal.ts';
 import { HttpProblem } from './problem.ts';
 import { resource } from './resource.ts';
 import { shownRun } from './shown-waits.ts';
+import { patchWorkflow } from './workflow-fields.ts';
+import { etagOf, shownHead } from './workflow-head.ts';
 
 export const workflowListQuery = z.strictObject({
   ...pageQuery(),
@@ -78,6 +79,7 @@ export function workflowRoutes(router: Router, gateway: Gateway): void {
       res.setHeader('etag', `"${found.head.hash}"`);
       res.json({ ...shownHead(found.head), definition: found.definition, ...hooksShown(found.definition) });
     },
+    PATCH: (req, res) => patchWorkflow(gateway, req, res),
     DELETE: async (req, res) => {
       queryAs(req, noQuery);
       const { organizationId, id } = principalOf(req);
@@ -137,15 +139,4 @@ export function workflowRoutes(router: Router, gateway: Gateway): void {
   }
 }
 
-/** `{slug, name, version, hash, enabled, tags, updatedAt}` and a little more (design.md §5, "Answers"). */
-export function shownHead(head: DefinitionHead): Omit<DefinitionHead, 'hooks' | 'revision'> {
-  const { hooks: _hooks, revision: _revision, ...shown } = head;
-  return shown;
-}
-
 const missing = (slug: string): HttpProblem => new HttpProblem('not_found', `There is no workflow called ${slug}.`);
-
-/** The hash of an If-Match, quoted or not; `*` is itself. */
-function etagOf(header: string | undefined): string | undefined {
-  return header?.trim().replace(/^(W\/)?"(.*)"$/, '$2');
-}

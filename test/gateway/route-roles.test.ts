@@ -14,7 +14,8 @@ describe('the table of roles', () => {
     const connection = Connection.lazy({ address: '127.0.0.1:1' });
     const app = buildApp({
       access: { keys: {}, client: new Client({ connection }) } as never,
-      config: readConfig({}),
+      actions: NO_ACTIONS,
+    config: readConfig({}),
       log: pino({ enabled: false }),
       closing: new AbortController().signal,
       publicUrl: () => '',
@@ -29,7 +30,7 @@ describe('the table of roles', () => {
 
   it('lets nobody but an admin use what is not in it', () => {
     expect(demandOf('POST', '/api/new')).toBe('admin');
-    expect(demandOf('PATCH', '/api/workflows/:slug')).toBe('admin');
+    expect(demandOf('PATCH', '/api/workflows')).toBe('admin');
     expect(demandOf('HEAD', '/api/workflows')).toBe('viewer');
   });
 

@@ -1,0 +1,180 @@
+/** Proposals to change a definition (document 002): made, reviewed by somebody else, applied. */
+import { ulid } from 'ulid';
+import type { DefinitionHead } from '../definition/actors.ts';
+import { type DefinitionDifference, definitionDifferences, definitionDiffText } from '../definition/diff.ts';
+import type {
+  FailProposal,
+  Proposal,
+  ProposalAnswer,
+  Propose,
+  ReviewProposal,
+} from '../definition/proposal-contract.ts';
+import type { Definition } from '../definition/types.ts';
+import type { Access } from './access.ts';
+import { writeTo } from './actor-calls.ts';
+import { readDefinitionHistory } from './definition-history.ts';
+import { putDefinition, readDefinition } from './definitions.ts';
+import { ClientError, hasCode } from './errors.ts';
+import { definitionId } from './ids.ts';
+import { readVersion, storeVersion } from './versions.ts';
+
+export interface ProposalRequest {
+  readonly baseHash: string;
+  /** Checked, and without any clear secret. */
+  readonly definition: Definition;
+  readonly hash: string;
+  readonly notes?: string;
+  readonly by?: string;
+  readonly executionId?: string;
+}
+
+/**
+ * @throws ClientError `not_found`, `self_modification_not_allowed`, `proposal_stale`, `proposal_unchanged`, `too_many`.
+ */
+export async function createProposal(
+  access: Access,
+  org: string,
+  slug: string,
+  request: ProposalRequest,
+): Promise<Proposal> {
+  const { definition, hash, ...rest } = request;
+  await demandModifiable(access, org, slug);
+  if (hash === request.baseHash)
+    throw new ClientError(
+      'proposal_unchanged',
+      `The proposal is what workflow ${slug} is already: it changes nothing.`,
+    );
+  await storeVersion(access, org, hash, definition);
+  const { proposal } = await writeTo<Propose, ProposalAnswer>(access, definitionId(org, slug), 'propose', {
+    ...rest,
+    id: ulid(),
+    hash,
+  });
+  return proposal;
+}
+
+export interface Review {
+  readonly decision: 'approve' | 'reject';
+  readonly notes?: string;
+  readonly by?: string;
+}
+
+/** @throws ClientError `not_found`, `proposal_not_found`, `proposal_closed`, `proposer_may_not_review`. */
+export async function reviewProposal(
+  access: Access,
+  org: string,
+  slug: string,
+  id: string,
+  review: Review,
+): Promise<Proposal> {
+  const { definition } = await demand(access, org, slug);
+  const { proposal } = await writeTo<ReviewProposal, ProposalAnswer>(access, definitionId(org, slug), 'review', {
+    ...review,
+    id,
+    ownToo: definition.constraints?.proposerMayReview === true,
+  });
+  return proposal;
+}
+
+/**
+ * Makes the definition what was proposed, if it is still the one that the proposal changes; the version of before stays readable.
+ * A proposal that has become stale has failed, and says so.
+ * @throws ClientError `not_found`, `self_modification_not_allowed`, `proposal_not_found`, `proposal_not_approved`,
+ * `proposal_closed`, `proposal_stale`, and those of putDefinition.
+ */
+export async function applyProposal(
+  access: Access,
+  org: string,
+  slug: string,
+  id: string,
+  by?: string,
+): Promise<{ head: DefinitionHead; proposal: Proposal }> {
+  const { head } = await demandModifiable(access, org, slug);
+  const proposal = await readProposal(access, org, slug, id);
+  const proposed = await demandVersion(access, org, slug, proposal.hash);
+  const { version: _version, ...definition } = proposed;
+  try {
+    const answer = await putDefinition(access, org, {
+      definition: { ...definition, enabled: head.enabled },
+      hash: proposal.hash,
+      source: 'proposal_apply',
+      proposalId: id,
+      ...(by === undefined ? {} : { by }),
+      ...(proposal.notes === undefined ? {} : { notes: proposal.notes }),
+    });
+    return { head: answer.head, proposal: answer.proposal ?? proposal };
+  } catch (error) {
+    if (hasCode(error, 'proposal_stale'))
+      await writeTo<FailProposal, ProposalAnswer>(access, definitionId(org, slug), 'failProposal', {
+        id,
+        error: error.message,
+      });
+    throw error;
+  }
+}
+
+/** Newest first; also of a definition that was deleted. @throws ClientError `not_found`. */
+export async function listProposals(access: Access, org: string, slug: string): Promise<readonly Proposal[]> {
+  const history = await readDefinitionHistory(access, org, slug);
+  if (history === undefined) throw missing(slug);
+  return [...history.proposals].reverse();
+}
+
+/** @throws ClientError `not_found`, `proposal_not_found`. */
+export async function readProposal(access: Access, org: string, slug: string, id: string): Promise<Proposal> {
+  const found = (await listProposals(access, org, slug)).find((proposal) => proposal.id === id);
+  if (found === undefined) throw new ClientError('proposal_not_found', `Workflow ${slug} has no proposal ${id}.`);
+  return found;
+}
+
+export interface VersionDifference {
+  readonly diffText: string;
+  readonly changes: readonly DefinitionDifference[];
+}
+
+/** What leads from one version to another. @throws ClientError `version_not_found`. */
+export async function differenceOf(
+  access: Access,
+  org: string,
+  slug: string,
+  from: string,
+  to: string,
+): Promise<VersionDifference> {
+  const [before, after] = await Promise.all([
+    demandVersion(access, org, slug, from),
+    demandVersion(access, org, slug, to),
+  ]);
+  return {
+    diffText: definitionDiffText(before, after, { before: `${slug} ${from}`, after: `${slug} ${to}` }),
+    changes: definitionDifferences(before, after),
+  };
+}
+
+/** @throws ClientError `version_not_found`. */
+export async function demandVersion(access: Access, org: string, slug: string, hash: string): Promise<Definition> {
+  const version = await readVersion(access, org, slug, hash);
+  if (version !== undefined) return version;
+  throw new ClientError(
+    'version_not_found',
+    `Workflow ${slug} has no version ${hash}. Its history names those that it has.`,
+  );
+}
+
+type Found = NonNullable<Awaited<ReturnType<typeof readDefinition>>>;
+
+async function demand(access: Access, org: string, slug: string): Promise<Found> {
+  const found = await readDefinition(access, org, slug);
+  if (found === undefined) throw missing(slug);
+  return found;
+}
+
+async function demandModifiable(access: Access, org: string, slug: string): Promise<Found> {
+  const found = await demand(access, org, slug);
+  if (found.definition.constraints?.allowSelfModification === true) return found;
+  throw new ClientError(
+    'self_modification_not_allowed',
+    `Workflow ${slug} takes no proposals. Store it with constraints.allowSelfModification: true to let it.`,
+  );
+}
+
+const missing = (slug: string): ClientError => new ClientError('not_found', `There is no workflow called ${slug}.`);

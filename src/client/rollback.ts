@@ -1,0 +1,45 @@
+/** Going back to a version of before (document 002). */
+import type { DefinitionHead } from '../definition/actors.ts';
+import type { Access } from './access.ts';
+import { readDefinitionHistory } from './definition-history.ts';
+import { putDefinition, readHead } from './definitions.ts';
+import { ClientError } from './errors.ts';
+import { demandVersion } from './proposals.ts';
+
+export interface Rollback {
+  readonly hash: string;
+  readonly notes?: string;
+  readonly by?: string;
+}
+
+/**
+ * Makes the definition what it was with that hash, under a new version number; nothing is written where it is that already.
+ * @throws ClientError `not_found`, `version_not_found` (also for what was only proposed), `hash_mismatch` where somebody
+ * writes it at the same time, and those of putDefinition.
+ */
+export async function rollBack(
+  access: Access,
+  org: string,
+  slug: string,
+  { hash, notes, by }: Rollback,
+): Promise<{ head: DefinitionHead; alreadyAtVersion: boolean }> {
+  const head = await readHead(access, org, slug);
+  if (head === undefined || head === null) throw new ClientError('not_found', `There is no workflow called ${slug}.`);
+  if (head.hash === hash) return { head, alreadyAtVersion: true };
+  const history = await readDefinitionHistory(access, org, slug);
+  if (!history?.changes.some((change) => change.hash === hash))
+    throw new ClientError(
+      'version_not_found',
+      `The history of workflow ${slug} has no ${hash}. Give the hash of one of its versions.`,
+    );
+  const { version: _version, ...definition } = await demandVersion(access, org, slug, hash);
+  const answer = await putDefinition(access, org, {
+    definition: { ...definition, enabled: head.enabled },
+    hash,
+    source: 'rollback',
+    ifMatch: head.hash,
+    ...(notes === undefined ? {} : { notes }),
+    ...(by === undefined ? {} : { by }),
+  });
+  return { head: answer.head, alreadyAtVersion: false };
+}

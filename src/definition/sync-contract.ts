@@ -1,0 +1,30 @@
+/**
+ * The actor `sync.{org}.{hash}`: which definitions came by syncs of one set (document 002, sync-all), so that those that are no
+ * longer in it can be deleted. Lists may lag; this does not.
+ */
+import type { ActorStart, RememberedAnswers } from './actors.ts';
+
+export const SYNC_WORKFLOW = 'sync';
+
+/** The set of syncs that name none. */
+export const DEFAULT_SET = 'default';
+/** Definitions of one set. */
+export const MOST_SYNCED = 20_000;
+
+export interface SyncStart extends ActorStart {
+  /** The name of the set. */
+  readonly origin: string;
+  readonly carried?: { readonly slugs: readonly string[]; readonly answers: RememberedAnswers };
+}
+
+/** Update `change`. Refused with `too_many`. */
+export interface ChangeSynced {
+  readonly key: string;
+  readonly add: readonly string[];
+  readonly remove: readonly string[];
+}
+
+/** The set as it then is; query `slugs` answers the same. */
+export interface SyncedAnswer {
+  readonly slugs: readonly string[];
+}

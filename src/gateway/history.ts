@@ -1,0 +1,93 @@
+/** `/api/workflows/:slug/history`, `/diff` and `/rollback`: versions of a definition (document 002). */
+import type { Router } from 'express';
+import { z } from 'zod';
+import { readDefinitionHistory } from '../client/definition-history.ts';
+import { demandVersion, differenceOf } from '../client/proposals.ts';
+import { rollBack } from '../client/rollback.ts';
+import type { DefinitionChange } from '../definition/actors.ts';
+import { bodyAs } from './body.ts';
+import type { Gateway } from './context.ts';
+import { checked, pageQuery, pathSlug, pathText, queryAs } from './door.ts';
+import { indexedPage } from './indexed-page.ts';
+import { principalOf } from './principal.ts';
+import { HttpProblem } from './problem.ts';
+import { resource } from './resource.ts';
+import { shownHead } from './workflow-head.ts';
+
+/** A version's hash, with or without what it begins with. */
+export const versionHash = z
+  .string()
+  .regex(/^(sha256:)?[0-9a-f]{64}$/, 'Expected the hash of a version: sha256: and 64 hexadecimal digits.')
+  .transform((hash) => (hash.startsWith('sha256:') ? hash : `sha256:${hash}`));
+
+export const changeNotes = z.string().max(500).describe('Why, for readers of the history.');
+export const historyQuery = z.strictObject(pageQuery());
+export const diffQuery = z.strictObject({
+  from: versionHash.describe('The version of before.'),
+  to: versionHash.describe('The version of after.'),
+});
+export const rollbackBody = z.strictObject({
+  workflowHash: versionHash.describe('The version to go back to, as the history has it.'),
+  notes: changeNotes.optional(),
+});
+const noQuery = z.strictObject({});
+
+export function historyRoutes(router: Router, gateway: Gateway): void {
+  const { access } = gateway;
+
+  resource(router, '/api/workflows/:slug/history', {
+    GET: async (req, res) => {
+      const page = queryAs(req, historyQuery);
+      const slug = pathSlug(req);
+      const { organizationId } = principalOf(req);
+      const history = await readDefinitionHistory(access, organizationId, slug);
+      if (history === undefined) throw new HttpProblem('not_found', `There never was a workflow called ${slug}.`);
+      const newestFirst = [...history.changes].reverse();
+      const shown = indexedPage(gateway, `history ${organizationId} ${slug}`, newestFirst, page);
+      res.json({ ...shown, items: shown.items.map(shownChange) });
+    },
+  });
+
+  resource(router, '/api/workflows/:slug/history/:hash', {
+    GET: async (req, res) => {
+      queryAs(req, noQuery);
+      const slug = pathSlug(req);
+      const hash = checked(versionHash, pathText(req, 'hash'), 'path');
+      const definition = await demandVersion(access, principalOf(req).organizationId, slug, hash);
+      res.json({ slug, hash, definition });
+    },
+  });
+
+  resource(router, '/api/workflows/:slug/diff', {
+    GET: async (req, res) => {
+      const { from, to } = queryAs(req, diffQuery);
+      const slug = pathSlug(req);
+      const difference = await differenceOf(access, principalOf(req).organizationId, slug, from, to);
+      res.json({ from, to, ...difference });
+    },
+  });
+
+  resource(router, '/api/workflows/:slug/rollback', {
+    POST: async (req, res) => {
+      queryAs(req, noQuery);
+      const { workflowHash: hash, notes } = bodyAs(req, rollbackBody);
+      const { organizationId, id: by } = principalOf(req);
+      const { head, alreadyAtVersion } = await rollBack(access, organizationId, pathSlug(req), {
+        hash,
+        ...(notes === undefined ? {} : { notes }),
+        ...(by === undefined ? {} : { by }),
+      });
+      res.setHeader('etag', `"${head.hash}"`);
+      res.json({ ...shownHead(head), alreadyAtVersion });
+    },
+  });
+}
+
+function shownChange({ at, by, proposalId, ...change }: DefinitionChange): object {
+  return {
+    ...change,
+    createdAt: at,
+    ...(by === undefined ? {} : { createdBy: by }),
+    ...(proposalId === undefined ? {} : { sourceProposalId: proposalId }),
+  };
+}

@@ -1,0 +1,138 @@
+/** `/api/workflows/:slug/proposals`: changes that somebody, or a run, would make, for others to review (document 002). */
+import type { Request, Router } from 'express';
+import { z } from 'zod';
+import {
+  applyProposal,
+  createProposal,
+  differenceOf,
+  listProposals,
+  readProposal,
+  reviewProposal,
+} from '../client/proposals.ts';
+import { PROPOSAL_STATUSES, type Proposal } from '../definition/proposal-contract.ts';
+import { bodyAs } from './body.ts';
+import type { Gateway } from './context.ts';
+import { checkDocument, demandValid } from './definition-door.ts';
+import { anyJson, nameText, pageQuery, pathSlug, pathText, queryAs } from './door.ts';
+import { changeNotes, versionHash } from './history.ts';
+import { indexedPage } from './indexed-page.ts';
+import { principalOf } from './principal.ts';
+import { HttpProblem } from './problem.ts';
+import { resource } from './resource.ts';
+import { shownHead } from './workflow-head.ts';
+
+export const proposalListQuery = z.strictObject({
+  ...pageQuery(),
+  status: z.enum(PROPOSAL_STATUSES).optional().describe('Only those.'),
+});
+export const proposalBody = z.strictObject({
+  baseWorkflowHash: versionHash.describe('The version that is to be changed: the one that the workflow is now.'),
+  proposal: anyJson.describe('The definition as it would be, in any dialect.'),
+  notes: changeNotes.optional(),
+  executionId: nameText(300).optional().describe('The run that proposes it.'),
+});
+export const reviewBody = z.strictObject({
+  decision: z.enum(['approve', 'reject']),
+  notes: changeNotes.optional(),
+});
+const noQuery = z.strictObject({});
+
+export function proposalRoutes(router: Router, gateway: Gateway): void {
+  const { access } = gateway;
+
+  resource(router, '/api/workflows/:slug/proposals', {
+    GET: async (req, res) => {
+      const { status, ...page } = queryAs(req, proposalListQuery);
+      const { organizationId } = principalOf(req);
+      const slug = pathSlug(req);
+      const proposals = (await listProposals(access, organizationId, slug)).filter(
+        (proposal) => status === undefined || proposal.status === status,
+      );
+      const list = `proposals ${organizationId} ${slug} ${status ?? ''}`;
+      const shown = indexedPage(gateway, list, proposals, page);
+      res.json({ ...shown, items: shown.items.map((proposal) => shownProposal(slug, proposal)) });
+    },
+    POST: async (req, res) => {
+      queryAs(req, noQuery);
+      const { baseWorkflowHash: baseHash, proposal, notes, executionId } = bodyAs(req, proposalBody);
+      const { organizationId, id: by } = principalOf(req);
+      const slug = pathSlug(req);
+      const { definition, hash, secrets } = withSecrets(checkDocument(gateway, proposal, { slug }));
+      if (secrets.length > 0)
+        throw new HttpProblem(
+          'invalid_definition',
+          'A proposal can hold no secret in clear: it would replace the one in use. Store the secret, and refer to it.',
+          {
+            problems: [
+              { pointer: '/proposal', code: 'clear_secret', message: 'The proposal holds a secret in clear.' },
+            ],
+          },
+        );
+      const made = await createProposal(access, organizationId, slug, {
+        baseHash,
+        definition,
+        hash,
+        ...(notes === undefined ? {} : { notes }),
+        ...(executionId === undefined ? {} : { executionId }),
+        ...(by === undefined ? {} : { by }),
+      });
+      res.status(201).json(await withDiff(req, slug, made));
+    },
+  });
+
+  resource(router, '/api/workflows/:slug/proposals/:id', {
+    GET: async (req, res) => {
+      queryAs(req, noQuery);
+      const slug = pathSlug(req);
+      const found = await readProposal(access, principalOf(req).organizationId, slug, pathText(req, 'id'));
+      res.json(await withDiff(req, slug, found));
+    },
+  });
+
+  resource(router, '/api/workflows/:slug/proposals/:id/review', {
+    POST: async (req, res) => {
+      queryAs(req, noQuery);
+      const { decision, notes } = bodyAs(req, reviewBody);
+      const { organizationId, id: by } = principalOf(req);
+      const slug = pathSlug(req);
+      const reviewed = await reviewProposal(access, organizationId, slug, pathText(req, 'id'), {
+        decision,
+        ...(notes === undefined ? {} : { notes }),
+        ...(by === undefined ? {} : { by }),
+      });
+      res.json(shownProposal(slug, reviewed));
+    },
+  });
+
+  resource(router, '/api/workflows/:slug/proposals/:id/apply', {
+    POST: async (req, res) => {
+      queryAs(req, noQuery);
+      bodyAs(req, noQuery);
+      const { organizationId, id: by } = principalOf(req);
+      const slug = pathSlug(req);
+      const { head, proposal } = await applyProposal(access, organizationId, slug, pathText(req, 'id'), by);
+      res.setHeader('etag', `"${head.hash}"`);
+      res.json({ proposal: shownProposal(slug, proposal), workflow: shownHead(head) });
+    },
+  });
+
+  async function withDiff(req: Request, slug: string, proposal: Proposal): Promise<object> {
+    const { organizationId } = principalOf(req);
+    const difference = await differenceOf(access, organizationId, slug, proposal.baseHash, proposal.hash);
+    return { ...shownProposal(slug, proposal), ...difference };
+  }
+}
+
+function withSecrets(checked: ReturnType<typeof checkDocument>) {
+  return { ...demandValid(checked), secrets: checked.secrets };
+}
+
+function shownProposal(slug: string, { baseHash, hash, by, ...proposal }: Proposal): object {
+  return {
+    ...proposal,
+    workflowId: slug,
+    baseWorkflowHash: baseHash,
+    proposalHash: hash,
+    ...(by === undefined ? {} : { proposedBy: by }),
+  };
+}

@@ -1,0 +1,84 @@
+/** Changes of single fields of a stored definition: `PATCH /api/workflows/:slug`, `/enable`, `/disable` (document 002). */
+import type { Request, Response, Router } from 'express';
+import { z } from 'zod';
+import { putDefinition, readDefinition } from '../client/definitions.ts';
+import { hasCode } from '../client/errors.ts';
+import type { DefinitionHead } from '../definition/actors.ts';
+import { definitionHash } from '../definition/canonical.ts';
+import type { Definition } from '../definition/types.ts';
+import { bodyAs } from './body.ts';
+import type { Gateway } from './context.ts';
+import { pathSlug, queryAs } from './door.ts';
+import { changeNotes } from './history.ts';
+import { principalOf } from './principal.ts';
+import { HttpProblem } from './problem.ts';
+import { resource } from './resource.ts';
+import { etagOf, shownHead } from './workflow-head.ts';
+
+const TRIES = 5;
+
+export const workflowPatch = z.strictObject({
+  name: z.string().min(1).max(200).optional().describe('For people.'),
+  description: z.string().max(100_000).optional().describe('For readers.'),
+  tags: z.array(z.string().min(1).max(100)).max(100).optional().describe('For lists; in place of those it has.'),
+  enabled: z.boolean().optional().describe('False: no new run is started.'),
+  notes: changeNotes.optional(),
+});
+type Patch = Omit<z.infer<typeof workflowPatch>, 'notes'>;
+const noQuery = z.strictObject({});
+
+export async function patchWorkflow(gateway: Gateway, req: Request, res: Response): Promise<void> {
+  queryAs(req, noQuery);
+  const { notes, ...patch } = bodyAs(req, workflowPatch);
+  await change(gateway, req, res, patch, notes);
+}
+
+export function workflowFieldRoutes(router: Router, gateway: Gateway): void {
+  for (const [verb, enabled] of [
+    ['enable', true],
+    ['disable', false],
+  ] as const) {
+    resource(router, `/api/workflows/:slug/${verb}`, {
+      POST: async (req, res) => {
+        queryAs(req, noQuery);
+        bodyAs(req, noQuery);
+        await change(gateway, req, res, { enabled });
+      },
+    });
+  }
+}
+
+async function change({ access }: Gateway, req: Request, res: Response, patch: Patch, notes?: string): Promise<void> {
+  const { organizationId, id: by } = principalOf(req);
+  const slug = pathSlug(req);
+  const ifMatch = etagOf(req.get('if-match'));
+  const more = { ...(notes === undefined ? {} : { notes }), ...(by === undefined ? {} : { by }) };
+  for (let tries = 1; ; tries++) {
+    const found = await readDefinition(access, organizationId, slug);
+    if (found === undefined) throw new HttpProblem('not_found', `There is no workflow called ${slug}.`);
+    const definition = patched(found.definition, patch);
+    try {
+      const { head } = await putDefinition(access, organizationId, {
+        definition,
+        hash: definitionHash(definition),
+        source: 'update',
+        ifMatch: ifMatch ?? found.head.hash,
+        ...more,
+      });
+      return answer(res, head);
+    } catch (error) {
+      // Somebody else wrote it meanwhile: the change is made to that.
+      if (ifMatch !== undefined || tries >= TRIES || !hasCode(error, 'hash_mismatch')) throw error;
+    }
+  }
+}
+
+function patched(definition: Definition, patch: Patch): Definition {
+  const given = Object.fromEntries(Object.entries(patch).filter(([, value]) => value !== undefined));
+  return { ...definition, ...given };
+}
+
+function answer(res: Response, head: DefinitionHead): void {
+  res.setHeader('etag', `"${head.hash}"`);
+  res.json(shownHead(head));
+}
