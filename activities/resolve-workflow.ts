@@ -20,16 +20,12 @@ const FINAL: ReadonlySet<string> = new Set([
  */
 export function resolveWorkflowEffect(reader: RunReader | undefined): Effect {
   return async (config, { input }) => {
-    if (reader === undefined)
-      throw new EffectFailure('runs_unavailable', 'This worker cannot read definitions; start it with the master key.');
     const { workflow, version, employee, inputBytes } = isObject(config) ? config : {};
-    const { definition, hash } = await read(() =>
-      reader.resolve(input.execution.organizationId, {
-        workflow: String(workflow),
-        ...(typeof version === 'string' ? { version } : {}),
-        ...(employee === true ? { employee } : {}),
-      }),
-    );
+    const { definition, hash } = await resolveDefinition(reader, input.execution.organizationId, {
+      workflow: String(workflow),
+      ...(typeof version === 'string' ? { version } : {}),
+      ...(employee === true ? { employee } : {}),
+    });
     const bytes = Buffer.byteLength(JSON.stringify(definition)) + (typeof inputBytes === 'number' ? inputBytes : 0);
     if (bytes > RESULT_LIMIT_BYTES)
       throw new EffectFailure(
@@ -41,9 +37,15 @@ export function resolveWorkflowEffect(reader: RunReader | undefined): Effect {
   };
 }
 
-async function read<T>(act: () => Promise<T>): Promise<T> {
+/** @throws EffectFailure with the codes above, or `definitions_unavailable`. */
+export async function resolveDefinition(
+  reader: RunReader | undefined,
+  ...wanted: Parameters<RunReader['resolve']>
+): ReturnType<RunReader['resolve']> {
+  if (reader === undefined)
+    throw new EffectFailure('runs_unavailable', 'This worker cannot read definitions; start it with the master key.');
   try {
-    return await act();
+    return await reader.resolve(...wanted);
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? error.code : undefined;
     if (typeof code === 'string' && FINAL.has(code)) throw new EffectFailure(code, (error as Error).message);

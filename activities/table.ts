@@ -1,6 +1,8 @@
 /** Every activity that the worker offers, by the name under which workflows call it. A new one is a file here and a line. */
 import type { Config } from '../src/config.ts';
 import { bashEffect } from './bash.ts';
+import { agentTurnEffect } from './agent-turn.ts';
+import type { ActionTool } from './agent-tools.ts';
 import { describeChildrenEffect } from './describe-children.ts';
 import { type Activity, effect } from './effect.ts';
 import { guardedFetch } from './guarded-fetch.ts';
@@ -10,6 +12,7 @@ import { parseUrl } from './http-request.ts';
 import { llmEffect } from './llm.ts';
 import { McpConnections } from './mcp-connection.ts';
 import type { McpServerStore } from './mcp-servers.ts';
+import { messageRunEffect, type RunMessenger } from './message-run.ts';
 import type { ModelReader } from './models.ts';
 import { resolveWorkflowEffect } from './resolve-workflow.ts';
 import { runCodeEffect } from './run-code.ts';
@@ -32,6 +35,10 @@ export interface ActivityParts {
   readonly models?: ModelReader;
   /** Reads the organizations' MCP servers, and keeps lists of their tools. */
   readonly mcpServers?: McpServerStore;
+  /** Sends runs messages. */
+  readonly messenger?: RunMessenger;
+  /** The host's actions, which agents may be offered. */
+  readonly actionTools?: readonly ActionTool[];
   /** Makes the URLs of wait_callback steps. */
   readonly callbackUrl?: CallbackUrl;
 }
@@ -55,6 +62,16 @@ export function createActivities(config: Settings, parts: ActivityParts = {}): R
     llm: effect(llmEffect(parts.models, fetch), parts),
     tool: effect(toolEffect(parts.mcpServers, mcp), { ...parts, hostOf: toolHostOf(parts.mcpServers) }),
     listTools: effect(listToolsEffect(parts.mcpServers, mcp), parts),
+    agentTurn: effect(
+      agentTurnEffect(parts.models, fetch, {
+        mcpServers: parts.mcpServers,
+        mcp,
+        runs: parts.runs,
+        actions: parts.actionTools ?? [],
+      }),
+      parts,
+    ),
+    messageRun: effect(messageRunEffect(parts.messenger), parts),
     bash: effect(bashEffect(config), parts),
     runCode: effect(runCodeEffect),
     sendMessage: effect(sendMessageEffect(http, reach, config, parts.inbox), {

@@ -1,4 +1,6 @@
+import type { ActionTool } from '../activities/agent-tools.ts';
 import type { McpServerStore } from '../activities/mcp-servers.ts';
+import type { RunMessenger } from '../activities/message-run.ts';
 import type { ModelReader } from '../activities/models.ts';
 import type { CallbackUrl, RunReader } from '../activities/runs.ts';
 import type { Access } from '../src/client/access.ts';
@@ -7,9 +9,11 @@ import { describeChildren } from '../src/client/child-runs.ts';
 import { getServer, keepTools, keptTools, listServers } from '../src/client/mcp-servers.ts';
 import { resolveModel } from '../src/client/models.ts';
 import { resolveWorkflow } from '../src/client/resolve-workflow.ts';
+import { sendMessage } from '../src/client/run-actions.ts';
 import type { Config } from '../src/config.ts';
+import { actionTools } from './action-tools.ts';
 
-/** Reads definitions, runs, models and MCP servers, and makes callback URLs. */
+/** What effects need of definitions and runs, models and servers; and the URLs of callbacks. */
 export function runsOver(
   over: Access,
   config: Config,
@@ -17,6 +21,8 @@ export function runsOver(
   readonly runs: RunReader;
   readonly models: ModelReader;
   readonly mcpServers: McpServerStore;
+  readonly messenger: RunMessenger;
+  readonly actionTools: readonly ActionTool[];
   readonly callbackUrl: CallbackUrl;
 } {
   const publicUrl = publicUrlOf(config);
@@ -32,6 +38,8 @@ export function runsOver(
       kept: (org, server) => keptTools(over, org, server),
       keep: (org, server, list) => keepTools(over, org, server, list),
     },
+    messenger: { send: (org, executionId, message) => sendMessage(over, org, executionId, message) },
+    actionTools: actionTools(),
     callbackUrl: (place) =>
       publicUrl === undefined ? undefined : `${publicUrl}/callbacks/${callbackToken(over.keys.callbacks, place)}`,
   };

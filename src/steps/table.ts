@@ -1,5 +1,6 @@
 /** Every step kind. A new one is a file in this folder and a line here. */
 import { action } from './action.ts';
+import { agent } from './agent.ts';
 import { approval } from './approval.ts';
 import { bash } from './bash.ts';
 import { breakKind } from './break.ts';
@@ -53,6 +54,7 @@ export const kinds: readonly StepKind[] = [
   http,
   llm,
   tool,
+  agent,
   sendMessage,
   runCode,
   bash,

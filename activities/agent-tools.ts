@@ -1,0 +1,130 @@
+/** The tools that an agent's model is offered, under names that every provider takes, and what a call of each means. */
+import type { CallTarget, OfferedTools, OfferedWorkflow } from '../src/definition/agent-contract.ts';
+import { asJsonSchema } from '../src/definition/format-schema.ts';
+import type { JsonObject } from '../src/definition/types.ts';
+import type { EffectContext } from './effect.ts';
+import { EffectFailure } from './failure.ts';
+import type { OfferedTool } from './llm-call.ts';
+import type { McpConnections } from './mcp-connection.ts';
+import type { McpServerStore, ServedTool } from './mcp-servers.ts';
+import { resolveDefinition } from './resolve-workflow.ts';
+import type { RunReader } from './runs.ts';
+import { servedTools } from './tool.ts';
+
+/** An action of the host as a tool. */
+export interface ActionTool {
+  readonly type: string;
+  readonly description: string;
+  /** JSON Schema of its parameters. */
+  readonly inputSchema: JsonObject;
+}
+
+export interface ToolSources {
+  readonly mcpServers: McpServerStore | undefined;
+  readonly mcp: McpConnections;
+  readonly runs: RunReader | undefined;
+  readonly actions: readonly ActionTool[];
+}
+
+export interface AgentTool extends OfferedTool {
+  readonly target: CallTarget;
+}
+
+const LONGEST_NAME = 64;
+const LONGEST_DESCRIPTION = 1_024;
+/** What no provider takes more of. */
+const MOST_OFFERED = 128;
+const ANY_INPUT: JsonObject = { type: 'object', properties: {} };
+
+/** @throws EffectFailure `unknown_tool`, `unknown_action`, and what reading servers and definitions fails with. */
+export async function agentTools(
+  offered: OfferedTools,
+  sources: ToolSources,
+  context: EffectContext,
+): Promise<AgentTool[]> {
+  const { servers, only, actions, workflows } = offered;
+  // No server is named, and no tool: nothing of any server is meant.
+  const asksServers = servers === undefined ? only !== undefined : servers.length > 0;
+  const [served, runs] = await Promise.all([
+    asksServers ? servedTools(servers, sources.mcpServers, sources.mcp, context) : [],
+    Promise.all(workflows.map((workflow) => workflowTool(workflow, sources.runs, context))),
+  ]);
+  const chosen = only === undefined ? served : picked(served, only);
+  const tools = [...actions.map((type) => actionTool(type, sources.actions)), ...runs, ...chosen.map(servedTool)];
+  if (tools.length > MOST_OFFERED)
+    throw new EffectFailure(
+      'too_many_tools',
+      `The agent would be offered ${tools.length} tools; at most ${MOST_OFFERED} can be. Pick some with 'tools'.`,
+      { details: { tools: tools.length, limit: MOST_OFFERED } },
+    );
+  return named(tools);
+}
+
+function picked(served: readonly ServedTool[], only: readonly string[]): ServedTool[] {
+  return only.flatMap((name) => {
+    const found = served.filter(({ server, tool }) => tool.name === name || `${server.name}/${tool.name}` === name);
+    if (found.length === 0) throw new EffectFailure('unknown_tool', `No MCP server of the agent has a tool '${name}'.`);
+    return found;
+  });
+}
+
+function servedTool({ server, tool }: ServedTool): AgentTool {
+  const description = tool.description ?? tool.title;
+  return {
+    name: tool.name,
+    inputSchema: tool.inputSchema,
+    target: { kind: 'tool', server: server.name, tool: tool.name },
+    ...(description === undefined ? {} : { description }),
+  };
+}
+
+function actionTool(type: string, actions: readonly ActionTool[]): AgentTool {
+  const action = actions.find((one) => one.type === type);
+  if (action === undefined)
+    throw new EffectFailure('unknown_action', `This host offers no action '${type}'. Register it, or leave it out.`);
+  const { description, inputSchema } = action;
+  return { name: type, description, inputSchema, target: { kind: 'action', type } };
+}
+
+async function workflowTool(
+  { workflow, version, name, description }: OfferedWorkflow,
+  reader: RunReader | undefined,
+  context: EffectContext,
+): Promise<AgentTool> {
+  const { definition } = await resolveDefinition(reader, context.input.execution.organizationId, {
+    workflow,
+    ...(version === undefined ? {} : { version }),
+  });
+  const told = description ?? definition.description ?? definition.name;
+  return {
+    name: name ?? workflow,
+    inputSchema: definition.input === undefined ? ANY_INPUT : asJsonSchema(definition.input),
+    target: { kind: 'workflow', workflow, ...(version === undefined ? {} : { version }) },
+    description: told,
+  };
+}
+
+/** Letters, digits, _ and -, at most 64, each once: a tool of a name that is taken gets its server's in front, or a number. */
+function named(tools: readonly AgentTool[]): AgentTool[] {
+  const taken = new Set<string>();
+  return tools.map((tool) => {
+    const { target, description } = tool;
+    const plain = safe(tool.name);
+    const candidates = [plain, ...(target.kind === 'tool' ? [safe(`${target.server}_${tool.name}`)] : [])];
+    let name = candidates.find((one) => !taken.has(one));
+    for (let n = 2; name === undefined; n++) {
+      const numbered = `${plain.slice(0, LONGEST_NAME - 4)}_${n}`;
+      if (!taken.has(numbered)) name = numbered;
+    }
+    taken.add(name);
+    return {
+      ...tool,
+      name,
+      ...(description === undefined ? {} : { description: description.slice(0, LONGEST_DESCRIPTION) }),
+    };
+  });
+}
+
+function safe(name: string): string {
+  return name.replace(/[^A-Za-z0-9_-]/g, '_').slice(0, LONGEST_NAME);
+}

@@ -1,0 +1,38 @@
+/** The activity `messageRun`: a message to a run of the same organization. */
+import type { Json } from '../src/template/types.ts';
+import type { Effect } from './effect.ts';
+import { EffectFailure } from './failure.ts';
+import { invalid, isObject } from './http-request.ts';
+
+/** How the host sends runs messages. Throws an error with a `code`: `not_found`, `closed`, `too_many_unread`. */
+export interface RunMessenger {
+  /** Two messages with one id are one. */
+  send(
+    organizationId: string,
+    executionId: string,
+    message: { readonly name: string; readonly payload: Json; readonly id: string },
+  ): Promise<void>;
+}
+
+/** Codes that trying again does not change. */
+const FINAL: ReadonlySet<string> = new Set(['not_found', 'closed', 'payload_too_large']);
+
+/** Config `{executionId, name, payload}`; data `{executionId}`. Sent once, however often it is tried. */
+export function messageRunEffect(messenger: RunMessenger | undefined): Effect {
+  return async (config, { input }) => {
+    const { executionId, name, payload = null } = isObject(config) ? config : {};
+    if (typeof executionId !== 'string' || executionId === '') throw invalid('to', 'a run');
+    if (typeof name !== 'string' || name === '') throw invalid('name', 'a text');
+    if (messenger === undefined)
+      throw new EffectFailure('runs_unavailable', 'This worker cannot reach runs; start it with the master key.');
+    try {
+      await messenger.send(input.execution.organizationId, executionId, { name, payload, id: input.idempotencyKey });
+    } catch (error) {
+      const code = error instanceof Error && 'code' in error ? error.code : undefined;
+      if (typeof code === 'string' && FINAL.has(code))
+        throw new EffectFailure(code === 'not_found' ? 'recipient_not_found' : code, (error as Error).message);
+      throw new EffectFailure('recipient_unavailable', 'The run could not be reached now.', { retryable: true });
+    }
+    return { data: { executionId } };
+  };
+}
