@@ -115,5 +115,6 @@ function transformSpec(code: string, input: Json): RunSpec {
     timeoutMs: TRANSFORM_MS + TRANSFORM_MARGIN_MS,
     heartbeatMs: HEARTBEAT_MS,
     light: true,
+    repeatable: true,
   };
 }

@@ -14,8 +14,12 @@ import { until } from './run-support.ts';
 /** Programs that only the simulated clock can play, with the reason. */
 const SIMULATED_ONLY: { readonly [name: string]: string } = {
   'listen-timeouts': 'waits until a day that has passed on the real clock',
+  'tool-transforms': 'its code is a local activity, which has no id to be played by',
   'decision-after-the-timeout': 'a timeout that is skipped has not come by the clock',
 };
+
+/** Activities whose answers stand in the programs. */
+const EFFECTS = ['http', 'llm', 'tool', 'agentTurn', 'messageRun'];
 
 const programs = loadPrograms().filter((file) => file.expect !== undefined && SIMULATED_ONLY[file.name] === undefined);
 
@@ -24,7 +28,8 @@ let worker: TestWorker;
 
 beforeAll(async () => {
   server = await testServer({ SIGNALBOX_HISTORY_LIMIT: '20' });
-  worker = await startWorker(server, { activities: { http: playedEffect } });
+  const played = Object.fromEntries(EFFECTS.map((name) => [name, playedEffect]));
+  worker = await startWorker(server, { activities: played });
 });
 
 afterAll(async () => {

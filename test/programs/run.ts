@@ -2,6 +2,7 @@
 import type { Event, RunCommand } from '../../src/engine/protocol.ts';
 import { type Answer, type Simulated, simulate } from '../../src/engine/simulate.ts';
 import type { RunState } from '../../src/engine/state.ts';
+import { waitsOf } from '../../src/engine/waits.ts';
 import { Rows, type TraceRow } from '../../src/history/rows.ts';
 import { compile } from '../../src/steps/program.ts';
 import type { ProgramAnswer, ProgramFile } from './load.ts';
@@ -85,7 +86,7 @@ export function writtenTrace(run: Simulated): string[] {
 function statusOf(row: TraceRow, state: RunState): string {
   if (row.status !== 'running') return row.status;
   const isWaiting = Object.values(state.frames).some(
-    ({ visit }) => visit?.path === row.path && visit.waiting !== undefined,
+    ({ visit }) => visit !== undefined && waitsOf(visit).some(({ path }) => path === row.path),
   );
   return isWaiting ? 'waiting' : 'running';
 }
