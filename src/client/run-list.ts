@@ -4,8 +4,7 @@ import { RUN_WORKFLOW } from '../definition/run.ts';
 import type { Access } from './access.ts';
 import { listPage, type Page, type PageRequest, type Row } from './listing.ts';
 import { type AttributeName, all, any, type Clause, compare, isNull, type Operator, queryOf } from './query.ts';
-import { type Execution, type ExecutionView, executionView } from './run-view.ts';
-import { searchAttributes } from './search-attributes.ts';
+import { type Execution, type ExecutionView, executionView, saidBy } from './run-view.ts';
 
 export const LISTED_STATUSES = [
   'pending',
@@ -160,15 +159,6 @@ function statusClause(status: ListedStatus): Clause {
   }
 }
 
-function rowExecution(row: Row): Execution {
-  const { attributes, ...rest } = row;
-  const workflow = attributes.get(searchAttributes.workflow);
-  const triggerType = attributes.get(searchAttributes.triggerType);
-  const started = attributes.get(searchAttributes.started);
-  return {
-    ...rest,
-    ...(workflow === undefined ? {} : { workflow }),
-    ...(triggerType === undefined ? {} : { triggerType }),
-    ...(started === undefined ? {} : { started }),
-  };
+function rowExecution({ attributes, ...rest }: Row): Execution {
+  return { ...rest, ...saidBy(attributes) };
 }

@@ -10,7 +10,7 @@ import { describe } from './actor-calls.ts';
 import { ClientError, hasCode } from './errors.ts';
 import { firstRunId, readArgument, readClosing } from './first-event.ts';
 import { positionOf } from './gates.ts';
-import { type Execution, type ExecutionView, executionView, isOpen, outcomeOf, waitsOf } from './run-view.ts';
+import { type Execution, type ExecutionView, executionView, isOpen, outcomeOf, saidBy, waitsOf } from './run-view.ts';
 
 /**
  * The run, if it is one of that organization.
@@ -39,6 +39,7 @@ export function executionOf(description: WorkflowExecutionDescription): Executio
     ...(firstRunId(description) === description.runId ? { historyLength: description.historyLength } : {}),
     ...(description.closeTime === undefined ? {} : { closeTime: description.closeTime }),
     memo: description.memo ?? {},
+    ...saidBy(description.typedSearchAttributes),
   };
 }
 

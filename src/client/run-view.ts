@@ -1,6 +1,6 @@
 /** A run as the outside sees it (design.md §5, "Answers"), made of what Temporal tells and of the run's memo. */
 import type { WorkflowExecutionInfo } from '@temporalio/client';
-import { ApplicationFailure } from '@temporalio/common';
+import { ApplicationFailure, type TypedSearchAttributes } from '@temporalio/common';
 import type { Cost } from '../definition/models-contract.ts';
 import {
   ABORTED_CODE,
@@ -8,12 +8,14 @@ import {
   type RunError,
   type RunInput,
   type RunMemo,
+  type RunOrigin,
   type RunStatus,
   type WaitingFor,
 } from '../definition/run.ts';
 import type { Json } from '../template/types.ts';
 import type { Access } from './access.ts';
 import type { Closing } from './first-event.ts';
+import { searchAttributes } from './search-attributes.ts';
 
 export interface ExecutionView {
   readonly id: string;
@@ -32,6 +34,9 @@ export interface ExecutionView {
   readonly inline?: boolean;
   readonly initiator?: string;
   readonly forkOf?: ForkOrigin;
+  readonly origin?: RunOrigin;
+  /** The model that was asked last. */
+  readonly model?: string;
   readonly costs?: readonly Cost[];
   readonly temporal: { readonly workflowId: string; readonly runId: string; readonly url?: string };
 }
@@ -52,6 +57,28 @@ export interface Execution {
   readonly workflow?: string;
   readonly triggerType?: string;
   readonly started?: Date;
+  readonly model?: string;
+  /** What can be searched by, which runs that others start say too. */
+  readonly origin?: RunOrigin;
+}
+
+/** What the search attributes of a run say. */
+export function saidBy(
+  attributes: TypedSearchAttributes,
+): Pick<Execution, 'workflow' | 'triggerType' | 'started' | 'model' | 'origin'> {
+  const said = (name: string, value: unknown) => (value === undefined ? {} : { [name]: value });
+  const origin: RunOrigin = {
+    ...said('conversationId', attributes.get(searchAttributes.conversation)),
+    ...said('channel', attributes.get(searchAttributes.channel)),
+    ...said('employeeId', attributes.get(searchAttributes.employee)),
+  };
+  return {
+    ...said('workflow', attributes.get(searchAttributes.workflow)),
+    ...said('triggerType', attributes.get(searchAttributes.triggerType)),
+    ...said('started', attributes.get(searchAttributes.started)),
+    ...said('model', attributes.get(searchAttributes.model)),
+    ...(Object.keys(origin).length === 0 ? {} : { origin }),
+  };
 }
 
 const CLOSED: Partial<Record<TemporalStatus, RunStatus>> = {
@@ -100,6 +127,7 @@ export function executionView(access: Access, execution: Execution, started?: Ru
   const inline = memo.inline ?? started?.inline;
   const initiator = memo.initiator ?? started?.initiator;
   const forkOf = memo.forkOf ?? started?.forkOf;
+  const origin = memo.origin === undefined ? execution.origin : { ...execution.origin, ...memo.origin };
   return {
     id: workflowId,
     workflowId: memo.workflow ?? definition?.slug ?? execution.workflow ?? '',
@@ -114,6 +142,8 @@ export function executionView(access: Access, execution: Execution, started?: Ru
     ...(inline === undefined ? {} : { inline }),
     ...(initiator === undefined ? {} : { initiator }),
     ...(forkOf === undefined ? {} : { forkOf }),
+    ...(origin === undefined ? {} : { origin }),
+    ...(execution.model === undefined ? {} : { model: execution.model }),
     ...(memo.costs === undefined ? {} : { costs: memo.costs }),
     temporal: { workflowId, runId, ...urlOf(access, workflowId, runId) },
   };

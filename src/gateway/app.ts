@@ -16,6 +16,7 @@ import { eventStreamRoutes } from './events-stream.ts';
 import { executionActionRoutes } from './execution-actions.ts';
 import { executionRoutes } from './executions.ts';
 import { expressionRoutes } from './expressions.ts';
+import { graphRoutes } from './graph.ts';
 import { healthRoutes } from './health.ts';
 import { historyRoutes } from './history.ts';
 import { keepAnswers } from './idempotency.ts';
@@ -30,6 +31,7 @@ import { asProblem, HttpProblem, sendProblem } from './problem.ts';
 import { proposalRoutes } from './proposals.ts';
 import { logRequests } from './request-log.ts';
 import { auditInto } from './resource.ts';
+import { runs004Routes } from './runs-004.ts';
 import { secretRoutes } from './secrets.ts';
 import { syncRoutes } from './sync.ts';
 import { triggerRoutes } from './triggers.ts';
@@ -72,6 +74,8 @@ export function buildApp(
   historyRoutes(app, gateway);
   proposalRoutes(app, gateway);
   limitRoutes(app, gateway);
+  graphRoutes(app, gateway);
+  runs004Routes(app, gateway);
   // Before the runs: `bulk` is no run's id.
   bulkRoutes(app, gateway);
   executionRoutes(app, gateway);

@@ -107,6 +107,18 @@ export const execution = z.object({
   parentId: text.optional(),
   inline: z.boolean().optional(),
   initiator: text.optional(),
+  origin: z
+    .object({
+      conversationId: text.optional(),
+      channel: text.optional(),
+      employeeId: text.optional(),
+      conversationTitle: text.optional(),
+      triggerUrl: text.optional(),
+      debounceKey: text.optional(),
+    })
+    .optional()
+    .describe('What else is known of where it came from.'),
+  model: text.optional().describe('The model that was asked last.'),
   forkOf: z
     .object({ executionId: text, path: text })
     .optional()
@@ -165,6 +177,79 @@ export const decided = z.object({ executionId: text, path: text, decision: z.enu
 export const submitted = z.object({ executionId: text, path: text });
 export const messageSent = z.object({ executionId: text, name: text, messageId: text });
 export const ended = z.object({ executionId: text, status });
+
+export const graph = z.object({
+  slug: text,
+  hash: text,
+  flow: z.enum(['ports', 'dag']),
+  start: text.optional(),
+  nodes: z.array(
+    z.object({
+      id: text,
+      name: text,
+      stepType: text,
+      class: z.enum(['pure', 'effect', 'wait', 'container', 'end']),
+      container: text.optional().describe('In whose body it stands.'),
+      branch: text.optional().describe('By which body port it is reached.'),
+    }),
+  ),
+  edges: z.array(z.object({ from: text, to: text, port: text.optional().describe('Absent with flow: dag.') })),
+});
+
+const cost = z.object({
+  key_type: text,
+  input_tokens: z.number(),
+  output_tokens: z.number(),
+  cached_input_tokens: z.number(),
+  usd_cost: z.number(),
+});
+export const run004 = z.object({
+  id: text,
+  run_id: text,
+  workflow_id: text,
+  status: z.enum(['created', 'in_progress', 'suspended', 'completed', 'failed', 'aborted']),
+  parent_workflow: text.nullable(),
+  conversation_id: text.nullable(),
+  conversation_channel: text.nullable(),
+  conversation_title: text.nullable(),
+  model: text.nullable(),
+  input_tokens: z.number(),
+  output_tokens: z.number(),
+  channel: text.nullable(),
+  ai_employee_id: text.nullable(),
+  trigger_id: text.nullable(),
+  trigger_url: text.nullable(),
+  debounce_key: text.nullable(),
+  costs: z.array(cost),
+  created_at: time,
+  completed_at: time.nullable(),
+  failed_at: time.nullable(),
+  flow: definitionDocument.nullable().optional(),
+  state: z.object({
+    currentStepId: text.nullable(),
+    error: runError.nullable(),
+    runtimeContext: z.object({
+      userId: text.nullable(),
+      isAsync: z.boolean(),
+      organizationId: text.optional(),
+      workflowId: text.optional(),
+      state: json.optional(),
+    }),
+    steps: z.array(
+      z.object({
+        stepId: text,
+        type: text,
+        status: text,
+        input: json,
+        output: json,
+        error: text.nullable(),
+        startedAt: time,
+        completedAt: time.nullable(),
+      }),
+    ),
+  }),
+});
+export const run004Page = pageOf(run004);
 
 export const bulkCount = z.object({ action: text, count: z.int() });
 export const bulkOperation = z.object({

@@ -6,6 +6,8 @@ import { executionOperations } from './openapi-executions.ts';
 import { inboxOperations } from './openapi-inbox.ts';
 import { modelOperations } from './openapi-models.ts';
 import { type Operation, WRITE_PROBLEMS } from './openapi-operation.ts';
+import { publicTriggerOperations } from './openapi-public-trigger.ts';
+import { run004Operations } from './openapi-runs-004.ts';
 import { triggerOperations } from './openapi-triggers.ts';
 import { versionOperations } from './openapi-versions.ts';
 import { expressionOperations, secretOperations, workflowOperations } from './openapi-workflows.ts';
@@ -166,6 +168,7 @@ export const operations: readonly Operation[] = [
   ...workflowOperations,
   ...versionOperations,
   ...executionOperations,
+  ...run004Operations,
   ...secretOperations,
   ...accessOperations,
   ...modelOperations,

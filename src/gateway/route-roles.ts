@@ -45,6 +45,10 @@ export const ROUTE_ROLES: { readonly [path: string]: Demands } = {
   '/api/limits': { GET: 'viewer' },
   '/api/limits/:scope': { PUT: 'admin', DELETE: 'admin' },
   '/api/workflows/:slug/executions': { GET: 'viewer' },
+  '/api/workflows/:slug/graph': { GET: 'viewer' },
+  '/api/organizations/:org/workflows/runs': { GET: 'viewer' },
+  '/api/organizations/:org/workflows/:slug/runs': { GET: 'viewer' },
+  '/api/organizations/:org/workflows/:slug/runs/:run': { GET: 'viewer' },
 
   // A definition of one's own is whatever one likes to run: that is an editor's right, also as a dry run.
   '/api/executions': { GET: 'viewer', POST: 'editor' },

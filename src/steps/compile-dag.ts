@@ -27,6 +27,7 @@ export function compileDag(definition: Definition, steps: Map<string, Step>, rep
       steps.set(iterated(slug), { ...inner, key: iterated(slug), saves: [], continueOnError: false });
     }
     const bail = written.bail === undefined ? undefined : bailOf(slug, written.bail, read, report);
+    steps.set(slug, { ...(steps.get(slug) ?? step), references: read });
     nodes.push({ slug, references: read, dependsOn: written.dependsOn ?? [], ...(bail === undefined ? {} : { bail }) });
   }
   const dag = dagBehaviour(nodes);

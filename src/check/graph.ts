@@ -1,0 +1,85 @@
+/** A definition as a picture: its steps as nodes, with the container that each stands in, and the ways between them. */
+import type { Definition, Problem } from '../definition/types.ts';
+import { DAG_STEP } from '../steps/dag.ts';
+import type { KindClass } from '../steps/kind.ts';
+import { END_TARGET } from '../steps/ports.ts';
+import { compile } from '../steps/program.ts';
+import type { Program } from '../steps/program-types.ts';
+
+export interface GraphNode {
+  readonly id: string;
+  readonly name: string;
+  /** As written in the definition. */
+  readonly stepType: string;
+  /** `end` too for `$end`, which ends the run. */
+  readonly class: KindClass;
+  /** The container in whose body it stands, and the body port that leads to it, where it is one. */
+  readonly container?: string;
+  readonly branch?: string;
+}
+
+export interface GraphEdge {
+  readonly from: string;
+  readonly to: string;
+  /** Absent in a graph (flow: dag), where an edge is a dependency. */
+  readonly port?: string;
+}
+
+export interface Graph {
+  readonly flow: 'ports' | 'dag';
+  /** Where the run begins; absent in a graph. */
+  readonly start?: string;
+  readonly nodes: readonly GraphNode[];
+  readonly edges: readonly GraphEdge[];
+}
+
+/** The graph; or why the definition cannot be walked. */
+export function graphOf(definition: Definition): { graph: Graph } | { problems: Problem[] } {
+  const result = compile(definition);
+  if ('problems' in result) return result;
+  const { program } = result;
+  const isDag = program.start === DAG_STEP;
+  const edges = isDag ? dependencies(program) : ports(program);
+  const nodes = Object.keys(program.definition.steps).map((slug) => nodeOf(program, slug));
+  const ends = edges.some(({ to }) => to === END_TARGET);
+  const end: GraphNode = { id: END_TARGET, name: 'End', stepType: END_TARGET, class: 'end' };
+  return {
+    graph: {
+      flow: isDag ? 'dag' : 'ports',
+      ...(isDag ? {} : { start: program.start }),
+      nodes: ends ? [...nodes, end] : nodes,
+      edges,
+    },
+  };
+}
+
+function nodeOf(program: Program, slug: string): GraphNode {
+  const { name, type, kind } = program.steps.get(slug)!;
+  const container = program.regions.home.get(slug);
+  const branches = container === undefined ? undefined : program.regions.regions.get(container)?.branches;
+  const within = [...(branches ?? [])].filter(([, steps]) => steps.has(slug)).map(([port]) => port);
+  const [branch] = within;
+  return {
+    id: slug,
+    name,
+    stepType: type,
+    class: kind.class,
+    ...(container === undefined || container === DAG_STEP ? {} : { container }),
+    ...(branch === undefined || within.length > 1 || container === DAG_STEP ? {} : { branch }),
+  };
+}
+
+function ports(program: Program): GraphEdge[] {
+  return [...program.steps.values()].flatMap(({ slug, next }) =>
+    Object.entries(next).map(([port, to]) => ({ from: slug, to, port })),
+  );
+}
+
+/** A step depends on those that it reads, and on those that it names (language.md §8). */
+function dependencies({ definition, steps }: Program): GraphEdge[] {
+  return Object.entries(definition.steps).flatMap(([slug, written]) => {
+    const on = new Set(written.dependsOn);
+    for (const { root, path } of steps.get(slug)?.references ?? []) if (root === 'steps') on.add(String(path[0]));
+    return [...on].filter((from) => Object.hasOwn(definition.steps, from)).map((from) => ({ from, to: slug }));
+  });
+}

@@ -1,0 +1,183 @@
+/** Runs as document 004 shows them: its names, its statuses, and its lists with flow and state, or in compressed form. */
+import type { Cost } from '../definition/models-contract.ts';
+import type { RunError, RunStatus } from '../definition/run.ts';
+import type { Definition } from '../definition/types.ts';
+import type { Json } from '../template/types.ts';
+import type { Access } from './access.ts';
+import type { Page } from './listing.ts';
+import { listRuns, type RunFilter } from './run-list.ts';
+import { describeRun, readRun, readStart } from './run-read.ts';
+import { readFoldedState, readTrace, type Step } from './trace.ts';
+
+export interface Run004 {
+  readonly id: string;
+  readonly run_id: string;
+  readonly workflow_id: string;
+  readonly status: Status004;
+  readonly parent_workflow: string | null;
+  readonly conversation_id: string | null;
+  readonly conversation_channel: string | null;
+  readonly conversation_title: string | null;
+  readonly model: string | null;
+  readonly input_tokens: number;
+  readonly output_tokens: number;
+  readonly channel: string | null;
+  readonly ai_employee_id: string | null;
+  readonly trigger_id: string | null;
+  readonly trigger_url: string | null;
+  readonly debounce_key: string | null;
+  readonly costs: readonly Cost[];
+  readonly created_at: string;
+  readonly completed_at: string | null;
+  readonly failed_at: string | null;
+  readonly flow?: Definition | null;
+  readonly state: State004;
+}
+
+export interface State004 {
+  readonly currentStepId: string | null;
+  readonly error: RunError | null;
+  readonly runtimeContext: {
+    readonly userId: string | null;
+    readonly isAsync: true;
+    readonly organizationId?: string;
+    readonly workflowId?: string;
+    readonly state?: Json;
+  };
+  readonly steps: readonly Step004[];
+}
+
+export interface Step004 {
+  readonly stepId: string;
+  readonly type: string;
+  readonly status: Step['status'];
+  readonly input: Json;
+  readonly output: Json;
+  readonly error: string | null;
+  readonly startedAt: string;
+  readonly completedAt: string | null;
+}
+
+export type Status004 = 'created' | 'in_progress' | 'suspended' | 'completed' | 'failed' | 'aborted';
+
+const STATUSES: { readonly [status in RunStatus]: Status004 } = {
+  pending: 'created',
+  running: 'in_progress',
+  rolling_back: 'in_progress',
+  waiting: 'suspended',
+  completed: 'completed',
+  failed: 'failed',
+  cancelled: 'aborted',
+  aborted: 'aborted',
+};
+
+/** A page's runs have their histories read, so it holds no more of them, whatever was asked for. */
+const MOST_RUNS = 100;
+const AT_ONCE = 5;
+/** Steps of one run; the whole trace is at /api/executions/:id/steps. */
+const MOST_STEPS = 1_000;
+const MOST_STEPS_IN_LISTS = 50;
+/** Characters of a value in a compressed list. */
+const MOST_SHOWN = 300;
+
+/** `exclude`: without the flow, and with the state compressed. */
+export async function listRuns004(
+  access: Access,
+  org: string,
+  { exclude, ...filter }: RunFilter & { readonly exclude: boolean },
+): Promise<Page<Run004>> {
+  const page = await listRuns(access, org, { ...filter, limit: Math.min(filter.limit, MOST_RUNS) });
+  const items: Run004[] = [];
+  for (let from = 0; from < page.items.length; from += AT_ONCE) {
+    const some = page.items.slice(from, from + AT_ONCE);
+    items.push(...(await Promise.all(some.map(({ id }) => readRun004(access, org, id, exclude)))));
+  }
+  return { ...page, items };
+}
+
+/** @throws ClientError `not_found`. */
+export async function readRun004(
+  access: Access,
+  org: string,
+  executionId: string,
+  compressed = false,
+): Promise<Run004> {
+  const [run, trace, more] = await Promise.all([
+    readRun(access, org, executionId, new Set(['input', 'output'])),
+    readTrace(access, executionId, { limit: compressed ? MOST_STEPS_IN_LISTS : MOST_STEPS }),
+    compressed ? undefined : fullOf(access, org, executionId),
+  ]);
+  const { origin = {}, costs = [], status, completedAt = null } = run;
+  const sum = (of: (cost: Cost) => number) => costs.reduce((total, cost) => total + of(cost), 0);
+  const shown = STATUSES[status];
+  const state: State004 = {
+    currentStepId: currentStep(run.waitingFor[0]?.stepSlug, trace.items),
+    error: run.error ?? null,
+    runtimeContext: {
+      userId: run.initiator ?? null,
+      isAsync: true,
+      ...(more === undefined ? {} : { organizationId: org, workflowId: run.workflowId, state: more.state }),
+    },
+    steps: trace.items.map((step) => stepOf(step, compressed)),
+  };
+  return {
+    id: run.id,
+    run_id: run.id,
+    workflow_id: run.workflowId,
+    status: shown,
+    parent_workflow: run.parentId ?? null,
+    conversation_id: origin.conversationId ?? null,
+    conversation_channel: origin.channel ?? null,
+    conversation_title: origin.conversationTitle ?? null,
+    model: run.model ?? null,
+    input_tokens: sum((cost) => cost.input_tokens),
+    output_tokens: sum((cost) => cost.output_tokens),
+    channel: origin.channel ?? null,
+    ai_employee_id: origin.employeeId ?? null,
+    trigger_id: run.trigger.id ?? null,
+    trigger_url: origin.triggerUrl ?? null,
+    debounce_key: origin.debounceKey ?? null,
+    costs,
+    created_at: run.startedAt,
+    completed_at: shown === 'completed' ? completedAt : null,
+    failed_at: shown === 'failed' || shown === 'aborted' ? completedAt : null,
+    ...(more === undefined ? {} : { flow: more.flow }),
+    state,
+  };
+}
+
+async function fullOf(
+  access: Access,
+  org: string,
+  executionId: string,
+): Promise<{ flow: Definition | null; state: Json }> {
+  const description = await describeRun(access, org, executionId);
+  const [started, folded] = await Promise.all([readStart(access, description), readFoldedState(access, executionId)]);
+  return { flow: started?.definition ?? null, state: folded?.state ?? {} };
+}
+
+/** Where the run waits, else where it stands or stood last. */
+function currentStep(waiting: string | undefined, steps: readonly Step[]): string | null {
+  if (waiting !== undefined) return waiting;
+  return (steps.findLast(({ status }) => status === 'running') ?? steps.at(-1))?.stepSlug ?? null;
+}
+
+function stepOf(step: Step, compressed: boolean): Step004 {
+  const shown = (value: Json | undefined): Json => (compressed ? reduced(value ?? null) : (value ?? null));
+  return {
+    stepId: step.stepSlug,
+    type: step.stepType,
+    status: step.status,
+    input: shown(step.input),
+    output: shown(step.output),
+    error: step.error?.message ?? null,
+    startedAt: step.startedAt,
+    completedAt: step.completedAt ?? null,
+  };
+}
+
+/** A large value is the beginning of its JSON. */
+function reduced(value: Json): Json {
+  const text = JSON.stringify(value);
+  return text.length <= MOST_SHOWN ? value : `${text.slice(0, MOST_SHOWN)}…`;
+}

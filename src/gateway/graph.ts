@@ -1,0 +1,41 @@
+/** `GET /api/workflows/:slug/graph`: nodes and edges of a definition, for those who draw it. */
+import type { Router } from 'express';
+import { z } from 'zod';
+import { graphOf } from '../check/graph.ts';
+import { readDefinition } from '../client/definitions.ts';
+import { readVersion } from '../client/versions.ts';
+import type { Gateway } from './context.ts';
+import { pathSlug, queryAs } from './door.ts';
+import { principalOf } from './principal.ts';
+import { HttpProblem } from './problem.ts';
+import { resource } from './resource.ts';
+
+export const graphQuery = z.strictObject({
+  hash: z
+    .string()
+    .regex(/^sha256:[0-9a-f]{64}$/, 'Expected sha256: and 64 hexadecimal digits.')
+    .optional()
+    .describe('Of a version. Default: the current one.'),
+});
+
+export function graphRoutes(router: Router, gateway: Gateway): void {
+  const { access } = gateway;
+
+  resource(router, '/api/workflows/:slug/graph', {
+    GET: async (req, res) => {
+      const { hash } = queryAs(req, graphQuery);
+      const { organizationId } = principalOf(req);
+      const slug = pathSlug(req);
+      const current = await readDefinition(access, organizationId, slug);
+      if (current === undefined) throw new HttpProblem('not_found', `There is no workflow called ${slug}.`);
+      const definition =
+        hash === undefined ? current.definition : await readVersion(access, organizationId, slug, hash);
+      if (definition === undefined)
+        throw new HttpProblem('version_not_found', `Workflow ${slug} never had the version ${hash}.`);
+      const result = graphOf(definition);
+      if ('problems' in result)
+        throw new HttpProblem('invalid_definition', 'This version cannot be walked any more.', result);
+      res.json({ slug, hash: hash ?? current.head.hash, ...result.graph });
+    },
+  });
+}

@@ -1,0 +1,54 @@
+/** Run lists of document 004: `/api/organizations/:org/workflows/runs/`, those of one workflow, and one run. */
+import type { Router } from 'express';
+import { z } from 'zod';
+import { readHead } from '../client/definitions.ts';
+import { listRuns004, readRun004 } from '../client/runs-004.ts';
+import type { Gateway } from './context.ts';
+import { pathSlug, pathText, queryAs } from './door.ts';
+import { fullListQuery } from './execution-list.ts';
+import { demandOrganization } from './principal.ts';
+import { HttpProblem } from './problem.ts';
+import { resource } from './resource.ts';
+
+export function runs004Routes(router: Router, gateway: Gateway): void {
+  const { access } = gateway;
+
+  resource(
+    router,
+    '/api/organizations/:org/workflows/runs',
+    {
+      GET: async (req, res) => {
+        const { organizationId } = demandOrganization(req, pathText(req, 'org'));
+        res.json(await listRuns004(access, organizationId, queryAs(req, fullListQuery)));
+      },
+    },
+    { open: true },
+  );
+
+  resource(
+    router,
+    '/api/organizations/:org/workflows/:slug/runs',
+    {
+      GET: async (req, res) => {
+        const { organizationId } = demandOrganization(req, pathText(req, 'org'));
+        const slug = pathSlug(req);
+        const filter = { ...queryAs(req, fullListQuery), workflowId: slug };
+        if ((await readHead(access, organizationId, slug)) === undefined)
+          throw new HttpProblem('not_found', `There is no workflow called ${slug}.`);
+        res.json(await listRuns004(access, organizationId, filter));
+      },
+    },
+    // POST starts a run.
+    { open: true },
+  );
+
+  resource(router, '/api/organizations/:org/workflows/:slug/runs/:run', {
+    GET: async (req, res) => {
+      const { organizationId } = demandOrganization(req, pathText(req, 'org'));
+      queryAs(req, z.strictObject({}));
+      const run = await readRun004(access, organizationId, pathText(req, 'run'));
+      if (run.workflow_id !== pathSlug(req)) throw new HttpProblem('not_found', 'This workflow has no run of that id.');
+      res.json(run);
+    },
+  });
+}
