@@ -39,8 +39,9 @@ export class Window implements Visit {
   }
 
   get execution(): Visit['execution'] {
-    const { executionId, organizationId, depth, initiator } = this.#core.state.genesis;
-    return { id: executionId, organizationId, depth, ...(initiator === undefined ? {} : { initiator }) };
+    const { executionId, organizationId, depth, initiator, parentId } = this.#core.state.genesis;
+    return { id: executionId, organizationId, depth, ...(initiator === undefined ? {} : { initiator }),
+      ...(parentId === undefined ? {} : { parentId }) };
   }
 
   render(template: Template, locals?: Locals): Json {

@@ -93,6 +93,8 @@ export interface Visit {
     readonly depth: number;
     /** The person who started it. */
     readonly initiator?: string;
+    /** The run that started it. */
+    readonly parentId?: string;
   };
 }
 

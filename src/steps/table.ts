@@ -1,6 +1,7 @@
 /** Every step kind. A new one is a file in this folder and a line here. */
 import { action } from './action.ts';
 import { agent } from './agent.ts';
+import { agentMessage } from './agent-message.ts';
 import { approval } from './approval.ts';
 import { bash } from './bash.ts';
 import { breakKind } from './break.ts';
@@ -55,6 +56,7 @@ export const kinds: readonly StepKind[] = [
   llm,
   tool,
   agent,
+  agentMessage,
   sendMessage,
   runCode,
   bash,
