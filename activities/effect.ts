@@ -4,8 +4,8 @@
  * details = [{details?, retryable, attempts}]. The config never stands in a failure or a log.
  */
 import { Context } from '@temporalio/activity';
-import { ApplicationFailure, CancelledFailure } from '@temporalio/common';
-import type { EffectInput, EffectOutput } from '../src/definition/effect.ts';
+import { ApplicationFailure, ApplicationFailureCategory, CancelledFailure } from '@temporalio/common';
+import { type EffectInput, type EffectOutput, NOT_LIGHT } from '../src/definition/effect.ts';
 import { joinSecrets, type SecretPart } from '../src/template/joined.ts';
 import type { Json } from '../src/template/types.ts';
 import { EffectFailure } from './failure.ts';
@@ -149,6 +149,8 @@ function failureOf(error: unknown, attempt: number, scrub: Scrub): ApplicationFa
     nonRetryable: !retryable,
     details: [{ retryable, attempts: attempt, ...(details === undefined ? {} : { details: scrub.json(details) }) }],
     ...(retryAfterMs === undefined ? {} : { nextRetryDelay: retryAfterMs }),
+    // No failure, and not to be logged as one.
+    ...(code === NOT_LIGHT ? { category: ApplicationFailureCategory.BENIGN } : {}),
   });
   // History keeps stacks, and a typed failure says what is needed without one.
   failure.stack = `${failure.name}: ${failure.message}`;

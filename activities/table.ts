@@ -1,4 +1,5 @@
 /** Every activity that the worker offers, by the name under which workflows call it. A new one is a file here and a line. */
+import { type HostActions, NO_ACTIONS } from '../src/actions/load.ts';
 import type { Config } from '../src/config.ts';
 import { bashEffect } from './bash.ts';
 import { agentTurnEffect } from './agent-turn.ts';
@@ -6,6 +7,7 @@ import type { ActionTool } from './agent-tools.ts';
 import { describeChildrenEffect } from './describe-children.ts';
 import { type Activity, effect } from './effect.ts';
 import { guardedFetch } from './guarded-fetch.ts';
+import { hostActionEffect } from './host-action.ts';
 import { hostOf, httpEffect } from './http.ts';
 import { guardedAgent, type Reach } from './http-address.ts';
 import { parseUrl } from './http-request.ts';
@@ -25,6 +27,8 @@ import { listToolsEffect, toolEffect, toolHostOf } from './tool.ts';
 const DEFAULT_TEMPORAL_PORT = 7233;
 
 export interface ActivityParts {
+  /** The host's own. */
+  readonly actions?: HostActions;
   /** Reads the organizations' secrets. */
   readonly secrets?: SecretReader;
   /** Reads definitions and runs, for steps that start runs. */
@@ -72,6 +76,7 @@ export function createActivities(config: Settings, parts: ActivityParts = {}): R
       parts,
     ),
     messageRun: effect(messageRunEffect(parts.messenger), parts),
+    hostAction: effect(hostActionEffect(parts.actions ?? NO_ACTIONS), parts),
     bash: effect(bashEffect(config), parts),
     runCode: effect(runCodeEffect),
     sendMessage: effect(sendMessageEffect(http, reach, config, parts.inbox), {

@@ -36,6 +36,8 @@ export type Config = {
   taskQueue: string;
   /** Events after which a run continues as new. */
   historyLimit: number;
+  /** Absolute path of the folder of the host's own actions. */
+  actionsDir?: string;
   /** Whether steps of kind bash run, and how. */
   bash: 'off' | 'sandbox' | 'unsafe';
   /** Folders that they may work in, as absolute paths. */
@@ -162,6 +164,11 @@ export const SETTINGS = z.object({
   SIGNALBOX_HISTORY_LIMIT: wholeNumber(1, 40_000)
     .default(1_000)
     .describe('Events of history after which a run continues as new.'),
+  SIGNALBOX_ACTIONS: z
+    .string()
+    .transform((folder) => resolve(folder))
+    .optional()
+    .describe("The folder of the host's own actions: JavaScript modules that export what `defineAction` gives."),
   SIGNALBOX_BASH: z
     .enum(['0', '1', 'unsafe'], { error: 'expected 1 (bash steps may run, in a sandbox), unsafe (without one) or 0.' })
     .default('0')
@@ -291,6 +298,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
     uiOrigins: values.SIGNALBOX_UI_ORIGINS,
     taskQueue: values.SIGNALBOX_TASK_QUEUE,
     historyLimit: values.SIGNALBOX_HISTORY_LIMIT,
+    ...(values.SIGNALBOX_ACTIONS === undefined ? {} : { actionsDir: values.SIGNALBOX_ACTIONS }),
     bash: BASH_MODES[values.SIGNALBOX_BASH],
     bashFolders: values.SIGNALBOX_BASH_FOLDERS,
     mcpStdioAllowed: values.SIGNALBOX_MCP_STDIO === '1',

@@ -16,11 +16,12 @@ const ARROWS: { readonly [room: string]: readonly string[] } = {
   'src/check': ['src/steps'],
   'src/history': ['src/engine'],
   'src/config.ts': [],
+  'src/actions': ['src/template'],
   'src/client': ['src/definition', 'src/history', 'src/config.ts'],
-  'src/gateway': ['src/client', 'src/check', 'src/history'],
-  'src/cli': ['src/client', 'src/check', 'src/history', 'src/gateway'],
+  'src/gateway': ['src/actions', 'src/client', 'src/check', 'src/history'],
+  'src/cli': ['src/actions', 'src/client', 'src/check', 'src/history', 'src/gateway'],
   workflows: ['src/engine'],
-  activities: ['src/definition', 'src/config.ts'],
+  activities: ['src/actions', 'src/definition', 'src/config.ts'],
   workers: ['activities', 'src/client', 'workflows'],
 };
 const PURE = ['src/template', 'src/definition', 'src/steps', 'src/engine', 'src/check', 'src/history'];

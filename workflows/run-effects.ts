@@ -15,7 +15,7 @@ import {
   type RetryPolicy,
   sleep,
 } from '@temporalio/workflow';
-import type { EffectInput } from '../src/definition/effect.ts';
+import { type EffectInput, NOT_LIGHT } from '../src/definition/effect.ts';
 import type { Event, RunCommand } from '../src/engine/protocol.ts';
 import type { EffectResult, FailureShape } from '../src/steps/kind.ts';
 import { failureFrom } from './run-failure.ts';
@@ -166,7 +166,7 @@ function regularCall(command: RunCommand): Call {
 /** The policy with which a local activity that failed goes on as a regular one; undefined where it does not. */
 function retryAsRegular({ retry, repeatable }: RunCommand, failure: FailureShape): RunCommand['retry'] | undefined {
   // That it took longer than local activities may is nothing that the step did wrong.
-  if (repeatable === true && failure.code === TIMEOUT) return retry;
+  if (failure.code === NOT_LIGHT || (repeatable === true && failure.code === TIMEOUT)) return retry;
   const { maxAttempts, nonRetryable } = retry;
   const mayRepeat = failure.retryable && maxAttempts > 1 && !nonRetryable.includes(failure.code);
   return mayRepeat ? { ...retry, maxAttempts: maxAttempts - 1 } : undefined;

@@ -77,7 +77,7 @@ export function check(document: Json, options: CheckOptions = {}): Checked {
 function examine(definition: Definition, host: Host): Findings {
   const compiled = compile(definition);
   const subject = subjectOf(definition, 'program' in compiled ? compiled.program.regions : undefined);
-  const findings: Findings = { problems: configProblems(subject), warnings: [] };
+  const findings: Findings = { problems: configProblems(subject, host), warnings: [] };
   if ('problems' in compiled) findings.problems.push(...untold(compiled.problems, findings.problems, definition));
   const before = subject.isDag ? undefined : precedence(subject, trackedSteps(subject));
   checkWiring(subject, before, findings);

@@ -2,39 +2,37 @@
 
 import type { z } from 'zod';
 import { issueProblems } from '../definition/issues.ts';
-import type { Problem } from '../definition/types.ts';
+import type { JsonObject, Problem } from '../definition/types.ts';
 import { actionOf } from '../steps/actions.ts';
 import type { StepKind } from '../steps/kind.ts';
 import { kindOf } from '../steps/table.ts';
+import type { Host } from './host.ts';
 import type { Subject } from './subject.ts';
+import { templatedProblems } from './templated.ts';
 
 /** Schemas are built when first asked for, once a kind. */
 const schemas = new Map<string, z.ZodType>();
 
-export function configProblems({ steps }: Subject): Problem[] {
+export function configProblems({ steps }: Subject, { actions }: Host): Problem[] {
   const problems: Problem[] = [];
   for (const { at, kind, written } of steps.values()) {
-    if (kind !== undefined) problems.push(...ofKind(kind, written.config ?? {}, `${at}/config`));
+    if (kind !== undefined) problems.push(...ofKind(kind, written.config ?? {}, `${at}/config`, actions));
     const rollback = written.rollback === undefined ? undefined : kindOf(written.rollback.stepType);
     if (rollback !== undefined)
-      problems.push(...ofKind(rollback, written.rollback?.config ?? {}, `${at}/rollback/config`));
+      problems.push(...ofKind(rollback, written.rollback?.config ?? {}, `${at}/rollback/config`, actions));
   }
   return problems;
 }
 
-function ofKind(
-  kind: StepKind,
-  config: NonNullable<Subject['definition']['steps'][string]['config']>,
-  at: string,
-): Problem[] {
+function ofKind(kind: StepKind, config: JsonObject, at: string, actions: Host['actions']): Problem[] {
   const problems = issueProblems(schemaOf(kind.type, kind.schema), config, at);
-  const action = kind.type === 'action' && typeof config['type'] === 'string' ? actionOf(config['type']) : undefined;
-  if (action === undefined || problems.length > 0) return problems;
-  return issueProblems(
-    schemaOf(`action ${action.type}`, action.schema),
-    config['parameters'] ?? {},
-    `${at}/parameters`,
-  );
+  const { type, parameters = {} } = config;
+  if (kind.type !== 'action' || typeof type !== 'string' || problems.length > 0) return problems;
+  const action = actionOf(type);
+  if (action !== undefined)
+    return issueProblems(schemaOf(`action ${action.type}`, action.schema), parameters, `${at}/parameters`);
+  const offered = actions?.get(type);
+  return offered === undefined ? [] : templatedProblems(offered.input, parameters, `${at}/parameters`);
 }
 
 function schemaOf(name: string, build: () => z.ZodType): z.ZodType {

@@ -1,13 +1,19 @@
 /** What this host offers: the actions that are registered, and whether bash may run. */
+import type { z } from 'zod';
 import { didYouMean } from '../definition/names.ts';
 import type { Problem } from '../definition/types.ts';
 import { actionOf, actionTypes } from '../steps/actions.ts';
 import { kindOf } from '../steps/table.ts';
 import { type Findings, problem, type Subject } from './subject.ts';
 
+export interface OfferedAction {
+  /** What its parameters must be, once their templates are evaluated. */
+  readonly input: z.ZodType;
+}
+
 export interface Host {
-  /** Actions that the host registers beside its own. */
-  readonly knownActions?: ReadonlySet<string>;
+  /** Actions that the host defines beside this project's own, by type. */
+  readonly actions?: ReadonlyMap<string, OfferedAction>;
   /** False: a step of kind bash is a problem. */
   readonly bash?: boolean;
 }
@@ -32,16 +38,15 @@ function bashDisabled(at: string): Problem {
   return problem(at, 'bash_disabled', 'This host does not run bash.', hint);
 }
 
-function action(type: unknown, at: string, { knownActions }: Host, problems: Findings['problems']): void {
-  if (typeof type !== 'string' || type === '' || actionOf(type) !== undefined || knownActions?.has(type) === true)
-    return;
-  const offered = [...actionTypes.map((one) => one.type), ...(knownActions ?? [])];
+function action(type: unknown, at: string, { actions }: Host, problems: Findings['problems']): void {
+  if (typeof type !== 'string' || type === '' || actionOf(type) !== undefined || actions?.has(type) === true) return;
+  const offered = [...actionTypes.map((one) => one.type), ...(actions?.keys() ?? [])];
   problems.push(
     problem(
       at,
       'unknown_action',
       `This host offers no action "${type.slice(0, 80)}".`,
-      didYouMean(type, offered) ?? 'Register it where the host is built.',
+      didYouMean(type, offered) ?? 'Put its file into the folder that SIGNALBOX_ACTIONS names.',
     ),
   );
 }

@@ -1,5 +1,6 @@
 /** FILE of the command line: a definition in JSON or YAML, in any dialect; `-` is standard input. */
 import { readFile } from 'node:fs/promises';
+import { loadActions } from '../actions/load.ts';
 import { type Checked, type CheckOptions, check } from '../check/check.ts';
 import { hookProblems } from '../client/hook-config.ts';
 import { readConfig } from '../config.ts';
@@ -41,8 +42,14 @@ export async function readText(terminal: Terminal, file: string): Promise<string
 }
 
 /** What the gateway would say of the document, asked here: nothing has to run for that. */
-export function checkWritten(terminal: Terminal, written: WrittenDocument, options: CheckOptions): Checked {
-  const checked = check(written.document, { bash: readConfig(terminal.env).bash !== 'off', ...options });
+export async function checkWritten(
+  terminal: Terminal,
+  written: WrittenDocument,
+  options: CheckOptions,
+): Promise<Checked> {
+  const { bash, actionsDir } = readConfig(terminal.env);
+  const actions = await loadActions(actionsDir);
+  const checked = check(written.document, { bash: bash !== 'off', actions, ...options });
   if (!checked.valid || checked.definition === undefined) return checked;
   const problems = hookProblems(checked.definition);
   return problems.length === 0 ? checked : { ...checked, valid: false, problems };

@@ -20,6 +20,12 @@ export interface EffectInput {
   };
 }
 
+/**
+ * The code by which an activity that was begun as a local one says that it is none: it goes on as a regular one. Only the
+ * worker knows which of the host's actions are light, and history then has what it said.
+ */
+export const NOT_LIGHT = 'not_light';
+
 /** A failure is an ApplicationFailure: type = code, details = [{details?, retryable, attempts?}]. */
 export interface EffectOutput {
   readonly data: Json;

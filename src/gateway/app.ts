@@ -65,7 +65,7 @@ export function buildApp(
 
   auditInto(app, trail);
   healthRoutes(app, gateway);
-  docsRoutes(app);
+  docsRoutes(app, gateway.actions);
   openApiRoutes(app);
   // Before the workflows: a workflow may be called `sync`, but not for these methods.
   syncRoutes(app, gateway);

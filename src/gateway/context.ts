@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import type { HostActions } from '../actions/load.ts';
 import type { Access } from '../client/access.ts';
 import type { Config } from '../config.ts';
 
@@ -7,6 +8,8 @@ export interface Gateway {
   readonly access: Access;
   readonly config: Config;
   readonly log: Logger;
+  /** The host's own. */
+  readonly actions: HostActions;
   /** Aborted when the gateway closes: long waits end then. */
   readonly closing: AbortSignal;
   /** The gateway's URL as callers see it, without a slash at the end. */

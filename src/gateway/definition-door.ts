@@ -104,6 +104,7 @@ export function checkDocument(gateway: Gateway, document: Json, options: CheckOp
     ...(dialect === undefined ? {} : { dialect }),
     ...(inline === undefined ? {} : { inline }),
     bash: gateway.config.bash !== 'off',
+    actions: gateway.actions,
   });
   const base = { dialect: result.dialect, warnings: result.warnings };
   const refused = (problems: readonly Problem[]): Checked => ({ ...base, valid: false, problems, secrets: [] });

@@ -3,6 +3,7 @@
  * from there (kinds, schemas, transforms, roots, codes, settings, signals, limits), so the manual cannot lag behind it.
  */
 import { stringify } from 'yaml';
+import { type HostActions, NO_ACTIONS } from '../actions/load.ts';
 import type { KindClass, StepKind } from '../steps/kind.ts';
 import { END_TARGET } from '../steps/ports.ts';
 import { kinds } from '../steps/table.ts';
@@ -18,21 +19,21 @@ const CLASSES: { readonly [name in KindClass]: string } = {
   end: 'Ends the walk: nothing comes after it.',
 };
 
-let made: ReadonlyMap<string, Page> | undefined;
+export type Manual = ReadonlyMap<string, Page>;
 
-/** Every page by its name, the front page first. Made once. */
-export function manual(): ReadonlyMap<string, Page> {
-  made ??= new Map([frontPage(), ...topics(), ...kinds.map(kindPage)].map((page) => [page.name, page]));
-  return made;
+/** Every page by its name, the front page first. */
+export function manual(actions: HostActions = NO_ACTIONS): Manual {
+  const about = topics(actions);
+  return new Map([frontPage(about), ...about, ...kinds.map(kindPage)].map((page) => [page.name, page]));
 }
 
 /** The page of that name; a kind's aliases name its page too. */
-export function pageOf(name: string): Page | undefined {
+export function pageOf(pages: Manual, name: string): Page | undefined {
   const kind = kinds.find((one) => one.aliases?.includes(name) === true);
-  return manual().get(kind?.type ?? name);
+  return pages.get(kind?.type ?? name);
 }
 
-function frontPage(): Page {
+function frontPage(about: readonly Page[]): Page {
   const byClass = (Object.keys(CLASSES) as KindClass[]).map((name) => {
     const rows = kinds.filter((kind) => kind.class === name).map((kind) => [linkTo(kind), kind.summary]);
     return `${CLASSES[name]}\n\n${table(['Kind', ''], rows)}`;
@@ -42,7 +43,7 @@ and checks them by [the JSON Schema](/schema.json): \`# yaml-language-server: $s
 
 ${table(
   ['Page', ''],
-  topics().map(({ name, title, summary }) => [`[${title}](/docs/${name})`, summary]),
+  about.map(({ name, title, summary }) => [`[${title}](/docs/${name})`, summary]),
 )}
 
 Every page is Markdown too, at its address with \`.md\` behind it.

@@ -1,4 +1,5 @@
 /** The pages of the manual that are about no single kind. */
+import type { HostActions } from '../actions/load.ts';
 import { CODES } from '../check/codes.ts';
 import { triggerSchemas } from '../check/triggers.ts';
 import { SETTINGS } from '../config.ts';
@@ -13,17 +14,20 @@ import { TRANSFORMS } from '../template/transforms/table.ts';
 import { LARGEST_BODY_BYTES } from './body.ts';
 import { apiPage } from './docs-api.ts';
 import { EXPRESSIONS, SIGNALS_INTRODUCTION, WALKING, WEBHOOKS } from './docs-prose.ts';
+import { actionsPage } from './docs-actions.ts';
 import { code, fieldsOf, fieldTable, objectOf, type Page, table } from './docs-words.ts';
 import { PROBLEM_CODES } from './problem-codes.ts';
 import { jsonSchemaOf } from './schema-json.ts';
 
-export function topics(): Page[] {
+export function topics(actions: HostActions): Page[] {
   return [
     definitionPage(),
     triggersPage(),
     expressionsPage(),
     apiPage(),
     signalsPage(),
+    { name: 'secrets', title: 'Secrets', summary: 'Where they may stand, and where they never do.', markdown: SECRETS },
+    actionsPage(actions),
     problemsPage(),
     settingsPage(),
     limitsPage(),

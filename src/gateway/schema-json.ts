@@ -7,6 +7,7 @@
  * reads) the checker alone says.
  */
 import { z } from 'zod';
+import { type HostActions, NO_ACTIONS } from '../actions/load.ts';
 import { triggerSchemas } from '../check/triggers.ts';
 import { definitionSchema } from '../definition/schema.ts';
 import type { JsonObject } from '../definition/types.ts';
@@ -15,17 +16,33 @@ import type { StepKind } from '../steps/kind.ts';
 import { COMMON_PORTS, END_TARGET } from '../steps/ports.ts';
 import { kinds } from '../steps/table.ts';
 import type { Json } from '../template/types.ts';
+import { placedSchema, writtenSchema } from './action-schema.ts';
 import { objectOf } from './docs-words.ts';
 
 /** A JSON Schema, as JSON. */
 export type JsonSchema = JsonObject;
 
-let made: JsonSchema | undefined;
+/** The schema of a written definition, with the actions of the host's own. */
+export function languageSchema(actions: HostActions = NO_ACTIONS): JsonSchema {
+  return makeSchema([
+    ...actionTypes.map(({ type, aliases, schema }) => ({
+      type,
+      names: [type, ...(aliases ?? [])],
+      parameters: jsonSchemaOf(schema()),
+    })),
+    ...[...actions.values()].map(({ type, input, summary }) => ({
+      type,
+      names: [type],
+      parameters: { description: summary, ...writtenSchema(placedSchema(jsonSchemaOf(input))) },
+    })),
+  ]);
+}
 
-/** The schema of a written definition. Made once. */
-export function languageSchema(): JsonSchema {
-  made ??= makeSchema();
-  return made;
+/** What `action.type` may say, and what its parameters are then. */
+interface NamedAction {
+  readonly type: string;
+  readonly names: readonly string[];
+  readonly parameters: JsonSchema;
 }
 
 /** The JSON Schema of what goes into a zod schema, without `$schema`. */
@@ -45,7 +62,7 @@ export function portsAreFixed(kind: StepKind): boolean {
   return kind.ports.length === 0 && kind.ports(kind.example).body !== 'any';
 }
 
-function makeSchema(): JsonSchema {
+function makeSchema(actions: readonly NamedAction[]): JsonSchema {
   const document = jsonSchemaOf(definitionSchema());
   const members = membersOf(document);
   const { additionalProperties: step, ...steps } = objectOf(members['steps']);
@@ -71,15 +88,15 @@ function makeSchema(): JsonSchema {
     // A name makes the slug, and a slug stands in for the name.
     anyOf: [{ required: ['name'] }, { required: ['slug'] }],
     definitions: {
-      step: stepSchema(objectOf(step)),
+      step: stepSchema(objectOf(step), actions),
       trigger: triggerSchema(objectOf(trigger)),
       ...Object.fromEntries(kinds.map((kind) => [configName(kind), jsonSchemaOf(kind.schema())])),
-      ...Object.fromEntries(actionTypes.map((action) => [parametersName(action.type), jsonSchemaOf(action.schema())])),
+      ...Object.fromEntries(actions.map(({ type, parameters }) => [parametersName(type), parameters])),
     },
   };
 }
 
-function stepSchema(step: JsonSchema): JsonSchema {
+function stepSchema(step: JsonSchema, actions: readonly NamedAction[]): JsonSchema {
   const members = membersOf(step);
   const rollback = objectOf(members['rollback']);
   const undoing = membersOf(rollback);
@@ -97,10 +114,10 @@ function stepSchema(step: JsonSchema): JsonSchema {
             kindNames().filter(({ kind }) => kind.class === 'effect'),
           ),
         },
-        allOf: kinds.filter((kind) => kind.class === 'effect').map((kind) => whenKind(kind, configOf(kind))),
+        allOf: kinds.filter((kind) => kind.class === 'effect').map((kind) => whenKind(kind, configOf(kind, actions))),
       },
     },
-    allOf: kinds.map((kind) => whenKind(kind, { ...configOf(kind), nextSteps: portsOf(kind) })),
+    allOf: kinds.map((kind) => whenKind(kind, { ...configOf(kind, actions), nextSteps: portsOf(kind) })),
     defaultSnippets: kinds.map((kind) => ({
       label: kind.type,
       description: kind.summary,
@@ -126,16 +143,16 @@ function whenKind(kind: StepKind, properties: JsonSchema): Json {
   return conditional({ stepType: { enum: names } }, ['stepType'], { properties });
 }
 
-function configOf(kind: StepKind): JsonSchema {
+function configOf(kind: StepKind, actions: readonly NamedAction[]): JsonSchema {
   const config: Json = { $ref: `#/definitions/${configName(kind)}` };
   if (kind.type !== 'action') return { config };
   return {
     config: {
       allOf: [
         config,
-        ...actionTypes.map((action) =>
-          conditional({ type: { enum: [action.type, ...(action.aliases ?? [])] } }, ['type'], {
-            properties: { parameters: { $ref: `#/definitions/${parametersName(action.type)}` } },
+        ...actions.map(({ type, names }) =>
+          conditional({ type: { enum: [...names] } }, ['type'], {
+            properties: { parameters: { $ref: `#/definitions/${parametersName(type)}` } },
           }),
         ),
       ],

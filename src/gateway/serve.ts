@@ -2,6 +2,7 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type Logger, pino } from 'pino';
+import { loadActions } from '../actions/load.ts';
 import { access } from '../client/access.ts';
 import { auditOver } from '../client/audit.ts';
 import type { TemporalConnection } from '../client/connect.ts';
@@ -56,7 +57,15 @@ export async function startGateway(
   }
   const closing = new AbortController();
   let url = '';
-  const gateway = { access: store, config, log, closing: closing.signal, publicUrl: () => config.publicUrl ?? url };
+  const actions = await loadActions(config.actionsDir);
+  const gateway = {
+    access: store,
+    config,
+    log,
+    actions,
+    closing: closing.signal,
+    publicUrl: () => config.publicUrl ?? url,
+  };
   const trail = auditOver(store);
   const app = buildApp(gateway, keyring, trail);
   const server = createServer(app);

@@ -4,12 +4,11 @@
  * says so. What comes out is the trace that the run would have, with the configs as they were evaluated.
  */
 import type { RunError, RunStatus, WaitingFor } from '../definition/run.ts';
-import type { Definition, JsonObject, Problem } from '../definition/types.ts';
+import type { Definition, Problem } from '../definition/types.ts';
 import type { RunCommand, TraceEvent } from '../engine/protocol.ts';
 import { type Answer, type ScriptedSignal, type Simulated, simulate } from '../engine/simulate.ts';
 import { waitsOf } from '../engine/waits.ts';
 import { weigh } from '../engine/weigh.ts';
-import { actionOf } from '../steps/actions.ts';
 import { presetOf } from '../steps/compile-step.ts';
 import { effectEnd } from '../steps/http.ts';
 import { type Behaviour, type Outcome, StepFailure, type Visit } from '../steps/kind.ts';
@@ -116,11 +115,7 @@ function mocked(program: Program, isOver: () => boolean, maxSteps: number): Prog
   const steps = new Map<string, Step>();
   for (const [key, step] of program.steps) {
     const { rollback } = step;
-    const undo = program.definition.steps[step.slug]?.rollback;
-    const behaviour =
-      step.kind.class === 'effect'
-        ? mock(step.behaviour, STEP, isUnknown(step.kind.type, step.config))
-        : step.behaviour;
+    const behaviour = step.kind.class === 'effect' ? mock(step.behaviour, STEP) : step.behaviour;
     steps.set(key, {
       ...step,
       behaviour: limited(behaviour, isOver),
@@ -129,7 +124,7 @@ function mocked(program: Program, isOver: () => boolean, maxSteps: number): Prog
         : {
             rollback: {
               ...rollback,
-              behaviour: mock(rollback.behaviour, ROLLBACK, isUnknown(undo?.stepType, undo?.config)),
+              behaviour: mock(rollback.behaviour, ROLLBACK),
             },
           }),
     });
@@ -137,16 +132,11 @@ function mocked(program: Program, isOver: () => boolean, maxSteps: number): Prog
   return { ...program, steps, maxSteps: Math.min(program.maxSteps, maxSteps) };
 }
 
-/** An action that this host does not offer: its own behaviour could only fail. */
-function isUnknown(kind: string | undefined, config: JsonObject | undefined): boolean {
-  return kind === 'action' && actionOf(String(config?.['type'])) === undefined;
-}
-
 /** One effect instead of those that the kind would have run; a config that cannot be evaluated still fails the step. */
-function mock(behaviour: Behaviour, activity: string, isBlind: boolean): Behaviour {
+function mock(behaviour: Behaviour, activity: string): Behaviour {
   return {
     begin(visit: Visit): Outcome {
-      const outcome: Outcome = isBlind ? { do: 'hold', hold: {} } : behaviour.begin(visit);
+      const outcome = behaviour.begin(visit);
       if (outcome.do !== 'hold') return outcome;
       const [spec] = outcome.run ?? [];
       return { do: 'hold', hold: {}, run: [{ activity, ...(spec === undefined ? BLANK : { config: spec.config }) }] };

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
 import { type CheckOptions, check } from '../../src/check/check.ts';
 import type { JsonObject } from '../../src/definition/types.ts';
 
@@ -110,7 +111,7 @@ describe('check', () => {
       b: { stepType: 'action', config: { type: 'mail' }, preset: { data: 1 } },
     });
     expect(found(document)).toEqual(['/steps/a/config/type unknown_action']);
-    expect(found(document, { knownActions: new Set(['crm.find']) })).toEqual([]);
+    expect(found(document, { actions: new Map([['crm.find', { input: z.unknown() }]]) })).toEqual([]);
     const shell = definition({ a: { stepType: 'bash', config: { command: 'ls' } } });
     expect(found(shell, { bash: false })).toContain('/steps/a/stepType bash_disabled');
     expect(found(shell, { bash: true })).not.toContain('/steps/a/stepType bash_disabled');

@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
 import { check } from '../../src/check/check.ts';
 import type { JsonObject } from '../../src/definition/types.ts';
 import { kindOf } from '../../src/steps/table.ts';
@@ -10,11 +11,11 @@ const shipped = readdirSync(folder).map(
 );
 
 /** The actions that the product of document 000 registered. */
-const knownActions = new Set(
+const actions = new Map(
   shipped.flatMap(([, document]) =>
     (document['stepsConfig'] as { stepType: string; config: { type: string } }[])
       .filter(({ stepType }) => stepType === 'action')
-      .map(({ config }) => config.type),
+      .map(({ config }) => [config.type, { input: z.unknown() }] as const),
   ),
 );
 
@@ -25,7 +26,7 @@ const BROKEN: { readonly [name: string]: string } = {
 
 describe('the 21 definitions of document 000', () => {
   it.each(shipped)('%s', (name, document) => {
-    const { problems } = check(document, { knownActions });
+    const { problems } = check(document, { actions });
     const isBuilt = (['llm', 'agent'] as const).every((kind) => kindOf(kind) !== undefined);
     const told = problems
       .filter(({ code }) => isBuilt || code !== 'unknown_kind')

@@ -89,7 +89,12 @@ describe('Python', () => {
     [body('return {1, 2}'), 'script_error', /no JSON/],
     [body('return float("nan")'), 'script_error', /no JSON/],
     [body('import sys', 'sys.exit(3)'), 'script_error', /SystemExit/],
-    [body('import os', 'os._exit(3)'), 'script_crashed', /ended before/],
+    [body('import os', 'os._exit(3)'), 'script_error', /exit\(3\)/],
+    [
+      body('import pyodide_js', 'pyodide_js.constructor.constructor("Deno.exit(0)")()'),
+      'script_crashed',
+      /ended before/,
+    ],
   ])('goes wrong in a typed way: %s', async (code, expected, message) => {
     const failed = await failing(code, { timeoutMs: code.includes('while True: pass') ? 1_000 : 30_000 });
     expect(failed).toMatchObject({ code: expected, message: expect.stringMatching(message) });

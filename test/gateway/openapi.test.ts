@@ -4,6 +4,7 @@ import { Validator } from '@seriousme/openapi-schema-validator';
 import { Client, Connection } from '@temporalio/client';
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { NO_ACTIONS } from '../../src/actions/load.ts';
 import { readConfig } from '../../src/config.ts';
 import { buildApp } from '../../src/gateway/app.ts';
 import { API_VERSION } from '../../src/gateway/openapi.ts';
@@ -39,6 +40,7 @@ describe('the OpenAPI document', () => {
     const connection = Connection.lazy({ address: '127.0.0.1:1' });
     const app = buildApp({
       access: { keys: {}, client: new Client({ connection }) } as never,
+      actions: NO_ACTIONS,
       config: readConfig({}),
       log: pino({ enabled: false }),
       closing: new AbortController().signal,

@@ -2,6 +2,7 @@ import { Client, Connection } from '@temporalio/client';
 import type { Request } from 'express';
 import { pino } from 'pino';
 import { describe, expect, it } from 'vitest';
+import { NO_ACTIONS } from '../../src/actions/load.ts';
 import { readConfig } from '../../src/config.ts';
 import { ROLES } from '../../src/definition/access-contract.ts';
 import { buildApp } from '../../src/gateway/app.ts';

@@ -69,9 +69,20 @@ describe('action', () => {
     expect(begin(action, { type, parameters: config }, { roots })).toEqual(begin(http, config, { roots }));
   });
 
-  it('fails with unknown_action where the host offers none of that name', () => {
-    const driven = new Driven(action, { type: 'crm.update', parameters: { id: '{{ input.id }}' } }, { roots });
-    expect(() => driven.begin()).toThrow(expect.objectContaining({ code: 'unknown_action' }));
+  it('leaves one that is not its own to the activity hostAction, which knows whether there is one', () => {
+    const parameters = { id: '{{ input.id }}', key: '{{ secrets.KEY }}' };
+    expect(begin(action, { type: 'crm.update', parameters }, { roots })).toMatchObject({
+      run: [
+        {
+          activity: 'hostAction',
+          light: true,
+          config: {
+            value: { type: 'crm.update', parameters: { id: 'A7' } },
+            secrets: [{ path: ['parameters', 'key'], parts: [{ secret: 'KEY' }] }],
+          },
+        },
+      ],
+    });
   });
 
   it('points at what is wrong within the parameters', () => {

@@ -36,7 +36,7 @@ export const addImport: AddCommand = (program, { terminal, action }) => {
     .action(
       action(async (file: string, { from }: { from: string }) => {
         const written = await readDocument(terminal, file);
-        const checked = checkWritten(terminal, written, { dialect: from });
+        const checked = await checkWritten(terminal, written, { dialect: from });
         const { definition, secrets } = checked;
         const lines = findingLines(written, checked);
         if (definition === undefined) throw new CliError(EXIT.input, `${written.file} cannot be imported.`, lines);

@@ -65,8 +65,8 @@ async function runReally(terminal: Terminal, written: WrittenDocument, options: 
   return exitOf(standing);
 }
 
-function runDry(terminal: Terminal, written: WrittenDocument, options: RunOptions): ExitCode {
-  const checked = checkWritten(terminal, written, {
+async function runDry(terminal: Terminal, written: WrittenDocument, options: RunOptions): Promise<ExitCode> {
+  const checked = await checkWritten(terminal, written, {
     inline: true,
     ...(options.dialect === undefined ? {} : { dialect: options.dialect }),
   });

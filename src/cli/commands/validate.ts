@@ -20,7 +20,7 @@ export const addValidate: AddCommand = (program, { terminal, action }) => {
     .action(
       action(async (file: string, { dialect, json }: ValidateOptions) => {
         const written = await readDocument(terminal, file);
-        const checked = checkWritten(terminal, written, dialect === undefined ? {} : { dialect });
+        const checked = await checkWritten(terminal, written, dialect === undefined ? {} : { dialect });
         const { valid, problems, warnings, hash } = checked;
         if (json === true) terminal.out(pretty({ valid, dialect: checked.dialect, problems, warnings, hash }));
         else {

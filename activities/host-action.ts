@@ -1,0 +1,129 @@
+/** The activity `hostAction`: actions that the host defines (src/actions). Its manual is src/steps/action.ts. */
+import { Context } from '@temporalio/activity';
+import type { HostAction } from '../src/actions/define.ts';
+import type { HostActions } from '../src/actions/load.ts';
+import { NOT_LIGHT } from '../src/definition/effect.ts';
+import { issueProblems } from '../src/definition/issues.ts';
+import { isObject } from '../src/definition/json.ts';
+import type { Json } from '../src/template/types.ts';
+import type { Effect, EffectContext } from './effect.ts';
+import { EffectFailure } from './failure.ts';
+
+/** Problems of an input that are told. */
+const MOST_PROBLEMS = 20;
+
+/**
+ * Config `{type, parameters, local?}`; data is what the action gives. Fails as the action says, and with `unknown_action`,
+ * `invalid_config`, `invalid_output`, `action_timeout`, `action_failed` (whatever else it throws; may be tried again).
+ */
+export function hostActionEffect(actions: HostActions): Effect {
+  return async (config, context) => {
+    const { type, parameters = {}, local } = isObject(config) ? config : {};
+    const action = actions.get(String(type));
+    if (action === undefined)
+      throw new EffectFailure(
+        'unknown_action',
+        `This worker offers no action '${String(type).slice(0, 80)}'. Put its file into the folder that SIGNALBOX_ACTIONS names, and start the worker again.`,
+      );
+    // Unless the step itself wants it so.
+    if (!action.isLight && local !== true && isLocal())
+      throw new EffectFailure(NOT_LIGHT, 'It runs as an activity of its own.', { retryable: true });
+    const input = read(action, parameters);
+    const given = await inTime(action, input, context);
+    return { data: written(action, given) };
+  };
+}
+
+/** Within the run's own task, which holds the run's other steps up. */
+function isLocal(): boolean {
+  return Context.current().info.isLocal;
+}
+
+function read(action: HostAction, parameters: Json): unknown {
+  const parsed = action.input.safeParse(parameters);
+  if (parsed.success) return parsed.data;
+  const problems = issueProblems(action.input, parameters, '/parameters').slice(0, MOST_PROBLEMS);
+  const first = problems[0];
+  throw new EffectFailure(
+    'invalid_config',
+    `${action.type} cannot take these parameters: ${first?.message ?? 'they do not fit'} (${first?.pointer ?? '/parameters'})`,
+    { details: { problems: problems.map(({ pointer, code, message }) => ({ pointer, code, message })) } },
+  );
+}
+
+/** JSON, as the output's schema has it. */
+function written(action: HostAction, given: unknown): Json {
+  const parsed = action.output.safeParse(given);
+  if (!parsed.success) {
+    const places = parsed.error.issues
+      .slice(0, MOST_PROBLEMS)
+      .map(({ path, code }) => ({ pointer: `/${path.map(String).join('/')}`, code }));
+    throw new EffectFailure(
+      'invalid_output',
+      `${action.type} gave what its own output schema does not take, at ${places[0]?.pointer ?? '/'}.`,
+      { details: { problems: places } },
+    );
+  }
+  try {
+    const text = JSON.stringify(parsed.data);
+    return text === undefined ? null : (JSON.parse(text) as Json);
+  } catch {
+    throw new EffectFailure('invalid_output', `${action.type} gave what is no JSON.`);
+  }
+}
+
+/** Also where the action pays no heed to its signal. */
+async function inTime(action: HostAction, input: unknown, context: EffectContext): Promise<unknown> {
+  const { type, timeoutMs } = action;
+  const { idempotencyKey, execution, path, stepSlug } = context.input;
+  const late = AbortSignal.timeout(timeoutMs);
+  const signal = AbortSignal.any([context.signal, late]);
+  let stop: () => void = () => undefined;
+  const stopped = new Promise<never>((_resolve, reject) => {
+    stop = () => reject(signal.reason);
+    signal.addEventListener('abort', stop, { once: true });
+  });
+  try {
+    const running = action.run(input, {
+      signal,
+      idempotencyKey,
+      attempt: context.attempt,
+      execution,
+      path,
+      stepSlug,
+      heartbeat: (progress) => context.progress(asJson(progress)),
+    });
+    return await Promise.race([running, stopped]);
+  } catch (error) {
+    if (late.aborted && !context.signal.aborted)
+      throw new EffectFailure('action_timeout', `${type} did not end within ${timeoutMs} ms.`, {
+        retryable: true,
+        details: { timeoutMs },
+      });
+    throw failureOf(error);
+  } finally {
+    signal.removeEventListener('abort', stop);
+  }
+}
+
+/** The class may be of another copy of the module, so that its name counts. */
+function failureOf(error: unknown): EffectFailure {
+  if (!(error instanceof Error)) return new EffectFailure('action_failed', 'The action failed.', { retryable: true });
+  const { name, message } = error;
+  const { code, retryable, details, retryAfterMs } = error as Partial<EffectFailure>;
+  if (name !== 'ActionFailure' || typeof code !== 'string' || code === '')
+    return new EffectFailure('action_failed', message, { retryable: true });
+  return new EffectFailure(code, message, {
+    retryable: retryable === true,
+    ...(details === undefined ? {} : { details: asJson(details) }),
+    ...(typeof retryAfterMs === 'number' && retryAfterMs > 0 ? { retryAfterMs } : {}),
+  });
+}
+
+function asJson(value: unknown): Json {
+  try {
+    return JSON.parse(JSON.stringify(value) ?? 'null') as Json;
+  } catch {
+    return null;
+  }
+}

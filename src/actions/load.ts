@@ -1,0 +1,86 @@
+/** Reads the folder of host actions: SIGNALBOX_ACTIONS. Worker, gateway and command line each do, at their start. */
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { HOST_ACTION, type HostAction } from './define.ts';
+
+/** By type. */
+export type HostActions = ReadonlyMap<string, HostAction>;
+
+export const NO_ACTIONS: HostActions = new Map();
+
+/** A file of the folder, or the folder itself, cannot be used. The process ends with `exitCode`. */
+export class ActionsError extends Error {
+  readonly code = 'bad_action';
+  readonly exitCode = 20;
+  constructor(message: string, cause?: unknown) {
+    super(`SIGNALBOX_ACTIONS: ${message}`, cause === undefined ? {} : { cause });
+    this.name = 'ActionsError';
+  }
+}
+
+const MODULE = /\.m?js$/;
+/** Where Node takes types away by itself (22.18). */
+const TYPED_MODULE = /(?<!\.d)\.m?ts$/;
+/** Names that this project's own actions have, which no file may take. */
+const OWN = /^http\./;
+
+/**
+ * Every action that a module of the folder exports, by default or by name; other exports are passed by. Folders in it are
+ * not looked into, so that modules can share code.
+ * @throws ActionsError
+ */
+export async function loadActions(folder: string | undefined): Promise<HostActions> {
+  if (folder === undefined) return NO_ACTIONS;
+  const actions = new Map<string, HostAction>();
+  const places = new Map<string, string>();
+  for (const name of modulesIn(folder)) {
+    const found = Object.values(await load(folder, name)).filter(isAction);
+    if (found.length === 0)
+      throw new ActionsError(
+        `${name} exports no action. Write: export default defineAction({ type, summary, input, output, run })`,
+      );
+    for (const action of new Set(found)) {
+      const other = places.get(action.type);
+      if (other !== undefined) throw new ActionsError(`${other} and ${name} both define ${action.type}. Rename one.`);
+      if (OWN.test(action.type))
+        throw new ActionsError(`${name} defines ${action.type}, and http.… is Signalbox's own. Rename it.`);
+      places.set(action.type, name);
+      actions.set(action.type, action);
+    }
+  }
+  return actions;
+}
+
+function modulesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder, { withFileTypes: true })
+      .filter((entry) => !entry.isDirectory() && isModule(entry.name))
+      .map(({ name }) => name)
+      .sort();
+  } catch (error) {
+    const reason = error instanceof Error && 'code' in error ? String(error.code) : 'unknown';
+    throw new ActionsError(`the folder ${folder} cannot be read (${reason}).`);
+  }
+}
+
+function isModule(name: string): boolean {
+  return MODULE.test(name) || (TYPED_MODULE.test(name) && 'typescript' in process.features);
+}
+
+async function load(folder: string, name: string): Promise<{ [name: string]: unknown }> {
+  try {
+    return await import(pathToFileURL(join(folder, name)).href);
+  } catch (error) {
+    const message = error instanceof Error ? error.message.split('\n', 1)[0] : 'unknown';
+    const isOurs = /'(signalbox|zod)'/.test(message ?? '');
+    const hint = isOurs
+      ? ' The folder must be where Node finds signalbox and zod: in this project, or in one that has both installed.'
+      : '';
+    throw new ActionsError(`${name} cannot be loaded: ${message}.${hint}`, error);
+  }
+}
+
+function isAction(value: unknown): value is HostAction {
+  return typeof value === 'object' && value !== null && 'kind' in value && value.kind === HOST_ACTION;
+}
