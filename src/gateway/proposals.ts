@@ -12,7 +12,7 @@ import {
 import { PROPOSAL_STATUSES, type Proposal } from '../definition/proposal-contract.ts';
 import { bodyAs } from './body.ts';
 import type { Gateway } from './context.ts';
-import { checkDocument, demandValid } from './definition-door.ts';
+import { checkDocument, demandValid, dialectName } from './definition-door.ts';
 import { anyJson, nameText, pageQuery, pathSlug, pathText, queryAs } from './door.ts';
 import { changeNotes, versionHash } from './history.ts';
 import { indexedPage } from './indexed-page.ts';
@@ -30,6 +30,7 @@ export const proposalBody = z.strictObject({
   proposal: anyJson.describe('The definition as it would be, in any dialect.'),
   notes: changeNotes.optional(),
   executionId: nameText(300).optional().describe('The run that proposes it.'),
+  dialect: dialectName.optional().describe('What the proposal is written in. Default: told by its form.'),
 });
 export const reviewBody = z.strictObject({
   decision: z.enum(['approve', 'reject']),
@@ -54,10 +55,12 @@ export function proposalRoutes(router: Router, gateway: Gateway): void {
     },
     POST: async (req, res) => {
       queryAs(req, noQuery);
-      const { baseWorkflowHash: baseHash, proposal, notes, executionId } = bodyAs(req, proposalBody);
+      const { baseWorkflowHash: baseHash, proposal, notes, executionId, dialect } = bodyAs(req, proposalBody);
       const { organizationId, id: by } = principalOf(req);
       const slug = pathSlug(req);
-      const { definition, hash, secrets } = withSecrets(checkDocument(gateway, proposal, { slug }));
+      const { definition, hash, secrets } = withSecrets(
+        checkDocument(gateway, proposal, { slug, ...(dialect === undefined ? {} : { dialect }) }),
+      );
       if (secrets.length > 0)
         throw new HttpProblem(
           'invalid_definition',

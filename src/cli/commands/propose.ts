@@ -1,0 +1,69 @@
+/** `signalbox propose FILE`: proposes a change of a stored definition, for somebody else to review (document 002). */
+import { CliError, EXIT } from '../exit.ts';
+import { type Gateway, gatewayOf } from '../gateway.ts';
+import { pretty } from '../layout.ts';
+import { dialectOption, jsonFlag } from '../options.ts';
+import { checkWritten, findingLines, readDocument } from '../read-document.ts';
+import type { AddCommand } from './command.ts';
+
+interface ProposeOptions {
+  readonly workflow?: string;
+  readonly base?: string;
+  readonly notes?: string;
+  readonly execution?: string;
+  readonly dialect?: string;
+  readonly json?: boolean;
+}
+
+interface Proposed {
+  readonly id: string;
+  readonly status: string;
+  readonly diffText: string;
+  readonly expiresAt: string;
+}
+
+export const addPropose: AddCommand = (program, { terminal, action }) => {
+  program
+    .command('propose')
+    .description('propose a change of a stored definition, for somebody else to review')
+    .argument('<file>', 'the definition as it would be, in YAML or JSON, in any dialect; - is standard input')
+    .option('--workflow <slug>', 'which workflow; default: the slug in the file')
+    .option('--base <hash>', 'the version that is to be changed; default: the one that is stored now')
+    .option('--notes <text>', 'why')
+    .option('--execution <id>', 'the run that proposes it')
+    .addOption(dialectOption())
+    .addOption(jsonFlag())
+    .action(
+      action(async (file: string, options: ProposeOptions) => {
+        const { notes, execution, dialect, json } = options;
+        const written = await readDocument(terminal, file);
+        const checked = await checkWritten(terminal, written, dialect === undefined ? {} : { dialect });
+        if (checked.definition === undefined || !checked.valid)
+          throw new CliError(EXIT.input, `${written.file} is no valid definition.`, findingLines(written, checked));
+        const slug = options.workflow ?? checked.definition.slug;
+        const gateway = gatewayOf(terminal);
+        const path = `/api/workflows/${encodeURIComponent(slug)}/proposals`;
+        const { body } = await gateway.call<Proposed>('POST', path, {
+          json: {
+            baseWorkflowHash: options.base ?? (await storedHash(gateway, slug)),
+            proposal: written.document,
+            ...(notes === undefined ? {} : { notes }),
+            ...(execution === undefined ? {} : { executionId: execution }),
+            ...(dialect === undefined ? {} : { dialect }),
+          },
+        });
+        if (json === true) terminal.out(pretty(body));
+        else {
+          terminal.out(body.diffText);
+          terminal.out(`Proposal ${body.id} of ${slug} is ${body.status}, until ${body.expiresAt}.`);
+          terminal.out(`Review it with POST ${gateway.url}${path}/${body.id}/review, then …/apply.`);
+        }
+        return EXIT.ok;
+      }),
+    );
+};
+
+async function storedHash(gateway: Gateway, slug: string): Promise<string> {
+  const { body } = await gateway.call<{ hash: string }>('GET', `/api/workflows/${encodeURIComponent(slug)}`);
+  return body.hash;
+}
