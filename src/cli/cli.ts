@@ -4,6 +4,7 @@ import type { AddCommand, Host } from './commands/command.ts';
 import { addImport } from './commands/import.ts';
 import { addList } from './commands/list.ts';
 import { addLogs } from './commands/logs.ts';
+import { addPropose } from './commands/propose.ts';
 import { addPush } from './commands/push.ts';
 import { addApprove, addResume } from './commands/resume.ts';
 import { addRun } from './commands/run.ts';
@@ -18,6 +19,7 @@ const commands: readonly AddCommand[] = [
   addRun,
   addValidate,
   addPush,
+  addPropose,
   addList,
   addShow,
   addLogs,
