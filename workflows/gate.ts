@@ -120,6 +120,7 @@ export async function gate(start: GateStart): Promise<void> {
   );
   setHandler(defineSignal<[ReleaseSlot]>('release'), (request) => {
     if (typeof request?.run !== 'string') return;
+    if (request.unstarted === true) return changed(() => book.forget([request.run]));
     if (book.leaving(request.run)) leaving.add(request.run);
     poke();
   });

@@ -9,13 +9,14 @@ import {
   type HolderQuestion,
   type LimitReached,
   type QueueOrder,
+  type ReleaseSlot,
   type SlotAnswer,
   type TakeAnswer,
   type TakeSlot,
 } from '../definition/gate-contract.ts';
 import type { Access } from './access.ts';
 import { describe, writeOrStart } from './actor-calls.ts';
-import { read } from './calls.ts';
+import { read, writeAlong } from './calls.ts';
 import { ClientError, hasCode } from './errors.ts';
 import { isOpen } from './run-view.ts';
 
@@ -57,12 +58,25 @@ export async function takeRefusable(
   gates: readonly GateWanted[],
 ): Promise<GateWanted[]> {
   const refusable = gates.filter(({ overflow }) => overflow === 'reject');
-  for (const answer of await takeSlots(access, org, run, refusable)) {
+  const answers = await takeSlots(access, org, run, refusable);
+  for (const answer of answers) {
     if (answer.as !== 'refused') continue;
+    const held = answers.filter(({ as }) => as === 'granted').map(({ gate }) => gate);
+    await giveBack(access, run, held);
     const { scope, limit } = refusable.find(({ gate }) => gate === answer.gate)!;
     throw new ClientError(answer.code, answer.message, { details: { scope, limit } });
   }
   return gates.map((wanted) => (wanted.overflow === 'reject' ? { ...wanted, taken: true } : wanted));
+}
+
+/** The run will not be started. A gate that does not hear it finds out by itself. */
+async function giveBack(access: Access, run: string, gates: readonly string[]): Promise<void> {
+  const release: ReleaseSlot = { run, unstarted: true };
+  await Promise.allSettled(
+    gates.map((gate) =>
+      writeAlong(access, () => access.client.workflow.getHandle(gate).signal<[ReleaseSlot]>('release', release)),
+    ),
+  );
 }
 
 /** Which of the runs have ended, and which Temporal does not know. Waits up to `patienceMs` for those that are about to. */

@@ -91,6 +91,8 @@ export interface GateStart extends ActorStart {
 /** Signal `release`: the run is about to end. */
 export interface ReleaseSlot {
   readonly run: string;
+  /** It was never started: nothing has to be waited for. */
+  readonly unstarted?: true;
 }
 
 /** Signal `granted` to a run that waited. */

@@ -178,3 +178,73 @@ describe('mode restart', () => {
     expect(trace.body.uncertain).toBe(false);
   });
 });
+
+describe('runs that a run starts', () => {
+  it('are under the limit of their definition, but for one that descends from a run that holds its slot', async () => {
+    const [child, recursive] = [unique('limited-child'), unique('recursive')];
+    const url = `http://127.0.0.1:${(upstream.address() as AddressInfo).port}/${child}`;
+    const store = (definition: { [key: string]: Json }) =>
+      gateway.request('POST', '/api/workflows', { json: definition });
+    await store({
+      name: child,
+      slug: child,
+      config: { concurrency: { limit: 1 } },
+      steps: { fetch: { stepType: 'http', config: { url } } },
+    });
+    const parent = unique('parent');
+    await store({
+      name: parent,
+      slug: parent,
+      steps: {
+        each: {
+          stepType: 'forEach',
+          config: { items: '{{ [1, 2, 3] }}', concurrency: 3 },
+          nextSteps: { item: 'call' },
+        },
+        call: { stepType: 'run_workflow', config: { workflow: child, input: {} } },
+      },
+    });
+    const id = await started(parent, {});
+    await statusIs(id, 'completed', 20);
+    expect(most.get(`/${child}`)).toBe(1);
+
+    await store({
+      name: recursive,
+      slug: recursive,
+      config: { concurrency: { limit: 1 } },
+      steps: {
+        deep: {
+          stepType: 'condition',
+          config: { expression: 'input.depth > 0' },
+          nextSteps: { true: 'again', false: 'done' },
+        },
+        again: {
+          stepType: 'run_workflow',
+          config: { workflow: recursive, input: { depth: '{{ input.depth - 1 }}' } },
+        },
+        done: { stepType: 'finish', config: { output: 'bottom' } },
+      },
+    });
+    await statusIs(await started(recursive, { depth: 2 }), 'completed', 20);
+  });
+});
+
+describe('a run started by hand', () => {
+  it('is under the limit of its definition as well', async () => {
+    const slug = unique('by-hand');
+    const definition = approvalDefinition(slug, { config: { concurrency: { limit: 1 } } });
+    const byHand = (id: string) =>
+      gateway.server.client.workflow.start('run', {
+        workflowId: id,
+        taskQueue: gateway.server.taskQueue,
+        args: [{ definition, input: { amount: 1 } }],
+      });
+    const [first, second] = [unique('hand'), unique('hand')];
+    await byHand(first);
+    await waitsFor(first, 'approval');
+    await byHand(second);
+    await waitsFor(second, 'slot');
+    await approve(first);
+    await waitsFor(second, 'approval');
+  });
+});
