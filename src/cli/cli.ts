@@ -2,6 +2,7 @@
 import { Command, CommanderError } from 'commander';
 import type { AddCommand, Host } from './commands/command.ts';
 import { addImport } from './commands/import.ts';
+import { addKeys } from './commands/keys.ts';
 import { addList } from './commands/list.ts';
 import { addLogs } from './commands/logs.ts';
 import { addPropose } from './commands/propose.ts';
@@ -26,10 +27,12 @@ const commands: readonly AddCommand[] = [
   addResume,
   addApprove,
   addImport,
+  addKeys,
 ];
 
 const AFTER_HELP = `
-Everything but start, validate, import and run --dry talks to the gateway at SIGNALBOX_HOST and SIGNALBOX_PORT (127.0.0.1:8787).
+Everything but start, validate, import and run --dry talks to the gateway at SIGNALBOX_HOST and SIGNALBOX_PORT (127.0.0.1:8787),
+with the API key in SIGNALBOX_API_KEY where the gateway has keys.
 Exit codes: 0 done, 10 the input is wrong, 20 the command line is wrong, 40 the execution failed.`;
 
 /** Runs one command line. Resolves with its exit code; errors have been told on standard error. Never rejects. */

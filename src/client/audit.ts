@@ -4,6 +4,7 @@
  * the outcome is unknown. Both are signals, which the server keeps without a worker.
  */
 import { setTimeout as delay } from 'node:timers/promises';
+import { WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
 import { TypedSearchAttributes } from '@temporalio/common';
 import { ulid } from 'ulid';
 import { attributeValue } from '../definition/attributes.ts';
@@ -46,6 +47,13 @@ export interface AuditTrail {
   settled(): Promise<void>;
 }
 
+/** An actor that somebody has ended is read like one that is full. */
+async function takesMore(access: Access, workflowId: string): Promise<boolean> {
+  const description = await describe(access, workflowId);
+  if (description === undefined) return true;
+  return description.status.name === 'RUNNING' && description.historyLength < access.historyLimit;
+}
+
 export function auditOver(access: Access): AuditTrail {
   const parts = new Map<string, { month: string; part: number; told: number }>();
   const writing = new Set<Promise<void>>();
@@ -59,35 +67,40 @@ export function auditOver(access: Access): AuditTrail {
       return auditId(org, month, known.part);
     }
     let part = known?.month === month ? known.part : 1;
-    while (((await describe(access, auditId(org, month, part)))?.historyLength ?? 0) >= access.historyLimit) part += 1;
+    while (!(await takesMore(access, auditId(org, month, part)))) part += 1;
     parts.set(org, { month, part, told: 1 });
     return auditId(org, month, part);
   };
 
+  const tell = async (org: string, change: AuditedChange): Promise<string> => {
+    const workflowId = await actorOf(org);
+    await writeAlong(access, () =>
+      access.client.workflow.signalWithStart<(start: AuditStart) => Promise<never>, [AuditedChange]>(AUDIT_WORKFLOW, {
+        workflowId,
+        taskQueue: access.taskQueue,
+        args: [{ organizationId: org }],
+        signal: 'change',
+        signalArgs: [change],
+        workflowIdReusePolicy: 'REJECT_DUPLICATE',
+        typedSearchAttributes: new TypedSearchAttributes([{ key: searchAttributes.org, value: attributeValue(org) }]),
+      }),
+    );
+    return workflowId;
+  };
+
   return {
     announce: async (org, change) => {
-      const announced: AuditedChange = { id: ulid(), at: new Date().toISOString(), ...change };
+      const told: AuditedChange = { id: ulid(), at: new Date().toISOString(), ...change };
       try {
-        const workflowId = await actorOf(org);
-        await unannounced(() =>
-          writeAlong(access, () =>
-            access.client.workflow.signalWithStart<(start: AuditStart) => Promise<never>, [AuditedChange]>(
-              AUDIT_WORKFLOW,
-              {
-                workflowId,
-                taskQueue: access.taskQueue,
-                args: [{ organizationId: org }],
-                signal: 'change',
-                signalArgs: [announced],
-                workflowIdReusePolicy: 'ALLOW_DUPLICATE',
-                typedSearchAttributes: new TypedSearchAttributes([
-                  { key: searchAttributes.org, value: attributeValue(org) },
-                ]),
-              },
-            ),
-          ),
+        const workflowId = await unannounced(() =>
+          tell(org, told).catch((error: unknown) => {
+            if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
+            // Somebody has ended the actor meanwhile.
+            parts.delete(org);
+            return tell(org, told);
+          }),
         );
-        return { id: announced.id, workflowId };
+        return { id: told.id, workflowId };
       } catch (error) {
         if (!hasCode(error, 'outcome_unknown', 'temporal_unreachable')) throw error;
         throw new ClientError(

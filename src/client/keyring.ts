@@ -9,8 +9,10 @@ import type { Access } from './access.ts';
 import { claimOf, isKey, readKeys } from './api-keys.ts';
 import { amendEntry } from './organizations.ts';
 
-/** A key that another gateway makes or revokes is known here after this. */
+/** A key that another gateway revokes is known to be revoked after this. */
 const FRESH_MS = 2_000;
+/** For a key that is not in the list, it is read anew after this: another gateway may just have made it. */
+const FRESH_FOR_UNKNOWN_MS = 250;
 /** A request waits so long for a newer list where there is an older one. */
 const PATIENCE_MS = 1_000;
 /** `lastUsedAt` is written at most so often for each key. */
@@ -69,9 +71,9 @@ export function keyringOver(access: Access): Keyring {
     known.set(org, { records, readAt: Date.now() });
     if (known.size > MOST_ORGANIZATIONS) known.delete(known.keys().next().value ?? '');
   };
-  const recordsOf = async (org: string): Promise<Known['records']> => {
+  const recordsOf = async (org: string, freshMs = FRESH_MS): Promise<Known['records']> => {
     const last = known.get(org);
-    if (last !== undefined && Date.now() - last.readAt < FRESH_MS) return last.records;
+    if (last !== undefined && Date.now() - last.readAt < freshMs) return last.records;
     const next = refresh(org);
     if (last === undefined) return next;
     const older = () => {
@@ -101,7 +103,8 @@ export function keyringOver(access: Access): Keyring {
       const claim = claimOf(text);
       if (claim === undefined) return undefined;
       const { organizationId, id } = claim;
-      const record = (await recordsOf(organizationId)).get(id);
+      const find = async (freshMs?: number) => (await recordsOf(organizationId, freshMs)).get(id);
+      const record = (await find()) ?? (await find(FRESH_FOR_UNKNOWN_MS));
       if (record === undefined || !isKey(access, organizationId, id, record, text)) return undefined;
       noteUse(organizationId, id, record);
       return { organizationId, keyId: id, record };

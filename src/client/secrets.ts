@@ -4,10 +4,10 @@
  */
 import type { SealedSecret } from '../definition/actors.ts';
 import { SHORTEST_SECRET_CHARACTERS } from '../definition/limits.ts';
-import type { Access } from './access.ts';
+import { type Access, keysFor } from './access.ts';
 import { ClientError, hasCode } from './errors.ts';
 import { deleteEntry, listEntries, putEntry, readEntry } from './organization-entries.ts';
-import { seal, unseal } from './seal.ts';
+import { seal, unsealWithAny } from './seal.ts';
 
 const COLLECTION = 'secrets';
 export const LONGEST_SECRET_BYTES = 64 * 1024;
@@ -106,11 +106,11 @@ export async function readSecret(access: Access, org: string, name: string, use:
       `The secret ${name} may not be sent to ${use.host ?? 'this place'}. Add the host to its allowedHosts.`,
     );
   }
-  const clear = unseal(access.keys.secrets, placeOf(org, name, bounds), entry.sealed);
+  const clear = unsealWithAny(keysFor(access, 'secrets'), placeOf(org, name, bounds), entry.sealed);
   if (clear === undefined) {
     throw new ClientError(
       'secret_unreadable',
-      `The secret ${name} was stored under another master key. Store it again.`,
+      `The secret ${name} was stored under another master key. Name that one in SIGNALBOX_FORMER_MASTER_KEYS, or store the secret again.`,
     );
   }
   return clear;
@@ -138,7 +138,8 @@ const summary = (name: string, entry: SealedSecret): SecretSummary => ({
   updatedAt: entry.updatedAt,
 });
 
-const placeOf = (org: string, name: string, bounds: Bounds): string =>
+/** Where a secret is sealed for: its name, and where it may be used. */
+export const placeOf = (org: string, name: string, bounds: Bounds): string =>
   JSON.stringify([org, name, bounds.allowedHosts ?? null, bounds.allowedWorkflows ?? null]);
 
 /** `api.example.com` covers itself, `*.example.com` every name below; with a port it covers that port only. */

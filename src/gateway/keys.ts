@@ -1,9 +1,13 @@
-/** `/api/keys`: API keys, made, listed and revoked (design.md §5). A key is shown once, when it is made. */
+/**
+ * `/api/keys`: API keys, made, listed and revoked (design.md §5). A key is shown once, when it is made. `/api/reseal`: what
+ * was sealed under a former master key is sealed under the present one.
+ */
 import type { Request, Router } from 'express';
 import { z } from 'zod';
 import { createKey, listKeys, revokeKey } from '../client/api-keys.ts';
 import { readCursor, writeCursor } from '../client/cursor.ts';
 import type { Keyring } from '../client/keyring.ts';
+import { resealAll } from '../client/keys-reseal.ts';
 import { ROLES } from '../definition/access-contract.ts';
 import { DEFAULT_ORGANIZATION } from '../engine/start.ts';
 import { needsKeys } from './auth.ts';
@@ -85,6 +89,15 @@ export function keyRoutes(router: Router, gateway: Gateway, keyring: Keyring): v
       await revokeKey(access, org, id.data, rulesFor(org));
       keyring.forget(org);
       res.status(204).end();
+    },
+  });
+
+  resource(router, '/api/reseal', {
+    POST: async (req, res) => {
+      queryAs(req, z.strictObject({}));
+      bodyAs(req, z.strictObject({}));
+      demandOrganization(req, DEFAULT_ORGANIZATION);
+      res.json(await resealAll(access));
     },
   });
 

@@ -25,6 +25,13 @@ const key = {
 const keyPage = z.object({ items: z.array(z.object(key)), nextCursor: text.optional() });
 const madeKey = z.object({ ...key, key: text.describe('Shown this once.') });
 
+const resealed = z.object({
+  resealed: z.int(),
+  unchanged: z.int().describe('Under the present key already.'),
+  unreadable: z
+    .array(z.object({ organizationId: text, collection: text, name: text }))
+    .describe('Under a key that is not known here.'),
+});
 const change = z.object({
   id: text,
   at: time,
@@ -71,6 +78,18 @@ export const accessOperations: readonly Operation[] = [
     query: keyQuery,
     answers: { 204: { text: 'Revoked.' } },
     problems: [...WRITE_PROBLEMS, 'not_found', 'last_admin_key'],
+  },
+  {
+    method: 'POST',
+    path: '/api/reseal',
+    id: 'reseal',
+    tag: 'access',
+    summary: 'Seals under the present master key what is sealed under a former one.',
+    description:
+      'In all organizations, for admins of `default`. It may be repeated. When nothing is unreadable, SIGNALBOX_FORMER_MASTER_KEYS can go.',
+    body: { schema: z.strictObject({}), isOptional: true },
+    answers: { 200: { text: 'What was done.', schema: resealed } },
+    problems: [...WRITE_PROBLEMS, 'not_found', 'too_large'],
   },
   {
     method: 'GET',

@@ -78,10 +78,15 @@ export const ROUTE_ROLES: { readonly [path: string]: Demands } = {
   '/api/triggers/:id/run': { POST: 'runner' },
   '/api/triggers/:id/backfill': { POST: 'editor' },
   '/api/events': { POST: 'runner' },
+  '/api/public/trigger/:publicApiKey/:workflowId': { POST: 'public' },
+  '/api/private/trigger/:workflowId': { POST: 'runner' },
+  // Whoever has it starts runs.
+  '/api/public-key': { GET: 'runner', POST: 'admin' },
   '/api/expressions/evaluate': { POST: 'viewer' },
 
   '/api/keys': { GET: 'admin', POST: 'admin' },
   '/api/keys/:id': { DELETE: 'admin' },
+  '/api/reseal': { POST: 'admin' },
   '/api/audit': { GET: 'admin' },
   // All that anybody keeps in Temporal.
   '/codec/encode': { POST: 'admin' },
@@ -106,6 +111,10 @@ const KEPT_BY_RUNS: ReadonlySet<string> = new Set([
   'POST /api/executions',
   'POST /api/executions/:id/messages/:name',
   'POST /api/triggers/manual/run',
+  'POST /api/triggers/:id/run',
+  'POST /api/events',
+  'POST /api/private/trigger/:workflowId',
+  'POST /api/organizations/:org/workflows/:slug/runs',
 ]);
 
 /** Whether what the route changes is written down in the audit. */
