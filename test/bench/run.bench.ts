@@ -6,9 +6,10 @@ import { bundleWorkflowCode, DefaultLogger } from '@temporalio/worker';
 import { expect, it } from 'vitest';
 import { testServer } from '../support/temporal.ts';
 import { coreRows } from './core.ts';
+import { EFFECT_ROWS, effectRows } from './effect-rows.ts';
 import { memoryRow, triggerRow } from './process-rows.ts';
 import { passes, type Row, table } from './rows.ts';
-import { startSides, temporalRows } from './temporal-rows.ts';
+import { atOnceActivities, startSides, temporalRows } from './temporal-rows.ts';
 
 it('measures', { timeout: 1_800_000 }, async () => {
   const wanted = process.env['SIGNALBOX_BENCH_ONLY'];
@@ -20,7 +21,7 @@ it('measures', { timeout: 1_800_000 }, async () => {
     workflowsPath: fileURLToPath(new URL('./workflows.ts', import.meta.url)),
     logger: new DefaultLogger('WARN'),
   });
-  const sides = await startSides(server, code);
+  const sides = await startSides(server, code, atOnceActivities);
   try {
     rows.push(...(await temporalRows(sides, only)));
     if (only('trigger')) rows.push(await triggerRow(server));
@@ -28,6 +29,7 @@ it('measures', { timeout: 1_800_000 }, async () => {
     await sides.stop();
     await server.close();
   }
+  if (EFFECT_ROWS.some(only)) rows.push(...(await effectRows(code, only)));
   if (only('memory')) {
     const alone = await testServer();
     try {

@@ -14,8 +14,10 @@ import { median, paired, type Row, timed } from './rows.ts';
 const HISTORY_LIMIT = 1_000;
 const HAND = 'bench-hand';
 
-/** The effect of every row: it answers at once. */
-const activities = { http: async () => ({ data: 1 }) };
+/** The effect of these rows: it answers at once. */
+export const atOnceActivities = { http: async () => ({ data: 1 }) };
+
+type Activities = Record<string, (...args: never[]) => Promise<unknown>>;
 
 export interface Sides {
   readonly server: TestServer;
@@ -24,8 +26,8 @@ export interface Sides {
   stop(): Promise<void>;
 }
 
-/** Both workers in this process; each has its own connection, bundle and task queue. */
-export async function startSides(server: TestServer, handBundle: string): Promise<Sides> {
+/** Both workers in this process, with the same activities; each has its own connection, bundle and task queue. */
+export async function startSides(server: TestServer, handBundle: string, activities: Activities): Promise<Sides> {
   const ours = await startWorker(server, { activities });
   const connection = await NativeConnection.connect(connectionOptions(server.config));
   const hand = `${HAND}-${server.taskQueue}`;
@@ -125,12 +127,12 @@ function runId(): string {
 }
 
 /** As the gateway starts runs. */
-async function execute({ gateway }: Sides, definition: Definition): Promise<unknown> {
+export async function execute({ gateway }: Sides, definition: Definition): Promise<unknown> {
   const { executionId } = await startRun(gateway, 'default', { definition, input: {}, trigger: { type: 'manual' } });
   return gateway.client.workflow.getHandle(executionId).result();
 }
 
-function executeByHand({ server, hand }: Sides, workflow: string, args: unknown[]): Promise<unknown> {
+export function executeByHand({ server, hand }: Sides, workflow: string, args: unknown[]): Promise<unknown> {
   return server.client.workflow.execute(workflow, { taskQueue: hand, workflowId: runId(), args });
 }
 

@@ -4,20 +4,23 @@ import {
   continueAsNew,
   defineSignal,
   proxyActivities,
+  proxyLocalActivities,
   setHandler,
   workflowInfo,
 } from '@temporalio/workflow';
+import type { AgentTurn } from '../../src/definition/agent-contract.ts';
 import type { EffectInput, EffectOutput } from '../../src/definition/effect.ts';
+import type { Json } from '../../src/template/types.ts';
 
 const { http } = proxyActivities<{ http(input: EffectInput): Promise<EffectOutput> }>({
   startToCloseTimeout: 30_000,
   retry: { maximumAttempts: 3, initialInterval: 1_000, backoffCoefficient: 2, maximumInterval: 60_000 },
 });
 
-function input(n: number): EffectInput {
+function input(n: number, config: Json = { url: `http://bench/${n}` }): EffectInput {
   const { workflowId } = workflowInfo();
   return {
-    config: { url: `http://bench/${n}` },
+    config,
     secrets: [],
     idempotencyKey: `${workflowId}/${n}`,
     path: String(n),
@@ -63,4 +66,45 @@ export async function approved(): Promise<unknown> {
   });
   await condition(() => done);
   return (await http(input(0))).data;
+}
+
+const { agentTurn, tool } = proxyActivities<{
+  agentTurn(input: EffectInput): Promise<EffectOutput>;
+  tool(input: EffectInput): Promise<EffectOutput>;
+}>({ startToCloseTimeout: 30_000, heartbeatTimeout: 30_000 });
+
+const { runCode, noop } = proxyLocalActivities<{
+  runCode(input: EffectInput): Promise<EffectOutput>;
+  noop(input: EffectInput): Promise<EffectOutput>;
+}>({ startToCloseTimeout: 2_000 });
+
+/** `count` requests to `url`, one after the other. */
+export async function requests(count: number, url: string): Promise<unknown> {
+  let last: unknown = null;
+  for (let n = 0; n < count; n++) last = (await http(input(n, { url }))).data;
+  return last;
+}
+
+/** `count` scripts, or local activities that do nothing, one after the other. */
+export async function scripts(count: number, config: Json): Promise<unknown> {
+  let last: unknown = null;
+  for (let n = 0; n < count; n++) last = (await (config === null ? noop : runCode)(input(n, config))).data;
+  return last;
+}
+
+/** Asks the model, makes the calls that it wants at once, tells it their results, until it answers. */
+export async function agent(request: { [member: string]: Json }): Promise<unknown> {
+  let messages = request['messages'] as Json[];
+  for (let turn = 0; ; turn++) {
+    const { data } = await agentTurn(input(turn, { ...request, messages }));
+    const { answer, calls, messages: said } = data as unknown as AgentTurn;
+    if (calls.length === 0) return answer;
+    const results = await Promise.all(
+      calls.map(async ({ target, input: given }, n) => {
+        if (target?.kind !== 'tool') throw new TypeError('The bench has tools only.');
+        return (await tool(input(n, { server: target.server, toolName: target.tool, input: given }))).data;
+      }),
+    );
+    messages = [...messages, ...(said as unknown as Json[]), { role: 'tool', content: results }];
+  }
 }
