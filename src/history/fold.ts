@@ -8,6 +8,7 @@
  * - a local activity beside a task that began for nothing else: its end may have been seen in that one, later than it says;
  * - an update behind a task without commands, after a worker without the run's cache took over (same place).
  */
+import { NOT_LIGHT } from '../definition/effect.ts';
 import type { RunInput } from '../definition/run.ts';
 import type { Definition } from '../definition/types.ts';
 import { SLOTS, slotEvents } from '../engine/admission.ts';
@@ -319,7 +320,8 @@ export class Fold {
       // Not an end: the SDK tries again after a timer, or the shell goes on with a regular activity of the same id.
       if (marker.backoff) return;
       if (marker.cause !== undefined && again.has(id)) {
-        this.#tries.set(id, attempt);
+        // One that is not light was not tried.
+        if (!isNotLight(marker.cause)) this.#tries.set(id, attempt);
         return;
       }
       const at = Math.max(this.#state?.now ?? 0, group.at, marker.completedAt ?? 0);
@@ -423,6 +425,10 @@ export class Fold {
   #guess(eventId: number, why: Guess['why']): void {
     this.#guesses.push({ eventId, why });
   }
+}
+
+function isNotLight(cause: FailureCause): boolean {
+  return cause.kind === 'application' && cause.type === NOT_LIGHT;
 }
 
 function visits(state: RunState | undefined): OpenVisit[] {
