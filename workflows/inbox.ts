@@ -2,24 +2,23 @@
  * The actor `inbox.{org}`: messages that runs keep for people (design.md §4). The memo has one field for each, so that
  * listing needs no worker and a message costs its own size.
  */
-import { makeContinueAsNewFunc, upsertMemo, workflowInfo } from '@temporalio/workflow';
+import { upsertMemo } from '@temporalio/workflow';
 import {
   type DeliverMessage,
   INBOX_BYTES,
   INBOX_MESSAGE_BYTES,
   INBOX_MESSAGES,
   INBOX_PLACE,
-  INBOX_WORKFLOW,
   type InboxMessage,
   type InboxStart,
   type RemoveMessage,
 } from '../src/definition/inbox-contract.ts';
-import { refuse, untilFull, writes } from './actor.ts';
+import { becomeNew, refuse, untilFull, writes } from './actor.ts';
 
 /** A repeated delivery comes within the retries of one step. */
 const GONE_REMEMBERED = 1_000;
 
-export async function inbox(start: InboxStart): Promise<void> {
+export async function inbox(start: InboxStart): Promise<never> {
   const messages = new Map((start.carried?.messages ?? []).map((message) => [message.id, message]));
   const gone = new Set(start.carried?.gone);
   const taken = writes(start.carried?.answers ?? []);
@@ -72,9 +71,7 @@ export async function inbox(start: InboxStart): Promise<void> {
   );
 
   await untilFull(start.historyLimit);
-  // A memo that was upserted does not carry over by itself.
-  const { memo = {} } = workflowInfo();
-  await makeContinueAsNewFunc<typeof inbox>({ workflowType: INBOX_WORKFLOW, memo })({
+  return becomeNew<typeof inbox>({
     ...start,
     carried: { messages: [...messages.values()], gone: [...gone], answers: taken.answers() },
   });

@@ -17,11 +17,16 @@ export async function historyPage(access: Pick<Access, 'client'>, request: Histo
   return withBlobs(access, page);
 }
 
-/** The page itself, changed in place. @throws ClientError `blob_unavailable`. */
+/**
+ * The page itself, changed in place. What a child was started with stays a reference: nobody reads it here, and it goes
+ * with the child. @throws ClientError `blob_unavailable`.
+ */
 export async function withBlobs(access: Pick<Access, 'client'>, page: HistoryPage): Promise<HistoryPage> {
   const { externalStorage } = access.client.options.loadedDataConverter;
   try {
-    await visit(page, walkGetWorkflowExecutionHistoryResponse, extstoreInboundOptions(externalStorage));
+    const events = page.history?.events?.filter((event) => !event.startChildWorkflowExecutionInitiatedEventAttributes);
+    const read = { history: { events: events ?? [] } };
+    await visit(read, walkGetWorkflowExecutionHistoryResponse, extstoreInboundOptions(externalStorage));
     return page;
   } catch (error) {
     throw translated(error, false);

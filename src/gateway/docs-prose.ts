@@ -1,4 +1,5 @@
 /** What the manual says that no table in the code knows. */
+import { SHORTEST_SECRET_CHARACTERS } from '../definition/limits.ts';
 
 export const WALKING = `\`\`\`yaml
 name: Refund
@@ -43,6 +44,18 @@ Texts of a config are templates: \`{{ expression }}\` is replaced by its value. 
 text a path that leads nowhere is the error \`unresolved_reference\`: give a fallback, \`{{ x ?: 'none' }}\`. What comes out of a template is not read again.
 
 \`{{ secrets.NAME }}\` and \`{{ callback('slug') }}\` are no values: what they stand for is put in by the activity, right before use, and stands in no history.`;
+
+export const SECRETS = `A secret is stored with \`PUT /api/secrets/NAME\` under the organization, encrypted, and never answered. A definition names those that it uses,
+\`config: {secrets: {KEY: payments/live}}\`, and writes \`{{ secrets.KEY }}\`, alone or within a text, without a transform, in the url, query, headers, body and auth of \`http\`,
+the credentials of \`send_message\`, and where else the page of a kind says so. Anywhere else it is an error of the checker.
+
+- **Not a value.** A run holds the place of a secret, never the secret. The activity that needs it reads it right before use.
+- **Bound.** \`allowedHosts\` (\`api.example.com\`, \`*.example.com\`, with a port if that counts) and \`allowedWorkflows\` say where it may be used; elsewhere the step fails with
+  \`secret_not_allowed\` before anything is sent. A URL that is a secret as a whole has no host that could be asked about: write the host, and the rest as the secret,
+  \`https://hooks.slack.com/services/{{ secrets.SLACK_HOOK }}\`. At a redirect to another origin credentials stay behind.
+- **Taken out.** Results, errors and heartbeats are searched for the values before they leave the activity, also as URLs, JSON, HTML and base64 write them; \`[secret]\` stands in their
+  place. A value needs ${SHORTEST_SECRET_CHARACTERS} characters to be found, so a shorter one is not stored. What another side tells in a shape of its own (encrypted, or bit by bit) is not found.
+- **Clear secrets in a document**, \`triggers[].config.secret\` and \`config.secrets: {KEY: {value}}\`, are stored so when it comes in, and replaced by their names.`;
 
 export const WEBHOOKS = `Deliveries go to \`/webhooks/PATH\`. A signature is checked over the bytes as they came; github, stripe, slack and standard (Standard Webhooks) as their
 senders write them, hmac by the members above, api_key compares a header (x-api-key unless \`header\` says otherwise). A delivery that comes twice starts one run: by the sender's id, by

@@ -2,7 +2,9 @@
 import type { HostActions } from '../actions/load.ts';
 import { CODES } from '../check/codes.ts';
 import { triggerSchemas } from '../check/triggers.ts';
+import { BLOB_BYTES } from '../client/blobs.ts';
 import { SETTINGS } from '../config.ts';
+import { INBOX_MESSAGE_BYTES } from '../definition/inbox-contract.ts';
 import { MAX_DEFINITION_BYTES, MAX_NESTING, MAX_STEPS } from '../definition/limits.ts';
 import { ROOT_MEANINGS } from '../definition/roots.ts';
 import { definitionSchema } from '../definition/schema.ts';
@@ -12,9 +14,9 @@ import { UPDATES } from '../engine/signals.ts';
 import { MAX_SOURCE_LENGTH, MAX_WORK } from '../template/limits.ts';
 import { TRANSFORMS } from '../template/transforms/table.ts';
 import { LARGEST_BODY_BYTES } from './body.ts';
-import { apiPage } from './docs-api.ts';
-import { EXPRESSIONS, SIGNALS_INTRODUCTION, WALKING, WEBHOOKS } from './docs-prose.ts';
 import { actionsPage } from './docs-actions.ts';
+import { apiPage } from './docs-api.ts';
+import { EXPRESSIONS, SECRETS, SIGNALS_INTRODUCTION, WALKING, WEBHOOKS } from './docs-prose.ts';
 import { code, fieldsOf, fieldTable, objectOf, type Page, table } from './docs-words.ts';
 import { PROBLEM_CODES } from './problem-codes.ts';
 import { jsonSchemaOf } from './schema-json.ts';
@@ -24,10 +26,10 @@ export function topics(actions: HostActions): Page[] {
     definitionPage(),
     triggersPage(),
     expressionsPage(),
-    apiPage(),
-    signalsPage(),
     { name: 'secrets', title: 'Secrets', summary: 'Where they may stand, and where they never do.', markdown: SECRETS },
     actionsPage(actions),
+    apiPage(),
+    signalsPage(),
     problemsPage(),
     settingsPage(),
     limitsPage(),
@@ -159,6 +161,7 @@ function limitsPage(): Page {
     ['What a step or a run gives', bytes(MAX_PAYLOAD_BYTES), 'result_too_large'],
     ['Definition and state together', bytes(MAX_STATE_BYTES), 'state_too_large'],
     ['Messages that nobody has read yet', bytes(MAX_INBOX_BYTES), 'inbox_overflow'],
+    ['A message to the inbox', bytes(INBOX_MESSAGE_BYTES), 'payload_too_large'],
     ['An expression', `${count(MAX_SOURCE_LENGTH)} characters`, 'expression_limit'],
     ['What one evaluation takes', `${count(MAX_WORK)} units of work`, 'expression_limit'],
   ].map(([what = '', limit = '', error = '']) => [what, limit, code(error)]);
@@ -167,6 +170,8 @@ function limitsPage(): Page {
 ${table(['What', 'Limit', 'Error'], rows)}
 
 At most ${count(MAX_OPEN_COMMANDS)} activities, timers and children of a run are open at once; the rest wait their turn.
+
+What is larger than ${bytes(BLOB_BYTES)} is kept beside Temporal, in a folder (\`SIGNALBOX_BLOBS\`), with a reference in history; steps, traces and answers have it whole. It goes when Temporal no longer keeps the run.
 `;
   return { name: 'limits', title: 'Limits', summary: 'How large things may be.', markdown };
 }
