@@ -20,6 +20,7 @@ import { checkNaming } from './naming.ts';
 import { checkRootReferences, namesOf } from './root-references.ts';
 import { checkStepReferences, stepsRead } from './step-references.ts';
 import { type Findings, type Subject, subjectOf } from './subject.ts';
+import { checkTools, type KnownTools } from './tools.ts';
 import { checkTriggers } from './triggers.ts';
 import { checkWiring } from './wiring.ts';
 import { checkWrites } from './writes.ts';
@@ -27,6 +28,8 @@ import { checkWrites } from './writes.ts';
 export interface CheckOptions extends Host {
   /** The dialect that the document is in; detected if left out. */
   readonly dialect?: string;
+  /** The MCP tools that are known; nothing is said of tools where they are not given. */
+  readonly tools?: KnownTools;
   /** A run of its own, not to be stored: it needs no name. */
   readonly inline?: boolean;
 }
@@ -74,7 +77,7 @@ export function check(document: Json, options: CheckOptions = {}): Checked {
   };
 }
 
-function examine(definition: Definition, host: Host): Findings {
+function examine(definition: Definition, host: CheckOptions): Findings {
   const compiled = compile(definition);
   const subject = subjectOf(definition, 'program' in compiled ? compiled.program.regions : undefined);
   const findings: Findings = { problems: configProblems(subject, host), warnings: [] };
@@ -87,6 +90,7 @@ function examine(definition: Definition, host: Host): Findings {
   checkNaming(subject, findings);
   checkWrites(subject, findings);
   checkHost(subject, host, findings);
+  checkTools(subject, host.tools, findings);
   checkTriggers(definition, findings);
   checkLint(subject, findings);
   return findings;

@@ -54,6 +54,8 @@ export const CODES = {
   rollback_kind: 'A rollback that is no effect.',
   unknown_action: 'An action that this host does not offer.',
   bash_disabled: 'This host does not allow bash.',
+  unknown_server: 'An MCP server that is not stored.',
+  unknown_tool: 'A tool that its MCP server does not have.',
   // Expressions, templates and what they read
   expression_syntax: 'An expression that cannot be read.',
   unknown_transform: 'There is no transform of that name.',

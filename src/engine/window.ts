@@ -40,8 +40,13 @@ export class Window implements Visit {
 
   get execution(): Visit['execution'] {
     const { executionId, organizationId, depth, initiator, parentId } = this.#core.state.genesis;
-    return { id: executionId, organizationId, depth, ...(initiator === undefined ? {} : { initiator }),
-      ...(parentId === undefined ? {} : { parentId }) };
+    return {
+      id: executionId,
+      organizationId,
+      depth,
+      ...(initiator === undefined ? {} : { initiator }),
+      ...(parentId === undefined ? {} : { parentId }),
+    };
   }
 
   render(template: Template, locals?: Locals): Json {

@@ -2,6 +2,7 @@
 import type { Request } from 'express';
 import { z } from 'zod';
 import { check } from '../check/check.ts';
+import type { KnownTools } from '../check/tools.ts';
 import { hookProblems } from '../client/hook-config.ts';
 import { hmacHex } from '../client/keys.ts';
 import { putSecret } from '../client/secrets.ts';
@@ -94,15 +95,18 @@ export interface CheckOptions {
   readonly slug?: string;
   /** A run of its own, which needs no name. */
   readonly inline?: boolean;
+  /** As known-tools.ts finds them. */
+  readonly tools?: KnownTools;
 }
 
 /** Checks a document. @throws HttpProblem `invalid_name`; what else is wrong with it stands in the answer. */
 export function checkDocument(gateway: Gateway, document: Json, options: CheckOptions = {}): Checked {
   demandNames(document);
-  const { dialect, inline } = options;
+  const { dialect, inline, tools } = options;
   const result = check(withSlug(document, options.slug), {
     ...(dialect === undefined ? {} : { dialect }),
     ...(inline === undefined ? {} : { inline }),
+    ...(tools === undefined ? {} : { tools }),
     bash: gateway.config.bash !== 'off',
     actions: gateway.actions,
   });

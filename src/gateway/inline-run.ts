@@ -12,6 +12,7 @@ import type { Gateway } from './context.ts';
 import { checkDocument, demandValid, dialectName, storeSecrets } from './definition-door.ts';
 import { anyJson, nameText, queryAs } from './door.ts';
 import { answerDryRun } from './dry-run.ts';
+import { toolsFor } from './known-tools.ts';
 import { principalOf } from './principal.ts';
 import { requestKey } from './request-key.ts';
 import { answerStarted } from './start-answer.ts';
@@ -56,6 +57,7 @@ export async function startInline(gateway: Gateway, req: Request, res: Response)
   };
   const checked = checkDocument(gateway, document, {
     inline: true,
+    ...(await toolsFor(gateway, organizationId, document)),
     ...(body.dialect === undefined ? {} : { dialect: body.dialect }),
   });
   const given = body.input ?? {};

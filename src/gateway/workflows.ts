@@ -14,6 +14,7 @@ import type { Gateway } from './context.ts';
 import { checkDocument, demandValid, dialectName, documentOf, storeSecrets } from './definition-door.ts';
 import { pageQuery, pathSlug, queryAs } from './door.ts';
 import { listedRuns, runListQuery } from './execution-list.ts';
+import { toolsFor } from './known-tools.ts';
 import { principalOf } from './principal.ts';
 import { HttpProblem } from './problem.ts';
 import { resource } from './resource.ts';
@@ -53,15 +54,19 @@ export function workflowRoutes(router: Router, gateway: Gateway): void {
     router,
     '/api/workflows/validate',
     {
-      POST: (req, res) => {
+      POST: async (req, res) => {
         const { dialect } = queryAs(req, workflowWriteQuery);
+        const document = documentOf(req);
         const {
           valid,
           problems,
           warnings,
           hash,
           dialect: found,
-        } = checkDocument(gateway, documentOf(req), dialect === undefined ? {} : { dialect });
+        } = checkDocument(gateway, document, {
+          ...(dialect === undefined ? {} : { dialect }),
+          ...(await toolsFor(gateway, principalOf(req).organizationId, document)),
+        });
         res.json({ valid, dialect: found, problems, warnings, ...(hash === undefined ? {} : { hash }) });
       },
     },
@@ -106,7 +111,9 @@ export function workflowRoutes(router: Router, gateway: Gateway): void {
   async function store(req: Request, res: Response, slug: string | undefined): Promise<void> {
     const { dialect } = queryAs(req, workflowWriteQuery);
     const { organizationId, id } = principalOf(req);
-    const checked = checkDocument(gateway, documentOf(req), {
+    const document = documentOf(req);
+    const checked = checkDocument(gateway, document, {
+      ...(await toolsFor(gateway, organizationId, document)),
       ...(dialect === undefined ? {} : { dialect }),
       ...(slug === undefined ? {} : { slug }),
     });

@@ -123,8 +123,8 @@ describe('models and servers over the API', () => {
     expect((await validated(tool({}, 'get-sun'))).problems).toMatchObject([
       { pointer: '/steps/sum/config/toolName', code: 'unknown_tool', hint: expect.stringContaining('get-sum') },
     ]);
-    expect((await validated(tool({}, 'get-sum', 'everythin'))).problems).toMatchObject([
-      { pointer: '/steps/sum/config/server', code: 'unknown_server' },
+    expect((await validated(tool({}, 'get-sum', 'everythin'))).warnings).toMatchObject([
+      { pointer: '/steps/sum/config/server', code: 'unknown_server', hint: expect.stringContaining('everything') },
     ]);
   });
 });

@@ -1,0 +1,84 @@
+/** Tools of MCP servers, as far as they are known: that they are there, and that what is written of their input fits. */
+import { validatePayload } from '../definition/format.ts';
+import { isObject } from '../definition/json.ts';
+import type { McpTool } from '../definition/mcp-contract.ts';
+import { didYouMean } from '../definition/names.ts';
+import { below } from '../definition/pointer.ts';
+import type { JsonObject } from '../definition/types.ts';
+import type { Json } from '../template/types.ts';
+import { type Findings, problem, type Subject } from './subject.ts';
+
+/** The organization's servers by name, each with its tools where they have been listed. */
+export type KnownTools = ReadonlyMap<string, readonly McpTool[] | undefined>;
+
+export function checkTools({ steps }: Subject, known: KnownTools | undefined, findings: Findings): void {
+  if (known === undefined) return;
+  for (const { at, kind, written } of steps.values()) {
+    if (written.preset !== undefined) continue;
+    const config = written.config ?? {};
+    if (kind?.type === 'tool') call(config, `${at}/config`, known, findings);
+    else if (kind?.type === 'agent') servers(config['mcpServerIds'], `${at}/config/mcpServerIds`, known, findings);
+  }
+}
+
+function call(config: JsonObject, at: string, known: KnownTools, findings: Findings): void {
+  const { server, toolName, input = {} } = config;
+  if (server !== undefined) servers(server, `${at}/server`, known, findings);
+  if (!isConstant(toolName)) return;
+  const offered = offering(server, known);
+  if (offered === undefined) return;
+  const named = offered.filter(({ name }) => name === toolName);
+  const [tool, ...others] = named;
+  if (tool === undefined) {
+    const hint = didYouMean(
+      toolName,
+      offered.map(({ name }) => name),
+    );
+    const message = `No MCP server that is meant here has a tool "${toolName.slice(0, 80)}".`;
+    findings.problems.push(problem(`${at}/toolName`, 'unknown_tool', message, hint));
+  } else if (others.length === 0) findings.problems.push(...misfits(tool, input, `${at}/input`));
+}
+
+/** The tools among which one is looked for; undefined where not all of them are known. */
+function offering(server: Json | undefined, known: KnownTools): McpTool[] | undefined {
+  if (server !== undefined) return isConstant(server) ? known.get(server)?.slice() : undefined;
+  const lists = [...known.values()];
+  return lists.some((list) => list === undefined) ? undefined : lists.flatMap((list) => list ?? []);
+}
+
+/** What is wrong whatever the templates in the input make. */
+function misfits({ name, inputSchema }: McpTool, input: Json, at: string) {
+  const open: string[] = [];
+  if (!isObject(input) || !noteTemplates(input, '', open)) return [];
+  return validatePayload(inputSchema, input)
+    .filter(({ pointer }) => !open.some((place) => pointer === place || pointer.startsWith(`${place}/`)))
+    .map(({ pointer, message }) =>
+      problem(`${at}${pointer}`, 'invalid_config', `The tool ${name} cannot take this: ${message}`),
+    );
+}
+
+/** Notes where templates stand; false where keys are made by templates, so that nothing is known of their object. */
+function noteTemplates(value: Json, at: string, open: string[]): boolean {
+  if (typeof value === 'string') {
+    if (!isConstant(value)) open.push(at);
+    return true;
+  }
+  if (Array.isArray(value)) return value.every((item, i) => noteTemplates(item, below(at, i), open));
+  if (!isObject(value)) return true;
+  return Object.entries(value).every(([key, member]) => isConstant(key) && noteTemplates(member, below(at, key), open));
+}
+
+/** A server may be stored after the definitions that use it. */
+function servers(written: Json | undefined, at: string, known: KnownTools, { warnings }: Findings): void {
+  for (const [i, name] of (Array.isArray(written) ? written : [written]).entries()) {
+    if (!isConstant(name) || known.has(name)) continue;
+    const place = Array.isArray(written) ? below(at, i) : at;
+    const message = `There is no MCP server "${name.slice(0, 80)}".`;
+    const hint = didYouMean(name, [...known.keys()]) ?? 'Store it with PUT /api/mcp-servers/NAME.';
+    warnings.push(problem(place, 'unknown_server', message, hint));
+  }
+}
+
+function isConstant(value: Json | undefined): value is string {
+  return typeof value === 'string' && !value.includes('{{');
+}
