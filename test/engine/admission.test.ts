@@ -1,0 +1,202 @@
+// Limits as the core knows them (admission.ts, gates.ts): which gates a run is under, and how it waits before it walks.
+import { describe, expect, it } from 'vitest';
+import type { GateWanted, SlotAnswer } from '../../src/definition/gate-contract.ts';
+import { payloadKey } from '../../src/definition/payload-key.ts';
+import type { Definition, WorkflowConfig } from '../../src/definition/types.ts';
+import { advance, genesis } from '../../src/engine/advance.ts';
+import { carry, restore } from '../../src/engine/carry.ts';
+import { definitionGates } from '../../src/engine/gates.ts';
+import type { Command, Event } from '../../src/engine/protocol.ts';
+import { genesisOf } from '../../src/engine/start.ts';
+import { statusOf, waitingFor } from '../../src/engine/view.ts';
+import { compile } from '../../src/steps/program.ts';
+import type { Json } from '../../src/template/types.ts';
+
+const T0 = 1_700_000_000_000;
+
+const definition = (config: WorkflowConfig = {}, steps?: Definition['steps']): Definition => ({
+  name: 'Limited',
+  slug: 'limited',
+  start: 'wait',
+  config,
+  steps: steps ?? { wait: { stepType: 'approval', config: { message: 'Go on?' } } },
+});
+const gate = (name: string, more: Partial<GateWanted> = {}): GateWanted => ({
+  gate: name,
+  scope: 'workflow',
+  limit: 1,
+  overflow: 'queue',
+  group: '',
+  ...more,
+});
+
+/** A run of that definition under those gates, carried over after every event. */
+function run(gates: readonly GateWanted[], of: Definition = definition()) {
+  const compiled = compile(of);
+  if (!('program' in compiled)) throw new Error(JSON.stringify(compiled.problems));
+  const { program } = compiled;
+  let state = genesis(program, genesisOf({ definition: of, gates }, 'run.default.limited.x', T0));
+  let now = T0;
+  return {
+    send: (event: { [key: string]: unknown }, afterMs = 0): Command[] => {
+      now += afterMs;
+      const commands = advance(program, state, { at: now, ...event } as unknown as Event);
+      if (state.ending === undefined) state = restore(JSON.parse(JSON.stringify(carry(program, state))) as Json);
+      return commands;
+    },
+    state: () => state,
+    asked: (commands: readonly Command[]) =>
+      commands.flatMap((command) => (command.type === 'slots' ? [command.gates.map(({ gate: name }) => name)] : [])),
+  };
+}
+
+const answers = (...given: SlotAnswer[]) => ({ type: 'slots', answers: given });
+const granted = (name: string): SlotAnswer => ({ gate: name, as: 'granted' });
+const since = new Date(T0).toISOString();
+const waits = (name: string): SlotAnswer => ({ gate: name, as: 'waiting', since });
+
+describe('a run before its gates', () => {
+  it('walks at once where it has none, or holds all leases', () => {
+    for (const gates of [[], [gate('a', { taken: true })]]) {
+      const { send, state } = run(gates);
+      send({ type: 'started' });
+      expect(statusOf(state())).toBe('waiting');
+    }
+  });
+
+  it('is pending until every gate has let it pass, and asks on from where it waited', () => {
+    const { send, state, asked } = run([gate('a'), gate('b'), gate('c')]);
+    expect(asked(send({ type: 'started' }))).toEqual([['a', 'b', 'c']]);
+    expect(statusOf(state())).toBe('pending');
+    expect(asked(send(answers(granted('a'), waits('b'))))).toEqual([]);
+    expect(waitingFor(state())).toEqual([{ path: '', stepSlug: '', kind: 'slot', since, name: 'workflow', gate: 'b' }]);
+    expect(asked(send({ type: 'granted', gate: 'c' }))).toEqual([]);
+    expect(asked(send({ type: 'granted', gate: 'b' }))).toEqual([['c']]);
+    send(answers(granted('c')));
+    expect(statusOf(state())).toBe('waiting');
+    expect(waitingFor(state())).toMatchObject([{ kind: 'approval' }]);
+  });
+
+  it('is let pass whichever comes first, the answer that it waits or the signal that it need not', () => {
+    const { send, state, asked } = run([gate('a'), gate('b')]);
+    send({ type: 'started' });
+    expect(asked(send({ type: 'granted', gate: 'a' }))).toEqual([]);
+    // What was asked had been answered before the signal: the next gate is asked now.
+    expect(asked(send(answers(waits('a'))))).toEqual([['b']]);
+    send(answers(granted('b')));
+    expect(statusOf(state())).toBe('waiting');
+  });
+
+  it('asks gates that refuse before those that let wait', () => {
+    const { send, asked } = run([gate('queue'), gate('held', { taken: true }), gate('strict', { overflow: 'reject' })]);
+    expect(asked(send({ type: 'started' }))).toEqual([['strict', 'queue']]);
+  });
+
+  it('fails where it is refused, and is cancelled where it is dropped', () => {
+    const refused = run([gate('a')]);
+    refused.send({ type: 'started' });
+    refused.send(answers({ gate: 'a', as: 'refused', code: 'limit_reached', message: 'Full.' }));
+    expect(refused.state().ending).toMatchObject({ status: 'failed', error: { code: 'limit_reached' } });
+    const dropped = run([gate('a')]);
+    dropped.send({ type: 'started' });
+    dropped.send(answers({ gate: 'a', as: 'dropped' }));
+    expect(dropped.state().ending).toMatchObject({ status: 'cancelled' });
+  });
+
+  it('keeps messages, and can be cancelled and aborted', () => {
+    const waiting = run([gate('a')]);
+    waiting.send({ type: 'started' });
+    waiting.send({ type: 'message', name: 'hello', payload: 1 });
+    expect(waiting.state().inbox).toHaveLength(1);
+    waiting.send({ type: 'cancel' });
+    expect(statusOf(waiting.state())).toBe('cancelled');
+    const aborted = run([gate('a')]);
+    aborted.send({ type: 'started' });
+    expect(aborted.send({ type: 'abort' })).toMatchObject([{ type: 'fail', error: { code: 'run_aborted' } }, {}]);
+    expect(statusOf(aborted.state())).toBe('aborted');
+  });
+
+  it('begins its timeout when it has its slots', () => {
+    const { send } = run([gate('a')], definition({ timeout: '1h' }));
+    send({ type: 'started' });
+    send(answers(waits('a')), 10);
+    const commands = send({ type: 'granted', gate: 'a' }, 7_200_000);
+    expect(commands).toContainEqual({ type: 'timer', id: '$deadline', at: T0 + 10 + 7_200_000 + 3_600_000 });
+  });
+});
+
+describe('a run that is aborted', () => {
+  it('undoes what it has done, and then is aborted', () => {
+    const http = { stepType: 'http', config: { url: 'https://a.example' } };
+    const { send, state } = run(
+      [],
+      definition(
+        {},
+        {
+          wait: { ...http, rollback: http, nextSteps: { success: 'ask' } },
+          ask: { stepType: 'approval', config: { message: '?' } },
+        },
+      ),
+    );
+    send({ type: 'started' });
+    send({ type: 'completed', id: 'wait', result: { data: 1 } });
+    expect(send({ type: 'abort', reason: 'enough' })).toMatchObject([{ type: 'run', id: 'wait/rollback' }, {}]);
+    expect(statusOf(state())).toBe('rolling_back');
+    // A rollback is not cancellable.
+    send({ type: 'cancel' });
+    send({ type: 'completed', id: 'wait/rollback', result: { data: 1 } });
+    expect(state().ending).toEqual({
+      status: 'aborted',
+      error: { code: 'run_aborted', message: 'enough', retryable: false },
+    });
+  });
+});
+
+describe('the gates of a definition', () => {
+  const gates = (config: WorkflowConfig, input: Json = {}, organizationId = 'default') =>
+    definitionGates({ organizationId, definition: definition(config), input });
+
+  it('count runs of one key together, within the organization', () => {
+    const concurrency = { limit: 2, key: '{{ input.customer }}' };
+    const [a, b, c, d] = [
+      gates({ concurrency }, { customer: 'a' }),
+      gates({ concurrency }, { customer: 'a', more: 1 }),
+      gates({ concurrency }, { customer: 'b' }),
+      gates({ concurrency }, { customer: 'a' }, 'other'),
+    ];
+    expect(a).toEqual(b);
+    expect(new Set([a, c, d].map(([one]) => one?.gate)).size).toBe(3);
+    expect(a).toMatchObject([{ scope: 'workflow', limit: 2, overflow: 'queue' }]);
+    expect(gates({})).toEqual([]);
+  });
+
+  it('count runs together whose key cannot be read', () => {
+    const concurrency = { limit: 1, key: 'c-{{ input.customer }}' };
+    expect(gates({ concurrency }, {})).toEqual(gates({ concurrency }, { other: 1 }));
+    expect(gates({ concurrency }, {})).toHaveLength(1);
+  });
+
+  it('let the newest run of a key go in mode restart, and none where a payload has no key', () => {
+    const config: WorkflowConfig = { mode: 'restart', debounce: { key: 'customer.id', seconds: 0 } };
+    expect(gates(config, { customer: { id: 7 } })).toMatchObject([
+      { limit: 1, overflow: 'cancel-oldest', evict: 'abort' },
+    ]);
+    expect(gates(config, { 'customer.id': 7 })).toEqual(gates(config, { customer: { id: 7 } }));
+    expect(gates(config, {})).toEqual([]);
+    expect(gates({ mode: 'restart' }, {})).toHaveLength(1);
+  });
+});
+
+describe('the key of a payload', () => {
+  it.each([
+    ['a.b', { a: { b: 1 } }, '1'],
+    ['a.b', { 'a.b': 'flat' }, 'flat'],
+    ['items.0.id', { items: [{ id: 'x' }] }, 'x'],
+    ['a', { a: { z: 1, b: 2 } }, '{"b":2,"z":1}'],
+    ['a', { a: null }, undefined],
+    ['constructor', {}, undefined],
+    ['{{ input.a }}-{{ input.b }}', { a: 1, b: 2 }, '1-2'],
+  ] as const)('%s', (key, payload, expected) => {
+    expect(payloadKey(key, payload as unknown as Json)).toBe(expected);
+  });
+});
