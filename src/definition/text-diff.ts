@@ -4,6 +4,8 @@
 const CONTEXT = 3;
 /** Beyond so many differing lines what differs is shown as replaced: the search takes time and room by their square. */
 const MOST_EDITS = 500;
+/** Lines that are shown; whoever changed more reads both texts. */
+const MOST_LINES = 10_000;
 
 type Line = { readonly mark: ' ' | '-' | '+'; readonly text: string };
 
@@ -15,7 +17,14 @@ export function textDiff(
 ): string {
   if (before === after) return '';
   const lines = merged(before.split('\n'), after.split('\n'));
-  return [`--- ${names.before}`, `+++ ${names.after}`, ...hunks(lines)].join('\n');
+  const shown = hunks(lines);
+  const more = shown.length - MOST_LINES;
+  return [
+    `--- ${names.before}`,
+    `+++ ${names.after}`,
+    ...shown.slice(0, MOST_LINES),
+    ...(more > 0 ? [`… and ${more} lines more`] : []),
+  ].join('\n');
 }
 
 /** Both texts as one, what they share once. */

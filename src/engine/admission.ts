@@ -32,7 +32,8 @@ export function seekSlots(core: Core): void {
 
 /** Gates that the run has yet to ask or waits at, the next one first. */
 export function wantedSlots(state: RunState): readonly GateWanted[] {
-  return state.admission === undefined ? [] : state.admission.gates.slice(state.admission.taken);
+  const { admission, ending } = state;
+  return admission === undefined || ending !== undefined ? [] : admission.gates.slice(admission.taken);
 }
 
 /** Every gate that may hold something for the run. */

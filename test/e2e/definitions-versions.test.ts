@@ -1,6 +1,7 @@
 // Versions of a definition (document 002): history, diff, rollback, proposals, single fields. And what needs no worker.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Json } from '../../src/template/types.ts';
+import { cli } from '../cli/terminal.ts';
 import { approvalDefinition, echoDefinition, type TestGateway, testGateway, unique } from './gateway-support.ts';
 
 let gateway: TestGateway;
@@ -192,6 +193,21 @@ describe('a proposal', () => {
     const { path, id } = await proposed();
     await post(`${path}/${id}/review`, { decision: 'reject' });
     expect((await post(`${path}/${id}/apply`)).body.code).toBe('proposal_closed');
+  });
+});
+
+describe('signalbox propose', () => {
+  it('proposes what a file says, and shows what it would change', async () => {
+    const slug = unique('proposed-by-file');
+    await put(slug, saying(slug, 'a', { constraints: { allowSelfModification: true } }));
+    const env = { SIGNALBOX_PORT: new URL(gateway.url).port };
+    const changed = JSON.stringify(saying(slug, 'b', { constraints: { allowSelfModification: true } }));
+    const { exit, out, err } = await cli(['propose', '-', '--notes', 'from a file'], { env, input: changed });
+    expect(exit, err).toBe(0);
+    expect(out).toContain('+        "output": "b"');
+    const { items } = (await get(`/api/workflows/${slug}/proposals`)).body;
+    expect(items).toMatchObject([{ status: 'pending', notes: 'from a file' }]);
+    expect(out).toContain(`Proposal ${items[0].id} of ${slug} is pending`);
   });
 });
 

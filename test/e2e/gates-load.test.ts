@@ -28,7 +28,11 @@ beforeAll(async () => {
     }, 50);
   });
   await new Promise<void>((resolve) => upstream.listen(0, '127.0.0.1', resolve));
-  gateway = await testGateway({ SIGNALBOX_HTTP_ALLOW: '127.0.0.0/8' });
+  gateway = await testGateway({
+    SIGNALBOX_HTTP_ALLOW: '127.0.0.0/8',
+    // The gates continue as new while they are asked.
+    SIGNALBOX_HISTORY_LIMIT: '200',
+  });
 });
 afterAll(async () => {
   await gateway.close();
