@@ -56,9 +56,13 @@ export class Book {
     return this.#leases.size === 0 && this.#queue.size === 0;
   }
 
-  /** Whether a run is on its way out, and its slot not free yet. */
-  get hasEnding(): boolean {
-    return [...this.#leases.values()].some((lease) => lease.ending);
+  /** Runs that are on their way out, and whose slots are not free yet. */
+  get ending(): string[] {
+    return [...this.#leases.values()].filter((lease) => lease.ending).map(({ run }) => run);
+  }
+
+  knows(run: string): boolean {
+    return this.#leases.has(run) || this.#queue.has(run);
   }
 
   /** What a request would be told now; changes nothing. */
@@ -89,7 +93,7 @@ export class Book {
     const verdict = this.weigh(request, now);
     // A run that is retried under its id goes on with the lease that it was about to give back.
     delete this.#leases.get(run)?.ending;
-    if (this.#leases.has(run) || this.#queue.has(run)) return verdict;
+    if (this.knows(run)) return verdict;
     const seq = this.#seq++;
     if (verdict.as === 'granted') {
       this.#lease(run, group, seq, now);
@@ -132,11 +136,10 @@ export class Book {
 
   /** Runs to look after, those that are ending first; `from` goes round all of them. */
   holders(most: number, from = 0): string[] {
-    const ending = [...this.#leases.values()].filter((lease) => lease.ending).map(({ run }) => run);
     const others = [...this.#leases.values()].filter((lease) => !lease.ending).map(({ run }) => run);
     others.push(...this.#queue.keys());
     const start = others.length === 0 ? 0 : from % others.length;
-    return [...ending, ...others.slice(start), ...others.slice(0, start)].slice(0, most);
+    return [...this.ending, ...others.slice(start), ...others.slice(0, start)].slice(0, most);
   }
 
   /** Runs that have ended, and of those that Temporal does not know the ones that had time enough to come to be. */

@@ -55,7 +55,7 @@ export async function gate(start: GateStart): Promise<void> {
   const taken = writes(start.carried?.answers ?? []);
   const own = workflowInfo().workflowId;
   /** Runs that have said that they are ending, and were not looked after since. */
-  const leaving = new Set<string>();
+  const leaving = new Set(book.ending);
   let sending = 0;
   let isPoked = false;
   let pokedAt = Date.now();
@@ -95,8 +95,9 @@ export async function gate(start: GateStart): Promise<void> {
   taken.on<TakeSlot, TakeAnswer>(
     'take',
     (request) => {
-      if (book.weigh(request, Date.now()).as !== 'full') return;
-      if (request.overflow === 'reject' || request.overflow === 'cancel-newest') {
+      if (book.knows(request.run)) return;
+      const isFullNow = book.weigh(request, Date.now()).as === 'full';
+      if (isFullNow && (request.overflow === 'reject' || request.overflow === 'cancel-newest')) {
         const { limit } = request;
         refuse(
           'limit_reached',
@@ -142,7 +143,7 @@ export async function gate(start: GateStart): Promise<void> {
       continue;
     }
     isPoked = false;
-    const isWanted = book.waiting > 0 || book.hasEnding;
+    const isWanted = book.waiting > 0 || book.ending.length > 0;
     const dueAt = book.isEmpty ? pokedAt + IDLE_MS : lookedAt + (isWanted ? pauseMs : SELDOM_MS);
     const waitMs = Math.max(1, dueAt - Date.now());
     if (await condition(() => isPoked || isFull(start.historyLimit), waitMs)) continue;

@@ -131,7 +131,7 @@ export interface GateActivities {
 }
 
 /** Leases and places of one gate together: they are carried in one payload of at most 2 MB. */
-export const MOST_HELD = 8_000;
+export const MOST_HELD = 5_000;
 export const MOST_ORDERED = 1_000;
 export const MOST_HOLDERS_SHOWN = 50;
 /** A lease of a run that does not exist is taken back after this: a start takes 10 seconds at most. */
