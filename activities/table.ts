@@ -1,9 +1,10 @@
 /** Every activity that the worker offers, by the name under which workflows call it. A new one is a file here and a line. */
 import { type HostActions, NO_ACTIONS } from '../src/actions/load.ts';
 import type { Config } from '../src/config.ts';
-import { bashEffect } from './bash.ts';
-import { agentTurnEffect } from './agent-turn.ts';
+import { hostActionTools } from './action-tools.ts';
 import type { ActionTool } from './agent-tools.ts';
+import { agentTurnEffect } from './agent-turn.ts';
+import { bashEffect } from './bash.ts';
 import { describeChildrenEffect } from './describe-children.ts';
 import { type Activity, effect } from './effect.ts';
 import { guardedFetch } from './guarded-fetch.ts';
@@ -41,7 +42,7 @@ export interface ActivityParts {
   readonly mcpServers?: McpServerStore;
   /** Sends runs messages. */
   readonly messenger?: RunMessenger;
-  /** The host's actions, which agents may be offered. */
+  /** The actions that every host offers, as agents are offered them. */
   readonly actionTools?: readonly ActionTool[];
   /** Makes the URLs of wait_callback steps. */
   readonly callbackUrl?: CallbackUrl;
@@ -71,7 +72,7 @@ export function createActivities(config: Settings, parts: ActivityParts = {}): R
         mcpServers: parts.mcpServers,
         mcp,
         runs: parts.runs,
-        actions: parts.actionTools ?? [],
+        actions: [...(parts.actionTools ?? []), ...hostActionTools(parts.actions ?? NO_ACTIONS)],
       }),
       parts,
     ),

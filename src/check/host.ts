@@ -23,6 +23,9 @@ export function checkHost({ steps }: Subject, host: Host, { problems }: Findings
     // A step whose output is set never runs.
     if (written.preset === undefined && kind?.type === 'action')
       action(written.config?.['type'], `${at}/config/type`, host, problems);
+    if (written.preset === undefined && kind?.type === 'agent')
+      for (const { type, place } of listed(written.config?.['actions']))
+        action(type, `${at}/config/actions${place}`, host, problems);
     const { rollback } = written;
     if (rollback !== undefined && kindOf(rollback.stepType)?.type === 'action')
       action(rollback.config?.['type'], `${at}/rollback/config/type`, host, problems);
@@ -31,6 +34,14 @@ export function checkHost({ steps }: Subject, host: Host, { problems }: Findings
       if (rollback?.stepType === 'bash') problems.push(bashDisabled(`${at}/rollback/stepType`));
     }
   }
+}
+
+/** One name or a list; what a template makes is known only then. */
+function listed(names: unknown): { readonly type: unknown; readonly place: string }[] {
+  const entries = Array.isArray(names)
+    ? names.map((type, i) => ({ type, place: `/${i}` }))
+    : [{ type: names, place: '' }];
+  return entries.filter(({ type }) => !String(type).includes('{{'));
 }
 
 function bashDisabled(at: string): Problem {
