@@ -2,6 +2,7 @@
 
 export { audit } from './audit.ts';
 export { bulkRetry } from './bulk-retry.ts';
+export { debounce } from './debounce.ts';
 export { definition } from './definition.ts';
 export { event } from './event.ts';
 export { fire } from './fire.ts';

@@ -6,8 +6,9 @@ import { eventTag, type Trigger } from '../definition/trigger-contract.ts';
 import { evaluate, parseExpression, truthy } from '../template/expression.ts';
 import { type Json, TemplateError } from '../template/types.ts';
 import type { Access } from './access.ts';
+import { startOrHold } from './debounce.ts';
 import { ClientError, hasCode } from './errors.ts';
-import { fireTrigger } from './firing.ts';
+import { prepareTrigger } from './firing.ts';
 import { sendMessage } from './run-actions.ts';
 import { listRows } from './run-list.ts';
 import { firingOf, refusalOf, tellFiring } from './trigger-records.ts';
@@ -78,15 +79,13 @@ async function fire(access: Access, org: string, trigger: Trigger, event: Publis
   const key = `${trigger.id} ${id}`;
   try {
     if (!passes(trigger, event)) return undefined;
-    const started = await fireTrigger(
-      access,
-      org,
-      trigger,
-      { body: data, query: {}, headers: {}, params: { name, id }, now: Date.parse(at) },
-      { trigger: { type: 'event', metadata: { name, id } }, key: { scope: 'event', key, fingerprint: key } },
-    );
+    const parts = { body: data, query: {}, headers: {}, params: { name, id }, now: Date.parse(at) };
+    const started = await startOrHold(access, org, await prepareTrigger(access, org, trigger, parts), {
+      trigger: { type: 'event', id: trigger.id, metadata: { name, id } },
+      key: { scope: 'event', key, fingerprint: key },
+    });
     await tellFiring(access, org, trigger.id, firingOf(started));
-    return started.executionId;
+    return 'debounced' in started ? undefined : started.executionId;
   } catch (error) {
     const refused = refusalOf(error);
     if (refused === undefined) throw error;

@@ -11,7 +11,7 @@ import {
 } from '../definition/event-contract.ts';
 import type { Access } from './access.ts';
 import { describe } from './actor-calls.ts';
-import { read, write } from './calls.ts';
+import { write } from './calls.ts';
 import { ClientError } from './errors.ts';
 import { readClosing } from './first-event.ts';
 import { eventId, sha256Hex } from './ids.ts';
@@ -68,7 +68,7 @@ export async function publishEvent(access: Access, org: string, event: Published
 /** What the first round has done; it takes a worker. */
 async function spreadOf(access: Access, workflowId: string): Promise<EventSpread | undefined> {
   try {
-    return await read(access, () =>
+    return await write(access, workflowId, () =>
       access.client.workflow.getHandle(workflowId).executeUpdate<EventSpread, []>(SPREAD_UPDATE),
     );
   } catch {

@@ -45,17 +45,14 @@ export async function prepareRun(access: Access, org: string, occasion: Occasion
 }
 
 /** What a run knows of its start, beside what it is. */
-export type Start = Pick<RunStart, 'trigger' | 'key' | 'initiator' | 'notify'>;
+export type Start = Pick<RunStart, 'trigger' | 'key' | 'initiator' | 'notify' | 'origin'>;
 
 /** @throws ClientError as startRun. */
 export function startPrepared(access: Access, org: string, prepared: Prepared, start: Start): Promise<StartedRun> {
   return startRun(access, org, { ...prepared, ...start });
 }
 
-/**
- * Starts the run of a trigger that is stored. One that its definition no longer has takes itself away.
- * @throws ClientError `trigger_disabled`, `not_an_agent`, and what prepareRun and startRun throw.
- */
+/** Starts the run of a trigger that is stored. @throws ClientError as prepareTrigger and startRun. */
 export async function fireTrigger(
   access: Access,
   org: string,
@@ -63,13 +60,22 @@ export async function fireTrigger(
   parts: TriggerParts,
   start: Omit<Start, 'trigger'> & { readonly trigger: Omit<RunTrigger, 'id'> },
 ): Promise<StartedRun> {
-  if (!trigger.enabled)
-    throw new ClientError('trigger_disabled', `The trigger ${trigger.id} is disabled. Enable it first.`);
-  const prepared = await prepareOf(access, org, trigger, parts);
+  const prepared = await prepareTrigger(access, org, trigger, parts);
   return startPrepared(access, org, prepared, { ...start, trigger: { ...start.trigger, id: trigger.id } });
 }
 
-async function prepareOf(access: Access, org: string, trigger: Trigger, parts: TriggerParts): Promise<Prepared> {
+/**
+ * The run of a trigger that is stored. One that its definition no longer has takes itself away.
+ * @throws ClientError `trigger_disabled`, `not_an_agent`, and what prepareRun throws.
+ */
+export async function prepareTrigger(
+  access: Access,
+  org: string,
+  trigger: Trigger,
+  parts: TriggerParts,
+): Promise<Prepared> {
+  if (!trigger.enabled)
+    throw new ClientError('trigger_disabled', `The trigger ${trigger.id} is disabled. Enable it first.`);
   const { config = {}, variableMapping, targetState } = trigger;
   const occasion = {
     workflow: trigger.workflow,

@@ -24,6 +24,8 @@ export const requestActorId = (org: string, scope: string, key: string): string 
   `request.${idPart(org)}.${shortHash(scope, key)}`;
 /** Of a bulk operation; an empty `name` gives what such ids begin with. */
 export const bulkId = (org: string, action: string, name = ulid()): string => `bulk.${idPart(org)}.${action}.${name}`;
+export const debounceId = (org: string, trigger: string, key: string): string =>
+  `debounce.${idPart(org)}.${idPart(trigger)}.${shortHash(key)}`;
 export const organizationId = (org: string): string => `org.${idPart(org)}`;
 export const mcpToolsId = (org: string, server: string): string => `mcp-tools.${idPart(org)}.${idPart(server)}`;
 export const inboxId = (org: string): string => `inbox.${idPart(org)}`;

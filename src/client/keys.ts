@@ -17,6 +17,8 @@ export interface Keys {
   /** HMAC-SHA256 of what requests with a key ask, and AES-256-GCM of what they were answered. */
   readonly requests: Uint8Array;
   readonly answers: Uint8Array;
+  /** HMAC-SHA256 of organizations' public keys. */
+  readonly publicKeys: Uint8Array;
 }
 
 export function deriveKeys(masterKey: Uint8Array): Keys {
@@ -30,6 +32,7 @@ export function deriveKeys(masterKey: Uint8Array): Keys {
     payloads: derive('payloads'),
     requests: derive('requests'),
     answers: derive('answers'),
+    publicKeys: derive('public keys'),
   };
 }
 

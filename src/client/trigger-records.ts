@@ -45,11 +45,11 @@ export async function tellFiring(access: Access, org: string, triggerId: string,
   }
 }
 
-export const firingOf = (started: StartedRun): Firing => ({
-  at: new Date().toISOString(),
-  outcome: started.created ? 'started' : 'repeated',
-  executionId: started.executionId,
-});
+export function firingOf(started: StartedRun | { readonly debounced: true }): Firing {
+  const at = new Date().toISOString();
+  if ('debounced' in started) return { at, outcome: 'debounced' };
+  return { at, outcome: started.created ? 'started' : 'repeated', executionId: started.executionId };
+}
 
 /** Undefined for what is no refusal, but a failure that may pass. */
 export function refusalOf(error: unknown): (Firing & { code: string; message: string }) | undefined {

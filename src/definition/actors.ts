@@ -216,6 +216,7 @@ export const ORGANIZATION_COLLECTIONS = [
   'keys',
   'organizations',
   'limits',
+  'public-key',
 ] as const;
 export type OrganizationCollection = (typeof ORGANIZATION_COLLECTIONS)[number];
 

@@ -29,6 +29,7 @@ import { modelRoutes } from './models.ts';
 import { openApiRoutes } from './openapi.ts';
 import { asProblem, HttpProblem, sendProblem } from './problem.ts';
 import { proposalRoutes } from './proposals.ts';
+import { publicTriggerRoutes } from './public-trigger.ts';
 import { logRequests } from './request-log.ts';
 import { auditInto } from './resource.ts';
 import { runs004Routes } from './runs-004.ts';
@@ -86,6 +87,7 @@ export function buildApp(
   manualRunRoutes(app, gateway);
   triggerRoutes(app, gateway);
   eventRoutes(app, gateway);
+  publicTriggerRoutes(app, gateway);
   expressionRoutes(app);
   secretRoutes(app, gateway);
   inboxRoutes(app, gateway);

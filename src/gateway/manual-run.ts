@@ -44,7 +44,9 @@ export function manualRunRoutes(router: Router, gateway: Gateway): void {
       const { organizationId, id } = body.presets === undefined ? principalOf(req) : demandRole(req, 'editor');
       const requestId = body.clientRequestId ?? requestKey(req);
       const key =
-        requestId === undefined ? undefined : { scope: SCOPE, key: requestId, fingerprint: fingerprintOf(body) };
+        requestId === undefined
+          ? undefined
+          : { scope: id === undefined ? SCOPE : `${SCOPE} ${id}`, key: requestId, fingerprint: fingerprintOf(body) };
       // First: what was started before is answered the same whatever became of the workflow meanwhile.
       const known = key === undefined ? undefined : await findKeyedRun(access, organizationId, body.workflowId, key);
       if (known !== undefined) return answerStarted(res, known);

@@ -1,4 +1,5 @@
 /** Every operation of the gateway. A route that is not here fails a test. */
+import { z } from 'zod';
 import { nameText } from './door.ts';
 import { accessOperations } from './openapi-access.ts';
 import * as answers from './openapi-answers.ts';
@@ -15,6 +16,11 @@ import type { Method } from './resource.ts';
 
 const METHODS: readonly Method[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
 const page = answers.page;
+
+const startedOrDebounced = z.union([
+  answers.started,
+  z.object({ debounced: z.literal(true), until: z.iso.datetime().describe('When it starts if nothing more comes.') }),
+]);
 
 /** A webhook answers to the method of its trigger alone. */
 const webhooks: readonly Operation[] = METHODS.map((method) => ({
@@ -36,7 +42,7 @@ const webhooks: readonly Operation[] = METHODS.map((method) => ({
         },
       }),
   answers: {
-    202: { text: 'Started; with `respond: result`, and not ended in time.', schema: answers.started },
+    202: { text: 'Started, or put off; with `respond: result`, and not ended in time.', schema: startedOrDebounced },
     200: { text: 'The same delivery again; or with `respond: result`, the result.', schema: answers.webhookAnswer },
   },
   problems: [
@@ -59,6 +65,7 @@ const webhooks: readonly Operation[] = METHODS.map((method) => ({
     'limit_reached',
     'queue_full',
     'workflow_disabled',
+    'request_in_flight',
     'workflow_not_found',
     'version_not_found',
     'version_missing',
@@ -175,6 +182,7 @@ export const operations: readonly Operation[] = [
   ...inboxOperations,
   ...expressionOperations,
   ...triggerOperations,
+  ...publicTriggerOperations,
   ...webhooks,
   ...callbacks,
   ...own,

@@ -1,7 +1,10 @@
 /** `/webhooks/:org/:path`, and `/webhooks/:path` for `default`: deliveries that start runs (design.md §5). */
 import type { Request, Response, Router } from 'express';
-import { prepareRun, startPrepared } from '../client/firing.ts';
+import type { Access } from '../client/access.ts';
+import { type Debounced, isDebounced, startOrHold } from '../client/debounce.ts';
+import { prepareRun } from '../client/firing.ts';
 import { sha256Hex } from '../client/ids.ts';
+import { claimRequest } from '../client/requests.ts';
 import { readResult } from '../client/run-read.ts';
 import { findRecentRun, type StartedRun } from '../client/run-start.ts';
 import { readSecret } from '../client/secrets.ts';
@@ -24,6 +27,8 @@ import { type Place, placeOf } from './webhook-place.ts';
 
 /** How long a body's hash stands for its delivery, where the sender gives deliveries no id. */
 const BODY_KEY_MS = 5 * 60 * 1000;
+/** How long a delivery that is put off waits for the same one that just comes. */
+const HELD_WAIT_MS = 5_000;
 /** How long `respond: result` waits. */
 const RESULT_MS = 30_000;
 /** Headers that carry credentials whatever the scheme. */
@@ -72,7 +77,7 @@ async function deliver(
     now: delivery.now,
   };
   const triggerId = owner.api ?? triggerIdOf(owner.workflow, owner.trigger);
-  let started: StartedRun;
+  let started: StartedRun | Debounced;
   try {
     started = await startOnce(gateway, scheme, delivery, parts, { org, path, owner, config }, triggerId);
   } catch (error) {
@@ -81,7 +86,8 @@ async function deliver(
     throw error;
   }
   recordFiring(access, org, triggerId, firingOf(started));
-  if (config.respond === 'result') await answerResult(gateway, org, res, started);
+  if ('debounced' in started) res.status(202).json({ debounced: true, until: started.until });
+  else if (config.respond === 'result') await answerResult(gateway, org, res, started);
   else answerStarted(res, started, 202);
 }
 
@@ -92,7 +98,7 @@ async function startOnce(
   parts: TriggerParts,
   { org, path, owner, config }: Place,
   triggerId: string,
-): Promise<StartedRun> {
+): Promise<StartedRun | Debounced> {
   const { access } = gateway;
   const { mapping, targetState } = config;
   const prepared = await prepareRun(access, org, {
@@ -103,7 +109,7 @@ async function startOnce(
   });
   const identity = identityOf(scheme, delivery, parts);
   const start = (key: string) =>
-    startPrepared(access, org, prepared, {
+    startOrHold(access, org, prepared, {
       trigger: {
         type: 'webhook',
         id: triggerId,
@@ -111,9 +117,30 @@ async function startOnce(
       },
       key: { scope: `webhook ${path}`, key, fingerprint: key },
     });
-  return identity.id === undefined
-    ? startOncePerBody(gateway, org, owner.workflow, path, identity.hash, delivery.now, start)
-    : start(`id ${identity.id}`);
+  if (identity.id === undefined)
+    return startOncePerBody(gateway, org, owner.workflow, path, identity.hash, delivery.now, start);
+  const key = `id ${identity.id}`;
+  return isDebounced(prepared.definition) ? holdOnce(access, org, path, key, start) : start(key);
+}
+
+/** A delivery that is put off makes no run whose id would tell that it came before. */
+async function holdOnce(
+  access: Access,
+  org: string,
+  path: string,
+  key: string,
+  start: (key: string) => Promise<StartedRun | Debounced>,
+): Promise<StartedRun | Debounced> {
+  const claimed = await claimRequest(access, org, { scope: `webhook ${path}`, key, content: key }, HELD_WAIT_MS);
+  if ('status' in claimed) return JSON.parse(claimed.body) as StartedRun | Debounced;
+  try {
+    const fired = await start(key);
+    await claimed.answer({ status: 202, headers: {}, body: JSON.stringify({ ...fired, created: false }) });
+    return fired;
+  } catch (error) {
+    await claimed.release();
+    throw error;
+  }
 }
 
 /** Two secrets while rotating; one that is gone does not hinder the other. */
@@ -187,8 +214,8 @@ async function startOncePerBody(
   path: string,
   hash: string,
   now: number,
-  start: (key: string) => Promise<StartedRun>,
-): Promise<StartedRun> {
+  start: (key: string) => Promise<StartedRun | Debounced>,
+): Promise<StartedRun | Debounced> {
   const span = Math.floor(now / BODY_KEY_MS);
   const keyOf = (n: number) => `body ${n} ${hash}`;
   const before = await findRecentRun(

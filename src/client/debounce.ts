@@ -1,0 +1,103 @@
+/** Debounce (document 004; language.md §1): payloads of one key within a time start one run, with the last of them. */
+import {
+  DEBOUNCE_WORKFLOW,
+  type DebounceActivities,
+  type DebounceStart,
+  type FireDebounced,
+  type HeldPayload,
+  HOLD_SIGNAL,
+} from '../definition/debounce-contract.ts';
+import { payloadKey } from '../definition/payload-key.ts';
+import type { RunOrigin } from '../definition/run.ts';
+import type { Definition } from '../definition/types.ts';
+import { type Json, TemplateError } from '../template/types.ts';
+import { acceptedInput } from './accepted-input.ts';
+import type { Access } from './access.ts';
+import { writeAlong } from './calls.ts';
+import { type Prepared, type Start, startPrepared } from './firing.ts';
+import { debounceId } from './ids.ts';
+import { resolveWorkflow } from './resolve-workflow.ts';
+import type { StartedRun } from './run-start.ts';
+import { firingOf, refusalOf, tellFiring } from './trigger-records.ts';
+
+/** A payload that was put off: more may come. */
+export interface Debounced {
+  readonly debounced: true;
+  /** ISO 8601: when the run begins if nothing more comes. */
+  readonly until: string;
+}
+
+/** Starts the run, or puts it off where the definition debounces and the payload has the key. @throws ClientError as startRun. */
+export async function startOrHold(
+  access: Access,
+  org: string,
+  prepared: Prepared,
+  start: Start,
+): Promise<StartedRun | Debounced> {
+  const { definition, input, state } = prepared;
+  const key = debounceKey(definition, input);
+  const origin: RunOrigin = { ...start.origin, ...(key ? { debounceKey: key } : {}) };
+  const { seconds = 0 } = definition.config?.debounce ?? {};
+  if (key === undefined || seconds === 0) return startPrepared(access, org, prepared, { ...start, origin });
+  const due = Date.now() + seconds * 1000;
+  const { trigger } = start;
+  const held: HeldPayload = { workflow: definition.slug, input, state, trigger, origin, due };
+  const begun: DebounceStart = { organizationId: org, historyLimit: access.historyLimit };
+  await writeAlong(access, () =>
+    access.client.workflow.signalWithStart<(start: DebounceStart) => Promise<void>, [HeldPayload]>(DEBOUNCE_WORKFLOW, {
+      workflowId: debounceId(org, trigger.id ?? definition.slug, key),
+      taskQueue: access.taskQueue,
+      args: [begun],
+      signal: HOLD_SIGNAL,
+      signalArgs: [held],
+      workflowIdReusePolicy: 'ALLOW_DUPLICATE',
+      staticSummary: `Debounces ${definition.name}`.slice(0, 190),
+    }),
+  );
+  return { debounced: true, until: new Date(due).toISOString() };
+}
+
+/** Whether payloads may be put off: those that have the key are. */
+export const isDebounced = (definition: Definition): boolean => (definition.config?.debounce?.seconds ?? 0) > 0;
+
+/** Empty where the definition names no key: then all payloads are of one. Undefined where nothing is debounced. */
+function debounceKey(definition: Definition, input: Json): string | undefined {
+  const { debounce } = definition.config ?? {};
+  if (debounce === undefined) return undefined;
+  if (debounce.key === undefined) return '';
+  try {
+    return payloadKey(debounce.key, input);
+  } catch (error) {
+    if (error instanceof TemplateError) return undefined;
+    throw error;
+  }
+}
+
+export const debounceActivitiesOver = (access: Access): DebounceActivities => ({
+  fireDebounced: (request) => fireDebounced(access, request),
+});
+
+/** By the definition as it is now. */
+async function fireDebounced(
+  access: Access,
+  { organizationId: org, held, key }: FireDebounced,
+): Promise<{ executionId: string | null }> {
+  const { workflow, state, trigger, origin } = held;
+  const triggerId = trigger.id;
+  try {
+    const { definition, hash } = await resolveWorkflow(access, org, { workflow });
+    const prepared = { definition, hash, input: acceptedInput(definition, held.input), state };
+    const started = await startPrepared(access, org, prepared, {
+      trigger,
+      origin,
+      key: { scope: 'debounce', key, fingerprint: key },
+    });
+    if (triggerId !== undefined) await tellFiring(access, org, triggerId, firingOf(started));
+    return { executionId: started.executionId };
+  } catch (error) {
+    const refused = refusalOf(error);
+    if (refused === undefined) throw error;
+    if (triggerId !== undefined) await tellFiring(access, org, triggerId, refused);
+    return { executionId: null };
+  }
+}

@@ -1,0 +1,44 @@
+/**
+ * An organization's public key (document 004): it names the organization in addresses that strangers call, and proves that it
+ * was given out. It starts workflows, and does nothing else. A new one makes the one before worthless.
+ */
+import { ulid } from 'ulid';
+import { type Access, keysFor } from './access.ts';
+import { hmacHex, sameText } from './keys.ts';
+import { putEntry, readEntry } from './organization-entries.ts';
+
+const COLLECTION = 'public-key';
+const NAME = 'current';
+const PROOF_DIGITS = 32;
+
+interface Generation {
+  readonly generation: string;
+}
+
+export async function readPublicKey(access: Access, org: string): Promise<string> {
+  return keyOf(access.keys.publicKeys, org, await generationOf(access, org));
+}
+
+/** Gives out a new key; the one before no longer counts. */
+export async function renewPublicKey(access: Access, org: string): Promise<string> {
+  const generation = ulid();
+  await putEntry(access, org, COLLECTION, NAME, { generation } satisfies Generation);
+  return keyOf(access.keys.publicKeys, org, generation);
+}
+
+/** The organization that a key was given out for; undefined for what is no key, or no longer. */
+export async function organizationOfPublicKey(access: Access, given: string): Promise<string | undefined> {
+  const [form, name] = given.split('.');
+  if (form !== 'pub' || name === undefined) return undefined;
+  const org = Buffer.from(name, 'base64url').toString('utf8');
+  const generation = await generationOf(access, org);
+  return keysFor(access, 'publicKeys').some((key) => sameText(keyOf(key, org, generation), given)) ? org : undefined;
+}
+
+const generationOf = async (access: Access, org: string): Promise<string> =>
+  (await readEntry<Generation>(access, org, COLLECTION, NAME))?.generation ?? '';
+
+function keyOf(key: Uint8Array, org: string, generation: string): string {
+  const proof = hmacHex(key, JSON.stringify([org, generation])).slice(0, PROOF_DIGITS);
+  return `pub.${Buffer.from(org).toString('base64url')}.${proof}`;
+}

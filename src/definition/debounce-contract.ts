@@ -1,0 +1,39 @@
+/**
+ * The workflow `debounce.{org}.{trigger}.{hash of the key}` (design.md §4): the contract between src/client and
+ * workflows/debounce.ts. It holds the last payload of a key until so long nothing more has come. JSON only.
+ */
+import type { Json } from '../template/types.ts';
+import type { RunOrigin, RunTrigger } from './run.ts';
+
+export const DEBOUNCE_WORKFLOW = 'debounce';
+/** Signal: a HeldPayload, which takes the place of the one before. */
+export const HOLD_SIGNAL = 'hold';
+
+export interface HeldPayload {
+  readonly workflow: string;
+  readonly input: Json;
+  readonly state: { readonly [key: string]: string | number | boolean };
+  readonly trigger: RunTrigger;
+  readonly origin: RunOrigin;
+  /** Epoch milliseconds. */
+  readonly due: number;
+}
+
+export interface DebounceStart {
+  readonly organizationId: string;
+  /** Events after which it continues as new. */
+  readonly historyLimit: number;
+  readonly carried?: { readonly held: HeldPayload; readonly name: string; readonly rounds: number };
+}
+
+/** The activity `fireDebounced`: starts the run. What can never start is told to the trigger, and is done with. */
+export interface FireDebounced {
+  readonly organizationId: string;
+  readonly held: HeldPayload;
+  /** One run for each. */
+  readonly key: string;
+}
+
+export interface DebounceActivities {
+  fireDebounced(request: FireDebounced): Promise<{ readonly executionId: string | null }>;
+}

@@ -1,0 +1,131 @@
+/** Document 004's ways to start a stored workflow: the public trigger, the private one, and the run of an organization. */
+import type { Request, Response, Router } from 'express';
+import { z } from 'zod';
+import { acceptedState } from '../client/accepted-input.ts';
+import { type Debounced, startOrHold } from '../client/debounce.ts';
+import { prepareRun, type Start, startPrepared } from '../client/firing.ts';
+import { organizationOfPublicKey, readPublicKey, renewPublicKey } from '../client/public-key.ts';
+import type { StartedRun } from '../client/run-start.ts';
+import type { RunOrigin } from '../definition/run.ts';
+import type { Json } from '../template/types.ts';
+import { bodyAs, jsonBody } from './body.ts';
+import type { Gateway } from './context.ts';
+import { anyJson, nameText, pathSlug, pathText, queryAs } from './door.ts';
+import { fingerprintOf } from './inline-run.ts';
+import { demandOrganization, principalOf } from './principal.ts';
+import { HttpProblem } from './problem.ts';
+import { requestKey } from './request-key.ts';
+import { resource } from './resource.ts';
+
+const noQuery = z.strictObject({});
+
+/** What document 004 tells of a run; its names are taken as they are. */
+export const orgRunBody = z.strictObject({
+  payload: anyJson.optional().describe("The run's input. Default: {}."),
+  state: z.record(nameText(200), anyJson).optional().describe('What the declared state begins with.'),
+  conversation_id: nameText(200).optional(),
+  channel: nameText(200).optional(),
+  ai_employee_id: nameText(200).optional(),
+  conversation_title: nameText(200).optional(),
+});
+
+export function publicTriggerRoutes(router: Router, gateway: Gateway): void {
+  const { access } = gateway;
+
+  resource(router, '/api/public/trigger/:publicApiKey/:workflowId', {
+    POST: async (req, res) => {
+      queryAs(req, noQuery);
+      const org = await organizationOfPublicKey(access, pathText(req, 'publicApiKey'));
+      if (org === undefined)
+        throw new HttpProblem(
+          'public_key_invalid',
+          'The key in the address is none, or no longer one. Ask for the present one.',
+        );
+      const workflow = pathSlug(req, 'workflowId');
+      const body = jsonBody(req) ?? {};
+      const prepared = await prepareRun(access, org, { workflow, parts: partsOf(body) });
+      const triggerUrl = `${gateway.publicUrl()}/api/public/trigger/…/${workflow}`;
+      const start = startOf(req, `public ${workflow}`, body, { triggerUrl });
+      answer(res, workflow, await startOrHold(access, org, prepared, start));
+    },
+  });
+
+  resource(router, '/api/private/trigger/:workflowId', {
+    POST: async (req, res) => {
+      queryAs(req, noQuery);
+      const { organizationId, id } = principalOf(req);
+      const workflow = pathSlug(req, 'workflowId');
+      const body = jsonBody(req) ?? {};
+      const prepared = await prepareRun(access, organizationId, { workflow, parts: partsOf(body) });
+      const triggerUrl = `${gateway.publicUrl()}/api/private/trigger/${workflow}`;
+      const start = startOf(req, `private ${workflow}`, body, { triggerUrl }, id);
+      answer(res, workflow, await startPrepared(access, organizationId, prepared, start));
+    },
+  });
+
+  resource(router, '/api/organizations/:org/workflows/:slug/runs', {
+    POST: async (req, res) => {
+      queryAs(req, noQuery);
+      const { organizationId, id } = demandOrganization(req, pathText(req, 'org'));
+      const workflow = pathSlug(req);
+      const body = bodyAs(req, orgRunBody);
+      const prepared = await prepareRun(access, organizationId, { workflow, parts: partsOf(body.payload ?? {}) });
+      const state = acceptedState(prepared.definition, body.state ?? {});
+      const start = startOf(req, `manual ${workflow}`, body as Json, originOf(body), id);
+      answer(res, workflow, await startPrepared(access, organizationId, { ...prepared, state }, start));
+    },
+  });
+
+  resource(router, '/api/public-key', {
+    GET: async (req, res) => {
+      queryAs(req, noQuery);
+      res.json(shownKey(gateway, await readPublicKey(access, principalOf(req).organizationId)));
+    },
+    POST: async (req, res) => {
+      queryAs(req, noQuery);
+      res.status(201).json(shownKey(gateway, await renewPublicKey(access, principalOf(req).organizationId)));
+    },
+  });
+}
+
+const shownKey = (gateway: Gateway, publicApiKey: string): object => ({
+  publicApiKey,
+  url: `${gateway.publicUrl()}/api/public/trigger/${publicApiKey}/{workflowId}`,
+});
+
+const partsOf = (body: Json) => ({ body, query: {}, headers: {}, params: {}, now: Date.now() });
+
+function startOf(req: Request, scope: string, content: Json, origin: RunOrigin, initiator?: string): Start {
+  const key = requestKey(req);
+  const caller = initiator === undefined ? scope : `${scope} ${initiator}`;
+  return {
+    trigger: { type: 'manual', metadata: { via: scope.split(' ')[0] ?? scope } },
+    origin,
+    ...(initiator === undefined ? {} : { initiator }),
+    ...(key === undefined ? {} : { key: { scope: caller, key, fingerprint: fingerprintOf({ content }) } }),
+  };
+}
+
+function originOf(body: z.infer<typeof orgRunBody>): RunOrigin {
+  const { conversation_id, channel, ai_employee_id, conversation_title } = body;
+  return {
+    ...(conversation_id === undefined ? {} : { conversationId: conversation_id }),
+    ...(channel === undefined ? {} : { channel }),
+    ...(ai_employee_id === undefined ? {} : { employeeId: ai_employee_id }),
+    ...(conversation_title === undefined ? {} : { conversationTitle: conversation_title }),
+  };
+}
+
+/** In document 004's envelope. */
+function answer(res: Response, workflow: string, started: StartedRun | Debounced): void {
+  if ('debounced' in started) {
+    res.status(202).json({ success: true, data: started });
+    return;
+  }
+  const { executionId, status, created } = started;
+  res.setHeader('location', `/api/executions/${encodeURIComponent(executionId)}`);
+  res.status(created ? 201 : 200).json({
+    success: true,
+    data: { run_id: executionId, workflow_id: workflow, executionId, status },
+  });
+}

@@ -1,0 +1,151 @@
+// Document 004: public and private triggers, the run of an organization, debounce, restart.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Json } from '../../src/template/types.ts';
+import { forkWorker } from '../support/temporal.ts';
+import { type Answer, echoDefinition, type TestGateway, testGateway, unique } from './gateway-support.ts';
+
+let gateway: TestGateway;
+let publicKey: string;
+beforeAll(async () => {
+  gateway = await testGateway();
+  publicKey = (await gateway.request('GET', '/api/public-key')).body.publicApiKey;
+});
+afterAll(() => gateway.close());
+
+type Members = { [key: string]: Json };
+
+async function put(more: Members): Promise<string> {
+  const slug = unique('public');
+  const answer = await gateway.request('PUT', `/api/workflows/${slug}`, { json: echoDefinition(slug, more) });
+  expect(answer.status, JSON.stringify(answer.body)).toBe(201);
+  return slug;
+}
+
+const send = (slug: string, json: Json, headers: Record<string, string> = {}): Promise<Answer> =>
+  gateway.request('POST', `/api/public/trigger/${publicKey}/${slug}`, { json, headers });
+const privately = (slug: string, json: Json): Promise<Answer> =>
+  gateway.request('POST', `/api/private/trigger/${slug}`, { json });
+const output = async (id: string): Promise<unknown> =>
+  (await gateway.request('GET', `/api/executions/${id}/result?wait=20`)).body.output;
+const runsOf = async (slug: string, enough: (runs: Members[]) => boolean): Promise<Members[]> =>
+  (await gateway.until(`/api/workflows/${slug}/executions`, ({ body }) => enough(body.items), 20)).body.items;
+const statusesOf = (runs: readonly Members[]) => runs.map((run) => String(run['status'])).sort();
+
+describe('the public trigger', () => {
+  it('starts a run with the body as payload', async () => {
+    const slug = await put({ input: { amount: 'number', 'customer.id': 'string' } });
+    const started = await send(slug, { amount: 3, 'customer.id': 'c1' });
+    expect(started).toMatchObject({ status: 201, body: { success: true, data: { workflow_id: slug } } });
+    expect(await output(started.body.data.run_id)).toEqual({ amount: 3, 'customer.id': 'c1' });
+  });
+
+  it('says of each field what is wrong with it', async () => {
+    const slug = await put({ input: { amount: 'number', day: 'date', at: 'datetime' } });
+    const refused = await send(slug, { amount: '3', day: '1.2.2026', at: '2026-01-02T03:04:05Z' });
+    expect(refused).toMatchObject({ status: 422, body: { code: 'invalid_input' } });
+    expect(refused.body.problems.map(({ pointer }: { pointer: string }) => pointer).sort()).toEqual([
+      '/amount',
+      '/day',
+    ]);
+  });
+
+  it('takes only the present key', async () => {
+    const slug = await put({});
+    const forged = `${publicKey.slice(0, -1)}${publicKey.endsWith('0') ? '1' : '0'}`;
+    for (const key of [forged, 'pub.x.y', 'nonsense', publicKey.replace('pub.', 'pub.eA')])
+      expect((await gateway.request('POST', `/api/public/trigger/${key}/${slug}`, { json: {} })).status).toBe(401);
+    expect((await send('no-such-workflow', {})).status).toBe(404);
+    const before = publicKey;
+    publicKey = (await gateway.request('POST', '/api/public-key', { json: {} })).body.publicApiKey;
+    expect((await gateway.request('POST', `/api/public/trigger/${before}/${slug}`, { json: {} })).status).toBe(401);
+    expect((await send(slug, {})).status).toBe(201);
+  });
+
+  it('starts one run for each Idempotency-Key', async () => {
+    const slug = await put({});
+    const headers = { 'idempotency-key': 'one' };
+    const answers = await Promise.all(Array.from({ length: 20 }, () => send(slug, { a: 1 }, headers)));
+    expect(new Set(answers.map(({ body }) => body.data.run_id)).size).toBe(1);
+    expect((await send(slug, { a: 2 }, headers)).status).toBe(422);
+  });
+});
+
+describe('the private trigger and the run of an organization', () => {
+  it('start at once, the latter with a state', async () => {
+    const slug = await put({
+      state: { attempts: 'number' },
+      config: { debounce: { key: 'id', seconds: 60 } },
+      steps: { done: { stepType: 'finish', config: { output: '{{ state.attempts ?: input }}' } } },
+    });
+    const started = await privately(slug, { id: 1 });
+    expect(started.status).toBe(201);
+    expect(await output(started.body.data.run_id)).toEqual({ id: 1 });
+    const path = `/api/organizations/default/workflows/${slug}/runs/`;
+    const run = await gateway.request('POST', path, { json: { payload: { id: 2 }, state: { attempts: 5 } } });
+    expect(run.status).toBe(201);
+    expect(await output(run.body.data.run_id)).toBe(5);
+    const wrong = await gateway.request('POST', path, { json: { state: { attempts: 'many', other: 1 } } });
+    expect(wrong.body.problems.map(({ pointer }: { pointer: string }) => pointer).sort()).toEqual([
+      '/state/attempts',
+      '/state/other',
+    ]);
+    const elsewhere = await gateway.request('POST', path.replace('default', 'other'), { json: {} });
+    expect(elsewhere.status).toBe(404);
+  });
+});
+
+describe('debounce', () => {
+  it('starts one run for each key, with the last payload, found by dot path or flat key', async () => {
+    const slug = await put({ config: { debounce: { key: 'customer.id', seconds: 2 } } });
+    for (const n of [1, 2, 3]) {
+      const held = await send(slug, { customer: { id: 'a' }, n });
+      expect(held).toMatchObject({ status: 202, body: { success: true, data: { debounced: true } } });
+    }
+    expect((await send(slug, { 'customer.id': 'b', n: 4 })).status).toBe(202);
+    expect((await send(slug, { n: 5 })).status).toBe(201);
+    const runs = await runsOf(
+      slug,
+      (items) => items.length === 3 && statusesOf(items).every((one) => one === 'completed'),
+    );
+    const outputs = await Promise.all(runs.map((run) => output(String(run['id']))));
+    expect(outputs).toEqual(
+      expect.arrayContaining([{ customer: { id: 'a' }, n: 3 }, { 'customer.id': 'b', n: 4 }, { n: 5 }]),
+    );
+  });
+
+  it('also for webhooks, whose deliveries count once, by a template', async () => {
+    const path = unique('path');
+    const slug = await put({
+      config: { debounce: { key: '{{ input.kind }}-{{ input.id }}', seconds: 1 } },
+      triggers: [{ name: 'in', type: 'webhook', config: { path, scheme: 'none' } }],
+    });
+    const deliver = (json: Json, id: string) =>
+      gateway.request('POST', `/webhooks/${path}`, { json, headers: { 'idempotency-key': id } });
+    const first = await deliver({ kind: 'x', id: 1, n: 1 }, 'one');
+    expect(first).toMatchObject({ status: 202, body: { debounced: true } });
+    await deliver({ kind: 'x', id: 1, n: 2 }, 'two');
+    const [run] = await runsOf(slug, (items) => items[0]?.['status'] === 'completed');
+    expect(await output(String(run!['id']))).toEqual({ kind: 'x', id: 1, n: 2 });
+    expect((await deliver({ kind: 'x', id: 1, n: 1 }, 'one')).body).toMatchObject({ debounced: true });
+    await new Promise((resolve) => setTimeout(resolve, 2_000));
+    expect(await runsOf(slug, () => true)).toHaveLength(1);
+    const told = await gateway.until(`/api/triggers/${slug}.in`, ({ body }) => body.counts.debounced >= 2);
+    expect(told.body.counts.started).toBe(1);
+  });
+
+  it('fires once after a crash of the worker', async () => {
+    const slug = await put({ config: { debounce: { seconds: 2 } } });
+    await gateway.stopWorker();
+    const first = await forkWorker(gateway.server);
+    expect((await send(slug, { n: 1 })).status).toBe(202);
+    expect((await send(slug, { n: 2 })).status).toBe(202);
+    first.child.kill('SIGKILL');
+    await new Promise((resolve) => first.child.once('exit', resolve));
+    const second = await forkWorker(gateway.server);
+    const [run] = await runsOf(slug, (items) => items[0]?.['status'] === 'completed');
+    expect(await output(String(run!['id']))).toEqual({ n: 2 });
+    await new Promise((resolve) => setTimeout(resolve, 2_500));
+    expect(await runsOf(slug, () => true)).toHaveLength(1);
+    await second.end();
+  });
+});
