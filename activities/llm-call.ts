@@ -64,6 +64,8 @@ export interface ModelAnswer {
 const IDLE_MS = 240_000;
 const MOST_ERROR_CHARACTERS = 2_000;
 const SHOWN_TAIL = 200;
+/** Of the input of a call, so many tell the model what to mend. */
+const TOLD_PROBLEMS = 5;
 
 // The SDK prints advice to the console.
 (globalThis as { AI_SDK_LOG_WARNINGS?: boolean }).AI_SDK_LOG_WARNINGS = false;
@@ -169,9 +171,11 @@ function toolSet(tools: readonly OfferedTool[]): ToolSet {
 }
 
 function fits(schema: JsonObject, value: unknown): { success: true; value: Json } | { success: false; error: Error } {
-  const [problem] = validatePayload(schema, value as Json);
-  if (problem === undefined) return { success: true, value: value as Json };
-  return { success: false, error: new Error(`${problem.pointer || '/'}: ${problem.message}`) };
+  const problems = validatePayload(schema, value as Json).map(
+    ({ pointer, message }) => `${pointer || '/'}: ${message}`,
+  );
+  if (problems.length === 0) return { success: true, value: value as Json };
+  return { success: false, error: new Error(problems.slice(0, TOLD_PROBLEMS).join(' ')) };
 }
 
 function callOf(part: {
@@ -184,7 +188,10 @@ function callOf(part: {
   const { toolCallId: id, toolName: name, invalid, error } = part;
   const input = (part.input ?? {}) as Json;
   if (invalid !== true) return { id, name, input };
-  const why = error instanceof Error ? (error.cause instanceof Error ? error.cause : error).message : 'It is invalid.';
+  // At the bottom stands what is wrong; around it, what the SDK says of it.
+  let reason = error;
+  while (reason instanceof Error && reason.cause instanceof Error) reason = reason.cause;
+  const why = reason instanceof Error ? reason.message : 'The call is invalid.';
   return { id, name, input, invalid: why.slice(0, MOST_ERROR_CHARACTERS) };
 }
 

@@ -110,7 +110,7 @@ export function step002(written: JsonObject, at: string, into: Import, around: S
   };
 }
 
-const EFFECTS: ReadonlySet<string> = new Set(['agent', 'tool', 'subworkflow']);
+const EFFECTS: ReadonlySet<string> = new Set(['agent', 'agent_message', 'tool', 'subworkflow']);
 
 interface Kind {
   readonly stepType: string;

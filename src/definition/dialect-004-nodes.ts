@@ -49,6 +49,8 @@ const SPELLINGS: { readonly [stepType: string]: { readonly [canonical: string]: 
     systemPrompt: 'system_prompt',
     userPrompt: 'user_prompt',
     outputSchema: 'output_schema',
+    outputFormat: 'output_format',
+    maxTokens: 'max_tokens',
     maxSteps: 'max_steps',
     mcpServerIds: 'mcp_server_ids',
   },
