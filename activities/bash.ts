@@ -38,7 +38,7 @@ export function bashEffect(settings: BashSettings): Effect {
       throw new EffectFailure('bash_disabled', 'This worker does not run bash. Set SIGNALBOX_BASH=1 where it starts.');
     const wanted = readConfig(config, context);
     if (settings.bash === 'unsafe') return outcome(await unconfined(wanted, context), wanted, context);
-    probed ??= probe(context.signal);
+    probed ??= probe();
     await probed.catch((error: unknown) => {
       // It may be installed in the meantime.
       probed = undefined;
@@ -99,7 +99,7 @@ async function unconfined(wanted: Wanted, { signal }: EffectContext): Promise<En
 }
 
 /** Whether a sandbox can be made here: bubblewrap may be missing, or the kernel may not let it. */
-async function probe(signal: AbortSignal): Promise<void> {
+async function probe(): Promise<void> {
   const advice =
     'Bash steps run in bubblewrap. Install it where the worker runs (Linux; the package bubblewrap) and let it make user namespaces, or set SIGNALBOX_BASH=unsafe to run commands as the worker itself.';
   const args = [...sandboxArguments(undefined), '--chdir', EMPTY_FOLDER, '--', 'bash', '-c', ':'];
@@ -108,10 +108,10 @@ async function probe(signal: AbortSignal): Promise<void> {
     args,
     env: { PATH: process.env['PATH'] ?? PATH },
     timeoutMs: PROBE_MS,
-    signal,
+    // It is asked for all steps, also when this one is cancelled.
+    signal: new AbortController().signal,
     mostCharacters: MOST_LINE_CHARACTERS,
   }).catch((error: unknown) => {
-    signal.throwIfAborted();
     const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown';
     throw new EffectFailure('bash_unavailable', `There is no ${BWRAP} here that can be started (${code}). ${advice}`);
   });

@@ -18,7 +18,6 @@ const SYSTEM_FILES = [
   '/etc/ld.so.conf.d',
   '/etc/ssl/certs',
   '/etc/localtime',
-  '/etc/profile',
 ];
 const NOBODY = '65534';
 

@@ -1,4 +1,4 @@
-// The process in which JavaScript of a definition runs, inside QuickJS inside WebAssembly. Its parent is pool.ts; it may
+// The process in which JavaScript of a definition runs, inside QuickJS inside WebAssembly. Its parent is javascript.ts; it may
 // be killed at any moment. One script at a time, each in an instance of its own: nothing of one is left for the next.
 //
 // In:  {code, isTypeScript, input (JSON text), timeoutMs, memoryBytes}
@@ -16,7 +16,9 @@ const MOST_LEVELS = 200;
 const MOST_LINES = 200;
 const MOST_CONSOLE_CHARACTERS = 32_000;
 const MOST_LINE_CHARACTERS = 2_000;
-/** Well below what pool.ts gives this process, whose own stack the guest's calls take too. */
+/** Name, message and stack of an error, as JSON. */
+const MOST_DESCRIBED_CHARACTERS = 20_000;
+/** Well below what javascript.ts gives this process, whose own stack the guest's calls take too. */
 const STACK_BYTES = 512 * 1024;
 const PAGE_BYTES = 65_536;
 /** What the instance begins with; less cannot be had. */
@@ -113,7 +115,8 @@ async function makeGuest(memoryBytes) {
   const lines = [];
   const state = { isCut: false, isLate: false };
   const emit = context.newFunction('emit', (level, text) => {
-    if (context.typeof(text) === 'undefined') state.isCut = true;
+    // The script may have replaced what the prelude cuts with.
+    if (lines.length >= MOST_LINES || !isShort(context, text, MOST_LINE_CHARACTERS)) state.isCut = true;
     else lines.push({ level: context.getString(level), text: context.getString(text) });
   });
   const make = context.evalCode(PRELUDE, 'prelude.js').unwrap();
@@ -128,6 +131,11 @@ async function makeGuest(memoryBytes) {
     run: context.getProp(prelude, 'run'),
     describe: context.getProp(prelude, 'describe'),
   };
+}
+
+/** Whether it is a text of so many characters at most: then it can be copied out. */
+function isShort(context, handle, most) {
+  return context.typeof(handle) === 'string' && context.getNumber(context.getProp(handle, 'length')) <= most;
 }
 
 class Failure extends Error {
@@ -230,7 +238,7 @@ function failureOf(guest, thrown, isLoading = false) {
   const described = context.callFunction(describe, context.undefined, thrown);
   if (state.isLate) return late();
   if (described.error) return outOfMemory();
-  const { name, message, stack, isError } = JSON.parse(context.getString(described.value));
+  const { name, message, stack, isError } = readDescribed(context, described.value);
   const isEngines = isError && name === 'InternalError';
   // QuickJS throws null where there is no room for an error.
   if ((isEngines && message === 'out of memory') || (message === 'null' && guest.isFull())) return outOfMemory();
@@ -242,6 +250,15 @@ function failureOf(guest, thrown, isLoading = false) {
   const own = stack.split('\n').filter((line) => line !== '' && !line.includes('prelude.js'));
   const details = { name, message, ...(own.length === 0 ? {} : { stack: own.join('\n') }) };
   return new Failure('script_error', isError ? `${name}: ${message}` : `The code threw ${message}`, details);
+}
+
+/** What the prelude says of what was thrown; a script that has replaced what it says that with is told as unknown. */
+function readDescribed(context, handle) {
+  const unknown = { name: 'Error', message: 'What was thrown cannot be shown.', stack: '', isError: false };
+  if (!isShort(context, handle, MOST_DESCRIBED_CHARACTERS)) return unknown;
+  const told = JSON.parse(context.getString(handle));
+  const isTold = ['name', 'message', 'stack'].every((member) => typeof told?.[member] === 'string');
+  return isTold ? told : unknown;
 }
 
 async function answer(job) {

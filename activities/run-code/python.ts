@@ -9,6 +9,7 @@ import { availableParallelism, devNull } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { EffectFailure } from '../failure.ts';
+import { readAnswer } from './python-answer.ts';
 import { findPython, type PythonPlace } from './python-place.ts';
 import { type Answer, failure, resultOf, type Script, type ScriptResult } from './script.ts';
 import { Turns } from './turns.ts';
@@ -59,7 +60,6 @@ async function ready(): Promise<Python> {
     return python.isGone ? await begin() : python;
   } catch (error) {
     // Whatever kept it from loading may be over the next time.
-    if (ahead !== undefined) ahead.catch(() => undefined);
     ahead = undefined;
     snapshot = undefined;
     throw error;
@@ -68,6 +68,7 @@ async function ready(): Promise<Python> {
 
 function begin(): Promise<Python> {
   const begun = loaded();
+  // Whoever takes it is told.
   begun.catch(() => undefined);
   return begun;
 }
@@ -216,27 +217,6 @@ class Python {
     } catch {
       return 0;
     }
-  }
-}
-
-/** A script that breaks out of Python can write here what it likes: it is its own answer, if it is one at all. */
-function readAnswer(line: string): Answer | undefined {
-  try {
-    const { result, error, console, consoleIsCut } = JSON.parse(line) as Answer;
-    const isConsole =
-      Array.isArray(console) &&
-      console.every(({ level, text }) => typeof level === 'string' && typeof text === 'string');
-    const isError = error === undefined || (typeof error.code === 'string' && typeof error.message === 'string');
-    if (!isConsole || !isError || (result !== undefined && typeof result !== 'string')) return undefined;
-    if (result !== undefined) JSON.parse(result);
-    return {
-      console,
-      consoleIsCut: consoleIsCut === true,
-      ...(result === undefined ? {} : { result }),
-      ...(error === undefined ? {} : { error }),
-    };
-  } catch {
-    return undefined;
   }
 }
 

@@ -77,6 +77,20 @@ export default function ({ cents }: Order): number { return (cents as number) * 
   });
 });
 
+describe('a script that replaces what is around it', () => {
+  const hooks = 'Function.prototype.call = () => "x".repeat(1e7); Object.prototype.toJSON = () => 5;';
+
+  it('changes nothing but its own result', async () => {
+    const { data, console, consoleIsCut } = await run(body(`${hooks} console.log("a"); return { a: 1 };`));
+    expect({ data, console, consoleIsCut }).toEqual({ data: 5, console: [], consoleIsCut: true });
+  });
+
+  it('fails typed all the same', async () => {
+    const failed = await failing(body(`${hooks} throw new Error("a")`));
+    expect(failed).toMatchObject({ code: 'script_error', message: 'The code threw What was thrown cannot be shown.' });
+  });
+});
+
 describe('a script that goes wrong', () => {
   it('tells what it threw, where, and what it had printed', async () => {
     const failed = await failing(

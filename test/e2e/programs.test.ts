@@ -19,7 +19,7 @@ const SIMULATED_ONLY: { readonly [name: string]: string } = {
 };
 
 /** Activities whose answers stand in the programs. */
-const EFFECTS = ['http', 'llm', 'tool', 'hostAction', 'runCode', 'agentTurn', 'messageRun'];
+const EFFECTS = ['http', 'llm', 'tool', 'hostAction', 'runCode', 'bash', 'agentTurn', 'messageRun'];
 
 const programs = loadPrograms().filter((file) => file.expect !== undefined && SIMULATED_ONLY[file.name] === undefined);
 
