@@ -132,7 +132,8 @@ export async function callModel(
       calls,
       finishReason: ended.finishReason,
       usage: usageOf(entry, await result.totalUsage),
-      messages: JSON.parse(JSON.stringify(said)) as ModelMessage[],
+      // The SDK answers invalid calls itself; here whoever makes the calls tells their results.
+      messages: JSON.parse(JSON.stringify(said.filter(({ role }) => role === 'assistant'))) as ModelMessage[],
     };
   } catch (error) {
     if (idle.signal.aborted) throw stuck();

@@ -120,7 +120,7 @@ describe('the activity agentTurn', () => {
       { id: 'd', target: { kind: 'workflow', workflow: 'refund', version: '1.0.0' } },
     ]);
     expect(calls[1]).not.toHaveProperty('target');
-    expect(messages).toMatchObject([{ role: 'assistant' }]);
+    expect(messages.map(({ role }) => role)).toEqual(['assistant']);
   });
 
   it('tells tools of one name on two servers apart', async () => {
