@@ -2,11 +2,14 @@
  * Every place where a secret may stand (language.md §3), as a step that uses one there. A kind that takes secrets adds its
  * lines here; canary.test.ts runs them all and looks for the values everywhere.
  */
-import type { StepDefinition } from '../../src/definition/types.ts';
+import type { JsonObject, StepDefinition } from '../../src/definition/types.ts';
 import type { Json } from '../../src/template/types.ts';
 
 export interface Receivers {
-  /** Answers whatever it is asked with all that it was told: 503 first, then 200. `/refused` is always 418, `/redirect` a redirect. */
+  /**
+   * Answers whatever it is asked with all that it was told: 503 first, then 200. `/refused` is always 418, `/redirect` a
+   * redirect, `/mcp` an MCP server with the tool `echo`.
+   */
   readonly url: string;
   readonly smtpPort: number;
 }
@@ -18,12 +21,18 @@ export interface CanaryCase {
   readonly value?: (marker: string, to: Receivers) => string;
   /** `secret` is the reference to it. */
   readonly step: (secret: string, to: Receivers) => StepDefinition;
-  /** The value itself is not sent anywhere. */
+  /** What is stored first: a path of the API and a body. `name` is the secret's in the organization's store. */
+  readonly store?: (name: string, to: Receivers) => readonly [path: string, body: JsonObject];
+  /** The value itself is not sent to a receiver. */
   readonly isKept?: true;
 }
 
 const http = (config: { [member: string]: Json }): StepDefinition => ({ stepType: 'http', config });
 const message = (config: { [member: string]: Json }): StepDefinition => ({ stepType: 'send_message', config });
+const bash = (command: string, secret: string): StepDefinition => ({
+  stepType: 'bash',
+  config: { command, env: { K: secret } },
+});
 const plain = (marker: string): string => `${marker} =`;
 const mail = (smtp: { [member: string]: Json }, { smtpPort }: Receivers): StepDefinition =>
   message({
@@ -113,4 +122,46 @@ export const CANARY_CASES: readonly CanaryCase[] = [
   },
   { at: 'send_message smtp password', step: (secret, to) => mail({ password: secret }, to) },
   { at: 'send_message smtp username', step: (secret, to) => mail({ username: secret }, to) },
+  {
+    at: 'bash env',
+    step: (secret) => bash('echo "$K"; echo "$K" >&2; printf %s "$K" | base64 -w0', secret),
+    isKept: true,
+  },
+  { at: 'bash env, failing', step: (secret) => bash('env; exit 3', secret), isKept: true },
+  {
+    at: 'tool headers',
+    value: plain,
+    store: (_name, { url }) => ['/api/mcp-servers/canary', { url: `${url}/mcp` }],
+    step: (secret) => ({
+      stepType: 'tool',
+      config: { server: 'canary', toolName: 'echo', headers: { 'x-key': secret } },
+    }),
+  },
+  {
+    at: 'the headers of an MCP server',
+    value: plain,
+    store: (name, { url }) => [
+      '/api/mcp-servers/canary-own',
+      { url: `${url}/mcp`, headers: { authorization: `Bearer {{ secrets['${name}'] }}` } },
+    ],
+    step: () => ({ stepType: 'tool', config: { server: 'canary-own', toolName: 'echo' } }),
+  },
+  {
+    at: 'the headers of an MCP server that refuses',
+    value: plain,
+    store: (name, { url }) => [
+      '/api/mcp-servers/canary-refused',
+      { url: `${url}/refused`, headers: { 'x-key': `{{ secrets['${name}'] }}` } },
+    ],
+    step: () => ({ stepType: 'tool', config: { server: 'canary-refused', toolName: 'echo' } }),
+  },
+  {
+    at: 'the key of a model',
+    value: (marker) => marker,
+    store: (name, { url }) => [
+      '/api/models/canary',
+      { provider: 'openai-compatible', model: 'm', baseUrl: `${url}/refused`, apiKeySecret: name },
+    ],
+    step: () => ({ stepType: 'llm', config: { model: 'canary', userPrompt: 'Hi' } }),
+  },
 ];

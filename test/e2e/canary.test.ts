@@ -4,6 +4,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
+import type { ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { Writable } from 'node:stream';
@@ -41,6 +42,22 @@ function echoOf({ url, headers, body }: Seen): string {
   return JSON.stringify({ url, headers, body, decoded, base64: Buffer.from(body).toString('base64') });
 }
 
+/** The tool `echo` tells everything; the first call fails. */
+function answerMcp({ body }: Seen, response: ServerResponse, echo: string): void {
+  const { id, method, params } = body === '' ? {} : JSON.parse(body);
+  const result = {
+    initialize: {
+      protocolVersion: params?.protocolVersion,
+      capabilities: { tools: {} },
+      serverInfo: { name: 'canary', version: '1.0.0' },
+    },
+    'tools/list': { tools: [{ name: 'echo', inputSchema: { type: 'object' } }] },
+    'tools/call': { content: [{ type: 'text', text: echo }] },
+  }[String(method)];
+  if (result !== undefined) response.end(JSON.stringify({ jsonrpc: '2.0', id, result }));
+  else response.writeHead(method === undefined ? 405 : 202).end();
+}
+
 async function ask(method: string, path: string, json?: JsonObject) {
   const answer = await requestTo(gateway.url, method, path, json === undefined ? {} : { json });
   answers.push(JSON.stringify(answer.body), JSON.stringify([...answer.headers]));
@@ -54,8 +71,9 @@ beforeAll(async () => {
     const { pathname, search } = new URL(seen.url, 'http://x');
     const key = String(seen.headers['idempotency-key']);
     response.setHeader('content-type', 'application/json').setHeader('x-told', encodeURIComponent(seen.url));
-    if (pathname === '/redirect') response.writeHead(302, { location: `/told${search}` }).end();
-    else if (pathname === '/refused') response.writeHead(418).end(echo);
+    if (pathname === '/mcp') answerMcp(seen, response, echo);
+    else if (pathname === '/redirect') response.writeHead(302, { location: `/told${search}` }).end();
+    else if (pathname.startsWith('/refused')) response.writeHead(418).end(echo);
     else response.writeHead(tried.has(key) ? 200 : 503).end(echo);
     tried.add(key);
   });
@@ -69,7 +87,11 @@ beforeAll(async () => {
     },
   });
   await new Promise<void>((resolve) => smtp.listen(0, '127.0.0.1', () => resolve()));
-  server = await testServer({ SIGNALBOX_HTTP_ALLOW: '127.0.0.0/8', SIGNALBOX_HISTORY_LIMIT: '20' });
+  server = await testServer({
+    SIGNALBOX_HTTP_ALLOW: '127.0.0.0/8',
+    SIGNALBOX_HISTORY_LIMIT: '20',
+    SIGNALBOX_BASH: 'unsafe',
+  });
   worker = await forkWorker(server);
   const sink = new Writable({
     write(chunk, _encoding, done) {
@@ -155,6 +177,8 @@ describe('canary secrets', () => {
       const marker = markers[i]!;
       const stored = value?.(marker, to) ?? `${marker}${SIGNS}`;
       expect((await ask('PUT', `/api/secrets/canaries%2F${i}`, { value: stored })).status).toBe(201);
+      const [path, body] = CANARY_CASES[i]?.store?.(`canaries/${i}`, to) ?? [];
+      if (path !== undefined && body !== undefined) expect((await ask('PUT', path, body)).status, path).toBe(201);
     }
     expect((await ask('PUT', '/api/workflows/canaries', definition(to))).status).toBe(201);
     const { body } = await ask('POST', '/api/triggers/manual/run', {
@@ -182,11 +206,22 @@ describe('canary secrets', () => {
       '/api/workflows/canaries/executions',
       '/api/secrets?limit=1000',
       '/api/inbox',
+      '/api/models',
+      '/api/mcp-servers',
+      '/api/mcp-servers/canary-own',
+      '/api/audit',
+      '/api/workflows/canaries/history',
+      '/api/triggers',
       '/api/approvals',
     ])
       expect((await ask('GET', path)).status, path).toBe(200);
     const steps = await ask('GET', `/api/executions/${executionId}/steps?limit=1000`);
     expect(steps.body.items.length).toBeGreaterThanOrEqual(CANARY_CASES.length * TICKS);
+    const bash = `case${CANARY_CASES.findIndex(({ at }) => at === 'bash env')}`;
+    expect(steps.body.items.find(({ stepSlug }: { stepSlug: string }) => stepSlug === bash)).toMatchObject({
+      status: 'completed',
+      output: { data: { stdout: '[secret]\n[secret]', stderr: '[secret]\n' } },
+    });
     // A body that cannot be read is not told again either.
     await requestTo(gateway.url, 'PUT', '/api/secrets/x', {
       text: `{"value": "${MARK}", oops`,
