@@ -65,14 +65,15 @@ export async function ask(
   if (first.calls.length > 0) return { answer: first, data: null };
   const read = readAs(form.format, first.text);
   if ('data' in read) return { answer: first, data: read.data };
-  const { tools: _tools, ...rest } = wanted;
   const correction: ModelMessage = { role: 'user', content: correctionOf(read.problems) };
-  const second = await callModel(
-    model,
-    { ...rest, messages: [...wanted.messages, ...first.messages, correction] },
-    context,
-  );
-  const answer: ModelAnswer = { ...second, usage: { ...second.usage, ...addUsage(first.usage, second.usage) } };
+  const said = [...first.messages, correction];
+  const second = await callModel(model, { ...wanted, messages: [...wanted.messages, ...said] }, context);
+  const answer: ModelAnswer = {
+    ...second,
+    messages: [...said, ...second.messages],
+    usage: { ...second.usage, ...addUsage(first.usage, second.usage) },
+  };
+  if (answer.calls.length > 0) return { answer, data: null };
   const repaired = readAs(form.format, answer.text);
   if ('data' in repaired) return { answer, data: repaired.data };
   throw new EffectFailure(

@@ -16,6 +16,7 @@ const MOST_STEPS = 1_000;
 export const agent: StepKind = {
   type: 'agent',
   class: 'effect',
+  canUndo: false,
   summary: 'Lets a language model work with tools until it has an answer.',
   description: `Asks a model as \`llm\` does, offers it tools, makes the calls that it wants, tells it their results, and so on until it answers. Each model call and each
 tool call is a durable step of its own, with its row in the trace (\`agent/turn[2]/model\`, \`agent/turn[2]/tool[0]\`): after a crash, what has ended is not done again.

@@ -145,7 +145,7 @@ function compileRollback(
 ): Step['rollback'] {
   const { stepType, config, retry, timeout } = written.rollback!;
   const kind = kindOf(stepType);
-  if (kind === undefined || kind.class !== 'effect') {
+  if (kind === undefined || kind.class !== 'effect' || kind.canUndo === false) {
     report(
       `${at}/rollback/stepType`,
       kind === undefined ? 'unknown_kind' : 'rollback_kind',

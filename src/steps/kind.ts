@@ -28,6 +28,8 @@ export interface StepKind {
   readonly type: string;
   readonly aliases?: readonly string[];
   readonly class: KindClass;
+  /** False for an effect that cannot be a rollback: it takes more than one activity. */
+  readonly canUndo?: false;
   /** One sentence for lists, then the manual's page in Markdown. */
   readonly summary: string;
   readonly description: string;
