@@ -15,6 +15,7 @@ import type { Json } from '../template/types.ts';
 import type { Access } from './access.ts';
 import { BLOB_UNAVAILABLE } from './blobs.ts';
 import { aboutToChange } from './changing.ts';
+import { UnreadablePayload } from './codec.ts';
 import { ClientError } from './errors.ts';
 
 /** Past this a write's outcome is unknown (design.md §4), and a read's Temporal is taken for unreachable. */
@@ -87,6 +88,7 @@ function isPassing(error: unknown): boolean {
 /** The ClientError that stands for an error of the SDK; the error itself where none does. */
 export function translated(error: unknown, isWrite: boolean): unknown {
   if (error instanceof ClientError) return error;
+  if (error instanceof UnreadablePayload) return new ClientError('payload_unreadable', error.message, { cause: error });
   const failure = failureOf(error);
   if (failure !== undefined) {
     const [details] = failure.details ?? [];

@@ -45,6 +45,9 @@ export function payloadCodecOf(settings: CodecSettings): PayloadCodec {
   };
 }
 
+/** A payload that was encrypted under a key that is not known here, or was changed since. */
+export class UnreadablePayload extends ValueError {}
+
 /** Tells keys apart, and tells nothing of them. */
 const idOf = (key: Uint8Array): string => createHash('sha256').update(key).digest('hex').slice(0, ID_DIGITS);
 
@@ -60,12 +63,12 @@ function encrypted(id: string, key: Uint8Array, payload: Payload): Payload {
   };
 }
 
-/** @throws ValueError for what was encrypted under a key that is not known here, or was changed since. */
+/** @throws UnreadablePayload. */
 function decrypted(keys: ReadonlyMap<string, Uint8Array>, payload: Payload): Payload {
   const id = textOf(payload, KEY_ID) ?? '';
   const key = keys.get(id);
   if (key === undefined)
-    throw new ValueError(
+    throw new UnreadablePayload(
       `A payload was encrypted under another master key (${id}). Name that key in SIGNALBOX_FORMER_MASTER_KEYS.`,
     );
   const bytes = payload.data ?? new Uint8Array();
@@ -76,7 +79,7 @@ function decrypted(keys: ReadonlyMap<string, Uint8Array>, payload: Payload): Pay
     const clear = [decipher.update(bytes.subarray(IV_BYTES + TAG_BYTES)), decipher.final()];
     return PayloadMessage.decode(Buffer.concat(clear));
   } catch {
-    throw new ValueError('A payload was changed since it was encrypted.');
+    throw new UnreadablePayload('A payload was changed since it was encrypted.');
   }
 }
 
@@ -102,7 +105,7 @@ export async function transcode(
     data: Buffer.from(data, 'base64'),
   }));
   const made = await codec[way](given).catch((error: unknown) => {
-    if (error instanceof ValueError) throw new ClientError('codec_failed', error.message);
+    if (error instanceof UnreadablePayload) throw new ClientError('codec_failed', error.message);
     throw error;
   });
   return made.map(({ metadata, data }) => ({

@@ -23,7 +23,8 @@ export const codecBody = z.object({
   payloads: z
     .array(z.object({ metadata: z.record(z.string(), base64).optional(), data: base64.optional() }))
     .max(10_000)
-    .default([]),
+    .default([])
+    .describe("In Temporal's JSON: bytes are base64."),
 });
 
 /** To be mounted at CODEC_PATH before anybody is asked for a key: browsers ask without one whether they may ask. */

@@ -14,9 +14,19 @@ import { UPDATES } from '../engine/signals.ts';
 import { MAX_SOURCE_LENGTH, MAX_WORK } from '../template/limits.ts';
 import { TRANSFORMS } from '../template/transforms/table.ts';
 import { LARGEST_BODY_BYTES } from './body.ts';
+import { accessPage } from './docs-access.ts';
 import { actionsPage } from './docs-actions.ts';
 import { apiPage } from './docs-api.ts';
-import { EXPRESSIONS, SECRETS, SIGNALS_INTRODUCTION, WALKING, WEBHOOKS } from './docs-prose.ts';
+import {
+  EVENTS,
+  EXPRESSIONS,
+  SCHEDULES,
+  SECRETS,
+  SIGNALS_INTRODUCTION,
+  STARTS,
+  WALKING,
+  WEBHOOKS,
+} from './docs-prose.ts';
 import { code, fieldsOf, fieldTable, objectOf, type Page, table } from './docs-words.ts';
 import { PROBLEM_CODES } from './problem-codes.ts';
 import { jsonSchemaOf } from './schema-json.ts';
@@ -29,6 +39,7 @@ export function topics(actions: HostActions): Page[] {
     { name: 'secrets', title: 'Secrets', summary: 'Where they may stand, and where they never do.', markdown: SECRETS },
     actionsPage(actions),
     apiPage(),
+    accessPage(),
     signalsPage(),
     problemsPage(),
     settingsPage(),
@@ -63,14 +74,16 @@ ${fieldTable(fieldsOf(step))}
   };
 }
 
+const TRIGGER_WORDS = { webhook: WEBHOOKS, schedule: SCHEDULES, event: EVENTS };
+
 function triggersPage(): Page {
   const members = objectOf(jsonSchemaOf(definitionSchema())['properties']);
   const trigger = objectOf(objectOf(members['triggers'])['items']);
   const types = Object.entries(triggerSchemas()).map(
     ([type, schema]) =>
-      `## ${type}\n\n${fieldTable(fieldsOf(jsonSchemaOf(schema)))}${type === 'webhook' ? `\n\n${WEBHOOKS}` : ''}`,
+      `## ${type}\n\n${fieldTable(fieldsOf(jsonSchemaOf(schema)))}\n\n${TRIGGER_WORDS[type as keyof typeof TRIGGER_WORDS] ?? ''}`,
   );
-  const markdown = `\`triggers\` of a definition is a list of these:\n\n${fieldTable(fieldsOf(trigger))}\n\nTheir \`config\`, by type:\n\n${types.join('\n\n')}\n`;
+  const markdown = `\`triggers\` of a definition is a list of these:\n\n${fieldTable(fieldsOf(trigger))}\n\n${STARTS}\n\nTheir \`config\`, by type:\n\n${types.join('\n\n')}\n`;
   return { name: 'triggers', title: 'Triggers', summary: 'What starts runs.', markdown };
 }
 

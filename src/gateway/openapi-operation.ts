@@ -58,7 +58,7 @@ export const REQUEST_KEY = {
   'Idempotency-Key': 'The same key again is the same request, and gets the same answer.',
 } as const;
 /** Of every operation that asks Temporal. */
-export const TEMPORAL_PROBLEMS: readonly ProblemCode[] = ['temporal_unreachable'];
+export const TEMPORAL_PROBLEMS: readonly ProblemCode[] = ['temporal_unreachable', 'payload_unreadable'];
 export const GUARD_PROBLEMS: readonly ProblemCode[] = [
   'host_not_allowed',
   'origin_not_allowed',

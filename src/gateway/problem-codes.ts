@@ -103,6 +103,7 @@ export const PROBLEM_CODES = {
   // This side
   internal_error: entry(500, 'Internal error'),
   secret_not_found: entry(500, 'Secret missing'),
+  payload_unreadable: entry(500, 'Payload unreadable'),
   secret_unreadable: entry(500, 'Secret unreadable'),
   mcp_server_failed: entry(424, 'MCP server failed'),
   blob_unavailable: entry(503, 'Large payload unavailable'),

@@ -1,6 +1,7 @@
 /** Listening: the gateway's beginning and end. */
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
 import { type Logger, pino } from 'pino';
 import { loadActions } from '../actions/load.ts';
 import { access } from '../client/access.ts';
@@ -36,6 +37,8 @@ export class GatewayError extends Error {
 
 /** How long requests that are under way may take to end. */
 const CLOSING_MS = 5_000;
+/** And how long what they left to be noted: nobody waits for Temporal when it is away. */
+const SETTLING_MS = 2_000;
 
 /**
  * Listens, and answers where. `close` takes no new requests, lets those under way end, and resolves within seconds.
@@ -44,7 +47,7 @@ const CLOSING_MS = 5_000;
 export async function startGateway(
   config: Config,
   deps: GatewayDeps,
-): Promise<{ url: string; close(): Promise<void> }> {
+): Promise<{ url: string; needsKeys: boolean; close(): Promise<void> }> {
   const log = deps.log ?? pino({ enabled: false });
   const store = access(deps.temporal, config, loadMasterKey(config), deps.uiUrl);
   const keyring = deps.keyring ?? keyringOver(store);
@@ -74,6 +77,7 @@ export async function startGateway(
   if (!hasKeys) log.warn({ url }, 'The gateway has no API keys: it serves this machine only.');
   return {
     url,
+    needsKeys: hasKeys,
     close: async () => {
       closing.abort();
       const ended = new Promise<void>((resolve) => server.close(() => resolve()));
@@ -81,7 +85,8 @@ export async function startGateway(
       const force = setTimeout(() => server.closeAllConnections(), CLOSING_MS);
       await ended;
       clearTimeout(force);
-      await Promise.all([keyring.settled(), trail.settled()]);
+      const settled = Promise.all([keyring.settled(), trail.settled()]);
+      await Promise.race([settled, delay(SETTLING_MS, undefined, { ref: false })]);
     },
   };
 }

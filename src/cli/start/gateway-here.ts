@@ -4,7 +4,7 @@ import type { TemporalConnection } from '../../client/connect.ts';
 import type { Config } from '../../config.ts';
 
 /** A gateway that listens, and how to end it. */
-export type RunningGateway = { url: string; close(): Promise<void> };
+export type RunningGateway = { url: string; needsKeys: boolean; close(): Promise<void> };
 
 /** Starts the gateway in this process; it is loaded only now, so that a start that fails early fails fast. */
 export async function startGatewayHere(

@@ -72,14 +72,15 @@ async function startStack(given: Config, env: NodeJS.ProcessEnv, ending: Ending)
     ending.signal.throwIfAborted();
   }
   const temporal = await ready(config, ending, server !== undefined);
-  const { config: complete, gatewayUrl } = await gatewayOn(config, temporal, ending, server);
+  const { config: complete, gatewayUrl, needsKeys } = await gatewayOn(config, temporal, ending, server);
   note.gateway(gatewayUrl);
   // What the worker sends out, such as callback URLs, names the gateway as it really listens.
   const forWorker = { ...complete, publicUrl: complete.publicUrl ?? gatewayUrl };
   const worker: Supervised = await ownWorker(forWorker, env, ending, { onRestart: () => note.worker(worker) });
   note.worker(worker);
   ending.signal.throwIfAborted();
-  welcome(say, { config: complete, gatewayUrl, uiUrl: server?.uiUrl, seconds: (Date.now() - begun) / 1000 });
+  const seconds = (Date.now() - begun) / 1000;
+  welcome(say, { config: complete, gatewayUrl, uiUrl: server?.uiUrl, needsKeys, seconds });
   // Nobody has to wait for these. But no call may be under way when the connection closes: the client would throw.
   const offered = offerExamples(complete, temporal, say, ending.signal);
   ending.add(RANK.rim, () => offered);
@@ -101,8 +102,9 @@ async function startPart(
   mkdirSync(given.dataDir, { recursive: true, mode: 0o700 });
   const temporal = await ready(config, ending, false);
   if (only === 'gateway') {
-    const { gatewayUrl } = await gatewayOn(config, temporal, ending, undefined);
-    say(`The gateway serves ${gatewayUrl}.`);
+    const { gatewayUrl, needsKeys } = await gatewayOn(config, temporal, ending, undefined);
+    const whom = needsKeys ? 'whoever has an API key' : 'this machine only, since there are no API keys';
+    say(`The gateway serves ${gatewayUrl}, to ${whom}.`);
     return;
   }
   await ownWorker(config, env, ending, { logToStdout: true });
@@ -130,7 +132,7 @@ async function gatewayOn(
   temporal: TemporalConnection,
   ending: Ending,
   server: OwnServer | undefined,
-): Promise<{ config: Config; gatewayUrl: string }> {
+): Promise<{ config: Config; gatewayUrl: string; needsKeys: boolean }> {
   const claimed = config.port === 0 ? await claimPort(config.host) : undefined;
   if (claimed) ending.add(RANK.claims, async () => claimed.release());
   const port = claimed?.port ?? config.port;
@@ -138,5 +140,5 @@ async function gatewayOn(
   const gateway = await startGatewayHere(complete, temporal, server?.uiUrl);
   ending.add(RANK.rim, () => gateway.close());
   ending.signal.throwIfAborted();
-  return { config: complete, gatewayUrl: gateway.url };
+  return { config: complete, gatewayUrl: gateway.url, needsKeys: gateway.needsKeys };
 }
