@@ -49,7 +49,10 @@ function actionCall(visit: Visit, suffix: string, inner: string, type: string, p
   try {
     const outcome = action.plan({ type, parameters }, LITERAL, { stepType: action.type }).begin(visit);
     const [run] = outcome.do === 'hold' ? (outcome.run ?? []) : [];
-    return run === undefined ? { output: refused(`'${type}' runs nothing.`) } : { run: { ...run, suffix, inner } };
+    if (run === undefined) return { output: refused(`'${type}' runs nothing.`) };
+    // Never a local activity: several at once are recorded together, and a call that has ended would be made again.
+    const { light: _, ...regular } = run;
+    return { run: { ...regular, suffix, inner } };
   } catch (error) {
     if (error instanceof ConfigError || error instanceof StepFailure)
       return { output: refused(`${error.code}: ${error.message}`) };
