@@ -8,7 +8,7 @@ import { anyValue } from './schema.ts';
 
 /** The action's own limit is what counts, and heartbeats tell that its worker lives. */
 const LONGEST_MS = 86_400_000;
-const HEARTBEAT_MS = 30_000;
+const HEARTBEAT_MS = 15_000;
 
 export const action: StepKind = {
   type: 'action',

@@ -24,7 +24,7 @@ the run knows comes in by \`input\`.
 
 - **Nothing else.** The code reaches no network, no files, no environment, no secrets and no other run; there are no modules to import in JavaScript, and the
   standard library in Python. For effects there are steps.
-- **Limits.** \`timeoutMs\` of its own time and \`memoryMb\` of memory (Python: beside its own 40), else \`script_timeout\` and \`script_out_of_memory\`. The result has at most
+- **Limits.** \`timeoutMs\` of its own time and \`memoryMb\` of memory (Python: beside its own 30), else \`script_timeout\` and \`script_out_of_memory\`. The result has at most
   1.9 MB and 200 levels.
 - **Errors.** What the code throws is \`script_error\`, with name, message and stack in its details; code that cannot be read is \`script_invalid\`. Neither is tried
   again, since the same code does the same.
