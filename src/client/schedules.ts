@@ -10,13 +10,14 @@ import {
   ScheduleNotFoundError,
   type ScheduleOptions,
 } from '@temporalio/client';
+import { msToTs } from '@temporalio/common/lib/time.js';
 import { type CronCalendar, parseCron } from '../definition/cron.ts';
 import { FIRE_WORKFLOW, type FireStart } from '../definition/fire-contract.ts';
 import type { Trigger } from '../definition/trigger-contract.ts';
 import { parseDuration } from '../template/duration.ts';
 import type { Access } from './access.ts';
 import { read, writeAlong } from './calls.ts';
-import { ClientError } from './errors.ts';
+import { ClientError, hasCode } from './errors.ts';
 import { fireId, scheduleId } from './ids.ts';
 
 type Overlap = NonNullable<NonNullable<ScheduleOptions['policies']>['overlap']>;
@@ -48,6 +49,9 @@ const MONTHS = [
   'DECEMBER',
 ] as const;
 const DAYS = ['SUNDAY', 'MONDAY', 'TUESDAY', 'WEDNESDAY', 'THURSDAY', 'FRIDAY', 'SATURDAY'] as const;
+
+/** Temporal lists no more of a schedule's times at once. */
+const MOST_TICKS = 1_000;
 
 /** What Temporal says of a schedule. */
 export interface ScheduleView {
@@ -102,27 +106,56 @@ export async function readSchedule(access: Access, org: string, triggerId: strin
 }
 
 /**
- * Makes up for the ticks between two times, as if they came now; those that came are not repeated.
- * @throws ClientError `not_found`.
+ * Makes up for the ticks between two times, as if they came now; those that came are not repeated. Answers how many there are.
+ * @throws ClientError `not_found`, `too_many`.
  */
 export async function backfillSchedule(
   access: Access,
   org: string,
   triggerId: string,
   span: { readonly start: Date; readonly end: Date; readonly overlap?: string },
-): Promise<void> {
+): Promise<number> {
+  const ticks = await ticksWithin(access, org, triggerId, span);
+  if (ticks >= MOST_TICKS)
+    throw new ClientError('too_many', `There are ${MOST_TICKS} times and more in that span. Ask for a shorter one.`);
   const overlap = span.overlap === undefined ? undefined : OVERLAPS[span.overlap];
   const backfill: Backfill = { start: span.start, end: span.end, ...(overlap === undefined ? {} : { overlap }) };
   await writeAlong(access, async () => {
     try {
       await handleOf(access.client, org, triggerId).backfill(backfill);
     } catch (error) {
-      if (error instanceof ScheduleNotFoundError)
-        throw new ClientError('not_found', `The trigger ${triggerId} has no schedule. Write it again.`);
+      if (error instanceof ScheduleNotFoundError) throw unscheduled(triggerId);
       throw error;
     }
   });
+  return ticks;
 }
+
+async function ticksWithin(
+  access: Access,
+  org: string,
+  triggerId: string,
+  { start, end }: { readonly start: Date; readonly end: Date },
+): Promise<number> {
+  const { client, namespace } = access;
+  try {
+    const { startTime } = await read(access, () =>
+      client.workflowService.listScheduleMatchingTimes({
+        namespace,
+        scheduleId: scheduleId(org, triggerId),
+        startTime: msToTs(start.getTime()),
+        endTime: msToTs(end.getTime()),
+      }),
+    );
+    return startTime.length;
+  } catch (error) {
+    if (hasCode(error, 'not_found')) throw unscheduled(triggerId);
+    throw error;
+  }
+}
+
+const unscheduled = (triggerId: string): ClientError =>
+  new ClientError('not_found', `The trigger ${triggerId} has no schedule. Write it again.`);
 
 const handleOf = (client: Client, org: string, triggerId: string) =>
   client.schedule.getHandle(scheduleId(org, triggerId));

@@ -61,6 +61,23 @@ export const WEBHOOKS = `Deliveries go to \`/webhooks/PATH\`. A signature is che
 senders write them, hmac by the members above, api_key compares a header (x-api-key unless \`header\` says otherwise). A delivery that comes twice starts one run: by the sender's id, by
 \`Idempotency-Key\`, else by what was sent, for five minutes.`;
 
+export const SCHEDULES = `A schedule of Temporal starts one run at each time, whatever is restarted meanwhile; the run's input is \`{scheduledTime}\`, or what the mapping makes of it. Where both
+day fields are restricted (neither begins with \`*\`) a day that matches either will do. Of the hours that the clock skips in spring none comes that day; a fixed hour that it repeats
+in autumn comes once, and where every hour counts each of the two does. \`POST /api/triggers/ID/backfill {start, end}\` makes up for times that went by, each once.`;
+
+export const EVENTS = `An event is published with \`POST /api/events {name, data, id}\`. It starts the triggers of its name whose \`filter\` lets it: the filter reads \`event\`, and its members
+\`name\`, \`data\` and \`id\` by themselves. The data is the run's input, or what the mapping makes of it. Runs that wait in a \`listen\` step for messages of that name are sent the data too.
+Two events with one \`id\` are one event.`;
+
+export const STARTS = `A trigger is \`WORKFLOW.NAME\` under \`/api/triggers\`, with its counts, its last run and, for a schedule, its next times. Those of a definition come and go with it, and can be
+switched on and off by \`/enable\` and \`/disable\`, which lasts until the definition says something else; others are made by \`POST /api/triggers\`. \`/run\` fires any of them by hand.
+
+- **Debounce.** With \`config: {debounce: {key, seconds}}\` payloads of one key start one run, with the last of them, when so long nothing more has come: from webhooks, events and the
+  public trigger. The key is a path into the payload (\`customer.id\`, else a member of that very name), or a template; a payload without it starts its run at once.
+- **Restart.** With \`config: {mode: restart}\` a new run takes the place of the active one of the same debounce key, or of the workflow where there is none: that one is rolled back, and ends as \`aborted\`.
+- **Strangers** start a workflow by \`POST /api/public/trigger/KEY/WORKFLOW\` with the organization's public key (\`GET /api/public-key\`; a POST there makes another). The body is the payload.
+- **Once.** Every POST takes an \`Idempotency-Key\`: the same request again gets the same answer, another one with its key is refused.`;
+
 export const SIGNALS_INTRODUCTION = `A run is a workflow of the type \`run\`; its id is the execution's id. Whoever can reach Temporal can speak to it, by \`temporal workflow signal\` or any SDK. Each
 takes one JSON object. \`step\` is a slug or the path of one visit, and may be left out where just one fits. With a \`key\` the same request again is the same request. A signal has no
 answer; an update answers \`{accepted, path}\`, or is refused with a typed error and leaves no trace.

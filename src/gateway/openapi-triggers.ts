@@ -157,6 +157,8 @@ export const triggerOperations: readonly Operation[] = [
       'invalid_input',
       'idempotency_conflict',
       'payload_too_large',
+      'limit_reached',
+      'queue_full',
     ],
   },
   {
@@ -167,8 +169,13 @@ export const triggerOperations: readonly Operation[] = [
     summary: 'Makes up for the times of a schedule that lie in a span, each once.',
     parameters: id,
     body: { schema: backfillBody },
-    answers: { 202: { text: 'Asked for.', schema: z.object({ id: text, start: text, end: text }) } },
-    problems: [...WRITE_PROBLEMS, 'not_found'],
+    answers: {
+      202: {
+        text: 'Asked for.',
+        schema: z.object({ id: text, start: text, end: text, times: count.describe('How many there are.') }),
+      },
+    },
+    problems: [...WRITE_PROBLEMS, 'not_found', 'too_many'],
   },
   {
     method: 'POST',

@@ -23,10 +23,10 @@ const noQuery = z.strictObject({});
 export const orgRunBody = z.strictObject({
   payload: anyJson.optional().describe("The run's input. Default: {}."),
   state: z.record(nameText(200), anyJson).optional().describe('What the declared state begins with.'),
-  conversation_id: nameText(200).optional(),
-  channel: nameText(200).optional(),
-  ai_employee_id: nameText(200).optional(),
-  conversation_title: nameText(200).optional(),
+  conversation_id: nameText(200).optional().describe('What the run belongs to, for lists.'),
+  channel: nameText(200).optional().describe('Where it came from, for lists.'),
+  ai_employee_id: nameText(200).optional().describe('The employee it is of, for lists.'),
+  conversation_title: nameText(200).optional().describe('For people.'),
 });
 
 export function publicTriggerRoutes(router: Router, gateway: Gateway): void {

@@ -47,7 +47,7 @@ export const ROUTE_ROLES: { readonly [path: string]: Demands } = {
   '/api/workflows/:slug/executions': { GET: 'viewer' },
   '/api/workflows/:slug/graph': { GET: 'viewer' },
   '/api/organizations/:org/workflows/runs': { GET: 'viewer' },
-  '/api/organizations/:org/workflows/:slug/runs': { GET: 'viewer' },
+  '/api/organizations/:org/workflows/:slug/runs': { GET: 'viewer', POST: 'runner' },
   '/api/organizations/:org/workflows/:slug/runs/:run': { GET: 'viewer' },
 
   // A definition of one's own is whatever one likes to run: that is an editor's right, also as a dry run.

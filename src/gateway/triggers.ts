@@ -61,7 +61,10 @@ export const backfillBody = z
       .optional()
       .describe("Default: the schedule's own."),
   })
-  .refine(({ start, end }) => Date.parse(start) <= Date.parse(end), 'Expected `start` before `end`.');
+  .refine(
+    ({ start, end }) => Date.parse(start) >= 0 && Date.parse(start) <= Date.parse(end),
+    'Expected `start` before `end`, and not before 1970.',
+  );
 
 export function triggerRoutes(router: Router, gateway: Gateway): void {
   const { access } = gateway;
@@ -166,12 +169,12 @@ export function triggerRoutes(router: Router, gateway: Gateway): void {
       const { trigger } = await demandTrigger(access, organizationId, pathText(req, 'id'));
       if (trigger.type !== 'schedule')
         throw new HttpProblem('refused', `The trigger ${trigger.id} is no schedule: it has no times to make up for.`);
-      await backfillSchedule(access, organizationId, trigger.id, {
+      const times = await backfillSchedule(access, organizationId, trigger.id, {
         start: new Date(start),
         end: new Date(end),
         ...(overlap === undefined ? {} : { overlap }),
       });
-      res.status(202).json({ id: trigger.id, start, end });
+      res.status(202).json({ id: trigger.id, start, end, times });
     },
   });
 

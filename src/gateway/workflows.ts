@@ -19,6 +19,7 @@ import { principalOf } from './principal.ts';
 import { HttpProblem } from './problem.ts';
 import { resource } from './resource.ts';
 import { shownRun } from './shown-waits.ts';
+import { webhookUrl } from './webhook-place.ts';
 import { patchWorkflow } from './workflow-fields.ts';
 import { etagOf, shownHead } from './workflow-head.ts';
 
@@ -82,7 +83,11 @@ export function workflowRoutes(router: Router, gateway: Gateway): void {
       const found = await readDefinition(access, principalOf(req).organizationId, slug);
       if (found === undefined) throw missing(slug);
       res.setHeader('etag', `"${found.head.hash}"`);
-      res.json({ ...shownHead(found.head), definition: found.definition, ...hooksShown(found.definition) });
+      res.json({
+        ...shownHead(found.head),
+        definition: found.definition,
+        ...hooksShown(principalOf(req).organizationId, found.definition),
+      });
     },
     PATCH: (req, res) => patchWorkflow(gateway, req, res),
     DELETE: async (req, res) => {
@@ -131,16 +136,18 @@ export function workflowRoutes(router: Router, gateway: Gateway): void {
     const { created, head } = await putDefinition(access, organizationId, write);
     res.setHeader('etag', `"${head.hash}"`);
     if (created) res.setHeader('location', `/api/workflows/${head.slug}`);
-    res.status(created ? 201 : 200).json({ ...shownHead(head), ...hooksShown(definition), warnings: checked.warnings });
+    res
+      .status(created ? 201 : 200)
+      .json({ ...shownHead(head), ...hooksShown(organizationId, definition), warnings: checked.warnings });
   }
 
   /** Where the definition's webhooks are. */
-  function hooksShown(definition: Definition): { triggers?: unknown[] } {
+  function hooksShown(org: string, definition: Definition): { triggers?: unknown[] } {
     const triggers = (definition.triggers ?? []).map(({ name, type, enabled, config }) => ({
       name,
       type,
       enabled: enabled ?? true,
-      ...(type === 'webhook' ? { webhookUrl: `${gateway.publicUrl()}/webhooks/${String(config?.['path'])}` } : {}),
+      ...(type === 'webhook' ? { webhookUrl: webhookUrl(gateway, org, String(config?.['path'])) } : {}),
     }));
     return triggers.length === 0 ? {} : { triggers };
   }

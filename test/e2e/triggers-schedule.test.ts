@@ -44,6 +44,7 @@ async function backfill(id: string, from: number, to = 1, overlap?: string): Pro
   };
   const answer = await gateway.request('POST', `/api/triggers/${id}/backfill`, { json });
   expect(answer.status, JSON.stringify(answer.body)).toBe(202);
+  expect(answer.body.times).toBe(times.length);
   return times.map((time) => time.toISOString());
 }
 
@@ -123,6 +124,13 @@ describe('a schedule', () => {
     expect((await gateway.request('POST', `/api/triggers/${id}/disable`)).status).toBe(200);
     await backfill(id, 2);
     expect((await counts(id, ({ refused = 0 }) => refused >= 2)).last.code).toBe('trigger_disabled');
+  });
+
+  it('makes up for no more times than Temporal can be asked about', async () => {
+    const { id } = await scheduled({ cron: '* * * * *' });
+    const json = { start: '2000-01-01T00:00:00Z', end: '2026-01-01T00:00:00Z' };
+    const refused = await gateway.request('POST', `/api/triggers/${id}/backfill`, { json });
+    expect(refused).toMatchObject({ status: 409, body: { code: 'too_many' } });
   });
 
   it('is told from other triggers', async () => {
