@@ -244,13 +244,18 @@ function concluded(state: AgentState, answer: Json): Outcome {
   state.replied += replies.length;
   state.replying += replies.length;
   state.replies = [];
-  if (state.queue.length > 0) {
+  if (state.queue.length > 0 && mayAskAgain(state)) {
     state.turn++;
     return merged({ do: 'hold', hold: asHold(state), run: replies }, turn(state));
   }
   if (state.replying === 0) return ended(state, answer);
   state.end = { data: answer };
   return { do: 'hold', hold: asHold(state), run: replies };
+}
+
+/** What is said to an agent that has its answer and no turn left stays unheard. */
+function mayAskAgain(state: AgentState): boolean {
+  return state.turn + 1 < Number(state.request['maxSteps']);
 }
 
 /** A reply that cannot be delivered is nothing that the agent could mend. */
@@ -278,7 +283,7 @@ function ended({ turn: last, toolCalls, usage }: AgentState, data: Json): Outcom
 /** Somebody speaks to the agent. */
 function said(visit: Visit, state: AgentState, payload: Json): Outcome {
   const message = agentMessageIn(payload);
-  if (!isFor(visit, message)) return { do: 'ignore' };
+  if (!isFor(visit, message) || (state.end !== undefined && !mayAskAgain(state))) return { do: 'ignore' };
   state.queue.push(message);
   const hold: Hold = { do: 'hold', hold: asHold(state) };
   if (state.end !== undefined) {
