@@ -1,10 +1,13 @@
 /** The activity `hostAction`: actions that the host defines (src/actions). Its manual is src/steps/action.ts. */
 import { Context } from '@temporalio/activity';
+import type { z } from 'zod';
 import type { HostAction } from '../src/actions/define.ts';
 import type { HostActions } from '../src/actions/load.ts';
 import { NOT_LIGHT } from '../src/definition/effect.ts';
 import { issueProblems } from '../src/definition/issues.ts';
 import { isObject } from '../src/definition/json.ts';
+import { pointer } from '../src/definition/pointer.ts';
+import type { Problem } from '../src/definition/types.ts';
 import type { Json } from '../src/template/types.ts';
 import type { Effect, EffectContext } from './effect.ts';
 import { EffectFailure } from './failure.ts';
@@ -28,9 +31,9 @@ export function hostActionEffect(actions: HostActions): Effect {
     // Unless the step itself wants it so.
     if (!action.isLight && local !== true && isLocal())
       throw new EffectFailure(NOT_LIGHT, 'It runs as an activity of its own.', { retryable: true });
-    const input = read(action, parameters);
+    const input = await read(action, parameters);
     const given = await inTime(action, input, context);
-    return { data: written(action, given) };
+    return { data: await written(action, given) };
   };
 }
 
@@ -39,11 +42,11 @@ function isLocal(): boolean {
   return Context.current().info.isLocal;
 }
 
-function read(action: HostAction, parameters: Json): unknown {
-  const parsed = action.input.safeParse(parameters);
+async function read(action: HostAction, parameters: Json): Promise<unknown> {
+  const parsed = await action.input.safeParseAsync(parameters);
   if (parsed.success) return parsed.data;
-  const problems = issueProblems(action.input, parameters, '/parameters').slice(0, MOST_PROBLEMS);
-  const first = problems[0];
+  const problems = toldProblems(action, parameters) ?? placesOf(parsed.error);
+  const [first] = problems;
   throw new EffectFailure(
     'invalid_config',
     `${action.type} cannot take these parameters: ${first?.message ?? 'they do not fit'} (${first?.pointer ?? '/parameters'})`,
@@ -51,16 +54,33 @@ function read(action: HostAction, parameters: Json): unknown {
   );
 }
 
+/** With the words of the checker; undefined where the schema asks others first, and has no answer at once. */
+function toldProblems(action: HostAction, parameters: Json): Problem[] | undefined {
+  try {
+    return issueProblems(action.input, parameters, '/parameters').slice(0, MOST_PROBLEMS);
+  } catch {
+    return undefined;
+  }
+}
+
+function placesOf(error: z.ZodError): Problem[] {
+  return error.issues.slice(0, MOST_PROBLEMS).map(({ path, code, message }) => ({
+    pointer: `/parameters${pointer(path)}`,
+    code,
+    message,
+  }));
+}
+
 /** JSON, as the output's schema has it. */
-function written(action: HostAction, given: unknown): Json {
-  const parsed = action.output.safeParse(given);
+async function written(action: HostAction, given: unknown): Promise<Json> {
+  const parsed = await action.output.safeParseAsync(given);
   if (!parsed.success) {
     const places = parsed.error.issues
       .slice(0, MOST_PROBLEMS)
-      .map(({ path, code }) => ({ pointer: `/${path.map(String).join('/')}`, code }));
+      .map(({ path, code }) => ({ pointer: pointer(path), code }));
     throw new EffectFailure(
       'invalid_output',
-      `${action.type} gave what its own output schema does not take, at ${places[0]?.pointer ?? '/'}.`,
+      `${action.type} gave what its own output schema does not take, at ${places[0]?.pointer || '/'}.`,
       { details: { problems: places } },
     );
   }

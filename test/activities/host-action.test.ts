@@ -53,7 +53,15 @@ const light = defineAction({
   run: () => 'hi',
 });
 
-const actions = new Map([greet, light].map((action) => [action.type, action]));
+const asking = defineAction({
+  type: 'greeting.asking',
+  summary: 'Asks somebody else whether the name is right.',
+  input: z.object({ name: z.string().refine(async (name) => name === 'Ann', 'is nobody we know') }),
+  output: z.string(),
+  run: ({ name }) => name,
+});
+
+const actions = new Map([greet, light, asking].map((action) => [action.type, action]));
 const { hostAction } = createActivities(LOOPBACK, { actions, secrets: { read: async () => CANARY } });
 const run = (
   parameters: JsonObject,
@@ -89,6 +97,14 @@ describe('a host action', () => {
       nonRetryable: true,
       message: 'greeting.make cannot take these parameters: Expected string, got number. (/parameters/name)',
       details: [{ details: { problems: [{ pointer: '/parameters/name', code: 'wrong_type' }] } }],
+    });
+  });
+
+  it('may have schemas that ask others', async () => {
+    expect(await run({ name: 'Ann' }, { type: 'greeting.asking' })).toEqual({ data: 'Ann' });
+    expect(await failing({ name: 'Bo' }, { type: 'greeting.asking' })).toMatchObject({
+      type: 'invalid_config',
+      message: 'greeting.asking cannot take these parameters: is nobody we know (/parameters/name)',
     });
   });
 
