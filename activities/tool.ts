@@ -1,6 +1,6 @@
 /** The activities `tool`, which calls a tool of an MCP server, and `listTools`. The manual is src/steps/tool.ts. */
 import type { EffectInput, EffectOutput } from '../src/definition/effect.ts';
-import type { McpToolList } from '../src/definition/mcp-contract.ts';
+import { type McpToolList, TOOLS_FRESH_MS } from '../src/definition/mcp-contract.ts';
 import type { JsonObject } from '../src/definition/types.ts';
 import type { Json } from '../src/template/types.ts';
 import type { Effect, EffectContext } from './effect.ts';
@@ -9,8 +9,6 @@ import { invalid, isObject } from './http-request.ts';
 import type { McpConnections, ToolAnswer } from './mcp-connection.ts';
 import { fromStore, headersOf, type McpServer, type McpServerStore, type ServedTool } from './mcp-servers.ts';
 
-/** How long a list of tools counts as fresh. */
-const FRESH_MS = 10 * 60_000;
 const DEFAULT_TIMEOUT_MS = 30_000;
 const MOST_ERROR_CHARACTERS = 4_000;
 const LISTED_SERVERS = 5;
@@ -70,7 +68,7 @@ export async function servedTools(
   const lists = await Promise.all(
     servers.map(async (server) => {
       const kept = await fromStore(store, (from) => from.kept(organizationId, server));
-      const isFresh = kept !== undefined && Date.now() - Date.parse(kept.listedAt) < FRESH_MS;
+      const isFresh = kept !== undefined && Date.now() - Date.parse(kept.listedAt) < TOOLS_FRESH_MS;
       const { tools } = isFresh ? kept : await listed(server, store, connections, context);
       return tools.map((tool) => ({ server, tool }));
     }),

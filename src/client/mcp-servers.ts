@@ -11,6 +11,7 @@ import {
   type McpToolList,
   type McpToolsInput,
   TOOL_LIST_BYTES,
+  TOOLS_FRESH_MS,
 } from '../definition/mcp-contract.ts';
 import type { Access } from './access.ts';
 import { writeAlong } from './calls.ts';
@@ -20,8 +21,6 @@ import { deleteEntry, listEntries, putEntry, readEntry } from './organization-en
 
 const SERVERS = 'mcp-servers';
 const TOOLS = 'mcp-tools';
-/** How long a list of tools counts as fresh. */
-export const FRESH_MS = 10 * 60_000;
 /** A worker lists tools within thirty seconds, or says why not. */
 const LISTING_MS = 45_000;
 
@@ -104,7 +103,7 @@ export async function knownTools(
 export async function readTools(access: Access, org: string, name: string, refresh: boolean): Promise<McpToolList> {
   const server = await getServer(access, org, name);
   const kept = await keptTools(access, org, server);
-  if (!refresh && kept !== undefined && Date.now() - Date.parse(kept.listedAt) < FRESH_MS) return kept;
+  if (!refresh && kept !== undefined && Date.now() - Date.parse(kept.listedAt) < TOOLS_FRESH_MS) return kept;
   const handle = await writeAlong(access, () =>
     access.client.workflow.start<(input: McpToolsInput) => Promise<McpToolList>>(MCP_TOOLS_WORKFLOW, {
       workflowId: mcpToolsId(org, name),

@@ -39,6 +39,8 @@ export interface McpToolsInput {
   readonly server: string;
 }
 
+/** For so long a list of tools counts as fresh. */
+export const TOOLS_FRESH_MS = 600_000;
 /** More than a model can tell apart; what a server lists beyond is left out. */
 export const MOST_TOOLS = 500;
 /** What is kept of one server's tools, so that the organization's other entries have room. */

@@ -207,7 +207,11 @@ describe('an agent', () => {
     await gateway.until(`/api/executions?model=house&tokens[gte]=${2 * TOKENS.input}`, ({ body }) =>
       body.items.some((item: { id: string }) => item.id === id),
     );
-    expect(JSON.stringify([run, steps])).not.toContain(KEY);
+    const { client } = gateway.server;
+    const history = JSON.stringify((await client.workflow.getHandle(id).fetchHistory()).events);
+    const payloads = [...history.matchAll(/"data":"([^"]+)"/g)].map(([, data]) => Buffer.from(data!, 'base64'));
+    expect(payloads.join(' ')).toContain('first-agent');
+    expect(`${payloads.join(' ')} ${history} ${JSON.stringify([run, steps])}`).not.toContain(KEY);
   });
 
   it('hears what is said to it, and answers who waits for it', async () => {
