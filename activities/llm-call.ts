@@ -64,6 +64,8 @@ export interface ModelAnswer {
 const IDLE_MS = 240_000;
 const MOST_ERROR_CHARACTERS = 2_000;
 const SHOWN_TAIL = 200;
+/** How undici says that a connection broke within an answer. */
+const BROKEN = /terminated|socket|network|fetch failed|aborted|premature/i;
 /** Of the input of a call, so many tell the model what to mend. */
 const TOLD_PROBLEMS = 5;
 
@@ -229,8 +231,8 @@ function failureOf(error: unknown, context: EffectContext): unknown {
     return cut();
   // What a provider sends as an error within its stream.
   if (error !== null && typeof error === 'object' && !(error instanceof Error)) return streamedFailure(error, context);
-  if (error instanceof Error && /terminated|socket|network|fetch failed|aborted|premature/i.test(whole(error)))
-    return new EffectFailure('model_connect', `The connection to the model failed (${connectCode(error)}).`, {
+  if (APICallError.isInstance(error) || (error instanceof Error && BROKEN.test(whole(error))))
+    return new EffectFailure('model_connect', `The connection to the model failed (${codeWithin(error)}).`, {
       retryable: true,
     });
   return new EffectFailure(
@@ -263,6 +265,17 @@ function streamedFailure(error: object, { scrub }: EffectContext): EffectFailure
 
 function whole(error: Error): string {
   return `${error.message} ${error.cause instanceof Error ? error.cause.message : ''}`;
+}
+
+/** The SDK wraps what the system said, several times over. */
+function codeWithin(error: unknown): string {
+  let at = error;
+  for (let depth = 0; at instanceof Error && depth < 8; depth++) {
+    const code = connectCode(at);
+    if (/^[A-Z]/.test(code)) return code;
+    at = at.cause;
+  }
+  return connectCode(undefined);
 }
 
 const cut = (): EffectFailure =>

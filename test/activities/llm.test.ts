@@ -150,6 +150,19 @@ describe('the activity llm', () => {
     server = await modelServer([]);
   });
 
+  it('tries again where nobody answers', async () => {
+    for (const provider of PROVIDERS) {
+      server = await modelServer([]);
+      await server.close();
+      expect(await llm({}, { provider }).catch((thrown) => thrown), provider).toMatchObject({
+        type: 'model_connect',
+        nonRetryable: false,
+        message: expect.stringContaining('ECONNREFUSED'),
+      });
+    }
+    server = await modelServer([]);
+  });
+
   it('goes where the host allows it only', async () => {
     server = await modelServer([{ text: 'Hello' }]);
     const error = await llm({}, {}, environment(), { ...LOOPBACK, httpAllow: [] }).catch((thrown) => thrown);
