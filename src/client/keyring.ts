@@ -89,7 +89,7 @@ export function keyringOver(access: Access): Keyring {
     if (now - noted < USED_EVERY_MS) return;
     usedAt.set(id, now);
     const written = amendEntry(access, org, 'keys', id, { lastUsedAt: new Date(now).toISOString() }).then(
-      () => void known.delete(org),
+      () => undefined,
       // A key that was just revoked; or Temporal is away, and the next use is noted.
       () => void usedAt.delete(id),
     );

@@ -1,0 +1,113 @@
+import { randomBytes } from 'node:crypto';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { Access } from '../../src/client/access.ts';
+import { claimOf, createKey } from '../../src/client/api-keys.ts';
+import { keyringOver } from '../../src/client/keyring.ts';
+import { deriveKeys } from '../../src/client/keys.ts';
+
+/** An organization's actor in memory: what its memo holds, how often it was read, and whether it can be. */
+function store() {
+  const memo: { [field: string]: { [member: string]: unknown } } = {};
+  const state = { memo, reads: 0, isAway: false, amended: 0 };
+  const describe = async () => {
+    state.reads += 1;
+    if (state.isAway) throw new Error('Temporal is away.');
+    return { status: { name: 'RUNNING' }, memo: { ...memo } };
+  };
+  const put = (
+    _update: string,
+    { args: [request] }: { args: { name: string; value: { [member: string]: unknown } }[] },
+  ) => {
+    if (request !== undefined) memo[`keys/${request.name}`] = request.value;
+    return Promise.resolve({ created: true });
+  };
+  const amend = () => {
+    state.amended += 1;
+    return Promise.resolve({ amended: true });
+  };
+  const client = {
+    withDeadline: (_at: number, act: () => unknown) => act(),
+    workflow: { getHandle: () => ({ describe, executeUpdate: amend }), executeUpdateWithStart: put },
+  };
+  const access = {
+    client,
+    keys: deriveKeys(randomBytes(32)),
+    formerKeys: [],
+    historyLimit: 1_000,
+  } as unknown as Access;
+  const make = async (name: string) =>
+    (await createKey(access, 'default', { name, role: 'viewer' }, { adminElsewhere: true })).key;
+  return { state, access, make };
+}
+
+beforeEach(() => void vi.useFakeTimers({ toFake: ['Date'] }));
+afterEach(() => void vi.useRealTimers());
+const pass = (ms: number) => vi.setSystemTime(Date.now() + ms);
+
+describe('a keyring', () => {
+  it('knows whose key it is, and reads Temporal for many requests once', async () => {
+    const { state, access, make } = store();
+    const key = await make('ann');
+    const keyring = keyringOver(access);
+    for (let i = 0; i < 100; i++)
+      expect(await keyring.holderOf(key)).toMatchObject({ organizationId: 'default', record: { user: 'ann' } });
+    expect(state.reads).toBe(1);
+    expect(await keyring.hasKeys()).toBe(true);
+  });
+
+  it('takes no text that was changed, and no key of another id or organization', async () => {
+    const { access, make } = store();
+    const [key, other] = [await make('ann'), await make('bob')];
+    const keyring = keyringOver(access);
+    const [id = '', otherId = ''] = [key, other].map((text) => claimOf(text)?.id);
+    for (const text of [key.slice(0, -1), `${key}A`, key.replace(id, otherId), key.replace('default', 'acme'), ''])
+      expect(await keyring.holderOf(text)).toBeUndefined();
+  });
+
+  it('hears of a key that another gateway has made, and of one that was revoked', async () => {
+    const { state, access, make } = store();
+    const keyring = keyringOver(access);
+    expect(await keyring.hasKeys()).toBe(false);
+    pass(300);
+    const key = await make('ann');
+    expect(await keyring.holderOf(key)).toBeDefined();
+    for (const field of Object.keys(state.memo)) delete state.memo[field];
+    expect(await keyring.holderOf(key)).toBeDefined();
+    pass(2_000);
+    expect(await keyring.holderOf(key)).toBeUndefined();
+  });
+
+  it('asks for nothing more because of keys that are made up', async () => {
+    const { state, access, make } = store();
+    const key = await make('ann');
+    const keyring = keyringOver(access);
+    const madeUp = key.replace(claimOf(key)?.id ?? '', '0'.repeat(12));
+    for (let i = 0; i < 100; i++) expect(await keyring.holderOf(madeUp)).toBeUndefined();
+    expect(state.reads).toBe(1);
+  });
+
+  it('goes by what it last knew while Temporal is away, and lets nobody in where it knows nothing', async () => {
+    const { state, access, make } = store();
+    const key = await make('ann');
+    const keyring = keyringOver(access);
+    expect(await keyring.holderOf(key)).toBeDefined();
+    state.isAway = true;
+    pass(60_000);
+    expect(await keyring.holderOf(key)).toBeDefined();
+    expect(await keyring.hasKeys()).toBe(true);
+    await expect(keyringOver(access).hasKeys()).rejects.toThrow();
+  });
+
+  it('notes the use of a key every ten minutes', async () => {
+    const { state, access, make } = store();
+    const key = await make('ann');
+    const keyring = keyringOver(access);
+    for (let i = 0; i < 10; i++) await keyring.holderOf(key);
+    await keyring.settled();
+    expect(state.amended).toBe(1);
+    pass(11 * 60_000);
+    await keyring.holderOf(key);
+    await keyring.settled();
+    expect(state.amended).toBe(2);
+  });
+});
