@@ -9,7 +9,7 @@ import { afterAll, beforeAll, it } from 'vitest';
 import type { EffectInput } from '../../src/definition/effect.ts';
 import type { Definition } from '../../src/definition/types.ts';
 import { abreast, approve, collect, fetchOnce, rounds } from '../e2e/run-programs.ts';
-import { startRun, waitsAt } from '../e2e/run-support.ts';
+import { memoOf, startRun, until, waitsAt } from '../e2e/run-support.ts';
 import { startWorker, type TestServer, type TestWorker, testServer } from '../support/temporal.ts';
 
 // Records the histories that test/replay replays, on a real server:
@@ -132,6 +132,34 @@ it('records local activities, and long walks that give way', async () => {
     if (!events?.some((event) => event.activityTaskScheduledEventAttributes)) throw new Error(`${definition.slug} had no activity.`);
     await keep(definition.slug, handle);
   }
+});
+
+it('records a run that waits for a slot, one that is aborted, and their gates', async () => {
+  const limited = { ...approve, slug: 'limited', config: { concurrency: { limit: 1 } } };
+  const restarting = { ...approve, slug: 'restarting', config: { mode: 'restart' as const } };
+  const input = { amount: 1, customer: 'x' };
+  const [first, second] = [await startRun(server, limited, { input }), await startRun(server, limited, { input })];
+  let waited: { handle: WorkflowHandle; gate: string } | undefined;
+  for (const handle of [first, second]) {
+    await until(() => memoOf(handle), (memo) => (memo?.waitingFor ?? []).length > 0);
+    const [wait] = (await memoOf(handle)).waitingFor;
+    if (wait?.gate !== undefined) waited = { handle, gate: wait.gate };
+  }
+  if (waited === undefined) throw new Error('No run had to wait for a slot.');
+  for (const _turn of [first, second]) {
+    for (const handle of [first, second]) await handle.signal('approve', {}).catch(() => undefined);
+    await new Promise((resolve) => setTimeout(resolve, 1_000));
+  }
+  await Promise.all([first.result(), second.result()]);
+  const old = await startRun(server, restarting, { input });
+  await waitsAt(old, 'review');
+  const young = await startRun(server, restarting, { input });
+  await old.result().catch(() => undefined);
+  await waitsAt(young, 'review');
+  await keep('slot-waited', waited.handle);
+  await keep('aborted', old);
+  const gate = await server.client.workflow.getHandle(waited.gate).describe();
+  await keep('gate', server.client.workflow.getHandle(waited.gate, gate.raw.workflowExecutionInfo?.firstRunId ?? gate.runId));
 });
 
 async function keep(name: string, handle: WorkflowHandle): Promise<void> {
