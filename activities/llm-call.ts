@@ -2,25 +2,14 @@
  * One call of a model: streamed, so that a stuck one is noticed and progress can be told, and typed in how it fails. What
  * the SDK would do besides (retries, loading files from addresses in messages, running tools) it is not let do.
  */
-import {
-  APICallError,
-  InvalidPromptError,
-  InvalidResponseDataError,
-  jsonSchema,
-  type ModelMessage,
-  streamText,
-  type ToolSet,
-  tool,
-  wrapLanguageModel,
-} from 'ai';
+import { jsonSchema, type ModelMessage, streamText, type ToolSet, tool, wrapLanguageModel } from 'ai';
 import { validatePayload } from '../src/definition/format.ts';
 import { type ModelUsage, usd } from '../src/definition/models-contract.ts';
 import type { JsonObject } from '../src/definition/types.ts';
 import type { Json } from '../src/template/types.ts';
 import { type EffectContext, RESULT_LIMIT_BYTES } from './effect.ts';
 import { EffectFailure } from './failure.ts';
-import { failureWithin } from './guarded-fetch.ts';
-import { connectCode, isRetryableStatus, retryAfterMs } from './http-response.ts';
+import { cutFailure, modelFailure } from './llm-failure.ts';
 import type { OpenModel } from './models.ts';
 
 type JsonSchema = Exclude<Parameters<typeof jsonSchema>[0], PromiseLike<unknown> | (() => unknown)>;
@@ -64,8 +53,6 @@ export interface ModelAnswer {
 const IDLE_MS = 240_000;
 const MOST_ERROR_CHARACTERS = 2_000;
 const SHOWN_TAIL = 200;
-/** How undici says that a connection broke within an answer. */
-const BROKEN = /terminated|socket|network|fetch failed|aborted|premature/i;
 /** Of the input of a call, so many tell the model what to mend. */
 const TOLD_PROBLEMS = 5;
 
@@ -127,7 +114,8 @@ export async function callModel(
     }
     if (idle.signal.aborted) throw stuck();
     // The providers say `other` for a stream that ends without their last word.
-    if (ended === undefined || (ended.finishReason === 'other' && ended.rawFinishReason === undefined)) throw cut();
+    if (ended === undefined || (ended.finishReason === 'other' && ended.rawFinishReason === undefined))
+      throw cutFailure();
     const { messages: said } = await result.response;
     return {
       text,
@@ -139,7 +127,7 @@ export async function callModel(
     };
   } catch (error) {
     if (idle.signal.aborted) throw stuck();
-    throw failureOf(error, context);
+    throw modelFailure(error, context);
   } finally {
     clearTimeout(timer);
   }
@@ -219,67 +207,6 @@ function usageOf({ name, provider, prices }: OpenModel['entry'], counted: Counte
   };
 }
 
-function failureOf(error: unknown, context: EffectContext): unknown {
-  if (context.signal.aborted) return error;
-  const known = failureWithin(error);
-  if (known !== undefined) return known;
-  if (InvalidPromptError.isInstance(error))
-    return new EffectFailure('invalid_config', 'config.messages must be messages of {role, content}.');
-  if (APICallError.isInstance(error) && error.statusCode !== undefined && error.statusCode >= 400)
-    return statusFailure(error.statusCode, error, context);
-  if (InvalidResponseDataError.isInstance(error) || (APICallError.isInstance(error) && error.statusCode !== undefined))
-    return cut();
-  // What a provider sends as an error within its stream.
-  if (error !== null && typeof error === 'object' && !(error instanceof Error)) return streamedFailure(error, context);
-  if (APICallError.isInstance(error) || (error instanceof Error && BROKEN.test(whole(error))))
-    return new EffectFailure('model_connect', `The connection to the model failed (${codeWithin(error)}).`, {
-      retryable: true,
-    });
-  return new EffectFailure(
-    'model_answer',
-    `The model's answer cannot be read: ${error instanceof Error ? error.message.slice(0, SHOWN_TAIL) : 'unknown'}`,
-    { retryable: true },
-  );
-}
-
-function statusFailure(
-  status: number,
-  { responseHeaders, responseBody = '' }: APICallError,
-  { scrub }: EffectContext,
-): EffectFailure {
-  const retryable = isRetryableStatus(status);
-  const afterMs = retryable ? retryAfterMs(responseHeaders?.['retry-after'] ?? '') : undefined;
-  return new EffectFailure('model_status', `The model's provider answered with status ${status}.`, {
-    retryable,
-    details: { status, body: scrub.text(responseBody).slice(0, MOST_ERROR_CHARACTERS) },
-    ...(afterMs === undefined ? {} : { retryAfterMs: afterMs }),
-  });
-}
-
-function streamedFailure(error: object, { scrub }: EffectContext): EffectFailure {
-  return new EffectFailure('model_status', 'The model ended its answer with an error.', {
-    retryable: true,
-    details: { body: scrub.text(JSON.stringify(error)).slice(0, MOST_ERROR_CHARACTERS) },
-  });
-}
-
-function whole(error: Error): string {
-  return `${error.message} ${error.cause instanceof Error ? error.cause.message : ''}`;
-}
-
-/** The SDK wraps what the system said, several times over. */
-function codeWithin(error: unknown): string {
-  let at = error;
-  for (let depth = 0; at instanceof Error && depth < 8; depth++) {
-    const code = connectCode(at);
-    if (/^[A-Z]/.test(code)) return code;
-    at = at.cause;
-  }
-  return connectCode(undefined);
-}
-
-const cut = (): EffectFailure =>
-  new EffectFailure('model_cut', "The model's answer ended in the middle.", { retryable: true });
 const stuck = (): EffectFailure =>
   new EffectFailure('model_idle', `The model said nothing for ${IDLE_MS} ms.`, { retryable: true });
 const tooLong = (): EffectFailure =>

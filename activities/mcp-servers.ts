@@ -48,9 +48,8 @@ export async function headersOf(server: McpServer, context: EffectContext): Prom
   const host = server.url === undefined ? '' : new URL(server.url).host;
   for (const [name, written] of Object.entries(server.headers ?? {})) {
     const { value, secrets } = render(parseTemplate(written, { secrets: true, callbacks: false }), NOTHING, { now: 0 });
-    const [parts] = secrets.map((one) => one.parts);
     let text = '';
-    for (const part of parts ?? [String(value)])
+    for (const part of secrets[0]?.parts ?? [String(value)])
       text += typeof part === 'string' || !('secret' in part) ? String(part) : await context.secret(part.secret, host);
     headers[name] = text;
   }

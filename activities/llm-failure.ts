@@ -1,0 +1,71 @@
+/** How a model call fails, whatever the SDK or its providers throw: typed, and with whether trying again makes sense. */
+import { APICallError, InvalidPromptError, InvalidResponseDataError } from 'ai';
+import type { EffectContext } from './effect.ts';
+import { EffectFailure } from './failure.ts';
+import { failureWithin } from './guarded-fetch.ts';
+import { connectCode, isRetryableStatus, retryAfterMs } from './http-response.ts';
+
+const MOST_ERROR_CHARACTERS = 2_000;
+const SHOWN_CHARACTERS = 200;
+/** How undici says that a connection broke within an answer. */
+const BROKEN = /terminated|socket|network|fetch failed|aborted|premature/i;
+
+/** What is thrown instead of `error`; the error itself where the effect was cancelled. */
+export function modelFailure(error: unknown, context: EffectContext): unknown {
+  if (context.signal.aborted) return error;
+  const known = failureWithin(error);
+  if (known !== undefined) return known;
+  if (InvalidPromptError.isInstance(error))
+    return new EffectFailure('invalid_config', 'config.messages must be messages of {role, content}.');
+  if (APICallError.isInstance(error) && error.statusCode !== undefined && error.statusCode >= 400)
+    return statusFailure(error.statusCode, error, context);
+  if (InvalidResponseDataError.isInstance(error) || (APICallError.isInstance(error) && error.statusCode !== undefined))
+    return cutFailure();
+  // What a provider sends as an error within its stream.
+  if (error !== null && typeof error === 'object' && !(error instanceof Error)) return streamedFailure(error, context);
+  if (APICallError.isInstance(error) || (error instanceof Error && BROKEN.test(whole(error))))
+    return new EffectFailure('model_connect', `The connection to the model failed (${codeWithin(error)}).`, {
+      retryable: true,
+    });
+  const said = error instanceof Error ? context.scrub.text(error.message).slice(0, SHOWN_CHARACTERS) : 'unknown';
+  return new EffectFailure('model_answer', `The model's answer cannot be read: ${said}`, { retryable: true });
+}
+
+function statusFailure(
+  status: number,
+  { responseHeaders, responseBody = '' }: APICallError,
+  { scrub }: EffectContext,
+): EffectFailure {
+  const retryable = isRetryableStatus(status);
+  const afterMs = retryable ? retryAfterMs(responseHeaders?.['retry-after'] ?? '') : undefined;
+  return new EffectFailure('model_status', `The model's provider answered with status ${status}.`, {
+    retryable,
+    details: { status, body: scrub.text(responseBody).slice(0, MOST_ERROR_CHARACTERS) },
+    ...(afterMs === undefined ? {} : { retryAfterMs: afterMs }),
+  });
+}
+
+function streamedFailure(error: object, { scrub }: EffectContext): EffectFailure {
+  return new EffectFailure('model_status', 'The model ended its answer with an error.', {
+    retryable: true,
+    details: { body: scrub.text(JSON.stringify(error)).slice(0, MOST_ERROR_CHARACTERS) },
+  });
+}
+
+function whole(error: Error): string {
+  return `${error.message} ${error.cause instanceof Error ? error.cause.message : ''}`;
+}
+
+/** The SDK wraps what the system said, several times over. */
+function codeWithin(error: unknown): string {
+  let at = error;
+  for (let depth = 0; at instanceof Error && depth < 8; depth++) {
+    const code = connectCode(at);
+    if (/^[A-Z]/.test(code)) return code;
+    at = at.cause;
+  }
+  return connectCode(undefined);
+}
+
+export const cutFailure = (): EffectFailure =>
+  new EffectFailure('model_cut', "The model's answer ended in the middle.", { retryable: true });
