@@ -1,5 +1,6 @@
 // The process in which JavaScript of a definition runs, inside QuickJS inside WebAssembly. Its parent is javascript.ts; it may
-// be killed at any moment. One script at a time, each in an instance of its own: nothing of one is left for the next.
+// be killed at any moment. One script at a time, each in an engine of its own, and never in an instance of WebAssembly
+// where another script was: nothing of one is left for the next.
 //
 // In:  {code, isTypeScript, input (JSON text), timeoutMs, memoryBytes}
 // Out: {result (JSON text, or absent), error: {code, message, details}, console, consoleIsCut, isSpent}. Spent: this
@@ -24,6 +25,9 @@ const PAGE_BYTES = 65_536;
 /** What the instance begins with; less cannot be had. */
 const LEAST_PAGES = 256;
 const DEFAULT_MEMORY_BYTES = 64 * 1024 * 1024;
+/** An instance is made once for so many runs of one script; old engines are left in it, since taking them down may fail. */
+const MOST_RUNS = 30;
+const MOST_KEPT = 4;
 /** Texts of types that were stripped already, by the text with them. */
 const MOST_STRIPPED = 50;
 const FILE = 'script';
@@ -101,14 +105,22 @@ const wasmModule = await WebAssembly.compile(
 const stripped = new Map();
 let stripper;
 
-/**
- * An instance with its prelude, made ahead of the script that it is for. Its memory has a maximum that nothing in it can
- * pass; QuickJS's own limit counts no sizes under WebAssembly.
- */
-async function makeGuest(memoryBytes) {
+/** What has no script yet is for any; making one takes longer than most scripts do. */
+let spare = makeInstance(DEFAULT_MEMORY_BYTES).then(makeGuest);
+/** By the script that ran there: it may have it again. */
+const kept = new Map();
+
+/** Its memory has a maximum that nothing in it can pass; QuickJS's own limit counts no sizes under WebAssembly. */
+async function makeInstance(memoryBytes) {
   const maximum = Math.max(LEAST_PAGES, Math.ceil(memoryBytes / PAGE_BYTES));
-  const wasmMemory = new WebAssembly.Memory({ initial: LEAST_PAGES, maximum });
-  const quickjs = await newQuickJSWASMModuleFromVariant(newVariant(baseVariant, { wasmModule, wasmMemory }));
+  const memory = new WebAssembly.Memory({ initial: LEAST_PAGES, maximum });
+  const quickjs = await newQuickJSWASMModuleFromVariant(newVariant(baseVariant, { wasmModule, wasmMemory: memory }));
+  return { quickjs, memory, maximum, memoryBytes, runs: 0 };
+}
+
+/** An engine in an instance, with its prelude. */
+function makeGuest(instance) {
+  const { quickjs, memory, maximum } = instance;
   const runtime = quickjs.newRuntime();
   runtime.setMaxStackSize(STACK_BYTES);
   const context = runtime.newContext();
@@ -122,8 +134,8 @@ async function makeGuest(memoryBytes) {
   const make = context.evalCode(PRELUDE, 'prelude.js').unwrap();
   const prelude = context.callFunction(make, context.undefined, emit).unwrap();
   return {
-    memoryBytes,
-    isFull: () => wasmMemory.buffer.byteLength > (maximum - 16) * PAGE_BYTES,
+    instance,
+    isFull: () => memory.buffer.byteLength > (maximum - 16) * PAGE_BYTES,
     context,
     runtime,
     lines,
@@ -261,9 +273,7 @@ function readDescribed(context, handle) {
   return isTold ? told : unknown;
 }
 
-async function answer(job) {
-  let guest = await next;
-  if (guest.memoryBytes !== job.memoryBytes) guest = await makeGuest(job.memoryBytes);
+async function answer(job, guest) {
   const { lines, state, runtime } = guest;
   const out = { console: lines };
   try {
@@ -282,6 +292,24 @@ async function answer(job) {
   return { ...out, consoleIsCut: state.isCut };
 }
 
+async function guestFor({ code, memoryBytes }) {
+  const own = kept.get(code);
+  kept.delete(code);
+  if (own?.instance.memoryBytes === memoryBytes) return own;
+  return memoryBytes === DEFAULT_MEMORY_BYTES ? spare : makeGuest(await makeInstance(memoryBytes));
+}
+
+/** For the next run of the same script, and of others, while nobody waits. */
+async function prepare({ code }, guest, wasFine) {
+  if (guest === (await spare)) spare = makeInstance(DEFAULT_MEMORY_BYTES).then(makeGuest);
+  const { instance } = guest;
+  instance.runs++;
+  const hasGrown = instance.memory.buffer.byteLength > LEAST_PAGES * PAGE_BYTES;
+  if (!wasFine || hasGrown || instance.runs >= MOST_RUNS) return;
+  kept.set(code, makeGuest(instance));
+  if (kept.size > MOST_KEPT) kept.delete(kept.keys().next().value);
+}
+
 /** WebAssembly itself gave up. */
 function fatal(guest, error) {
   if (guest.state.isLate) return late();
@@ -291,11 +319,12 @@ function fatal(guest, error) {
   return new Failure('script_crashed', '', {}, true);
 }
 
-let next = makeGuest(DEFAULT_MEMORY_BYTES);
 process.on('message', async (job) => {
-  process.send(await answer(job));
-  next = makeGuest(DEFAULT_MEMORY_BYTES);
+  const guest = await guestFor(job);
+  const told = await answer(job, guest);
+  process.send(told);
+  await prepare(job, guest, told.error === undefined);
 });
 process.on('disconnect', () => process.exit());
-await next;
+await spare;
 process.send('ready');

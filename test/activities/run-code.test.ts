@@ -77,6 +77,23 @@ export default function ({ cents }: Order): number { return (cents as number) * 
   });
 });
 
+describe('a script that runs again', () => {
+  it('finds nothing of its own last run', async () => {
+    const code = body('globalThis.runs = (globalThis.runs ?? 0) + 1; Array.prototype.runs = 1; return globalThis.runs');
+    const results: Json[] = [];
+    for (let n = 0; n < 70; n++) results.push((await run(code)).data);
+    expect(new Set(results)).toEqual(new Set([1]));
+    expect((await run(body('return typeof [].runs'))).data).toBe('undefined');
+  });
+
+  it('has all of its memory every time', { timeout: 30_000 }, async () => {
+    const code = body(
+      'const a = []; for (let i = 0; i < 40; i++) a.push(new Uint8Array(1e6).fill(1)); return a.length;',
+    );
+    for (let n = 0; n < 5; n++) expect((await run(code)).data).toBe(40);
+  });
+});
+
 describe('a script that replaces what is around it', () => {
   const hooks = 'Function.prototype.call = () => "x".repeat(1e7); Object.prototype.toJSON = () => 5;';
 
