@@ -150,7 +150,9 @@ function response(
 /** The parameters of an operation, as OpenAPI writes them. */
 export function parametersOf({ method, path, parameters = {}, query, ...operation }: Operation): Json[] {
   const headers = { ...(keepsAnswers(method, path) ? REQUEST_KEY : {}), ...operation.headers };
-  const members = query === undefined ? {} : objectOf(jsonSchemaOf(query, DIALECT)['properties']);
+  const written = query === undefined ? {} : jsonSchemaOf(query, DIALECT);
+  const members = objectOf(written['properties']);
+  const required = Array.isArray(written['required']) ? written['required'] : [];
   return [
     ...Object.entries(parameters).map(([name, schema]) => ({
       name,
@@ -158,7 +160,9 @@ export function parametersOf({ method, path, parameters = {}, query, ...operatio
       required: true,
       schema: jsonSchemaOf(schema, DIALECT),
     })),
-    ...Object.entries(members).flatMap(([name, schema]) => queryParameters(name, objectOf(schema))),
+    ...Object.entries(members)
+      .flatMap(([name, schema]) => queryParameters(name, objectOf(schema)))
+      .map((parameter) => (required.includes(parameter['name'] ?? '') ? { ...parameter, required: true } : parameter)),
     ...Object.entries(headers).map(([name, description]) => ({
       name,
       in: 'header',

@@ -12,7 +12,7 @@ import {
 import type { Definition } from '../definition/types.ts';
 import type { Gateway } from './context.ts';
 import { checkDocument, demandValid, dialectName, documentOf, storeSecrets } from './definition-door.ts';
-import { pageQuery, pathSlug, queryAs } from './door.ts';
+import { nameText, pageQuery, pathSlug, queryAs } from './door.ts';
 import { listedRuns, runListQuery } from './execution-list.ts';
 import { toolsFor } from './known-tools.ts';
 import { principalOf } from './principal.ts';
@@ -26,7 +26,7 @@ import { etagOf, shownHead } from './workflow-head.ts';
 export const workflowListQuery = z.strictObject({
   ...pageQuery(),
   enabled: z.enum(['true', 'false']).optional().describe('Only those that are, or are not.'),
-  tag: z.string().min(1).max(200).optional().describe('Only those with the tag.'),
+  tag: nameText(200).optional().describe('Only those with the tag.'),
 });
 export const workflowWriteQuery = z.strictObject({
   dialect: dialectName.optional().describe('What the document is written in. Default: told by its form.'),

@@ -8,6 +8,7 @@ export type Parameter = {
   readonly in: 'path' | 'query' | 'header';
   readonly schema: Schema;
   readonly style?: string;
+  readonly required?: boolean;
 };
 type Content = { readonly [media: string]: { readonly schema: Schema } };
 export type Operation = {
@@ -37,7 +38,10 @@ export function requestsOf(document: Document, path: string, operation: Operatio
   const values = new Values(document, known);
   const of = (place: Parameter['in']) => operation.parameters.filter((parameter) => parameter.in === place);
   const places = fc.record(Object.fromEntries(of('path').map((one) => [one.name, values.path(one)])));
-  const query = some(Object.fromEntries(of('query').map((one) => [one.name, values.named(one.name, one.schema)])));
+  const query = some(
+    Object.fromEntries(of('query').map((one) => [one.name, values.named(one.name, one.schema)])),
+    of('query').flatMap(({ name, required }) => (required === true ? [name] : [])),
+  );
   const headers = some(Object.fromEntries(of('header').map((one) => [one.name, values.header(one.name)])));
   return fc
     .record({ places, query, headers, body: values.body(operation) })
@@ -71,6 +75,9 @@ function searchOf(query: Record<string, unknown>): string {
   return text === '' ? '' : `?${text}`;
 }
 
+/** The name of a body whose schema has none. */
+export const BODY = 'body';
+
 /** Other values of `wait` would wait, and others of these would end what is not the test's. */
 const ONLY_KNOWN: ReadonlySet<string> = new Set(['wait', 'filter', 'SyncAllWorkflowsRequest', 'PutLimitRequest']);
 
@@ -102,7 +109,7 @@ class Values {
   body({ requestBody }: Operation): fc.Arbitrary<{ text?: string; headers: Record<string, string> }> {
     if (requestBody === undefined) return fc.constant({ headers: {} });
     const { schema } = requestBody.content['application/json'] ?? { schema: {} };
-    const json = this.named(idOf(schema) ?? '', schema).map((value) => ({
+    const json = this.named(idOf(schema) ?? BODY, schema).map((value) => ({
       text: JSON.stringify(value),
       headers: { 'content-type': 'application/json' },
     }));

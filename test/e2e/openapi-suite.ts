@@ -4,7 +4,16 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { API_VERSION } from '../../src/gateway/openapi.ts';
 import { openApiDocument } from '../../src/gateway/openapi-document.ts';
 import type { TestGateway } from './gateway-support.ts';
-import { type Document, idOf, Judge, type Known, type Operation, requestsOf, type Sent } from './openapi-requests.ts';
+import {
+  BODY,
+  type Document,
+  idOf,
+  Judge,
+  type Known,
+  type Operation,
+  requestsOf,
+  type Sent,
+} from './openapi-requests.ts';
 
 const document = openApiDocument(API_VERSION) as unknown as Document;
 const judge = new Judge(document);
@@ -80,7 +89,8 @@ export function holdToDocument(
     it.each(named(all.filter(({ path }) => path.startsWith('/api/'))))(
       '%s takes no parameter that is not documented',
       async (_name, { path, method, operation }) => {
-        const sent = { path: `${knownPath(path, knownTo(operation))}?nonsense=1`, headers: {} };
+        const known = knownRequest(path, operation, knownTo(operation)).path;
+        const sent = { path: `${known}${known.includes('?') ? '&' : '?'}nonsense=1`, headers: {} };
         expect((await send(method, sent)).status).toBe(400);
       },
     );
@@ -124,9 +134,12 @@ function isStrict(operation: Operation): boolean {
 
 /** A request that is right: to something that is there, and without anything that may be left out. */
 function knownRequest(path: string, operation: Operation, values: Known): Sent {
-  const [body] = values[bodyId(operation) ?? ''] ?? [];
+  const [body] = values[bodyId(operation) ?? BODY] ?? [];
+  const query = operation.parameters
+    .filter((one) => one.in === 'query' && one.required === true)
+    .map(({ name }) => `${name}=${encodeURIComponent(String(values[name]?.[0]))}`);
   return {
-    path: knownPath(path, values),
+    path: `${knownPath(path, values)}${query.length === 0 ? '' : `?${query.join('&')}`}`,
     headers: body === undefined ? {} : { 'content-type': 'application/json' },
     ...(body === undefined ? {} : { text: JSON.stringify(body) }),
   };
