@@ -8,6 +8,7 @@ import { addLogs } from './commands/logs.ts';
 import { addPropose } from './commands/propose.ts';
 import { addPush } from './commands/push.ts';
 import { addApprove, addResume } from './commands/resume.ts';
+import { addFork, addRetry } from './commands/retry.ts';
 import { addRun } from './commands/run.ts';
 import { addShow } from './commands/show.ts';
 import { addStart } from './commands/start.ts';
@@ -26,6 +27,8 @@ const commands: readonly AddCommand[] = [
   addLogs,
   addResume,
   addApprove,
+  addRetry,
+  addFork,
   addImport,
   addKeys,
 ];

@@ -122,6 +122,26 @@ describe('decisions', () => {
   });
 });
 
+describe('executions that have ended', () => {
+  it('go on by a retry, or begin anew within by a fork', async () => {
+    const id = await waitingRun(unique('refund'));
+    await signalbox('resume', id, '--decision', 'deny', '--comments', 'Not yet.');
+    expect((await signalbox('logs', '-f', id)).exit).toBe(40);
+    expect(await signalbox('retry', id)).toMatchObject({ exit: 0, out: `${id}  pending` });
+    expect((await signalbox('logs', '-f', id)).exit).toBe(40);
+    const forked = await signalbox('fork', id, '--from', 'review', '--edits', '{"input": {"amount": 3}}', '--json');
+    expect(forked.exit).toBe(0);
+    const { executionId } = JSON.parse(forked.out);
+    expect(executionId).not.toBe(id);
+    await gateway.until(`/api/executions/${executionId}`, ({ body }) => body.waitingFor?.length > 0);
+    await signalbox('approve', executionId);
+    expect((await signalbox('logs', '-f', executionId)).exit).toBe(0);
+    const nowhere = await signalbox('fork', id, '--from', 'nowhere');
+    expect(nowhere.exit).toBe(10);
+    expect(nowhere.err).toContain('(no_such_step)');
+  });
+});
+
 describe('signalbox push', () => {
   it('stores several definitions, tells where webhooks are, and what is wrong with the others', async () => {
     const slug = unique('hooked');
