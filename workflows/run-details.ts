@@ -22,7 +22,8 @@ export function describeRun(
 
 function describeWait(wait: WaitingFor, id: string): string[] {
   const until = wait.until === undefined ? '' : ` until ${wait.until}`;
-  const lines = [`- \`${code(wait.path)}\` waits for ${WAITS[wait.kind]}${until} (since ${wait.since})`];
+  const who = wait.path === '' ? 'The run' : `\`${code(wait.path)}\``;
+  const lines = [`- ${who} waits for ${WAITS[wait.kind]}${until} (since ${wait.since})`];
   if (wait.message !== undefined) lines.push(`  > ${plain(wait.message)}`);
   const command = answerTo(wait, id);
   if (command !== undefined) lines.push('', '  ```', `  ${command}`, '  ```');

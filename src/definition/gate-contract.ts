@@ -8,6 +8,7 @@
  * starter died in between; the gate looks after all its holders, and takes back what is held by nobody.
  */
 import type { ActorStart, RememberedAnswers } from './actors.ts';
+import type { ConcurrencyConfig } from './types.ts';
 
 export const GATE_WORKFLOW = 'gate';
 
@@ -15,7 +16,7 @@ export const GATE_WORKFLOW = 'gate';
 export type GateScope = 'workflow' | 'user' | 'organization' | 'global';
 
 /** What becomes of one run too many. */
-export type Overflow = 'queue' | 'reject' | 'cancel-oldest' | 'cancel-newest';
+export type Overflow = NonNullable<ConcurrencyConfig['overflow']>;
 
 /** One limit that a run is under. */
 export interface GateWanted {

@@ -15,4 +15,4 @@ export interface LimitEntry {
 }
 
 /** Where a limit is switched on without a number (document 002). */
-export const DEFAULT_LIMITS = { user: 5, organization: 50, global: 50 } as const;
+export const DEFAULT_LIMITS: { readonly [scope in LimitScope]: number } = { user: 5, organization: 50 };
