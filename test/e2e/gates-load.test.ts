@@ -9,6 +9,7 @@ import { loadMasterKey } from '../../src/config.ts';
 import { ABANDONED_MS } from '../../src/definition/gate-contract.ts';
 import type { Definition } from '../../src/definition/types.ts';
 import type { Json } from '../../src/template/types.ts';
+import { startWorker } from '../support/temporal.ts';
 import { type Answer, approvalDefinition, type TestGateway, testGateway, unique } from './gateway-support.ts';
 
 const STARTS = 200;
@@ -101,5 +102,21 @@ describe('a starter that dies after it was let in', () => {
     expect((await start(slug)).status).toBe(429);
     await new Promise((resolve) => setTimeout(resolve, ABANDONED_MS));
     expect((await start(slug)).status).toBe(201);
+  });
+});
+
+describe('a worker that dies', () => {
+  it('takes no slot along: what ended meanwhile makes room, and what waited goes on', async () => {
+    const slug = unique('restarted');
+    await store(approvalDefinition(slug, { config: { concurrency: { limit: 1 } } }));
+    const first = (await start(slug)).body.executionId;
+    await gateway.until(`/api/executions/${first}`, ({ body }) => body.status === 'waiting');
+    const second = (await start(slug)).body.executionId;
+    await gateway.until(`/api/executions/${second}`, ({ body }) => body.waitingFor[0]?.kind === 'slot');
+    await gateway.stopWorker();
+    await gateway.server.client.workflow.getHandle(first).terminate('while no worker was there');
+    const worker = await startWorker(gateway.server);
+    await gateway.until(`/api/executions/${second}`, ({ body }) => body.waitingFor[0]?.kind === 'approval', 40);
+    await worker.stop();
   });
 });
