@@ -15,7 +15,7 @@ import { type RunStart, type StartedRun, startRun } from './run-start.ts';
 import { dropTriggers } from './triggers.ts';
 
 /** What a trigger without a workflow of its own, or with one that is no agent, sends its prompt to. */
-const ORCHESTRATOR = 'orchestrator';
+export const ORCHESTRATOR = 'orchestrator';
 
 /** A run that could be started. */
 export interface Prepared {

@@ -22,7 +22,7 @@ const KEPT_HEADERS = ['content-type', 'location', 'etag'];
 
 /** POSTs whose key makes the id of what they start. */
 const KEYED_BY_THEMSELVES =
-  /^\/api\/(executions|triggers\/[^/]+\/run|events|public\/trigger\/.+|private\/trigger\/.+|organizations\/[^/]+\/workflows\/[^/]+\/runs\/?|executions\/[^/]+\/messages\/[^/]+)$/;
+  /^\/api\/(executions|triggers\/[^/]+\/run|events|public\/trigger\/.+|private\/trigger\/.+|organizations\/[^/]+\/workflows\/[^/]+\/runs\/?|executions\/[^/]+\/fork)$/;
 const CHANGES_NOTHING = /^\/api\/(workflows\/validate|expressions\/evaluate)$/;
 
 /** Whether the header counts for requests to the address, and is looked at here; `path` as requests or routes have it. */

@@ -2,7 +2,7 @@
 import type { Request, Response, Router } from 'express';
 import { z } from 'zod';
 import { readHead } from '../client/definitions.ts';
-import { fireTrigger } from '../client/firing.ts';
+import { fireTrigger, ORCHESTRATOR } from '../client/firing.ts';
 import { readStatus } from '../client/run-read.ts';
 import { backfillSchedule, readSchedule } from '../client/schedules.ts';
 import { firingOf, recordFiring, refusalOf } from '../client/trigger-records.ts';
@@ -28,8 +28,6 @@ import { answerStarted } from './start-answer.ts';
 import { checkTrigger, triggerBody, triggerPatch, typeOf } from './trigger-door.ts';
 import { webhookUrl } from './webhook-place.ts';
 
-/** What prompts of a trigger without a workflow go to. */
-const ORCHESTRATOR = 'orchestrator';
 const noQuery = z.strictObject({});
 
 export const triggerListQuery = z.strictObject({

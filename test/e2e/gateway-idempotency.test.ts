@@ -1,4 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { access } from '../../src/client/access.ts';
+import { claimRequest } from '../../src/client/requests.ts';
+import { loadMasterKey } from '../../src/config.ts';
 import { startGateway } from '../../src/gateway/serve.ts';
 import {
   approvalDefinition,
@@ -88,6 +91,42 @@ describe('a POST with an Idempotency-Key', () => {
     expect(first.status).toBe(200);
     expect(await decide(true)).toMatchObject({ status: 200, body: first.body });
     expect((await decide(false)).status).toBe(422);
+  });
+
+  it('sends one message, and refuses another with its key', async () => {
+    const slug = unique('told');
+    const steps = { wait: { stepType: 'listen', config: { name: 'm', count: 2 } } };
+    await gateway.request('PUT', `/api/workflows/${slug}`, { json: echoDefinition(slug, { steps }) });
+    const { body } = await gateway.request('POST', '/api/triggers/manual/run', { json: { workflowId: slug } });
+    const tell = (n: number, key: string) =>
+      gateway.request('POST', `/api/executions/${body.executionId}/messages/m`, { json: { n }, headers: keyed(key) });
+    expect((await tell(1, 'one')).status).toBe(202);
+    expect((await tell(1, 'one')).status).toBe(202);
+    expect((await tell(2, 'one')).status).toBe(422);
+    expect((await tell(2, 'two')).status).toBe(202);
+    const result = await gateway.request('GET', `/api/executions/${body.executionId}/result?wait=20`);
+    expect(result.body.output).toEqual([{ n: 1 }, { n: 2 }]);
+  });
+
+  it('that its gateway did not live to answer is worked on again', async () => {
+    const slug = unique('orphan');
+    await gateway.request('PUT', `/api/workflows/${slug}`, { json: echoDefinition(slug) });
+    const json = { workflowId: slug, name: 'x', type: 'manual' };
+    const { server } = gateway;
+    const over = access(server, server.config, loadMasterKey(server.config));
+    const content = JSON.stringify(['', '', JSON.stringify({ name: 'x', type: 'manual', workflowId: slug })]);
+    const scope = JSON.stringify([null, '/api/triggers']);
+    const claimed = await claimRequest(over, 'default', { scope, key: slug, content }, 0);
+    expect(claimed).toHaveProperty('release');
+    const send = () => gateway.request('POST', '/api/triggers', { json, headers: keyed(slug) });
+    const [early, other] = await Promise.all([
+      send(),
+      gateway.request('POST', '/api/triggers', { json: { ...json, name: 'y' }, headers: keyed(slug) }),
+    ]);
+    expect(early).toMatchObject({ status: 409, body: { code: 'request_in_flight' } });
+    expect(other.status).toBe(422);
+    await new Promise((resolve) => setTimeout(resolve, 20_000));
+    expect((await send()).status).toBe(201);
   });
 
   it('starts one run when it is sent fifty times at once', async () => {
