@@ -12,6 +12,9 @@ import type { JsonObject } from '../../src/definition/types.ts';
 import type { SecretString } from '../../src/template/types.ts';
 import { environment, inputOf, LOOPBACK } from './server.ts';
 
+/** A machine that has much else to do. */
+const PATIENCE = { timeout: 15_000 };
+
 const SANDBOX: Settings = { ...LOOPBACK, bash: 'sandbox' };
 const UNSAFE: Settings = { ...LOOPBACK, bash: 'unsafe' };
 const CANARY = 'canary/7f3a "quoted" ü';
@@ -46,7 +49,7 @@ const isAlive = (pid: number): boolean => {
   }
 };
 
-describe('a command', () => {
+describe('a command', { timeout: 30_000 }, () => {
   it('gives its output and exit code', async () => {
     expect(await run({ command: 'echo out; echo err >&2' })).toEqual({
       data: { stdout: 'out\n', stderr: 'err\n', exitCode: 0 },
@@ -89,24 +92,24 @@ describe('a command', () => {
     const failed = await failing({ command: 'echo $$; sleep 60 & echo $!; wait', timeoutMs: 500 });
     expect(failed).toMatchObject({ type: 'bash_timeout:500', nonRetryable: true });
     const { stdout } = failed.details[0].details;
-    for (const pid of stdout.trim().split('\n')) await expect.poll(() => isAlive(Number(pid))).toBe(false);
+    for (const pid of stdout.trim().split('\n')) await expect.poll(() => isAlive(Number(pid)), PATIENCE).toBe(false);
   });
 
   it('is ended with all that it started when it is cancelled', async () => {
     const own = environment();
     const file = join(folder, 'pids');
     const running = run({ command: `echo $$ > ${file}; sleep 60 & echo $! >> ${file}; wait` }, { environment: own });
-    await expect.poll(() => existsSync(file) && readFileSync(file, 'utf8').split('\n').length).toBe(3);
+    await expect.poll(() => existsSync(file) && readFileSync(file, 'utf8').split('\n').length, PATIENCE).toBe(3);
     own.cancel();
     await expect(running).rejects.toBeInstanceOf(CancelledFailure);
     for (const pid of readFileSync(file, 'utf8').trim().split('\n'))
-      await expect.poll(() => isAlive(Number(pid))).toBe(false);
+      await expect.poll(() => isAlive(Number(pid)), PATIENCE).toBe(false);
   });
 
   it('does not outlive its shell', async () => {
     const { data } = await run({ command: 'sleep 60 & echo $!' });
     const pid = Number((data as { stdout: string }).stdout);
-    await expect.poll(() => isAlive(pid)).toBe(false);
+    await expect.poll(() => isAlive(pid), PATIENCE).toBe(false);
   });
 
   it('has secrets in its environment, and they are in no output', async () => {
@@ -146,7 +149,7 @@ describe('a command', () => {
 // Where no sandbox can be made, every step is refused; else it holds.
 const sandboxed = spawnSync('bwrap', ['--unshare-all', '--ro-bind', '/', '/', 'true']).status === 0;
 
-describe(sandboxed ? 'the sandbox' : 'a worker without a sandbox', () => {
+describe(sandboxed ? 'the sandbox' : 'a worker without a sandbox', { timeout: 30_000 }, () => {
   if (!sandboxed) {
     it('refuses every command, and says what to do', async () => {
       expect(await failing({ command: 'true' }, { settings: SANDBOX })).toMatchObject({
@@ -206,6 +209,6 @@ describe(sandboxed ? 'the sandbox' : 'a worker without a sandbox', () => {
   it('is ended with all that it started', async () => {
     const failed = await failing({ command: 'setsid sleep 61 & sleep 61', timeoutMs: 700 }, { settings: SANDBOX });
     expect(failed).toMatchObject({ type: 'bash_timeout:700' });
-    await expect.poll(() => spawnSync('pgrep', ['-f', '^sleep 61$']).stdout.toString()).toBe('');
+    await expect.poll(() => spawnSync('pgrep', ['-f', '^sleep 61$']).stdout.toString(), PATIENCE).toBe('');
   });
 });
