@@ -39,7 +39,7 @@ export function forkWork(program: Program, state: RunState, target: Target): Tar
   return [target, ...again];
 }
 
-/** `program`: of the version that the fork runs, in which every place of `work` is (fork-place.ts). */
+/** `program`: of the version that the fork runs, in which every place of `work` is (`placeGone`). */
 export function forkState(
   program: Program,
   ended: RunState,

@@ -223,7 +223,16 @@ export const executionOperations: readonly Operation[] = [
     parameters: id,
     body: { schema: nothing, isOptional: true },
     answers: { 202: { text: 'It goes on.', schema: answers.ended } },
-    problems: [...WRITE_PROBLEMS, 'not_found', 'not_failed', 'rolled_back', 'not_retryable', 'payload_too_large'],
+    problems: [
+      ...WRITE_PROBLEMS,
+      'not_found',
+      'not_failed',
+      'rolled_back',
+      'not_retryable',
+      'payload_too_large',
+      'limit_reached',
+      'queue_full',
+    ],
   },
   {
     method: 'POST',

@@ -42,6 +42,7 @@ async function run(steps: { [slug: string]: Json }, more: { [key: string]: Json 
 
 const result = async (id: string) => (await gateway.request('GET', `/api/executions/${id}/result?wait=20`)).body;
 const retry = (id: string) => gateway.request('POST', `/api/executions/${id}/retry`, { json: {} });
+const ask = (): Json => ({ stepType: 'approval', config: { message: 'Go on?' } });
 const askedFor = (path: string) => asked.filter((one) => one.path === path);
 const lines = async (id: string) => {
   const { body } = await gateway.request('GET', `/api/executions/${id}/steps`);
@@ -118,7 +119,7 @@ describe('a failed run', () => {
     const path = `/${unique('first')}`;
     const id = await run({
       first: call(path, { nextSteps: { success: 'ask' } }),
-      ask: { stepType: 'approval', config: { message: 'Go on?' } },
+      ask: ask(),
     });
     await gateway.until(`/api/executions/${id}`, ({ body }) => body.waitingFor?.length > 0);
     await gateway.request('POST', `/api/executions/${id}/terminate`, { json: {} });
@@ -130,6 +131,45 @@ describe('a failed run', () => {
     expect(await lines(id)).toEqual(['first completed', 'ask cancelled', 'ask completed']);
   });
 
+  it.each(['queue', 'reject'] as const)('asks its limit again (%s)', async (overflow) => {
+    const path = `/${unique('limited')}`;
+    broken.add(path);
+    const slug = unique('limited');
+    const config = { concurrency: { limit: 1, overflow } };
+    const steps = { it: call(path, { nextSteps: { success: 'ask' } }), ask: ask() };
+    const stored = await gateway.request('PUT', `/api/workflows/${slug}`, {
+      json: { ...echoDefinition(slug), config, steps },
+    });
+    expect(stored.status).toBe(201);
+    const start = () => gateway.request('POST', '/api/triggers/manual/run', { json: { workflowId: slug } });
+    const failed = String((await start()).body.executionId);
+    expect(await result(failed)).toMatchObject({ status: 'failed' });
+    broken.delete(path);
+    const other = String((await start()).body.executionId);
+    await gateway.until(`/api/executions/${other}`, ({ body }) => body.waitingFor?.length > 0);
+    const approve = (id: string) =>
+      gateway.request('POST', `/api/executions/${id}/approve`, { json: { approve: true } });
+    if (overflow === 'reject')
+      expect(await retry(failed)).toMatchObject({ status: 429, body: { code: 'limit_reached' } });
+    else {
+      expect((await retry(failed)).status).toBe(202);
+      const { body } = await gateway.until(`/api/executions/${failed}`, (answer) => answer.body.waitingFor?.length > 0);
+      expect(body).toMatchObject({ status: 'pending', waitingFor: [{ kind: 'slot' }] });
+      expect(askedFor(path)).toHaveLength(2);
+    }
+    await approve(other);
+    await result(other);
+    if (overflow === 'reject') {
+      await new Promise((resolve) => setTimeout(resolve, 500));
+      expect((await retry(failed)).status).toBe(202);
+    }
+    await gateway.until(`/api/executions/${failed}`, ({ body }) => body.waitingFor?.[0]?.kind === 'approval');
+    await approve(failed);
+    expect(await result(failed)).toMatchObject({ status: 'completed' });
+    expect(askedFor(path)).toHaveLength(3);
+    expect(new Set(askedFor(path).map(({ key }) => key)).size).toBe(2);
+  });
+
   it('is not retried where it was rolled back, cancelled, or still runs', async () => {
     const [done, bad] = [`/${unique('done')}`, `/${unique('bad')}`];
     broken.add(bad);
@@ -139,8 +179,7 @@ describe('a failed run', () => {
     );
     await result(rolled);
     expect(await retry(rolled)).toMatchObject({ status: 409, body: { code: 'rolled_back' } });
-    const ask = { ask: { stepType: 'approval', config: { message: 'Go on?' } } };
-    const open = await run(ask);
+    const open = await run({ ask: ask() });
     expect(await retry(open)).toMatchObject({ status: 409, body: { code: 'not_failed' } });
     await gateway.request('POST', `/api/executions/${open}/cancel`, { json: {} });
     await result(open);
