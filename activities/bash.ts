@@ -65,7 +65,7 @@ async function sandboxed(wanted: Wanted, folders: readonly string[], { signal }:
   return runCommand({
     program: BWRAP,
     // An environment of bwrap itself could make it load what lies in the folder (LD_PRELOAD).
-    args: ['--args', '3', '--', 'bash', '-lc', command],
+    args: ['--args', '3', '--', 'bash', '-c', command],
     pipe: args.map((arg) => `${arg}\0`).join(''),
     env: { PATH: process.env['PATH'] ?? PATH },
     timeoutMs,
@@ -81,7 +81,7 @@ async function unconfined(wanted: Wanted, { signal }: EffectContext): Promise<En
   try {
     return await runCommand({
       program: 'bash',
-      args: ['-lc', command],
+      args: ['-c', command],
       env: {
         PATH: process.env['PATH'] ?? PATH,
         HOME: process.env['HOME'] ?? tmpdir(),

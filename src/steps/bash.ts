@@ -15,7 +15,7 @@ export const bash: StepKind = {
   type: 'bash',
   class: 'effect',
   summary: 'Runs a command in a shell, where the host allows it.',
-  description: `Runs \`bash -lc\` on the worker, in a sandbox (bubblewrap) that has the system's programs to read, an empty folder to work in that is gone
+  description: `Runs \`bash -c\` on the worker, in a sandbox (bubblewrap) that has the system's programs to read, an empty folder to work in that is gone
 afterwards, no network and no other processes. The host has to allow it with \`SIGNALBOX_BASH=1\`, else the step is \`bash_disabled\`; where there is no
 bubblewrap it is \`bash_unavailable\`, unless the host says \`SIGNALBOX_BASH=unsafe\`, which runs commands as the worker's own user.
 
