@@ -4,7 +4,7 @@ import { isTimezone, parseCron } from '../definition/cron.ts';
 import { issueProblems } from '../definition/issues.ts';
 import { below } from '../definition/pointer.ts';
 import type { Definition, TriggerDefinition } from '../definition/types.ts';
-import { parseDuration } from '../template/duration.ts';
+import { type CalendarDuration, parseDuration } from '../template/duration.ts';
 import { parseExpression } from '../template/expression.ts';
 import { parseTemplate } from '../template/template.ts';
 import { TemplateError } from '../template/types.ts';
@@ -70,11 +70,16 @@ function parsed(parse: () => unknown, at: string, problems: Findings['problems']
   }
 }
 
+const LONGEST_SPAN_MS = 366 * 24 * 60 * 60 * 1000;
+
+const isSpan = (duration: CalendarDuration | undefined): boolean =>
+  duration !== undefined && duration.months === 0 && duration.ms >= 0 && duration.ms <= LONGEST_SPAN_MS;
+
 function buildSchemas(): { readonly [type in TriggerDefinition['type']]: z.ZodType } {
   const secret = z.union([z.string().min(1), z.strictObject({ secretRef: z.string().min(1) })]);
-  const time = z
-    .union([z.number(), z.string()])
-    .refine((value) => (parseDuration(value)?.ms ?? -1) >= 0, { error: "expected a duration such as '5m' or PT5M" });
+  const time = z.union([z.number(), z.string()]).refine((value) => isSpan(parseDuration(value)), {
+    error: "expected a duration such as '5m' or PT5M, at most a year, without months and years",
+  });
   return {
     manual: z.strictObject({}),
     webhook: z.strictObject({

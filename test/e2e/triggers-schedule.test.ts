@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { scheduleId } from '../../src/client/ids.ts';
 import type { Json } from '../../src/template/types.ts';
 import { echoDefinition, type TestGateway, testGateway, unique } from './gateway-support.ts';
 
@@ -124,6 +125,15 @@ describe('a schedule', () => {
     expect((await gateway.request('POST', `/api/triggers/${id}/disable`)).status).toBe(200);
     await backfill(id, 2);
     expect((await counts(id, ({ refused = 0 }) => refused >= 2)).last.code).toBe('trigger_disabled');
+  });
+
+  it('has the jitter, the catch-up window and the time zone that it says', async () => {
+    const { id } = await scheduled({ jitter: '90s', catchup: 'PT1H', timezone: 'Asia/Tokyo', overlap: 'buffer_one' });
+    const described = await gateway.server.client.schedule.getHandle(scheduleId('default', id)).describe();
+    expect(described.spec).toMatchObject({ jitter: 90_000, timezone: 'Asia/Tokyo' });
+    expect(described.policies).toMatchObject({ catchupWindow: 3_600_000, overlap: 'BUFFER_ONE' });
+    const shown = await gateway.request('GET', `/api/triggers/${id}`);
+    expect(shown.body.schedule.nextTimes[0]).toMatch(/T15:0[01]:/);
   });
 
   it('makes up for no more times than Temporal can be asked about', async () => {
