@@ -9,7 +9,6 @@ import type { Access } from './access.ts';
 import { type BlobOwner, OWNER_FILE } from './blobs.ts';
 import { read } from './calls.ts';
 import { hasCode } from './errors.ts';
-import { historyPage } from './history-page.ts';
 import { compare } from './query.ts';
 
 const DAY_MS = 86_400_000;
@@ -74,8 +73,8 @@ async function oldestEventOf(access: Asking, workflowId: string): Promise<number
   for (const runId of await runsOf(access, workflowId)) {
     try {
       // Its own first event: a run that was reset begins with events older than itself.
-      const execution = { workflowId, runId };
-      const page = await historyPage(access, { namespace: access.namespace, execution, maximumPageSize: 1 });
+      const request = { namespace: access.namespace, execution: { workflowId, runId }, maximumPageSize: 1 };
+      const page = await read(access, () => access.client.workflowService.getWorkflowExecutionHistory(request));
       const seconds = Number(page.history?.events?.[0]?.eventTime?.seconds ?? 0);
       oldest = Math.min(oldest ?? Number.POSITIVE_INFINITY, seconds * 1_000);
     } catch (error) {
