@@ -9,13 +9,13 @@ import type { Access } from './access.ts';
 import { startOrHold } from './debounce.ts';
 import { ClientError, hasCode } from './errors.ts';
 import { prepareTrigger } from './firing.ts';
+import { inTurns } from './in-turns.ts';
 import { sendMessage } from './run-actions.ts';
 import { listRows } from './run-list.ts';
 import { firingOf, refusalOf, tellFiring } from './trigger-records.ts';
 import { listTriggers } from './triggers.ts';
 
 const PAGE = 1_000;
-const AT_ONCE = 10;
 const OPEN = ['pending', 'running', 'waiting', 'rolling_back'] as const;
 
 export const eventActivitiesOver = (access: Access): EventActivities => ({
@@ -122,19 +122,4 @@ async function tell(
     if (hasCode(error, 'closed', 'not_found', 'too_many_unread')) return undefined;
     throw error;
   }
-}
-
-/** All of them, a few at once; the first failure is thrown when all have been tried. */
-async function inTurns<Item, Result>(items: readonly Item[], act: (item: Item) => Promise<Result>): Promise<Result[]> {
-  const results: Result[] = [];
-  let failed: unknown;
-  for (let from = 0; from < items.length; from += AT_ONCE) {
-    const some = await Promise.allSettled(items.slice(from, from + AT_ONCE).map(act));
-    for (const one of some) {
-      if (one.status === 'fulfilled') results.push(one.value);
-      else failed ??= one.reason;
-    }
-  }
-  if (failed !== undefined) throw failed;
-  return results;
 }

@@ -19,6 +19,7 @@ import { ClientError, hasCode } from './errors.ts';
 import { hooksOf } from './hook-config.ts';
 import { claimHooks, configureHooks, freeHooks } from './hooks.ts';
 import { triggerActorId } from './ids.ts';
+import { inTurns } from './in-turns.ts';
 import { listPage, type Page, type PageRequest } from './listing.ts';
 import { any, type Clause, compare, queryOf } from './query.ts';
 import { deleteSchedule, putSchedule } from './schedules.ts';
@@ -134,18 +135,16 @@ export async function putTriggers(
   },
 ): Promise<void> {
   const { triggers, revision, dropped } = written;
-  await Promise.all(
-    triggers.map(async ({ enabled = true, ...rest }) => {
-      const id = triggerIdOf(workflow, rest.name);
-      const trigger = await writeOrStart<TriggerStart, PutTrigger, Trigger | null>(
-        access,
-        actor(access, org, workflow, id),
-        'put',
-        { revision, spec: { ...rest, enabled } },
-      );
-      if (trigger !== null) await settle(access, org, trigger);
-    }),
-  );
+  await inTurns(triggers, async ({ enabled = true, ...rest }) => {
+    const id = triggerIdOf(workflow, rest.name);
+    const trigger = await writeOrStart<TriggerStart, PutTrigger, Trigger | null>(
+      access,
+      actor(access, org, workflow, id),
+      'put',
+      { revision, spec: { ...rest, enabled } },
+    );
+    if (trigger !== null) await settle(access, org, trigger);
+  });
   await dropTriggers(access, org, workflow, dropped, revision);
 }
 
@@ -157,16 +156,14 @@ export async function dropTriggers(
   names: readonly string[],
   revision: number,
 ): Promise<void> {
-  await Promise.all(
-    names.map(async (name) => {
-      const id = triggerIdOf(workflow, name);
-      const removed = await remove(access, org, id, { definition: revision }).catch((error: unknown) => {
-        if (hasCode(error, 'not_found')) return null;
-        throw error;
-      });
-      if (removed !== null) await unsettle(access, org, removed);
-    }),
-  );
+  await inTurns(names, async (name) => {
+    const id = triggerIdOf(workflow, name);
+    const removed = await remove(access, org, id, { definition: revision }).catch((error: unknown) => {
+      if (hasCode(error, 'not_found')) return null;
+      throw error;
+    });
+    if (removed !== null) await unsettle(access, org, removed);
+  });
 }
 
 /** Takes away what the deletion of a definition takes along: its own triggers, and those that the API has made for it. */
