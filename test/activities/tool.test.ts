@@ -1,7 +1,7 @@
 import type { ApplicationFailure } from '@temporalio/common';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { DefaultLogger } from '@temporalio/worker';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { McpServerStore } from '../../activities/mcp-servers.ts';
 import { createActivities, type Settings } from '../../activities/table.ts';
 import type { EffectOutput } from '../../src/definition/effect.ts';
@@ -10,6 +10,9 @@ import type { JsonObject } from '../../src/definition/types.ts';
 import type { SecretString } from '../../src/template/types.ts';
 import { EVERYTHING, everythingServer, type ReferenceServer } from './mcp-server.ts';
 import { environment, inputOf, LOOPBACK, serve } from './server.ts';
+
+// Processes are started here, on machines that may have much to do.
+vi.setConfig({ testTimeout: 30_000, hookTimeout: 30_000 });
 
 const CANARY = 'canary-0123456789';
 let everything: ReferenceServer;
@@ -172,7 +175,7 @@ describe('the activity tool, against the reference server', () => {
     const again = await everythingServer(Number(new URL(server.url).port));
     expect(await call()).toMatchObject({ data: 'Echo: hello' });
     await again.close();
-  }, 20_000);
+  });
 });
 
 describe('the activity tool, against other servers', () => {

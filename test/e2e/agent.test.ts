@@ -87,6 +87,25 @@ describe('models and servers over the API', () => {
     expect(wrong).toMatchObject({ status: 400, body: { code: 'invalid_request' } });
   });
 
+  it('asks the model that was made the default last', async () => {
+    const defaults = async () =>
+      (await gateway.request('GET', '/api/models?limit=2')).body.items.flatMap(
+        (item: { name: string; default: boolean }) => (item.default ? [item.name] : []),
+      );
+    await put('/api/models/other', { provider: 'anthropic', model: 'm-2', default: true });
+    expect(await defaults()).toEqual(['other']);
+    const json = { provider: 'anthropic', model: 'm-2', default: false };
+    expect((await gateway.request('PUT', '/api/models/other', { json })).status).toBe(200);
+    expect(await defaults()).toEqual([]);
+    const { body: page } = await gateway.request('GET', '/api/models?limit=1');
+    expect(page.items.map(({ name }: { name: string }) => name)).toEqual(['house']);
+    const next = await gateway.request('GET', `/api/models?limit=1&cursor=${page.nextCursor}`);
+    expect(next.body).toMatchObject({ items: [{ name: 'other' }] });
+    expect((await gateway.request('DELETE', '/api/models/other')).status).toBe(204);
+    expect((await gateway.request('DELETE', '/api/models/other')).status).toBe(404);
+    expect(await defaults()).toEqual(['house']);
+  });
+
   it('lists the tools of a server, which a worker asks, and keeps them', async () => {
     const { status, body } = await gateway.request('GET', '/api/mcp-servers/everything/tools');
     expect(status).toBe(200);
