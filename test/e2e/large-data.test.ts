@@ -9,7 +9,7 @@ import { firstRunId } from '../../src/client/first-event.ts';
 import { readTrace } from '../../src/client/trace.ts';
 import type { Definition } from '../../src/definition/types.ts';
 import { type TestServer as HttpServer, serve } from '../activities/server.ts';
-import { startWorker, type TestWorker } from '../support/temporal.ts';
+import { startWorker, type TestWorker, testServer } from '../support/temporal.ts';
 import { echoDefinition, type TestGateway, testGateway, unique } from './gateway-support.ts';
 import { startRun } from './run-support.ts';
 
@@ -147,6 +147,24 @@ describe('a result over 256 KB', () => {
       expect(items[0]).toMatchObject({ stepSlug: 'fetch', output: { data: 'x'.repeat(LARGE) } });
     } finally {
       await worker.stop();
+    }
+  });
+
+  it('is kept encrypted where all payloads are', async () => {
+    const server = await testServer({ SIGNALBOX_HTTP_ALLOW: '127.0.0.0/8', SIGNALBOX_CODEC: '1' });
+    const worker = await startWorker(server);
+    try {
+      const handle = await startRun(server, fetching(LARGE, {}));
+      expect(await handle.result()).toBe('x'.repeat(LARGE));
+      const stored = filesOf(server.config.blobs.folder).filter((file) => !file.endsWith(OWNER_FILE));
+      expect(stored.length).toBeGreaterThan(0);
+      for (const file of stored) expect(readFileSync(file, 'latin1')).not.toContain('xxxxxxxx');
+      expect((await readTrace(server, handle.workflowId)).items[0]).toMatchObject({
+        output: { data: 'x'.repeat(LARGE) },
+      });
+    } finally {
+      await worker.stop();
+      await server.close();
     }
   });
 
