@@ -2,23 +2,24 @@
 import { proxyActivities } from '@temporalio/workflow';
 import type { EffectInput, EffectOutput } from '../src/definition/effect.ts';
 import type { McpToolList, McpToolsInput } from '../src/definition/mcp-contract.ts';
-import { MCP_TOOLS_WORKFLOW } from '../src/definition/mcp-contract.ts';
 
 const LISTING_MS = 40_000;
+/** As the workflow that secrets may be bound to; it can be written into a secret's allowedWorkflows. */
+const SLUG = 'mcp-tools';
 const { listTools } = proxyActivities<{ listTools(input: EffectInput): Promise<EffectOutput> }>({
   startToCloseTimeout: LISTING_MS,
   retry: { maximumAttempts: 1 },
 });
 
 export async function mcpTools({ organizationId, server }: McpToolsInput): Promise<McpToolList> {
-  const place = `${MCP_TOOLS_WORKFLOW}/${server}`;
+  const place = `${SLUG}/${server}`;
   const { data } = await listTools({
     config: { server },
     secrets: [],
     idempotencyKey: place,
     path: place,
-    stepSlug: MCP_TOOLS_WORKFLOW,
-    execution: { id: place, workflow: MCP_TOOLS_WORKFLOW, organizationId },
+    stepSlug: SLUG,
+    execution: { id: place, workflow: SLUG, organizationId },
   });
   return data as unknown as McpToolList;
 }
