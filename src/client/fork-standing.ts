@@ -2,6 +2,7 @@
 import type { RunError } from '../definition/run.ts';
 import { parkOpen, type Target } from '../engine/parking.ts';
 import type { RunState } from '../engine/state.ts';
+import { Addressees } from '../history/addressees.ts';
 import type { FoldOptions, RunTrace } from '../history/fold.ts';
 import { NotRetryable, Rearming } from '../history/rearm.ts';
 import type { Program } from '../steps/program-types.ts';
@@ -33,13 +34,13 @@ export async function standing(
   from: string,
   error: RunError | undefined,
 ): Promise<Standing> {
-  const { runs, program } = await visitsOf(access, executionId, lastRunId);
+  const { runs, program, addressees } = await visitsOf(access, executionId, lastRunId);
   const place = placeOf(runs, from);
   // What a retry did after the visit is another story.
   const end = runs.findIndex(({ restarted }, n) => n > place.run && restarted);
   const part = runs.slice(place.run, end < 0 ? runs.length : end).map(({ runId }) => runId);
   const walk = (options: Pick<Walk, 'runs' | 'error' | 'atOnce'>) =>
-    walked({ access, executionId, program, path: place.path, ...options });
+    walked({ access, executionId, program, addressees, path: place.path, ...options });
   const found =
     (end < 0 && error !== undefined ? await walk({ runs: part, error }) : undefined) ??
     (await walk({ runs: part })) ??
@@ -60,8 +61,9 @@ async function visitsOf(
   access: Access,
   executionId: string,
   lastRunId: string,
-): Promise<{ runs: VisitedRun[]; program: Program }> {
+): Promise<{ runs: VisitedRun[]; program: Program; addressees: Addressees }> {
   const runs: VisitedRun[] = [];
+  const addressees = new Addressees();
   let program: Program | undefined;
   for (let runId: string | undefined = lastRunId; runId !== undefined; ) {
     const visits = new Map<string, string>();
@@ -70,7 +72,14 @@ async function visitsOf(
     };
     let trace: RunTrace;
     try {
-      trace = await foldWith(access, executionId, runId, { heard });
+      const place = `${runId} `;
+      trace = await foldWith(access, executionId, runId, {
+        heard,
+        takes: (event, at) => {
+          addressees.note(at.program, at.state, event, place + at.place);
+          return event;
+        },
+      });
     } catch (error) {
       if (runs.length > 0 && hasCode(error, 'not_retryable')) break;
       throw error;
@@ -84,7 +93,7 @@ async function visitsOf(
       'not_retryable',
       'The definition of this run cannot be walked. Mend it, and start a new run.',
     );
-  return { runs, program };
+  return { runs, program, addressees };
 }
 
 /** `run`: the number of that in which the visit began last. */
@@ -107,6 +116,7 @@ interface Walk {
   readonly access: Access;
   readonly executionId: string;
   readonly program: Program;
+  readonly addressees: Addressees;
   readonly path: string;
   readonly runs: readonly string[];
   /** Failures beside the visit are left out too. */
@@ -120,6 +130,7 @@ async function walked({
   access,
   executionId,
   program,
+  addressees,
   path,
   runs,
   error,
@@ -132,7 +143,7 @@ async function walked({
     if (failures !== undefined)
       for (const runId of runs) await foldWith(access, executionId, runId, failures.search(runId));
     for (const runId of runs) {
-      const without = failures?.without(runId, program);
+      const without = failures?.without(runId);
       const trace = await foldWith(access, executionId, runId, {
         ...(state === undefined ? {} : { from: state }),
         parking: (at, work) => {
@@ -140,11 +151,13 @@ async function walked({
           target = work;
           return true;
         },
-        admits: (now, event, place) => {
+        takes: (event, at) => {
           // A retry may have begun with it.
-          target ??= parkOpen(program, now, path);
-          if (atOnce === true && target !== undefined) return false;
-          return without?.admits?.(now, event, place) ?? true;
+          target ??= parkOpen(program, at.state, path);
+          if (atOnce === true && target !== undefined) return undefined;
+          return without?.takes === undefined
+            ? addressees.named(event, `${runId} ${at.place}`)
+            : without.takes(event, at);
         },
       });
       state = trace.state;

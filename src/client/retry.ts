@@ -106,7 +106,7 @@ async function rearm(
   }
   let state: RunState | undefined;
   for (const runId of runs) {
-    const without = rearming.without(runId, program);
+    const without = rearming.without(runId);
     state = (await fold(runId, state === undefined ? without : { ...without, from: state })).state;
   }
   return { program, state: { run: rearming.done(state), parked: rearming.parked } };

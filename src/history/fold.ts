@@ -85,8 +85,8 @@ export interface PendingAttempt {
 export interface FoldOptions {
   /** Told every line of the trace, and at which place of the run's history it was written. */
   readonly heard?: (line: TraceEvent, place: string) => void;
-  /** Asked before the core takes an event of that place; false leaves the event out. */
-  readonly admits?: (state: RunState, event: Event, place: string) => boolean;
+  /** What the core takes instead of the event of that place; undefined leaves it out. */
+  readonly takes?: (event: Event, at: { program: Program; state: RunState; place: string }) => Event | undefined;
   readonly parking?: Parking;
   /** Goes on from here, instead of from what the run carried. */
   readonly from?: RunState;
@@ -378,9 +378,10 @@ export class Fold {
     const { program, state } = { program: this.#program, state: this.#state };
     if (program === undefined || state === undefined) return;
     const place = `${eventId}/${'id' in event ? event.id : ''}`;
-    const { admits, parking } = this.#options;
-    if (admits?.(state, event, place) === false) return;
-    for (const command of advance(program, state, event, (line) => this.#tell(line, place), parking)) {
+    const { takes, parking } = this.#options;
+    const taken = takes === undefined ? event : takes(event, { program, state, place });
+    if (taken === undefined) return;
+    for (const command of advance(program, state, taken, (line) => this.#tell(line, place), parking)) {
       if (command.type === 'cancel') this.#opened.delete(command.id);
       else if (command.type === 'child') this.#children.set(command.executionId, command.id);
     }

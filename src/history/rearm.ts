@@ -11,6 +11,7 @@ import { openVisit, parkOpen, type Target } from '../engine/parking.ts';
 import type { Event } from '../engine/protocol.ts';
 import type { RunState } from '../engine/state.ts';
 import type { Program } from '../steps/program-types.ts';
+import { Addressees } from './addressees.ts';
 import type { FoldOptions } from './fold.ts';
 
 /** Codes of containers whose `details` are the errors of their branches. */
@@ -33,6 +34,7 @@ export class Rearming {
   /** Place by path, as far as found. */
   readonly #places = new Map<string, string>();
   readonly #left = new Set<string>();
+  readonly #addressees = new Addressees();
 
   /** `error`: what the run failed with; undefined where it was ended from outside, so that nothing failed. */
   constructor(error: RunError | undefined) {
@@ -53,6 +55,10 @@ export class Rearming {
   /** For the first fold of that run of the chain. */
   search(runId: string): FoldOptions {
     return {
+      takes: (event, { program, state, place }) => {
+        this.#addressees.note(program, state, event, `${runId} ${place}`);
+        return event;
+      },
       heard: (line, place) => {
         if (line.t === 'end' && line.status === 'failed' && this.#failed.has(line.path))
           this.#places.set(line.path, `${runId} ${place}`);
@@ -61,7 +67,7 @@ export class Rearming {
   }
 
   /** For the second one. */
-  without(runId: string, program: Program): FoldOptions {
+  without(runId: string): FoldOptions {
     const paths = new Set<string>();
     return {
       parking: (path, work) => {
@@ -69,11 +75,12 @@ export class Rearming {
         this.parked.push(work);
         return true;
       },
-      admits: (state, event, place) => {
-        if (this.#timedOut && event.type === 'fired' && event.id === DEADLINE) return false;
+      takes: (event, { program, state, place }) => {
+        if (this.#timedOut && event.type === 'fired' && event.id === DEADLINE) return undefined;
         const here = [...this.#places].filter(([, at]) => at === `${runId} ${place}`);
         const begins = (path: string): void => void paths.add(path);
-        return here.map(([path]) => this.#admits(program, state, event, path, begins)).every(Boolean);
+        const isTaken = here.map(([path]) => this.#admits(program, state, event, path, begins)).every(Boolean);
+        return isTaken ? this.#addressees.named(event, `${runId} ${place}`) : undefined;
       },
     };
   }

@@ -33,7 +33,7 @@ function armed(model: Model): RunState {
   for (const [n, events] of model.histories.entries()) fold(events, rearming.search(String(n)));
   let state: RunState | undefined;
   for (const [n, events] of model.histories.entries()) {
-    const without = rearming.without(String(n), model.program);
+    const without = rearming.without(String(n));
     state = fold(events, state === undefined ? without : { ...without, from: state }).state;
   }
   const done = rearming.done(state);
