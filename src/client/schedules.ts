@@ -92,9 +92,10 @@ export async function deleteSchedule(access: Access, org: string, triggerId: str
 export async function readSchedule(access: Access, org: string, triggerId: string): Promise<ScheduleView | undefined> {
   return read(access, async () => {
     try {
-      const { info } = await handleOf(access.client, org, triggerId).describe();
+      const { info, state } = await handleOf(access.client, org, triggerId).describe();
       return {
-        nextTimes: info.nextActionTimes.map((time) => time.toISOString()),
+        // Temporal tells them of a paused one too.
+        nextTimes: state.paused ? [] : info.nextActionTimes.map((time) => time.toISOString()),
         skipped: info.numActionsSkippedOverlap,
         missed: info.numActionsMissedCatchupWindow,
       };

@@ -122,7 +122,8 @@ describe('a schedule', () => {
     expect(await counts(id, ({ refused }) => refused === 1)).toMatchObject({
       last: { outcome: 'refused', code: 'invalid_input' },
     });
-    expect((await gateway.request('POST', `/api/triggers/${id}/disable`)).status).toBe(200);
+    const disabled = await gateway.request('POST', `/api/triggers/${id}/disable`);
+    expect(disabled).toMatchObject({ status: 200, body: { schedule: { nextTimes: [] } } });
     await backfill(id, 2);
     expect((await counts(id, ({ refused = 0 }) => refused >= 2)).last.code).toBe('trigger_disabled');
   });
