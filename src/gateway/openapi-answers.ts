@@ -11,6 +11,8 @@ export const problemItem = z.object({
   code: text,
   message: text,
   hint: text.optional(),
+  line: z.int().optional().describe('Of a text that cannot be read: where in it, from 1.'),
+  column: z.int().optional(),
 });
 
 export const problem = z

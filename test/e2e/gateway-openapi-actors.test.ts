@@ -125,6 +125,7 @@ holdToDocument(
         deleteSecret: { name: ['gone'] },
         deleteModel: { name: ['gone'] },
         deleteMcpServer: { name: ['gone'] },
+        changeTrigger: { id: [await made('manual', {})] },
         deleteTrigger: { id: await several(3, () => made('manual', {})) },
         disableTrigger: { id: [schedule] },
         backfillTrigger: { id: [schedule] },
