@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker';
 import { type Logger, pino } from 'pino';
 import { createActivities } from '../activities/table.ts';
+import { ActionsError, loadActions } from '../src/actions/load.ts';
 import { connectionOptions } from '../src/client/connect.ts';
 import { dataConverterOf } from '../src/client/data-converter.ts';
 import { ConfigError, readConfig } from '../src/config.ts';
@@ -45,6 +46,7 @@ async function main(): Promise<void> {
   });
   const connection = await NativeConnection.connect(connectionOptions(config));
   const parts = activityParts(connection, config);
+  const actions = await loadActions(config.actionsDir);
   const worker = await Worker.create({
     connection,
     namespace: config.temporal.namespace,
@@ -55,7 +57,7 @@ async function main(): Promise<void> {
     },
     workflowBundle: { codePath: fileURLToPath(new URL('../workflow-bundle.js', import.meta.url)) },
     ...interpreterOptions(config.historyLimit, config.codec),
-    activities: { ...createActivities(config, parts), ...parts.actors },
+    activities: { ...createActivities(config, { ...parts, actions }), ...parts.actors },
     maxCachedWorkflows: CACHED_WORKFLOWS,
     shutdownGraceTime: GRACE_MS,
     shutdownForceTime: LAST_MS - 500,
@@ -89,6 +91,6 @@ main().then(
   () => process.exit(0),
   (error: unknown) => {
     log.fatal({ err: error }, 'The worker ended.');
-    process.exit(error instanceof ConfigError ? error.exitCode : 1);
+    process.exit(error instanceof ConfigError || error instanceof ActionsError ? error.exitCode : 1);
   },
 );

@@ -39,8 +39,8 @@ export const forkBody = z.strictObject({
   edits: z
     .strictObject({
       input: anyJson.optional().describe('Another input.'),
-      variables: values.optional(),
-      state: values.optional(),
+      variables: values.optional().describe('By name.'),
+      state: values.optional().describe('By key.'),
       outputs: values.optional().describe('By `outputVariable`.'),
       steps: values.optional().describe('Data of outputs, by the slug of their step.'),
     })

@@ -16,7 +16,7 @@ describe('the table of roles', () => {
     const app = buildApp({
       access: { keys: {}, client: new Client({ connection }) } as never,
       actions: NO_ACTIONS,
-    config: readConfig({}),
+      config: readConfig({}),
       log: pino({ enabled: false }),
       closing: new AbortController().signal,
       publicUrl: () => '',
