@@ -18,6 +18,8 @@ import { activityParts } from './parts.ts';
 
 /** About 0.3 MB each (temporal.md, spike 7); a run that is not cached wakes in 50 ms. */
 const CACHED_WORKFLOWS = 300;
+/** A run goes on elsewhere when the worker that holds it in memory has not taken its task for so long: it may be gone. */
+const STICKY_MS = 3_000;
 /** Activities may finish for this long after a signal to end; then they are cancelled, and started again elsewhere. */
 const GRACE_MS = 7_000;
 /** The process ends at the latest so long after the signal. */
@@ -59,6 +61,7 @@ async function main(): Promise<void> {
     ...interpreterOptions(config.historyLimit, config.codec),
     activities: { ...createActivities(config, { ...parts, actions }), ...parts.actors },
     maxCachedWorkflows: CACHED_WORKFLOWS,
+    stickyQueueScheduleToStartTimeout: STICKY_MS,
     shutdownGraceTime: GRACE_MS,
     shutdownForceTime: LAST_MS - 500,
   });

@@ -164,15 +164,37 @@ class Search {
     return found;
   }
 
-  /** Marks what the reserved ports of a container reach. */
+  /**
+   * Marks what the reserved ports of a container reach of its body; of the rest, which may be all of the definition after
+   * it, only where some of the body is reached.
+   */
   markAfter(container: number): void {
-    const edges = this.#graph.edges[container]!.filter(({ port }) => CONTAINER_RESERVED.has(port));
-    this.#reach(
-      edges.map(({ to }) => to),
-      container,
-    );
+    const reserved: number[] = [];
+    const body: number[] = [];
+    for (const { port, to } of this.#graph.edges[container]!) (CONTAINER_RESERVED.has(port) ? reserved : body).push(to);
+    if (!this.#leadTo(reserved, body, container)) {
+      this.#marked = ++this.#walk;
+      return;
+    }
+    this.#reach(reserved, container);
     for (let i = 0; i < this.#reached; i++) this.#after[this.#queue[i]!] = this.#walk;
     this.#marked = this.#walk;
+  }
+
+  /** Whether any of these leads to what the entries reach, without passing `without`: asked backwards from there. */
+  #leadTo(starts: readonly number[], entries: readonly number[], without: number): boolean {
+    const { before } = this.#graph;
+    const queue = this.#queue;
+    this.#reach(entries, without);
+    let end = this.#reached;
+    for (let i = 0; i < end; i++) {
+      for (const from of before[queue[i]!]!) {
+        if (from === without || this.#inside[from] !== this.#region || this.#seen[from] === this.#walk) continue;
+        this.#seen[from] = this.#walk;
+        queue[end++] = from;
+      }
+    }
+    return starts.some((at) => this.#seen[at] === this.#walk);
   }
 
   isAfter(at: number): boolean {
