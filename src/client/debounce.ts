@@ -14,6 +14,7 @@ import { type Json, TemplateError } from '../template/types.ts';
 import { acceptedInput } from './accepted-input.ts';
 import type { Access } from './access.ts';
 import { writeAlong } from './calls.ts';
+import { hasCode } from './errors.ts';
 import { type Prepared, type Start, startPrepared } from './firing.ts';
 import { debounceId } from './ids.ts';
 import { resolveWorkflow } from './resolve-workflow.ts';
@@ -73,6 +74,9 @@ function debounceKey(definition: Definition, input: Json): string | undefined {
   }
 }
 
+/** Refusals that pass. Whoever sent the payload has been told that it is taken, so it is tried again until there is room. */
+const PASSING = ['limit_reached', 'queue_full', 'blob_unavailable'];
+
 export const debounceActivitiesOver = (access: Access): DebounceActivities => ({
   fireDebounced: (request) => fireDebounced(access, request),
 });
@@ -96,7 +100,7 @@ async function fireDebounced(
     return { executionId: started.executionId };
   } catch (error) {
     const refused = refusalOf(error);
-    if (refused === undefined) throw error;
+    if (refused === undefined || hasCode(error, ...PASSING)) throw error;
     if (triggerId !== undefined) await tellFiring(access, org, triggerId, refused);
     return { executionId: null };
   }

@@ -133,6 +133,22 @@ describe('debounce', () => {
     expect(told.body.counts.started).toBe(1);
   });
 
+  it('keeps its payload while a limit refuses the run', async () => {
+    const steps = { wait: { stepType: 'listen', config: { name: 'go' } } };
+    const slug = await put({
+      steps,
+      config: { debounce: { key: 'id', seconds: 1 }, concurrency: { limit: 1, overflow: 'reject' } },
+    });
+    const busy = await send(slug, { n: 1 });
+    expect(busy.status).toBe(201);
+    expect((await send(slug, { id: 'a', n: 2 })).status).toBe(202);
+    await new Promise((resolve) => setTimeout(resolve, 2_500));
+    expect(await runsOf(slug, () => true)).toHaveLength(1);
+    await gateway.request('POST', `/api/executions/${busy.body.data.run_id}/cancel`, { json: {} });
+    const runs = await runsOf(slug, (items) => items.length === 2);
+    expect(statusesOf(runs)).toContain('waiting');
+  });
+
   it('fires once after a crash of the worker', async () => {
     const slug = await put({ config: { debounce: { seconds: 2 } } });
     await gateway.stopWorker();
