@@ -141,7 +141,7 @@ function outcome(ended: Ended, { timeoutMs, isRepeatable }: Wanted, { scrub }: E
 }
 
 function shown({ text, isCut }: Output, scrub: Scrub): string {
-  const clean = scrub.text(text);
+  const clean = isCut ? scrub.beginning(text) : scrub.text(text);
   return isCut || clean.length > MOST_CHARACTERS ? clean.slice(0, MOST_CHARACTERS) + CUT : clean;
 }
 

@@ -56,7 +56,11 @@ export function effect(run: Effect, parts: EffectParts = {}): Activity {
       hidden.push(...values);
       shapes = scrubOf(hidden);
     };
-    const scrub: Scrub = { text: (text) => shapes.text(text), json: (value) => shapes.json(value) };
+    const scrub: Scrub = {
+      text: (text) => shapes.text(text),
+      json: (value) => shapes.json(value),
+      beginning: (text) => shapes.beginning(text),
+    };
     let detail: Json | undefined;
     const beating =
       info.heartbeatTimeoutMs === undefined

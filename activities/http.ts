@@ -168,7 +168,8 @@ function expectedRanges(expect: Json | undefined): (readonly [number, number])[]
 
 function errorBody(bytes: Buffer, headers: ResponseHeaders, isCut: boolean, context: EffectContext): Json {
   if (bytes.length === 0) return null;
-  const text = context.scrub.text(decode(bytes, one(headers['content-type'])));
+  const decoded = decode(bytes, one(headers['content-type']));
+  const text = isCut ? context.scrub.beginning(decoded) : context.scrub.text(decoded);
   if (!isCut && text.length <= MOST_ERROR_CHARACTERS && isJson(headers)) {
     try {
       return JSON.parse(text) as Json;

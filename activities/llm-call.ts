@@ -99,7 +99,7 @@ export async function callModel(
         case 'text-delta':
           text += part.text;
           if (text.length > RESULT_LIMIT_BYTES) throw tooLong();
-          context.progress({ characters: text.length, tail: context.scrub.text(text).slice(-SHOWN_TAIL) });
+          context.progress({ characters: text.length, tail: context.scrub.beginning(text).slice(-SHOWN_TAIL) });
           break;
         case 'tool-call':
           calls.push(callOf(part));

@@ -12,6 +12,8 @@ const HEX = /^[0-9a-f]+$/i;
 export interface Scrub {
   text(text: string): string;
   json(value: Json): Json;
+  /** Of a text that goes on: not its end, where a secret may have begun that is found only when it is whole. */
+  beginning(text: string): string;
 }
 
 export function scrubOf(values: readonly string[]): Scrub {
@@ -19,7 +21,10 @@ export function scrubOf(values: readonly string[]): Scrub {
   const shapes = [...new Set(secrets.flatMap(shapesOf))]
     .filter((shape) => shape.length >= SHORTEST_SECRET_CHARACTERS)
     .sort((a, b) => b.length - a.length);
-  if (shapes.length === 0) return { text: (text) => text, json: (value) => value };
+  if (shapes.length === 0) {
+    const same = (text: string): string => text;
+    return { text: same, json: (value) => value, beginning: same };
+  }
   const source = shapes.map(escaped).join('|');
   const [every, some] = [new RegExp(source, 'g'), new RegExp(source)];
   const hint = new RegExp(secrets.flatMap(encodingsOf).map(escaped).join('|'));
@@ -29,7 +34,13 @@ export function scrubOf(values: readonly string[]): Scrub {
     // Decoding every word takes a second for a megabyte.
     return hint.test(clear) ? clear.replace(ENCODED, (run) => (hides(run) ? SCRUBBED : run)) : clear;
   };
-  return { text, json: (value) => scrubJson(value, text) };
+  // No encoding of a shape is longer than its hexadecimal digits, with what touches them.
+  const longest = 2 * Math.max(...shapes.map((shape) => Buffer.byteLength(shape))) + 8;
+  return {
+    text,
+    json: (value) => scrubJson(value, text),
+    beginning: (given) => text(given).slice(0, -longest),
+  };
 }
 
 /** What a run of letters and digits may stand for. What precedes it may touch it, so it can begin at any of its first places. */

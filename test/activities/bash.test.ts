@@ -127,6 +127,16 @@ describe('a command', { timeout: 30_000 }, () => {
       expect(JSON.stringify(one)).not.toMatch(/canary|7f3a|Y2FuYXJ5/);
   });
 
+  it('shows no half of a secret where so many are taken out that the end of what was kept comes into view', async () => {
+    const secrets = [{ path: ['env', 'KEY'], parts: [{ secret: 'k' }] }];
+    const { data } = await run({ command: 'yes "$KEY" | head -c 1000000', env: { KEY: null } }, { secrets });
+    const { stdout } = data as { stdout: string };
+    const [shown, note] = stdout.split('\n[cut');
+    expect(note).toBe(' at 64,000 characters]');
+    expect(shown).toMatch(/^(\[secret\]\n){1000}/);
+    expect('[secret]\n').toContain(shown!.replaceAll('[secret]\n', ''));
+  });
+
   it.each([
     [{ command: 'x', env: { 'a b': '1' } }, 'config.env.a b must be named as a variable can be.'],
     [{ command: 'x', env: { A: '\0' } }, 'config.env.A must be without NUL characters.'],

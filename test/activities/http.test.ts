@@ -228,6 +228,18 @@ describe('a failure', () => {
     });
   });
 
+  it('shows no half of a secret where what was read of the answer ends', async () => {
+    const key = 'k0'.repeat(100);
+    const echo = await serve((_seen, response) => response.writeHead(403).end(key.repeat(1_000)));
+    const secrets = [{ path: ['headers', 'x-key'], parts: [{ secret: 'k' }] }];
+    const config = { url: echo.url, headers: { 'x-key': null } };
+    const { details } = await failure({ config, secrets, parts: { secrets: { read: async () => key } } });
+    await echo.close();
+    const { body } = details.details as { body: string };
+    expect(body).toMatch(/^(\[secret\]){100}/);
+    expect(body).not.toContain('k0');
+  });
+
   it.each([
     [404, 404],
     ['4xx', 404],

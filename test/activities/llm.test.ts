@@ -184,8 +184,9 @@ describe('the activity llm', () => {
   });
 
   it('tells how far it is with its heartbeats', async () => {
+    const text = `A long answer. Half of the key may come before the rest: ${'…'.repeat(300)} ${KEY.slice(0, -1)}`;
     server = await modelServer([
-      { text: 'A long answer', afterMs: 10 },
+      { text, afterMs: 10 },
       { text: 'B', afterMs: 400 },
     ]);
     const within = new MockActivityEnvironment({ heartbeatTimeoutMs: 300 }, { logger: new DefaultLogger('ERROR') });
@@ -193,7 +194,8 @@ describe('the activity llm', () => {
     within.on('heartbeat', (detail: unknown) => beats.push(detail));
     // The first answer is no JSON, so the second is waited for, with what the first said.
     await llm({ outputFormat: 'json' }, {}, within).catch(() => undefined);
-    expect(beats).toContainEqual({ characters: 13, tail: 'A long answer' });
+    expect(beats).toContainEqual({ characters: text.length, tail: expect.stringMatching(/…$/) });
+    expect(JSON.stringify(beats)).not.toContain('canary');
   });
 
   it('loads nothing from addresses in messages', async () => {

@@ -163,6 +163,19 @@ describe('scrubbing', () => {
     expect(scrubOf([secret]).text(text)).toContain('[secret]');
   });
 
+  it.each([
+    ['itself', (text: string) => text],
+    ['base64', (text: string) => Buffer.from(text).toString('base64')],
+    ['hexadecimal digits', (text: string) => Buffer.from(text).toString('hex')],
+  ])('leaves no half of a value at the end of a text that goes on: %s', (_form, form) => {
+    const scrub = scrubOf(['0123456789abcdefghij']);
+    const text = `before ${form('  0123456789abcdefghij  ')} after`;
+    const half = form('  0123').replace(/=+$/, '').slice(0, -1).trim();
+    for (let end = 0; end <= text.length; end++) expect(scrub.beginning(text.slice(0, end))).not.toContain(half);
+    expect(scrub.beginning(`${text}${'.'.repeat(200)}`)).toMatch(/^before +\[secret\] +after/);
+    expect(scrubOf([]).beginning('all of it')).toBe('all of it');
+  });
+
   it('leaves everything else as it is', () => {
     const scrub = scrubOf(['abc', 'long enough']);
     const value = { a: ['abc', 1, null, true], b: 'xyz' };
