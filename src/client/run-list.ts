@@ -111,7 +111,10 @@ export function runQuery(org: string, filter: Omit<RunFilter, 'limit' | 'cursor'
   clauses.push(...range('started', filter.started, date));
   clauses.push(...range('closeTime', filter.ended, date));
   clauses.push(...range('durationMs', filter.duration, Math.round));
-  clauses.push(...range('tokens', filter.tokens, Math.round));
+  const tokens = range('tokens', filter.tokens, Math.round);
+  // A run without a model says nothing of tokens, and took none.
+  if (tokens.length > 0 && holdsZero(filter.tokens)) clauses.push(any(all(...tokens), isNull('tokens')));
+  else clauses.push(...tokens);
   // `ended` and `duration` are of completed runs (document 004).
   if (filter.ended !== undefined || filter.duration !== undefined)
     clauses.push(compare('executionStatus', '=', 'Completed'));
@@ -132,6 +135,9 @@ function range(name: AttributeName, bounds: Range | undefined, written: (value: 
     value === undefined ? [] : [compare(name, operator, written(value))],
   );
 }
+
+const holdsZero = ({ eq = 0, gt = -1, gte = 0, lt = 1, lte = 0 }: Range = {}): boolean =>
+  eq === 0 && gt < 0 && gte <= 0 && lt > 0 && lte >= 0;
 
 const open = compare('executionStatus', '=', 'Running');
 const failed = compare('executionStatus', '=', 'Failed');

@@ -69,4 +69,14 @@ describe('queries of lists', () => {
         "SignalboxStarted >= '1970-01-01T00:00:00.000Z' AND SignalboxStarted < '1970-01-02T00:00:00.000Z' AND SignalboxTokens > 5",
     );
   });
+
+  it.each([
+    [{ eq: 0 }, '((SignalboxTokens = 0) OR SignalboxTokens IS NULL)'],
+    [{ lte: 100 }, '((SignalboxTokens <= 100) OR SignalboxTokens IS NULL)'],
+    [{ gte: 0, lt: 5 }, '((SignalboxTokens >= 0 AND SignalboxTokens < 5) OR SignalboxTokens IS NULL)'],
+    [{ gt: 0, lt: 5 }, 'SignalboxTokens > 0 AND SignalboxTokens < 5'],
+    [{ eq: 7 }, 'SignalboxTokens = 7'],
+  ])('take a run without a model for one without tokens: %j', (tokens, clause) => {
+    expect(runQuery('o', { tokens }).split("'ContinuedAsNew' AND ")[1]).toBe(clause);
+  });
 });

@@ -77,6 +77,8 @@ describe('run lists', () => {
     expect(await list('duration[gte]=0')).toEqual(some(0, 1, 2));
     expect(await list('duration[gt]=3600')).toEqual([]);
     expect(await list('tokens[gt]=0')).toEqual([]);
+    expect(await list('tokens=0')).toHaveLength(5);
+    expect(await list('tokens[lte]=100&status=failed')).toEqual(some(3));
     for (const wrong of [
       'started[gte]=soon',
       'duration[about]=5',
