@@ -91,8 +91,12 @@ export class Book {
     this.grant(now, words);
     const { run, group } = request;
     const verdict = this.weigh(request, now);
-    // A run that is retried under its id goes on with the lease that it was about to give back.
-    delete this.#leases.get(run)?.ending;
+    const lease = this.#leases.get(run);
+    if (lease !== undefined) {
+      // A run that is retried under its id goes on with the lease that it had: what closed before is not it any more.
+      delete lease.ending;
+      lease.since = now;
+    }
     if (this.knows(run)) return verdict;
     const seq = this.#seq++;
     if (verdict.as === 'granted') {
@@ -142,14 +146,19 @@ export class Book {
     return [...this.ending, ...others.slice(start), ...others.slice(0, start)].slice(0, most);
   }
 
-  /** Runs that have ended, and of those that Temporal does not know the ones that had time enough to come to be. */
+  /**
+   * Runs that have ended, and of those that Temporal does not know the ones that had time enough to come to be. A run that
+   * closed before it asked is about to be retried under its id: it is given the same time. `now`: when it was seen, or later.
+   */
   gone(seen: HolderAnswer | undefined, now: number): string[] {
-    const { closed = [], missing = [] } = seen ?? {};
-    const isAbandoned = (run: string): boolean => {
-      const since = this.#leases.get(run)?.since ?? this.#queue.get(run)?.since ?? now;
-      return since + ABANDONED_MS <= now;
-    };
-    return [...closed, ...missing.filter(isAbandoned)];
+    const { closed = [], closedAt = [], missing = [] } = seen ?? {};
+    const sinceOf = (run: string): number | undefined => this.#leases.get(run)?.since ?? this.#queue.get(run)?.since;
+    const isAbandoned = (run: string): boolean => (sinceOf(run) ?? now) + ABANDONED_MS <= now;
+    const isOver = (run: string, at: number | undefined): boolean => at === undefined || at >= (sinceOf(run) ?? at);
+    return [
+      ...closed.filter((run, index) => isOver(run, closedAt[index]) || isAbandoned(run)),
+      ...missing.filter(isAbandoned),
+    ];
   }
 
   /** As they would go on if nothing else came: groups in turns, in each the first come first. */

@@ -129,7 +129,8 @@ export async function gate(start: GateStart): Promise<void> {
 
   /** Asks Temporal, and frees what is held by nobody. */
   const look = async (runs: readonly string[], patienceMs: number): Promise<void> => {
-    const gone = book.gone(await describeHolders({ runs, patienceMs }), Date.now());
+    const askedAt = Date.now();
+    const gone = book.gone(await describeHolders({ runs, patienceMs }), askedAt);
     if (gone.length > 0) changed(() => book.forget(gone));
     // Others were about to end as well, and may have meanwhile.
     if (gone.length > 0 && patienceMs > 0) for (const run of runs) if (book.isEnding(run)) leaving.add(run);

@@ -48,7 +48,7 @@ export async function takeSlots(
 
 /**
  * Takes the slots of the gates that refuse, before the run is started: the others it asks by itself. Answers all gates, with
- * the leases held.
+ * the leases held. A run that is retried holds none of those that it began with: it asks anew.
  * @throws ClientError `limit_reached`, `queue_full`.
  */
 export async function takeRefusable(
@@ -66,7 +66,9 @@ export async function takeRefusable(
     const { scope, limit } = refusable.find(({ gate }) => gate === answer.gate)!;
     throw new ClientError(answer.code, answer.message, { details: { scope, limit } });
   }
-  return gates.map((wanted) => (wanted.overflow === 'reject' ? { ...wanted, taken: true } : wanted));
+  return gates.map(({ taken: _before, ...wanted }) =>
+    wanted.overflow === 'reject' ? { ...wanted, taken: true } : wanted,
+  );
 }
 
 /** The run will not be started. A gate that does not hear it finds out by itself. */
@@ -83,6 +85,7 @@ async function giveBack(access: Access, run: string, gates: readonly string[]): 
 export async function describeHolders(access: Access, { runs, patienceMs }: HolderQuestion): Promise<HolderAnswer> {
   const until = Date.now() + patienceMs;
   const closed: string[] = [];
+  const closedAt: number[] = [];
   const missing: string[] = [];
   for (let asked = runs; asked.length > 0; ) {
     const open: string[] = [];
@@ -91,7 +94,11 @@ export async function describeHolders(access: Access, { runs, patienceMs }: Hold
         asked.slice(from, from + AT_ONCE).map(async (run) => {
           const description = await describe(access, run);
           if (description === undefined) missing.push(run);
-          else (isOpen(description.status.name) ? open : closed).push(run);
+          else if (isOpen(description.status.name)) open.push(run);
+          else {
+            closed.push(run);
+            closedAt.push(description.closeTime?.getTime() ?? Date.now());
+          }
         }),
       );
     }
@@ -100,7 +107,7 @@ export async function describeHolders(access: Access, { runs, patienceMs }: Hold
     asked = open;
     if (asked.length > 0) await delay(LOOK_MS);
   }
-  return { closed, missing };
+  return { closed, closedAt, missing };
 }
 
 /** The place of a run in the queue of a gate, from 1; undefined where it does not wait there, or the gate cannot tell. */

@@ -5,6 +5,7 @@
  */
 import { WorkflowExecutionAlreadyStartedError, type WorkflowExecutionDescription } from '@temporalio/client';
 import { TypedSearchAttributes } from '@temporalio/common';
+import type { GateWanted } from '../definition/gate-contract.ts';
 import { RUN_WORKFLOW, type RunError, type RunInput, type RunStatus } from '../definition/run.ts';
 import { carry } from '../engine/carry.ts';
 import { resumeWith } from '../engine/parking.ts';
@@ -44,7 +45,7 @@ export async function retryRun(access: Access, org: string, executionId: string)
   if (closing === undefined || argument === undefined)
     throw new ClientError('not_retryable', 'The execution was started with nothing that can be walked.');
   const error = closing.how === 'failed' ? outcomeOf(closing).error : undefined;
-  const input = await armed(access, executionId, runId, argument, error);
+  const input = await armed(access, org, executionId, runId, argument, error);
   measure(input);
   return start(access, org, description, input);
 }
@@ -52,6 +53,7 @@ export async function retryRun(access: Access, org: string, executionId: string)
 /** What the new run is started with. */
 async function armed(
   access: Access,
+  org: string,
   executionId: string,
   runId: string,
   argument: RunInput,
@@ -59,11 +61,14 @@ async function armed(
 ): Promise<RunInput> {
   try {
     const { state, program } = await rearm(access, executionId, runId, error);
-    // It was terminated before anybody looked at it: then it begins.
-    if (state === undefined || program === undefined) return { ...argument, retryOf: { runId } };
+    const take = (gates: readonly GateWanted[]) => takeRefusable(access, org, executionId, gates);
+    if (state === undefined || program === undefined) {
+      // It was terminated before anybody looked at it: then it begins. Without gates it asks those of its definition.
+      const { gates } = argument;
+      return { ...argument, ...(gates === undefined ? {} : { gates: await take(gates) }), retryOf: { runId } };
+    }
     const { run, parked } = state;
-    const wanted = (run.genesis.gates ?? []).map(({ taken: _before, ...gate }) => gate);
-    const gates = await takeRefusable(access, run.genesis.organizationId, executionId, wanted);
+    const gates = await take(run.genesis.gates ?? []);
     const resumed = resumeWith(program, run, { parked, at: Date.now(), gates });
     const { input: _given, presets: _set, carried: _before, ...rest } = argument;
     return { ...rest, carried: carry(program, resumed), retryOf: { runId } };

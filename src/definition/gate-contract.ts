@@ -59,8 +59,8 @@ export type SlotAnswer =
 
 export interface Lease {
   readonly run: string;
-  /** Epoch milliseconds. */
-  readonly since: number;
+  /** When it was asked for last, in epoch milliseconds. */
+  since: number;
   /** Order of arrival. */
   readonly seq: number;
   /** It has said that it is ending, or was asked to end; until it has, the slot is taken. */
@@ -122,6 +122,8 @@ export interface HolderQuestion {
 }
 export interface HolderAnswer {
   readonly closed: readonly string[];
+  /** When each of `closed` was, in their order, in epoch milliseconds. Answers that older histories hold lack it. */
+  readonly closedAt?: readonly number[];
   readonly missing: readonly string[];
 }
 

@@ -91,6 +91,24 @@ describe('the books of a gate', () => {
     expect(weigh('a', { seen }, T0 + ABANDONED_MS)).toBe('granted');
   });
 
+  it('keep the lease of a run that is retried, until it has come to be or had its time', () => {
+    const { take, weigh, book } = desk(1, 'reject');
+    take('a');
+    book.leaving('a');
+    const closed = (at: number) => ({ closed: ['a'], closedAt: [at], missing: [] });
+    expect(weigh('b', { seen: closed(T0) })).toBe('granted');
+    // Its last execution closed, and it asks again under the same id.
+    const again = T0 + 60_000;
+    take('a', {}, again);
+    expect(book.ending).toEqual([]);
+    const before = closed(again - 1);
+    expect([book.gone(before, again + 10), weigh('b', { seen: before }, again + 10)]).toEqual([[], 'full']);
+    expect(weigh('b', { seen: before }, again + ABANDONED_MS)).toBe('granted');
+    expect(book.gone(closed(again + 5), again + 10)).toEqual(['a']);
+    // Older histories do not say when it was.
+    expect(book.gone({ closed: ['a'], missing: [] }, again)).toEqual(['a']);
+  });
+
   it('follow a limit that changes', () => {
     const { take, granted, book } = desk(1);
     for (const run of ['a', 'b', 'c']) take(run);
