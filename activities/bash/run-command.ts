@@ -29,6 +29,9 @@ export interface Output {
   readonly isCut: boolean;
 }
 
+/** After the command has ended, its output may take so long to come. */
+const LAST_OUTPUT_MS = 500;
+
 /** Rejects where the program cannot be started, and with the signal's reason. */
 export async function runCommand(command: Command): Promise<Ended> {
   const { program, args, env, cwd, pipe, timeoutMs, signal, mostCharacters } = command;
@@ -60,13 +63,28 @@ export async function runCommand(command: Command): Promise<Ended> {
   }
 }
 
-/** Its exit code, when all of its output has come. What it left behind holds the output open, and is ended with it. */
+/**
+ * Its exit code, when all of its output has come. What it left behind holds the output open, and is ended with it; what has
+ * left its group (`setsid`) cannot be, and is not waited for.
+ */
 function ended(child: ChildProcess): Promise<number> {
   return new Promise((resolve, reject) => {
     child.once('error', reject);
-    child.once('exit', () => endGroup(child));
-    child.once('close', (code, signal) => resolve(code ?? 128 + (signal === null ? 0 : constants.signals[signal])));
+    let clock: NodeJS.Timeout | undefined;
+    child.once('exit', () => {
+      endGroup(child);
+      // Once more round the loop: what has come by then is read first.
+      clock = setTimeout(() => setImmediate(() => leave(child)), LAST_OUTPUT_MS);
+    });
+    child.once('close', (code, signal) => {
+      clearTimeout(clock);
+      resolve(code ?? 128 + (signal === null ? 0 : constants.signals[signal]));
+    });
   });
+}
+
+function leave(child: ChildProcess): void {
+  for (const stream of child.stdio) stream?.destroy();
 }
 
 function endGroup({ pid }: ChildProcess): void {

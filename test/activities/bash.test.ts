@@ -112,6 +112,26 @@ describe('a command', { timeout: 30_000 }, () => {
     await expect.poll(() => isAlive(pid), PATIENCE).toBe(false);
   });
 
+  it('waits for nothing that has left its group, when it has ended, is late or cancelled', async () => {
+    const left: string[] = [];
+    const leaving = (end: string) => `setsid sleep 60 & echo $!; ${end}`;
+    const began = Date.now();
+    const { data } = await run({ command: leaving('echo done') });
+    const { stdout } = data as { stdout: string };
+    expect(stdout).toMatch(/^\d+\ndone\n$/);
+    const late = await failing({ command: leaving('sleep 60'), timeoutMs: 500 });
+    expect(late).toMatchObject({ type: 'bash_timeout:500' });
+    const own = environment();
+    const file = join(folder, 'left');
+    const running = run({ command: leaving(`echo $! > ${file}; sleep 60`) }, { environment: own });
+    await expect.poll(() => existsSync(file) && readFileSync(file, 'utf8').endsWith('\n'), PATIENCE).toBe(true);
+    own.cancel();
+    await expect(running).rejects.toBeInstanceOf(CancelledFailure);
+    expect(Date.now() - began).toBeLessThan(20_000);
+    left.push(stdout, late.details[0].details.stdout, readFileSync(file, 'utf8'));
+    for (const pid of left) process.kill(Number.parseInt(pid, 10), 'SIGKILL');
+  });
+
   it('has secrets in its environment, and they are in no output', async () => {
     const secrets = [{ path: ['env', 'KEY'], parts: [{ secret: 'k' }] }];
     const told = await run(
