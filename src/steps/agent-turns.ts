@@ -292,7 +292,7 @@ function said(visit: Visit, state: AgentState, payload: Json): Outcome {
     state.turn++;
     return merged(hold, turn(state));
   }
-  return message.interrupt === true ? interrupted(state, hold) : hold;
+  return message.interrupt === true && mayAskAgain(state) ? interrupted(state, hold) : hold;
 }
 
 /** Leaves the model call, or the calls that are under way: the model is told that they were. */
