@@ -8,8 +8,8 @@ import type { z } from 'zod';
 export interface HostActionSpec<Input extends z.ZodType, Output extends z.ZodType> {
   /** What `action.type` says: `crm.find_customer`. */
   readonly type: string;
-  /** One sentence, for lists. */
-  readonly summary: string;
+  /** One sentence, for lists. Its type stands there without one. */
+  readonly summary?: string;
   /** More, as Markdown. */
   readonly description?: string;
   /** What the parameters must be, once their templates are evaluated. Descriptions of its members stand in the manual. */
@@ -64,7 +64,7 @@ const MOST_TYPE_CHARACTERS = 100;
 export function defineAction<Input extends z.ZodType, Output extends z.ZodType>(
   spec: HostActionSpec<Input, Output>,
 ): HostAction {
-  const { type, summary, description, input, output, light = false, timeoutMs = DEFAULT_TIMEOUT_MS } = spec;
+  const { type, summary = spec.type, description, input, output, light = false, timeoutMs = DEFAULT_TIMEOUT_MS } = spec;
   const demand = (isFine: boolean, expected: string): void => {
     if (!isFine) throw new TypeError(`defineAction: ${expected}.`);
   };

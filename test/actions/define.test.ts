@@ -10,6 +10,11 @@ describe('defineAction', () => {
     expect(defineAction({ ...spec, light: true, timeoutMs: 50 })).toMatchObject({ isLight: true, timeoutMs: 50 });
   });
 
+  it('has its type for a summary where none is given', () => {
+    const { summary: _, ...short } = spec;
+    expect(defineAction(short)).toMatchObject({ summary: 'crm.find' });
+  });
+
   it.each([
     [{ ...spec, type: 'no spaces' }, /'type' must be a name/],
     [{ ...spec, summary: '' }, /'summary' of crm\.find/],
