@@ -11,11 +11,11 @@ import { describe } from './actor-calls.ts';
 import { auditId } from './audit.ts';
 import { readCursor, writeCursor } from './cursor.ts';
 import { hasCode } from './errors.ts';
-import { type HistoryPage, historyPage } from './history-page.ts';
+import { type HistoryPage, latestHistoryPage } from './history-page.ts';
 import { listPage, type Page, type PageRequest } from './listing.ts';
 import { queryOf } from './query.ts';
 
-const EVENTS_PER_PAGE = 1_000;
+const EVENTS_PER_PAGE = 250;
 const ROWS_PER_PAGE = 1_000;
 const ID = /\.(\d{4}-\d{2})(?:\.(\d+))?$/;
 
@@ -47,12 +47,15 @@ export async function listAudit(access: Access, org: string, filter: AuditFilter
   const found: { readonly entry: AuditEntry; readonly after: string }[] = [];
   for (const place of await partsOf(access, org)) {
     if (after !== undefined && compared(place, after.place) > 0) continue;
-    const entries = await entriesOf(access, auditId(org, place.month, place.part));
-    const isRest = after !== undefined && compared(place, after.place) === 0;
-    const end = isRest ? entries.findIndex(({ id }) => id === after.id) : -1;
-    for (const entry of entries.slice(0, end < 0 ? entries.length : end).reverse()) {
+    let isBefore = after !== undefined && compared(place, after.place) === 0;
+    for await (const entry of entriesOf(access, auditId(org, place.month, place.part))) {
+      if (isBefore) {
+        isBefore = entry.id !== after?.id;
+        continue;
+      }
       if ((by !== undefined && entry.by !== by) || (action !== undefined && entry.action !== action)) continue;
       found.push({ entry, after: JSON.stringify([place.month, place.part, entry.id]) });
+      if (found.length > limit) break;
     }
     if (found.length > limit) break;
   }
@@ -103,30 +106,37 @@ type Signalled = NonNullable<
   NonNullable<NonNullable<HistoryPage['history']>['events']>[number]['workflowExecutionSignaledEventAttributes']
 >;
 
-/** What one actor was told, oldest first; told twice by a call that was repeated, it counts once. */
-async function entriesOf(access: Access, workflowId: string): Promise<AuditEntry[]> {
-  const changes = new Map<string, AuditedChange>();
+/**
+ * What one actor was told, latest first, read no further than is asked for. An outcome comes after its change, so here
+ * before it; told twice by a call that was repeated, a change counts once.
+ */
+async function* entriesOf(access: Access, workflowId: string): AsyncGenerator<AuditEntry> {
+  const seen = new Set<string>();
   const outcomes = new Map<string, AuditedOutcome>();
-  for (const { signalName, input } of await signalsOf(access, workflowId)) {
+  for await (const { signalName, input } of signalsOf(access, workflowId)) {
     const [told] = await decodeArrayFromPayloads(access.client.options.loadedDataConverter, input?.payloads);
-    if (signalName === 'change') changes.set((told as AuditedChange).id, told as AuditedChange);
     if (signalName === 'outcome') outcomes.set((told as AuditedOutcome).of, told as AuditedOutcome);
-  }
-  return [...changes.values()].map((change) => {
+    if (signalName !== 'change') continue;
+    const change = told as AuditedChange;
+    if (seen.has(change.id)) continue;
+    seen.add(change.id);
     const ended = outcomes.get(change.id);
-    if (ended === undefined) return { ...change, outcome: 'unknown' };
+    outcomes.delete(change.id);
+    if (ended === undefined) {
+      yield { ...change, outcome: 'unknown' };
+      continue;
+    }
     const { outcome, status, target } = ended;
-    return { ...change, target: { ...change.target, ...target }, outcome, status };
-  });
+    yield { ...change, target: { ...change.target, ...target }, outcome, status };
+  }
 }
 
-async function signalsOf(access: Access, workflowId: string): Promise<Signalled[]> {
-  const signals: Signalled[] = [];
+async function* signalsOf(access: Access, workflowId: string): AsyncGenerator<Signalled> {
   let nextPageToken: Uint8Array | null | undefined;
   do {
     let page: HistoryPage;
     try {
-      page = await historyPage(access, {
+      page = await latestHistoryPage(access, {
         namespace: access.namespace,
         execution: { workflowId },
         maximumPageSize: EVENTS_PER_PAGE,
@@ -134,12 +144,11 @@ async function signalsOf(access: Access, workflowId: string): Promise<Signalled[
       });
     } catch (error) {
       // Visibility lists for a moment what the server no longer keeps.
-      if (hasCode(error, 'not_found')) return signals;
+      if (hasCode(error, 'not_found')) return;
       throw error;
     }
     for (const { workflowExecutionSignaledEventAttributes: signalled } of page.history?.events ?? [])
-      if (signalled) signals.push(signalled);
+      if (signalled) yield signalled;
     nextPageToken = page.nextPageToken;
   } while (nextPageToken && nextPageToken.length > 0);
-  return signals;
 }

@@ -17,6 +17,15 @@ export async function historyPage(access: Pick<Access, 'client'>, request: Histo
   return withBlobs(access, page);
 }
 
+/** The same from the latest event back. @throws ClientError `not_found`, `temporal_unreachable`, `blob_unavailable`. */
+export async function latestHistoryPage(
+  access: Pick<Access, 'client'>,
+  request: Omit<HistoryRequest, 'waitNewEvent' | 'historyEventFilterType' | 'skipArchival'>,
+): Promise<HistoryPage> {
+  const page = await read(access, () => access.client.workflowService.getWorkflowExecutionHistoryReverse(request));
+  return withBlobs(access, page);
+}
+
 /**
  * The page itself, changed in place. What a child was started with stays a reference: nobody reads it here, and it goes
  * with the child. @throws ClientError `blob_unavailable`.
