@@ -24,6 +24,7 @@ import { heldGates, wantedSlots } from '../src/engine/admission.ts';
 import { admit, advance, genesis } from '../src/engine/advance.ts';
 import { carry, restore } from '../src/engine/carry.ts';
 import { MAX_PAYLOAD_BYTES } from '../src/engine/limits.ts';
+import { resumedAt } from '../src/engine/parking.ts';
 import type { Command, Event } from '../src/engine/protocol.ts';
 import { genesisOf, runInputOf } from '../src/engine/start.ts';
 import type { RunState } from '../src/engine/state.ts';
@@ -101,11 +102,13 @@ class Walk {
   #toShow: Shown | undefined;
 
   constructor(program: Program, input: RunInput) {
-    const { workflowId, startTime } = workflowInfo();
+    const { workflowId, startTime, continuedFromExecutionRunId } = workflowInfo();
     this.#program = program;
     this.#input = input;
     const start = genesisOf(input, workflowId, startTime.getTime());
-    this.#state = input.carried === undefined ? genesis(program, start) : restore(input.carried);
+    if (input.carried === undefined) this.#state = genesis(program, start);
+    else if (continuedFromExecutionRunId !== undefined) this.#state = restore(input.carried);
+    else this.#state = resumedAt(program, restore(input.carried), start.startedAt);
     const { organizationId } = this.#state.genesis;
     const execution = { id: workflowId, workflow: program.definition.slug, organizationId };
     const receive = (event: Event): void => {

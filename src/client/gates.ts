@@ -58,6 +58,8 @@ export async function takeRefusable(
   gates: readonly GateWanted[],
 ): Promise<GateWanted[]> {
   const refusable = gates.filter(({ overflow }) => overflow === 'reject');
+  // Before it is asked: a gate does not count from earlier.
+  const takenAt = Date.now();
   const answers = await takeSlots(access, org, run, refusable);
   for (const answer of answers) {
     if (answer.as !== 'refused') continue;
@@ -66,8 +68,8 @@ export async function takeRefusable(
     const { scope, limit } = refusable.find(({ gate }) => gate === answer.gate)!;
     throw new ClientError(answer.code, answer.message, { details: { scope, limit } });
   }
-  return gates.map(({ taken: _before, ...wanted }) =>
-    wanted.overflow === 'reject' ? { ...wanted, taken: true } : wanted,
+  return gates.map(({ taken: _before, takenAt: _then, ...wanted }) =>
+    wanted.overflow === 'reject' ? { ...wanted, taken: true, takenAt } : wanted,
   );
 }
 

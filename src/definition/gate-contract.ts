@@ -31,6 +31,8 @@ export interface GateWanted {
   readonly group: string;
   /** The run held its lease before it was started. */
   readonly taken?: true;
+  /** Then: when it was asked for, in epoch milliseconds. A run that starts later than TAKEN_FOR_MS after that asks again. */
+  readonly takenAt?: number;
 }
 
 /** Update `take`, asked as often as one likes: the lease or the place of a run is one. Refused with `limit_reached`, `queue_full`. */
@@ -139,3 +141,5 @@ export const MOST_ORDERED = 1_000;
 export const MOST_HOLDERS_SHOWN = 50;
 /** A lease of a run that does not exist is taken back after this: a start takes 10 seconds at most. */
 export const ABANDONED_MS = 30_000;
+/** A lease that was taken before the start is relied on for so long: whoever starts the run may have been stopped in between. */
+export const TAKEN_FOR_MS = 20_000;

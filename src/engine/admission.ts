@@ -6,7 +6,7 @@
  * What the gates say stands in history for the fold to find (E6): the asking is an activity called `$slots`, and a gate
  * that had to let the run wait says `granted` by a signal.
  */
-import type { GateWanted, SlotAnswer } from '../definition/gate-contract.ts';
+import { type GateWanted, type SlotAnswer, TAKEN_FOR_MS } from '../definition/gate-contract.ts';
 import { isObject } from '../definition/json.ts';
 import type { Core } from './core.ts';
 import { cancelRun, failRun } from './ending.ts';
@@ -24,10 +24,15 @@ export function slotEvents(data: unknown, at: number): Event[] {
   return Array.isArray(answers) ? [{ type: 'slots', at, answers: answers as unknown as readonly SlotAnswer[] }] : [];
 }
 
-/** Puts the run before its gates, if it has any to pass. */
-export function seekSlots(core: Core): void {
-  const gates = core.state.genesis.gates ?? [];
-  if (!gates.every((gate) => gate.taken)) ask(core, { gates: inOrder(gates), taken: 0 });
+/** Puts the run before its gates, if it has any to pass. `startedAt`: when its execution started, in epoch milliseconds. */
+export function seekSlots(core: Core, startedAt: number): void {
+  const gates = inOrder((core.state.genesis.gates ?? []).filter((gate) => !isHeld(gate, startedAt)));
+  if (gates.length > 0) ask(core, { gates, taken: 0 });
+}
+
+/** Whether a lease was taken for the run, and not so long before its start that the gate may have given it to another. */
+export function isHeld({ taken, takenAt = Number.POSITIVE_INFINITY }: GateWanted, startedAt: number): boolean {
+  return taken === true && startedAt - takenAt <= TAKEN_FOR_MS;
 }
 
 /** Gates that the run has yet to ask or waits at, the next one first. */
@@ -87,11 +92,8 @@ function ask(core: Core, admission: Admission): void {
   core.commands.push({ type: 'slots', gates: admission.gates.slice(admission.taken) });
 }
 
-/** Those whose leases are held come first, then those that never let wait. */
+/** Those that never let wait come first. */
 function inOrder(gates: readonly GateWanted[]): GateWanted[] {
   const waits = ({ overflow }: GateWanted): boolean => overflow === 'queue' || overflow === 'cancel-oldest';
-  return [
-    ...gates.filter((gate) => !gate.taken && !waits(gate)),
-    ...gates.filter((gate) => !gate.taken && waits(gate)),
-  ];
+  return [...gates.filter((gate) => !waits(gate)), ...gates.filter(waits)];
 }

@@ -188,7 +188,7 @@ function begin(core: Core): void {
     return;
   }
   state.work.push({ do: 'visit', frame: ROOT, slug: program.start });
-  seekSlots(core);
+  seekSlots(core, state.genesis.startedAt);
   if (state.admission === undefined) openDeadline(core, state.genesis.startedAt);
 }
 

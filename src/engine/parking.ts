@@ -7,11 +7,12 @@
  */
 import type { GateWanted } from '../definition/gate-contract.ts';
 import type { Program } from '../steps/program-types.ts';
-import { seekSlots } from './admission.ts';
+import { isHeld, seekSlots } from './admission.ts';
 import type { Core } from './core.ts';
 import { durationOf } from './deadline.ts';
 import { DEADLINE } from './ending.ts';
 import { closeVisit } from './frames.ts';
+import { slotsOf } from './room.ts';
 import type { Frame, OpenVisit, RunState, Work } from './state.ts';
 
 /** What begins a visit. */
@@ -63,14 +64,25 @@ export function resumeWith(program: Program, ended: RunState, { parked, at, gate
     if (!Object.hasOwn(state.open, DEADLINE)) state.openCount++;
     state.open[DEADLINE] = { type: 'deadline', at: at + limit };
   }
-  delete state.admission;
-  seekSlots({ program, state, commands: [], trace: undefined });
-  if (state.admission !== undefined) {
-    // Nothing goes out before the gates have let it pass.
-    state.backlog = Object.keys(state.open);
-    state.openCount = 0;
-  }
+  standBeforeGates(program, state, at);
   // The shell answers a yield with `continue`, and that walks what is to be walked.
   state.yielding = true;
   return state;
+}
+
+/** The first execution of a retry or a fork: where it starts too late after its slots were taken, it asks for them again. */
+export function resumedAt(program: Program, state: RunState, startedAt: number): RunState {
+  const gates = state.genesis.gates ?? [];
+  if (gates.some((gate) => gate.taken && !isHeld(gate, startedAt))) standBeforeGates(program, state, startedAt);
+  return state;
+}
+
+function standBeforeGates(program: Program, state: RunState, startedAt: number): void {
+  delete state.admission;
+  seekSlots({ program, state, commands: [], trace: undefined }, startedAt);
+  if (state.admission === undefined) return;
+  // Nothing goes out before the gates have let it pass.
+  state.backlog = Object.keys(state.open);
+  state.openCount = 0;
+  state.slots = slotsOf(state);
 }

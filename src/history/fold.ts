@@ -17,6 +17,7 @@ import { carry, restore } from '../engine/carry.ts';
 import { type FailureCause, failureOfCause } from '../engine/causes.ts';
 import { CHILDREN, childEvents, childRunId } from '../engine/child-run.ts';
 import type { Parking } from '../engine/core.ts';
+import { resumedAt } from '../engine/parking.ts';
 import { commandId } from '../engine/paths.ts';
 import type { Event, TraceEvent } from '../engine/protocol.ts';
 import { toEvent, updateToEvent } from '../engine/signals.ts';
@@ -226,7 +227,8 @@ export class Fold {
     this.#continuedFrom = event.continuedFrom ?? input.retryOf?.runId;
     this.#restarted = event.continuedFrom === undefined;
     try {
-      this.#state = this.#options.from ?? restore(input.carried);
+      const carried = this.#options.from ?? restore(input.carried);
+      this.#state = this.#restarted ? resumedAt(program, carried, event.time) : carried;
     } catch {
       this.#guess(event.id, 'not_walkable');
       return;

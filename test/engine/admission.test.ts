@@ -1,11 +1,13 @@
 // Limits as the core knows them (admission.ts, gates.ts): which gates a run is under, and how it waits before it walks.
 import { describe, expect, it } from 'vitest';
-import type { GateWanted, SlotAnswer } from '../../src/definition/gate-contract.ts';
+import { type GateWanted, type SlotAnswer, TAKEN_FOR_MS } from '../../src/definition/gate-contract.ts';
 import { payloadKey } from '../../src/definition/payload-key.ts';
 import type { Definition, WorkflowConfig } from '../../src/definition/types.ts';
+import { wantedSlots } from '../../src/engine/admission.ts';
 import { advance, genesis } from '../../src/engine/advance.ts';
 import { carry, restore } from '../../src/engine/carry.ts';
 import { definitionGates } from '../../src/engine/gates.ts';
+import { resumedAt, resumeWith } from '../../src/engine/parking.ts';
 import type { Command, Event } from '../../src/engine/protocol.ts';
 import { genesisOf } from '../../src/engine/start.ts';
 import { statusOf, waitingFor } from '../../src/engine/view.ts';
@@ -90,6 +92,36 @@ describe('a run before its gates', () => {
   it('asks gates that refuse before those that let wait', () => {
     const { send, asked } = run([gate('queue'), gate('held', { taken: true }), gate('strict', { overflow: 'reject' })]);
     expect(asked(send({ type: 'started' }))).toEqual([['strict', 'queue']]);
+  });
+
+  it('asks again for a lease that was taken too long before it started', () => {
+    const leased = (takenAt: number) => gate('held', { overflow: 'reject', taken: true, takenAt });
+    const soon = run([leased(T0 - TAKEN_FOR_MS), gate('queue')]);
+    expect(soon.asked(soon.send({ type: 'started' }))).toEqual([['queue']]);
+    const late = run([leased(T0 - TAKEN_FOR_MS - 1), gate('queue')]);
+    expect(late.asked(late.send({ type: 'started' }))).toEqual([['held', 'queue']]);
+    late.send(answers({ gate: 'held', as: 'refused', code: 'limit_reached', message: 'Full.' }));
+    expect(late.state().ending).toMatchObject({ status: 'failed', error: { code: 'limit_reached' } });
+  });
+
+  it('asks again where it is retried, and its new execution starts too long after the lease was taken', () => {
+    const at = T0 + 60_000;
+    const gates = [gate('held', { overflow: 'reject', taken: true, takenAt: at })];
+    const of = definition({ timeout: '1h' });
+    const compiled = compile(of);
+    if (!('program' in compiled)) throw new Error('It does not compile.');
+    const { program } = compiled;
+    const { send, state } = run([], of);
+    send({ type: 'started' });
+    const resumed = () => restore(carry(program, resumeWith(program, state(), { parked: [], at, gates })) as Json);
+    expect(wantedSlots(resumedAt(program, resumed(), at + TAKEN_FOR_MS))).toEqual([]);
+    const late = resumedAt(program, resumed(), at + TAKEN_FOR_MS + 1);
+    expect(wantedSlots(late)).toEqual(gates);
+    expect(late).toMatchObject({ openCount: 0, backlog: Object.keys(late.open), slots: { timers: 0, children: 0 } });
+    advance(program, late, { type: 'continue', at: at + 30_000 });
+    const commands = advance(program, late, { type: 'slots', at: at + 30_000, answers: [granted('held')] });
+    expect(commands).toContainEqual(expect.objectContaining({ type: 'timer', id: '$deadline' }));
+    expect(statusOf(late)).toBe('waiting');
   });
 
   it('fails where it is refused, and is cancelled where it is dropped', () => {
