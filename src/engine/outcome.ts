@@ -189,8 +189,9 @@ function hold(core: Core, place: Place, outcome: Outcome & { do: 'hold' }): void
       failVisit(core, { ...place, visit }, tooLarge('payload_too_large', 'config', bytes));
       return;
     }
+    // What has a row of its own is recorded by itself: together, what has ended would be done again after a crash.
     const local =
-      step.local === true ||
+      (step.local === true && spec.inner === undefined) ||
       (step.local === 'auto' && spec.light === true && outcome.timers === undefined && alone(core));
     const command = runCommand(core, id, step.slug, path, spec, {
       retry: step.retry,
