@@ -9,6 +9,8 @@ const MOST_ERROR_CHARACTERS = 2_000;
 const SHOWN_CHARACTERS = 200;
 /** How undici says that a connection broke within an answer. */
 const BROKEN = /terminated|socket|network|fetch failed|aborted|premature/i;
+/** Error types and codes of what no second call mends. */
+const FINAL = /invalid_(request|argument|api_key|prompt)|unauthenticated|authentication|permission|not_found/i;
 
 /** What is thrown instead of `error`; the error itself where the effect was cancelled. */
 export function modelFailure(error: unknown, context: EffectContext): unknown {
@@ -45,11 +47,21 @@ function statusFailure(
   });
 }
 
+/** Its status was fine, so what kind of error it is stands in its words; what they do not say is tried again. */
 function streamedFailure(error: object, { scrub }: EffectContext): EffectFailure {
   return new EffectFailure('model_status', 'The model ended its answer with an error.', {
-    retryable: true,
+    retryable: !isFinal(error),
     details: { body: scrub.text(JSON.stringify(error)).slice(0, MOST_ERROR_CHARACTERS) },
   });
+}
+
+/** `{type, code, status}` of OpenAI, Anthropic and Google, or these within `error`. */
+function isFinal(error: object): boolean {
+  const { type, code, status, error: inner } = error as { readonly [member: string]: unknown };
+  const says = [type, code, status].some((word) =>
+    typeof word === 'number' ? word >= 400 && !isRetryableStatus(word) : typeof word === 'string' && FINAL.test(word),
+  );
+  return says || (typeof inner === 'object' && inner !== null && isFinal(inner));
 }
 
 function whole(error: Error): string {

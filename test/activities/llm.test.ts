@@ -134,6 +134,25 @@ describe('the activity llm', () => {
     expect(await failing({}, [{ status: 401 }])).toMatchObject({ type: 'model_status', nonRetryable: true });
   });
 
+  it.each([
+    ['openai-compatible', { message: 'm', type: 'server_error', code: null }, false],
+    ['openai-compatible', { message: 'm', type: 'invalid_request_error', code: null }, true],
+    ['openai-compatible', { message: 'm', type: 'x', code: 'invalid_api_key' }, true],
+    ['openai-compatible', { message: 'm', type: 'x', code: 404 }, true],
+    ['openai-compatible', { message: 'm', type: 'x', code: 429 }, false],
+    ['anthropic', { type: 'overloaded_error', message: 'm' }, false],
+    ['anthropic', { type: 'invalid_request_error', message: 'm' }, true],
+    ['anthropic', { type: 'authentication_error', message: 'm' }, true],
+    ['anthropic', { type: 'permission_error', message: 'm' }, true],
+    ['anthropic', { type: 'not_found_error', message: 'm' }, true],
+  ] as const)('knows whether an error within the stream of %s is final: %j, %s', async (provider, error, final) => {
+    server = await modelServer([{ text: 'One two', error }]);
+    expect(await llm({}, { provider }).catch((thrown) => thrown)).toMatchObject({
+      type: 'model_status',
+      nonRetryable: final,
+    });
+  });
+
   it.each(['connection', 'stream'] as const)('takes no half answer: the %s is cut', async (cut) => {
     for (const provider of PROVIDERS) {
       server = await modelServer([{ text: 'One two three four', cut }]);

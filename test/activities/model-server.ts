@@ -14,6 +14,8 @@ export interface Said {
   readonly headers?: { readonly [name: string]: string };
   /** The connection breaks in the middle; or the stream ends without its last event. */
   readonly cut?: 'connection' | 'stream';
+  /** Stands in the stream in the middle of the answer, as each provider writes errors there. */
+  readonly error?: { readonly [member: string]: Json };
   /** Milliseconds before it answers. */
   readonly afterMs?: number;
 }
@@ -51,7 +53,9 @@ function answer(seen: Seen, said: Said, response: ServerResponse): void {
     : seen.url.includes('/messages')
       ? anthropic(said)
       : google(said);
-  const told = said.cut === undefined ? events : events.slice(0, 2);
+  const { error } = said;
+  const told = said.cut === undefined && error === undefined ? events : events.slice(0, 2);
+  if (error !== undefined) told.push(['error', { type: 'error', error }]);
   for (const [type, data] of told)
     response.write(`${type === '' ? '' : `event: ${type}\n`}data: ${JSON.stringify(data)}\n\n`);
   if (said.cut === 'connection') setTimeout(() => response.destroy(), 20);
