@@ -59,7 +59,11 @@ export function planApproval(config: JsonObject, parse: Parse, step: StepDefinit
     throw new ConfigError('invalid_config', '/approval/tools', 'Expected the names of the calls that are asked about.');
   // Compared as written, a template would match no call, and the call be made unasked.
   if (tools.some((name) => typeof name !== 'string' || name.includes('{{')))
-    throw new ConfigError('invalid_config', '/approval/tools', 'Names are written as they are: no {{ … }} stands here.');
+    throw new ConfigError(
+      'invalid_config',
+      '/approval/tools',
+      'Names are written as they are: no {{ … }} stands here.',
+    );
   const behaviour = approval.plan({ message: DEFAULT_MESSAGE, ...rules }, within(parse), step);
   const asked = (state: AgentState, suffix: string, call: OpenCall, outcome: Outcome): Asked => {
     switch (outcome.do) {
