@@ -48,6 +48,8 @@ export interface DefinitionWrite {
   readonly origin?: string;
   /** The approved proposal that this applies. */
   readonly proposalId?: string;
+  /** What the definition names and is not in it, such as its secrets: stored when nothing stands against the write. */
+  readonly before?: () => Promise<void>;
 }
 
 /**
@@ -64,10 +66,12 @@ export async function putDefinition(
   const { definition, hash } = request;
   const { slug } = definition;
   if (request.ifMatch !== undefined) await demand(access, org, slug, request.ifMatch);
+  if (request.ifNew === true && (await readHead(access, org, slug)) !== undefined)
+    throw new ClientError('already_exists', `Workflow ${slug} exists already.`);
   await storeVersion(access, org, hash, definition);
   const { triggers = [] } = definition;
   const wanted = hooksOf(definition);
-  const claimed = await claimHooks(access, org, slug, wanted);
+  const claimed = await claimHooks(access, org, slug, wanted, request.before);
   const start: DefinitionStart = { organizationId: org, slug, historyLimit: access.historyLimit };
   let answer: PutDefinitionAnswer;
   try {

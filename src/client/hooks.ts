@@ -30,31 +30,34 @@ export async function readHook(access: Access, org: string, path: string): Promi
 }
 
 /**
- * Takes the paths for an owner, all or none, and answers those that it did not have before.
- * @throws ClientError `path_taken`, `path_resting`.
+ * Takes the paths for an owner, all or none, and answers those that it did not have before. They are given up again where
+ * `then` fails, which is done when all are taken.
+ * @throws ClientError `path_taken`, `path_resting`, and what `then` throws.
  */
 export async function claimHooks(
   access: Access,
   org: string,
   by: HookOwner | string,
   wanted: readonly HookPlace[],
+  then?: () => Promise<void>,
 ): Promise<readonly HookPlace[]> {
   const owner = ownerOf(by);
   const claimed: HookPlace[] = [];
-  for (const place of wanted) {
-    const now = await readHook(access, org, place.path);
-    const isOurs = now?.owner?.workflow === owner.workflow && now.owner.api === owner.api;
-    if (isOurs && now.config !== null) continue;
-    try {
+  try {
+    for (const place of wanted) {
+      const now = await readHook(access, org, place.path);
+      const isOurs = now?.owner?.workflow === owner.workflow && now.owner.api === owner.api;
+      if (isOurs && now.config !== null) continue;
       await writeOrStart<HookStart, ClaimHook, HookState>(access, actor(access, org, place.path), 'claim', {
         ...owner,
         trigger: place.trigger,
       });
-    } catch (error) {
-      await freeHooks(access, org, owner, claimed, 0);
-      throw error;
+      claimed.push(place);
     }
-    claimed.push(place);
+    await then?.();
+  } catch (error) {
+    await freeHooks(access, org, owner, claimed, 0);
+    throw error;
   }
   return claimed;
 }

@@ -17,6 +17,8 @@ import { hasCode } from './errors.ts';
 export interface SyncedDefinition {
   readonly definition: Definition;
   readonly hash: string;
+  /** As in DefinitionWrite; done also where the definition is the same. */
+  readonly before?: () => Promise<void>;
 }
 
 export interface SyncOptions {
@@ -79,7 +81,7 @@ export async function syncSet(
 async function write(
   access: Access,
   org: string,
-  { definition, hash }: SyncedDefinition,
+  { definition, hash, before }: SyncedDefinition,
   options: SyncOptions,
 ): Promise<SyncAction> {
   const head = await readHead(access, org, definition.slug);
@@ -92,13 +94,17 @@ async function write(
     head.origin === originOf(options) &&
     (definition.version === undefined || definition.version === head.version) &&
     head.enabled === enabled;
-  if (isSame) return 'unchanged';
+  if (isSame) {
+    if (options.dryRun !== true) await before?.();
+    return 'unchanged';
+  }
   if (options.dryRun === true) return head ? 'updated' : 'created';
   const { created } = await putDefinition(access, org, {
     definition: { ...definition, enabled },
     hash,
     source: 'sync',
     origin: originOf(options),
+    ...(before === undefined ? {} : { before }),
     ...(options.by === undefined ? {} : { by: options.by }),
     ...(options.notes === undefined ? {} : { notes: options.notes }),
   });

@@ -58,6 +58,13 @@ export async function listTriggers(access: Access, org: string, filter: TriggerF
   return { ...page, items: page.items.flatMap((row) => viewOf(row.memo) ?? []) };
 }
 
+/** How the API writes a trigger. */
+export interface TriggerWrite {
+  readonly by?: string;
+  /** As in DefinitionWrite. */
+  readonly before?: () => Promise<void>;
+}
+
 /**
  * Makes a trigger through the API. The workflow need not exist yet.
  * @throws ClientError `trigger_exists`, `path_taken`, `path_resting`.
@@ -67,11 +74,13 @@ export async function createTrigger(
   org: string,
   workflow: string,
   spec: TriggerSpec,
-  by?: string,
+  { by, before }: TriggerWrite = {},
 ): Promise<Trigger> {
   const id = triggerIdOf(workflow, spec.name);
+  if ((await readTrigger(access, org, id)) !== undefined)
+    throw new ClientError('trigger_exists', `There is a trigger ${id} already. Take another name.`);
   const owner = { workflow, api: id };
-  const claimed = await claimHooks(access, org, owner, placesOf(spec));
+  const claimed = await claimHooks(access, org, owner, placesOf(spec), before);
   try {
     const trigger = await writeOrStart<TriggerStart, CreateTrigger, Trigger>(
       access,
@@ -94,23 +103,25 @@ export async function createTrigger(
 export async function changeTrigger(
   access: Access,
   org: string,
-  before: Trigger,
+  changed: Trigger,
   change: ChangeTrigger['change'],
-  by?: string,
+  { by, before }: TriggerWrite = {},
 ): Promise<Trigger> {
-  const { id } = before;
-  const wanted = { ...before, ...change } as Trigger;
-  const [pathBefore] = placesOf(before);
+  const { id } = changed;
+  const wanted = { ...changed, ...change } as Trigger;
+  const [pathBefore] = placesOf(changed);
   const [path] = placesOf(wanted);
   const isMoved = path?.path !== pathBefore?.path;
-  if (isMoved && path !== undefined) await claimHooks(access, org, ownerOf(before), [path]);
+  // A definition's can only be switched, and anything else is refused.
+  if (changed.source.of === 'api')
+    await claimHooks(access, org, ownerOf(changed), isMoved && path !== undefined ? [path] : [], before);
   const trigger = await writeTo<ChangeTrigger, Trigger>(access, triggerActorId(org, id), 'change', {
     change,
     ...(by === undefined ? {} : { by }),
   });
   await settle(access, org, trigger);
   if (isMoved && pathBefore !== undefined)
-    await freeHooks(access, org, ownerOf(before), [pathBefore], revisionOf(trigger));
+    await freeHooks(access, org, ownerOf(changed), [pathBefore], revisionOf(trigger));
   return trigger;
 }
 

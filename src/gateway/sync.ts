@@ -76,7 +76,7 @@ export function syncRoutes(router: Router, gateway: Gateway): void {
   async function accepted(
     req: Request,
     documents: readonly Json[],
-    { dialect, dryRun }: Options,
+    { dialect }: Options,
     pointer: (index: number) => string,
   ): Promise<SyncedDefinition[]> {
     const problems: Problem[] = [];
@@ -104,9 +104,10 @@ export function syncRoutes(router: Router, gateway: Gateway): void {
         { problems },
       );
     const { organizationId } = principalOf(req);
-    if (dryRun !== true) for (const { secrets } of checkedAll) await storeSecrets(gateway, organizationId, secrets);
-    return checkedAll.flatMap(({ definition, hash }) =>
-      definition === undefined || hash === undefined ? [] : [{ definition, hash }],
+    return checkedAll.flatMap(({ definition, hash, secrets }) =>
+      definition === undefined || hash === undefined
+        ? []
+        : [{ definition, hash, before: () => storeSecrets(gateway, organizationId, secrets) }],
     );
   }
 }

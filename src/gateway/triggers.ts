@@ -91,8 +91,10 @@ export function triggerRoutes(router: Router, gateway: Gateway): void {
       const { spec, secrets } = checkTrigger(workflow, { type: typeOf(body), name }, given);
       if (workflowId !== undefined && (await readHead(access, organizationId, workflowId)) === undefined)
         throw new HttpProblem('workflow_not_found', `There is no workflow called ${workflowId}. Store it first.`);
-      await storeSecrets(gateway, organizationId, secrets);
-      const trigger = await createTrigger(access, organizationId, workflow, spec, by);
+      const trigger = await createTrigger(access, organizationId, workflow, spec, {
+        before: () => storeSecrets(gateway, organizationId, secrets),
+        ...(by === undefined ? {} : { by }),
+      });
       res.setHeader('location', `/api/triggers/${encodeURIComponent(trigger.id)}`);
       res.status(201);
       await answerTrigger(res, organizationId, trigger.id);
@@ -110,11 +112,13 @@ export function triggerRoutes(router: Router, gateway: Gateway): void {
       const { organizationId, id: by } = principalOf(req);
       const { trigger } = await demandTrigger(access, organizationId, pathText(req, 'id'));
       const { spec, secrets } = checkTrigger(trigger.workflow, trigger, given);
-      await storeSecrets(gateway, organizationId, secrets);
       const change = Object.fromEntries(
         Object.keys(given).map((member) => [member, spec[member as keyof typeof spec] ?? null]),
       );
-      await changeTrigger(access, organizationId, trigger, change, by);
+      await changeTrigger(access, organizationId, trigger, change, {
+        before: () => storeSecrets(gateway, organizationId, secrets),
+        ...(by === undefined ? {} : { by }),
+      });
       await answerTrigger(res, organizationId, trigger.id);
     },
     DELETE: async (req, res) => {
@@ -180,7 +184,7 @@ export function triggerRoutes(router: Router, gateway: Gateway): void {
     queryAs(req, noQuery);
     const { organizationId, id: by } = principalOf(req);
     const { trigger } = await demandTrigger(access, organizationId, pathText(req, 'id'));
-    await changeTrigger(access, organizationId, trigger, { enabled }, by);
+    await changeTrigger(access, organizationId, trigger, { enabled }, by === undefined ? {} : { by });
     await answerTrigger(res, organizationId, trigger.id);
   }
 

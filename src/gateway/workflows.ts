@@ -123,12 +123,12 @@ export function workflowRoutes(router: Router, gateway: Gateway): void {
       ...(slug === undefined ? {} : { slug }),
     });
     const { definition, hash } = demandValid(checked);
-    await storeSecrets(gateway, organizationId, checked.secrets);
     const ifMatch = etagOf(req.get('if-match'));
     const write: DefinitionWrite = {
       definition,
       hash,
       source: 'update',
+      before: () => storeSecrets(gateway, organizationId, checked.secrets),
       ...(id === undefined ? {} : { by: id }),
       ...(ifMatch === undefined ? {} : { ifMatch }),
       ...(req.get('if-none-match')?.trim() === '*' ? { ifNew: true } : {}),

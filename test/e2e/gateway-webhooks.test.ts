@@ -118,6 +118,37 @@ describe('webhooks', () => {
     }
   });
 
+  it('go on with their secret where a write that brings another is refused', async () => {
+    const { slug, path } = await hooked({ scheme: 'github', secret: 'the secret that counts' });
+    const other = await hooked({ scheme: 'none' });
+    const brings = (config: Members): Members[] => [
+      { name: 'in', type: 'webhook', config: { scheme: 'github', secret: 'one that was refused', ...config } },
+    ];
+    const refused = async (method: string, place: string, json: Json, code: string, headers = {}) =>
+      expect(await gateway.request(method, place, { json, headers })).toMatchObject({ body: { code } });
+    const place = `/api/workflows/${slug}`;
+    const json = echoDefinition(slug, { triggers: brings({ path }) });
+    await refused('PUT', place, json, 'hash_mismatch', { 'if-match': `"sha256:${'0'.repeat(64)}"` });
+    await refused('PUT', place, json, 'already_exists', { 'if-none-match': '*' });
+    const taken = echoDefinition(slug, { triggers: brings({ path: other.path }) });
+    await refused('PUT', place, taken, 'path_taken');
+    await refused('POST', '/api/workflows/sync', { workflow: taken }, 'path_taken');
+    const [trigger] = brings({ path: unique('path') });
+    await refused('POST', '/api/triggers', { workflowId: slug, ...trigger }, 'trigger_exists');
+    const config = { path, scheme: 'github', secret: 'one that was refused' };
+    await refused('PATCH', `/api/triggers/${slug}.in`, { config }, 'trigger_of_definition');
+
+    const own = { path: unique('path'), scheme: 'github', secret: 'the secret that counts' };
+    const made = { workflowId: slug, name: 'own', type: 'webhook', config: own };
+    expect((await gateway.request('POST', '/api/triggers', { json: made })).status).toBe(201);
+    await refused('PATCH', `/api/triggers/${slug}.own`, { config: { ...config, path: other.path } }, 'path_taken');
+
+    for (const live of [path, own.path]) {
+      const headers = github('the secret that counts', '{}', crypto.randomUUID());
+      expect((await gateway.request('POST', `/webhooks/${live}`, { text: '{}', headers })).status).toBe(202);
+    }
+  });
+
   it('take a delivery by its body once in five minutes where it has no id', async () => {
     const { path } = await hooked({ scheme: 'none' });
     const first = await gateway.request('POST', `/webhooks/${path}?shop=x`, { json: { a: 1 } });
