@@ -42,7 +42,12 @@ export async function agentTools(
   sources: ToolSources,
   context: EffectContext,
 ): Promise<AgentTool[]> {
-  const { servers, only, actions, workflows } = offered;
+  const { servers, workflows } = offered;
+  // Only the host knows which of the names are actions of its own.
+  const isAction = (name: string): boolean => sources.actions.some(({ type }) => type === name);
+  const toolNames = offered.only?.filter((name) => !isAction(name));
+  const only = toolNames?.length === 0 ? undefined : toolNames;
+  const actions = new Set([...offered.actions, ...(offered.only ?? []).filter(isAction)]);
   // No server is named, and no tool: nothing of any server is meant.
   const asksServers = servers === undefined ? only !== undefined : servers.length > 0;
   const [served, runs] = await Promise.all([
@@ -50,7 +55,7 @@ export async function agentTools(
     Promise.all(workflows.map((workflow) => workflowTool(workflow, sources.runs, context))),
   ]);
   const chosen = only === undefined ? served : picked(served, only);
-  const tools = [...actions.map((type) => actionTool(type, sources.actions)), ...runs, ...chosen.map(servedTool)];
+  const tools = [...[...actions].map((type) => actionTool(type, sources.actions)), ...runs, ...chosen.map(servedTool)];
   if (tools.length > MOST_OFFERED)
     throw new EffectFailure(
       'too_many_tools',

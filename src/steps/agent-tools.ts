@@ -41,7 +41,9 @@ export function planTools(config: JsonObject, parse: Parse): (visit: Visit) => O
     return {
       ...(servers === undefined ? {} : { servers }),
       ...(only === undefined || only.length === 0 ? {} : { only }),
-      actions: [...new Set([...names(visit.render(actions), 'actions'), ...acting])],
+      actions: [
+        ...new Set([...names(visit.render(actions), 'actions'), ...acting].map((name) => actionOf(name)?.type ?? name)),
+      ],
       workflows: workflowsOf(visit.render(workflows)),
     };
   };

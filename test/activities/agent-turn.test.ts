@@ -78,8 +78,8 @@ function turn(tools: Partial<OfferedTools>, config: JsonObject = {}): Promise<Ef
   return environment().run(activities['agentTurn']!, inputOf(value));
 }
 
-const offeredNames = () =>
-  (model.asked()[0]?.tools ?? []).map((tool: { function: { name: string } }) => tool.function.name);
+const offeredNames = (n = 0) =>
+  (model.asked()[n]?.tools ?? []).map((tool: { function: { name: string } }) => tool.function.name);
 
 describe('the activity agentTurn', () => {
   it('offers tools of servers, workflows and actions with their schemas', async () => {
@@ -103,6 +103,14 @@ describe('the activity agentTurn', () => {
       parameters: { properties: { cents: { type: 'number' } }, required: ['cents'] },
     });
     expect(sum.function.parameters).toMatchObject({ required: ['a', 'b'] });
+  });
+
+  it('offers an action of the host that is named among the tools, and asks no server for it', async () => {
+    said = { text: 'Nothing to do.' };
+    await turn({ servers: undefined, only: ['crm.find'] } as unknown as Partial<OfferedTools>);
+    expect(offeredNames()).toEqual(['crm_find']);
+    await turn({ servers: ['one'], only: ['crm.find', 'echo'], actions: ['crm.find'] });
+    expect(offeredNames(1)).toEqual(['crm_find', 'echo']);
   });
 
   it('says what each call means, and which cannot be made', async () => {
