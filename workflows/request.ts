@@ -1,15 +1,32 @@
 /**
- * The workflow `request`: one request that may be sent again. Whoever works on it has started this; it ends with the answer
- * that others of the same key get, or, by Temporal's own deadline, without one when whoever worked on it is gone.
+ * The workflow `request`: one request that may be sent again. Whoever works on it has started this, and says from time to time
+ * that it goes on; it ends with the answer that others of the same key get, or fails when whoever worked on it is gone.
  */
-import { condition, defineSignal, setHandler } from '@temporalio/workflow';
-import { ANSWERED_SIGNAL, type RequestStart, type SealedAnswer } from '../src/definition/request-contract.ts';
+import { ApplicationFailure, condition, defineSignal, setHandler } from '@temporalio/workflow';
+import {
+  ABANDONED,
+  ANSWERED_SIGNAL,
+  type RequestStart,
+  type SealedAnswer,
+  WORKING_SIGNAL,
+} from '../src/definition/request-contract.ts';
 
-export async function request(_start: RequestStart): Promise<SealedAnswer | null> {
+/** After so long without a word the gateway that worked on it is taken to have been killed. */
+const SILENT_MS = 30_000;
+
+export async function request(_start: RequestStart): Promise<SealedAnswer> {
   let answer: SealedAnswer | null = null;
+  let words = 0;
   setHandler(defineSignal<[SealedAnswer]>(ANSWERED_SIGNAL), (given) => {
     answer ??= given;
   });
-  await condition(() => answer !== null);
+  setHandler(defineSignal(WORKING_SIGNAL), () => {
+    words += 1;
+  });
+  while (answer === null) {
+    const heard = words;
+    if (!(await condition(() => answer !== null || words !== heard, SILENT_MS)))
+      throw ApplicationFailure.nonRetryable('Nobody works on this request any more.', ABANDONED);
+  }
   return answer;
 }

@@ -1,7 +1,8 @@
 /**
  * Requests with a key: the first one with a key is worked on, and all others of the same content get its answer, also from
  * another gateway and after a restart. A workflow stands for the key: its id can be taken once while it is open and once it
- * has completed, and again when it was ended or ran out of time without an answer.
+ * has completed, and again when it was ended without an answer, or when nobody says any
+ * more that it is being worked on.
  */
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
 import { WorkflowNotFoundError } from '@temporalio/common';
@@ -10,10 +11,12 @@ import {
   REQUEST_WORKFLOW,
   type RequestStart,
   type SealedAnswer,
+  WORKING_SIGNAL,
 } from '../definition/request-contract.ts';
 import { type Access, keysFor } from './access.ts';
 import { describe } from './actor-calls.ts';
 import { write, writeAlong } from './calls.ts';
+import { unannounced } from './changing.ts';
 import { ClientError } from './errors.ts';
 import { readClosing } from './first-event.ts';
 import { requestActorId } from './ids.ts';
@@ -21,8 +24,10 @@ import { hmacHex } from './keys.ts';
 import { FINGERPRINT } from './run-start.ts';
 import { seal, unsealWithAny } from './seal.ts';
 
-/** So long a request that nobody answers is taken to be worked on. Its gateway may have been killed. */
-const WORKING_MS = 30_000;
+/** How often whoever works on a request says so. */
+const SAYING_MS = 10_000;
+/** A request that is worked on for so long is none: its handler hangs. */
+const LONGEST_MS = 60 * 60 * 1000;
 
 /** An HTTP answer as it was given. */
 export interface KeptAnswer {
@@ -74,6 +79,24 @@ export async function claimRequest(
   }
 }
 
+/**
+ * What a request had been answered, if it has been; with `since` (epoch milliseconds) only if it came later.
+ * @throws ClientError `idempotency_conflict`.
+ */
+export async function findAnswer(
+  access: Access,
+  org: string,
+  { scope, key, content }: KeyedRequest,
+  since = 0,
+): Promise<KeptAnswer | undefined> {
+  const workflowId = requestActorId(org, scope, key);
+  const description = await describe(access, workflowId);
+  if (description === undefined || description.startTime.getTime() < since) return undefined;
+  demandSame(access, content, description.memo?.[FINGERPRINT]);
+  const closing = await readClosing(access, workflowId, description.runId);
+  return closing?.how === 'completed' ? keptAnswer(access, workflowId, closing.output as SealedAnswer) : undefined;
+}
+
 /** The run that stands for the key from now on; undefined where one does already. */
 async function begin(
   access: Access,
@@ -90,7 +113,7 @@ async function begin(
         args: [start],
         workflowIdConflictPolicy: 'FAIL',
         workflowIdReusePolicy: 'ALLOW_DUPLICATE_FAILED_ONLY',
-        workflowExecutionTimeout: WORKING_MS,
+        workflowExecutionTimeout: LONGEST_MS,
         memo: { [FINGERPRINT]: fingerprint },
       });
       return handle.firstExecutionRunId;
@@ -112,12 +135,20 @@ function claimOf(access: Access, workflowId: string, runId: string): Claim {
       if (!(error instanceof WorkflowNotFoundError)) throw error;
     }
   };
+  const saying = setInterval(() => {
+    // A word that is lost is made up for by the next one.
+    void unannounced(() => unlessOver(() => handle.signal(WORKING_SIGNAL))).catch(() => undefined);
+  }, SAYING_MS).unref();
   return {
     answer: (answer) => {
+      clearInterval(saying);
       const sealed = seal(access.keys.answers, workflowId, JSON.stringify(answer));
       return unlessOver(() => handle.signal<[SealedAnswer]>(ANSWERED_SIGNAL, { sealed }));
     },
-    release: () => unlessOver(() => handle.terminate('The request was refused, and may be sent again.')),
+    release: () => {
+      clearInterval(saying);
+      return unlessOver(() => handle.terminate('The request was refused, and may be sent again.'));
+    },
   };
 }
 

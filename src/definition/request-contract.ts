@@ -6,6 +6,10 @@
 export const REQUEST_WORKFLOW = 'request';
 /** Signal: the answer, with which the workflow ends. */
 export const ANSWERED_SIGNAL = 'answered';
+/** Signal: the request is still being worked on. */
+export const WORKING_SIGNAL = 'working';
+/** The failure with which the workflow ends when nobody has said so for too long. */
+export const ABANDONED = 'abandoned';
 
 export interface RequestStart {
   readonly organizationId: string;

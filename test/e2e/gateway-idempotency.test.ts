@@ -1,8 +1,9 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { access } from '../../src/client/access.ts';
-import { claimRequest } from '../../src/client/requests.ts';
+import { type Claim, claimRequest } from '../../src/client/requests.ts';
 import { loadMasterKey } from '../../src/config.ts';
 import { startGateway } from '../../src/gateway/serve.ts';
+import type { Json } from '../../src/template/types.ts';
 import {
   approvalDefinition,
   echoDefinition,
@@ -108,7 +109,7 @@ describe('a POST with an Idempotency-Key', () => {
     expect(result.body.output).toEqual([{ n: 1 }, { n: 2 }]);
   });
 
-  it('that its gateway did not live to answer is worked on again', async () => {
+  it('that its gateway did not live to answer is worked on again, and one that takes long is not', async () => {
     const slug = unique('orphan');
     await gateway.request('PUT', `/api/workflows/${slug}`, { json: echoDefinition(slug) });
     const json = { workflowId: slug, name: 'x', type: 'manual' };
@@ -116,7 +117,12 @@ describe('a POST with an Idempotency-Key', () => {
     const over = access(server, server.config, loadMasterKey(server.config));
     const content = JSON.stringify(['', '', JSON.stringify({ name: 'x', type: 'manual', workflowId: slug })]);
     const scope = JSON.stringify([null, '/api/triggers']);
+    const held = { scope, key: unique('held'), content };
+    const worked = (await claimRequest(over, 'default', held, 0)) as Claim;
+    // One that nobody says anything of from now on, as its gateway was killed.
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
     const claimed = await claimRequest(over, 'default', { scope, key: slug, content }, 0);
+    vi.useRealTimers();
     expect(claimed).toHaveProperty('release');
     const send = () => gateway.request('POST', '/api/triggers', { json, headers: keyed(slug) });
     const [early, other] = await Promise.all([
@@ -125,8 +131,39 @@ describe('a POST with an Idempotency-Key', () => {
     ]);
     expect(early).toMatchObject({ status: 409, body: { code: 'request_in_flight' } });
     expect(other.status).toBe(422);
-    await new Promise((resolve) => setTimeout(resolve, 20_000));
+    await new Promise((resolve) => setTimeout(resolve, 21_000));
     expect((await send()).status).toBe(201);
+    // The other one goes on for longer than that, and is not begun a second time beside the first.
+    await expect(claimRequest(over, 'default', held, 0)).rejects.toMatchObject({ code: 'request_in_flight' });
+    const answer = { status: 200, headers: {}, body: 'late' };
+    await worked.answer(answer);
+    expect(await claimRequest(over, 'default', held, 5_000)).toEqual(answer);
+  });
+
+  it('starts one run, and refuses another workflow with its key', async () => {
+    const [one, other] = [unique('one'), unique('other')];
+    for (const slug of [one, other])
+      await gateway.request('PUT', `/api/workflows/${slug}`, { json: echoDefinition(slug) });
+    const starts: [path: string, body: (slug: string) => { [key: string]: Json }][] = [
+      ['/api/triggers/manual/run', (slug) => ({ workflowId: slug })],
+      ['/api/executions', (slug) => ({ definition: echoDefinition(slug) })],
+    ];
+    for (const [path, body] of starts) {
+      const start = (slug: string) => gateway.request('POST', path, { json: body(slug), headers: keyed(one) });
+      const first = await start(one);
+      expect(first.status, path).toBe(201);
+      expect(await start(other), path).toMatchObject({ status: 422, body: { code: 'idempotency_conflict' } });
+      expect(await start(one), path).toMatchObject({ status: 200, body: { executionId: first.body.executionId } });
+      // In the body it is the workflow's own.
+      const named = (slug: string) =>
+        gateway.request('POST', path, { json: { ...body(slug), clientRequestId: `${one} own` } });
+      expect([(await named(one)).status, (await named(other)).status], path).toEqual([201, 201]);
+    }
+    const refused = { definition: { ...echoDefinition(one), input: { n: 'number' } }, input: { n: 'x' } };
+    const late = { headers: keyed(unique('late')) };
+    expect((await gateway.request('POST', '/api/executions', { json: refused, ...late })).status).toBe(422);
+    const json = { ...refused, input: { n: 1 } };
+    expect((await gateway.request('POST', '/api/executions', { json, ...late })).status).toBe(201);
   });
 
   it('starts one run when it is sent fifty times at once', async () => {
