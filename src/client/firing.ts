@@ -11,7 +11,7 @@ import { acceptedInput, acceptedState } from './accepted-input.ts';
 import type { Access } from './access.ts';
 import { ClientError, hasCode } from './errors.ts';
 import { resolveWorkflow } from './resolve-workflow.ts';
-import { type RunStart, type StartedRun, startRun } from './run-start.ts';
+import { findKeyedRun, orAsBefore, type RunStart, type StartedRun, startRun } from './run-start.ts';
 import { dropTriggers } from './triggers.ts';
 
 /** What a trigger without a workflow of its own, or with one that is no agent, sends its prompt to. */
@@ -52,7 +52,10 @@ export function startPrepared(access: Access, org: string, prepared: Prepared, s
   return startRun(access, org, { ...prepared, ...start });
 }
 
-/** Starts the run of a trigger that is stored. @throws ClientError as prepareTrigger and startRun. */
+/**
+ * Starts the run of a trigger that is stored, or answers what the key had started before.
+ * @throws ClientError as prepareTrigger and startRun.
+ */
 export async function fireTrigger(
   access: Access,
   org: string,
@@ -60,8 +63,21 @@ export async function fireTrigger(
   parts: TriggerParts,
   start: Omit<Start, 'trigger'> & { readonly trigger: Omit<RunTrigger, 'id'> },
 ): Promise<StartedRun> {
-  const prepared = await prepareTrigger(access, org, trigger, parts);
-  return startPrepared(access, org, prepared, { ...start, trigger: { ...start.trigger, id: trigger.id } });
+  const { key } = start;
+  return orAsBefore(
+    async () => {
+      const prepared = await prepareTrigger(access, org, trigger, parts);
+      return startPrepared(access, org, prepared, { ...start, trigger: { ...start.trigger, id: trigger.id } });
+    },
+    async () => {
+      if (key === undefined) return undefined;
+      for (const slug of targetsOf(trigger)) {
+        const known = await findKeyedRun(access, org, slug, key);
+        if (known !== undefined) return known;
+      }
+      return undefined;
+    },
+  );
 }
 
 /**
@@ -101,6 +117,10 @@ export async function prepareTrigger(
     `The definition of ${trigger.workflow} no longer has the trigger ${trigger.name}.`,
   );
 }
+
+/** The workflows that the trigger may start. */
+const targetsOf = ({ workflow, config }: Trigger): readonly string[] =>
+  config?.['target'] === 'orchestrator' ? [...new Set([workflow, ORCHESTRATOR])] : [workflow];
 
 /** The prompt goes to the trigger's own workflow if that is an agent, else to the orchestrator (document 002). */
 async function prepareAgent(access: Access, org: string, occasion: Occasion): Promise<Prepared> {

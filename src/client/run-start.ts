@@ -133,6 +133,20 @@ export async function findKeyedRun(
   return { executionId, status: statusOf(description.status.name, memo), created: false };
 }
 
+/**
+ * What `start` answers; where it is refused, what `before` finds: what was started before is answered the same, whatever
+ * became of the workflow meanwhile. `before` is asked second since most starts are the first with their key.
+ */
+export async function orAsBefore<T>(start: () => Promise<T>, before: () => Promise<T | undefined>): Promise<T> {
+  try {
+    return await start();
+  } catch (error) {
+    const known = error instanceof ClientError ? await before() : undefined;
+    if (known === undefined) throw error;
+    return known;
+  }
+}
+
 const idOfKey = (org: string, slug: string, { scope, key, name }: NonNullable<RunStart['key']>): string =>
   name === undefined ? keyedRunId(org, slug, scope, key) : namedRunId(org, slug, name);
 
