@@ -175,13 +175,16 @@ export class Book {
     return order;
   }
 
-  reached(): LimitReached {
+  /** `from` goes round all holders that are not ending. */
+  reached(from = 0): LimitReached {
+    const leases = [...this.#leases.values()];
+    const others = leases.filter(({ ending }) => !ending).sort((a, b) => a.seq - b.seq);
+    const start = others.length === 0 ? 0 : from % others.length;
     return {
       limit: this.#limit,
       active: this.#leases.size,
       waiting: this.#queue.size,
-      holders: [...this.#leases.values()]
-        .sort((a, b) => Number(b.ending ?? false) - Number(a.ending ?? false) || a.seq - b.seq)
+      holders: [...leases.filter(({ ending }) => ending), ...others.slice(start), ...others.slice(0, start)]
         .slice(0, MOST_HOLDERS_SHOWN)
         .map(({ run }) => run),
     };

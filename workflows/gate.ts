@@ -102,7 +102,7 @@ export async function gate(start: GateStart): Promise<void> {
         refuse(
           'limit_reached',
           `${limit} ${limit === 1 ? 'run goes' : 'runs go'} already, and no more may at once. Try again when one has ended.`,
-          { ...book.reached(), limit },
+          { ...book.reached(request.shownFrom), limit },
         );
       }
       if (!book.hasRoom)

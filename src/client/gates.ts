@@ -8,6 +8,7 @@ import {
   type HolderAnswer,
   type HolderQuestion,
   type LimitReached,
+  MOST_HELD,
   type QueueOrder,
   type ReleaseSlot,
   type SlotAnswer,
@@ -167,6 +168,8 @@ function take(
     limit,
     overflow,
     group,
+    // By chance: in turns, several that ask would see the same again and again.
+    shownFrom: Math.floor(Math.random() * MOST_HELD),
     ...(found === undefined ? {} : { seen: found }),
     ...(evict === undefined ? {} : { evict }),
   });

@@ -43,6 +43,8 @@ export interface TakeSlot {
   readonly overflow: Overflow;
   readonly evict?: 'cancel' | 'abort';
   readonly group: string;
+  /** From which of its holders on a refusal shows them, going round: whoever asks again sees others. */
+  readonly shownFrom?: number;
   /** What the asker has seen of the holders: leases of those that are closed are free, and of those that never came to be. */
   readonly seen?: HolderAnswer;
 }
@@ -138,7 +140,8 @@ export interface GateActivities {
 /** Leases and places of one gate together: they are carried in one payload of at most 2 MB. */
 export const MOST_HELD = 5_000;
 export const MOST_ORDERED = 1_000;
-export const MOST_HOLDERS_SHOWN = 50;
+/** Each of them is asked after, before a run is refused. */
+export const MOST_HOLDERS_SHOWN = 100;
 /** A lease of a run that does not exist is taken back after this: a start takes 10 seconds at most. */
 export const ABANDONED_MS = 30_000;
 /** A lease that was taken before the start is relied on for so long: whoever starts the run may have been stopped in between. */

@@ -25,25 +25,37 @@ async function stored(): Promise<string> {
   return slug;
 }
 
+/** As the gateway starts a run that holds its lease; answers its id. */
+async function startTaken(slug: string, taskQueue: string, takenAt: number): Promise<string> {
+  const { body } = await gateway.request('GET', `/api/workflows/${slug}`);
+  const definition = body.definition ?? body;
+  const input = { amount: 1 };
+  const wanted = definitionGates({ organizationId: 'default', definition, input });
+  expect(wanted).toHaveLength(1);
+  const gates = wanted.map((gate) => ({ ...gate, taken: true, takenAt }));
+  const workflowId = unique('taken');
+  const args = [{ definition, input, organizationId: 'default', gates }];
+  await gateway.server.client.workflow.start('run', { workflowId, taskQueue, args });
+  return workflowId;
+}
+
+it('asks again where the start came long after the lease', async () => {
+  const slug = await stored();
+  await asks(String((await start(slug)).body.executionId));
+  const late = await startTaken(slug, gateway.server.taskQueue, Date.now() - 60_000);
+  const { body } = await gateway.request('GET', `/api/executions/${late}/result?wait=10`);
+  expect(body).toMatchObject({ status: 'failed', error: { code: 'limit_reached' } });
+  const { body: trace } = await gateway.request('GET', `/api/executions/${late}/steps`);
+  expect(trace).toMatchObject({ uncertain: false, items: [] });
+  // One that holds it goes on at once.
+  await asks(await startTaken(slug, gateway.server.taskQueue, Date.now()));
+});
+
 it('asks again where a run was terminated before its first task', async () => {
   const slug = await stored();
   const other = String((await start(slug)).body.executionId);
   await asks(other);
-  // As the gateway starts a run that holds its lease, where no worker looks.
-  const { body } = await gateway.request('GET', `/api/workflows/${slug}`);
-  const definition = body.definition ?? body;
-  const input = { amount: 1 };
-  const gates = definitionGates({ organizationId: 'default', definition, input }).map((gate) => ({
-    ...gate,
-    taken: true,
-  }));
-  expect(gates).toHaveLength(1);
-  const id = unique('early');
-  await gateway.server.client.workflow.start('run', {
-    workflowId: id,
-    taskQueue: unique('nobody'),
-    args: [{ definition, input, organizationId: 'default', gates }],
-  });
+  const id = await startTaken(slug, unique('nobody'), Date.now());
   await terminate(id);
   expect(await retry(id)).toMatchObject({ status: 429, body: { code: 'limit_reached' } });
   await terminate(other);

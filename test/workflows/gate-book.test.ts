@@ -109,6 +109,18 @@ describe('the books of a gate', () => {
     expect(book.gone({ closed: ['a'], missing: [] }, again)).toEqual(['a']);
   });
 
+  it('show all of many holders, a part at a time, those that are ending first', () => {
+    const { take, book } = desk(250, 'reject');
+    const runs = Array.from({ length: 250 }, (_, n) => `r${n}`);
+    for (const run of runs) take(run);
+    book.leaving('r120');
+    const shown = [0, 99, 198].map((from) => book.reached(from).holders);
+    for (const part of shown) expect([part.length, new Set(part).size, part[0]]).toEqual([100, 100, 'r120']);
+    expect(new Set(shown.flat())).toEqual(new Set(runs));
+    expect(book.reached(249).holders).toEqual(book.reached(0).holders);
+    expect(book.reached().holders).toEqual(shown[0]);
+  });
+
   it('follow a limit that changes', () => {
     const { take, granted, book } = desk(1);
     for (const run of ['a', 'b', 'c']) take(run);
