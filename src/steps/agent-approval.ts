@@ -1,8 +1,8 @@
 /** Approval before named calls of an agent: each asks for itself, by the rules of the kind `approval` (language.md §6). */
 import { z } from 'zod';
-import { namesOfCall } from '../definition/agent-contract.ts';
 import type { JsonObject, StepDefinition } from '../definition/types.ts';
 import { type AgentState, APPROVAL, type OpenCall } from './agent-state.ts';
+import { isNamed } from './agent-tools.ts';
 import { approval } from './approval.ts';
 import { approvalSchema } from './approval-schema.ts';
 import {
@@ -94,7 +94,7 @@ export function planApproval(config: JsonObject, parse: Parse, step: StepDefinit
     }
   };
   return {
-    wanted: (call) => call.target !== undefined && namesOfCall(call).some((name) => tools.includes(name)),
+    wanted: (call) => call.target !== undefined && isNamed(call, tools),
     begin: (visit, state, suffix, call) => asked(state, suffix, call, behaviour.begin(inner(visit, suffix, {}))),
     resume(visit, state, suffix, call, event) {
       const hold = state.approvals[suffix]?.hold;

@@ -1,6 +1,6 @@
 /** Which tools an agent offers its model: the part of its config that says so. */
 import { z } from 'zod';
-import type { OfferedTools, OfferedWorkflow } from '../definition/agent-contract.ts';
+import { type AgentCall, namesOfCall, type OfferedTools, type OfferedWorkflow } from '../definition/agent-contract.ts';
 import type { JsonObject } from '../definition/types.ts';
 import type { Json } from '../template/types.ts';
 import { actionOf } from './actions.ts';
@@ -47,6 +47,14 @@ export function planTools(config: JsonObject, parse: Parse): (visit: Visit) => O
       workflows: workflowsOf(visit.render(workflows)),
     };
   };
+}
+
+/** Whether the call is of something that is named here: a tool, 'server/tool', a workflow, or an action by any of its names. */
+export function isNamed(call: AgentCall, written: readonly Json[]): boolean {
+  const its = namesOfCall(call);
+  return written.some(
+    (name) => typeof name === 'string' && (its.includes(name) || its.includes(actionOf(name)?.type ?? name)),
+  );
 }
 
 /** Tools that name no server are looked for on all of them, where no servers are named either. */

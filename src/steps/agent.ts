@@ -1,10 +1,9 @@
 import { z } from 'zod';
-import { namesOfCall } from '../definition/agent-contract.ts';
 import { AGENT_MESSAGE, agentMessageIn } from '../definition/agent-message.ts';
 import type { Json } from '../template/types.ts';
 import { agentApprovalSchema, planApproval } from './agent-approval.ts';
 import { agentState, stateOf } from './agent-state.ts';
-import { planTools, toolsSchema } from './agent-tools.ts';
+import { isNamed, planTools, toolsSchema } from './agent-tools.ts';
 import { isFor, type Rules, resume, shownCall, textOf, turn } from './agent-turns.ts';
 import type { StepKind } from './kind.ts';
 import { modelSchema, planModel } from './model-config.ts';
@@ -69,7 +68,7 @@ The calls of one turn are made at once, with the step's \`retry\`.
       approval,
       stops: (visit, state, called) => {
         const stopping = names((state.request['stopTools'] ?? null) as Json, 'stopTools');
-        const ending = called.filter((call) => namesOfCall(call).some((name) => stopping.includes(name)));
+        const ending = called.filter((call) => isNamed(call, stopping));
         if (ending.length > 0) return ending;
         if (isOver === undefined) return undefined;
         const locals = { turn: state.turn, text: textOf(state), calls: called.map(shownCall) };
