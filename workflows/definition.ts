@@ -16,7 +16,7 @@ import type {
   PutDefinition,
   PutDefinitionAnswer,
   RemoveDefinition,
-  RemoveDefinitionAnswer,
+  RemovedDefinition,
 } from '../src/definition/actors.ts';
 import { becomeNew, isFull, refuse, writes } from './actor.ts';
 import { definitionAttributes } from './actor-attributes.ts';
@@ -33,12 +33,13 @@ export async function definition(start: DefinitionStart): Promise<never> {
   let head: DefinitionHead | null = start.carried?.head ?? null;
   let changes: readonly DefinitionChange[] = start.carried?.changes ?? [];
   let deletedAt: string | null = start.carried?.deletedAt ?? null;
+  let removed: RemovedDefinition | null = start.carried?.removed ?? null;
   let revision = start.carried?.revision ?? 0;
   const taken = writes(start.carried?.answers ?? []);
   const proposals = proposalsOf(taken, start.slug, start.carried?.proposals ?? [], () => head?.hash);
 
   const show = () => {
-    upsertMemo({ head, deletedAt });
+    upsertMemo({ head, deletedAt, removed });
     upsertSearchAttributes(definitionAttributes(start.organizationId, start.slug, head));
   };
   const matches = (ifMatch: string | undefined) =>
@@ -62,6 +63,11 @@ export async function definition(start: DefinitionStart): Promise<never> {
     (request) => {
       const at = new Date().toISOString();
       const before = head;
+      // A deletion may have been interrupted: what it has left behind is not this one's either.
+      const left = {
+        hooks: before?.hooks ?? removed?.hooks ?? [],
+        triggers: before?.triggers ?? removed?.triggers ?? [],
+      };
       const changed = before?.hash !== request.hash;
       const origin = request.origin ?? before?.origin;
       revision += 1;
@@ -79,19 +85,21 @@ export async function definition(start: DefinitionStart): Promise<never> {
         revision,
         hooks: request.hooks,
         ...(request.triggers === undefined ? {} : { triggers: request.triggers }),
+        ...(request.triggerSecrets === undefined ? {} : { triggerSecrets: request.triggerSecrets }),
         ...(origin === undefined ? {} : { origin }),
       };
       deletedAt = null;
+      removed = null;
       const change = changed || before?.version !== version ? changeOf(request, version, at) : undefined;
       if (change !== undefined) changes = kept([...changes, change]);
       const proposal = request.proposalId === undefined ? undefined : proposals.applied(request.proposalId, request.by);
       show();
-      const dropped = (before?.triggers ?? []).filter((name) => !(request.triggers ?? []).includes(name));
+      const dropped = left.triggers.filter((name) => !(request.triggers ?? []).includes(name));
       return {
         created: before === null,
         changed,
         head,
-        freed: missing(before?.hooks ?? [], request.hooks),
+        freed: missing(left.hooks, request.hooks),
         dropped,
         ...(change === undefined ? {} : { change }),
         ...(proposal === undefined ? {} : { proposal }),
@@ -99,19 +107,20 @@ export async function definition(start: DefinitionStart): Promise<never> {
     },
   );
 
-  taken.on<RemoveDefinition, RemoveDefinitionAnswer>(
+  taken.on<RemoveDefinition, RemovedDefinition>(
     'remove',
     (request) => {
       if (head === null) refuse('not_found', `Workflow ${start.slug} does not exist.`);
       demand(request.ifMatch);
     },
     () => {
-      const removed = head ?? refuse('not_found', `Workflow ${start.slug} does not exist.`);
+      const { hooks, triggers = [] } = head ?? refuse('not_found', `Workflow ${start.slug} does not exist.`);
       head = null;
       revision += 1;
       deletedAt = new Date().toISOString();
+      removed = { hooks, triggers, revision, at: deletedAt };
       show();
-      return { head: removed, revision };
+      return removed;
     },
   );
 
@@ -126,6 +135,7 @@ export async function definition(start: DefinitionStart): Promise<never> {
     head,
     changes,
     deletedAt,
+    removed,
     revision,
     proposals: proposals.all(),
     answers: taken.answers(),

@@ -110,10 +110,11 @@ export async function trigger(start: TriggerStart): Promise<void> {
     ({ definition }) => {
       if (definition === undefined && existing().source.of === 'definition') refuseOfDefinition('take');
     },
-    ({ definition }) => {
+    ({ definition, until }) => {
       const removed = current;
       if (definition !== undefined) {
         if (removed?.source.of === 'definition' && removed.source.revision > definition) return null;
+        if (removed?.source.of === 'api' && until !== undefined && removed.createdAt > until) return null;
         droppedAt = Math.max(droppedAt, definition);
       }
       if (removed !== null) become(null, removed.source);

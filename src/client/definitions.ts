@@ -4,11 +4,13 @@ import {
   DEFINITION_WORKFLOW,
   type DefinitionHead,
   type DefinitionStart,
+  type HookOwner,
   type PutDefinition,
   type PutDefinitionAnswer,
   type RemoveDefinition,
-  type RemoveDefinitionAnswer,
+  type RemovedDefinition,
 } from '../definition/actors.ts';
+import { triggerSecretsOf, withTriggerSecrets } from '../definition/trigger-secrets.ts';
 import type { Definition } from '../definition/types.ts';
 import type { Access } from './access.ts';
 import { readMemo, writeOrStart, writeTo } from './actor-calls.ts';
@@ -18,10 +20,13 @@ import { claimHooks, freeHooks } from './hooks.ts';
 import { definitionId } from './ids.ts';
 import { listPage, type Page, type PageRequest } from './listing.ts';
 import { any, type Clause, compare, queryOf } from './query.ts';
-import { putTriggers, removeTriggersOf } from './triggers.ts';
+import { demandNoApiTriggers, dropTriggers, putTriggers, removeTriggersOf } from './triggers.ts';
 import { readVersion, storeVersion } from './versions.ts';
 
 const LONGEST_SHOWN = 1_000;
+
+/** `until` which leaves all that the API has made. */
+const NONE_OF_API = new Date(0).toISOString();
 
 /** Refusals of the head, after which nothing was changed. */
 const NOT_WRITTEN = [
@@ -55,7 +60,7 @@ export interface DefinitionWrite {
 /**
  * Writes a definition: its version first, then its webhook paths, then the head, which is what counts, then its triggers
  * and what the paths answer with. Repeating it after any interruption completes it.
- * @throws ClientError `hash_mismatch`, `already_exists`, `path_taken`, `path_resting`, and where it applies a proposal
+ * @throws ClientError `hash_mismatch`, `already_exists`, `trigger_exists`, `path_taken`, `path_resting`, and where it applies a proposal
  * `proposal_not_found`, `proposal_not_approved`, `proposal_closed`, `proposal_stale`.
  */
 export async function putDefinition(
@@ -68,8 +73,10 @@ export async function putDefinition(
   if (request.ifMatch !== undefined) await demand(access, org, slug, request.ifMatch);
   if (request.ifNew === true && (await readHead(access, org, slug)) !== undefined)
     throw new ClientError('already_exists', `Workflow ${slug} exists already.`);
-  await storeVersion(access, org, hash, definition);
   const { triggers = [] } = definition;
+  const names = triggers.map(({ name }) => name);
+  await demandNoApiTriggers(access, org, slug, names);
+  await storeVersion(access, org, hash, definition);
   const wanted = hooksOf(definition);
   const claimed = await claimHooks(access, org, slug, wanted, request.before);
   const start: DefinitionStart = { organizationId: org, slug, historyLimit: access.historyLimit };
@@ -85,7 +92,8 @@ export async function putDefinition(
         enabled: definition.enabled ?? true,
         tags: definition.tags ?? [],
         hooks: wanted.map(({ path, trigger }) => ({ path, trigger })),
-        triggers: triggers.map(({ name }) => name),
+        triggers: names,
+        triggerSecrets: triggerSecretsOf(definition),
         source: request.source,
         ...(definition.description === undefined ? {} : { description: shortened(definition.description) }),
         ...(definition.version === undefined ? {} : { version: definition.version }),
@@ -114,19 +122,43 @@ export async function removeDefinition(
   slug: string,
   request: { ifMatch?: string; by?: string } = {},
 ): Promise<void> {
-  const missing = new ClientError('not_found', `There is no workflow called ${slug}.`);
+  const actor = definitionId(org, slug);
+  const takeAlong = async (removed: RemovedDefinition) => {
+    await removeTriggersOf(access, org, slug, removed);
+    await freeHooks(access, org, slug, removed.hooks, removed.revision);
+  };
+  let removed: RemovedDefinition;
   try {
-    const { head, revision } = await writeTo<RemoveDefinition, RemoveDefinitionAnswer>(
-      access,
-      definitionId(org, slug),
-      'remove',
-      request,
-    );
-    await removeTriggersOf(access, org, slug, head.triggers ?? [], revision);
-    await freeHooks(access, org, slug, head.hooks, revision);
+    removed = await writeTo<RemoveDefinition, RemovedDefinition>(access, actor, 'remove', request);
   } catch (error) {
-    throw hasCode(error, 'not_found') ? missing : error;
+    if (!hasCode(error, 'not_found')) throw error;
+    // Whoever deleted it may not have come further.
+    const left = await readMemo<RemovedDefinition>(access, actor, 'removed');
+    if (left !== undefined) await takeAlong(left);
+    throw new ClientError('not_found', `There is no workflow called ${slug}.`);
   }
+  await takeAlong(removed);
+}
+
+/**
+ * Whether the definition has that webhook path. One that it has no longer, since the write or the deletion that dropped
+ * it was interrupted, is given up now, and its trigger with it.
+ */
+export async function keepsHook(
+  access: Access,
+  org: string,
+  path: string,
+  owner: HookOwner & { readonly trigger: string },
+): Promise<boolean> {
+  const { workflow, trigger } = owner;
+  const head = await readHead(access, org, workflow);
+  if (head?.hooks.some((place) => place.path === path)) return true;
+  const now = head ?? (await readMemo<RemovedDefinition>(access, definitionId(org, workflow), 'removed'));
+  if (now === undefined) return false;
+  if (head?.triggers?.includes(trigger) !== true)
+    await dropTriggers(access, org, workflow, [trigger], now.revision, NONE_OF_API);
+  await freeHooks(access, org, workflow, [{ path, trigger }], now.revision);
+  return false;
 }
 
 /** What stands under a slug; undefined where there is no such workflow. */
@@ -134,7 +166,7 @@ export async function readHead(access: Access, org: string, slug: string): Promi
   return readMemo<DefinitionHead>(access, definitionId(org, slug), 'head');
 }
 
-/** Head and definition, the definition with the head's version and `enabled`. */
+/** Head and definition, the definition with the head's version, `enabled`, and the secrets of its triggers. */
 export async function readDefinition(
   access: Access,
   org: string,
@@ -149,7 +181,9 @@ export async function readDefinition(
       `The definition ${head.hash} of workflow ${slug} is gone from Temporal. Write it again.`,
     );
   }
-  return { head, definition: { ...stored, version: head.version, enabled: head.enabled } };
+  const { version, enabled, triggerSecrets } = head;
+  const current = triggerSecrets === undefined ? stored : withTriggerSecrets(stored, triggerSecrets);
+  return { head, definition: { ...current, version, enabled } };
 }
 
 export interface DefinitionFilter extends PageRequest {

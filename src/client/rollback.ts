@@ -1,5 +1,6 @@
 /** Going back to a version of before (document 002). */
 import type { DefinitionHead } from '../definition/actors.ts';
+import { withCurrentTriggerSecrets } from '../definition/trigger-secrets.ts';
 import type { Access } from './access.ts';
 import { readDefinitionHistory } from './definition-history.ts';
 import { putDefinition, readHead } from './definitions.ts';
@@ -34,7 +35,7 @@ export async function rollBack(
     );
   const { version: _version, ...definition } = await demandVersion(access, org, slug, hash);
   const answer = await putDefinition(access, org, {
-    definition: { ...definition, enabled: head.enabled },
+    definition: { ...withCurrentTriggerSecrets(definition, head.triggerSecrets), enabled: head.enabled },
     hash,
     source: 'rollback',
     ifMatch: head.hash,

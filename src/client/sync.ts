@@ -1,4 +1,5 @@
 /** Definitions kept as they are elsewhere, such as in a repository (document 002): one, or a whole set, of which what is gone is deleted. */
+import { canonicalJson } from '../definition/canonical.ts';
 import {
   type ChangeSynced,
   DEFAULT_SET,
@@ -6,6 +7,7 @@ import {
   type SyncedAnswer,
   type SyncStart,
 } from '../definition/sync-contract.ts';
+import { triggerSecretsOf } from '../definition/trigger-secrets.ts';
 import type { Definition } from '../definition/types.ts';
 import { idPart, shortHash } from '../definition/workflow-ids.ts';
 import type { Access } from './access.ts';
@@ -91,6 +93,7 @@ async function write(
     head !== undefined &&
     head !== null &&
     head.hash === hash &&
+    canonicalJson(triggerSecretsOf(definition)) === canonicalJson(head.triggerSecrets ?? {}) &&
     head.origin === originOf(options) &&
     (definition.version === undefined || definition.version === head.version) &&
     head.enabled === enabled;

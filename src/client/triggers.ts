@@ -1,5 +1,5 @@
 /** Triggers as the organization's: written with their definition or through the API, read, listed and deleted (design.md §4, §5). */
-import type { HookOwner, HookPlace } from '../definition/actors.ts';
+import type { HookOwner, HookPlace, RemovedDefinition } from '../definition/actors.ts';
 import {
   type ChangeTrigger,
   type CreateTrigger,
@@ -132,6 +132,27 @@ export async function deleteTrigger(access: Access, org: string, id: string): Pr
 }
 
 /**
+ * Holds that none of the triggers that a definition wants to have was made through the API.
+ * @throws ClientError `trigger_exists`.
+ */
+export async function demandNoApiTriggers(
+  access: Access,
+  org: string,
+  workflow: string,
+  names: readonly string[],
+): Promise<void> {
+  await inTurns(names, async (name) => {
+    const id = triggerIdOf(workflow, name);
+    const view = await readTrigger(access, org, id);
+    if (view?.trigger.source.of !== 'api') return;
+    throw new ClientError(
+      'trigger_exists',
+      `The trigger ${id} was made through the API. Delete it first, or give the definition's another name.`,
+    );
+  });
+}
+
+/**
  * Makes the triggers of a definition what its write of that revision says, and takes away those that it has dropped.
  * The paths of webhooks are claimed before.
  */
@@ -159,17 +180,19 @@ export async function putTriggers(
   await dropTriggers(access, org, workflow, dropped, revision);
 }
 
-/** Takes away triggers that a definition no longer has; their paths are freed by whoever claimed them. */
+/** Takes away triggers that a definition no longer has, and `until` as RemoveTrigger; their paths are freed by whoever claimed them. */
 export async function dropTriggers(
   access: Access,
   org: string,
   workflow: string,
   names: readonly string[],
   revision: number,
+  until?: string,
 ): Promise<void> {
+  const request = { definition: revision, ...(until === undefined ? {} : { until }) };
   await inTurns(names, async (name) => {
     const id = triggerIdOf(workflow, name);
-    const removed = await remove(access, org, id, { definition: revision }).catch((error: unknown) => {
+    const removed = await remove(access, org, id, request).catch((error: unknown) => {
       if (hasCode(error, 'not_found')) return null;
       throw error;
     });
@@ -177,15 +200,14 @@ export async function dropTriggers(
   });
 }
 
-/** Takes away what the deletion of a definition takes along: its own triggers, and those that the API has made for it. */
+/** Takes away what the deletion of a definition takes along: its own triggers, and those that the API had made for it. */
 export async function removeTriggersOf(
   access: Access,
   org: string,
   workflow: string,
-  names: readonly string[],
-  revision: number,
+  { triggers: names, revision, at }: RemovedDefinition,
 ): Promise<void> {
-  await dropTriggers(access, org, workflow, names, revision);
+  await dropTriggers(access, org, workflow, names, revision, at);
   for (let cursor: string | undefined; ; ) {
     const page = await listTriggers(access, org, {
       workflowId: workflow,
@@ -193,7 +215,7 @@ export async function removeTriggersOf(
       ...(cursor === undefined ? {} : { cursor }),
     });
     const left = page.items.map(({ trigger }) => trigger.name).filter((name) => !names.includes(name));
-    await dropTriggers(access, org, workflow, left, revision);
+    await dropTriggers(access, org, workflow, left, revision, at);
     cursor = page.nextCursor;
     if (cursor === undefined) return;
   }
@@ -234,7 +256,7 @@ const ownerOf = ({ id, workflow, source }: Trigger): HookOwner =>
 const placesOf = (spec: TriggerSpec): HookPlace[] =>
   hooksOf({ triggers: [spec] }).map(({ path, trigger }) => ({ path, trigger }));
 
-function remove(access: Access, org: string, id: string, request: { definition?: number }): Promise<Trigger | null> {
+function remove(access: Access, org: string, id: string, request: Omit<RemoveTrigger, 'key'>): Promise<Trigger | null> {
   return writeTo<RemoveTrigger, Trigger | null>(access, triggerActorId(org, id), 'remove', request);
 }
 

@@ -8,6 +8,7 @@
  */
 import type { Json } from '../template/types.ts';
 import type { Proposal } from './proposal-contract.ts';
+import type { TriggerSecrets } from './trigger-secrets.ts';
 import type { Definition, JsonObject } from './types.ts';
 
 export const DEFINITION_WORKFLOW = 'definition';
@@ -48,6 +49,8 @@ export interface DefinitionHead {
   readonly hooks: readonly HookPlace[];
   /** Names of all its triggers, so that the next write can delete those that it no longer has. */
   readonly triggers?: readonly string[];
+  /** References, as the last write gave them: those in the version are of its first write. */
+  readonly triggerSecrets?: TriggerSecrets;
   /** The set of definitions that it belongs to, where it came by a sync. */
   readonly origin?: string;
 }
@@ -71,6 +74,7 @@ export interface DefinitionState {
   /** Newest last; the oldest go first when there are too many. */
   readonly changes: readonly DefinitionChange[];
   readonly deletedAt: string | null;
+  readonly removed?: RemovedDefinition | null;
   /** Of the last write; it never falls, also across a deletion. */
   readonly revision: number;
   /** Newest last. */
@@ -95,6 +99,7 @@ export interface PutDefinition {
   readonly tags: readonly string[];
   readonly hooks: readonly HookPlace[];
   readonly triggers?: readonly string[];
+  readonly triggerSecrets?: TriggerSecrets;
   readonly source: ChangeSource;
   readonly by?: string;
   readonly notes?: string;
@@ -122,16 +127,23 @@ export interface PutDefinitionAnswer {
   readonly proposal?: Proposal;
 }
 
-/** Update `remove`. Refused with `not_found` or `hash_mismatch`. */
+/** Update `remove`; answers a RemovedDefinition. Refused with `not_found` or `hash_mismatch`. */
 export interface RemoveDefinition {
   readonly key: string;
   readonly ifMatch?: string;
   readonly by?: string;
 }
 
-export interface RemoveDefinitionAnswer {
-  readonly head: DefinitionHead;
+/**
+ * What a deletion takes along. The memo says it under `removed` until the definition is written again, so that whoever
+ * comes later completes a deletion that was interrupted.
+ */
+export interface RemovedDefinition {
+  readonly hooks: readonly HookPlace[];
+  readonly triggers: readonly string[];
   readonly revision: number;
+  /** ISO 8601. */
+  readonly at: string;
 }
 
 /** `ver.{org}.{workflow}.{hash}`: one immutable definition, read from the workflow's first event. */

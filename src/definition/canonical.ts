@@ -4,16 +4,12 @@
  */
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex } from '@noble/hashes/utils.js';
-import type { Json } from '../template/types.ts';
 import { canonicalText } from './canonical-text.ts';
-import { isObject } from './json.ts';
+import { withoutTriggerSecrets } from './trigger-secrets.ts';
 import type { Definition, JsonObject, StepDefinition } from './types.ts';
 
 /** Members of the document that say nothing about what a run does. */
 const NOT_HASHED: ReadonlySet<string> = new Set(['version', 'enabled', 'createdAt', 'updatedAt']);
-
-/** Members of a trigger's config that are secrets, in clear or as references. */
-const TRIGGER_SECRETS: ReadonlySet<string> = new Set(['secret', 'secrets']);
 
 const STARTING_KINDS: ReadonlySet<string> = new Set(['trigger', 'starting_step']);
 
@@ -63,13 +59,7 @@ function hashedBody(definition: Definition): JsonObject {
   const body: JsonObject = {};
   for (const [key, value] of Object.entries(withStart(definition))) {
     if (NOT_HASHED.has(key) || value === undefined) continue;
-    body[key] = key === 'triggers' && Array.isArray(value) ? value.map(withoutSecrets) : value;
+    body[key] = key === 'triggers' && Array.isArray(value) ? value.map(withoutTriggerSecrets) : value;
   }
   return body;
-}
-
-function withoutSecrets(trigger: Json): Json {
-  if (!isObject(trigger) || !isObject(trigger['config'])) return trigger;
-  const config = Object.entries(trigger['config']).filter(([key]) => !TRIGGER_SECRETS.has(key));
-  return { ...trigger, config: Object.fromEntries(config) };
 }

@@ -113,6 +113,8 @@ export interface ChangeTrigger {
 export interface RemoveTrigger {
   readonly key: string;
   readonly definition?: number;
+  /** ISO 8601: what the API has made after this stays. */
+  readonly until?: string;
 }
 
 /** A trigger that was removed is remembered so long, for writes that come late. */

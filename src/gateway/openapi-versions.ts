@@ -24,6 +24,7 @@ const PUT: readonly ProblemCode[] = [
   'hash_mismatch',
   'path_taken',
   'path_resting',
+  'trigger_exists',
   'payload_too_large',
   'version_missing',
   'too_many',

@@ -21,6 +21,7 @@ const WRITTEN: readonly ProblemCode[] = [
   'already_exists',
   'path_taken',
   'path_resting',
+  'trigger_exists',
   'payload_too_large',
   'too_many',
   'too_large',

@@ -1,5 +1,6 @@
 /** Which webhook an address means: `/webhooks/:org/:path`, or `/webhooks/:path` of `default`; a path may have parts. */
 import type { Request } from 'express';
+import { keepsHook } from '../client/definitions.ts';
 import { readHook } from '../client/hooks.ts';
 import type { HookConfig, HookState } from '../definition/actors.ts';
 import { DEFAULT_ORGANIZATION } from '../engine/start.ts';
@@ -25,8 +26,10 @@ export async function placeOf(gateway: Gateway, req: Request): Promise<Place | u
   ];
   for (const { org, path } of candidates) {
     const hook = path === '' ? undefined : await readHook(gateway.access, org, path);
-    if (hook?.owner != null && hook.config?.enabled === true)
-      return { org, path, owner: hook.owner, config: hook.config };
+    if (hook?.owner == null || hook.config?.enabled !== true) continue;
+    const { owner, config } = hook;
+    if (owner.api !== undefined || (await keepsHook(gateway.access, org, path, owner)))
+      return { org, path, owner, config };
   }
   return undefined;
 }

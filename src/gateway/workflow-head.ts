@@ -2,8 +2,10 @@
 import type { DefinitionHead } from '../definition/actors.ts';
 
 /** `{slug, name, version, hash, enabled, tags, updatedAt}` and a little more (design.md §5, "Answers"). */
-export function shownHead(head: DefinitionHead): Omit<DefinitionHead, 'hooks' | 'revision' | 'triggers'> {
-  const { hooks: _hooks, revision: _revision, triggers: _triggers, ...shown } = head;
+export function shownHead(
+  head: DefinitionHead,
+): Omit<DefinitionHead, 'hooks' | 'revision' | 'triggers' | 'triggerSecrets'> {
+  const { hooks: _hooks, revision: _revision, triggers: _triggers, triggerSecrets: _secrets, ...shown } = head;
   return shown;
 }
 
