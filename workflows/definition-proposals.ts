@@ -10,6 +10,7 @@ import {
   type Propose,
   proposalAt,
   type ReviewProposal,
+  staleProposal,
 } from '../src/definition/proposal-contract.ts';
 import { refuse, type Writes } from './actor.ts';
 
@@ -41,11 +42,7 @@ export function proposalsOf(
     all = all.map((proposal) => (proposal.id === next.id ? next : proposal));
     return next;
   };
-  const stale = (baseHash: string): never =>
-    refuse(
-      'proposal_stale',
-      `The proposal changes ${baseHash}, and workflow ${slug} is ${headHash() ?? 'deleted'} by now. Propose the change anew, on that.`,
-    );
+  const stale = (baseHash: string): never => refuse('proposal_stale', staleProposal(slug, baseHash, headHash()));
   const closed = ({ id, status }: Proposal): never =>
     refuse('proposal_closed', `The proposal ${id} is ${status}: nothing more can be done about it.`);
 

@@ -2,13 +2,15 @@
 import { ulid } from 'ulid';
 import type { DefinitionHead } from '../definition/actors.ts';
 import { type DefinitionDifference, definitionDifferences, definitionDiffText } from '../definition/diff.ts';
-import type {
-  FailProposal,
-  Proposal,
-  ProposalAnswer,
-  Propose,
-  ReviewProposal,
+import {
+  type FailProposal,
+  type Proposal,
+  type ProposalAnswer,
+  type Propose,
+  type ReviewProposal,
+  staleProposal,
 } from '../definition/proposal-contract.ts';
+import { withCurrentTriggerSecrets } from '../definition/trigger-secrets.ts';
 import type { Definition } from '../definition/types.ts';
 import type { Access } from './access.ts';
 import { writeTo } from './actor-calls.ts';
@@ -38,7 +40,7 @@ export async function createProposal(
   request: ProposalRequest,
 ): Promise<Proposal> {
   const { definition, hash, ...rest } = request;
-  await demandModifiable(access, org, slug);
+  demandModifiable(slug, await demand(access, org, slug));
   if (hash === request.baseHash)
     throw new ClientError(
       'proposal_unchanged',
@@ -89,13 +91,21 @@ export async function applyProposal(
   id: string,
   by?: string,
 ): Promise<{ head: DefinitionHead; proposal: Proposal }> {
-  const { head } = await demandModifiable(access, org, slug);
+  const found = await demand(access, org, slug);
+  const { head } = found;
   const proposal = await readProposal(access, org, slug, id);
+  // What is stale fails whatever the newer version allows; where it is not, the actor has the last word.
+  if (proposal.status === 'approved' && proposal.baseHash !== head.hash) {
+    const stale = new ClientError('proposal_stale', staleProposal(slug, proposal.baseHash, head.hash));
+    await fail(access, org, slug, id, stale);
+    throw stale;
+  }
+  demandModifiable(slug, found);
   const proposed = await demandVersion(access, org, slug, proposal.hash);
   const { version: _version, ...definition } = proposed;
   try {
     const answer = await putDefinition(access, org, {
-      definition: { ...definition, enabled: head.enabled },
+      definition: { ...withCurrentTriggerSecrets(definition, head.triggerSecrets), enabled: head.enabled },
       hash: proposal.hash,
       source: 'proposal_apply',
       proposalId: id,
@@ -104,11 +114,7 @@ export async function applyProposal(
     });
     return { head: answer.head, proposal: answer.proposal ?? proposal };
   } catch (error) {
-    if (hasCode(error, 'proposal_stale'))
-      await writeTo<FailProposal, ProposalAnswer>(access, definitionId(org, slug), 'failProposal', {
-        id,
-        error: error.message,
-      });
+    if (hasCode(error, 'proposal_stale')) await fail(access, org, slug, id, error);
     throw error;
   }
 }
@@ -168,13 +174,16 @@ async function demand(access: Access, org: string, slug: string): Promise<Found>
   return found;
 }
 
-async function demandModifiable(access: Access, org: string, slug: string): Promise<Found> {
-  const found = await demand(access, org, slug);
-  if (found.definition.constraints?.allowSelfModification === true) return found;
+function demandModifiable(slug: string, { definition }: Found): void {
+  if (definition.constraints?.allowSelfModification === true) return;
   throw new ClientError(
     'self_modification_not_allowed',
     `Workflow ${slug} takes no proposals. Store it with constraints.allowSelfModification: true to let it.`,
   );
+}
+
+async function fail(access: Access, org: string, slug: string, id: string, { message }: Error): Promise<void> {
+  await writeTo<FailProposal, ProposalAnswer>(access, definitionId(org, slug), 'failProposal', { id, error: message });
 }
 
 const missing = (slug: string): ClientError => new ClientError('not_found', `There is no workflow called ${slug}.`);

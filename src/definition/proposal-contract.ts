@@ -78,6 +78,10 @@ export const MOST_PROPOSALS = 100;
 export const isOpenProposal = ({ status }: Pick<Proposal, 'status'>): boolean =>
   status === 'pending' || status === 'approved';
 
+/** Why it cannot be applied any more. `now`: the definition's hash; undefined where it is deleted. */
+export const staleProposal = (slug: string, baseHash: string, now: string | undefined): string =>
+  `The proposal changes ${baseHash}, and workflow ${slug} is ${now ?? 'deleted'} by now. Propose the change anew, on that.`;
+
 /** The proposal as it is at that time (epoch milliseconds): the timer that closes it may be late. */
 export function proposalAt(proposal: Proposal, now: number): Proposal {
   return isOpenProposal(proposal) && Date.parse(proposal.expiresAt) <= now

@@ -189,6 +189,14 @@ describe('a proposal', () => {
     expect((await get(`/api/workflows/${slug}`)).body.definition.steps.done.config.output).toBe('changed meanwhile');
   });
 
+  it('that became stale fails also where the newer version takes no proposals', async () => {
+    const { slug, path, id } = await proposed();
+    await post(`${path}/${id}/review`, { decision: 'approve' });
+    await put(slug, saying(slug, 'closed meanwhile'));
+    expect((await post(`${path}/${id}/apply`)).body).toMatchObject({ status: 409, code: 'proposal_stale' });
+    expect((await get(`${path}/${id}`)).body.status).toBe('failed');
+  });
+
   it('that was rejected cannot be applied', async () => {
     const { path, id } = await proposed();
     await post(`${path}/${id}/review`, { decision: 'reject' });
