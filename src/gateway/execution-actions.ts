@@ -11,10 +11,9 @@ import type { Standing } from '../definition/run.ts';
 import { bodyAs, jsonBody } from './body.ts';
 import type { Gateway } from './context.ts';
 import { anyJson, checked, nameText, pathText, queryAs } from './door.ts';
-import { fingerprintOf } from './inline-run.ts';
 import { principalOf } from './principal.ts';
 import { HttpProblem } from './problem.ts';
-import { requestKey } from './request-key.ts';
+import { fingerprintOf, requestKey } from './request-key.ts';
 import { resource } from './resource.ts';
 import { answerStarted } from './start-answer.ts';
 

@@ -2,9 +2,8 @@
 import type { Request, Response } from 'express';
 import { z } from 'zod';
 import { acceptedInput } from '../client/accepted-input.ts';
-import { sha256Hex } from '../client/ids.ts';
-import { startRun } from '../client/run-start.ts';
-import { canonicalJson } from '../definition/canonical.ts';
+import { unannounced } from '../client/changing.ts';
+import { findKeyedRun, startRun } from '../client/run-start.ts';
 import type { JsonObject } from '../definition/types.ts';
 import type { Json } from '../template/types.ts';
 import { bodyAs } from './body.ts';
@@ -14,8 +13,8 @@ import { anyJson, nameText, queryAs } from './door.ts';
 import { answerDryRun } from './dry-run.ts';
 import { toolsFor } from './known-tools.ts';
 import { principalOf } from './principal.ts';
-import { requestKey } from './request-key.ts';
 import { answerStarted } from './start-answer.ts';
+import { startKeyed, startKeyOf } from './start-key.ts';
 
 const LONGEST_TIMEOUT_MS = 10 * 365 * 24 * 60 * 60 * 1000;
 
@@ -67,27 +66,26 @@ export async function startInline(gateway: Gateway, req: Request, res: Response)
   }
   const { definition, hash } = demandValid(checked);
   const input = acceptedInput(definition, given);
-  await storeSecrets(gateway, organizationId, checked.secrets);
-  const requestId = body.clientRequestId ?? requestKey(req);
   const initiator = id ?? body.triggeredBy;
-  const started = await startRun(gateway.access, organizationId, {
-    definition,
-    hash,
-    input,
-    inline: true,
-    trigger: { type: 'inline', ...metadataOf(body.triggeredBy, body.triggerData) },
-    ...(initiator === undefined ? {} : { initiator }),
-    ...(body.presets === undefined ? {} : { presets: body.presets }),
-    ...(body.timeoutMs === undefined ? {} : { timeoutMs: body.timeoutMs }),
-    ...(requestId === undefined ? {} : { key: { scope: 'inline', key: requestId, fingerprint: fingerprintOf(body) } }),
-  });
-  answerStarted(res, started);
-}
-
-/** Stands for what a request asks: the same in any order of keys. */
-export function fingerprintOf(body: object): string {
-  const { clientRequestId: _key, ...rest } = body as { [key: string]: Json | undefined };
-  return sha256Hex(canonicalJson(rest as JsonObject)).slice(0, 32);
+  const key = startKeyOf(req, body, 'inline');
+  const known =
+    key === undefined ? undefined : await findKeyedRun(gateway.access, organizationId, definition.slug, key);
+  if (known !== undefined) return answerStarted(res, known);
+  await storeSecrets(gateway, organizationId, checked.secrets);
+  const start = () =>
+    startRun(gateway.access, organizationId, {
+      definition,
+      hash,
+      input,
+      inline: true,
+      trigger: { type: 'inline', ...metadataOf(body.triggeredBy, body.triggerData) },
+      ...(initiator === undefined ? {} : { initiator }),
+      ...(body.presets === undefined ? {} : { presets: body.presets }),
+      ...(body.timeoutMs === undefined ? {} : { timeoutMs: body.timeoutMs }),
+      ...(key === undefined ? {} : { key }),
+    });
+  // The audit is told of secrets. A run says itself who started it.
+  answerStarted(res, await unannounced(() => startKeyed(gateway, req, body, key, start)));
 }
 
 function metadataOf(triggeredBy: string | undefined, triggerData: Json | undefined): { metadata?: JsonObject } {

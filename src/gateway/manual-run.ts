@@ -7,14 +7,11 @@ import { findKeyedRun, startRun } from '../client/run-start.ts';
 import { bodyAs } from './body.ts';
 import type { Gateway } from './context.ts';
 import { anyJson, nameText, queryAs, slugText } from './door.ts';
-import { fingerprintOf } from './inline-run.ts';
 import { demandRole, principalOf } from './principal.ts';
 import { HttpProblem } from './problem.ts';
-import { requestKey } from './request-key.ts';
 import { resource } from './resource.ts';
 import { answerStarted } from './start-answer.ts';
-
-const SCOPE = 'manual';
+import { startKeyed, startKeyOf } from './start-key.ts';
 
 export const manualRunBody = z
   .strictObject({
@@ -42,27 +39,25 @@ export function manualRunRoutes(router: Router, gateway: Gateway): void {
       const body = bodyAs(req, manualRunBody);
       // Presets are results given by hand.
       const { organizationId, id } = body.presets === undefined ? principalOf(req) : demandRole(req, 'editor');
-      const requestId = body.clientRequestId ?? requestKey(req);
-      const key =
-        requestId === undefined
-          ? undefined
-          : { scope: id === undefined ? SCOPE : `${SCOPE} ${id}`, key: requestId, fingerprint: fingerprintOf(body) };
+      const key = startKeyOf(req, body, 'manual');
       // First: what was started before is answered the same whatever became of the workflow meanwhile.
       const known = key === undefined ? undefined : await findKeyedRun(access, organizationId, body.workflowId, key);
       if (known !== undefined) return answerStarted(res, known);
       const { head, definition } = await demandRunnable(gateway, organizationId, body.workflowId);
       const input = acceptedInput(definition, body.input ?? body.variables ?? {});
-      const started = await startRun(access, organizationId, {
-        definition,
-        hash: head.hash,
-        input,
-        trigger: { type: 'manual' },
-        state: acceptedState(definition, body.state ?? {}),
-        ...(body.presets === undefined ? {} : { presets: body.presets }),
-        ...(id === undefined ? {} : { initiator: id }),
-        ...(key === undefined ? {} : { key }),
-      });
-      answerStarted(res, started);
+      const state = acceptedState(definition, body.state ?? {});
+      const start = () =>
+        startRun(access, organizationId, {
+          definition,
+          hash: head.hash,
+          input,
+          trigger: { type: 'manual' },
+          state,
+          ...(body.presets === undefined ? {} : { presets: body.presets }),
+          ...(id === undefined ? {} : { initiator: id }),
+          ...(key === undefined ? {} : { key }),
+        });
+      answerStarted(res, await startKeyed(gateway, req, body, key, start));
     },
   });
 }

@@ -51,6 +51,21 @@ it('notes keys by id, and never the key', async () => {
   expect(JSON.stringify(made)).not.toContain(body.key);
 });
 
+it('notes an inline run that brings secrets, and no other', async () => {
+  const [before] = await audit();
+  const definition = approvalDefinition(unique('inline'));
+  expect((await gateway.request('POST', '/api/executions', { json: { definition }, ...ann })).status).toBe(201);
+  expect((await audit())[0]?.id).toBe(before?.id);
+  const triggers = [
+    { name: 'in', type: 'webhook', config: { path: 'x', scheme: 'github', secret: 'canary-of-an-inline-run' } },
+  ];
+  const json = { definition: { ...definition, triggers } };
+  const { body } = await gateway.request('POST', '/api/executions', { json, ...ann });
+  const [made] = await audit();
+  expect(made).toMatchObject({ by: ANN, action: 'POST /api/executions', target: { executionId: body.executionId } });
+  expect(JSON.stringify(made)).not.toContain('canary');
+});
+
 it('keeps silent about what changed nothing', async () => {
   const [latest] = await audit();
   await gateway.request('PUT', '/api/workflows/broken', { json: { steps: 3 }, ...ann });
