@@ -50,7 +50,7 @@ export const publicTriggerOperations: readonly Operation[] = [
     headers: REQUEST_KEY,
     body: PAYLOAD,
     answers: { ...STARTED, 202: { text: 'Put off, since more may come.', schema: debounced } },
-    problems: [...PROBLEMS, 'public_key_invalid'],
+    problems: [...PROBLEMS, 'public_key_invalid', 'request_in_flight'],
   },
   {
     method: 'POST',

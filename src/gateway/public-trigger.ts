@@ -2,18 +2,20 @@
 import type { Request, Response, Router } from 'express';
 import { z } from 'zod';
 import { acceptedState } from '../client/accepted-input.ts';
-import { type Debounced, startOrHold } from '../client/debounce.ts';
+import type { Debounced } from '../client/debounce.ts';
 import { prepareRun, type Start, startPrepared } from '../client/firing.ts';
 import { organizationOfPublicKey, readPublicKey, renewPublicKey } from '../client/public-key.ts';
-import type { StartedRun } from '../client/run-start.ts';
+import { findKeyedRun, orAsBefore, type StartedRun } from '../client/run-start.ts';
+import { findStarted, startOrHoldOnce } from '../client/start-once.ts';
 import type { RunOrigin } from '../definition/run.ts';
 import type { Json } from '../template/types.ts';
 import { bodyAs, jsonBody } from './body.ts';
 import type { Gateway } from './context.ts';
 import { anyJson, nameText, pathSlug, pathText, queryAs } from './door.ts';
+import { fingerprintOf } from './inline-run.ts';
 import { demandOrganization, principalOf } from './principal.ts';
 import { HttpProblem } from './problem.ts';
-import { fingerprintOf, requestKey } from './request-key.ts';
+import { requestKey } from './request-key.ts';
 import { resource } from './resource.ts';
 
 const noQuery = z.strictObject({});
@@ -42,10 +44,14 @@ export function publicTriggerRoutes(router: Router, gateway: Gateway): void {
         );
       const workflow = pathSlug(req, 'workflowId');
       const body = jsonBody(req) ?? {};
-      const prepared = await prepareRun(access, org, { workflow, parts: partsOf(body) });
       const triggerUrl = `${gateway.publicUrl()}/api/public/trigger/…/${workflow}`;
       const start = startOf(req, `public ${workflow}`, body, { triggerUrl });
-      answer(res, workflow, await startOrHold(access, org, prepared, start));
+      const started = await orAsBefore<StartedRun | Debounced>(
+        async () =>
+          startOrHoldOnce(access, org, await prepareRun(access, org, { workflow, parts: partsOf(body) }), start),
+        async () => start.key && findStarted(access, org, workflow, start.key),
+      );
+      answer(res, workflow, started);
     },
   });
 
@@ -55,10 +61,16 @@ export function publicTriggerRoutes(router: Router, gateway: Gateway): void {
       const { organizationId, id } = principalOf(req);
       const workflow = pathSlug(req, 'workflowId');
       const body = jsonBody(req) ?? {};
-      const prepared = await prepareRun(access, organizationId, { workflow, parts: partsOf(body) });
       const triggerUrl = `${gateway.publicUrl()}/api/private/trigger/${workflow}`;
       const start = startOf(req, `private ${workflow}`, body, { triggerUrl }, id);
-      answer(res, workflow, await startPrepared(access, organizationId, prepared, start));
+      const started = await orAsBefore(
+        async () => {
+          const prepared = await prepareRun(access, organizationId, { workflow, parts: partsOf(body) });
+          return startPrepared(access, organizationId, prepared, start);
+        },
+        async () => start.key && findKeyedRun(access, organizationId, workflow, start.key),
+      );
+      answer(res, workflow, started);
     },
   });
 
@@ -68,10 +80,17 @@ export function publicTriggerRoutes(router: Router, gateway: Gateway): void {
       const { organizationId, id } = demandOrganization(req, pathText(req, 'org'));
       const workflow = pathSlug(req);
       const body = bodyAs(req, orgRunBody);
-      const prepared = await prepareRun(access, organizationId, { workflow, parts: partsOf(body.payload ?? {}) });
-      const state = acceptedState(prepared.definition, body.state ?? {});
       const start = startOf(req, `manual ${workflow}`, body as Json, originOf(body), id);
-      answer(res, workflow, await startPrepared(access, organizationId, { ...prepared, state }, start));
+      const started = await orAsBefore(
+        async () => {
+          const parts = partsOf(body.payload ?? {});
+          const prepared = await prepareRun(access, organizationId, { workflow, parts });
+          const state = acceptedState(prepared.definition, body.state ?? {});
+          return startPrepared(access, organizationId, { ...prepared, state }, start);
+        },
+        async () => start.key && findKeyedRun(access, organizationId, workflow, start.key),
+      );
+      answer(res, workflow, started);
     },
   });
 

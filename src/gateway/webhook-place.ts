@@ -7,7 +7,7 @@ import { DEFAULT_ORGANIZATION } from '../engine/start.ts';
 import type { Gateway } from './context.ts';
 import { checked, nameText } from './door.ts';
 
-/** A hook that may be called: its definition is written, and its trigger is enabled. */
+/** A hook whose definition is written. While its trigger is disabled it starts nothing. */
 export interface Place {
   readonly org: string;
   readonly path: string;
@@ -15,7 +15,7 @@ export interface Place {
   readonly config: HookConfig;
 }
 
-/** The hook of the request's address: first as `org/path`, then as a path of `default`. */
+/** The hook of the request's address: first as `org/path`, then as a path of `default`; one that is enabled before others. */
 export async function placeOf(gateway: Gateway, req: Request): Promise<Place | undefined> {
   const given: unknown = req.params['place'];
   const parts = (Array.isArray(given) ? given : [given]).map((part) => checked(nameText(200), part, 'path'));
@@ -24,14 +24,17 @@ export async function placeOf(gateway: Gateway, req: Request): Promise<Place | u
     { org: first, path: rest.join('/') },
     { org: DEFAULT_ORGANIZATION, path: parts.join('/') },
   ];
+  let disabled: Place | undefined;
   for (const { org, path } of candidates) {
     const hook = path === '' ? undefined : await readHook(gateway.access, org, path);
-    if (hook?.owner == null || hook.config?.enabled !== true) continue;
+    if (hook?.owner == null || hook.config == null) continue;
     const { owner, config } = hook;
-    if (owner.api !== undefined || (await keepsHook(gateway.access, org, path, owner)))
-      return { org, path, owner, config };
+    if (owner.api === undefined && !(await keepsHook(gateway.access, org, path, owner))) continue;
+    const place = { org, path, owner, config };
+    if (place.config.enabled) return place;
+    disabled ??= place;
   }
-  return undefined;
+  return disabled;
 }
 
 /** The address of a webhook's path. */

@@ -1,13 +1,13 @@
 /** `/webhooks/:org/:path`, and `/webhooks/:path` for `default`: deliveries that start runs (design.md §5). */
 import type { Request, Response, Router } from 'express';
-import type { Access } from '../client/access.ts';
-import { type Debounced, isDebounced, startOrHold } from '../client/debounce.ts';
+import type { Debounced } from '../client/debounce.ts';
+import { ClientError } from '../client/errors.ts';
 import { prepareRun } from '../client/firing.ts';
 import { sha256Hex } from '../client/ids.ts';
-import { claimRequest } from '../client/requests.ts';
 import { readResult } from '../client/run-read.ts';
-import { findRecentRun, type StartedRun } from '../client/run-start.ts';
+import { orAsBefore, type StartedRun } from '../client/run-start.ts';
 import { readSecret } from '../client/secrets.ts';
+import { findStarted, startOrHoldOnce } from '../client/start-once.ts';
 import { firingOf, recordFiring, refusalOf } from '../client/trigger-records.ts';
 import { triggerIdOf } from '../client/triggers.ts';
 import type { HookConfig } from '../definition/actors.ts';
@@ -27,8 +27,7 @@ import { type Place, placeOf } from './webhook-place.ts';
 
 /** How long a body's hash stands for its delivery, where the sender gives deliveries no id. */
 const BODY_KEY_MS = 5 * 60 * 1000;
-/** How long a delivery that is put off waits for the same one that just comes. */
-const HELD_WAIT_MS = 5_000;
+const NO_WEBHOOK = 'No webhook answers at this address.';
 /** How long `respond: result` waits. */
 const RESULT_MS = 30_000;
 /** Headers that carry credentials whatever the scheme. */
@@ -47,8 +46,14 @@ export function webhookRoutes(router: Router, gateway: Gateway): void {
     '/webhooks/*place',
     any(async (req, res) => {
       const place = await placeOf(gateway, req);
-      if (place === undefined) throw new HttpProblem('not_found', 'No webhook answers at this address.');
-      await deliver(gateway, req, res, place);
+      if (place === undefined) throw new HttpProblem('not_found', NO_WEBHOOK);
+      try {
+        await deliver(gateway, req, res, place);
+      } catch (error) {
+        // A trigger that is disabled answers only what it had started; of anything else it does not even say what is wrong.
+        const isRefusal = error instanceof HttpProblem || refusalOf(error) !== undefined;
+        throw isRefusal && !place.config.enabled ? new HttpProblem('not_found', NO_WEBHOOK) : error;
+      }
     }),
   );
 }
@@ -82,7 +87,7 @@ async function deliver(
     started = await startOnce(gateway, scheme, delivery, parts, { org, path, owner, config }, triggerId);
   } catch (error) {
     const refused = refusalOf(error);
-    if (refused !== undefined) recordFiring(access, org, triggerId, refused);
+    if (refused !== undefined && config.enabled) recordFiring(access, org, triggerId, refused);
     throw error;
   }
   recordFiring(access, org, triggerId, firingOf(started));
@@ -91,6 +96,10 @@ async function deliver(
   else answerStarted(res, started, 202);
 }
 
+/**
+ * One run for each delivery: by the sender's id, else by the hash of its body for five minutes. That window slides: keys are
+ * of fixed spans of five minutes, and the span before is looked at first.
+ */
 async function startOnce(
   gateway: Gateway,
   scheme: Scheme,
@@ -101,46 +110,30 @@ async function startOnce(
 ): Promise<StartedRun | Debounced> {
   const { access } = gateway;
   const { mapping, targetState } = config;
-  const prepared = await prepareRun(access, org, {
-    workflow: owner.workflow,
-    ...(mapping === undefined ? {} : { mapping }),
-    ...(targetState === undefined ? {} : { targetState }),
-    parts,
-  });
-  const identity = identityOf(scheme, delivery, parts);
-  const start = (key: string) =>
-    startOrHold(access, org, prepared, {
-      trigger: {
-        type: 'webhook',
-        id: triggerId,
-        metadata: { path, ...(identity.id === undefined ? {} : { deliveryId: identity.id }) },
-      },
-      key: { scope: `webhook ${path}`, key, fingerprint: key },
-    });
-  if (identity.id === undefined)
-    return startOncePerBody(gateway, org, owner.workflow, path, identity.hash, delivery.now, start);
-  const key = `id ${identity.id}`;
-  return isDebounced(prepared.definition) ? holdOnce(access, org, path, key, start) : start(key);
-}
-
-/** A delivery that is put off makes no run whose id would tell that it came before. */
-async function holdOnce(
-  access: Access,
-  org: string,
-  path: string,
-  key: string,
-  start: (key: string) => Promise<StartedRun | Debounced>,
-): Promise<StartedRun | Debounced> {
-  const claimed = await claimRequest(access, org, { scope: `webhook ${path}`, key, content: key }, HELD_WAIT_MS);
-  if ('status' in claimed) return JSON.parse(claimed.body) as StartedRun | Debounced;
-  try {
-    const fired = await start(key);
-    await claimed.answer({ status: 202, headers: {}, body: JSON.stringify({ ...fired, created: false }) });
-    return fired;
-  } catch (error) {
-    await claimed.release();
-    throw error;
+  const { workflow } = owner;
+  const { id, hash } = identityOf(scheme, delivery, parts);
+  const keyOf = (key: string) => ({ scope: `webhook ${path}`, key, fingerprint: key });
+  const span = Math.floor(delivery.now / BODY_KEY_MS);
+  if (id === undefined) {
+    const before = keyOf(`body ${span - 1} ${hash}`);
+    const started = await findStarted(access, org, workflow, before, delivery.now - BODY_KEY_MS);
+    if (started !== undefined) return started;
   }
+  const key = keyOf(id === undefined ? `body ${span} ${hash}` : `id ${id}`);
+  return orAsBefore<StartedRun | Debounced>(
+    async () => {
+      if (!config.enabled) throw new ClientError('not_found', NO_WEBHOOK);
+      const prepared = await prepareRun(access, org, {
+        workflow,
+        ...(mapping === undefined ? {} : { mapping }),
+        ...(targetState === undefined ? {} : { targetState }),
+        parts,
+      });
+      const metadata = { path, ...(id === undefined ? {} : { deliveryId: id }) };
+      return startOrHoldOnce(access, org, prepared, { trigger: { type: 'webhook', id: triggerId, metadata }, key });
+    },
+    () => findStarted(access, org, workflow, key),
+  );
 }
 
 /** Two secrets while rotating; one that is gone does not hinder the other. */
@@ -202,30 +195,6 @@ function identityOf(scheme: Scheme, delivery: Delivery, parts: TriggerParts): { 
   const id = scheme.deliveryId?.(delivery) ?? delivery.header('Idempotency-Key');
   const hash = sha256Hex(delivery.raw, '\n', JSON.stringify(parts.query));
   return id === undefined || id === '' ? { hash } : { id, hash };
-}
-
-/**
- * A window of five minutes that slides: keys are of fixed spans of five minutes, and the span before is looked at first.
- */
-async function startOncePerBody(
-  gateway: Gateway,
-  org: string,
-  workflow: string,
-  path: string,
-  hash: string,
-  now: number,
-  start: (key: string) => Promise<StartedRun | Debounced>,
-): Promise<StartedRun | Debounced> {
-  const span = Math.floor(now / BODY_KEY_MS);
-  const keyOf = (n: number) => `body ${n} ${hash}`;
-  const before = await findRecentRun(
-    gateway.access,
-    org,
-    workflow,
-    { scope: `webhook ${path}`, key: keyOf(span - 1) },
-    now - BODY_KEY_MS,
-  );
-  return before ?? start(keyOf(span));
 }
 
 async function answerResult(gateway: Gateway, org: string, res: Response, started: StartedRun): Promise<void> {

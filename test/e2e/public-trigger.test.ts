@@ -70,6 +70,32 @@ describe('the public trigger', () => {
   });
 });
 
+describe('what a key had started', () => {
+  it('is answered again when the workflow takes no more, or something else', async () => {
+    const slug = await put({});
+    const runs = `/api/organizations/default/workflows/${slug}/runs`;
+    const ways = [`/api/public/trigger/${publicKey}/${slug}`, `/api/private/trigger/${slug}`, runs];
+    const ask = (path: string, n = 1) =>
+      gateway.request('POST', path, {
+        json: path === runs ? { payload: { n } } : { n },
+        headers: { 'idempotency-key': 'k' },
+      });
+    const first = await Promise.all(ways.map((path) => ask(path)));
+    expect(first.map(({ status }) => status)).toEqual([201, 201, 201]);
+    const asBefore = first.map(({ body }) => ({ status: 200, body: { data: { run_id: body.data.run_id } } }));
+    await gateway.request('PUT', `/api/workflows/${slug}`, {
+      json: echoDefinition(slug, { input: { other: 'string' } }),
+    });
+    expect(await Promise.all(ways.map((path) => ask(path)))).toMatchObject(asBefore);
+    await gateway.request('PUT', `/api/workflows/${slug}`, { json: echoDefinition(slug, { enabled: false }) });
+    expect(await Promise.all(ways.map((path) => ask(path)))).toMatchObject(asBefore);
+    expect(await ask(ways[0]!, 2)).toMatchObject({ status: 422, body: { code: 'idempotency_conflict' } });
+    expect((await gateway.request('POST', ways[1]!, { json: { n: 1 } })).status).toBe(409);
+    await gateway.request('DELETE', `/api/workflows/${slug}`);
+    expect(await Promise.all(ways.map((path) => ask(path)))).toMatchObject(asBefore);
+  });
+});
+
 describe('the private trigger and the run of an organization', () => {
   it('start at once, the latter with a state', async () => {
     const slug = await put({
@@ -133,6 +159,29 @@ describe('debounce', () => {
     expect(told.body.counts.started).toBe(1);
   });
 
+  it('holds a payload once for each Idempotency-Key, also after it has fired, and for each body of a webhook', async () => {
+    const path = unique('path');
+    const slug = await put({
+      config: { debounce: { seconds: 1 } },
+      triggers: [{ name: 'in', type: 'webhook', config: { path, scheme: 'none' } }],
+    });
+    const ask = (n: number) => send(slug, { n }, { 'idempotency-key': 'k' });
+    const deliver = () => gateway.request('POST', `/webhooks/${path}`, { json: { body: 1 } });
+    const [first, delivered] = await Promise.all([ask(1), deliver()]);
+    expect(first).toMatchObject({ status: 202, body: { data: { debounced: true } } });
+    expect(delivered).toMatchObject({ status: 202, body: { debounced: true } });
+    expect((await ask(1)).body).toEqual(first.body);
+    expect((await deliver()).body.until).toBe(delivered.body.until);
+    expect(await ask(2)).toMatchObject({ status: 422, body: { code: 'idempotency_conflict' } });
+    await runsOf(slug, (items) => items.length === 2);
+    expect((await ask(1)).status).toBe(202);
+    expect((await deliver()).status).toBe(202);
+    await new Promise((resolve) => setTimeout(resolve, 2_000));
+    expect(await runsOf(slug, () => true)).toHaveLength(2);
+    await gateway.request('PUT', `/api/workflows/${slug}`, { json: echoDefinition(slug, { enabled: false }) });
+    expect((await ask(1)).body.data.until).toBe(first.body.data.until);
+  });
+
   it('keeps its payload while a limit refuses the run', async () => {
     const steps = { wait: { stepType: 'listen', config: { name: 'go' } } };
     const slug = await put({
@@ -145,8 +194,8 @@ describe('debounce', () => {
     await new Promise((resolve) => setTimeout(resolve, 2_500));
     expect(await runsOf(slug, () => true)).toHaveLength(1);
     await gateway.request('POST', `/api/executions/${busy.body.data.run_id}/cancel`, { json: {} });
-    const runs = await runsOf(slug, (items) => items.length === 2);
-    expect(statusesOf(runs)).toContain('waiting');
+    const runs = await runsOf(slug, (items) => statusesOf(items).includes('waiting') && items.length === 2);
+    expect(statusesOf(runs)).toEqual(['cancelled', 'waiting']);
   });
 
   it('fires once after a crash of the worker', async () => {

@@ -59,8 +59,18 @@ describe('triggers that a definition has', () => {
     const id = `${slug}.in`;
     const deliver = () => gateway.request('POST', `/webhooks/${path}`, { json: { at: unique('x') } });
     expect((await deliver()).status).toBe(202);
+    const repeat = () =>
+      gateway.request('POST', `/webhooks/${path}`, { json: {}, headers: { 'idempotency-key': 'again' } });
+    const once = await repeat();
+    const byHand = await act(id, 'run', { clientRequestId: 'again' });
+    expect([once.status, byHand.status]).toEqual([202, 201]);
     expect(await act(id, 'disable')).toMatchObject({ status: 200, body: { enabled: false } });
     expect((await deliver()).status).toBe(404);
+    expect(await repeat()).toMatchObject({ status: 200, body: { executionId: once.body.executionId } });
+    expect(await act(id, 'run', { clientRequestId: 'again' })).toMatchObject({
+      status: 200,
+      body: { executionId: byHand.body.executionId },
+    });
     await put(slug, { triggers: [hook], description: 'the same trigger in another version' });
     expect((await deliver()).status).toBe(404);
     expect(await act(id, 'run')).toMatchObject({ status: 409, body: { code: 'trigger_disabled' } });
@@ -72,7 +82,7 @@ describe('triggers that a definition has', () => {
       body: { code: 'trigger_of_definition' },
     });
     expect((await gateway.request('DELETE', `/api/triggers/${id}`)).body.code).toBe('trigger_of_definition');
-    const told = await gateway.until(`/api/triggers/${id}`, ({ body }) => body.counts.started === 2);
+    const told = await gateway.until(`/api/triggers/${id}`, ({ body }) => body.counts.started === 4);
     expect(told.body).toMatchObject({ lastRunAt: expect.any(String), last: { outcome: 'started' } });
     const done = await gateway.until(`/api/triggers/${id}`, ({ body }) => body.lastRun?.status === 'completed');
     expect(done.body.lastRun.executionId).toContain(`.${slug}.`);

@@ -1,0 +1,60 @@
+/**
+ * Starts that may be put off, once for each key. What is put off makes no run whose id would tell that it came before, so its
+ * key is claimed as that of a request is (requests.ts).
+ */
+import type { Access } from './access.ts';
+import { type Debounced, isDebounced, startOrHold } from './debounce.ts';
+import type { Prepared, Start } from './firing.ts';
+import { claimRequest, findAnswer, type KeyedRequest } from './requests.ts';
+import { findKeyedRun, findRecentRun, type RunStart, type StartedRun } from './run-start.ts';
+
+type StartKey = NonNullable<RunStart['key']>;
+
+/** How long a start that is put off waits for the same one that just comes. */
+const HELD_WAIT_MS = 5_000;
+
+/** As startOrHold, once for each key. @throws ClientError as that, `idempotency_conflict`, `request_in_flight`. */
+export async function startOrHoldOnce(
+  access: Access,
+  org: string,
+  prepared: Prepared,
+  start: Start,
+): Promise<StartedRun | Debounced> {
+  const { definition } = prepared;
+  const { key } = start;
+  if (key === undefined || !isDebounced(definition)) return startOrHold(access, org, prepared, start);
+  // The definition may not have debounced when it came first, and a payload without the debounce key is not put off.
+  const known = await findKeyedRun(access, org, definition.slug, key);
+  if (known !== undefined) return known;
+  const claimed = await claimRequest(access, org, requestOf(key), HELD_WAIT_MS);
+  if ('status' in claimed) return JSON.parse(claimed.body) as StartedRun | Debounced;
+  try {
+    const fired = await startOrHold(access, org, prepared, start);
+    const again = 'debounced' in fired ? fired : { ...fired, created: false };
+    await claimed.answer({ status: 202, headers: {}, body: JSON.stringify(again) });
+    return fired;
+  } catch (error) {
+    await claimed.release();
+    throw error;
+  }
+}
+
+/**
+ * What a key has started or put off; with `since` (epoch milliseconds) only if that was later.
+ * @throws ClientError `idempotency_conflict`.
+ */
+export async function findStarted(
+  access: Access,
+  org: string,
+  slug: string,
+  key: StartKey,
+  since?: number,
+): Promise<StartedRun | Debounced | undefined> {
+  const [run, held] = await Promise.all([
+    since === undefined ? findKeyedRun(access, org, slug, key) : findRecentRun(access, org, slug, key, since),
+    findAnswer(access, org, requestOf(key), since),
+  ]);
+  return run ?? (held && (JSON.parse(held.body) as StartedRun | Debounced));
+}
+
+const requestOf = ({ scope, key, fingerprint }: StartKey): KeyedRequest => ({ scope, key, content: fingerprint });
