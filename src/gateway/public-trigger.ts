@@ -12,10 +12,9 @@ import type { Json } from '../template/types.ts';
 import { bodyAs, jsonBody } from './body.ts';
 import type { Gateway } from './context.ts';
 import { anyJson, nameText, pathSlug, pathText, queryAs } from './door.ts';
-import { fingerprintOf } from './inline-run.ts';
 import { demandOrganization, principalOf } from './principal.ts';
 import { HttpProblem } from './problem.ts';
-import { requestKey } from './request-key.ts';
+import { fingerprintOf, requestKey } from './request-key.ts';
 import { resource } from './resource.ts';
 
 const noQuery = z.strictObject({});
