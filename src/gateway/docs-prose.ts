@@ -58,8 +58,8 @@ the credentials of \`send_message\`, and where else the page of a kind says so. 
 - **Clear secrets in a document**, \`triggers[].config.secret\` and \`config.secrets: {KEY: {value}}\`, are stored so when it comes in, and replaced by their names.`;
 
 export const WEBHOOKS = `Deliveries go to \`/webhooks/PATH\`. A signature is checked over the bytes as they came; github, stripe, slack and standard (Standard Webhooks) as their
-senders write them, hmac by the members above, api_key compares a header (x-api-key unless \`header\` says otherwise). A delivery that comes twice starts one run: by the sender's id, by
-\`Idempotency-Key\`, else by what was sent, for five minutes.`;
+senders write them, hmac by the members above, api_key compares a header (x-api-key unless \`header\` says otherwise). A delivery that comes twice starts one run: by the sender's id (github,
+standard), by \`Idempotency-Key\` (api_key, none: where nothing is signed), else by what was sent, for five minutes.`;
 
 export const SCHEDULES = `A schedule of Temporal starts one run at each time, whatever is restarted meanwhile; the run's input is \`{scheduledTime}\`, or what the mapping makes of it. Where both
 day fields are restricted (neither begins with \`*\`) a day that matches either will do. Of the hours that the clock skips in spring none comes that day; a fixed hour that it repeats

@@ -17,7 +17,7 @@ import type { Json } from '../template/types.ts';
 import { mediaOf, rawBody } from './body.ts';
 import type { Gateway } from './context.ts';
 import { nameText } from './door.ts';
-import { parseJson } from './json-guard.ts';
+import { checkKeys, parseJson } from './json-guard.ts';
 import { HttpProblem } from './problem.ts';
 import { type Handlers, methodNotAllowed, resource } from './resource.ts';
 import type { Delivery, Scheme } from './schemes/scheme.ts';
@@ -111,15 +111,15 @@ async function startOnce(
   const { access } = gateway;
   const { mapping, targetState } = config;
   const { workflow } = owner;
-  const { id, hash } = identityOf(scheme, delivery, parts);
-  const keyOf = (key: string) => ({ scope: `webhook ${path}`, key, fingerprint: key });
+  const { id, hash, content } = identityOf(scheme, delivery, parts);
+  const keyOf = (key: string, fingerprint = key) => ({ scope: `webhook ${path}`, key, fingerprint });
   const span = Math.floor(delivery.now / BODY_KEY_MS);
   if (id === undefined) {
     const before = keyOf(`body ${span - 1} ${hash}`);
     const started = await findStarted(access, org, workflow, before, delivery.now - BODY_KEY_MS);
     if (started !== undefined) return started;
   }
-  const key = keyOf(id === undefined ? `body ${span} ${hash}` : `id ${id}`);
+  const key = id === undefined ? keyOf(`body ${span} ${hash}`) : keyOf(`id ${id}`, content);
   return orAsBefore<StartedRun | Debounced>(
     async () => {
       if (!config.enabled) throw new ClientError('not_found', NO_WEBHOOK);
@@ -168,7 +168,9 @@ function bodyOf(req: Request): Json {
   const fields = Object.fromEntries(new URLSearchParams(bytes.toString('utf8')));
   // GitHub and Slack can send their JSON as one field of a form.
   const { payload } = fields;
-  return payload?.startsWith('{') ? parseJson(Buffer.from(payload)) : fields;
+  if (payload?.startsWith('{')) return parseJson(Buffer.from(payload));
+  checkKeys(fields);
+  return fields;
 }
 
 function queryOf(req: Request): JsonObject {
@@ -178,6 +180,7 @@ function queryOf(req: Request): JsonObject {
       throw new HttpProblem('invalid_name', 'A parameter of the query has a name that cannot be used.');
     query[name] = value as Json;
   }
+  checkKeys(query);
   return query;
 }
 
@@ -190,11 +193,21 @@ function headersOf(req: Request, scheme: Scheme, config: HookConfig): JsonObject
   return headers;
 }
 
+interface Identity {
+  readonly id?: string;
+  /** Of everything that was sent. */
+  readonly hash: string;
+  /** What another delivery with the id must hold too. */
+  readonly content?: string;
+}
+
 /** What makes two deliveries the same: the sender's id, else everything that was sent. */
-function identityOf(scheme: Scheme, delivery: Delivery, parts: TriggerParts): { id?: string; hash: string } {
-  const id = scheme.deliveryId?.(delivery) ?? delivery.header('Idempotency-Key');
+function identityOf(scheme: Scheme, delivery: Delivery, parts: TriggerParts): Identity {
   const hash = sha256Hex(delivery.raw, '\n', JSON.stringify(parts.query));
-  return id === undefined || id === '' ? { hash } : { id, hash };
+  const id = scheme.deliveryId?.(delivery);
+  if (id !== undefined && id !== '') return { id, hash };
+  const key = scheme.takesKeys === true ? delivery.header('Idempotency-Key') : undefined;
+  return key === undefined || key === '' ? { hash } : { id: key, hash, content: hash };
 }
 
 async function answerResult(gateway: Gateway, org: string, res: Response, started: StartedRun): Promise<void> {

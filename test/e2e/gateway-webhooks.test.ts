@@ -162,6 +162,69 @@ describe('webhooks', () => {
     expect((await gateway.request('POST', `/webhooks/${path}?shop=x`, { json: { a: 2 } })).status).toBe(202);
   });
 
+  it('take a key for one body where nothing is signed', async () => {
+    const { path } = await hooked({ scheme: 'none' });
+    const headers = { 'idempotency-key': 'the same' };
+    const first = await gateway.request('POST', `/webhooks/${path}`, { json: { a: 1 }, headers });
+    expect(first.status).toBe(202);
+    expect(await gateway.request('POST', `/webhooks/${path}`, { json: { a: 1 }, headers })).toMatchObject({
+      status: 200,
+      body: { executionId: first.body.executionId },
+    });
+    expect(await gateway.request('POST', `/webhooks/${path}`, { json: { a: 2 }, headers })).toMatchObject({
+      status: 422,
+      body: { code: 'idempotency_conflict' },
+    });
+  });
+
+  it('start one run of a signed delivery, whatever key it is sent again with', async () => {
+    const secret = 'that of the sender';
+    const text = '{"paid":1}';
+    const hex = (signed: string) => createHmac('sha256', secret).update(signed).digest('hex');
+    const at = (ms: number) => String(Math.floor(ms / 1000));
+    const now = at(Date.now());
+    const signed: [scheme: string, headers: (at: string) => Record<string, string>][] = [
+      ['stripe', (time) => ({ 'stripe-signature': `t=${time},v1=${hex(`${time}.${text}`)}` })],
+      [
+        'slack',
+        (time) => ({ 'x-slack-request-timestamp': time, 'x-slack-signature': `v0=${hex(`v0:${time}:${text}`)}` }),
+      ],
+      ['hmac', () => ({ 'x-signature': hex(text) })],
+    ];
+    for (const [scheme, headersAt] of signed) {
+      const { path } = await hooked({ scheme, secret });
+      const send = (time: string, key: string) =>
+        gateway.request('POST', `/webhooks/${path}`, {
+          text,
+          headers: { ...headersAt(time), 'idempotency-key': key },
+        });
+      if (scheme !== 'hmac')
+        expect(await send(at(Date.now() - 301_000), 'old'), scheme).toMatchObject({
+          status: 401,
+          body: { code: 'signature_expired' },
+        });
+      const first = await send(now, 'one');
+      expect(first.status, scheme).toBe(202);
+      expect(await send(now, 'two'), scheme).toMatchObject({
+        status: 200,
+        body: { executionId: first.body.executionId },
+      });
+    }
+  });
+
+  it('refuse names that no JSON may have in forms and queries too', async () => {
+    const { path } = await hooked({ scheme: 'none' });
+    const form = (text: string, query = '') =>
+      gateway.request('POST', `/webhooks/${path}${query}`, {
+        text,
+        headers: { 'content-type': 'application/x-www-form-urlencoded' },
+      });
+    expect(await form('__proto__=1')).toMatchObject({ status: 400, body: { code: 'forbidden_key' } });
+    expect(await form('a%00b=1')).toMatchObject({ status: 400, body: { code: 'invalid_name' } });
+    expect(await form('a=1', '?a[b%00c]=1')).toMatchObject({ status: 400, body: { code: 'invalid_name' } });
+    expect((await form('a=1', '?a[b]=1')).status).toBe(202);
+  });
+
   it('demand the method, the headers and the input that are declared', async () => {
     const { path } = await hooked(
       { scheme: 'none', method: 'PUT', headers: { 'X-Kind': 'order', 'X-Any': '*' } },

@@ -15,6 +15,7 @@ export const apiKey: Scheme = {
     for (const secret of secrets) if (sameText(sha256Hex(given), sha256Hex(secret))) fits = true;
     return fits ? OK : { ...invalid(header), message: `The key in ${header} is not the right one.` };
   },
+  takesKeys: true,
   privateHeaders: (options) => [textOf(options, 'header', 'X-API-Key').toLowerCase()],
 };
 

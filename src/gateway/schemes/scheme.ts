@@ -26,6 +26,8 @@ export interface Scheme {
   verify(delivery: Delivery, secrets: readonly string[], options: JsonObject): Verdict;
   /** What the sender calls this delivery; the same again is a replay. */
   deliveryId?(delivery: Delivery): string | undefined;
+  /** Nothing of a delivery is signed, so an `Idempotency-Key` counts. With a signature, whoever has one could send it again under another key. */
+  readonly takesKeys?: true;
   /** Headers that prove something, which mappings do not see. Lower case. */
   readonly privateHeaders: (options: JsonObject) => readonly string[];
 }
