@@ -1,7 +1,7 @@
 /** Queries of run lists: the filters of documents 002 and 004, in camelCase and in snake_case (design.md §5). */
 import { z } from 'zod';
 import type { Page } from '../client/listing.ts';
-import { listRuns, type RunFilter } from '../client/run-list.ts';
+import { type ListedStatus, listRuns, type RunFilter } from '../client/run-list.ts';
 import type { ExecutionView } from '../client/run-view.ts';
 import type { Gateway } from './context.ts';
 import { pageQuery } from './door.ts';
@@ -23,13 +23,24 @@ export const runListQuery: z.ZodType<RunFilter> = z
   .strictObject(members)
   .transform(({ limit, cursor, exclude: _exclude, ...given }): RunFilter => pageOf(limit, cursor, given));
 
-/** As runListQuery, where `exclude` makes a difference: document 004's lists. */
+/** What document 004 shows under one name. */
+const SHOWN_TOGETHER: { readonly [status in ListedStatus]?: readonly ListedStatus[] } = {
+  aborted: ['aborted', 'cancelled'],
+  running: ['running', 'rolling_back'],
+};
+
+/** As runListQuery, where `exclude` makes a difference: document 004's lists, which show fewer statuses. */
 export const fullListQuery: z.ZodType<RunFilter & { readonly exclude: boolean }> = z
   .strictObject(members)
-  .transform(({ limit, cursor, exclude, ...given }) => ({
-    ...pageOf(limit, cursor, given),
-    exclude: exclude !== undefined,
-  }));
+  .transform(({ limit, cursor, exclude, ...given }) => {
+    const { status, ...filter } = pageOf(limit, cursor, given);
+    const shown = status?.flatMap((one) => SHOWN_TOGETHER[one] ?? one);
+    return {
+      ...filter,
+      ...(shown === undefined ? {} : { status: [...new Set(shown)] }),
+      exclude: exclude !== undefined,
+    };
+  });
 
 function pageOf(limit: number, cursor: string | undefined, given: { [name: string]: unknown }): RunFilter {
   return { ...filterOf(given), limit, ...(cursor === undefined ? {} : { cursor }) };
