@@ -31,6 +31,7 @@ describe('settings', () => {
       httpAllow: [],
       ownPorts: [],
       blobs: { folder: resolve('.signalbox/blobs'), isOn: true },
+      limits: { overflow: 'queue' },
       mail: {},
       retentionDays: 30,
       temporal: { namespace: 'signalbox' },
