@@ -136,6 +136,18 @@ describe('what is refused at the door', () => {
       JSON.stringify({ name: 'a', slug: 'a', description: 'x'.repeat(1_100_000), steps: {} }),
     );
     expect(large).toMatchObject({ status: 422, body: { problems: [{ code: 'definition_too_large' }] } });
+    const wrong = async (steps: object, flow = 'ports') =>
+      (await ask('POST', '/api/workflows', JSON.stringify({ name: 'a', slug: 'a', flow, steps }))).body;
+    const after = (step: string) => ({ stepType: 'set', config: { values: {} }, dependsOn: [step] });
+    expect(await wrong({ a: after('b'), b: after('a') }, 'dag')).toMatchObject({
+      status: 422,
+      problems: [{ code: 'circular_dependency', pointer: '/steps/a' }],
+    });
+    const begin = { stepType: 'trigger', nextSteps: { nowhere: 'done' } };
+    expect(await wrong({ begin, done: { stepType: 'finish' } })).toMatchObject({
+      status: 422,
+      problems: [{ code: 'unknown_port', pointer: '/steps/begin/nextSteps/nowhere' }],
+    });
     const renamed = await ask(
       'PUT',
       '/api/workflows/b',
