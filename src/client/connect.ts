@@ -23,6 +23,8 @@ export class ConnectError extends Error {
 }
 
 const CLOSING_DELAY_MS = 10;
+/** Timers are late at times. */
+const RETRY_MARGIN_MS = 50;
 /** A page of history can have more than the four megabytes that gRPC takes by itself: 500 inputs of 12 KB do. */
 const MAX_MESSAGE_BYTES = 128 * 1024 * 1024;
 /** The server's refusal while a workflow's closing task is in flight, such as one that continues as new. */
@@ -58,11 +60,12 @@ export function connectionOptions(config: Config): SharedOptions {
  */
 export async function connect(config: Config): Promise<TemporalConnection> {
   const options = connectionOptions(config);
+  const retries = endableRetries();
   let connection: Connection;
   try {
     connection = await Connection.connect({
       ...options,
-      interceptors: [makeGrpcRetryInterceptor(retryOptions())],
+      interceptors: [makeGrpcRetryInterceptor(retries.options)],
       connectTimeout: '10s',
       channelArgs: { 'grpc.max_receive_message_length': MAX_MESSAGE_BYTES },
     });
@@ -71,5 +74,27 @@ export async function connect(config: Config): Promise<TemporalConnection> {
   }
   const { namespace } = config.temporal;
   const client = new Client({ connection, namespace, dataConverter: dataConverterOf(config) });
-  return { connection, client, namespace, close: () => connection.close() };
+  return { connection, client, namespace, close: () => retries.end().then(() => connection.close()) };
+}
+
+/** A retry on a connection that is closed throws where nobody can catch it: so none begins after the end, and those under way pass first. */
+function endableRetries(): { readonly options: ReturnType<typeof retryOptions>; end(): Promise<void> } {
+  const usual = retryOptions();
+  let isOver = false;
+  let last = 0;
+  return {
+    options: {
+      retryableDecider: (attempt, status) => !isOver && usual.retryableDecider(attempt, status),
+      delayFunction: (attempt, status) => {
+        const delay = usual.delayFunction(attempt, status);
+        last = Math.max(last, Date.now() + delay);
+        return delay;
+      },
+    },
+    end: async () => {
+      isOver = true;
+      const left = last - Date.now();
+      if (left > 0) await new Promise((resolve) => setTimeout(resolve, left + RETRY_MARGIN_MS));
+    },
+  };
 }
