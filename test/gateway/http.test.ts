@@ -138,8 +138,8 @@ describe('what is refused at the door', () => {
     expect(large).toMatchObject({ status: 422, body: { problems: [{ code: 'definition_too_large' }] } });
     const wrong = async (steps: object, flow = 'ports') =>
       (await ask('POST', '/api/workflows', JSON.stringify({ name: 'a', slug: 'a', flow, steps }))).body;
-    const after = (step: string) => ({ stepType: 'set', config: { values: {} }, dependsOn: [step] });
-    expect(await wrong({ a: after('b'), b: after('a') }, 'dag')).toMatchObject({
+    const needing = (step: string) => ({ stepType: 'set', config: { values: {} }, dependsOn: [step] });
+    expect(await wrong({ a: needing('b'), b: needing('a') }, 'dag')).toMatchObject({
       status: 422,
       problems: [{ code: 'circular_dependency', pointer: '/steps/a' }],
     });
