@@ -2,6 +2,7 @@
 import { includesRole, type Role } from '../definition/access-contract.ts';
 import type { Standing, WaitingFor } from '../definition/run.ts';
 import type { Access } from './access.ts';
+import { ClientError } from './errors.ts';
 import type { Page, PageRequest } from './listing.ts';
 import { resumeToken } from './resume-token.ts';
 import { listRuns } from './run-list.ts';
@@ -28,7 +29,10 @@ export interface ApprovalFilter extends PageRequest {
   readonly mine: boolean;
 }
 
-/** A page holds the approvals of up to `limit` runs, and where only the viewer's are listed it may hold fewer. */
+/**
+ * A page holds the approvals of up to `limit` runs, and where only the viewer's are listed it may hold fewer.
+ * @throws ClientError `payload_unreadable`, `blob_unavailable` where a run's waits cannot be read.
+ */
 export async function listApprovals(
   access: Access,
   org: string,
@@ -41,6 +45,10 @@ export async function listApprovals(
     status: ['pending', 'running', 'waiting', 'rolling_back'],
     waiting: ['approval', ...filter.waiting],
   });
+  for (const { id, unreadable } of page.items) {
+    // It waits for an approval, and does not tell which: a list without it would be untrue.
+    if (unreadable !== undefined) throw new ClientError(unreadable.code, `${id}: ${unreadable.message}`);
+  }
   const items = page.items.flatMap((run) =>
     run.waitingFor
       .filter((wait) => wait.kind === 'approval' && (!mine || mayDecide(viewer, wait)))

@@ -18,7 +18,7 @@ import { ClientError, hasCode } from './errors.ts';
 import { hooksOf } from './hook-config.ts';
 import { claimHooks, freeHooks } from './hooks.ts';
 import { definitionId } from './ids.ts';
-import { listPage, type Page, type PageRequest } from './listing.ts';
+import { listPage, type Page, type PageRequest, readable } from './listing.ts';
 import { any, type Clause, compare, queryOf } from './query.ts';
 import { demandNoApiTriggers, dropTriggers, putTriggers, removeTriggersOf } from './triggers.ts';
 import { readVersion, storeVersion } from './versions.ts';
@@ -202,7 +202,9 @@ export async function listDefinitions(
   else clauses.push(compare('status', '=', filter.enabled ? 'enabled' : 'disabled'));
   if (filter.tag !== undefined) clauses.push(compare('tags', '=', filter.tag));
   const page = await listPage(access, queryOf(org, DEFINITION_WORKFLOW, clauses), filter);
-  const items = page.items.flatMap((row) => (row.memo['head'] ? [row.memo['head'] as DefinitionHead] : []));
+  const items = page.items
+    .map(readable)
+    .flatMap((row) => (row.memo['head'] ? [row.memo['head'] as DefinitionHead] : []));
   return { ...page, items };
 }
 

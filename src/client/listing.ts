@@ -4,7 +4,7 @@ import type { TypedSearchAttributes } from '@temporalio/common';
 import { decodeTypedSearchAttributes } from '@temporalio/common/lib/converter/payload-search-attributes.js';
 import { decodeMapFromPayloads } from '@temporalio/common/lib/internal-non-workflow/index.js';
 import type { Access } from './access.ts';
-import { isInvalidArgument, read } from './calls.ts';
+import { isInvalidArgument, read, translated } from './calls.ts';
 import { readCursor, writeCursor } from './cursor.ts';
 import { ClientError } from './errors.ts';
 
@@ -27,7 +27,10 @@ export interface Row {
   readonly status: WorkflowExecutionInfo['status']['name'];
   readonly startTime: Date;
   readonly closeTime?: Date;
+  /** Empty where it cannot be read. */
   readonly memo: { readonly [field: string]: unknown };
+  /** Why the memo cannot be read: encrypted under a master key that is not known here, say. */
+  readonly unreadable?: ClientError;
   readonly attributes: TypedSearchAttributes;
 }
 
@@ -73,16 +76,33 @@ const STATUS_NAMES: readonly Row['status'][] = [
 ];
 
 async function rowOf(access: Access, raw: RawExecution): Promise<Row> {
-  const memo = await decodeMapFromPayloads(access.client.options.loadedDataConverter, raw.memo?.fields);
   return {
     workflowId: raw.execution?.workflowId ?? '',
     runId: raw.execution?.runId ?? '',
     status: STATUS_NAMES[raw.status ?? 0] ?? 'UNKNOWN',
     startTime: dateOf(raw.startTime) ?? new Date(0),
     ...optionalDate(dateOf(raw.closeTime)),
-    memo: memo ?? {},
+    ...(await memoOf(access, raw)),
     attributes: decodeTypedSearchAttributes(raw.searchAttributes?.indexedFields),
   };
+}
+
+/** One row that cannot be read must not keep the others from their readers. */
+async function memoOf(access: Access, { memo }: RawExecution): Promise<Pick<Row, 'memo' | 'unreadable'>> {
+  try {
+    return { memo: (await decodeMapFromPayloads(access.client.options.loadedDataConverter, memo?.fields)) ?? {} };
+  } catch (error) {
+    const unreadable = translated(error, false);
+    if (unreadable instanceof ClientError) return { memo: {}, unreadable };
+    throw error;
+  }
+}
+
+/** The row, for lists that are worth nothing without what the memo holds. @throws ClientError `payload_unreadable`, `blob_unavailable`. */
+export function readable(row: Row): Row {
+  if (row.unreadable === undefined) return row;
+  const { code, message } = row.unreadable;
+  throw new ClientError(code, `${row.workflowId}: ${message}`, { cause: row.unreadable });
 }
 
 type Timestamp = RawExecution['startTime'];

@@ -38,6 +38,8 @@ export interface ExecutionView {
   /** The model that was asked last. */
   readonly model?: string;
   readonly costs?: readonly Cost[];
+  /** Why most of the above is not known: what Temporal holds of the run cannot be read here. */
+  readonly unreadable?: { readonly code: string; readonly message: string };
   readonly temporal: { readonly workflowId: string; readonly runId: string; readonly url?: string };
 }
 
@@ -51,6 +53,8 @@ export interface Execution {
   readonly startTime: Date;
   readonly closeTime?: Date;
   readonly memo: { readonly [field: string]: unknown };
+  /** Why the memo is empty. */
+  readonly unreadable?: { readonly code: string; readonly message: string };
   /** Known where one run was described. */
   readonly historyLength?: number;
   /** For runs that were started by hand and never showed themselves in a memo. */
@@ -145,9 +149,12 @@ export function executionView(access: Access, execution: Execution, started?: Ru
     ...(origin === undefined ? {} : { origin }),
     ...(execution.model === undefined ? {} : { model: execution.model }),
     ...(memo.costs === undefined ? {} : { costs: memo.costs }),
+    ...(execution.unreadable === undefined ? {} : { unreadable: toldOf(execution.unreadable) }),
     temporal: { workflowId, runId, ...urlOf(access, workflowId, runId) },
   };
 }
+
+const toldOf = ({ code, message }: { code: string; message: string }) => ({ code, message });
 
 /** How a run ended, as answers tell it. */
 export function outcomeOf(closing: Closing): { status: RunStatus; output?: Json; error?: RunError } {

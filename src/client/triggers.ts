@@ -20,7 +20,7 @@ import { hooksOf } from './hook-config.ts';
 import { claimHooks, configureHooks, freeHooks } from './hooks.ts';
 import { triggerActorId } from './ids.ts';
 import { inTurns } from './in-turns.ts';
-import { listPage, type Page, type PageRequest } from './listing.ts';
+import { listPage, type Page, type PageRequest, readable } from './listing.ts';
 import { any, type Clause, compare, queryOf } from './query.ts';
 import { deleteSchedule, putSchedule } from './schedules.ts';
 
@@ -55,7 +55,7 @@ export async function listTriggers(access: Access, org: string, filter: TriggerF
   if (type !== undefined) clauses.push(compare('triggerType', '=', type));
   if (tag !== undefined) clauses.push(compare('tags', '=', tag));
   const page = await listPage(access, queryOf(org, TRIGGER_WORKFLOW, clauses), filter);
-  return { ...page, items: page.items.flatMap((row) => viewOf(row.memo) ?? []) };
+  return { ...page, items: page.items.flatMap((row) => viewOf(readable(row).memo) ?? []) };
 }
 
 /** How the API writes a trigger. */

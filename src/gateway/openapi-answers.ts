@@ -121,6 +121,10 @@ export const execution = z.object({
     .optional()
     .describe('What else is known of where it came from.'),
   model: text.optional().describe('The model that was asked last.'),
+  unreadable: z
+    .object({ code: text, message: text })
+    .optional()
+    .describe('Why little is told: what Temporal holds of the run cannot be read, as under an unknown master key.'),
   forkOf: z
     .object({ executionId: text, path: text })
     .optional()

@@ -3,6 +3,7 @@
  * says what to do. Which status belongs to a code stands in problem-codes.ts.
  */
 import type { Response } from 'express';
+import { translated } from '../client/calls.ts';
 import { ClientError } from '../client/errors.ts';
 import { isObject, own } from '../definition/json.ts';
 import type { JsonObject, Problem } from '../definition/types.ts';
@@ -36,8 +37,9 @@ export class HttpProblem extends Error {
 const RETRY_AFTER_SECONDS = 2;
 
 /** Any error as a problem. What is not expected becomes `internal_error` and tells nothing of itself. */
-export function asProblem(error: unknown): HttpProblem {
-  if (error instanceof HttpProblem) return error;
+export function asProblem(thrown: unknown): HttpProblem {
+  if (thrown instanceof HttpProblem) return thrown;
+  const error = translated(thrown, false);
   if (error instanceof ClientError) return ofClient(error);
   if (isHttpError(error)) return ofHttpError(error);
   return new HttpProblem(

@@ -1,7 +1,6 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { bootstrap } from '../../src/client/bootstrap.ts';
 import { startGateway } from '../../src/gateway/serve.ts';
 import { type ForkedWorker, forkWorker, type TestServer, testServer } from '../support/temporal.ts';
 import { type Answer, echoDefinition, type RequestOptions, requestTo, unique } from './gateway-support.ts';
@@ -18,10 +17,7 @@ const request = (method: string, path: string, options: RequestOptions = {}): Pr
   requestTo(gateway.url, method, path, { ...options, headers: { ...admin, ...options.headers } });
 
 beforeAll(async () => {
-  // A namespace of its own: actors have the same ids in every file, and no other file could read these.
-  const namespace = { TEMPORAL_NAMESPACE: 'signalbox-test-codec' };
-  server = await testServer({ ...namespace, SIGNALBOX_CODEC: '1', SIGNALBOX_ADMIN_KEY: adminKey });
-  await bootstrap(server, { retentionDays: server.config.retentionDays, ownServer: true });
+  server = await testServer({ SIGNALBOX_CODEC: '1', SIGNALBOX_ADMIN_KEY: adminKey });
   worker = await forkWorker(server);
   gateway = await startGateway(server.config, { temporal: server, uiUrl: UI });
 });

@@ -7,6 +7,7 @@ import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/wo
 import { inject } from 'vitest';
 import { createActivities } from '../../activities/table.ts';
 import { compiledRoot } from '../../src/cli/start/project-root.ts';
+import { bootstrap } from '../../src/client/bootstrap.ts';
 import { connect, connectionOptions, type TemporalConnection } from '../../src/client/connect.ts';
 import { dataConverterOf } from '../../src/client/data-converter.ts';
 import { type Config, readConfig } from '../../src/config.ts';
@@ -40,6 +41,13 @@ export type TestServer = TemporalConnection & {
   taskQueue: string;
 };
 
+/**
+ * What is encrypted stands in a namespace of its own: actors have the same ids in every file, and no other file could read
+ * these.
+ */
+const namespaceFor = ({ SIGNALBOX_CODEC }: Record<string, string>): string =>
+  SIGNALBOX_CODEC === undefined ? 'signalbox-test' : `signalbox-test-codec-${randomBytes(4).toString('hex')}`;
+
 /** Connects to the shared server. `overrides` are environment variables, such as SIGNALBOX_HISTORY_LIMIT. */
 export async function testServer(overrides: Record<string, string> = {}): Promise<TestServer> {
   const dataDir = mkdtempSync(join(tmpdir(), 'signalbox-test-'));
@@ -49,11 +57,12 @@ export async function testServer(overrides: Record<string, string> = {}): Promis
     SIGNALBOX_DATA: dataDir,
     SIGNALBOX_TASK_QUEUE: `test-${randomBytes(6).toString('hex')}`,
     TEMPORAL_ADDRESS: inject('temporalAddress'),
-    TEMPORAL_NAMESPACE: 'signalbox-test',
+    TEMPORAL_NAMESPACE: namespaceFor(overrides),
     ...overrides,
   };
   const config = readConfig(env);
   const temporal = await connect(config);
+  if (config.codec) await bootstrap(temporal, { retentionDays: config.retentionDays, ownServer: true });
   return {
     ...temporal,
     config,
