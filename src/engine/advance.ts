@@ -20,37 +20,24 @@
  *  E10 Everything that can grow has a limit and a typed error (limits.ts).
  */
 import type { Accepted, Refusal } from '../definition/run.ts';
-import type { Resume } from '../steps/kind.ts';
 import type { Program } from '../steps/program-types.ts';
-import { type AddressedEvent, find, pathOf, resumeOf, visits } from './address.ts';
+import { find, pathOf } from './address.ts';
 import { seekSlots, slotGranted, slotsAnswered } from './admission.ts';
-import { carriedBytes, fitsLimit } from './carry.ts';
-import { childRunId } from './child-run.ts';
-import { cancel, close, flush, open } from './commands.ts';
+import { flush, open } from './commands.ts';
 import type { Core, Parking } from './core.ts';
-import { countUsage } from './costs.ts';
 import { durationOf } from './deadline.ts';
-import { drained } from './draining.ts';
-import { abortRun, cancelRun, DEADLINE, failRun, ROOT, rolledBack } from './ending.ts';
+import { abortRun, cancelRun, DEADLINE, failRun, ROOT } from './ending.ts';
 import { failureOf } from './failure.ts';
 import { newFrame } from './frames.ts';
 import { initialState } from './initial.ts';
-import { endInner } from './inner-rows.ts';
-import {
-  MAX_ACTIVATION_UNITS,
-  MAX_INBOX_BYTES,
-  MAX_PAYLOAD_BYTES,
-  MAX_STATE_BYTES,
-  MESSAGE_OVERHEAD,
-  REMEMBERED_IDS,
-  STEP_UNITS,
-} from './limits.ts';
-import { apply, failVisit } from './outcome.ts';
-import { shorten } from './paths.ts';
+import { MAX_PAYLOAD_BYTES } from './limits.ts';
+import { message } from './messages.ts';
 import type { Command, Event, Genesis, TraceEvent } from './protocol.ts';
-import type { Frame, OpenCommand, RunState } from './state.ts';
+import { answered, remember, requested } from './requests.ts';
+import { childStarted, settled } from './settling.ts';
+import type { RunState } from './state.ts';
+import { checkLimit, drain, giveWay, rest } from './turns.ts';
 import { shownOf, statusOf, waitingFor } from './view.ts';
-import { currentPlace, resumed, walk } from './walk.ts';
 import { weigh } from './weigh.ts';
 
 /** The state before `started`. Its frames hold the root; nothing has been walked. */
@@ -204,270 +191,10 @@ function openDeadline(core: Core, from: number): void {
   open(core, DEADLINE, { type: 'deadline', at: from + limit });
 }
 
-/** The answer to a command. E4: what is not open is ignored. */
-function settled(core: Core, event: Settling): void {
-  const { state } = core;
-  if (!Object.hasOwn(state.open, event.id) || state.backlog.includes(event.id)) return;
-  const command = state.open[event.id]!;
-  if (!answers(event.type, command)) return;
-  if (command.type === 'rollback') {
-    rolledBack(core, event.id, event.type === 'failed' ? event.error : undefined);
-    return;
-  }
-  close(core, event.id);
-  countUsage(state, event);
-  if (command.type === 'deadline') {
-    failRun(core, {
-      code: 'run_timeout',
-      message: `The run did not end within its timeout of ${durationOf(core.program, state)} ms.`,
-      retryable: false,
-    });
-    return;
-  }
-  const frame = state.frames[command.frame];
-  const visit = frame?.visit;
-  if (frame === undefined || visit?.path !== command.path) return;
-  const at = visit.open.indexOf(event.id);
-  if (at >= 0) visit.open.splice(at, 1);
-  const { path } = command;
-  const resume = resumeFrom(state, event, command);
-  if (resume.on === 'completed') endInner(core, visit, resume.suffix, { result: resume.result });
-  else if (resume.on === 'failed') endInner(core, visit, resume.suffix, { error: resume.error });
-  if (state.draining !== undefined) drained(core, frame, path, resume);
-  else state.work.push({ do: 'resume', frame: frame.id, path, event: resume });
-}
-
-type Settling = Extract<Event, { type: 'completed' | 'failed' | 'fired' | 'childDone' }>;
-
-function resumeFrom(state: RunState, event: Settling, command: OpenCommand & { suffix: string }): Resume {
-  const { suffix } = command;
-  switch (event.type) {
-    case 'completed':
-      return { on: 'completed', suffix, result: event.result };
-    case 'failed':
-      return { on: 'failed', suffix, error: event.error };
-    case 'fired':
-      return { on: 'fired', suffix };
-    case 'childDone':
-      return childEnd(state, event, command);
-  }
-}
-
-/** A child's end as its kind hears of it: which run it was stands in the meta, or in the error's details. */
-function childEnd(
-  state: RunState,
-  event: Extract<Event, { type: 'childDone' }>,
-  command: OpenCommand & { suffix: string },
-): Resume {
-  const { suffix } = command;
-  const executionId = command.type === 'child' ? childRunId(state.genesis, event.id, command.child.workflow) : '';
-  if (event.error === undefined)
-    return { on: 'completed', suffix, result: { data: event.output ?? null, meta: { executionId } } };
-  const { details, ...error } = event.error;
-  return {
-    on: 'failed',
-    suffix,
-    error: { ...error, details: details === undefined ? { executionId } : { executionId, cause: details } },
-  };
-}
-
-/** Whoever does not wait for the child goes on; for everybody else it is noted, so that nobody starts it again. */
-function childStarted(core: Core, id: string): void {
-  const { state } = core;
-  const command = Object.hasOwn(state.open, id) && !state.backlog.includes(id) ? state.open[id] : undefined;
-  if (command?.type !== 'child') return;
-  command.started = true;
-  if (command.child.wait !== false) return;
-  const executionId = childRunId(state.genesis, id, command.child.workflow);
-  settled(core, { type: 'childDone', id, output: { executionId }, at: state.now });
-}
-
-function answers(type: 'completed' | 'failed' | 'fired' | 'childDone', command: OpenCommand): boolean {
-  switch (command.type) {
-    case 'timer':
-    case 'deadline':
-      return type === 'fired';
-    case 'child':
-      return type === 'childDone' || type === 'failed';
-    default:
-      return type === 'completed' || type === 'failed';
-  }
-}
-
-const LISTENING: ReadonlySet<string | undefined> = new Set(['message', 'callback']);
-
-/** To the oldest listener that takes it, else into the inbox. Two messages with one id are one. */
-function message(core: Core, event: Extract<Event, { type: 'message' }>): void {
-  const { state } = core;
-  if (event.id !== undefined) {
-    const id = shorten(event.id);
-    if (state.seen.includes(id)) return;
-    state.seen.push(id);
-    if (state.seen.length > REMEMBERED_IDS) state.seen.shift();
-  }
-  const bytes = weigh(event.payload) + event.name.length + MESSAGE_OVERHEAD;
-  state.bytes += bytes;
-  if (state.rolling === undefined && state.draining === undefined) {
-    // What waits to be walked may be listening next: in order, it comes before this message.
-    drain(core);
-    if (state.ending !== undefined) return;
-    for (const { frame, visit } of visits(state)) {
-      const waitsForIt = LISTENING.has(visit.waiting?.kind) && visit.waiting?.name === event.name;
-      if (!waitsForIt && visit.hears !== event.name) continue;
-      if (tell(core, frame, visit.path, { on: 'message', payload: event.payload })) return;
-    }
-  }
-  state.inbox.push({ name: event.name, payload: event.payload, bytes });
-  state.inboxBytes += bytes;
-  if (state.inboxBytes > MAX_INBOX_BYTES && state.rolling === undefined)
-    failRun(core, {
-      code: 'inbox_overflow',
-      message: `Messages of ${state.inboxBytes} bytes wait unread; at most ${MAX_INBOX_BYTES} fit.`,
-      retryable: false,
-      details: { bytes: state.inboxBytes, limit: MAX_INBOX_BYTES, unread: state.inbox.length },
-    });
-}
-
-/** A signal that nobody can take is dropped: whoever wanted an answer sends an update, and is refused (E5). */
-function requested(core: Core, event: AddressedEvent): void {
-  const { state } = core;
-  if (answered(state, event) !== undefined) return;
-  const found = find(core, event);
-  if ('code' in found) return;
-  const { frame, visit } = found;
-  if ('data' in event) state.bytes += weigh(event.data);
-  remember(state, event.key, pathOf(found));
-  const { path } = visit;
-  switch (event.type) {
-    case 'decide':
-    case 'submit':
-      // At once, also while the run is paused: the visit ends now, and nobody else can decide it (E5).
-      tell(core, frame, path, resumeOf(event, found.ask));
-      return;
-    case 'skipTimer': {
-      // The visit's own timer; where it has none any more (an approval that was escalated), the one that was set last.
-      const timers = visit.open.filter((open) => state.open[open]?.type === 'timer');
-      const id = timers.find((open) => open === path) ?? timers.at(-1)!;
-      const timer = state.open[id]!;
-      visit.open.splice(visit.open.indexOf(id), 1);
-      cancel(core, id);
-      if (timer.type === 'timer')
-        state.work.push({ do: 'resume', frame: frame.id, path, event: { on: 'fired', suffix: timer.suffix } });
-      return;
-    }
-    case 'retryStep':
-      for (const id of visit.open.filter((open) => state.open[open]?.type === 'run')) runAgain(core, id);
-      return;
-    case 'cancelStep': {
-      const place = currentPlace(core, frame, path)!;
-      failVisit(core, place, {
-        code: 'step_cancelled',
-        message: `The step was cancelled${event.by === undefined ? '' : ` by ${event.by}`}.`,
-        retryable: false,
-      });
-    }
-  }
-}
-
-/** Resumes an open visit here and now; false where it answers that the event is not for it. */
-function tell(core: Core, frame: Frame, path: string, event: Resume): boolean {
-  const place = currentPlace(core, frame, path);
-  if (place === undefined) return false;
-  try {
-    const outcome = resumed(core, place, event);
-    if (outcome.do === 'ignore') return false;
-    apply(core, place, outcome);
-  } catch (error) {
-    const still = currentPlace(core, frame, path);
-    if (still === undefined) throw error;
-    failVisit(core, still, failureOf(error));
-  }
-  return true;
-}
-
-/** A new attempt now, under a new id (E3), with the same config and the same idempotency key. */
-function runAgain(core: Core, id: string): void {
-  const { state } = core;
-  const running = state.open[id];
-  if (running?.type !== 'run') return;
-  const visit = state.frames[running.frame]?.visit;
-  if (visit === undefined) return;
-  visit.open.splice(visit.open.indexOf(id), 1);
-  cancel(core, id);
-  const tries = running.tries + 1;
-  const next = `${id.replace(/![0-9]+$/, '')}!${tries}`;
-  open(core, next, { ...running, tries, command: { ...running.command, id: next } }, visit);
-}
-
-function drain(core: Core): void {
-  const { state } = core;
-  while (
-    state.work.length > 0 &&
-    state.ending === undefined &&
-    state.rolling === undefined &&
-    state.admission === undefined &&
-    !state.paused &&
-    !state.yielding
-  ) {
-    if (state.effort.units >= MAX_ACTIVATION_UNITS) {
-      giveWay(core);
-      return;
-    }
-    const work = state.work.shift()!;
-    const before = state.bytes;
-    walk(core, work);
-    // What a step keeps was weighed, which is work too.
-    state.effort.units += STEP_UNITS + (Math.max(0, state.bytes - before) >> 3);
-    checkLimit(core);
-  }
-}
-
-/** A new activation: what it costs is counted from here. */
-function rest({ effort, now }: RunState): void {
-  effort.at = now;
-  effort.units = 0;
-  effort.bytes = 0;
-}
-
-function giveWay(core: Core): void {
-  core.state.yielding = true;
-  core.commands.push({ type: 'yield' });
-}
-
-/** After every step (language.md §12): a walk of pure steps may grow a lot within one event. */
-function checkLimit(core: Core): void {
-  if (core.state.ending !== undefined || core.state.rolling !== undefined || fitsLimit(core.program, core.state))
-    return;
-  const bytes = carriedBytes(core.program, core.state);
-  failRun(core, {
-    code: 'state_too_large',
-    message: `The definition and the state of the run together have ${bytes} bytes; at most ${MAX_STATE_BYTES} fit. Keep less in outputs, variables and lists.`,
-    retryable: false,
-    details: { bytes, limit: MAX_STATE_BYTES },
-  });
-}
-
 function show(core: Core): void {
   const { state } = core;
   const shown = shownOf(state);
   if (shown === state.shown) return;
   state.shown = shown;
   core.commands.push({ type: 'visible', status: statusOf(state), waitingFor: waitingFor(state) });
-}
-
-function answered(state: RunState, event: Event): Accepted | undefined {
-  const key = 'key' in event && event.key !== undefined ? rememberedKey(event.key) : undefined;
-  return key !== undefined && Object.hasOwn(state.answered, key) ? state.answered[key] : undefined;
-}
-
-function remember(state: RunState, key: string | undefined, path: string): void {
-  if (key === undefined) return;
-  state.answered[rememberedKey(key)] = { accepted: true, path };
-  const keys = Object.keys(state.answered);
-  if (keys.length > REMEMBERED_IDS) delete state.answered[keys[0]!];
-}
-
-/** Keys come from outside: long ones are hashed, and none is read as a number, which would change the order of keys. */
-function rememberedKey(key: string): string {
-  return shorten(`:${key}`);
 }

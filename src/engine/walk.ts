@@ -93,6 +93,22 @@ export function resumed(core: Core, place: Place, event: Resume): Outcome {
   return step.behaviour.resume(new Window(core, frame, step, path, hold), event);
 }
 
+/** Resumes an open visit here and now; false where it answers that the event is not for it. */
+export function tell(core: Core, frame: Frame, path: string, event: Resume): boolean {
+  const place = currentPlace(core, frame, path);
+  if (place === undefined) return false;
+  try {
+    const outcome = resumed(core, place, event);
+    if (outcome.do === 'ignore') return false;
+    apply(core, place, outcome);
+  } catch (error) {
+    const still = currentPlace(core, frame, path);
+    if (still === undefined) throw error;
+    failVisit(core, still, failureOf(error));
+  }
+  return true;
+}
+
 /** The open visit or innermost loop of the frame that has this path; undefined if it is no longer open (E4). */
 export function currentPlace(core: Core, frame: Frame, path: string): Place | undefined {
   const { visit } = frame;

@@ -1,0 +1,55 @@
+/** Walks what is to be walked, in turns, and gives way where one activation would take too long. */
+import { carriedBytes, fitsLimit } from './carry.ts';
+import type { Core } from './core.ts';
+import { failRun } from './ending.ts';
+import { MAX_ACTIVATION_UNITS, MAX_STATE_BYTES, STEP_UNITS } from './limits.ts';
+import type { RunState } from './state.ts';
+import { walk } from './walk.ts';
+
+export function drain(core: Core): void {
+  const { state } = core;
+  while (
+    state.work.length > 0 &&
+    state.ending === undefined &&
+    state.rolling === undefined &&
+    state.admission === undefined &&
+    !state.paused &&
+    !state.yielding
+  ) {
+    if (state.effort.units >= MAX_ACTIVATION_UNITS) {
+      giveWay(core);
+      return;
+    }
+    const work = state.work.shift()!;
+    const before = state.bytes;
+    walk(core, work);
+    // What a step keeps was weighed, which is work too.
+    state.effort.units += STEP_UNITS + (Math.max(0, state.bytes - before) >> 3);
+    checkLimit(core);
+  }
+}
+
+/** A new activation: what it costs is counted from here. */
+export function rest({ effort, now }: RunState): void {
+  effort.at = now;
+  effort.units = 0;
+  effort.bytes = 0;
+}
+
+export function giveWay(core: Core): void {
+  core.state.yielding = true;
+  core.commands.push({ type: 'yield' });
+}
+
+/** After every step (language.md §12): a walk of pure steps may grow a lot within one event. */
+export function checkLimit(core: Core): void {
+  if (core.state.ending !== undefined || core.state.rolling !== undefined || fitsLimit(core.program, core.state))
+    return;
+  const bytes = carriedBytes(core.program, core.state);
+  failRun(core, {
+    code: 'state_too_large',
+    message: `The definition and the state of the run together have ${bytes} bytes; at most ${MAX_STATE_BYTES} fit. Keep less in outputs, variables and lists.`,
+    retryable: false,
+    details: { bytes, limit: MAX_STATE_BYTES },
+  });
+}
