@@ -52,6 +52,7 @@ export const serverBody = z.union([
 
 export const serverListQuery = z.strictObject(pageQuery());
 export const toolListQuery = z.strictObject({
+  ...pageQuery(),
   refresh: z.enum(['true', 'false']).optional().describe('true asks the server, whatever is kept.'),
 });
 
@@ -95,10 +96,12 @@ export function mcpServerRoutes(router: Router, gateway: Gateway): void {
 
   resource(router, '/api/mcp-servers/:name/tools', {
     GET: async (req, res) => {
-      const { refresh } = queryAs(req, toolListQuery);
+      const { refresh, ...page } = queryAs(req, toolListQuery);
       const name = checked(serverName, req.params['name'], 'path');
-      const { tools, listedAt } = await readTools(access, principalOf(req).organizationId, name, refresh === 'true');
-      res.json({ items: tools, listedAt });
+      const { organizationId } = principalOf(req);
+      const { tools, listedAt } = await readTools(access, organizationId, name, refresh === 'true');
+      const byName = [...tools].sort((a, b) => (a.name < b.name ? -1 : 1));
+      res.json({ ...namedPage(gateway, `mcp-servers/${name}/tools`, organizationId, byName, page), listedAt });
     },
   });
 }

@@ -33,6 +33,7 @@ const tools = z.object({
       inputSchema: z.record(z.string(), z.unknown()).describe('JSON Schema.'),
     }),
   ),
+  nextCursor: text.optional().describe('Give it as `cursor` for the next page.'),
   listedAt: z.iso.datetime().describe('When the server was asked.'),
 });
 const pageOf = (item: z.ZodType) =>
@@ -134,11 +135,11 @@ export const modelOperations: readonly Operation[] = [
     path: '/api/mcp-servers/:name/tools',
     id: 'listMcpTools',
     tag: 'models',
-    summary: "Lists an MCP server's tools.",
+    summary: "Lists an MCP server's tools by name.",
     description: 'As a worker listed them last, at most ten minutes ago; else one asks the server now.',
     parameters: { name: serverName },
     query: toolListQuery,
-    answers: { 200: { text: 'The tools.', schema: tools } },
-    problems: ['mcp_server_not_found', 'mcp_server_failed', 'outcome_unknown'],
+    answers: { 200: { text: 'A page of tools.', schema: tools } },
+    problems: [...LIST_PROBLEMS, 'mcp_server_not_found', 'mcp_server_failed', 'outcome_unknown'],
   },
 ];

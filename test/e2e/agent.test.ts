@@ -112,6 +112,19 @@ describe('models and servers over the API', () => {
     expect(body.items.map(({ name }: { name: string }) => name)).toContain('get-sum');
     const again = await gateway.request('GET', '/api/mcp-servers/everything/tools');
     expect(again.body.listedAt).toBe(body.listedAt);
+    const named: string[] = [];
+    for (let cursor: string | undefined = ''; cursor !== undefined; ) {
+      const path = `/api/mcp-servers/everything/tools?limit=4${cursor === '' ? '' : `&cursor=${cursor}`}`;
+      const { body: page } = await gateway.request('GET', path);
+      expect(page.items.length).toBeLessThanOrEqual(4);
+      named.push(...page.items.map(({ name }: { name: string }) => name));
+      cursor = page.nextCursor;
+    }
+    expect(named).toEqual(body.items.map(({ name }: { name: string }) => name));
+    expect(await gateway.request('GET', '/api/mcp-servers/everything/tools?cursor=x')).toMatchObject({
+      status: 400,
+      body: { code: 'invalid_cursor' },
+    });
     expect((await gateway.request('GET', '/api/mcp-servers/none/tools')).status).toBe(404);
     await put('/api/mcp-servers/gone', { url: 'http://127.0.0.1:9/mcp' });
     expect(await gateway.request('GET', '/api/mcp-servers/gone/tools')).toMatchObject({
