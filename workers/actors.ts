@@ -7,7 +7,7 @@ import { fireActivitiesOver } from '../src/client/fire.ts';
 import { gateActivitiesOver } from '../src/client/gates.ts';
 import type { BulkActivities, BulkProgress } from '../src/definition/bulk-contract.ts';
 import type { DebounceActivities } from '../src/definition/debounce-contract.ts';
-import type { EventActivities } from '../src/definition/event-contract.ts';
+import type { EventActivities, EventSpread } from '../src/definition/event-contract.ts';
 import type { FireActivities } from '../src/definition/fire-contract.ts';
 import type { GateActivities } from '../src/definition/gate-contract.ts';
 
@@ -17,7 +17,10 @@ export type ActorActivities = FireActivities & EventActivities & DebounceActivit
 export function actorActivities(over: Access): ActorActivities {
   return {
     ...fireActivitiesOver(over),
-    ...eventActivitiesOver(over),
+    ...eventActivitiesOver(over, {
+      told: () => Context.current().info.heartbeatDetails as EventSpread | undefined,
+      tell: (spread) => Context.current().heartbeat(spread),
+    }),
     ...debounceActivitiesOver(over),
     ...gateActivitiesOver(over),
     ...bulkActivitiesOver(over, {

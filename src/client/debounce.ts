@@ -19,7 +19,7 @@ import { type Prepared, type Start, startPrepared } from './firing.ts';
 import { debounceId } from './ids.ts';
 import { resolveWorkflow } from './resolve-workflow.ts';
 import type { StartedRun } from './run-start.ts';
-import { firingOf, refusalOf, tellFiring } from './trigger-records.ts';
+import { finalRefusalOf, firingOf, tellFiring } from './trigger-records.ts';
 
 /** A payload that was put off: more may come. */
 export interface Debounced {
@@ -74,9 +74,6 @@ function debounceKey(definition: Definition, input: Json): string | undefined {
   }
 }
 
-/** Refusals that pass. Whoever sent the payload has been told that it is taken, so it is tried again until there is room. */
-const PASSING = ['limit_reached', 'queue_full', 'blob_unavailable'];
-
 export const debounceActivitiesOver = (access: Access): DebounceActivities => ({
   fireDebounced: (request) => fireDebounced(access, request),
 });
@@ -99,8 +96,9 @@ async function fireDebounced(
     if (triggerId !== undefined) await tellFiring(access, org, triggerId, firingOf(started));
     return { executionId: started.executionId };
   } catch (error) {
-    const refused = refusalOf(error);
-    if (refused === undefined || hasCode(error, ...PASSING)) throw error;
+    const refused = finalRefusalOf(error);
+    // Whoever sent the payload was told that it is taken, and of a limit nothing: it is tried again until there is room.
+    if (refused === undefined || hasCode(error, 'limit_reached')) throw error;
     if (triggerId !== undefined) await tellFiring(access, org, triggerId, refused);
     return { executionId: null };
   }

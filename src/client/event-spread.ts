@@ -1,41 +1,61 @@
 /** One round of an event: the triggers that take it, and the runs that listen (language.md §10; workflows/event.ts). */
-import type { EventActivities, EventRound, EventSpread, PublishedEvent } from '../definition/event-contract.ts';
+import type { EventActivities, EventSpread, PublishedEvent } from '../definition/event-contract.ts';
 import { own } from '../definition/json.ts';
 import { listenTag } from '../definition/run.ts';
 import { eventTag, type Trigger } from '../definition/trigger-contract.ts';
 import { evaluate, parseExpression, truthy } from '../template/expression.ts';
 import { type Json, TemplateError } from '../template/types.ts';
 import type { Access } from './access.ts';
-import { startOrHold } from './debounce.ts';
+import type { Debounced } from './debounce.ts';
 import { ClientError, hasCode } from './errors.ts';
 import { prepareTrigger } from './firing.ts';
 import { inTurns } from './in-turns.ts';
 import { sendMessage } from './run-actions.ts';
 import { listRows } from './run-list.ts';
-import { firingOf, refusalOf, tellFiring } from './trigger-records.ts';
+import { orAsBefore, type StartedRun } from './run-start.ts';
+import { findStarted, startOrHoldOnce } from './start-once.ts';
+import { finalRefusalOf, firingOf, tellFiring } from './trigger-records.ts';
 import { listTriggers } from './triggers.ts';
 
 const PAGE = 1_000;
+/** How long a run that listens may take to read what came before. */
+const READING_MS = 2 * 60 * 1000;
+const NOWHERE: EventSpread = { executions: [], told: [], triggers: [] };
 const OPEN = ['pending', 'running', 'waiting', 'rolling_back'] as const;
 
-export const eventActivitiesOver = (access: Access): EventActivities => ({
-  spreadEvent: (round) => spreadEvent(access, round),
+/** `told`: whom the attempt before had come to; `tell`: says so in turn. */
+export const eventActivitiesOver = (
+  access: Access,
+  beat: { told(): EventSpread | undefined; tell(spread: EventSpread): void },
+): EventActivities => ({
+  /** Throws what may pass, when all others have been seen to; then the round is repeated for those that are left. */
+  spreadEvent: async ({ organizationId: org, event, before = NOWHERE }) => {
+    let spread = beat.told() ?? before;
+    const add = (more: Partial<EventSpread>): void => {
+      const joined = (part: keyof EventSpread) => [...spread[part], ...(more[part] ?? [])];
+      spread = { executions: joined('executions'), told: joined('told'), triggers: joined('triggers') };
+      beat.tell(spread);
+    };
+    const [done, told] = [new Set(spread.triggers), new Set(spread.told)];
+    const both = await Promise.allSettled([
+      triggersOf(access, org, event).then((found) => {
+        const left = found.filter(({ id }) => !done.has(id));
+        return inTurns(left, async (trigger) => {
+          const started = await fire(access, org, trigger, event);
+          add({ triggers: [trigger.id], executions: started === undefined ? [] : [started] });
+        });
+      }),
+      listenersTo(access, org, event).then((found) => {
+        const left = found.filter((id) => !told.has(id));
+        return inTurns(left, async (id) => {
+          if (await tell(access, org, id, event)) add({ told: [id] });
+        });
+      }),
+    ]);
+    for (const one of both) if (one.status === 'rejected') throw one.reason;
+    return spread;
+  },
 });
-
-/** Throws what may pass; then the round is repeated, and starts and tells nobody twice. */
-async function spreadEvent(access: Access, { organizationId: org, event, before }: EventRound): Promise<EventSpread> {
-  const done = new Set(before?.triggers ?? []);
-  const fresh = (await triggersOf(access, org, event)).filter(({ id }) => !done.has(id));
-  const started = await inTurns(fresh, (trigger) => fire(access, org, trigger, event));
-  const told = new Set(before?.told ?? []);
-  const listeners = (await listenersTo(access, org, event)).filter((id) => !told.has(id));
-  const heard = await inTurns(listeners, (id) => tell(access, org, id, event));
-  return {
-    executions: [...(before?.executions ?? []), ...started.filter((id) => id !== undefined)],
-    told: [...told, ...heard.filter((id) => id !== undefined)],
-    triggers: [...done, ...fresh.map(({ id }) => id)],
-  };
-}
 
 /** Those that were there when the event was published. */
 async function triggersOf(access: Access, org: string, { name, at }: PublishedEvent): Promise<Trigger[]> {
@@ -76,18 +96,23 @@ async function listenersTo(access: Access, org: string, { name, at }: PublishedE
 /** The run that the event starts, if the trigger's filter lets it. */
 async function fire(access: Access, org: string, trigger: Trigger, event: PublishedEvent): Promise<string | undefined> {
   const { name, data, id, at } = event;
-  const key = `${trigger.id} ${id}`;
+  const content = `${trigger.id} ${id}`;
+  const key = { scope: 'event', key: content, fingerprint: content };
   try {
     if (!passes(trigger, event)) return undefined;
     const parts = { body: data, query: {}, headers: {}, params: { name, id }, now: Date.parse(at) };
-    const started = await startOrHold(access, org, await prepareTrigger(access, org, trigger, parts), {
-      trigger: { type: 'event', id: trigger.id, metadata: { name, id } },
-      key: { scope: 'event', key, fingerprint: key },
-    });
+    const started = await orAsBefore<StartedRun | Debounced>(
+      async () =>
+        startOrHoldOnce(access, org, await prepareTrigger(access, org, trigger, parts), {
+          trigger: { type: 'event', id: trigger.id, metadata: { name, id } },
+          key,
+        }),
+      () => findStarted(access, org, trigger.workflow, key),
+    );
     await tellFiring(access, org, trigger.id, firingOf(started));
     return 'debounced' in started ? undefined : started.executionId;
   } catch (error) {
-    const refused = refusalOf(error);
+    const refused = finalRefusalOf(error);
     if (refused === undefined) throw error;
     await tellFiring(access, org, trigger.id, refused);
     return undefined;
@@ -108,18 +133,19 @@ function passes({ config }: Trigger, { name, data, id, at }: PublishedEvent): bo
   }
 }
 
-/** The run, if it took the message. */
+/** Whether the run took the message. One that has too many unread is given time to read them. */
 async function tell(
   access: Access,
   org: string,
   executionId: string,
-  { name, data, id }: PublishedEvent,
-): Promise<string | undefined> {
+  { name, data, id, at }: PublishedEvent,
+): Promise<boolean> {
   try {
     await sendMessage(access, org, executionId, { name, payload: data, id: `event:${id}` });
-    return executionId;
+    return true;
   } catch (error) {
-    if (hasCode(error, 'closed', 'not_found', 'too_many_unread')) return undefined;
+    const isLate = Date.now() > Date.parse(at) + READING_MS;
+    if (hasCode(error, 'closed', 'not_found') || (isLate && hasCode(error, 'too_many_unread'))) return false;
     throw error;
   }
 }

@@ -8,7 +8,7 @@ import { fireTrigger } from './firing.ts';
 import { tickName } from './ids.ts';
 import { cancelRun, terminateRun } from './run-actions.ts';
 import { deleteSchedule } from './schedules.ts';
-import { firingOf, refusalOf, tellFiring } from './trigger-records.ts';
+import { finalRefusalOf, firingOf, tellFiring } from './trigger-records.ts';
 import { readTrigger } from './triggers.ts';
 
 export const fireActivitiesOver = (access: Access): FireActivities => ({
@@ -44,7 +44,7 @@ async function fireSchedule(access: Access, request: FireSchedule): Promise<Fire
     await tellFiring(access, org, triggerId, firingOf(started));
     return started;
   } catch (error) {
-    const refused = refusalOf(error);
+    const refused = finalRefusalOf(error);
     if (refused === undefined) throw error;
     await tellFiring(access, org, triggerId, refused);
     return { refused: { code: refused.code, message: refused.message } };

@@ -6,7 +6,7 @@ import { FIRED_SIGNAL, type Firing } from '../definition/trigger-contract.ts';
 import type { Access } from './access.ts';
 import { writeAlong } from './calls.ts';
 import { unannounced } from './changing.ts';
-import { ClientError } from './errors.ts';
+import { ClientError, hasCode } from './errors.ts';
 import { triggerActorId } from './ids.ts';
 import type { StartedRun } from './run-start.ts';
 
@@ -51,11 +51,22 @@ export function firingOf(started: StartedRun | { readonly debounced: true }): Fi
   return { at, outcome: started.created ? 'started' : 'repeated', executionId: started.executionId };
 }
 
+export type Refused = Firing & { readonly code: string; readonly message: string };
+
 /** Undefined for what is no refusal, but a failure that may pass. */
-export function refusalOf(error: unknown): (Firing & { code: string; message: string }) | undefined {
-  if (!(error instanceof ClientError) || isPassing(error)) return undefined;
+export function refusalOf(error: unknown): Refused | undefined {
+  if (!(error instanceof ClientError) || FAULTS.has(error.code)) return undefined;
   const message = error.message.slice(0, LONGEST_MESSAGE);
   return { at: new Date().toISOString(), outcome: 'refused', code: error.code, message };
 }
 
-const isPassing = ({ code }: ClientError): boolean => code === 'temporal_unreachable' || code === 'outcome_unknown';
+/**
+ * As refusalOf, for a firing that nobody can repeat but we: an event that was published, the tick of a schedule. Undefined
+ * also for what is refused only for now. `limit_reached` is none of these: the definition says that one too many is refused.
+ */
+export function finalRefusalOf(error: unknown): Refused | undefined {
+  return hasCode(error, ...FOR_NOW) ? undefined : refusalOf(error);
+}
+
+const FAULTS: ReadonlySet<string> = new Set(['temporal_unreachable', 'outcome_unknown']);
+const FOR_NOW = ['queue_full', 'blob_unavailable', 'request_in_flight'];

@@ -37,7 +37,7 @@ export interface EventRound extends EventStart {
   readonly before?: EventSpread;
 }
 
-/** The activity `spreadEvent` answers what all rounds together have done. */
+/** The activity `spreadEvent` answers what all rounds together have done. It goes on where the attempt before had come to. */
 export interface EventActivities {
   spreadEvent(round: EventRound): Promise<EventSpread>;
 }

@@ -1,4 +1,8 @@
+import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { access } from '../../src/client/access.ts';
+import { eventActivitiesOver } from '../../src/client/event-spread.ts';
+import { loadMasterKey } from '../../src/config.ts';
 import type { Json } from '../../src/template/types.ts';
 import { type Answer, echoDefinition, type TestGateway, testGateway, unique } from './gateway-support.ts';
 
@@ -90,6 +94,75 @@ describe('an event', () => {
     await publish({ name, data: {} });
     const refused = await gateway.until(`/api/triggers/${slug}.on`, ({ body }) => body.counts.refused === 1);
     expect(refused.body.last.code).toBe('invalid_filter');
+  });
+
+  it('that meets a full limit which refuses is told and counted by that trigger, and starts nothing later', async () => {
+    const name = unique('full');
+    const slug = unique('limited');
+    const steps = { ask: { stepType: 'approval', config: { message: 'Go on?' } } };
+    const config = { concurrency: { limit: 1, overflow: 'reject' } };
+    const triggers = [{ name: 'on', type: 'event', config: { name } }];
+    await gateway.request('PUT', `/api/workflows/${slug}`, {
+      json: { name: 'Limited', slug, config, steps, triggers },
+    });
+    await publish({ name, data: { n: 1 } });
+    const { body } = await startedOf(slug, 1);
+    const second = await publish({ name, data: { n: 2 } });
+    expect(second).toMatchObject({ status: 202, body: { executions: [] } });
+    const refused = await gateway.until(`/api/triggers/${slug}.on`, ({ body }) => body.counts.refused === 1);
+    expect(refused.body).toMatchObject({
+      counts: { started: 1, refused: 1 },
+      last: { outcome: 'refused', code: 'limit_reached' },
+    });
+    await gateway.request('POST', `/api/executions/${body.lastRun.executionId}/cancel`, { json: {} });
+  });
+
+  it('comes to a trigger whose run cannot be started at the moment when it can, and to others at once', async () => {
+    const name = unique('large');
+    const [large, small] = [
+      await taking(name),
+      await taking(name, {}, { variableMapping: { size: '{{ body.text.length }}' } }),
+    ];
+    await gateway.until(`/api/triggers?workflowId=${large}`, ({ body }) => body.items.length === 1);
+    await gateway.until(`/api/triggers?workflowId=${small}`, ({ body }) => body.items.length === 1);
+    const { folder } = gateway.server.config.blobs;
+    mkdirSync(folder, { recursive: true });
+    renameSync(folder, `${folder}.away`);
+    writeFileSync(folder, 'no folder');
+    const sent = publish({ name, data: { text: 'x'.repeat(300_000) } });
+    try {
+      await startedOf(small, 1);
+    } finally {
+      rmSync(folder);
+      renameSync(`${folder}.away`, folder);
+    }
+    expect(await sent).toMatchObject({ status: 202, body: { executions: { length: 2 } } });
+    const { body } = await startedOf(large, 1);
+    expect(body.counts.refused).toBe(0);
+    expect((await gateway.request('GET', `/api/triggers/${small}.on`)).body.counts).toMatchObject({
+      started: 1,
+      repeated: 0,
+    });
+  });
+
+  it('is held once by a definition that debounces, however often it is brought', async () => {
+    const name = unique('held');
+    const slug = unique('debouncing');
+    const config = { debounce: { seconds: 1 } };
+    const triggers = [{ name: 'on', type: 'event', config: { name } }];
+    await gateway.request('PUT', `/api/workflows/${slug}`, { json: echoDefinition(slug, { config, triggers }) });
+    const id = unique('event');
+    const at = new Date(Date.now() + 60_000).toISOString();
+    const over = access(gateway.server, gateway.server.config, loadMasterKey(gateway.server.config));
+    // As after attempts whose word of whom they came to was lost.
+    const { spreadEvent } = eventActivitiesOver(over, { told: () => undefined, tell: () => undefined });
+    const round = { organizationId: 'default', event: { name, data: { n: 1 }, id, at } };
+    await gateway.until(`/api/triggers?workflowId=${slug}`, ({ body }) => body.items.length === 1);
+    await spreadEvent(round);
+    await startedOf(slug, 1);
+    await spreadEvent(round);
+    await new Promise((resolve) => setTimeout(resolve, 2_500));
+    expect((await gateway.request('GET', `/api/triggers/${slug}.on`)).body.counts.started).toBe(1);
   });
 
   it('cannot pretend to be a callback', async () => {
