@@ -1,5 +1,7 @@
 /** How a model call fails, whatever the SDK or its providers throw: typed, and with whether trying again makes sense. */
 import { APICallError, InvalidPromptError, InvalidResponseDataError } from 'ai';
+import { isObject } from '../src/definition/json.ts';
+import { parsedJson } from '../src/definition/json-text.ts';
 import type { EffectContext } from './effect.ts';
 import { EffectFailure } from './failure.ts';
 import { failureWithin } from './guarded-fetch.ts';
@@ -19,8 +21,11 @@ export function modelFailure(error: unknown, context: EffectContext): unknown {
   if (known !== undefined) return known;
   if (InvalidPromptError.isInstance(error))
     return new EffectFailure('invalid_config', 'config.messages must be messages of {role, content}.');
-  if (APICallError.isInstance(error) && error.statusCode !== undefined && error.statusCode >= 400)
-    return statusFailure(error.statusCode, error, context);
+  if (APICallError.isInstance(error) && error.statusCode !== undefined && error.statusCode >= 400) {
+    const first = firstOfStream(error);
+    if (first === undefined) return statusFailure(error.statusCode, error, context);
+    return isUnread(first) ? answerFailure(error.message, context) : streamedFailure(first, context);
+  }
   if (InvalidResponseDataError.isInstance(error) || (APICallError.isInstance(error) && error.statusCode !== undefined))
     return cutFailure();
   // What a provider sends as an error within its stream.
@@ -29,8 +34,24 @@ export function modelFailure(error: unknown, context: EffectContext): unknown {
     return new EffectFailure('model_connect', `The connection to the model failed (${codeWithin(error)}).`, {
       retryable: true,
     });
-  const said = error instanceof Error ? context.scrub.text(error.message).slice(0, SHOWN_CHARACTERS) : 'unknown';
-  return new EffectFailure('model_answer', `The model's answer cannot be read: ${said}`, { retryable: true });
+  return answerFailure(error instanceof Error ? error.message : 'unknown', context);
+}
+
+function answerFailure(said: string, { scrub }: EffectContext): EffectFailure {
+  const shown = scrub.text(said).slice(0, SHOWN_CHARACTERS);
+  return new EffectFailure('model_answer', `The model's answer cannot be read: ${shown}`, { retryable: true });
+}
+
+/** The error that a stream begins with, which the SDK gives a status of its own making: the provider's was fine. */
+function firstOfStream({ responseHeaders, responseBody = '' }: APICallError): object | undefined {
+  if (responseHeaders?.['content-type']?.startsWith('text/event-stream') !== true) return undefined;
+  const said = parsedJson(responseBody);
+  return isObject(said) ? said : undefined;
+}
+
+/** What the SDK itself says of a stream that it cannot read. */
+function isUnread(error: object): boolean {
+  return 'name' in error && typeof error.name === 'string' && error.name.startsWith('AI_');
 }
 
 function statusFailure(

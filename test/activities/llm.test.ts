@@ -2,62 +2,30 @@ import { ApplicationFailure } from '@temporalio/common';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { DefaultLogger } from '@temporalio/worker';
 import { afterEach, describe, expect, it } from 'vitest';
-import { type ActivityParts, createActivities } from '../../activities/table.ts';
-import type { EffectOutput } from '../../src/definition/effect.ts';
 import type { ModelEntry, ModelProvider } from '../../src/definition/models-contract.ts';
 import type { JsonObject } from '../../src/definition/types.ts';
+import { type Asking, askModel, KEY, modelFailure, PROVIDERS } from './llm-step.ts';
 import { type ModelServer, modelServer, type Said, TOKENS } from './model-server.ts';
-import { environment, inputOf, LOOPBACK } from './server.ts';
+import { LOOPBACK } from './server.ts';
 
-const KEY = 'sk-canary-0123456789';
 const PRICES = { input: 2, output: 10, cachedInput: 0.5 };
+/** How each provider calls `temperature: 0.2, maxTokens: 50`. */
+const LIMITS: { readonly [provider in ModelProvider]: JsonObject } = {
+  openai: { temperature: 0.2, max_tokens: 50 },
+  'openai-compatible': { temperature: 0.2, max_tokens: 50 },
+  anthropic: { temperature: 0.2, max_tokens: 50 },
+  google: { generationConfig: { temperature: 0.2, maxOutputTokens: 50 } },
+};
 let server: ModelServer;
 afterEach(() => server.close());
 
-const readers = (entry: Partial<ModelEntry>): ActivityParts => ({
-  models: {
-    resolve: async (organizationId, name) => {
-      expect(organizationId).toBe('default');
-      if (name === 'unknown')
-        throw Object.assign(new Error("There is no model 'unknown'."), { code: 'model_not_found' });
-      return {
-        name: name ?? 'house',
-        provider: 'openai-compatible',
-        model: 'm-1',
-        baseUrl: `${server.url}/v1`,
-        apiKeySecret: 'models/key',
-        updatedAt: '',
-        ...entry,
-      };
-    },
-  },
-  secrets: {
-    read: async (_org, name, { host }) => {
-      expect({ name, host }).toEqual({ name: 'models/key', host: new URL(server.url).host });
-      return KEY;
-    },
-  },
-});
-
-function llm(
-  config: JsonObject,
-  entry: Partial<ModelEntry> = {},
-  within: MockActivityEnvironment = environment(),
-  settings = LOOPBACK,
-): Promise<EffectOutput> {
-  const prompt = { messages: [{ role: 'user', content: 'Sort {{ secrets.KEY }}' }] };
-  return within.run(createActivities(settings, readers(entry))['llm']!, inputOf({ ...prompt, ...config }));
-}
+const llm = (config: JsonObject, entry: Partial<ModelEntry> = {}, more: Asking = {}) =>
+  askModel(server, config, { entry, ...more });
 
 async function failing(config: JsonObject, script: readonly Said[]): Promise<ApplicationFailure> {
   server = await modelServer(script);
-  return llm(config).then(
-    (result) => Promise.reject(new Error(`It did not fail: ${JSON.stringify(result)}`)),
-    (error) => error,
-  );
+  return modelFailure(server, config);
 }
-
-const PROVIDERS: readonly ModelProvider[] = ['openai', 'openai-compatible', 'anthropic', 'google'];
 
 describe('the activity llm', () => {
   it.each(PROVIDERS)('asks a provider of kind %s, and counts what it used', async (provider) => {
@@ -83,7 +51,7 @@ describe('the activity llm', () => {
     expect(JSON.stringify([headers, url])).toContain(KEY);
     expect(body).toContain('You sort.');
     expect(body).toContain('Sort {{ secrets.KEY }}');
-    expect(body).toMatch(/"temperature":0.2/);
+    expect(JSON.parse(body)).toMatchObject(LIMITS[provider]);
   });
 
   it.each(PROVIDERS)('takes JSON of kind %s, also inside a fence', async (provider) => {
@@ -119,72 +87,9 @@ describe('the activity llm', () => {
     });
   });
 
-  it('tries again what the provider may answer later, when it says', async () => {
-    const failed = await failing({}, [{ status: 429, headers: { 'retry-after': '7' } }]);
-    expect(failed).toMatchObject({
-      type: 'model_status',
-      nonRetryable: false,
-      nextRetryDelay: 7_000,
-      details: [{ retryable: true, details: { status: 429 } }],
-    });
-    expect(server.seen).toHaveLength(1);
-    await server.close();
-    expect(await failing({}, [{ status: 503 }])).toMatchObject({ type: 'model_status', nonRetryable: false });
-    await server.close();
-    expect(await failing({}, [{ status: 401 }])).toMatchObject({ type: 'model_status', nonRetryable: true });
-  });
-
-  it.each([
-    ['openai-compatible', { message: 'm', type: 'server_error', code: null }, false],
-    ['openai-compatible', { message: 'm', type: 'invalid_request_error', code: null }, true],
-    ['openai-compatible', { message: 'm', type: 'x', code: 'invalid_api_key' }, true],
-    ['openai-compatible', { message: 'm', type: 'x', code: 404 }, true],
-    ['openai-compatible', { message: 'm', type: 'x', code: 429 }, false],
-    ['anthropic', { type: 'overloaded_error', message: 'm' }, false],
-    ['anthropic', { type: 'invalid_request_error', message: 'm' }, true],
-    ['anthropic', { type: 'authentication_error', message: 'm' }, true],
-    ['anthropic', { type: 'permission_error', message: 'm' }, true],
-    ['anthropic', { type: 'not_found_error', message: 'm' }, true],
-  ] as const)('knows whether an error within the stream of %s is final: %j, %s', async (provider, error, final) => {
-    server = await modelServer([{ text: 'One two', error }]);
-    expect(await llm({}, { provider }).catch((thrown) => thrown)).toMatchObject({
-      type: 'model_status',
-      nonRetryable: final,
-    });
-  });
-
-  it.each(['connection', 'stream'] as const)('takes no half answer: the %s is cut', async (cut) => {
-    for (const provider of PROVIDERS) {
-      server = await modelServer([{ text: 'One two three four', cut }]);
-      const error = await llm({}, { provider }).then(
-        (result) => result,
-        (thrown) => thrown,
-      );
-      expect(error, provider).toMatchObject({
-        type: cut === 'stream' ? 'model_cut' : expect.stringMatching(/^model_c(ut|onnect)$/),
-        nonRetryable: false,
-      });
-      await server.close();
-    }
-    server = await modelServer([]);
-  });
-
-  it('tries again where nobody answers', async () => {
-    for (const provider of PROVIDERS) {
-      server = await modelServer([]);
-      await server.close();
-      expect(await llm({}, { provider }).catch((thrown) => thrown), provider).toMatchObject({
-        type: 'model_connect',
-        nonRetryable: false,
-        message: expect.stringContaining('ECONNREFUSED'),
-      });
-    }
-    server = await modelServer([]);
-  });
-
   it('goes where the host allows it only', async () => {
     server = await modelServer([{ text: 'Hello' }]);
-    const error = await llm({}, {}, environment(), { ...LOOPBACK, httpAllow: [] }).catch((thrown) => thrown);
+    const error = await llm({}, {}, { settings: { ...LOOPBACK, httpAllow: [] } }).catch((thrown) => thrown);
     expect(error).toMatchObject({ type: 'address_not_allowed', nonRetryable: true });
     expect(server.seen).toHaveLength(0);
   });
@@ -212,7 +117,7 @@ describe('the activity llm', () => {
     const beats: unknown[] = [];
     within.on('heartbeat', (detail: unknown) => beats.push(detail));
     // The first answer is no JSON, so the second is waited for, with what the first said.
-    await llm({ outputFormat: 'json' }, {}, within).catch(() => undefined);
+    await llm({ outputFormat: 'json' }, {}, { within }).catch(() => undefined);
     expect(beats).toContainEqual({ characters: text.length, tail: expect.stringMatching(/…$/) });
     expect(JSON.stringify(beats)).not.toContain('canary');
   });

@@ -12,8 +12,10 @@ export interface Said {
   /** Instead of an answer. */
   readonly status?: number;
   readonly headers?: { readonly [name: string]: string };
-  /** The connection breaks in the middle; or the stream ends without its last event. */
-  readonly cut?: 'connection' | 'stream';
+  /** The connection breaks in the middle; or the stream ends without its last event; or it stays open, and nothing more comes. */
+  readonly cut?: 'connection' | 'stream' | 'silence';
+  /** The data of the one event that is the whole answer. */
+  readonly raw?: string;
   /** Stands in the stream in the middle of the answer, as each provider writes errors there. */
   readonly error?: { readonly [member: string]: Json };
   /** Milliseconds before it answers. */
@@ -53,14 +55,20 @@ function answer(seen: Seen, said: Said, response: ServerResponse): void {
     : seen.url.includes('/messages')
       ? anthropic(said)
       : google(said);
-  const { error } = said;
-  const told = said.cut === undefined && error === undefined ? events : events.slice(0, 2);
+  const { error, raw } = said;
+  if (raw !== undefined) {
+    response.end(`data: ${raw}\n\n`);
+    return;
+  }
+  // So many hold the first half of a text.
+  const half = seen.url.includes('/messages') ? 3 : 2;
+  const told = said.cut === undefined && error === undefined ? events : events.slice(0, half);
   if (error !== undefined) told.push(['error', { type: 'error', error }]);
   for (const [type, data] of told)
     response.write(`${type === '' ? '' : `event: ${type}\n`}data: ${JSON.stringify(data)}\n\n`);
   if (said.cut === 'connection') setTimeout(() => response.destroy(), 20);
   else if (said.cut === 'stream') response.end();
-  else response.end(seen.url.includes('/chat/completions') ? 'data: [DONE]\n\n' : '');
+  else if (said.cut === undefined) response.end(seen.url.includes('/chat/completions') ? 'data: [DONE]\n\n' : '');
 }
 
 type Events = [type: string, data: Json][];
