@@ -81,7 +81,7 @@ export function buildApp(
   bulkRoutes(app, gateway);
   executionRoutes(app, gateway);
   executionActionRoutes(app, gateway);
-  eventStreamRoutes(app, gateway);
+  eventStreamRoutes(app, gateway, keyring);
   approvalRoutes(app, gateway);
   // Before the triggers: `manual` is no trigger's id.
   manualRunRoutes(app, gateway);

@@ -21,19 +21,21 @@ type Settings = Pick<Config, 'host' | 'adminKey'>;
 export function authenticate(config: Settings, keyring: Keyring): RequestHandler {
   return async (req, _res, next) => {
     if (FROM_ANYWHERE.test(req.path)) return next();
-    const isPublic = isPublicPath(req.path);
-    const shown = req.get('authorization');
-    if (shown !== undefined && !isPublic) {
-      setPrincipal(req, await holderOf(config, keyring, shown));
-      return next();
-    }
-    if (await needsKeys(config, keyring)) {
-      if (!isPublic) throw keyRequired();
-      return next();
-    }
-    letInFromHere(req, config);
+    if (!isPublicPath(req.path)) setPrincipal(req, await whoAsks(req, config, keyring));
+    else if (!(await needsKeys(config, keyring))) setPrincipal(req, letInFromHere(req, config));
     next();
   };
+}
+
+/**
+ * As things are now: answers that take long ask again.
+ * @throws HttpProblem `key_invalid`, `key_required`, `host_not_allowed`, `origin_not_allowed`.
+ */
+export async function whoAsks(req: Request, config: Settings, keyring: Keyring): Promise<Principal> {
+  const shown = req.get('authorization');
+  if (shown !== undefined) return holderOf(config, keyring, shown);
+  if (await needsKeys(config, keyring)) throw keyRequired();
+  return letInFromHere(req, config);
 }
 
 /** @throws ClientError `temporal_unreachable` where it is not known, and never was. */
@@ -41,11 +43,11 @@ export const needsKeys = async ({ adminKey }: Settings, keyring: Keyring): Promi
   adminKey !== undefined || (await keyring.hasKeys());
 
 /** @throws HttpProblem `key_required`, `host_not_allowed`, `origin_not_allowed`. */
-function letInFromHere(req: Request, { host }: Settings): void {
+function letInFromHere(req: Request, { host }: Settings): Principal {
   // The last key was revoked while the gateway serves others than this machine.
   if (!isLoopback(host)) throw keyRequired();
   demandLoopback(req);
-  setPrincipal(req, KEYLESS);
+  return KEYLESS;
 }
 
 async function holderOf({ adminKey }: Settings, keyring: Keyring, header: string): Promise<Principal> {

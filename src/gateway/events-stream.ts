@@ -6,8 +6,10 @@ import { once } from 'node:events';
 import type { Request, Response, Router } from 'express';
 import { z } from 'zod';
 import { followRun, type Happening } from '../client/event-stream.ts';
+import type { Keyring } from '../client/keyring.ts';
 import { describeRun } from '../client/run-read.ts';
 import { isOpen } from '../client/run-view.ts';
+import { whoAsks } from './auth.ts';
 import type { Gateway } from './context.ts';
 import { checked, nameText, pathText, queryAs } from './door.ts';
 import { principalOf } from './principal.ts';
@@ -19,8 +21,10 @@ const MOST_STREAMS = 500;
 /** Proxies close what is silent for a minute. */
 const HEARTBEAT_MS = 15_000;
 const RECONNECT_MS = 1_000;
+/** A stream whose key was revoked ends after this. */
+const RECHECK_MS = 2_000;
 
-export function eventStreamRoutes(router: Router, gateway: Gateway): void {
+export function eventStreamRoutes(router: Router, gateway: Gateway, keyring: Keyring): void {
   let streams = 0;
   resource(router, '/api/executions/:id/events', {
     GET: async (req, res) => {
@@ -36,6 +40,7 @@ export function eventStreamRoutes(router: Router, gateway: Gateway): void {
       streams++;
       const gone = new AbortController();
       res.once('close', () => gone.abort());
+      const recheck = setInterval(() => void unlessLeftOut(req, () => gone.abort()), RECHECK_MS);
       const signal = AbortSignal.any([gone.signal, gateway.closing]);
       try {
         const happenings = await followRun(gateway.access, id, signal, lastEventId(req));
@@ -47,11 +52,21 @@ export function eventStreamRoutes(router: Router, gateway: Gateway): void {
         }
         await stream(req, res, first?.value, happenings);
       } finally {
+        clearInterval(recheck);
         streams--;
         gone.abort();
       }
     },
   });
+
+  async function unlessLeftOut(req: Request, leave: () => void): Promise<void> {
+    try {
+      await whoAsks(req, gateway.config, keyring);
+    } catch (error) {
+      // While it cannot be known, who was let in stays.
+      if (error instanceof HttpProblem) leave();
+    }
+  }
 
   async function stream(
     req: Request,

@@ -113,6 +113,34 @@ describe('keys, from the first to the last', () => {
     expect((await gateway.request('DELETE', `/api/keys/${id}`, bearer(admin.key))).status).toBe(404);
   });
 
+  it('a revoked key follows no run any longer, and others go on', async () => {
+    const leaver = await made('listener', 'viewer');
+    const stayer = await made('stayer', 'viewer');
+    const definition = approvalDefinition(unique('followed'));
+    const started = await gateway.request('POST', '/api/executions', {
+      ...bearer(admin.key),
+      json: { definition, input: { amount: 1 } },
+    });
+    const path = `/api/executions/${started.body.executionId}/events`;
+    const open = new AbortController();
+    const listen = (key: string) => fetch(`${gateway.url}${path}`, { ...bearer(key), signal: open.signal });
+    const [one, other] = await Promise.all([listen(leaver.key), listen(stayer.key)]);
+    expect([one.status, other.status]).toEqual([200, 200]);
+    const told = one.text();
+    const stays = other.text().then(
+      () => 'ended',
+      () => 'cut off here',
+    );
+    expect((await gateway.request('DELETE', `/api/keys/${leaver.id}`, bearer(admin.key))).status).toBe(204);
+    const revokedAt = Date.now();
+    expect(await told).toContain('event: status');
+    expect(Date.now() - revokedAt).toBeLessThan(6_000);
+    expect((await listen(leaver.key)).status).toBe(401);
+    expect(await Promise.race([stays, Promise.resolve('goes on')])).toBe('goes on');
+    open.abort();
+    expect(await stays).toBe('cut off here');
+  });
+
   it('another gateway hears of a new and of a revoked key within seconds', async () => {
     const other = await startGateway(gateway.server.config, { temporal: gateway.server });
     const ask = async (key: string) => (await requestTo(other.url, 'GET', '/api/workflows', bearer(key))).status;
