@@ -1,7 +1,7 @@
 /**
  * What every effect has around it: secrets are joined right before use and scrubbed right after, results are measured
  * before they reach Temporal, and failures leave typed, as the engine contract has them: type = code,
- * details = [{details?, retryable, attempts}]. The config never stands in a failure or a log.
+ * details = [{details?, retryable, attempts, retryAfterMs?}]. The config never stands in a failure or a log.
  */
 import { Context } from '@temporalio/activity';
 import { ApplicationFailure, ApplicationFailureCategory, CancelledFailure } from '@temporalio/common';
@@ -49,7 +49,7 @@ export type Activity = (input: EffectInput) => Promise<EffectOutput>;
 export function effect(run: Effect, parts: EffectParts = {}): Activity {
   return async (input) => {
     const { cancellationSignal: signal, info, heartbeat } = Context.current();
-    const { attempt } = info;
+    const attempt = info.attempt + (input.earlierAttempts ?? 0);
     const hidden: string[] = [];
     let shapes = scrubOf(hidden);
     const hide = (...values: readonly string[]): void => {
@@ -151,7 +151,15 @@ function failureOf(error: unknown, attempt: number, scrub: Scrub): ApplicationFa
     type: code,
     message: scrub.text(known.message),
     nonRetryable: !retryable,
-    details: [{ retryable, attempts: attempt, ...(details === undefined ? {} : { details: scrub.json(details) }) }],
+    details: [
+      {
+        retryable,
+        attempts: attempt,
+        ...(details === undefined ? {} : { details: scrub.json(details) }),
+        // For the workflow too: the SDK hands it only to the server, which tries regular activities again.
+        ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+      },
+    ],
     ...(retryAfterMs === undefined ? {} : { nextRetryDelay: retryAfterMs }),
     // No failure, and not to be logged as one.
     ...(code === NOT_LIGHT ? { category: ApplicationFailureCategory.BENIGN } : {}),

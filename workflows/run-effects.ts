@@ -10,15 +10,16 @@ import {
   type ActivityOptions,
   CancellationScope,
   type LocalActivityOptions,
+  patched,
   proxyActivities,
   proxyLocalActivities,
   type RetryPolicy,
   sleep,
 } from '@temporalio/workflow';
-import { type EffectInput, NOT_LIGHT } from '../src/definition/effect.ts';
+import { type EffectInput, NOT_LIGHT, PAUSE } from '../src/definition/effect.ts';
 import type { Event, RunCommand } from '../src/engine/protocol.ts';
 import type { EffectResult, FailureShape } from '../src/steps/kind.ts';
-import { failureFrom } from './run-failure.ts';
+import { failureFrom, retryAfterOf } from './run-failure.ts';
 
 /** A local activity holds back other frames and signals: at most for this long (design.md §3). */
 const LOCAL_LIMIT_MS = 2_000;
@@ -26,6 +27,8 @@ const LOCAL_LIMIT_MS = 2_000;
 const TIMEOUT = 'timeout';
 /** How history shows a `yield` (engine contract). */
 const YIELD = '$yield';
+/** Histories from before it have no pause between a failed local activity and its regular one. */
+const PAUSES = 'pause-before-regular';
 const NOOP = 'noop';
 const NOTHING: ActivityOptions = { activityId: YIELD, summary: YIELD, startToCloseTimeout: 10_000 };
 
@@ -48,9 +51,10 @@ export class Effects {
     this.#receive = receive;
   }
 
-  activity(command: RunCommand): void {
+  /** `earlierAttempts`: those as a local activity. */
+  activity(command: RunCommand, earlierAttempts = 0): void {
     const { id } = command;
-    const input = this.#input(command);
+    const input = { ...this.#input(command), ...(earlierAttempts === 0 ? {} : { earlierAttempts }) };
     this.inFlight++;
     this.#begin(
       id,
@@ -62,9 +66,9 @@ export class Effects {
       (error) => {
         this.inFlight--;
         const failure = failureFrom(error);
-        const retry = command.local ? retryAsRegular(command, failure) : undefined;
-        if (retry !== undefined) {
-          this.activity({ ...command, local: false, retry });
+        const next = command.local ? asRegular(command, failure, retryAfterOf(error)) : undefined;
+        if (next !== undefined) {
+          this.#after(next.pauseMs, id, () => this.activity(next.command, next.earlierAttempts));
           return;
         }
         this.#receive({ type: 'failed', at: Date.now(), id, error: failure });
@@ -83,6 +87,28 @@ export class Effects {
       () => this.#receive({ type: 'fired', at: Date.now(), id }),
       () => undefined,
       () => undefined,
+    );
+  }
+
+  /** Between two attempts, for as long as the step's `retry` or the other side says. Like an attempt it cannot be carried. */
+  #after(pauseMs: number, id: string, goOn: () => void): void {
+    if (pauseMs <= 0 || !patched(PAUSES)) {
+      goOn();
+      return;
+    }
+    this.inFlight++;
+    const over = (): void => {
+      this.inFlight--;
+      goOn();
+    };
+    this.#begin(
+      id,
+      () => sleep(pauseMs, { summary: `${PAUSE}${id}` }),
+      over,
+      over,
+      () => {
+        this.inFlight--;
+      },
     );
   }
 
@@ -163,13 +189,27 @@ function regularCall(command: RunCommand): Call {
   return regular(command.activity, options);
 }
 
-/** The policy with which a local activity that failed goes on as a regular one; undefined where it does not. */
-function retryAsRegular({ retry, repeatable }: RunCommand, failure: FailureShape): RunCommand['retry'] | undefined {
+interface NextAttempt {
+  readonly command: RunCommand;
+  readonly earlierAttempts: number;
+  readonly pauseMs: number;
+}
+
+/** How a local activity that failed goes on as a regular one; undefined where it does not. */
+function asRegular(command: RunCommand, failure: FailureShape, askedMs: number | undefined): NextAttempt | undefined {
+  const { retry, repeatable } = command;
+  const regular = { ...command, local: false };
+  if (failure.code === NOT_LIGHT) return { command: regular, earlierAttempts: 0, pauseMs: 0 };
   // That it took longer than local activities may is nothing that the step did wrong.
-  if (failure.code === NOT_LIGHT || (repeatable === true && failure.code === TIMEOUT)) return retry;
-  const { maxAttempts, nonRetryable } = retry;
-  const mayRepeat = failure.retryable && maxAttempts > 1 && !nonRetryable.includes(failure.code);
-  return mayRepeat ? { ...retry, maxAttempts: maxAttempts - 1 } : undefined;
+  if (repeatable === true && failure.code === TIMEOUT) return { command: regular, earlierAttempts: 1, pauseMs: 0 };
+  const { maxAttempts, nonRetryable, initialIntervalMs, backoffCoefficient, maximumIntervalMs } = retry;
+  if (!failure.retryable || maxAttempts <= 1 || nonRetryable.includes(failure.code)) return undefined;
+  const second = Math.min(initialIntervalMs * backoffCoefficient, Math.max(initialIntervalMs, maximumIntervalMs));
+  return {
+    command: { ...regular, retry: { ...retry, maxAttempts: maxAttempts - 1, initialIntervalMs: second } },
+    earlierAttempts: 1,
+    pauseMs: askedMs ?? initialIntervalMs,
+  };
 }
 
 /** One attempt only: what has to be tried again goes on as a regular activity, which holds nobody back. */

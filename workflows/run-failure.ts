@@ -29,6 +29,14 @@ export function failureFrom(error: unknown): FailureShape {
   return failureOfCause({ kind: 'other', message: cause instanceof Error ? cause.message : undefined });
 }
 
+/** How long the other side asked to be left alone, in milliseconds, as the activity tells it (activities/effect.ts). */
+export function retryAfterOf(error: unknown): number | undefined {
+  const cause = error instanceof ActivityFailure ? error.cause : error;
+  const told: unknown = cause instanceof ApplicationFailure ? cause.details?.[0] : undefined;
+  if (typeof told !== 'object' || told === null || !('retryAfterMs' in told)) return undefined;
+  return typeof told.retryAfterMs === 'number' && told.retryAfterMs > 0 ? told.retryAfterMs : undefined;
+}
+
 /** How the workflow fails: type = code, details = [RunError]. Details that would not fit are replaced by their size. */
 export function runFailure(error: RunError): ApplicationFailure {
   const bytes = weigh(error as unknown as Json);

@@ -11,6 +11,8 @@ export interface EffectInput {
   readonly idempotencyKey: string;
   readonly path: string;
   readonly stepSlug: string;
+  /** Attempts as a local activity, which Temporal does not count when it goes on as a regular one; 0 when absent. */
+  readonly earlierAttempts?: number;
   readonly execution: {
     /** The workflow id. */
     readonly id: string;
@@ -26,7 +28,10 @@ export interface EffectInput {
  */
 export const NOT_LIGHT = 'not_light';
 
-/** A failure is an ApplicationFailure: type = code, details = [{details?, retryable, attempts?}]. */
+/** Before the step's path: the summary of the timer between a failed local activity and the regular one that it goes on as. */
+export const PAUSE = '$pause/';
+
+/** A failure is an ApplicationFailure: type = code, details = [{details?, retryable, attempts?, retryAfterMs?}]. */
 export interface EffectOutput {
   readonly data: Json;
   readonly meta?: JsonObject;

@@ -8,7 +8,7 @@
  * - a local activity beside a task that began for nothing else: its end may have been seen in that one, later than it says;
  * - an update behind a task without commands, after a worker without the run's cache took over (same place).
  */
-import { NOT_LIGHT } from '../definition/effect.ts';
+import { NOT_LIGHT, PAUSE } from '../definition/effect.ts';
 import type { RunInput } from '../definition/run.ts';
 import type { Definition } from '../definition/types.ts';
 import { SLOTS, slotEvents } from '../engine/admission.ts';
@@ -153,7 +153,7 @@ export class Fold {
     const closed = this.#grouping.closed;
     for (const { activityId, attempt } of pending) {
       const path = this.#rowOf(activityId);
-      if (path !== undefined) this.#rows.attempt(path, attempt);
+      if (path !== undefined) this.#rows.attempt(path, attempt + (this.#tries.get(activityId) ?? 0));
     }
     if (closed !== undefined) this.#checkEnd(closed);
     return {
@@ -316,10 +316,11 @@ export class Fold {
   }
 
   #markers(group: Group): void {
-    const again = new Set(group.issued.map((event) => (event.type === 'activityScheduled' ? event.activityId : '')));
+    const again = new Set(group.issued.map(goesOn));
     group.markers.forEach((marker, n) => {
       const { summary: id, attempt } = marker;
-      // Not an end: the SDK tries again after a timer, or the shell goes on with a regular activity of the same id.
+      // Not an end: the SDK tries again after a timer, or the shell goes on with a regular activity of the same id,
+      // after a pause where that is due.
       if (marker.backoff) return;
       if (marker.cause !== undefined && again.has(id)) {
         // One that is not light was not tried.
@@ -428,6 +429,12 @@ export class Fold {
   #guess(eventId: number, why: Guess['why']): void {
     this.#guesses.push({ eventId, why });
   }
+}
+
+/** The step that an event goes on with after its local activity; empty where there is none. */
+function goesOn(event: Group['issued'][number]): string {
+  if (event.type === 'activityScheduled') return event.activityId;
+  return event.type === 'timerStarted' && event.summary.startsWith(PAUSE) ? event.summary.slice(PAUSE.length) : '';
 }
 
 function isNotLight(cause: FailureCause): boolean {

@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { PAUSE } from '../../src/definition/effect.ts';
 import { sliceOf } from '../../src/history/chain.ts';
+import { Fold } from '../../src/history/fold.ts';
 import { around, begun, done, fold, history, scheduled, taken } from './histories.ts';
 import { Model } from './model.ts';
 
@@ -94,6 +96,23 @@ describe('a row of the trace', () => {
       ),
     );
     expect(late.rows[1]).toMatchObject({ status: 'completed', attempts: 2, output: { data: 2 } });
+  });
+
+  it('goes on past a local activity that is tried again after a pause, and counts both, also while it is tried', () => {
+    const failed = { kind: 'application', type: 'http_status', details: [{ retryable: true, attempts: 1 }] } as const;
+    const events = history(
+      ...began,
+      [13, { type: 'localActivity', summary: 'it', attempt: 1, backoff: false, cause: failed }],
+      [13, { type: 'timerStarted', summary: `${PAUSE}it` }],
+      [33, { type: 'timerFired', startedId: 6 }],
+      [33, scheduled],
+      [34, taken],
+      [35, done],
+      [35, { type: 'activityScheduled', activityId: 'it' }],
+    );
+    const open = new Fold('run.default.p.1');
+    for (const event of events) open.push(event);
+    expect(open.finish([{ activityId: 'it', attempt: 2 }]).rows[1]).toMatchObject({ status: 'running', attempts: 3 });
   });
 });
 
