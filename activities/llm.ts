@@ -67,7 +67,11 @@ export async function ask(
   if ('data' in read) return { answer: first, data: read.data };
   const correction: ModelMessage = { role: 'user', content: correctionOf(read.problems) };
   const said = [...first.messages, correction];
-  const second = await callModel(model, { ...wanted, messages: [...wanted.messages, ...said] }, context);
+  const second = await callModel(model, { ...wanted, messages: [...wanted.messages, ...said] }, context).catch(
+    (error) => {
+      throw paidFor(error, first.usage);
+    },
+  );
   const answer: ModelAnswer = {
     ...second,
     messages: [...said, ...second.messages],
@@ -87,6 +91,17 @@ export async function ask(
       },
     },
   );
+}
+
+/** The failure tells what was used before it: the run's costs count that too. */
+function paidFor(error: unknown, usage: ModelUsage): unknown {
+  if (!(error instanceof EffectFailure)) return error;
+  const { code, message, retryable, details, retryAfterMs } = error;
+  return new EffectFailure(code, message, {
+    retryable,
+    details: { ...(isObject(details) ? details : {}), usage: { ...usage } },
+    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+  });
 }
 
 export function metaOf({ usage, finishReason }: { usage: ModelUsage; finishReason: string }): JsonObject {

@@ -87,6 +87,25 @@ describe('the activity llm', () => {
     });
   });
 
+  it('tells what the first answer has cost when the second does not come', async () => {
+    const failed = await failing({ outputFormat: 'json' }, [
+      { text: 'Sorry.' },
+      { status: 429, headers: { 'retry-after': '3' } },
+    ]);
+    expect(failed).toMatchObject({
+      type: 'model_status',
+      nextRetryDelay: 3_000,
+      details: [{ details: { status: 429, usage: { key_type: 'openai-compatible', input_tokens: TOKENS.input } } }],
+    });
+    await server.close();
+    expect(await failing({ outputFormat: 'json' }, [{ text: 'Sorry.' }, { text: 'One', cut: 'stream' }])).toMatchObject(
+      {
+        type: 'model_cut',
+        details: [{ details: { usage: { model: 'house', output_tokens: TOKENS.output } } }],
+      },
+    );
+  });
+
   it('goes where the host allows it only', async () => {
     server = await modelServer([{ text: 'Hello' }]);
     const error = await llm({}, {}, { settings: { ...LOOPBACK, httpAllow: [] } }).catch((thrown) => thrown);
