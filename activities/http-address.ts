@@ -22,6 +22,9 @@ const CONNECT_TIMEOUT_MS = 10_000;
 /** Of a name's addresses, so many are tried. */
 const MOST_ADDRESSES = 4;
 const IDLE_MS = 4_000;
+/** How Node says that a certificate does not hold: OpenSSL's reasons, and its own for another name. */
+const DISTRUST =
+  /^(CERT_|ERROR_IN_CERT_|UNABLE_TO_(GET|VERIFY|DECODE|DECRYPT)_|(DEPTH_ZERO_)?SELF_SIGNED_CERT|INVALID_(CA|PURPOSE)$|PATH_LENGTH_EXCEEDED$|HOSTNAME_MISMATCH$|ERR_TLS_CERT_ALTNAME_)/;
 
 type Connector = ReturnType<typeof buildConnector>;
 type ConnectOptions = Parameters<Connector>[0];
@@ -85,9 +88,20 @@ function attempt(connector: Connector, options: ConnectOptions) {
   return new Promise<NonNullable<Parameters<Parameters<Connector>[1]>[1]>>((resolve, reject) => {
     connector(options, (error, socket) => {
       if (error === null && socket !== null) resolve(socket);
-      else reject(error ?? new Error('No connection.'));
+      else reject(distrust(error) ?? error ?? new Error('No connection.'));
     });
   });
+}
+
+/** Trying again does not make anybody vouch for a certificate. */
+function distrust(error: Error | null): EffectFailure | undefined {
+  const code = error !== null && 'code' in error ? String(error.code) : '';
+  if (!DISTRUST.test(code)) return undefined;
+  return new EffectFailure(
+    'certificate_not_trusted',
+    `The server's certificate is not trusted here (${code}). Let the worker trust its authority with NODE_EXTRA_CA_CERTS, or give the server another certificate.`,
+    { details: { reason: code } },
+  );
 }
 
 function tcpAttempt(address: string, port: number): Promise<Socket> {

@@ -31,7 +31,8 @@ in right before the request, and taken out of what comes back.
 - **Status.** 2xx is success; \`expect\` names others. Every other status is \`http_status\`, with status and body in its details; 408, 425, 429 and 5xx
   are tried again, after \`Retry-After\` where the server says so. No answer is \`http_connect\` or \`http_timeout\`, and tried again.
 - **Once.** Every attempt carries the same \`Idempotency-Key\`, unless the step sets that header itself.
-- **Where to.** http and https. Private and local addresses are refused with \`address_not_allowed\` unless the host allows them. Redirects are followed
+- **Where to.** http and https, under a certificate that is trusted where the worker runs, else \`certificate_not_trusted\`: Node trusts further
+  authorities by \`NODE_EXTRA_CA_CERTS\`. Private and local addresses are refused with \`address_not_allowed\` unless the host allows them. Redirects are followed
   up to five times, and credentials are not taken along to another origin.`,
   example: {
     stepType: 'http',

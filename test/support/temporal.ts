@@ -142,9 +142,9 @@ export async function startWorker(server: TestServer, options: TestWorkerOptions
 export type ForkedWorker = { child: ChildProcess; end(): Promise<void> };
 
 /** Forks workers/main.js and resolves when it polls. */
-export async function forkWorker(server: TestServer): Promise<ForkedWorker> {
+export async function forkWorker(server: TestServer, more: NodeJS.ProcessEnv = {}): Promise<ForkedWorker> {
   const child = fork(join(compiledRoot(), 'workers/main.js'), [], {
-    env: server.env,
+    env: { ...server.env, ...more },
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
   });
   await new Promise<void>((resolve, reject) => {
