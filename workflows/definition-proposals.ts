@@ -1,4 +1,5 @@
 /** The proposals of a definition's actor (document 002): made, reviewed, applied or failed, and expired by a timer. */
+import type { DefinitionStart } from '../src/definition/actors.ts';
 import {
   type FailProposal,
   isOpenProposal,
@@ -26,14 +27,13 @@ export interface Proposals {
   applied(id: string, by: string | undefined): Proposal;
 }
 
-/** `headHash`: of the definition as it is; undefined where it is deleted. */
+/** `headHash`: of the definition as it is; undefined where it is deleted. `lifetimeMs`: of the proposals that are made. */
 export function proposalsOf(
   taken: Writes,
-  slug: string,
-  carried: readonly Proposal[],
+  { slug, carried, proposalMs: lifetimeMs = PROPOSAL_MS }: DefinitionStart,
   headHash: () => string | undefined,
 ): Proposals {
-  let all = carried;
+  let all = carried?.proposals ?? [];
   const now = () => Date.now();
   const found = (id: string): Proposal =>
     all.map((proposal) => proposalAt(proposal, now())).find((proposal) => proposal.id === id) ??
@@ -48,18 +48,21 @@ export function proposalsOf(
 
   taken.on<Propose, ProposalAnswer>(
     'propose',
-    ({ baseHash }) => {
+    ({ id, baseHash }) => {
+      if (all.some((one) => one.id === id)) return;
       if (headHash() === undefined) refuse('not_found', `There is no workflow called ${slug}.`);
       if (headHash() !== baseHash) stale(baseHash);
       if (all.filter((one) => isOpenProposal(proposalAt(one, now()))).length >= MOST_OPEN_PROPOSALS)
         refuse('too_many', `${MOST_OPEN_PROPOSALS} proposals of workflow ${slug} are open. Review some first.`);
     },
     ({ key: _key, ...request }) => {
+      const known = all.find((one) => one.id === request.id);
+      if (known !== undefined) return { proposal: proposalAt(known, now()) };
       const proposal: Proposal = {
         ...request,
         status: 'pending',
         createdAt: new Date(now()).toISOString(),
-        expiresAt: new Date(now() + PROPOSAL_MS).toISOString(),
+        expiresAt: new Date(now() + lifetimeMs).toISOString(),
       };
       all = [...all, proposal];
       const oldest = all.length > MOST_PROPOSALS ? all.find((one) => !isOpenProposal(one)) : undefined;

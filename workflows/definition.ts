@@ -36,7 +36,7 @@ export async function definition(start: DefinitionStart): Promise<never> {
   let removed: RemovedDefinition | null = start.carried?.removed ?? null;
   let revision = start.carried?.revision ?? 0;
   const taken = writes(start.carried?.answers ?? []);
-  const proposals = proposalsOf(taken, start.slug, start.carried?.proposals ?? [], () => head?.hash);
+  const proposals = proposalsOf(taken, start, () => head?.hash);
 
   const show = () => {
     upsertMemo({ head, deletedAt, removed });

@@ -16,7 +16,7 @@ export interface Actor<Start extends ActorStart> {
 type Keyless<Request> = Omit<Request, 'key'>;
 
 /**
- * Sends the update and starts the actor where it does not exist.
+ * Sends the update and starts the actor where it does not exist. The same `key` again gets the same answer.
  * @throws ClientError with the actor's code when it refuses.
  */
 export function writeOrStart<Start extends ActorStart, Request extends { key: string }, Answer>(
@@ -24,8 +24,8 @@ export function writeOrStart<Start extends ActorStart, Request extends { key: st
   actor: Actor<Start>,
   update: string,
   request: Keyless<Request>,
+  key = ulid(),
 ): Promise<Answer> {
-  const key = ulid();
   return write(access, actor.workflowId, () =>
     access.client.workflow.executeUpdateWithStart<
       (start: Start) => Promise<void>,
@@ -46,7 +46,7 @@ export function writeOrStart<Start extends ActorStart, Request extends { key: st
 }
 
 /**
- * Sends the update to an actor that exists.
+ * Sends the update to an actor that exists. The same `key` again gets the same answer.
  * @throws ClientError `not_found` where it does not.
  */
 export function writeTo<Request extends { key: string }, Answer>(
@@ -54,8 +54,8 @@ export function writeTo<Request extends { key: string }, Answer>(
   workflowId: string,
   update: string,
   request: Keyless<Request>,
+  key = ulid(),
 ): Promise<Answer> {
-  const key = ulid();
   return write(access, workflowId, () =>
     access.client.workflow.getHandle(workflowId).executeUpdate<Answer, [Keyless<Request> & { key: string }]>(update, {
       updateId: key,

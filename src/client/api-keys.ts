@@ -50,18 +50,23 @@ export interface KeyRules {
 }
 
 /**
- * Makes a key, and the organization where it is a new one. The key itself is answered this once.
+ * Makes a key, and the organization where it is a new one. The key itself is answered this once; where `requestId` is given,
+ * it comes from that and the master key, so that the request makes the same key when it is sent again.
  * @throws ClientError `admin_key_first`, `too_many`, `too_large`.
  */
 export async function createKey(
   access: Access,
   org: string,
   request: KeyRequest,
-  { adminElsewhere, createdBy }: KeyRules & { readonly createdBy?: string },
+  { adminElsewhere, createdBy, requestId }: KeyRules & { readonly createdBy?: string; readonly requestId?: string },
 ): Promise<KeySummary & { readonly key: string }> {
-  const id = randomBytes(ID_BYTES).toString('hex');
+  const bits = (part: string, count: number): Buffer =>
+    requestId === undefined
+      ? randomBytes(count)
+      : Buffer.from(hmacHex(access.keys.madeKeys, JSON.stringify([part, org, requestId])), 'hex').subarray(0, count);
+  const id = bits('id', ID_BYTES).toString('hex');
   const prefix = `${MARK}_${org}_${id}`;
-  const key = `${prefix}_${randomBytes(SECRET_BYTES).toString('base64url')}`;
+  const key = `${prefix}_${bits('secret', SECRET_BYTES).toString('base64url')}`;
   const own = randomBytes(SECRET_BYTES).toString('base64');
   const { name, role, user = name, roles = [], groups = [] } = request;
   const rights = { name, role, user, roles: [...roles], groups: [...groups] };

@@ -3,6 +3,7 @@
  * the run list; a retry is no batch operation of Temporal's, so a workflow of ours does it (workflows/bulk-retry.ts). Both
  * go on whatever becomes of the gateway.
  */
+import { WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
 import { decodeOptionalSinglePayload } from '@temporalio/common/lib/internal-non-workflow/index.js';
 // The package is CommonJS without named exports: its values come by the default.
 import proto from '@temporalio/proto';
@@ -30,6 +31,8 @@ export interface BulkRequest {
   readonly filter: Omit<RunFilter, 'limit' | 'cursor'>;
   /** For readers of the runs' histories. */
   readonly reason: string;
+  /** The same id again is the same operation. */
+  readonly requestId?: string;
 }
 
 export interface BulkView {
@@ -46,6 +49,8 @@ export interface BulkView {
 
 const PAGE = 100;
 const AT_ONCE = 5;
+/** Of gRPC. */
+const ALREADY_EXISTS = 6;
 const { BATCH_OPERATION_STATE_COMPLETED, BATCH_OPERATION_STATE_RUNNING } =
   proto.temporal.api.enums.v1.BatchOperationState;
 
@@ -60,23 +65,16 @@ export function countBulk(
 
 /** @throws ClientError `invalid_query`, `bulk_busy`. */
 export async function startBulk(access: Access, org: string, request: BulkRequest): Promise<BulkView> {
-  const { action, reason } = request;
+  const { action, reason, requestId } = request;
   const startedAt = new Date();
   const query = queryOf(org, request, startedAt.getTime());
   const total = await count(access, query);
-  const operationId = bulkId(org, action);
-  if (action === 'retry') {
-    const start: BulkRetryStart = { organizationId: org, query, total };
-    await write(access, operationId, () =>
-      access.client.workflow.start(BULK_RETRY_WORKFLOW, {
-        workflowId: operationId,
-        taskQueue: access.taskQueue,
-        args: [start],
-        workflowIdConflictPolicy: 'USE_EXISTING',
-        staticSummary: `Retries ${total} runs`,
-      }),
-    );
-  } else await startBatch(access, operationId, action, query, reason);
+  const operationId = bulkId(org, action, requestId);
+  const isNew =
+    action === 'retry'
+      ? await startRetries(access, operationId, { organizationId: org, query, total })
+      : await startBatch(access, operationId, action, query, reason);
+  if (!isNew) return readBulk(access, org, operationId);
   return { operationId, action, status: 'running', total, done: 0, failed: 0, startedAt: startedAt.toISOString() };
 }
 
@@ -141,13 +139,34 @@ async function count(access: Access, query: string): Promise<number> {
   }
 }
 
+/** False where it has been started before. */
+function startRetries(access: Access, workflowId: string, start: BulkRetryStart): Promise<boolean> {
+  return write(access, workflowId, async () => {
+    try {
+      await access.client.workflow.start(BULK_RETRY_WORKFLOW, {
+        workflowId,
+        taskQueue: access.taskQueue,
+        args: [start],
+        workflowIdConflictPolicy: 'FAIL',
+        workflowIdReusePolicy: 'REJECT_DUPLICATE',
+        staticSummary: `Retries ${start.total} runs`,
+      });
+      return true;
+    } catch (error) {
+      if (error instanceof WorkflowExecutionAlreadyStartedError) return false;
+      throw error;
+    }
+  });
+}
+
+/** As startRetries. @throws ClientError `bulk_busy`. */
 async function startBatch(
   access: Access,
   jobId: string,
   action: 'cancel' | 'terminate',
   visibilityQuery: string,
   reason: string,
-): Promise<void> {
+): Promise<boolean> {
   const identity = 'signalbox';
   try {
     await write(access, jobId, () =>
@@ -159,9 +178,9 @@ async function startBatch(
         ...(action === 'cancel' ? { cancellationOperation: { identity } } : { terminationOperation: { identity } }),
       }),
     );
+    return true;
   } catch (error) {
-    // The same job again, after an answer that was lost.
-    if (grpcOf(error)?.code === 6) return;
+    if (grpcOf(error)?.code === ALREADY_EXISTS) return false;
     if (!/concurrent batch/i.test(grpcOf(error)?.details ?? '')) throw error;
     throw new ClientError(
       'bulk_busy',

@@ -53,6 +53,8 @@ export interface DefinitionWrite {
   readonly origin?: string;
   /** The approved proposal that this applies. */
   readonly proposalId?: string;
+  /** The same key again gets the same answer. */
+  readonly key?: string;
   /** What the definition names and is not in it, such as its secrets: stored when nothing stands against the write. */
   readonly before?: () => Promise<void>;
 }
@@ -104,6 +106,7 @@ export async function putDefinition(
         ...(request.origin === undefined ? {} : { origin: request.origin }),
         ...(request.proposalId === undefined ? {} : { proposalId: request.proposalId }),
       },
+      request.key,
     );
   } catch (error) {
     if (hasCode(error, ...NOT_WRITTEN)) await freeHooks(access, org, slug, claimed, 0);

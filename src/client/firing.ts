@@ -12,7 +12,7 @@ import type { Access } from './access.ts';
 import { ClientError, hasCode } from './errors.ts';
 import { resolveWorkflow } from './resolve-workflow.ts';
 import { findKeyedRun, orAsBefore, type RunStart, type StartedRun, startRun } from './run-start.ts';
-import { dropTriggers } from './triggers.ts';
+import { dropTriggers, workflowOfTrigger } from './triggers.ts';
 
 /** What a trigger without a workflow of its own, or with one that is no agent, sends its prompt to. */
 export const ORCHESTRATOR = 'orchestrator';
@@ -69,15 +69,32 @@ export async function fireTrigger(
       const prepared = await prepareTrigger(access, org, trigger, parts);
       return startPrepared(access, org, prepared, { ...start, trigger: { ...start.trigger, id: trigger.id } });
     },
-    async () => {
-      if (key === undefined) return undefined;
-      for (const slug of targetsOf(trigger)) {
-        const known = await findKeyedRun(access, org, slug, key);
-        if (known !== undefined) return known;
-      }
-      return undefined;
-    },
+    async () => key && findFired(access, org, targetsOf(trigger), key),
   );
+}
+
+/**
+ * What the key had started by a trigger that there is no longer, whatever that started.
+ * @throws ClientError `idempotency_conflict`.
+ */
+export const findFiredBefore = (
+  access: Access,
+  org: string,
+  triggerId: string,
+  key: NonNullable<Start['key']>,
+): Promise<StartedRun | undefined> => findFired(access, org, [workflowOfTrigger(triggerId), ORCHESTRATOR], key);
+
+async function findFired(
+  access: Access,
+  org: string,
+  workflows: readonly string[],
+  key: NonNullable<Start['key']>,
+): Promise<StartedRun | undefined> {
+  for (const slug of workflows) {
+    const known = await findKeyedRun(access, org, slug, key);
+    if (known !== undefined) return known;
+  }
+  return undefined;
 }
 
 /**

@@ -15,7 +15,7 @@ import { readArgument, readClosing } from './first-event.ts';
 import { standing } from './fork-standing.ts';
 import { resolveWorkflow } from './resolve-workflow.ts';
 import { describeRun } from './run-read.ts';
-import { type RunStart, type StartedRun, startRun } from './run-start.ts';
+import { findKeyedRun, type RunStart, type StartedRun, startRun } from './run-start.ts';
 import { isOpen, outcomeOf } from './run-view.ts';
 
 export interface ForkRequest {
@@ -29,7 +29,7 @@ export interface ForkRequest {
 }
 
 /**
- * @throws ClientError `not_found`, `still_open`, `no_such_step`, `ambiguous_step`, `place_gone`, `not_retryable`,
+ * @throws ClientError `not_found`, `idempotency_conflict`, `still_open`, `no_such_step`, `ambiguous_step`, `place_gone`, `not_retryable`,
  * `invalid_input`, and those of startRun.
  */
 export async function forkRun(
@@ -39,11 +39,15 @@ export async function forkRun(
   request: ForkRequest,
 ): Promise<StartedRun> {
   const description = await describeRun(access, org, executionId);
+  const argument = runInputOf(await readArgument<unknown>(access, executionId, description.runId));
+  if (argument === undefined) throw unwalkable();
+  const { key } = request;
+  // First: what was forked before is answered the same, also while the original goes on after a retry.
+  const known = key === undefined ? undefined : await findKeyedRun(access, org, argument.definition.slug, key);
+  if (known !== undefined) return known;
   if (isOpen(description.status.name))
     throw new ClientError('still_open', 'The execution has not ended. Cancel or terminate it, or wait for its end.');
   const closing = await readClosing(access, executionId, description.runId);
-  const argument = runInputOf(await readArgument<unknown>(access, executionId, description.runId));
-  if (argument === undefined) throw unwalkable();
   const error = closing?.how === 'failed' ? outcomeOf(closing).error : undefined;
   const stood = await standing(access, executionId, description.runId, request.from, error);
   const chosen =
@@ -77,7 +81,7 @@ export async function forkRun(
     ...(argument.inline === undefined ? {} : { inline: argument.inline }),
     ...(initiator === undefined ? {} : { initiator }),
     ...(argument.timeoutMs === undefined ? {} : { timeoutMs: argument.timeoutMs }),
-    ...(request.key === undefined ? {} : { key: request.key }),
+    ...(key === undefined ? {} : { key }),
   });
 }
 

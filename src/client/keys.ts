@@ -12,6 +12,8 @@ export interface Keys {
   readonly callbacks: Uint8Array;
   /** AES-256-GCM of the secrets under which API keys are kept. */
   readonly apiKeys: Uint8Array;
+  /** HMAC-SHA256 that makes the API keys of requests which may be repeated. */
+  readonly madeKeys: Uint8Array;
   /** AES-256-GCM of Temporal's payloads, where SIGNALBOX_CODEC asks for it. */
   readonly payloads: Uint8Array;
   /** HMAC-SHA256 of what requests with a key ask, and AES-256-GCM of what they were answered. */
@@ -29,6 +31,7 @@ export function deriveKeys(masterKey: Uint8Array): Keys {
     resumeTokens: derive('resume tokens'),
     callbacks: derive('callbacks'),
     apiKeys: derive('api keys'),
+    madeKeys: derive('made keys'),
     payloads: derive('payloads'),
     requests: derive('requests'),
     answers: derive('answers'),

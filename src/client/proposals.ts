@@ -28,6 +28,8 @@ export interface ProposalRequest {
   readonly notes?: string;
   readonly by?: string;
   readonly executionId?: string;
+  /** The id that it is to have: where there is a proposal of that id, that is answered. */
+  readonly id?: string;
 }
 
 /**
@@ -39,7 +41,9 @@ export async function createProposal(
   slug: string,
   request: ProposalRequest,
 ): Promise<Proposal> {
-  const { definition, hash, ...rest } = request;
+  const { definition, hash, id, ...rest } = request;
+  const known = id === undefined ? undefined : await findProposal(access, org, slug, id);
+  if (known !== undefined) return known;
   demandModifiable(slug, await demand(access, org, slug));
   if (hash === request.baseHash)
     throw new ClientError(
@@ -49,7 +53,7 @@ export async function createProposal(
   await storeVersion(access, org, hash, definition);
   const { proposal } = await writeTo<Propose, ProposalAnswer>(access, definitionId(org, slug), 'propose', {
     ...rest,
-    id: ulid(),
+    id: id ?? ulid(),
     hash,
   });
   return proposal;
@@ -59,6 +63,8 @@ export interface Review {
   readonly decision: 'approve' | 'reject';
   readonly notes?: string;
   readonly by?: string;
+  /** The same key again gets the same answer. */
+  readonly key?: string;
 }
 
 /** @throws ClientError `not_found`, `proposal_not_found`, `proposal_closed`, `proposer_may_not_review`. */
@@ -67,14 +73,16 @@ export async function reviewProposal(
   org: string,
   slug: string,
   id: string,
-  review: Review,
+  { key, ...review }: Review,
 ): Promise<Proposal> {
   const { definition } = await demand(access, org, slug);
-  const { proposal } = await writeTo<ReviewProposal, ProposalAnswer>(access, definitionId(org, slug), 'review', {
-    ...review,
-    id,
-    ownToo: definition.constraints?.proposerMayReview === true,
-  });
+  const { proposal } = await writeTo<ReviewProposal, ProposalAnswer>(
+    access,
+    definitionId(org, slug),
+    'review',
+    { ...review, id, ownToo: definition.constraints?.proposerMayReview === true },
+    key,
+  );
   return proposal;
 }
 
@@ -89,7 +97,7 @@ export async function applyProposal(
   org: string,
   slug: string,
   id: string,
-  by?: string,
+  { by, key }: Pick<Review, 'by' | 'key'>,
 ): Promise<{ head: DefinitionHead; proposal: Proposal }> {
   const found = await demand(access, org, slug);
   const { head } = found;
@@ -100,7 +108,8 @@ export async function applyProposal(
     await fail(access, org, slug, id, stale);
     throw stale;
   }
-  demandModifiable(slug, found);
+  // One that was applied is refused by the actor, except to whoever has applied it.
+  if (proposal.status !== 'applied') demandModifiable(slug, found);
   const proposed = await demandVersion(access, org, slug, proposal.hash);
   const { version: _version, ...definition } = proposed;
   try {
@@ -109,6 +118,7 @@ export async function applyProposal(
       hash: proposal.hash,
       source: 'proposal_apply',
       proposalId: id,
+      ...(key === undefined ? {} : { key }),
       ...(by === undefined ? {} : { by }),
       ...(proposal.notes === undefined ? {} : { notes: proposal.notes }),
     });
@@ -131,6 +141,11 @@ export async function readProposal(access: Access, org: string, slug: string, id
   const found = (await listProposals(access, org, slug)).find((proposal) => proposal.id === id);
   if (found === undefined) throw new ClientError('proposal_not_found', `Workflow ${slug} has no proposal ${id}.`);
   return found;
+}
+
+async function findProposal(access: Access, org: string, slug: string, id: string): Promise<Proposal | undefined> {
+  const history = await readDefinitionHistory(access, org, slug);
+  return history?.proposals.find((proposal) => proposal.id === id);
 }
 
 export interface VersionDifference {

@@ -2,10 +2,12 @@
  * Requests with a key: the first one with a key is worked on, and all others of the same content get its answer, also from
  * another gateway and after a restart. A workflow stands for the key: its id can be taken once while it is open and once it
  * has completed, and again when it was ended without an answer, or when nobody says any
- * more that it is being worked on.
+ * more that it is being worked on. Whoever takes it again has the id of the one before: what is made under that id is made
+ * once, also where a gateway died between making it and saying so.
  */
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
 import { WorkflowNotFoundError } from '@temporalio/common';
+import { ulid } from 'ulid';
 import {
   ANSWERED_SIGNAL,
   REQUEST_WORKFLOW,
@@ -26,6 +28,8 @@ import { seal, unsealWithAny } from './seal.ts';
 
 /** How often whoever works on a request says so. */
 const SAYING_MS = 10_000;
+/** The memo's member for the id of a request. */
+const REQUEST_ID = 'requestId';
 /** A request that is worked on for so long is none: its handler hangs. */
 const LONGEST_MS = 60 * 60 * 1000;
 
@@ -46,6 +50,8 @@ export interface KeyedRequest {
 
 /** Work that has been taken on: answer it, or let it go so that the same key may be tried again. */
 export interface Claim {
+  /** The request's own: that of every try of it, and of no other request. */
+  readonly id: string;
   answer(answer: KeptAnswer): Promise<void>;
   release(): Promise<void>;
 }
@@ -64,10 +70,17 @@ export async function claimRequest(
   const fingerprint = hmacHex(access.keys.requests, content);
   const until = Date.now() + waitMs;
   for (;;) {
-    const runId = await begin(access, org, workflowId, fingerprint);
-    if (runId !== undefined) return claimOf(access, workflowId, runId);
     const description = await describe(access, workflowId);
-    if (description === undefined) continue;
+    const status = description?.status.name;
+    if (description === undefined || (status !== 'RUNNING' && status !== 'COMPLETED')) {
+      const { [FINGERPRINT]: before, [REQUEST_ID]: idBefore } = description?.memo ?? {};
+      // What was refused may be mended. Of what was not answered nobody knows whether it was done.
+      if (status !== undefined && status !== 'TERMINATED') demandSame(access, content, before);
+      const id = typeof idBefore === 'string' && isSame(access, content, before) ? idBefore : ulid();
+      const runId = await begin(access, org, workflowId, { [FINGERPRINT]: fingerprint, [REQUEST_ID]: id });
+      if (runId !== undefined) return claimOf(access, workflowId, runId, id);
+      continue;
+    }
     demandSame(access, content, description.memo?.[FINGERPRINT]);
     const closing = await readClosing(access, workflowId, description.runId, Math.max(0, until - Date.now()));
     if (closing?.how === 'completed') return keptAnswer(access, workflowId, closing.output as SealedAnswer);
@@ -102,7 +115,7 @@ async function begin(
   access: Access,
   org: string,
   workflowId: string,
-  fingerprint: string,
+  memo: { readonly [member: string]: string },
 ): Promise<string | undefined> {
   const start: RequestStart = { organizationId: org };
   return write(access, workflowId, async () => {
@@ -114,7 +127,7 @@ async function begin(
         workflowIdConflictPolicy: 'FAIL',
         workflowIdReusePolicy: 'ALLOW_DUPLICATE_FAILED_ONLY',
         workflowExecutionTimeout: LONGEST_MS,
-        memo: { [FINGERPRINT]: fingerprint },
+        memo,
       });
       return handle.firstExecutionRunId;
     } catch (error) {
@@ -124,7 +137,7 @@ async function begin(
   });
 }
 
-function claimOf(access: Access, workflowId: string, runId: string): Claim {
+function claimOf(access: Access, workflowId: string, runId: string, id: string): Claim {
   const handle = access.client.workflow.getHandle(workflowId, runId);
   /** It ran out of time meanwhile: the key may be used again, and what was done is done. */
   const unlessOver = async (act: () => Promise<unknown>): Promise<void> => {
@@ -140,6 +153,7 @@ function claimOf(access: Access, workflowId: string, runId: string): Claim {
     void unannounced(() => unlessOver(() => handle.signal(WORKING_SIGNAL))).catch(() => undefined);
   }, SAYING_MS).unref();
   return {
+    id,
     answer: (answer) => {
       clearInterval(saying);
       const sealed = seal(access.keys.answers, workflowId, JSON.stringify(answer));
@@ -152,8 +166,11 @@ function claimOf(access: Access, workflowId: string, runId: string): Claim {
   };
 }
 
+const isSame = (access: Access, content: string, fingerprint: unknown): boolean =>
+  keysFor(access, 'requests').some((key) => hmacHex(key, content) === fingerprint);
+
 function demandSame(access: Access, content: string, fingerprint: unknown): void {
-  if (keysFor(access, 'requests').some((key) => hmacHex(key, content) === fingerprint)) return;
+  if (isSame(access, content, fingerprint)) return;
   throw new ClientError(
     'idempotency_conflict',
     'This Idempotency-Key was used for another request. Take a new key, or send the same body.',

@@ -21,7 +21,7 @@ import { takeRefusable } from './gates.ts';
 import { foldWith } from './histories.ts';
 import { describeRun } from './run-read.ts';
 import { measure } from './run-start.ts';
-import { isOpen, outcomeOf } from './run-view.ts';
+import { isOpen, outcomeOf, statusOf } from './run-view.ts';
 import { searchAttributes } from './search-attributes.ts';
 
 export interface RetriedRun {
@@ -31,12 +31,18 @@ export interface RetriedRun {
   readonly runId: string;
 }
 
+/** The memo's member for the key of the request that has retried the run. */
+const RETRY_KEY = 'retryKey';
+
 /**
+ * The same `key` again gets the same answer.
  * @throws ClientError `not_found`, `not_failed`, `rolled_back`, `not_retryable`, `payload_too_large`, `limit_reached`.
  */
-export async function retryRun(access: Access, org: string, executionId: string): Promise<RetriedRun> {
+export async function retryRun(access: Access, org: string, executionId: string, key?: string): Promise<RetriedRun> {
   const description = await describeRun(access, org, executionId);
-  const { runId } = description;
+  const { runId, memo = {} } = description;
+  if (key !== undefined && memo[RETRY_KEY] === key)
+    return { executionId, status: statusOf(description.status.name, memo), runId };
   if (isOpen(description.status.name)) throw notFailed('The execution has not ended');
   const closing = await readClosing(access, executionId, runId);
   if (closing?.how === 'completed' || closing?.how === 'cancelled')
@@ -47,7 +53,7 @@ export async function retryRun(access: Access, org: string, executionId: string)
   const error = closing.how === 'failed' ? outcomeOf(closing).error : undefined;
   const input = await armed(access, org, executionId, runId, argument, error);
   measure(input);
-  return start(access, org, description, input);
+  return start(access, org, description, input, key);
 }
 
 /** What the new run is started with. */
@@ -122,6 +128,7 @@ async function start(
   org: string,
   failed: WorkflowExecutionDescription,
   input: RunInput,
+  key: string | undefined,
 ): Promise<RetriedRun> {
   const executionId = failed.workflowId;
   const before = await describeRun(access, org, executionId);
@@ -134,7 +141,7 @@ async function start(
         args: [input],
         workflowIdConflictPolicy: 'FAIL',
         workflowIdReusePolicy: 'ALLOW_DUPLICATE_FAILED_ONLY',
-        memo: { ...failed.memo, status: 'running', waitingFor: [] },
+        memo: { ...failed.memo, status: 'running', waitingFor: [], ...(key === undefined ? {} : { [RETRY_KEY]: key }) },
         typedSearchAttributes: attributesOf(failed),
         ...(input.definition.name === undefined ? {} : { staticSummary: input.definition.name.slice(0, 190) }),
       });

@@ -32,7 +32,11 @@ export interface Decision {
  * Decides an approval.
  * @throws ClientError with the codes of Refusal, `closed`, or `resume_token_mismatch`.
  */
-export async function decide(access: Access, org: string, executionId: string, request: Decision): Promise<Accepted> {
+export function decide(access: Access, org: string, executionId: string, request: Decision): Promise<Accepted> {
+  return orAsAnswered(access, executionId, request.key, () => decideNow(access, org, executionId, request));
+}
+
+async function decideNow(access: Access, org: string, executionId: string, request: Decision): Promise<Accepted> {
   const execution = await demandOpen(access, org, executionId);
   const step =
     request.resumeToken === undefined
@@ -61,7 +65,11 @@ export interface Submission {
 }
 
 /** Answers a user_input step. @throws ClientError with the codes of Refusal, or `closed`. */
-export async function submit(access: Access, org: string, executionId: string, request: Submission): Promise<Accepted> {
+export function submit(access: Access, org: string, executionId: string, request: Submission): Promise<Accepted> {
+  return orAsAnswered(access, executionId, request.key, () => submitNow(access, org, executionId, request));
+}
+
+async function submitNow(access: Access, org: string, executionId: string, request: Submission): Promise<Accepted> {
   await demandOpen(access, org, executionId);
   const signal: SubmitSignal & { via: string } = {
     data: request.data,
@@ -124,6 +132,24 @@ async function update(
   const handle = access.client.workflow.getHandle(executionId);
   const options = { args: [signal] as [object], ...(signal.key === undefined ? {} : { updateId: signal.key }) };
   return onOpen(() => write(access, executionId, () => handle.executeUpdate<Accepted, [object]>(name, options)));
+}
+
+/** What `act` answers, or, where the run has ended since, what it had answered to the key. */
+async function orAsAnswered(
+  access: Access,
+  executionId: string,
+  key: string | undefined,
+  act: () => Promise<Accepted>,
+): Promise<Accepted> {
+  try {
+    return await act();
+  } catch (error) {
+    if (key === undefined || !hasCode(error, 'closed')) throw error;
+    const answered = access.client.workflow.getHandle(executionId).getUpdateHandle<Accepted>(key);
+    return read(access, () => answered.result()).catch(() => {
+      throw error;
+    });
+  }
 }
 
 /** A run that ends meanwhile is `closed`, not `not_found`. */

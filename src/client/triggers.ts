@@ -31,6 +31,8 @@ export interface TriggerView {
 }
 
 export const triggerIdOf = (workflow: string, name: string): string => `${workflow}.${name}`;
+/** Slugs have no dots. */
+export const workflowOfTrigger = (id: string): string => id.split('.')[0] ?? id;
 
 /** The trigger, if there is one. Needs no worker. */
 export async function readTrigger(access: Access, org: string, id: string): Promise<TriggerView | undefined> {

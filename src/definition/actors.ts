@@ -84,6 +84,8 @@ export interface DefinitionState {
 
 export interface DefinitionStart extends ActorStart {
   readonly slug: string;
+  /** How long proposals can be reviewed and applied; default: PROPOSAL_MS. */
+  readonly proposalMs?: number;
   readonly carried?: DefinitionState;
 }
 

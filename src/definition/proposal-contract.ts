@@ -34,7 +34,7 @@ export interface ProposalReview {
   readonly notes?: string;
 }
 
-/** Update `propose`. Refused with `not_found`, `proposal_stale`, `too_many`. */
+/** Update `propose`; an id that there is already is answered as it is. Refused with `not_found`, `proposal_stale`, `too_many`. */
 export interface Propose {
   readonly key: string;
   readonly id: string;

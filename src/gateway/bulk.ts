@@ -6,6 +6,7 @@ import { bodyAs } from './body.ts';
 import type { Gateway } from './context.ts';
 import { pathText, queryAs } from './door.ts';
 import { principalOf } from './principal.ts';
+import { idOfKey } from './request-key.ts';
 import { resource } from './resource.ts';
 import { filterBody, filterOf } from './run-filters.ts';
 
@@ -36,10 +37,12 @@ export function bulkRoutes(router: Router, gateway: Gateway): void {
           res.json({ action, count: await countBulk(access, organizationId, { action, filter }) });
           return;
         }
+        const requestId = idOfKey(req);
         const operation = await startBulk(access, organizationId, {
           action,
           filter,
           reason: reason ?? `${action} in bulk through the API`,
+          ...(requestId === undefined ? {} : { requestId }),
         });
         res.setHeader('location', `/api/executions/bulk/${encodeURIComponent(operation.operationId)}`);
         res.status(202).json(operation);

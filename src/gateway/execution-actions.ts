@@ -13,9 +13,10 @@ import type { Gateway } from './context.ts';
 import { anyJson, checked, nameText, pathText, queryAs } from './door.ts';
 import { principalOf } from './principal.ts';
 import { HttpProblem } from './problem.ts';
-import { fingerprintOf, requestKey } from './request-key.ts';
+import { idOfKey } from './request-key.ts';
 import { resource } from './resource.ts';
 import { answerStarted } from './start-answer.ts';
+import { startKeyOf } from './start-key.ts';
 
 const text = z.string().max(10_000);
 const step = nameText(300).describe('A slug with one open visit, or a path. It may be left out where just one fits.');
@@ -95,7 +96,7 @@ export function executionActionRoutes(router: Router, gateway: Gateway): void {
           'Messages of that name are callbacks: call the URL that the run gave out.',
         );
       // With an id of its own a message that is sent twice is one message.
-      const messageId = requestKey(req) ?? ulid();
+      const messageId = idOfKey(req) ?? ulid();
       await sendMessage(access, principalOf(req).organizationId, id, {
         name,
         payload: jsonBody(req) ?? null,
@@ -117,7 +118,8 @@ export function executionActionRoutes(router: Router, gateway: Gateway): void {
     POST: async (req, res) => {
       queryAs(req, noQuery);
       bodyAs(req, nothing);
-      const { executionId, status } = await retryRun(access, principalOf(req).organizationId, pathText(req, 'id'));
+      const { organizationId } = principalOf(req);
+      const { executionId, status } = await retryRun(access, organizationId, pathText(req, 'id'), idOfKey(req));
       res.status(202).json({ executionId, status });
     },
   });
@@ -128,12 +130,10 @@ export function executionActionRoutes(router: Router, gateway: Gateway): void {
       const body = bodyAs(req, forkBody);
       const { organizationId, id: initiator } = principalOf(req);
       const id = pathText(req, 'id');
-      const key = requestKey(req);
       const started = await forkRun(access, organizationId, id, {
         from: body.from,
         edits: given(body.edits ?? {}),
-        ...given({ version: body.version, initiator }),
-        ...(key === undefined ? {} : { key: { scope: `fork ${id}`, key, fingerprint: fingerprintOf(body) } }),
+        ...given({ version: body.version, initiator, key: startKeyOf(req, body, `fork ${id}`) }),
       });
       answerStarted(res, started);
     },
@@ -160,7 +160,7 @@ function personOf(req: Request): { by?: string; as?: Standing } {
   return id === undefined ? {} : { by: id, as: { roles, groups } };
 }
 
-const keyOf = (req: Request): { key?: string } => given({ key: requestKey(req) });
+const keyOf = (req: Request): { key?: string } => given({ key: idOfKey(req) });
 
 /** The members that are there: what is undefined is left out. */
 function given<T extends object>(members: T): { [K in keyof T]: Exclude<T[K], undefined> } {

@@ -1,7 +1,8 @@
 /**
  * `Idempotency-Key` on every POST (design.md §5): the same request again gets the same answer, another one with its key 422.
- * Starts of runs and events are not here: their keys make the ids of what they start, which holds whatever is killed in
- * between. Nor is what changes nothing.
+ * Where a gateway was killed before it answered, whoever gets the request again works on it under the same id (idOfKey), and
+ * finds what the first one had made. Starts of runs and events are not here: their keys make the ids of what they start.
+ * Nor is what changes nothing.
  */
 import type { Request, RequestHandler, Response } from 'express';
 import { unannounced } from '../client/changing.ts';
@@ -12,7 +13,7 @@ import type { Gateway } from './context.ts';
 import { parseJson } from './json-guard.ts';
 import { principalOf } from './principal.ts';
 import { HttpProblem } from './problem.ts';
-import { requestKey } from './request-key.ts';
+import { requestKey, setIdOfKey } from './request-key.ts';
 
 /** How long a request waits for the same one that is being worked on. */
 const WAIT_MS = 10_000;
@@ -42,6 +43,7 @@ export function keepAnswers(gateway: Gateway): RequestHandler {
       WAIT_MS,
     );
     if ('status' in claimed) return replay(res, claimed);
+    setIdOfKey(req, claimed.id);
     holdAnswer(gateway, res, claimed);
     next();
   };

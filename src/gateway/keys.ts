@@ -16,6 +16,7 @@ import type { Gateway } from './context.ts';
 import { checked, nameText, pageQuery, pathText, queryAs, slugText } from './door.ts';
 import { demandOrganization, principalOf } from './principal.ts';
 import { HttpProblem } from './problem.ts';
+import { idOfKey } from './request-key.ts';
 import { resource } from './resource.ts';
 
 const ownName = nameText(100).refine(
@@ -59,6 +60,7 @@ export function keyRoutes(router: Router, gateway: Gateway, keyring: Keyring): v
       const { organization, user, roles, groups, ...request } = bodyAs(req, keyBody);
       const org = meant(req, organization);
       const { id: createdBy } = principalOf(req);
+      const requestId = idOfKey(req);
       if (org !== DEFAULT_ORGANIZATION && !(await needsKeys(config, keyring))) {
         throw new HttpProblem(
           'admin_key_first',
@@ -74,7 +76,11 @@ export function keyRoutes(router: Router, gateway: Gateway, keyring: Keyring): v
           ...(roles === undefined ? {} : { roles }),
           ...(groups === undefined ? {} : { groups }),
         },
-        { ...rulesFor(org), ...(createdBy === undefined ? {} : { createdBy }) },
+        {
+          ...rulesFor(org),
+          ...(createdBy === undefined ? {} : { createdBy }),
+          ...(requestId === undefined ? {} : { requestId }),
+        },
       );
       keyring.forget(org);
       res.status(201).json(made);

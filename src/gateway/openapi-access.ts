@@ -63,7 +63,7 @@ export const accessOperations: readonly Operation[] = [
     tag: 'access',
     summary: 'Makes an API key, and shows it this once.',
     description:
-      "With the first key of `default`, which must be an admin's, requests without a key are refused from then on. An organization that is named for the first time is made.",
+      "With the first key of `default`, which must be an admin's, requests without a key are refused from then on. An organization that is named for the first time is made. With an Idempotency-Key the same request gets the same key, also where a gateway died before it could show it.",
     body: { schema: keyBody },
     answers: { 201: { text: 'Made.', schema: madeKey } },
     problems: [...WRITE_PROBLEMS, 'not_found', 'admin_key_first', 'too_many', 'too_large'],

@@ -18,6 +18,7 @@ import { changeNotes, versionHash } from './history.ts';
 import { indexedPage } from './indexed-page.ts';
 import { principalOf } from './principal.ts';
 import { HttpProblem } from './problem.ts';
+import { idOfKey } from './request-key.ts';
 import { resource } from './resource.ts';
 import { shownHead } from './workflow-head.ts';
 
@@ -71,10 +72,12 @@ export function proposalRoutes(router: Router, gateway: Gateway): void {
             ],
           },
         );
+      const id = idOfKey(req);
       const made = await createProposal(access, organizationId, slug, {
         baseHash,
         definition,
         hash,
+        ...(id === undefined ? {} : { id }),
         ...(notes === undefined ? {} : { notes }),
         ...(executionId === undefined ? {} : { executionId }),
         ...(by === undefined ? {} : { by }),
@@ -96,12 +99,12 @@ export function proposalRoutes(router: Router, gateway: Gateway): void {
     POST: async (req, res) => {
       queryAs(req, noQuery);
       const { decision, notes } = bodyAs(req, reviewBody);
-      const { organizationId, id: by } = principalOf(req);
+      const { organizationId } = principalOf(req);
       const slug = pathSlug(req);
       const reviewed = await reviewProposal(access, organizationId, slug, pathText(req, 'id'), {
         decision,
         ...(notes === undefined ? {} : { notes }),
-        ...(by === undefined ? {} : { by }),
+        ...authorOf(req),
       });
       res.json(shownProposal(slug, reviewed));
     },
@@ -111,9 +114,10 @@ export function proposalRoutes(router: Router, gateway: Gateway): void {
     POST: async (req, res) => {
       queryAs(req, noQuery);
       bodyAs(req, noQuery);
-      const { organizationId, id: by } = principalOf(req);
+      const { organizationId } = principalOf(req);
       const slug = pathSlug(req);
-      const { head, proposal } = await applyProposal(access, organizationId, slug, pathText(req, 'id'), by);
+      const id = pathText(req, 'id');
+      const { head, proposal } = await applyProposal(access, organizationId, slug, id, authorOf(req));
       res.setHeader('etag', `"${head.hash}"`);
       res.json({ proposal: shownProposal(slug, proposal), workflow: shownHead(head) });
     },
@@ -124,6 +128,13 @@ export function proposalRoutes(router: Router, gateway: Gateway): void {
     const difference = await differenceOf(access, organizationId, slug, proposal.baseHash, proposal.hash);
     return { ...shownProposal(slug, proposal), ...difference };
   }
+}
+
+/** Who asks, and the key of what they ask. */
+function authorOf(req: Request): { by?: string; key?: string } {
+  const { id: by } = principalOf(req);
+  const key = idOfKey(req);
+  return { ...(by === undefined ? {} : { by }), ...(key === undefined ? {} : { key }) };
 }
 
 function withSecrets(checked: ReturnType<typeof checkDocument>) {

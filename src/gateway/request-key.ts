@@ -11,6 +11,19 @@ export function requestKey(req: Request): string | undefined {
   return key === undefined ? undefined : checked(nameText(200), key, 'header');
 }
 
+const ids = new WeakMap<Request, string>();
+
+/** Done once for a request, where its key is claimed (idempotency.ts). */
+export function setIdOfKey(req: Request, id: string): void {
+  ids.set(req, id);
+}
+
+/**
+ * The id that a request has by its key, undefined where it has no key: the same whenever it is sent again, and nobody else's.
+ * What is made under it is made once, also where a gateway dies before it has said so.
+ */
+export const idOfKey = (req: Request): string | undefined => ids.get(req);
+
 /** Stands for what a request asks: the same in any order of keys. */
 export function fingerprintOf(body: object): string {
   const { clientRequestId: _key, ...rest } = body as { [key: string]: Json | undefined };

@@ -10,9 +10,10 @@ type StartKey = NonNullable<RunStart['key']>;
 type KeyedBody = { readonly clientRequestId?: string | undefined };
 
 /** The caller's own key; `origin` says by which address the run is started. */
-export function startKeyOf(req: Request, body: KeyedBody, origin: string): StartKey | undefined {
+export function startKeyOf(req: Request, body: object, origin: string): StartKey | undefined {
   const { id } = principalOf(req);
-  const key = body.clientRequestId ?? requestKey(req);
+  const { clientRequestId }: KeyedBody = body;
+  const key = clientRequestId ?? requestKey(req);
   if (key === undefined) return undefined;
   return { scope: id === undefined ? origin : `${origin} ${id}`, key, fingerprint: fingerprintOf(body) };
 }

@@ -2,8 +2,9 @@
 import type { Request, Response, Router } from 'express';
 import { z } from 'zod';
 import { readHead } from '../client/definitions.ts';
-import { fireTrigger, ORCHESTRATOR } from '../client/firing.ts';
+import { findFiredBefore, fireTrigger, ORCHESTRATOR } from '../client/firing.ts';
 import { readStatus } from '../client/run-read.ts';
+import { orAsBefore, type StartedRun } from '../client/run-start.ts';
 import { backfillSchedule, readSchedule } from '../client/schedules.ts';
 import { firingOf, recordFiring, refusalOf } from '../client/trigger-records.ts';
 import {
@@ -21,9 +22,9 @@ import { storeSecrets } from './definition-door.ts';
 import { anyJson, nameText, pageQuery, pathText, queryAs, slugText } from './door.ts';
 import { principalOf } from './principal.ts';
 import { HttpProblem } from './problem.ts';
-import { fingerprintOf, requestKey } from './request-key.ts';
 import { resource } from './resource.ts';
 import { answerStarted } from './start-answer.ts';
+import { startKeyOf } from './start-key.ts';
 import { checkTrigger, triggerBody, triggerPatch, typeOf } from './trigger-door.ts';
 import { webhookUrl } from './webhook-place.ts';
 
@@ -137,9 +138,14 @@ export function triggerRoutes(router: Router, gateway: Gateway): void {
       queryAs(req, noQuery);
       const body = bodyAs(req, triggerRunBody);
       const { organizationId, id: by } = principalOf(req);
-      const { trigger } = await demandTrigger(access, organizationId, pathText(req, 'id'));
-      const requestId = body.clientRequestId ?? requestKey(req);
-      const scope = `trigger ${trigger.id}`;
+      const id = pathText(req, 'id');
+      const key = startKeyOf(req, body, `trigger ${id}`);
+      const found = await orAsBefore<TriggerView | StartedRun>(
+        () => demandTrigger(access, organizationId, id),
+        async () => key && findFiredBefore(access, organizationId, id, key),
+      );
+      if ('executionId' in found) return answerStarted(res, found);
+      const { trigger } = found;
       try {
         const started = await fireTrigger(
           access,
@@ -149,7 +155,7 @@ export function triggerRoutes(router: Router, gateway: Gateway): void {
           {
             trigger: { type: 'manual' },
             ...(by === undefined ? {} : { initiator: by }),
-            ...(requestId === undefined ? {} : { key: { scope, key: requestId, fingerprint: fingerprintOf(body) } }),
+            ...(key === undefined ? {} : { key }),
           },
         );
         recordFiring(access, organizationId, trigger.id, firingOf(started));

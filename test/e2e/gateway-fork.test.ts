@@ -154,4 +154,17 @@ describe('a fork', () => {
     expect(answers[0]?.body.executionId).toBe(answers[1]?.body.executionId);
     expect((await fork(id, { from: 'end' }, key)).status).toBe(422);
   });
+
+  it('is answered the same with its key while the original goes on', async () => {
+    const id = await start(await stored({ ask: ask(), end: { stepType: 'finish' } }));
+    await gateway.until(`/api/executions/${id}`, ({ body }) => body.waitingFor?.length > 0);
+    await gateway.request('POST', `/api/executions/${id}/terminate`);
+    const key = { 'idempotency-key': unique('key') };
+    const first = await fork(id, { from: 'ask' }, key);
+    expect(first.status).toBe(201);
+    expect((await gateway.request('POST', `/api/executions/${id}/retry`)).status).toBe(202);
+    expect(await fork(id, { from: 'ask' })).toMatchObject({ status: 409, body: { code: 'still_open' } });
+    const again = await fork(id, { from: 'ask' }, key);
+    expect(again).toMatchObject({ status: 200, body: { executionId: first.body.executionId } });
+  });
 });
