@@ -86,12 +86,30 @@ export class Window implements Visit {
   }
 
   takeMessage(name: string, accept: (payload: Json) => boolean): { readonly payload: Json } | undefined {
+    const [payload] = this.takeMessages(name, 1, accept);
+    return payload === undefined ? undefined : { payload };
+  }
+
+  takeMessages(name: string, most: number, accept: (payload: Json) => boolean): Json[] {
     const { state } = this.#core;
-    const at = state.inbox.findIndex((message) => message.name === name && accept(message.payload));
-    if (at < 0) return undefined;
-    const [message] = state.inbox.splice(at, 1);
-    state.inboxBytes -= message!.bytes;
-    return { payload: message!.payload };
+    const { effort } = state;
+    const taken: Json[] = [];
+    let refusing = 0;
+    const left = state.inbox.filter((message) => {
+      if (message.name !== name || taken.length >= most) return true;
+      const before = effort.units;
+      if (!accept(message.payload)) {
+        refusing += effort.units - before;
+        return true;
+      }
+      taken.push(message.payload);
+      state.inboxBytes -= message.bytes;
+      // Histories know where their run gave way: as if all that were refused had been asked again for each one taken.
+      if (taken.length < most) effort.units += refusing;
+      return false;
+    });
+    if (taken.length > 0) state.inbox = left;
+    return taken;
   }
 
   assign(target: 'variables' | 'state', name: string, value: Json): void {

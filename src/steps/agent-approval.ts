@@ -138,6 +138,7 @@ function inner(visit: Visit, suffix: string, hold: JsonObject): Visit {
     evaluate: (expression, locals) => visit.evaluate(expression, locals),
     test: (expression, locals) => visit.test(expression, locals),
     takeMessage: () => undefined,
+    takeMessages: () => [],
     assign: (target, name, value) => visit.assign(target, name, value),
   };
 }

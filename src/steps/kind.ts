@@ -61,7 +61,22 @@ export interface Behaviour {
     visit: Visit,
     event: Decision | Submission,
   ): { readonly code: Refusal['code']; readonly message: string } | undefined;
+  /**
+   * For kinds that take more than one call: how a retry of the run goes on with a visit that failed at an event, which
+   * `failed` tells of. `hold` is as it was before, and may be changed in place. Without it, an effect is made once more where
+   * its answer was the failure, and any other visit begins again.
+   */
+  rearm?(visit: Pick<Visit, 'hold'>, failed: FailedAt): Rearm;
 }
+
+export interface FailedAt {
+  readonly code: string;
+  /** Of the effect or the run whose answer it was. */
+  readonly suffix?: string;
+}
+
+/** `again`: as if the event had not come. `on`: it is taken, and now the visit goes on. `never`: what has ended would be repeated. */
+export type Rearm = 'again' | 'on' | 'never';
 
 export interface Locals {
   readonly [root: string]: unknown;
@@ -86,6 +101,8 @@ export interface Visit {
   readonly branches: readonly string[];
   /** Takes the oldest early message of that name that `accept` likes out of the inbox. */
   takeMessage(name: string, accept: (payload: Json) => boolean): { readonly payload: Json } | undefined;
+  /** As takeMessage, as many as there are up to `most`, oldest first. Each is shown to `accept` once. */
+  takeMessages(name: string, most: number, accept: (payload: Json) => boolean): Json[];
   /** Writes a run variable or a state key at once (kind `set`). Throws StepFailure where the declared type does not fit. */
   assign(target: 'variables' | 'state', name: string, value: Json): void;
   /** The run, for kinds that start other runs. */

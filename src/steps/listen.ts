@@ -65,12 +65,9 @@ Without \`count\` the first message ends the step. With it, so many do, and the 
         const hold: JsonObject = { count: many, received: [], ...schema.held(visit) };
         const wait = waitMs?.(visit);
         const at = wait === undefined ? instantOf?.(visit) : visit.now + wait;
-        for (;;) {
-          const early = visit.takeMessage(wanted, (payload) => accepts(visit, hold, payload));
-          if (early === undefined) break;
-          const ended = take(hold, early.payload);
-          if (ended !== undefined) return ended;
-        }
+        const early = visit.takeMessages(wanted, many ?? 1, (payload) => accepts(visit, hold, payload));
+        const ended = take(hold, early);
+        if (ended !== undefined) return ended;
         if (at !== undefined && at <= visit.now) return timedOut(visit, hold);
         return {
           do: 'hold',
@@ -88,7 +85,7 @@ Without \`count\` the first message ends the step. With it, so many do, and the 
         const { hold } = visit;
         if (event.on === 'fired') return timedOut(visit, hold);
         if (event.on !== 'message' || !accepts(visit, hold, event.payload)) return { do: 'ignore' };
-        return take(hold, event.payload) ?? { do: 'hold', hold };
+        return take(hold, [event.payload]) ?? { do: 'hold', hold };
       },
     };
   },
@@ -104,11 +101,12 @@ function matches(visit: Visit, expression: Expression, payload: Json): boolean {
   }
 }
 
-/** Keeps a payload; the end, when it was the last that is wanted. */
-function take(hold: JsonObject, payload: Json): Outcome | undefined {
+/** Keeps payloads; the end, when the last that is wanted is among them. */
+function take(hold: JsonObject, payloads: readonly Json[]): Outcome | undefined {
   const { count } = hold;
-  if (typeof count !== 'number') return { do: 'end', port: 'received', data: payload };
-  const received = [...receivedIn(hold), payload];
+  if (typeof count !== 'number')
+    return payloads.length === 0 ? undefined : { do: 'end', port: 'received', data: payloads[0]! };
+  const received = [...receivedIn(hold), ...payloads];
   hold['received'] = received;
   return received.length >= count ? { do: 'end', port: 'received', data: received } : undefined;
 }
