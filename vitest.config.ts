@@ -30,6 +30,7 @@ export default defineConfig({
         test: {
           name: 'bench',
           include: ['test/bench/**/*.bench.ts'],
+          server: { deps: { external: [/\/dist\/src\//] } },
           globalSetup: ['test/support/global-setup.ts'],
           pool: 'forks',
           maxWorkers: 1,

@@ -11,10 +11,9 @@ checkNode();
 const root = fileURLToPath(new URL('..', import.meta.url));
 const [json, only] = [process.argv.includes('--json'), process.argv[process.argv.indexOf('--only') + 1]];
 const folder = mkdtempSync(join(tmpdir(), 'signalbox-bench-'));
-const out = join(folder, 'rows.json');
 try {
   await install();
-  const env = { ...process.env, SIGNALBOX_BENCH_OUT: out };
+  const env = { ...process.env, SIGNALBOX_BENCH_OUT: folder };
   if (process.argv.includes('--only')) env.SIGNALBOX_BENCH_ONLY = only;
   await run(
     'Measuring',
@@ -26,11 +25,25 @@ try {
       quiet: json,
     },
   );
-  const { table, rows } = JSON.parse(readFileSync(out, 'utf8'));
-  console.log(json ? JSON.stringify(rows, null, 2) : table);
+  const rows = ['core', 'temporal'].flatMap((part) => JSON.parse(readFileSync(join(folder, `${part}.json`), 'utf8')));
+  if (rows.length === 0) throw new Error(`No row's name holds '${only}'.`);
+  for (const row of rows) row.pass = 'most' in row.aim ? row.value <= row.aim.most : row.value >= row.aim.least;
+  console.log(json ? JSON.stringify(rows, null, 2) : table(rows));
 } catch (error) {
   console.error(error.message);
   process.exitCode = 1;
 } finally {
   rmSync(folder, { recursive: true, force: true });
+}
+
+function table(rows) {
+  const lines = rows.map(({ name, value, unit, aim, pass }) => [
+    name,
+    `${value >= 1_000 ? Math.round(value).toLocaleString('en') : value.toFixed(3)}${unit}`,
+    'most' in aim ? `≤ ${aim.most}` : `≥ ${aim.least}`,
+    pass ? 'yes' : 'NO',
+  ]);
+  const all = [['row', 'value', 'aim', 'reached'], ...lines];
+  const widths = [0, 1, 2].map((column) => Math.max(...all.map((line) => line[column].length)));
+  return all.map((line) => line.map((cell, i) => (i < 3 ? cell.padEnd(widths[i]) : cell)).join('  ')).join('\n');
 }

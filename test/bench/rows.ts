@@ -1,3 +1,6 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
 /** Rows of the bench: a value, what it aims at, and whether it gets there. */
 export interface Row {
   readonly name: string;
@@ -6,8 +9,16 @@ export interface Row {
   readonly unit: string;
 }
 
-export function passes({ value, aim }: Row): boolean {
-  return 'most' in aim ? value <= aim.most : value >= aim.least;
+/** Hands rows to deploy/bench.mjs, which prints those of all files: a file of the folder that it named. */
+export function handOver(part: string, rows: readonly Row[]): void {
+  const folder = process.env['SIGNALBOX_BENCH_OUT'];
+  if (folder !== undefined) writeFileSync(join(folder, `${part}.json`), JSON.stringify(rows));
+}
+
+/** Whether a row is wanted: SIGNALBOX_BENCH_ONLY, a part of its name. */
+export function only(name: string): boolean {
+  const wanted = process.env['SIGNALBOX_BENCH_ONLY'];
+  return wanted === undefined || name.includes(wanted);
 }
 
 export function median(values: readonly number[]): number {
@@ -36,16 +47,4 @@ export async function timed(work: () => Promise<unknown>): Promise<number> {
   const begun = performance.now();
   await work();
   return performance.now() - begun;
-}
-
-export function table(rows: readonly Row[]): string {
-  const lines = rows.map((row) => [
-    row.name,
-    `${row.value >= 1_000 ? Math.round(row.value).toLocaleString('en') : row.value.toFixed(3)}${row.unit}`,
-    'most' in row.aim ? `≤ ${row.aim.most}` : `≥ ${row.aim.least}`,
-    passes(row) ? 'yes' : 'NO',
-  ]);
-  const all = [['row', 'value', 'aim', 'reached'], ...lines];
-  const widths = [0, 1, 2].map((column) => Math.max(...all.map((line) => line[column]!.length)));
-  return all.map((line) => line.map((cell, i) => (i < 3 ? cell.padEnd(widths[i]!) : cell)).join('  ')).join('\n');
 }

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { NativeConnection, Worker } from '@temporalio/worker';
 import { type Access, access } from '../../src/client/access.ts';
 import { connectionOptions } from '../../src/client/connect.ts';
+import { dataConverterOf } from '../../src/client/data-converter.ts';
 import { startRun } from '../../src/client/run-start.ts';
 import { loadMasterKey } from '../../src/config.ts';
 import type { RunInput } from '../../src/definition/run.ts';
@@ -26,7 +27,10 @@ export interface Sides {
   stop(): Promise<void>;
 }
 
-/** Both workers in this process, with the same activities; each has its own connection, bundle and task queue. */
+/**
+ * Both workers in this process, with the same activities and the same data converter, so that neither writes its payloads
+ * more cheaply; each has its own connection, bundle and task queue.
+ */
 export async function startSides(server: TestServer, handBundle: string, activities: Activities): Promise<Sides> {
   const ours = await startWorker(server, { activities });
   const connection = await NativeConnection.connect(connectionOptions(server.config));
@@ -37,6 +41,7 @@ export async function startSides(server: TestServer, handBundle: string, activit
     taskQueue: hand,
     workflowBundle: { code: handBundle },
     activities,
+    dataConverter: dataConverterOf(server.config),
     maxCachedWorkflows: 100,
   });
   const running = worker.run();
