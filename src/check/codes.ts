@@ -63,6 +63,7 @@ export const CODES = {
   expression_limit: 'An expression that is too large.',
   unresolved_reference: 'A path in a text leads nowhere.',
   secret_not_allowed: 'A secret or callback stands where none may stand.',
+  secret_too_short: 'A secret has too few characters to be kept out of results.',
   undeclared_secret: 'A secret that config.secrets does not name.',
   unknown_root: 'A name that is no root and no variable.',
   unknown_variable: 'A variable that nothing declares or sets.',

@@ -83,7 +83,7 @@ const importers: { readonly [dialect in Exclude<Dialect, 'canonical'>]: (documen
 
 function fromCanonical(document: JsonObject, options: ConversionOptions): Conversion {
   const taken = takeSecretsFrom(normalDocument(document, options));
-  const problems = schemaProblems(taken.document);
+  const problems = [...schemaProblems(taken.document), ...taken.problems];
   const base = { dialect: 'canonical' as const, problems, warnings: [], secrets: taken.secrets, origin: same };
   return problems.length > 0 ? base : { ...base, definition: taken.document as unknown as Definition };
 }
@@ -101,7 +101,10 @@ function fromImported(
   const tooLarge = vetSize(taken.document);
   if (tooLarge.length > 0)
     return { dialect, problems: [...imported.problems, ...tooLarge], warnings, secrets: [], origin };
-  const found = schemaProblems(taken.document).map((problem) => ({ ...problem, pointer: origin(problem.pointer) }));
+  const found = [...schemaProblems(taken.document), ...taken.problems].map((problem) => ({
+    ...problem,
+    pointer: origin(problem.pointer),
+  }));
   const problems = [...imported.problems, ...found];
   const base = { dialect, problems, warnings, secrets: taken.secrets, origin };
   return problems.length > 0 ? base : { ...base, definition: taken.document as unknown as Definition };

@@ -20,7 +20,12 @@ const host = z
   .regex(/^(\*\.)?[A-Za-z0-9._-]+(:\d{1,5})?$/, 'Expected a host such as api.example.com or *.example.com.');
 
 export const secretBody = z.strictObject({
-  value: z.string().min(SHORTEST_SECRET_CHARACTERS).max(LONGEST_SECRET_BYTES).describe('It is never answered.'),
+  value: z
+    .string()
+    .max(LONGEST_SECRET_BYTES)
+    .describe('It is never answered.')
+    // Told as secret_too_short, as wherever else a secret comes in.
+    .meta({ minLength: SHORTEST_SECRET_CHARACTERS }),
   allowedHosts: z.array(host).min(1).max(100).optional().describe('Hosts that it may be sent to. Default: any.'),
   allowedWorkflows: z.array(slugText).min(1).max(100).optional().describe('Workflows that may use it. Default: any.'),
 });

@@ -73,9 +73,13 @@ export function checkTrigger(
     ...(variableMapping == null ? {} : { variableMapping }),
     ...(targetState == null ? {} : { targetState }),
   };
-  const { document, secrets } = takeSecretsFrom({ slug: workflow, triggers: [written] as unknown as Json });
+  const {
+    document,
+    secrets,
+    problems: unstorable,
+  } = takeSecretsFrom({ slug: workflow, triggers: [written] as unknown as Json });
   const [spec] = document['triggers'] as unknown as [TriggerSpec];
-  const problems = problemsOf(spec);
+  const problems = [...problemsOf(spec), ...withinTrigger(unstorable)];
   if (problems.length > 0) throw refused(problems);
   return { spec, secrets };
 }
@@ -85,8 +89,11 @@ function problemsOf(spec: TriggerSpec): Problem[] {
   const problems: Problem[] = [];
   checkTriggers(asDefinition, { problems, warnings: [] });
   if (problems.length === 0) problems.push(...hookProblems(asDefinition));
-  return problems.map((one) => ({ ...one, pointer: one.pointer.replace(/^\/triggers\/0/, '') }));
+  return withinTrigger(problems);
 }
+
+const withinTrigger = (problems: readonly Problem[]): Problem[] =>
+  problems.map((one) => ({ ...one, pointer: one.pointer.replace(/^\/triggers\/0/, '') }));
 
 function refused(problems: readonly Problem[]): HttpProblem {
   const [first] = problems;

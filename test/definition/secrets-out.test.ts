@@ -32,6 +32,28 @@ describe('clear secrets in a definition', () => {
     expect(JSON.stringify(definition)).toContain('canary-1');
   });
 
+  it('are problems at their places where they are too short to be kept out of results', () => {
+    const document = {
+      name: 'Orders',
+      config: { secrets: { 'a/b': { value: '123' }, LONG: { value: '1234' } } },
+      triggers: [
+        { name: 'one', type: 'webhook', config: { path: 'one', scheme: 'github', secret: '' } },
+        { name: 'two', type: 'webhook', config: { path: 'two', scheme: 'hmac', secrets: ['long enough', 'x'] } },
+      ],
+      steps: { a: { stepType: 'trigger' } },
+    };
+    expect(toCanonical(document).problems.map(({ pointer, code }) => [pointer, code])).toEqual([
+      ['/triggers/0/config/secret', 'secret_too_short'],
+      ['/triggers/1/config/secrets/1', 'secret_too_short'],
+      ['/config/secrets/a~1b/value', 'secret_too_short'],
+    ]);
+    const imported = toCanonical({
+      workflowConfig: { name: 'Orders', config: { secrets: { KEY: '123' } } },
+      stepsConfig: [{ stepSlug: 'a', name: 'A', stepType: 'trigger', order: 1, config: {}, nextSteps: {} }],
+    });
+    expect(imported.problems).toMatchObject([{ code: 'secret_too_short' }]);
+  });
+
   it('are taken once', () => {
     const once = takeSecrets(definition).definition;
     expect(takeSecrets(once)).toEqual({ definition: once, secrets: [] });

@@ -1,0 +1,85 @@
+// A secret that is too short could not be kept out of results, so none is taken, whichever way it comes.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { JsonObject } from '../../src/definition/types.ts';
+import { echoDefinition, type TestGateway, testGateway, unique } from './gateway-support.ts';
+
+let gateway: TestGateway;
+beforeAll(async () => {
+  gateway = await testGateway();
+});
+afterAll(() => gateway.close());
+
+const SHORT = '123';
+const secretsOf = async (): Promise<string[]> =>
+  (await gateway.request('GET', '/api/secrets?limit=1000')).body.items.map(({ name }: { name: string }) => name);
+const inConfig = (slug: string): JsonObject =>
+  echoDefinition(slug, { config: { secrets: { FINE: { value: 'long enough' }, KEY: { value: SHORT } } } });
+const inTrigger = (slug: string): JsonObject =>
+  echoDefinition(slug, {
+    triggers: [
+      { name: 'in', type: 'webhook', config: { path: slug, scheme: 'hmac', secrets: ['long enough', SHORT] } },
+    ],
+  });
+
+describe('a secret of fewer than four characters', () => {
+  it('is refused by itself', async () => {
+    const answer = await gateway.request('PUT', '/api/secrets/pin', { json: { value: SHORT } });
+    expect(answer).toMatchObject({ status: 422, body: { code: 'secret_too_short' } });
+    expect(JSON.stringify(answer.body)).not.toContain(SHORT);
+    expect(await secretsOf()).toEqual([]);
+  });
+
+  it.each([
+    ['in the config', inConfig, '/config/secrets/KEY/value'],
+    ['of a trigger', inTrigger, '/triggers/0/config/secrets/1'],
+  ])(
+    'is refused %s of a workflow, of a run of its own, of one or many to be synchronized',
+    async (_where, of, pointer) => {
+      const slug = unique('short');
+      const refused = {
+        status: 422,
+        body: { problems: [{ pointer: expect.stringContaining(pointer), code: 'secret_too_short' }] },
+      };
+      const definition = of(slug);
+      const fine = echoDefinition(unique('fine'));
+      const ways: [string, JsonObject][] = [
+        ['/api/workflows', definition],
+        ['/api/executions', { definition }],
+        ['/api/workflows/sync', { workflow: definition }],
+        ['/api/workflows/sync-all', { workflows: [fine, definition] }],
+      ];
+      for (const [path, json] of ways) {
+        const answer = await gateway.request('POST', path, { json });
+        expect(answer, path).toMatchObject(refused);
+      }
+      const checked = await gateway.request('POST', '/api/workflows/validate', { json: definition });
+      expect(checked.body).toMatchObject({ valid: false, problems: refused.body.problems });
+      for (const one of [slug, String(fine['slug'])])
+        expect((await gateway.request('GET', `/api/workflows/${one}`)).status).toBe(404);
+      expect(await secretsOf()).toEqual([]);
+    },
+  );
+
+  it('is refused with a trigger, new or changed, which keeps the one that it has', async () => {
+    const slug = unique('hooked');
+    await gateway.request('POST', '/api/workflows', { json: echoDefinition(slug) });
+    const trigger = (secret: string): JsonObject => ({
+      workflowId: slug,
+      name: 'in',
+      type: 'webhook',
+      config: { path: slug, scheme: 'hmac', secret },
+    });
+    const refused = {
+      status: 422,
+      body: { code: 'invalid_trigger', problems: [{ pointer: '/config/secret', code: 'secret_too_short' }] },
+    };
+    expect(await gateway.request('POST', '/api/triggers', { json: trigger(SHORT) })).toMatchObject(refused);
+    expect(await secretsOf()).toEqual([]);
+    const { status, body } = await gateway.request('POST', '/api/triggers', { json: trigger('long enough') });
+    expect(status).toBe(201);
+    const change = { config: { path: slug, scheme: 'hmac', secret: SHORT } };
+    const path = `/api/triggers/${encodeURIComponent(body.id)}`;
+    expect(await gateway.request('PATCH', path, { json: change })).toMatchObject(refused);
+    expect(await secretsOf()).toEqual([`workflows/${slug}/triggers/in/secret`]);
+  });
+});
