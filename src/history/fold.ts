@@ -445,17 +445,19 @@ function visits(state: RunState | undefined): OpenVisit[] {
   return Object.values(state?.frames ?? {}).flatMap((frame) => (frame.visit === undefined ? [] : [frame.visit]));
 }
 
-/** Open visits and loops, in order of start. */
+/** Open visits and loops, in order of start, each with what is open within it. */
 function openRows(state: RunState, program: Program): Inherited[] {
   const open = Object.values(state.frames).flatMap((frame) => [...frame.loops, ...(frame.visit ? [frame.visit] : [])]);
   return open
-    .map(({ path, slug, startedAt }) => ({
-      path,
-      stepSlug: slug,
-      stepType: program.steps.get(slug)?.type ?? slug,
-      startedAt,
-    }))
-    .sort((a, b) => a.startedAt - b.startedAt);
+    .sort((a, b) => a.startedAt - b.startedAt)
+    .flatMap(({ path, slug, startedAt, ...visit }) => {
+      const inner = 'inner' in visit ? (visit.inner ?? {}) : {};
+      const row = (at: string, stepType: string) => ({ path: at, stepSlug: slug, stepType, startedAt });
+      return [
+        row(path, program.steps.get(slug)?.type ?? slug),
+        ...Object.entries(inner).map(([suffix, stepType]) => row(commandId(path, suffix), stepType)),
+      ];
+    });
 }
 
 /** Ends that the run itself brought about; termination and Temporal's own timeout come from outside. */

@@ -1,11 +1,12 @@
 /**
  * What of a failed run is armed again by a retry (design.md §5), found in its history: the visits whose failure nothing
  * caught. An effect or a child that failed is open again, as if its answer had not come, with the config that it had; any
- * other visit begins again. What stood beside them, and was cancelled since they failed, stands again as it did.
+ * other visit begins again; a kind of many calls says itself how it goes on. What stood beside them, and was cancelled since they failed, stands again as it did.
  *
  * The history is folded twice: first to find where they failed, then without these failures.
  */
 import type { RunError } from '../definition/run.ts';
+import { countUsage } from '../engine/costs.ts';
 import { DEADLINE } from '../engine/ending.ts';
 import { openVisit, parkOpen, type Target } from '../engine/parking.ts';
 import type { Event } from '../engine/protocol.ts';
@@ -31,8 +32,8 @@ export class Rearming {
   readonly parked: Target[] = [];
   readonly #failed: ReadonlySet<string>;
   readonly #timedOut: boolean;
-  /** Place by path, as far as found. */
-  readonly #places = new Map<string, string>();
+  /** Place by path, as far as found, and with which code the visit failed there. */
+  readonly #places = new Map<string, { readonly at: string; readonly code: string }>();
   readonly #left = new Set<string>();
   readonly #addressees = new Addressees();
 
@@ -61,7 +62,7 @@ export class Rearming {
       },
       heard: (line, place) => {
         if (line.t === 'end' && line.status === 'failed' && this.#failed.has(line.path))
-          this.#places.set(line.path, `${runId} ${place}`);
+          this.#places.set(line.path, { at: `${runId} ${place}`, code: line.error?.code ?? '' });
       },
     };
   }
@@ -77,9 +78,11 @@ export class Rearming {
       },
       takes: (event, { program, state, place }) => {
         if (this.#timedOut && event.type === 'fired' && event.id === DEADLINE) return undefined;
-        const here = [...this.#places].filter(([, at]) => at === `${runId} ${place}`);
+        const here = [...this.#places].filter(([, { at }]) => at === `${runId} ${place}`);
         const begins = (path: string): void => void paths.add(path);
-        const isTaken = here.map(([path]) => this.#admits(program, state, event, path, begins)).every(Boolean);
+        const isTaken = here
+          .map(([path, { code }]) => this.#admits(program, state, event, { path, code }, begins))
+          .every(Boolean);
         return isTaken ? this.#addressees.named(event, `${runId} ${place}`) : undefined;
       },
     };
@@ -93,29 +96,43 @@ export class Rearming {
     return state;
   }
 
-  #admits(program: Program, state: RunState, event: Event, path: string, begins: (path: string) => void): boolean {
+  #admits(
+    program: Program,
+    state: RunState,
+    event: Event,
+    { path, code }: { readonly path: string; readonly code: string },
+    begins: (path: string) => void,
+  ): boolean {
     const open = openVisit(state, path);
     if (open === undefined) {
       // It begins and fails at once, and is parked; a loop that fails later has no visit, and cannot be.
       if (Object.values(state.frames).some(({ loops }) => loops.some((loop) => loop.path === path)))
-        throw repeats(path);
+        throw repeats(path, 'after its body had run');
       begins(path);
       return true;
     }
     const { visit } = open;
-    if (program.steps.get(visit.key ?? visit.slug)?.kind.class === 'container') throw repeats(path);
+    const step = program.steps.get(visit.key ?? visit.slug);
+    if (step?.kind.class === 'container') throw repeats(path, 'after its body had run');
     const command = 'id' in event && event.id !== undefined ? state.open[event.id] : undefined;
-    const isAnswer = (command?.type === 'run' || command?.type === 'child') && command.path === path;
-    if (isAnswer) this.#left.add(path);
-    else this.parked.push(parkOpen(program, state, path)!);
+    const answered =
+      (command?.type === 'run' || command?.type === 'child') && command.path === path ? command : undefined;
+    const suffix = answered?.suffix;
+    const rearm = step?.behaviour.rearm?.(visit, { code, ...(suffix === undefined ? {} : { suffix }) });
+    if (rearm === 'never') throw repeats(path, 'after its calls had ended');
+    if (rearm === undefined && answered === undefined) this.parked.push(parkOpen(program, state, path)!);
+    else this.#left.add(path);
+    if (rearm === 'on') return true;
+    // What the answer has cost is paid, although it is asked for again.
+    if (answered !== undefined) countUsage(state, event);
     return false;
   }
 }
 
-/** A container would begin again with all that it has done. */
-function repeats(path: string): NotRetryable {
+/** It would begin again with all that it has done. */
+function repeats(path: string, after: string): NotRetryable {
   return new NotRetryable(
-    `'${path}' failed by itself after its body had run: begun again, it would repeat all of it. Fork the run from a step instead.`,
+    `'${path}' failed by itself ${after}: begun again, it would repeat all of it. Fork the run from a step instead.`,
   );
 }
 

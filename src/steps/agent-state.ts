@@ -36,6 +36,8 @@ export interface AgentState {
   replied: number;
   replying: number;
   toolCalls: number;
+  /** Turns beyond maxSteps that retries of the run have granted. */
+  granted?: number;
   usage?: Usage & { readonly model: string };
   /** The end, while replies are under way. */
   end?: { readonly data: Json };
@@ -54,6 +56,11 @@ export function agentState(request: JsonObject, messages: readonly Json[]): Agen
     replying: 0,
     toolCalls: 0,
   };
+}
+
+/** Most model calls. */
+export function mostTurns({ request, granted = 0 }: AgentState): number {
+  return Number(request['maxSteps']) + granted;
 }
 
 /** The hold is what `agentState` made, since nobody else writes it. */

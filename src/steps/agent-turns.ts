@@ -8,12 +8,23 @@ import { addUsage, usageIn } from '../definition/models-contract.ts';
 import type { Json } from '../template/types.ts';
 import type { Asked, CallApproval } from './agent-approval.ts';
 import { beginCall, failureToldOf, refused, toldOf } from './agent-calls.ts';
-import { type AgentState, asHold, callOf, callSuffix, modelSuffix, type OpenCall, stateOf } from './agent-state.ts';
+import {
+  type AgentState,
+  asHold,
+  callOf,
+  callSuffix,
+  modelSuffix,
+  mostTurns,
+  type OpenCall,
+  stateOf,
+} from './agent-state.ts';
 import {
   type AskSpec,
   type ChildSpec,
   type EffectResult,
+  type FailedAt,
   type Outcome,
+  type Rearm,
   type Resume,
   type RunSpec,
   StepFailure,
@@ -25,6 +36,7 @@ import { MODEL_HEARTBEAT_MS, MODEL_TIMEOUT_MS } from './model-config.ts';
 /** Of one turn; a model that makes more is told that they were not made. */
 const MOST_CALLS = 64;
 const REPLY = '/reply[';
+const MAX_STEPS = 'agent_max_steps';
 
 /** What of the config decides between turns. */
 export interface Rules {
@@ -56,12 +68,13 @@ export function resume(visit: Visit, event: Resume, rules: Rules): Outcome {
 
 /** Asks the model, with all that was said since. @throws StepFailure `agent_max_steps`. */
 export function turn(state: AgentState): Hold {
-  const { tools, maxSteps, stopTools: _stop, ...request } = state.request;
-  if (state.turn >= Number(maxSteps))
+  const { tools, maxSteps: _most, stopTools: _stop, ...request } = state.request;
+  const most = mostTurns(state);
+  if (state.turn >= most)
     throw new StepFailure(
-      'agent_max_steps',
+      MAX_STEPS,
       `The agent has asked its model ${state.turn} times and has no answer. Raise maxSteps, or ask for less.`,
-      { details: { maxSteps: Number(maxSteps), toolCalls: state.toolCalls } },
+      { details: { maxSteps: most, toolCalls: state.toolCalls } },
     );
   for (const { content, reply } of state.queue) {
     state.messages = [...state.messages, { role: 'user', content }];
@@ -255,7 +268,7 @@ function concluded(state: AgentState, answer: Json): Outcome {
 
 /** What is said to an agent that has its answer and no turn left stays unheard. */
 function mayAskAgain(state: AgentState): boolean {
-  return state.turn + 1 < Number(state.request['maxSteps']);
+  return state.turn + 1 < mostTurns(state);
 }
 
 /** A reply that cannot be delivered is nothing that the agent could mend. */
@@ -321,6 +334,16 @@ function interrupted(state: AgentState, hold: Hold): Outcome {
   ];
   state.turn++;
   return merged({ ...hold, cancel, asks }, turn(state));
+}
+
+/** A retry of the run repeats no call that has ended; an agent that had no turn left gets as many again. */
+export function rearm(visit: Pick<Visit, 'hold'>, { code, suffix }: FailedAt): Rearm {
+  const state = stateOf(visit);
+  if (code === MAX_STEPS) {
+    state.granted = (state.granted ?? 0) + Number(state.request['maxSteps']);
+    return 'on';
+  }
+  return suffix !== undefined && callOf(state, suffix) !== undefined ? 'never' : 'again';
 }
 
 /** Whether the message is one, and for this agent. */

@@ -4,7 +4,7 @@ import type { Json } from '../template/types.ts';
 import { agentApprovalSchema, planApproval } from './agent-approval.ts';
 import { agentState, stateOf } from './agent-state.ts';
 import { isNamed, planTools, toolsSchema } from './agent-tools.ts';
-import { isFor, type Rules, resume, shownCall, textOf, turn } from './agent-turns.ts';
+import { isFor, type Rules, rearm, resume, shownCall, textOf, turn } from './agent-turns.ts';
 import type { StepKind } from './kind.ts';
 import { modelSchema, planModel } from './model-config.ts';
 import { isAbsent, names, whole } from './read.ts';
@@ -26,7 +26,7 @@ The calls of one turn are made at once, with the step's \`retry\`.
 - **Approval.** \`approval: {tools, approvers, timeout, …}\` asks people before it makes the named calls, by the rules of \`approval\`: the run waits at the call's path, and a call that is
   rejected, or on which nobody decides in time, is told to the model as such.
 - **End.** The model's answer, as text or JSON as for \`llm\`; or earlier, with their results, after a call of one of \`stopTools\`, or when \`stopWhen\` holds after a turn. After
-  \`maxSteps\` model calls without an answer the step fails with \`agent_max_steps\`.
+  \`maxSteps\` model calls without an answer the step fails with \`agent_max_steps\`; a retry of the run grants it as many again, and no call that has ended is made again.
 - **Conversation.** Messages \`${AGENT_MESSAGE}\` to the run (\`{content, interrupt?, to?}\`: from the kind \`agent_message\`, or \`POST /api/executions/:id/messages/${AGENT_MESSAGE}\`) are told to the model
   before its next turn; with \`interrupt: true\` it leaves what it is doing.`,
   example: {
@@ -96,6 +96,7 @@ The calls of one turn are made at once, with the step's \`retry\`.
         return { ...turn(state), hears: AGENT_MESSAGE };
       },
       resume: (visit, event) => resume(visit, event, rules),
+      rearm,
       refuse(visit, event) {
         if (event.on !== 'decision' || approval === undefined)
           return { code: 'not_waiting', message: `The step '${visit.slug}' waits for no such thing.` };
