@@ -18,8 +18,15 @@ export function configProblems({ steps }: Subject, { actions }: Host): Problem[]
   for (const { at, kind, written } of steps.values()) {
     if (kind !== undefined) problems.push(...ofKind(kind, written.config ?? {}, `${at}/config`, actions));
     const rollback = written.rollback === undefined ? undefined : kindOf(written.rollback.stepType);
-    if (rollback !== undefined)
-      problems.push(...ofKind(rollback, written.rollback?.config ?? {}, `${at}/rollback/config`, actions));
+    if (rollback === undefined) continue;
+    problems.push(...ofKind(rollback, written.rollback?.config ?? {}, `${at}/rollback/config`, actions));
+    // Here, and not where it is compiled: runs that began with one go on, and are told when they roll back.
+    if (rollback.startsRuns === true)
+      problems.push({
+        pointer: `${at}/rollback/stepType`,
+        code: 'rollback_kind',
+        message: `A rollback starts no runs. Undo with an effect such as 'action' or 'http', not '${rollback.type}'.`,
+      });
   }
   return problems;
 }

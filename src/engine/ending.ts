@@ -130,11 +130,16 @@ export function rollBackNext(core: Core): void {
 }
 
 /** The config of a rollback that reads `error`: the run's error is known only now; all else it reads was noted (§3.9, §3.11). */
-function lateSpec(core: Core, undo: Undo & { undo: 'step' }): RunSpec | undefined {
+function lateSpec(core: Core, undo: Undo & { undo: 'step' }): RunSpec {
   const step = stepOf(core, undo.slug);
   const locals = { ...undo.read, error: { ...errorRoot(core.state.rolling!.error) } };
   const window = new Window(core, core.state.frames[ROOT]!, step, undo.path, {}, locals);
-  return rollbackSpec(step.rollback!.behaviour.begin(window));
+  const spec = rollbackSpec(step.rollback!.behaviour.begin(window));
+  if (spec !== undefined) return spec;
+  throw new StepFailure(
+    'rollback_kind',
+    `The rollback of '${step.slug}' starts a run, and no rollback can. Undo with an effect such as 'action' or 'http'.`,
+  );
 }
 
 /** What a rollback's effect wants run. Throws where it cannot begin. */

@@ -374,10 +374,8 @@ function keep(core: Core, place: Place, output: Envelope): void {
       state.undo.push({ undo: 'step', path, slug, read });
     } else {
       const spec = rollbackSpec(step.rollback.behaviour.begin(new Window(core, frame, step, path, {}, locals)));
-      if (spec !== undefined) {
-        state.bytes += weigh(spec.config.value);
-        state.undo.push({ undo: 'step', path, slug, spec });
-      }
+      if (spec !== undefined) state.bytes += weigh(spec.config.value);
+      state.undo.push({ undo: 'step', path, slug, ...(spec === undefined ? {} : { spec }) });
     }
   } else if (step.kind.type === 'checkpoint') state.undo.push({ undo: 'checkpoint', name: String(output.data ?? '') });
   if (state.undo.length > MAX_ROLLBACKS)

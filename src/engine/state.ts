@@ -138,7 +138,7 @@ export type Undo =
       readonly undo: 'step';
       readonly path: string;
       readonly slug: string;
-      /** Absent where the config reads `error`, which is known only when the run rolls back. */
+      /** Absent where the config reads `error`, which is known only when the run rolls back, and where the kind has none. */
       readonly spec?: RunSpec;
       /** Then: the roots that it reads, as they were at the step's end. */
       readonly read?: JsonObject;

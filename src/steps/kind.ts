@@ -30,6 +30,8 @@ export interface StepKind {
   readonly class: KindClass;
   /** False for an effect that cannot be a rollback: it takes more than one activity. */
   readonly canUndo?: false;
+  /** It starts other runs. A rollback cannot: nothing waits for them then. */
+  readonly startsRuns?: true;
   /** One sentence for lists, then the manual's page in Markdown. */
   readonly summary: string;
   readonly description: string;

@@ -14,6 +14,7 @@ const LISTED_PROBLEMS = 20;
 export const runEmployee: StepKind = {
   type: 'run_employee',
   class: 'effect',
+  startsRuns: true,
   summary: 'Gives an assignment to an AI employee, and waits for the answer.',
   description: `Starts a run of \`employee\`, a workflow of \`type: employee\` in the same organization, as \`run_workflow\` does: with its depth limit, its errors, and
 \`timeout\` as the limit of the whole answer. The employee's run gets \`{assignment, attachments_json, attachments, responseSchema}\` as its input:

@@ -22,6 +22,7 @@ export const runWorkflow: StepKind = {
   type: 'run_workflow',
   aliases: ['subworkflow'],
   class: 'effect',
+  startsRuns: true,
   summary: 'Runs another workflow, and waits for its output.',
   description: `Starts a run of \`workflow\`, a slug of the same organization, with \`input\`, and ends with that run's output. \`version\` names the
 definition to run by its hash or its version number; without it the current one runs. The run is one of its own: it stands in the list of
@@ -32,6 +33,7 @@ executions, with this one as its parent, it is retried and rolled back by its ow
   \`workflow_disabled\`.
 - **Cancelling.** When this step is cancelled, or its \`timeout\` passes (\`timeout\`), the run is cancelled too.
 - **wait: false.** The step ends as soon as the run has started, with its \`executionId\`, and hears no more of it.
+- **Rollback.** It cannot undo another step: write what does into \`rollback\` itself, as an \`action\` or \`http\`.
 - **Depth.** A workflow may run itself. Runs nest at most ${MAX_DEPTH} deep; past that the step fails with \`depth_exceeded\`.`,
   example: {
     stepType: 'run_workflow',

@@ -80,6 +80,23 @@ describe('check', () => {
     ).toContain('/steps/a/config/parameters/uri unknown_member');
   });
 
+  it('refuses a rollback that would start a run', () => {
+    const undoneBy = (stepType: string, config: JsonObject): JsonObject => ({
+      stepType: 'http',
+      config: { url: 'https://a.test' },
+      rollback: { stepType, config },
+    });
+    const steps = {
+      a: { ...undoneBy('subworkflow', { workflow: 'undo' }), nextSteps: { success: 'b' } },
+      b: { ...undoneBy('run_employee', { employee: 'ann', assignment: 'Undo it.' }), nextSteps: { success: 'c' } },
+      c: undoneBy('http', { url: 'https://b.test' }),
+    };
+    expect(found(definition(steps))).toEqual([
+      '/steps/a/rollback/stepType rollback_kind',
+      '/steps/b/rollback/stepType rollback_kind',
+    ]);
+  });
+
   it('finds expressions and templates that cannot be read, with the column', () => {
     const checked = check(
       definition({ a: { stepType: 'condition', config: { expression: 'input.a > ' } }, b: set('{{ input.a |nope }}') }),

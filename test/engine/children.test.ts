@@ -54,6 +54,18 @@ describe('a child', () => {
     }
   });
 
+  it('undoes nothing, and a rollback that would be one is told so', () => {
+    const undo = { stepType: 'run_workflow', config: { workflow: 'other' } };
+    const run = walk({
+      pay: { stepType: 'http', config: { url: 'https://x.test' }, rollback: undo, nextSteps: { success: 'no' } },
+      no: { stepType: 'fail', config: { code: 'no', message: 'No.', rollback: true } },
+    });
+    expect(run).toMatchObject({
+      status: 'failed',
+      error: { code: 'no', details: { rollback: [{ path: 'pay', code: 'rollback_kind' }] } },
+    });
+  });
+
   it('gives its output to the step, which names it', () => {
     const run = walk({ call: call() }, { child: () => ({ output: 42 }) });
     expect(run).toMatchObject({ status: 'completed', output: 42 });
