@@ -59,6 +59,8 @@ export async function definition(start: DefinitionStart): Promise<never> {
       if (request.proposalId !== undefined) proposals.demandApplicable(request.proposalId, head?.hash, request.hash);
       demand(request.ifMatch);
       if (request.ifNew === true && head !== null) refuse('already_exists', `Workflow ${start.slug} exists already.`);
+      if (request.ifRevision !== undefined && request.ifRevision !== head?.revision)
+        refuse('entry_changed', `Workflow ${start.slug} was written meanwhile. Read it again.`);
     },
     (request) => {
       const at = new Date().toISOString();

@@ -13,14 +13,18 @@ import {
 } from '@temporalio/workflow';
 import {
   type ChangeTrigger,
+  type ClaimTrigger,
   type CreateTrigger,
   FIRED_SIGNAL,
   type Firing,
   NEVER_FIRED,
   type PutTrigger,
+  type ReleaseTrigger,
   type RemoveTrigger,
   TRIGGER_REST_MS,
   type Trigger,
+  type TriggerClaimed,
+  type TriggerClaims,
   type TriggerRecord,
   type TriggerSource,
   type TriggerSpec,
@@ -35,10 +39,14 @@ export async function trigger(start: TriggerStart): Promise<void> {
   let revision = start.carried?.revision ?? 0;
   let droppedAt = start.carried?.droppedAt ?? -1;
   let fired: TriggerRecord = start.carried?.fired ?? NEVER_FIRED;
+  let claims: TriggerClaims = start.carried?.claims ?? [];
+  /** Something was written, so that there is a trigger, or none any more. */
+  let begun = start.carried !== undefined;
   const taken = writes(start.carried?.answers ?? []);
 
   const become = (spec: TriggerSpec | null, source: TriggerSource, by?: string): Trigger | null => {
     const before = current;
+    begun = true;
     revision += 1;
     const at = new Date().toISOString();
     current =
@@ -66,24 +74,51 @@ export async function trigger(start: TriggerStart): Promise<void> {
       `The trigger ${start.id} is written in the definition of ${start.workflow}: ${what} it there.`,
     );
 
-  taken.on<PutTrigger, Trigger | null>(
-    'put',
+  const isClaimed = () => claims.some(({ until }) => until > Date.now());
+  const demandNoneOfApi = () => {
+    if (current?.source.of === 'api')
+      refuse(
+        'trigger_exists',
+        `The trigger ${start.id} was made through the API. Delete it first, or give the definition's another name.`,
+      );
+  };
+
+  taken.on<ClaimTrigger, TriggerClaimed>('claim', demandNoneOfApi, ({ claim }) => {
+    const now = Date.now();
+    begun = true;
+    claims = [...claims.filter(({ until }) => until > now), { claim, until: now + TRIGGER_REST_MS }];
+    return { claimed: true };
+  });
+
+  taken.on<ReleaseTrigger, TriggerClaimed>(
+    'release',
     () => undefined,
-    ({ revision: written, spec }) => {
-      if (written <= droppedAt) return null;
-      const { source } = current ?? {};
-      if (source?.of === 'definition' && source.revision > written) return current;
-      // Who has switched it through the API is asked again only when the definition says something else than before.
-      const isKept = source?.of === 'definition' && source.enabled === spec.enabled;
-      const enabled = isKept && current !== null ? current.enabled : spec.enabled;
-      return become({ ...spec, enabled }, { of: 'definition', revision: written, enabled: spec.enabled });
+    ({ claim }) => {
+      claims = claims.filter((one) => one.claim !== claim);
+      return { claimed: false };
     },
   );
+
+  taken.on<PutTrigger, Trigger | null>('put', demandNoneOfApi, ({ revision: written, spec }) => {
+    claims = [];
+    if (written <= droppedAt) return null;
+    const { source } = current ?? {};
+    if (source?.of === 'definition' && source.revision > written) return current;
+    // Who has switched it through the API is asked again only when the definition says something else than before.
+    const isKept = source?.of === 'definition' && source.enabled === spec.enabled;
+    const enabled = isKept && current !== null ? current.enabled : spec.enabled;
+    return become({ ...spec, enabled }, { of: 'definition', revision: written, enabled: spec.enabled });
+  });
 
   taken.on<CreateTrigger, Trigger>(
     'create',
     () => {
       if (current !== null) refuse('trigger_exists', `There is a trigger ${start.id} already. Take another name.`);
+      if (isClaimed())
+        refuse(
+          'trigger_exists',
+          `The definition of ${start.workflow} is just being written with a trigger of that name. Take another.`,
+        );
     },
     ({ spec, by }) => become(spec, { of: 'api' }, by) ?? existing(),
   );
@@ -129,15 +164,15 @@ export async function trigger(start: TriggerStart): Promise<void> {
   });
 
   for (;;) {
-    const isGone = () => current === null && revision > 0;
+    const isGone = () => current === null && begun;
     const moved = await (isGone()
       ? condition(() => !isGone() || isFull(start.historyLimit), TRIGGER_REST_MS)
       : condition(() => isGone() || isFull(start.historyLimit)).then(() => true));
-    if (!moved || isFull(start.historyLimit)) break;
+    if ((!moved && !isClaimed()) || isFull(start.historyLimit)) break;
   }
   await condition(allHandlersFinished);
   if (current === null && !isFull(start.historyLimit)) return;
-  const carried: TriggerState = { trigger: current, revision, droppedAt, fired, answers: taken.answers() };
+  const carried: TriggerState = { trigger: current, revision, droppedAt, claims, fired, answers: taken.answers() };
   await becomeNew<typeof trigger>({ ...start, carried });
 }
 

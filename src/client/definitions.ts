@@ -5,6 +5,7 @@ import {
   type DefinitionHead,
   type DefinitionStart,
   type HookOwner,
+  type HookPlace,
   type PutDefinition,
   type PutDefinitionAnswer,
   type RemoveDefinition,
@@ -20,10 +21,11 @@ import { claimHooks, freeHooks } from './hooks.ts';
 import { definitionId } from './ids.ts';
 import { listPage, type Page, type PageRequest, readable } from './listing.ts';
 import { any, type Clause, compare, queryOf } from './query.ts';
-import { demandNoApiTriggers, dropTriggers, putTriggers, removeTriggersOf } from './triggers.ts';
+import { claimTriggers, dropTriggers, putTriggers, removeTriggersOf } from './triggers.ts';
 import { readVersion, storeVersion } from './versions.ts';
 
 const LONGEST_SHOWN = 1_000;
+const TRIES = 5;
 
 /** `until` which leaves all that the API has made. */
 const NONE_OF_API = new Date(0).toISOString();
@@ -32,6 +34,7 @@ const NONE_OF_API = new Date(0).toISOString();
 const NOT_WRITTEN = [
   'hash_mismatch',
   'already_exists',
+  'entry_changed',
   'proposal_not_found',
   'proposal_not_approved',
   'proposal_closed',
@@ -49,20 +52,22 @@ export interface DefinitionWrite {
   readonly ifMatch?: string;
   /** Nothing may stand there now. */
   readonly ifNew?: boolean;
+  /** The revision of the head that this was made from: it, and what its triggers' secrets are, must stand there now. */
+  readonly ifRevision?: number;
   /** The set that it belongs to from now on. */
   readonly origin?: string;
   /** The approved proposal that this applies. */
   readonly proposalId?: string;
   /** The same key again gets the same answer. */
   readonly key?: string;
-  /** What the definition names and is not in it, such as its secrets: stored when nothing stands against the write. */
-  readonly before?: () => Promise<void>;
+  /** Stores what the definition names and is not in it, such as its secrets: done when the head is written, since one that is refused may change none. */
+  readonly along?: () => Promise<void>;
 }
 
 /**
- * Writes a definition: its version first, then its webhook paths, then the head, which is what counts, then its triggers
- * and what the paths answer with. Repeating it after any interruption completes it.
- * @throws ClientError `hash_mismatch`, `already_exists`, `trigger_exists`, `path_taken`, `path_resting`, and where it applies a proposal
+ * Writes a definition: its version first, then the names of its triggers and its webhook paths, then the head, which is what
+ * counts, then its triggers and what the paths answer with. Repeating it after any interruption completes it.
+ * @throws ClientError `hash_mismatch`, `already_exists`, `entry_changed`, `trigger_exists`, `path_taken`, `path_resting`, and where it applies a proposal
  * `proposal_not_found`, `proposal_not_approved`, `proposal_closed`, `proposal_stale`.
  */
 export async function putDefinition(
@@ -72,15 +77,20 @@ export async function putDefinition(
 ): Promise<PutDefinitionAnswer> {
   const { definition, hash } = request;
   const { slug } = definition;
-  if (request.ifMatch !== undefined) await demand(access, org, slug, request.ifMatch);
-  if (request.ifNew === true && (await readHead(access, org, slug)) !== undefined)
-    throw new ClientError('already_exists', `Workflow ${slug} exists already.`);
+  // With a key this may have been written already, which the actor knows.
+  if (request.key === undefined) await demand(access, org, slug, request);
   const { triggers = [] } = definition;
   const names = triggers.map(({ name }) => name);
-  await demandNoApiTriggers(access, org, slug, names);
-  await storeVersion(access, org, hash, definition);
+  const giveBack = await claimTriggers(access, org, slug, names);
   const wanted = hooksOf(definition);
-  const claimed = await claimHooks(access, org, slug, wanted, request.before);
+  let claimed: readonly HookPlace[];
+  try {
+    await storeVersion(access, org, hash, definition);
+    claimed = await claimHooks(access, org, slug, wanted);
+  } catch (error) {
+    await giveBack();
+    throw error;
+  }
   const start: DefinitionStart = { organizationId: org, slug, historyLimit: access.historyLimit };
   let answer: PutDefinitionAnswer;
   try {
@@ -103,19 +113,35 @@ export async function putDefinition(
         ...(request.notes === undefined ? {} : { notes: request.notes }),
         ...(request.ifMatch === undefined ? {} : { ifMatch: request.ifMatch }),
         ...(request.ifNew === undefined ? {} : { ifNew: request.ifNew }),
+        ...(request.ifRevision === undefined ? {} : { ifRevision: request.ifRevision }),
         ...(request.origin === undefined ? {} : { origin: request.origin }),
         ...(request.proposalId === undefined ? {} : { proposalId: request.proposalId }),
       },
       request.key,
     );
   } catch (error) {
-    if (hasCode(error, ...NOT_WRITTEN)) await freeHooks(access, org, slug, claimed, 0);
+    if (hasCode(error, ...NOT_WRITTEN)) {
+      await freeHooks(access, org, slug, claimed, 0);
+      await giveBack();
+    }
     throw error;
   }
+  await request.along?.();
   const { revision } = answer.head;
   await putTriggers(access, org, slug, { triggers, revision, dropped: answer.dropped ?? [] });
   await freeHooks(access, org, slug, answer.freed, revision);
   return answer;
+}
+
+/** What reads a definition and writes it anew: once more, on what it is by then, where somebody else writes it in between. */
+export async function onCurrent<T>(act: () => Promise<T>): Promise<T> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await act();
+    } catch (error) {
+      if (tries >= TRIES || !hasCode(error, 'entry_changed')) throw error;
+    }
+  }
 }
 
 /** Deletes a definition and gives its webhook paths up. Its runs go on, and its history of changes stays. @throws ClientError `not_found`, `hash_mismatch`. */
@@ -215,8 +241,16 @@ export async function listDefinitions(
 const shortened = (description: string): string =>
   description.length <= LONGEST_SHOWN ? description : `${description.slice(0, LONGEST_SHOWN - 1)}…`;
 
-async function demand(access: Access, org: string, slug: string, ifMatch: string): Promise<void> {
+async function demand(
+  access: Access,
+  org: string,
+  slug: string,
+  { ifMatch, ifNew }: Pick<DefinitionWrite, 'ifMatch' | 'ifNew'>,
+): Promise<void> {
+  if (ifMatch === undefined && ifNew !== true) return;
   const head = await readHead(access, org, slug);
+  if (ifNew === true && head !== undefined) throw new ClientError('already_exists', `Workflow ${slug} exists already.`);
+  if (ifMatch === undefined) return;
   if (head === undefined) {
     throw new ClientError(
       'hash_mismatch',

@@ -30,16 +30,14 @@ export async function readHook(access: Access, org: string, path: string): Promi
 }
 
 /**
- * Takes the paths for an owner, all or none, and answers those that it did not have before. They are given up again where
- * `then` fails, which is done when all are taken.
- * @throws ClientError `path_taken`, `path_resting`, and what `then` throws.
+ * Takes the paths for an owner, all or none, and answers those that it did not have before.
+ * @throws ClientError `path_taken`, `path_resting`.
  */
 export async function claimHooks(
   access: Access,
   org: string,
   by: HookOwner | string,
   wanted: readonly HookPlace[],
-  then?: () => Promise<void>,
 ): Promise<readonly HookPlace[]> {
   const owner = ownerOf(by);
   const claimed: HookPlace[] = [];
@@ -54,7 +52,6 @@ export async function claimHooks(
       });
       claimed.push(place);
     }
-    await then?.();
   } catch (error) {
     await freeHooks(access, org, owner, claimed, 0);
     throw error;

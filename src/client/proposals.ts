@@ -15,7 +15,7 @@ import type { Definition } from '../definition/types.ts';
 import type { Access } from './access.ts';
 import { writeTo } from './actor-calls.ts';
 import { readDefinitionHistory } from './definition-history.ts';
-import { putDefinition, readDefinition } from './definitions.ts';
+import { onCurrent, putDefinition, readDefinition } from './definitions.ts';
 import { ClientError, hasCode } from './errors.ts';
 import { definitionId } from './ids.ts';
 import { readVersion, storeVersion } from './versions.ts';
@@ -92,7 +92,15 @@ export async function reviewProposal(
  * @throws ClientError `not_found`, `self_modification_not_allowed`, `proposal_not_found`, `proposal_not_approved`,
  * `proposal_closed`, `proposal_stale`, and those of putDefinition.
  */
-export async function applyProposal(
+export const applyProposal = (
+  access: Access,
+  org: string,
+  slug: string,
+  id: string,
+  author: Pick<Review, 'by' | 'key'>,
+): Promise<{ head: DefinitionHead; proposal: Proposal }> => onCurrent(() => applyOnce(access, org, slug, id, author));
+
+async function applyOnce(
   access: Access,
   org: string,
   slug: string,
@@ -118,6 +126,7 @@ export async function applyProposal(
       hash: proposal.hash,
       source: 'proposal_apply',
       proposalId: id,
+      ifRevision: head.revision,
       ...(key === undefined ? {} : { key }),
       ...(by === undefined ? {} : { by }),
       ...(proposal.notes === undefined ? {} : { notes: proposal.notes }),

@@ -3,7 +3,7 @@ import type { DefinitionHead } from '../definition/actors.ts';
 import { withCurrentTriggerSecrets } from '../definition/trigger-secrets.ts';
 import type { Access } from './access.ts';
 import { readDefinitionHistory } from './definition-history.ts';
-import { putDefinition, readHead } from './definitions.ts';
+import { onCurrent, putDefinition, readHead } from './definitions.ts';
 import { ClientError } from './errors.ts';
 import { demandVersion } from './proposals.ts';
 
@@ -11,22 +11,33 @@ export interface Rollback {
   readonly hash: string;
   readonly notes?: string;
   readonly by?: string;
+  /** The same key again gets the same answer. */
+  readonly key?: string;
+}
+
+export interface RolledBack {
+  readonly head: DefinitionHead;
+  readonly alreadyAtVersion: boolean;
 }
 
 /**
  * Makes the definition what it was with that hash, under a new version number; nothing is written where it is that already.
- * @throws ClientError `not_found`, `version_not_found` (also for what was only proposed), `hash_mismatch` where somebody
- * writes it at the same time, and those of putDefinition.
+ * @throws ClientError `not_found`, `version_not_found` (also for what was only proposed), `entry_changed` where others keep
+ * writing it, and those of putDefinition.
  */
-export async function rollBack(
+export const rollBack = (access: Access, org: string, slug: string, request: Rollback): Promise<RolledBack> =>
+  onCurrent(() => rollBackOnce(access, org, slug, request));
+
+async function rollBackOnce(
   access: Access,
   org: string,
   slug: string,
-  { hash, notes, by }: Rollback,
-): Promise<{ head: DefinitionHead; alreadyAtVersion: boolean }> {
+  { hash, notes, by, key }: Rollback,
+): Promise<RolledBack> {
   const head = await readHead(access, org, slug);
-  if (head === undefined || head === null) throw new ClientError('not_found', `There is no workflow called ${slug}.`);
-  if (head.hash === hash) return { head, alreadyAtVersion: true };
+  if (head === undefined) throw new ClientError('not_found', `There is no workflow called ${slug}.`);
+  // With a key it may be this very request that has made it so, which the actor knows.
+  if (head.hash === hash && key === undefined) return { head, alreadyAtVersion: true };
   const history = await readDefinitionHistory(access, org, slug);
   if (!history?.changes.some((change) => change.hash === hash))
     throw new ClientError(
@@ -38,9 +49,10 @@ export async function rollBack(
     definition: { ...withCurrentTriggerSecrets(definition, head.triggerSecrets), enabled: head.enabled },
     hash,
     source: 'rollback',
-    ifMatch: head.hash,
+    ifRevision: head.revision,
+    ...(key === undefined ? {} : { key }),
     ...(notes === undefined ? {} : { notes }),
     ...(by === undefined ? {} : { by }),
   });
-  return { head: answer.head, alreadyAtVersion: false };
+  return { head: answer.head, alreadyAtVersion: !answer.changed };
 }

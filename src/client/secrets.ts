@@ -34,6 +34,20 @@ export interface SecretUse {
   readonly workflow: string;
 }
 
+/** @throws ClientError `secret_too_short`, `payload_too_large`. */
+export function demandLength(name: string, value: string): void {
+  if (value.length < SHORTEST_SECRET_CHARACTERS) {
+    throw new ClientError(
+      'secret_too_short',
+      `The secret ${name} has fewer than ${SHORTEST_SECRET_CHARACTERS} characters: it could not be kept out of results. Take a longer one.`,
+    );
+  }
+  const bytes = Buffer.byteLength(value);
+  if (bytes > LONGEST_SECRET_BYTES) {
+    throw new ClientError('payload_too_large', `The secret has ${bytes} bytes; the limit is ${LONGEST_SECRET_BYTES}.`);
+  }
+}
+
 /** Stores a secret in place of one of that name. @throws ClientError `secret_too_short`, `payload_too_large`, `too_large`, `too_many`. */
 export async function putSecret(
   access: Access,
@@ -41,16 +55,7 @@ export async function putSecret(
   name: string,
   secret: SecretValue,
 ): Promise<{ created: boolean; secret: SecretSummary }> {
-  if (secret.value.length < SHORTEST_SECRET_CHARACTERS) {
-    throw new ClientError(
-      'secret_too_short',
-      `The secret ${name} has fewer than ${SHORTEST_SECRET_CHARACTERS} characters: it could not be kept out of results. Take a longer one.`,
-    );
-  }
-  const bytes = Buffer.byteLength(secret.value);
-  if (bytes > LONGEST_SECRET_BYTES) {
-    throw new ClientError('payload_too_large', `The secret has ${bytes} bytes; the limit is ${LONGEST_SECRET_BYTES}.`);
-  }
+  demandLength(name, secret.value);
   const bounds = boundsOf(secret);
   const entry: SealedSecret = {
     sealed: seal(access.keys.secrets, placeOf(org, name, bounds), secret.value),

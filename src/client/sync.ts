@@ -13,14 +13,14 @@ import { idPart, shortHash } from '../definition/workflow-ids.ts';
 import type { Access } from './access.ts';
 import { writeOrStart } from './actor-calls.ts';
 import { read } from './calls.ts';
-import { putDefinition, readHead, removeDefinition } from './definitions.ts';
+import { onCurrent, putDefinition, readHead, removeDefinition } from './definitions.ts';
 import { hasCode } from './errors.ts';
 
 export interface SyncedDefinition {
   readonly definition: Definition;
   readonly hash: string;
   /** As in DefinitionWrite; done also where the definition is the same. */
-  readonly before?: () => Promise<void>;
+  readonly along?: () => Promise<void>;
 }
 
 export interface SyncOptions {
@@ -80,10 +80,13 @@ export async function syncSet(
   return { created: those('created'), updated: those('updated'), unchanged: those('unchanged'), deleted };
 }
 
-async function write(
+const write = (access: Access, org: string, synced: SyncedDefinition, options: SyncOptions): Promise<SyncAction> =>
+  onCurrent(() => writeOnce(access, org, synced, options));
+
+async function writeOnce(
   access: Access,
   org: string,
-  { definition, hash, before }: SyncedDefinition,
+  { definition, hash, along }: SyncedDefinition,
   options: SyncOptions,
 ): Promise<SyncAction> {
   const head = await readHead(access, org, definition.slug);
@@ -91,14 +94,13 @@ async function write(
   const enabled = definition.enabled ?? head?.enabled ?? true;
   const isSame =
     head !== undefined &&
-    head !== null &&
     head.hash === hash &&
     canonicalJson(triggerSecretsOf(definition)) === canonicalJson(head.triggerSecrets ?? {}) &&
     head.origin === originOf(options) &&
     (definition.version === undefined || definition.version === head.version) &&
     head.enabled === enabled;
   if (isSame) {
-    if (options.dryRun !== true) await before?.();
+    if (options.dryRun !== true) await along?.();
     return 'unchanged';
   }
   if (options.dryRun === true) return head ? 'updated' : 'created';
@@ -107,7 +109,9 @@ async function write(
     hash,
     source: 'sync',
     origin: originOf(options),
-    ...(before === undefined ? {} : { before }),
+    ...(along === undefined ? {} : { along }),
+    // What the document leaves open is as it was.
+    ...(head === undefined ? {} : { ifRevision: head.revision }),
     ...(options.by === undefined ? {} : { by: options.by }),
     ...(options.notes === undefined ? {} : { notes: options.notes }),
   });

@@ -1,13 +1,17 @@
 /** Triggers as the organization's: written with their definition or through the API, read, listed and deleted (design.md §4, §5). */
+import { ulid } from 'ulid';
 import type { HookOwner, HookPlace, RemovedDefinition } from '../definition/actors.ts';
 import {
   type ChangeTrigger,
+  type ClaimTrigger,
   type CreateTrigger,
   NEVER_FIRED,
   type PutTrigger,
+  type ReleaseTrigger,
   type RemoveTrigger,
   TRIGGER_WORKFLOW,
   type Trigger,
+  type TriggerClaimed,
   type TriggerRecord,
   type TriggerSpec,
   type TriggerStart,
@@ -64,7 +68,9 @@ export async function listTriggers(access: Access, org: string, filter: TriggerF
 export interface TriggerWrite {
   readonly by?: string;
   /** As in DefinitionWrite. */
-  readonly before?: () => Promise<void>;
+  readonly along?: () => Promise<void>;
+  /** The same key again gets the same answer. */
+  readonly key?: string;
 }
 
 /**
@@ -76,20 +82,23 @@ export async function createTrigger(
   org: string,
   workflow: string,
   spec: TriggerSpec,
-  { by, before }: TriggerWrite = {},
+  { by, along, key }: TriggerWrite = {},
 ): Promise<Trigger> {
   const id = triggerIdOf(workflow, spec.name);
-  if ((await readTrigger(access, org, id)) !== undefined)
+  // With a key this may be what it has made, which the actor knows.
+  if (key === undefined && (await readTrigger(access, org, id)) !== undefined)
     throw new ClientError('trigger_exists', `There is a trigger ${id} already. Take another name.`);
   const owner = { workflow, api: id };
-  const claimed = await claimHooks(access, org, owner, placesOf(spec), before);
+  const claimed = await claimHooks(access, org, owner, placesOf(spec));
   try {
     const trigger = await writeOrStart<TriggerStart, CreateTrigger, Trigger>(
       access,
       actor(access, org, workflow, id),
       'create',
       { spec, ...(by === undefined ? {} : { by }) },
+      key,
     );
+    await along?.();
     await settle(access, org, trigger);
     return trigger;
   } catch (error) {
@@ -107,7 +116,7 @@ export async function changeTrigger(
   org: string,
   changed: Trigger,
   change: ChangeTrigger['change'],
-  { by, before }: TriggerWrite = {},
+  { by, along }: Omit<TriggerWrite, 'key'> = {},
 ): Promise<Trigger> {
   const { id } = changed;
   const wanted = { ...changed, ...change } as Trigger;
@@ -116,11 +125,12 @@ export async function changeTrigger(
   const isMoved = path?.path !== pathBefore?.path;
   // A definition's can only be switched, and anything else is refused.
   if (changed.source.of === 'api')
-    await claimHooks(access, org, ownerOf(changed), isMoved && path !== undefined ? [path] : [], before);
+    await claimHooks(access, org, ownerOf(changed), isMoved && path !== undefined ? [path] : []);
   const trigger = await writeTo<ChangeTrigger, Trigger>(access, triggerActorId(org, id), 'change', {
     change,
     ...(by === undefined ? {} : { by }),
   });
+  await along?.();
   await settle(access, org, trigger);
   if (isMoved && pathBefore !== undefined)
     await freeHooks(access, org, ownerOf(changed), [pathBefore], revisionOf(trigger));
@@ -134,29 +144,45 @@ export async function deleteTrigger(access: Access, org: string, id: string): Pr
 }
 
 /**
- * Holds that none of the triggers that a definition wants to have was made through the API.
- * @throws ClientError `trigger_exists`.
+ * Takes the names for triggers of a definition that is about to be written, all or none, so that none is made through the API
+ * in between. Answers how they are given back where it is not written; its write takes them over.
+ * @throws ClientError `trigger_exists`: one of them was made through the API.
  */
-export async function demandNoApiTriggers(
+export async function claimTriggers(
   access: Access,
   org: string,
   workflow: string,
   names: readonly string[],
-): Promise<void> {
-  await inTurns(names, async (name) => {
-    const id = triggerIdOf(workflow, name);
-    const view = await readTrigger(access, org, id);
-    if (view?.trigger.source.of !== 'api') return;
-    throw new ClientError(
-      'trigger_exists',
-      `The trigger ${id} was made through the API. Delete it first, or give the definition's another name.`,
+): Promise<() => Promise<void>> {
+  const claim = ulid();
+  const claimed: string[] = [];
+  const giveBack = async () => {
+    await inTurns(claimed, (id) =>
+      writeTo<ReleaseTrigger, TriggerClaimed>(access, triggerActorId(org, id), 'release', { claim }),
     );
-  });
+  };
+  try {
+    await inTurns(names, async (name) => {
+      const id = triggerIdOf(workflow, name);
+      if ((await readTrigger(access, org, id))?.trigger.source.of === 'definition') return;
+      await writeOrStart<TriggerStart, ClaimTrigger, TriggerClaimed>(
+        access,
+        actor(access, org, workflow, id),
+        'claim',
+        { claim },
+      );
+      claimed.push(id);
+    });
+  } catch (error) {
+    await giveBack();
+    throw error;
+  }
+  return giveBack;
 }
 
 /**
  * Makes the triggers of a definition what its write of that revision says, and takes away those that it has dropped.
- * The paths of webhooks are claimed before.
+ * The paths of webhooks and the names are claimed before.
  */
 export async function putTriggers(
   access: Access,

@@ -89,7 +89,7 @@ export interface DefinitionStart extends ActorStart {
   readonly carried?: DefinitionState;
 }
 
-/** Update `put`. Refused with `hash_mismatch` or `already_exists`; one that applies a proposal also as ReviewProposal, and with `proposal_stale`. */
+/** Update `put`. Refused with `hash_mismatch`, `already_exists` or `entry_changed`; one that applies a proposal also as ReviewProposal, and with `proposal_stale`. */
 export interface PutDefinition {
   readonly key: string;
   readonly hash: string;
@@ -109,6 +109,8 @@ export interface PutDefinition {
   readonly ifMatch?: string;
   /** There must be no head. */
   readonly ifNew?: boolean;
+  /** The revision that the head must have. */
+  readonly ifRevision?: number;
   /** The set that it belongs to from now on; absent: as before. */
   readonly origin?: string;
   /** The proposal that is applied by this write. */

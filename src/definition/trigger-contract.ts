@@ -64,12 +64,16 @@ export interface TriggerRecord {
 
 export const NEVER_FIRED: TriggerRecord = { started: 0, repeated: 0, debounced: 0, refused: 0 };
 
+export type TriggerClaims = readonly { readonly claim: string; readonly until: number }[];
+
 export interface TriggerState {
   readonly trigger: Trigger | null;
   /** Of the last write; it never falls, also across a deletion. */
   readonly revision: number;
   /** The definition's revision that deleted it: older writes of the definition do not bring it back. */
   readonly droppedAt: number;
+  /** Definitions that are just being written, and until when that is believed (epoch milliseconds). */
+  readonly claims?: TriggerClaims;
   readonly fired: TriggerRecord;
   readonly answers: RememberedAnswers;
 }
@@ -80,7 +84,26 @@ export interface TriggerStart extends ActorStart {
   readonly carried?: TriggerState;
 }
 
-/** Update `put`, by a write of the definition. An older revision than the last changes nothing; null: it was dropped since. */
+/**
+ * Update `claim`: a definition with a trigger of the name is about to be written, and none may be made through the API until it
+ * is, or `release` says that it is not. Refused with `trigger_exists` where the API has made one.
+ */
+export interface ClaimTrigger {
+  readonly key: string;
+  /** Whose claim it is: any text of its own. */
+  readonly claim: string;
+}
+export interface ReleaseTrigger extends ClaimTrigger {}
+
+/** What both answer. */
+export interface TriggerClaimed {
+  readonly claimed: boolean;
+}
+
+/**
+ * Update `put`, by a write of the definition. An older revision than the last changes nothing; null: it was dropped since.
+ * Refused with `trigger_exists` where the API has made one.
+ */
 export interface PutTrigger {
   readonly key: string;
   readonly revision: number;
@@ -117,7 +140,7 @@ export interface RemoveTrigger {
   readonly until?: string;
 }
 
-/** A trigger that was removed is remembered so long, for writes that come late. */
+/** A trigger that was removed is remembered so long, for writes that come late; and a claim, which its writer may not live to release. */
 export const TRIGGER_REST_MS = 10 * 60 * 1000;
 
 /** What a trigger that takes events of that name is found by. */

@@ -5,7 +5,7 @@ import { check } from '../check/check.ts';
 import type { KnownTools } from '../check/tools.ts';
 import { hookProblems } from '../client/hook-config.ts';
 import { hmacHex } from '../client/keys.ts';
-import { putSecret } from '../client/secrets.ts';
+import { demandLength, putSecret } from '../client/secrets.ts';
 import { definitionHash } from '../definition/canonical.ts';
 import { isObject } from '../definition/json.ts';
 import { parseDocument } from '../definition/parse.ts';
@@ -29,7 +29,7 @@ export interface Checked {
   readonly hash?: string;
   /** Present where the document could be read; to be stored or run only if it is valid. */
   readonly definition?: Definition;
-  /** To be stored before the definition is. */
+  /** To be stored with the definition. */
   readonly secrets: readonly ClearSecret[];
 }
 
@@ -191,6 +191,12 @@ export function demandValid(checked: Checked): { definition: Definition; hash: s
 /** Stores what takeSecrets took out. */
 export async function storeSecrets(gateway: Gateway, org: string, secrets: readonly ClearSecret[]): Promise<void> {
   for (const { name, value } of secrets) await putSecret(gateway.access, org, name, { value });
+}
+
+/** Stores them when it is called; those that could not be stored are refused now. @throws ClientError `secret_too_short`, `payload_too_large`. */
+export function storing(gateway: Gateway, org: string, secrets: readonly ClearSecret[]): () => Promise<void> {
+  for (const { name, value } of secrets) demandLength(name, value);
+  return () => storeSecrets(gateway, org, secrets);
 }
 
 function withSlug(document: Json, slug: string | undefined): Json {

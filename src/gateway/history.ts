@@ -11,6 +11,7 @@ import { checked, pageQuery, pathSlug, pathText, queryAs } from './door.ts';
 import { indexedPage } from './indexed-page.ts';
 import { principalOf } from './principal.ts';
 import { HttpProblem } from './problem.ts';
+import { idOfKey } from './request-key.ts';
 import { resource } from './resource.ts';
 import { shownHead } from './workflow-head.ts';
 
@@ -72,8 +73,10 @@ export function historyRoutes(router: Router, gateway: Gateway): void {
       queryAs(req, noQuery);
       const { workflowHash: hash, notes } = bodyAs(req, rollbackBody);
       const { organizationId, id: by } = principalOf(req);
+      const key = idOfKey(req);
       const { head, alreadyAtVersion } = await rollBack(access, organizationId, pathSlug(req), {
         hash,
+        ...(key === undefined ? {} : { key }),
         ...(notes === undefined ? {} : { notes }),
         ...(by === undefined ? {} : { by }),
       });

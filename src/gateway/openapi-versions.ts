@@ -22,6 +22,7 @@ const PUT: readonly ProblemCode[] = [
   ...WRITE_PROBLEMS,
   'not_found',
   'hash_mismatch',
+  'entry_changed',
   'path_taken',
   'path_resting',
   'trigger_exists',

@@ -6,7 +6,7 @@ import type { Problem } from '../definition/types.ts';
 import type { Json } from '../template/types.ts';
 import { bodyAs } from './body.ts';
 import type { Gateway } from './context.ts';
-import { checkDocument, dialectName, storeSecrets } from './definition-door.ts';
+import { checkDocument, dialectName, storing } from './definition-door.ts';
 import { anyJson, nameText, queryAs } from './door.ts';
 import { changeNotes } from './history.ts';
 import { principalOf } from './principal.ts';
@@ -107,7 +107,7 @@ export function syncRoutes(router: Router, gateway: Gateway): void {
     return checkedAll.flatMap(({ definition, hash, secrets }) =>
       definition === undefined || hash === undefined
         ? []
-        : [{ definition, hash, before: () => storeSecrets(gateway, organizationId, secrets) }],
+        : [{ definition, hash, along: storing(gateway, organizationId, secrets) }],
     );
   }
 }

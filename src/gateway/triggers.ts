@@ -18,10 +18,11 @@ import {
 import type { Trigger } from '../definition/trigger-contract.ts';
 import { bodyAs } from './body.ts';
 import type { Gateway } from './context.ts';
-import { storeSecrets } from './definition-door.ts';
+import { storing } from './definition-door.ts';
 import { anyJson, nameText, pageQuery, pathText, queryAs, slugText } from './door.ts';
 import { principalOf } from './principal.ts';
 import { HttpProblem } from './problem.ts';
+import { idOfKey } from './request-key.ts';
 import { resource } from './resource.ts';
 import { answerStarted } from './start-answer.ts';
 import { startKeyOf } from './start-key.ts';
@@ -91,8 +92,10 @@ export function triggerRoutes(router: Router, gateway: Gateway): void {
       const { spec, secrets } = checkTrigger(workflow, { type: typeOf(body), name }, given);
       if (workflowId !== undefined && (await readHead(access, organizationId, workflowId)) === undefined)
         throw new HttpProblem('workflow_not_found', `There is no workflow called ${workflowId}. Store it first.`);
+      const key = idOfKey(req);
       const trigger = await createTrigger(access, organizationId, workflow, spec, {
-        before: () => storeSecrets(gateway, organizationId, secrets),
+        along: storing(gateway, organizationId, secrets),
+        ...(key === undefined ? {} : { key }),
         ...(by === undefined ? {} : { by }),
       });
       res.setHeader('location', `/api/triggers/${encodeURIComponent(trigger.id)}`);
@@ -116,7 +119,7 @@ export function triggerRoutes(router: Router, gateway: Gateway): void {
         Object.keys(given).map((member) => [member, spec[member as keyof typeof spec] ?? null]),
       );
       await changeTrigger(access, organizationId, trigger, change, {
-        before: () => storeSecrets(gateway, organizationId, secrets),
+        along: storing(gateway, organizationId, secrets),
         ...(by === undefined ? {} : { by }),
       });
       await answerTrigger(res, organizationId, trigger.id);

@@ -1,8 +1,7 @@
 /** Changes of single fields of a stored definition: `PATCH /api/workflows/:slug`, `/enable`, `/disable` (document 002). */
 import type { Request, Response, Router } from 'express';
 import { z } from 'zod';
-import { putDefinition, readDefinition } from '../client/definitions.ts';
-import { hasCode } from '../client/errors.ts';
+import { onCurrent, putDefinition, readDefinition } from '../client/definitions.ts';
 import type { DefinitionHead } from '../definition/actors.ts';
 import { definitionHash } from '../definition/canonical.ts';
 import type { Definition } from '../definition/types.ts';
@@ -14,8 +13,6 @@ import { principalOf } from './principal.ts';
 import { HttpProblem } from './problem.ts';
 import { resource } from './resource.ts';
 import { etagOf, shownHead } from './workflow-head.ts';
-
-const TRIES = 5;
 
 export const workflowPatch = z.strictObject({
   name: z.string().min(1).max(200).optional().describe('For people.'),
@@ -53,24 +50,21 @@ async function change({ access }: Gateway, req: Request, res: Response, patch: P
   const slug = pathSlug(req);
   const ifMatch = etagOf(req.get('if-match'));
   const more = { ...(notes === undefined ? {} : { notes }), ...(by === undefined ? {} : { by }) };
-  for (let tries = 1; ; tries++) {
+  const head = await onCurrent(async () => {
     const found = await readDefinition(access, organizationId, slug);
     if (found === undefined) throw new HttpProblem('not_found', `There is no workflow called ${slug}.`);
     const definition = patched(found.definition, patch);
-    try {
-      const { head } = await putDefinition(access, organizationId, {
-        definition,
-        hash: definitionHash(definition),
-        source: 'update',
-        ifMatch: ifMatch ?? found.head.hash,
-        ...more,
-      });
-      return answer(res, head);
-    } catch (error) {
-      // Somebody else wrote it meanwhile: the change is made to that.
-      if (ifMatch !== undefined || tries >= TRIES || !hasCode(error, 'hash_mismatch')) throw error;
-    }
-  }
+    const answer = await putDefinition(access, organizationId, {
+      definition,
+      hash: definitionHash(definition),
+      source: 'update',
+      ifRevision: found.head.revision,
+      ...(ifMatch === undefined ? {} : { ifMatch }),
+      ...more,
+    });
+    return answer.head;
+  });
+  answer(res, head);
 }
 
 function patched(definition: Definition, patch: Patch): Definition {

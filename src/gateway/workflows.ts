@@ -11,12 +11,13 @@ import {
 } from '../client/definitions.ts';
 import type { Definition } from '../definition/types.ts';
 import type { Gateway } from './context.ts';
-import { checkDocument, demandValid, dialectName, documentOf, storeSecrets } from './definition-door.ts';
+import { checkDocument, demandValid, dialectName, documentOf, storing } from './definition-door.ts';
 import { nameText, pageQuery, pathSlug, queryAs } from './door.ts';
 import { listedRuns, runListQuery } from './execution-list.ts';
 import { toolsFor } from './known-tools.ts';
 import { principalOf } from './principal.ts';
 import { HttpProblem } from './problem.ts';
+import { idOfKey } from './request-key.ts';
 import { resource } from './resource.ts';
 import { shownRun } from './shown-waits.ts';
 import { webhookUrl } from './webhook-place.ts';
@@ -124,12 +125,14 @@ export function workflowRoutes(router: Router, gateway: Gateway): void {
     });
     const { definition, hash } = demandValid(checked);
     const ifMatch = etagOf(req.get('if-match'));
+    const key = idOfKey(req);
     const write: DefinitionWrite = {
       definition,
       hash,
       source: 'update',
-      before: () => storeSecrets(gateway, organizationId, checked.secrets),
+      along: storing(gateway, organizationId, checked.secrets),
       ...(id === undefined ? {} : { by: id }),
+      ...(key === undefined ? {} : { key }),
       ...(ifMatch === undefined ? {} : { ifMatch }),
       ...(req.get('if-none-match')?.trim() === '*' ? { ifNew: true } : {}),
     };
