@@ -16,10 +16,9 @@ import { startGateway } from '../../src/gateway/serve.ts';
 import { type TestServer as HttpServer, type Seen, serve } from '../activities/server.ts';
 import { type ForkedWorker, forkWorker, type TestServer, testServer } from '../support/temporal.ts';
 import { CANARY_CASES, type Receivers } from './canary-cases.ts';
+import { canaryIn, MARK, unpacked } from './canary-search.ts';
 import { requestTo } from './gateway-support.ts';
 
-/** What every canary begins with, and nothing else has. */
-const MARK = 'c4n4ryc4n4ry';
 const SIGNS = ' /+"&=%<ü>\'';
 const TICKS = 2;
 
@@ -142,31 +141,6 @@ function definition(to: Receivers): JsonObject {
     ],
     steps: steps as unknown as JsonObject,
   };
-}
-
-const shapes = [0, 1, 2].map((offset) => {
-  const encoded = Buffer.from(`${'\0'.repeat(offset)}${MARK}`)
-    .toString('base64')
-    .replace(/=+$/, '');
-  return encoded.slice(offset === 0 ? 0 : offset + 1, -2);
-});
-const HEX = Buffer.from(MARK).toString('hex');
-
-/** The part of the text around a canary; undefined where there is none. */
-function canaryIn(text: string): string | undefined {
-  const lower = text.toLowerCase();
-  const found = [
-    ...[MARK, HEX].map((shape) => lower.indexOf(shape)),
-    ...shapes.map((shape) => text.indexOf(shape)),
-  ].find((at) => at >= 0);
-  return found === undefined ? undefined : text.slice(Math.max(0, found - 200), found + 80);
-}
-
-/** With what the payloads hold. */
-function unpacked(json: unknown): string {
-  const text = JSON.stringify(json);
-  const payloads = [...text.matchAll(/"data":"([^"]+)"/g)].map(([, data]) => Buffer.from(data!, 'base64').toString());
-  return `${text} ${payloads.join(' ')}`;
 }
 
 describe('canary secrets', () => {
