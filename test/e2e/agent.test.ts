@@ -1,72 +1,32 @@
 // Models, agents and tools over the API: a model server that speaks OpenAI's protocol, MCP's reference server, and runs.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Json } from '../../src/template/types.ts';
-import { everythingServer, type ReferenceServer } from '../activities/mcp-server.ts';
-import { type Asked, type ModelServer, modelServer, type Said, TOKENS } from '../activities/model-server.ts';
+import { type Asked, type ModelServer, TOKENS } from '../activities/model-server.ts';
 import { type TestServer as HttpServer, serve } from '../activities/server.ts';
 import { forkWorker } from '../support/temporal.ts';
-import { echoDefinition, type TestGateway, testGateway, unique } from './gateway-support.ts';
+import { type AgentStack, agentStack, call, KEY } from './agent-support.ts';
+import { echoDefinition, type TestGateway, unique } from './gateway-support.ts';
 import { until } from './run-support.ts';
 
-const KEY = 'canary-sk-0123456789';
+let stack: AgentStack;
 let gateway: TestGateway;
-let everything: ReferenceServer;
 let model: ModelServer;
 let other: HttpServer;
 const slow: (() => void)[] = [];
-/** What the model says, by the name in its first message. */
-const scripts = new Map<string, readonly Said[]>();
 
 beforeAll(async () => {
-  everything = await everythingServer();
-  model = await modelServer((asked) => {
-    const turn = asked.messages.filter(({ role }: Asked) => role === 'assistant').length;
-    const script = [...scripts].find(([name]) => JSON.stringify(asked.messages).includes(name))?.[1];
-    return script?.[turn] ?? { status: 500 };
-  });
   other = await serve((seen, response) => {
     if (seen.url.startsWith('/slow') && slow.length === 0) slow.push(() => response.end('slow'));
     else response.end(seen.url);
   });
-  gateway = await testGateway({ SIGNALBOX_HTTP_ALLOW: '127.0.0.0/8' });
-  await put('/api/secrets/models%2Fkey', { value: KEY, allowedHosts: ['127.0.0.1'] });
-  await put('/api/models/house', {
-    provider: 'openai-compatible',
-    model: 'm-1',
-    baseUrl: `${model.url}/v1`,
-    apiKeySecret: 'models/key',
-    prices: { input: 1, output: 10 },
-  });
-  await put('/api/mcp-servers/everything', {
-    url: everything.url,
-    headers: { 'x-key': "{{ secrets['models/key'] }}" },
-  });
+  stack = await agentStack();
+  gateway = stack.gateway;
+  model = stack.model;
 });
 afterAll(async () => {
-  await gateway.close();
-  await everything.close();
-  await model.close();
+  await stack.close();
   await other.close();
 });
-
-async function put(path: string, json: Json): Promise<void> {
-  const { status, body } = await gateway.request('PUT', path, { json });
-  expect({ status, body }).toMatchObject({ status: 201 });
-}
-
-async function start(steps: Json): Promise<string> {
-  const json = { definition: { name: 'Agent', slug: unique('agent'), steps }, input: {} };
-  const { body } = await gateway.request('POST', '/api/executions', { json });
-  expect(body).toMatchObject({ executionId: expect.any(String) });
-  return body.executionId;
-}
-
-async function ended(id: string) {
-  const { body } = await gateway.until(`/api/executions/${id}`, ({ body: now }) => now.completedAt !== undefined, 30);
-  return body;
-}
-
-const call = (id: string, name: string, input: Json) => ({ id, name, input });
 
 describe('models and servers over the API', () => {
   it('lists models, and the default among them', async () => {
@@ -92,7 +52,7 @@ describe('models and servers over the API', () => {
       (await gateway.request('GET', '/api/models?limit=2')).body.items.flatMap(
         (item: { name: string; default: boolean }) => (item.default ? [item.name] : []),
       );
-    await put('/api/models/other', { provider: 'anthropic', model: 'm-2', default: true });
+    await stack.put('/api/models/other', { provider: 'anthropic', model: 'm-2', default: true });
     expect(await defaults()).toEqual(['other']);
     const json = { provider: 'anthropic', model: 'm-2', default: false };
     expect((await gateway.request('PUT', '/api/models/other', { json })).status).toBe(200);
@@ -126,7 +86,7 @@ describe('models and servers over the API', () => {
       body: { code: 'invalid_cursor' },
     });
     expect((await gateway.request('GET', '/api/mcp-servers/none/tools')).status).toBe(404);
-    await put('/api/mcp-servers/gone', { url: 'http://127.0.0.1:9/mcp' });
+    await stack.put('/api/mcp-servers/gone', { url: 'http://127.0.0.1:9/mcp' });
     expect(await gateway.request('GET', '/api/mcp-servers/gone/tools')).toMatchObject({
       status: 424,
       body: { code: 'mcp_server_failed' },
@@ -135,7 +95,7 @@ describe('models and servers over the API', () => {
     const program = await gateway.request('PUT', '/api/mcp-servers/x', { json: { command: 'node' } });
     expect(program).toMatchObject({ status: 422, body: { code: 'mcp_stdio_disabled' } });
     const header = await gateway.request('PUT', '/api/mcp-servers/x', {
-      json: { url: everything.url, headers: { a: '{{ input.x }}' } },
+      json: { url: stack.everything, headers: { a: '{{ input.x }}' } },
     });
     expect(header).toMatchObject({ status: 400 });
   });
@@ -164,8 +124,8 @@ describe('models and servers over the API', () => {
 describe('an agent', () => {
   it('works with tools of a server, workflows and people, and tells what it cost', async () => {
     const slug = unique('echo');
-    await put(`/api/workflows/${slug}`, echoDefinition(slug, { input: { word: 'string' } }));
-    scripts.set('first-agent', [
+    await stack.put(`/api/workflows/${slug}`, echoDefinition(slug, { input: { word: 'string' } }));
+    stack.scripts.set('first-agent', [
       {
         text: 'Let me see.',
         calls: [
@@ -176,7 +136,7 @@ describe('an agent', () => {
       },
       { text: 'It is 42.' },
     ]);
-    const id = await start({
+    const id = await stack.start({
       work: {
         stepType: 'agent',
         config: {
@@ -204,7 +164,7 @@ describe('an agent', () => {
     });
     expect(again.status).toBe(409);
 
-    const run = await ended(id);
+    const run = await stack.ended(id);
     expect(run).toMatchObject({ status: 'completed', output: 'It is 42.' });
     expect(run.costs).toEqual([
       {
@@ -247,12 +207,12 @@ describe('an agent', () => {
   });
 
   it('hears what is said to it, and answers who waits for it', async () => {
-    scripts.set('second-agent', [
+    stack.scripts.set('second-agent', [
       { calls: [call('a', 'trigger-long-running-operation', { duration: 20, steps: 1 })] },
       { text: 'Hello Ann.' },
     ]);
     const agent = { stepType: 'agent', config: { userPrompt: 'second-agent', mcpServerIds: ['everything'] } };
-    const id = await start({
+    const id = await stack.start({
       both: { stepType: 'parallel', nextSteps: { left: 'work', right: 'rest', done: 'end' } },
       work: agent,
       rest: { stepType: 'sleep', config: { duration: 1500 }, nextSteps: { success: 'tell' } },
@@ -262,7 +222,7 @@ describe('an agent', () => {
       },
       end: { stepType: 'finish', config: { output: '{{ steps.both.output.data }}' } },
     });
-    expect(await ended(id)).toMatchObject({
+    expect(await stack.ended(id)).toMatchObject({
       status: 'completed',
       output: { left: 'Hello Ann.', right: 'Hello Ann.' },
     });
@@ -273,7 +233,7 @@ describe('an agent', () => {
   });
 
   it('repeats no call that has ended when its worker is killed', async () => {
-    scripts.set('third-agent', [
+    stack.scripts.set('third-agent', [
       {
         calls: [
           call('a', 'http_request', { url: `${other.url}/fast` }),
@@ -284,7 +244,7 @@ describe('an agent', () => {
     ]);
     await gateway.stopWorker();
     const first = await forkWorker(gateway.server);
-    const id = await start({
+    const id = await stack.start({
       work: { stepType: 'agent', config: { userPrompt: 'third-agent', actions: ['http.request'] } },
     });
     await until(
@@ -297,7 +257,7 @@ describe('an agent', () => {
     first.child.kill('SIGKILL');
     await gone;
     const second = await forkWorker(gateway.server);
-    expect(await ended(id)).toMatchObject({ status: 'completed', output: 'Both are there.' });
+    expect(await stack.ended(id)).toMatchObject({ status: 'completed', output: 'Both are there.' });
     const seen = other.seen.map(({ url }) => url);
     expect(seen.filter((url) => url === '/fast')).toHaveLength(1);
     expect(seen.filter((url) => url === '/slow')).toHaveLength(2);
