@@ -4,9 +4,11 @@ import type { RunError, RunStatus } from '../definition/run.ts';
 import type { Definition } from '../definition/types.ts';
 import type { Json } from '../template/types.ts';
 import type { Access } from './access.ts';
+import { hasCode } from './errors.ts';
 import type { Page } from './listing.ts';
 import { listRuns, type RunFilter } from './run-list.ts';
 import { describeRun, readRun, readStart } from './run-read.ts';
+import type { ExecutionView } from './run-view.ts';
 import { readFoldedState, readTrace, type Step } from './trace.ts';
 
 export interface Run004 {
@@ -32,6 +34,8 @@ export interface Run004 {
   readonly failed_at: string | null;
   readonly flow?: Definition | null;
   readonly state: State004;
+  /** Why so little is told of a run in a list: what Temporal holds of it cannot be read. */
+  readonly unreadable?: { readonly code: string; readonly message: string };
 }
 
 export interface State004 {
@@ -87,12 +91,29 @@ export async function listRuns004(
   { exclude, ...filter }: RunFilter & { readonly exclude: boolean },
 ): Promise<Page<Run004>> {
   const page = await listRuns(access, org, { ...filter, limit: Math.min(filter.limit, MOST_RUNS) });
-  const items: Run004[] = [];
+  const items: (Run004 | undefined)[] = [];
   for (let from = 0; from < page.items.length; from += AT_ONCE) {
     const some = page.items.slice(from, from + AT_ONCE);
-    items.push(...(await Promise.all(some.map(({ id }) => readRun004(access, org, id, exclude)))));
+    items.push(...(await Promise.all(some.map((listed) => readListed(access, org, listed, exclude)))));
   }
-  return { ...page, items };
+  return { ...page, items: items.filter((item) => item !== undefined) };
+}
+
+/** Undefined for a run that has gone meanwhile. One that cannot be read must not keep the others from their readers. */
+async function readListed(
+  access: Access,
+  org: string,
+  listed: ExecutionView,
+  compressed: boolean,
+): Promise<Run004 | undefined> {
+  try {
+    return await readRun004(access, org, listed.id, compressed);
+  } catch (error) {
+    if (hasCode(error, 'not_found')) return undefined;
+    if (!hasCode(error, 'payload_unreadable', 'blob_unavailable')) throw error;
+    const { code, message } = error;
+    return { ...run004(listed, []), unreadable: { code, message } };
+  }
 }
 
 /** @throws ClientError `not_found`. */
@@ -107,19 +128,25 @@ export async function readRun004(
     readTrace(access, executionId, { limit: compressed ? MOST_STEPS_IN_LISTS : MOST_STEPS }),
     compressed ? undefined : fullOf(access, org, executionId),
   ]);
+  const shown = run004(
+    run,
+    trace.items.map((step) => stepOf(step, compressed)),
+  );
+  if (more === undefined) return shown;
+  const { state } = shown;
+  const runtimeContext = {
+    ...state.runtimeContext,
+    organizationId: org,
+    workflowId: run.workflowId,
+    state: more.state,
+  };
+  return { ...shown, flow: more.flow, state: { ...state, runtimeContext } };
+}
+
+function run004(run: ExecutionView, steps: readonly Step004[]): Run004 {
   const { origin = {}, costs = [], status, completedAt = null } = run;
   const sum = (of: (cost: Cost) => number) => costs.reduce((total, cost) => total + of(cost), 0);
   const shown = STATUSES[status];
-  const state: State004 = {
-    currentStepId: currentStep(run.waitingFor[0]?.stepSlug, trace.items),
-    error: run.error ?? null,
-    runtimeContext: {
-      userId: run.initiator ?? null,
-      isAsync: true,
-      ...(more === undefined ? {} : { organizationId: org, workflowId: run.workflowId, state: more.state }),
-    },
-    steps: trace.items.map((step) => stepOf(step, compressed)),
-  };
   return {
     id: run.id,
     run_id: run.id,
@@ -141,8 +168,12 @@ export async function readRun004(
     created_at: run.startedAt,
     completed_at: shown === 'completed' ? completedAt : null,
     failed_at: shown === 'failed' || shown === 'aborted' ? completedAt : null,
-    ...(more === undefined ? {} : { flow: more.flow }),
-    state,
+    state: {
+      currentStepId: currentStep(run.waitingFor[0]?.stepSlug, steps),
+      error: run.error ?? null,
+      runtimeContext: { userId: run.initiator ?? null, isAsync: true },
+      steps,
+    },
   };
 }
 
@@ -157,9 +188,9 @@ async function fullOf(
 }
 
 /** Where the run waits, else where it stands or stood last. */
-function currentStep(waiting: string | undefined, steps: readonly Step[]): string | null {
+function currentStep(waiting: string | undefined, steps: readonly Step004[]): string | null {
   if (waiting !== undefined) return waiting;
-  return (steps.findLast(({ status }) => status === 'running') ?? steps.at(-1))?.stepSlug ?? null;
+  return (steps.findLast(({ status }) => status === 'running') ?? steps.at(-1))?.stepId ?? null;
 }
 
 function stepOf(step: Step, compressed: boolean): Step004 {

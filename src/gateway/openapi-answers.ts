@@ -93,6 +93,10 @@ const waitingFor = z.array(
 
 const trigger = z.object({ type: text, id: text.optional() });
 
+const unreadable = z
+  .object({ code: text, message: text })
+  .describe('Why little is told: what is kept of the run cannot be read, as under an unknown master key.');
+
 export const execution = z.object({
   id: text,
   workflowId: text,
@@ -121,10 +125,7 @@ export const execution = z.object({
     .optional()
     .describe('What else is known of where it came from.'),
   model: text.optional().describe('The model that was asked last.'),
-  unreadable: z
-    .object({ code: text, message: text })
-    .optional()
-    .describe('Why little is told: what Temporal holds of the run cannot be read, as under an unknown master key.'),
+  unreadable: unreadable.optional(),
   forkOf: z
     .object({ executionId: text, path: text })
     .optional()
@@ -230,6 +231,7 @@ export const run004 = z.object({
   created_at: time,
   completed_at: time.nullable(),
   failed_at: time.nullable(),
+  unreadable: unreadable.optional(),
   flow: definitionDocument.nullable().optional(),
   state: z.object({
     currentStepId: text.nullable(),

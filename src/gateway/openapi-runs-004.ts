@@ -8,6 +8,8 @@ import { LIST_PROBLEMS, type Operation } from './openapi-operation.ts';
 
 const org = nameText(200).describe('The organization of the key.');
 
+const PAGES = 'A page holds at most 100 runs, also where `limit` is more: whoever wants the rest follows `nextCursor`.';
+
 export const run004Operations: readonly Operation[] = [
   {
     method: 'GET',
@@ -26,7 +28,7 @@ export const run004Operations: readonly Operation[] = [
     id: 'listOrganizationRuns',
     tag: 'runs',
     summary: "Lists an organization's runs with flow and state; with `exclude`, compressed.",
-    description: 'A page holds at most 100 runs.',
+    description: PAGES,
     parameters: { org },
     query: fullListQuery,
     answers: { 200: { text: 'A page of runs.', schema: answers.run004Page } },
@@ -38,6 +40,7 @@ export const run004Operations: readonly Operation[] = [
     id: 'listWorkflowRuns',
     tag: 'runs',
     summary: "Lists a workflow's runs with flow and state; with `exclude`, compressed.",
+    description: PAGES,
     parameters: { org, slug: slugText },
     query: fullListQuery,
     answers: { 200: { text: 'A page of runs.', schema: answers.run004Page } },

@@ -42,6 +42,11 @@ it('lists the runs that it cannot read, with what it knows of them and with the 
     { id, workflowId: definition['slug'], status: 'completed', unreadable: { code: 'payload_unreadable' } },
   ]);
   expect(body.items[0].unreadable.message).toContain('SIGNALBOX_FORMER_MASTER_KEYS');
+  const lists004 = await ask('/api/organizations/default/workflows/runs/?limit=1');
+  expect(lists004).toMatchObject({
+    status: 200,
+    body: { items: [{ run_id: id, status: 'completed', unreadable: { code: 'payload_unreadable' } }] },
+  });
   expect(await ask(`/api/executions/${id}`)).toMatchObject({ status: 500, body: { code: 'payload_unreadable' } });
   expect(await ask(`/api/executions/${id}/steps`)).toMatchObject({ status: 500, body: { code: 'payload_unreadable' } });
 });

@@ -140,6 +140,30 @@ describe('run lists', () => {
     expect(one.body).toMatchObject({ run_id: ids[4], status: 'suspended', flow: { slug } });
   });
 
+  it('of document 004 take a limit of 1,000, and give it in pages of a hundred', async () => {
+    const many = unique('many');
+    await stored(echoDefinition(many));
+    const started: string[] = [];
+    while (started.length < 103)
+      started.push(
+        ...(await Promise.all(Array.from({ length: Math.min(20, 103 - started.length) }, (_, n) => start(many, n)))),
+      );
+    await gateway.until(
+      `/api/executions?workflowId=${many}&status=completed&limit=200`,
+      ({ body }) => body.items.length === 103,
+      30,
+    );
+    const first = await gateway.request('GET', `${org}/${many}/runs/?limit=1000&exclude=flow`);
+    expect(first.body.items).toHaveLength(100);
+    const rest = await gateway.request(
+      'GET',
+      `${org}/${many}/runs/?limit=1000&exclude=flow&cursor=${first.body.nextCursor}`,
+    );
+    expect(rest.body.nextCursor).toBeUndefined();
+    const shown = [...first.body.items, ...rest.body.items].map(({ id }: { id: string }) => id);
+    expect(shown.toSorted()).toEqual(started.toSorted());
+  });
+
   it('show nothing of other organizations, nor of other workflows', async () => {
     expect((await gateway.request('GET', '/api/organizations/other/workflows/runs/')).status).toBe(404);
     expect((await gateway.request('GET', `/api/organizations/other/workflows/${slug}/runs/`)).status).toBe(404);
