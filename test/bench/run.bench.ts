@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { bundleWorkflowCode, DefaultLogger } from '@temporalio/worker';
 import { it } from 'vitest';
 import { testServer } from '../support/temporal.ts';
+import { DEFINITION_ROWS, definitionRows } from './definition-rows.ts';
 import { EFFECT_ROWS, effectRows } from './effect-rows.ts';
 import { memoryRow, triggerRow } from './process-rows.ts';
 import { handOver, only, type Row } from './rows.ts';
@@ -29,6 +30,14 @@ it('measures', { timeout: 1_800_000 }, async () => {
     const alone = await testServer();
     try {
       rows.push(await memoryRow(alone));
+    } finally {
+      await alone.close();
+    }
+  }
+  if (DEFINITION_ROWS.some(only)) {
+    const alone = await testServer();
+    try {
+      rows.push(...(await definitionRows(alone)));
     } finally {
       await alone.close();
     }
