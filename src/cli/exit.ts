@@ -24,3 +24,6 @@ export class CliError extends Error {
     this.lines = lines;
   }
 }
+
+/** The gateway does not answer, or not now: whoever can wait tries again. */
+export class PassingError extends CliError {}

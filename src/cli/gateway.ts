@@ -2,12 +2,13 @@
 import { readConfig } from '../config.ts';
 import type { Problem } from '../definition/types.ts';
 import type { Json } from '../template/types.ts';
-import { CliError, EXIT } from './exit.ts';
+import { CliError, EXIT, PassingError } from './exit.ts';
 import { problemLine } from './problem-lines.ts';
 import { runningStack } from './start/stack-file.ts';
 import type { Terminal } from './terminal.ts';
 
 const PATIENCE_MS = 30_000;
+const NOTHING: AsyncIterable<Uint8Array> = { async *[Symbol.asyncIterator]() {} };
 
 export interface Call {
   readonly json?: Json;
@@ -26,6 +27,11 @@ export interface Gateway {
   readonly url: string;
   /** @throws CliError where nothing answers, or the answer is a problem. */
   call<T>(method: string, path: string, call?: Call): Promise<Answer<T>>;
+  /** A stream of Server-Sent Events, after the one that was `seen`. @throws CliError as `call`. */
+  open(
+    path: string,
+    stream: { readonly signal: AbortSignal; readonly seen?: string },
+  ): Promise<AsyncIterable<Uint8Array>>;
 }
 
 export function gatewayOf({ env }: Terminal): Gateway {
@@ -37,6 +43,14 @@ export function gatewayOf({ env }: Terminal): Gateway {
       const body = await bodyOf(response, url);
       if (!response.ok) throw refusal(response.status, body);
       return { status: response.status, body: body as T };
+    },
+    open: async (path, { signal, seen }) => {
+      const headers = { accept: 'text/event-stream', ...(seen === undefined ? {} : { 'last-event-id': seen }) };
+      const response = await asked(url, () =>
+        fetch(`${url}${path}`, { headers: { ...headers, ...keyOf(env) }, signal }),
+      );
+      if (!response.ok) throw refusal(response.status, await bodyOf(response, url));
+      return response.body ?? NOTHING;
     },
   };
 }
@@ -61,29 +75,39 @@ function reachable(host: string): string {
 }
 
 async function send(url: string, method: string, path: string, call: Call, env: NodeJS.ProcessEnv): Promise<Response> {
-  const key = env['SIGNALBOX_API_KEY'];
   const { json, document, waitSeconds = 0 } = call;
-  try {
-    return await fetch(`${url}${path}`, {
+  return asked(url, () =>
+    fetch(`${url}${path}`, {
       method,
       headers: {
         ...(json === undefined ? {} : { 'content-type': 'application/json' }),
         ...(document === undefined ? {} : { 'content-type': 'application/yaml' }),
-        ...(key === undefined || key === '' ? {} : { authorization: `Bearer ${key}` }),
+        ...keyOf(env),
       },
       ...(json === undefined ? {} : { body: JSON.stringify(json) }),
       ...(document === undefined ? {} : { body: document }),
       signal: AbortSignal.timeout(PATIENCE_MS + waitSeconds * 1000),
-    });
+    }),
+  );
+}
+
+async function asked(url: string, ask: () => Promise<Response>): Promise<Response> {
+  try {
+    return await ask();
   } catch (error) {
     const isLate = error instanceof Error && error.name === 'TimeoutError';
-    throw new CliError(
+    throw new PassingError(
       EXIT.input,
       isLate
         ? `The gateway at ${url} did not answer in time. Look into its log, gateway.log in the data folder.`
         : `No gateway answers at ${url}. Start one with npm start, or set SIGNALBOX_HOST and SIGNALBOX_PORT to where it listens.`,
     );
   }
+}
+
+function keyOf(env: NodeJS.ProcessEnv): { authorization?: string } {
+  const key = env['SIGNALBOX_API_KEY'];
+  return key === undefined || key === '' ? {} : { authorization: `Bearer ${key}` };
 }
 
 async function bodyOf(response: Response, url: string): Promise<Json> {
@@ -103,7 +127,8 @@ async function bodyOf(response: Response, url: string): Promise<Json> {
 function refusal(status: number, body: Json): CliError {
   const { detail, code, problems } = (body ?? {}) as { detail?: string; code?: string; problems?: readonly Problem[] };
   const message = detail ?? `The gateway answered with status ${status}.`;
-  return new CliError(
+  const Refusal = status === 503 || status === 429 ? PassingError : CliError;
+  return new Refusal(
     status >= 500 && status !== 503 ? EXIT.broken : EXIT.input,
     code === undefined ? message : `${message} (${code})`,
     (problems ?? []).map((problem) => problemLine('error', problem)),

@@ -1,5 +1,6 @@
 // The command line against a real gateway: what a person at a terminal does, and what a script reads.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startGateway } from '../../src/gateway/serve.ts';
 import { type CliRun, cli, filesFolder } from '../cli/terminal.ts';
 import { type TestGateway, testGateway, unique } from './gateway-support.ts';
 
@@ -102,6 +103,25 @@ describe('decisions', () => {
     const json = JSON.parse((await signalbox('show', id, '--json')).out);
     expect(json).toMatchObject({ id, status: 'failed', error: { code: 'refused' }, input: { amount: 12 } });
     expect(json.steps.map((step: { path: string }) => step.path)).toEqual(['review', 'no']);
+  });
+
+  it('follows a run across a restart of the gateway, and tells each step once', async () => {
+    const id = await waitingRun(unique('refund'));
+    const first = await startGateway(gateway.server.config, { temporal: gateway.server });
+    const port = new URL(first.url).port;
+    const followed = cli(['logs', '-f', id], { env: { SIGNALBOX_PORT: port } });
+    await new Promise((resolve) => setTimeout(resolve, 1_500));
+    await first.close();
+    await signalbox('resume', id, '--decision', 'approve', '--comments', 'Fine.');
+    const again = await startGateway({ ...gateway.server.config, port: Number(port) }, { temporal: gateway.server });
+    const { exit, out } = await followed;
+    await again.close();
+    expect(exit).toBe(0);
+    expect(out.split('\n').filter((line) => / {2}(review|yes) {2}/.test(line))).toEqual([
+      expect.stringContaining('review  waiting'),
+      expect.stringContaining('review  completed approved'),
+      expect.stringContaining('yes  completed'),
+    ]);
   });
 
   it('shows what waits, and says which id it does not know', async () => {

@@ -1,8 +1,10 @@
 /** `signalbox logs ID`: a line whenever a step begins to wait or ends; `-f` follows to the end of the execution. */
+import { setTimeout as delay } from 'node:timers/promises';
 import type { ExecutionView } from '../../client/run-view.ts';
 import type { Step } from '../../client/trace.ts';
 import { executionPath, exitOf, stepPage } from '../executions.ts';
-import { EXIT, type ExitCode } from '../exit.ts';
+import { EXIT, type ExitCode, PassingError } from '../exit.ts';
+import { following } from '../following.ts';
 import { type Gateway, gatewayOf } from '../gateway.ts';
 import { cut } from '../layout.ts';
 import { jsonFlag } from '../options.ts';
@@ -16,7 +18,8 @@ interface LogsOptions {
 }
 
 const PAGE = 500;
-const PAUSE_MS = 500;
+const GATHER_MS = 100;
+const PAUSE_MS = 1_000;
 const OPEN: ReadonlySet<string> = new Set(['pending', 'running', 'waiting', 'rolling_back']);
 
 export const addLogs: AddCommand = (program, { terminal, action }) => {
@@ -43,7 +46,10 @@ async function once(gateway: Gateway, id: string, log: StepLog): Promise<ExitCod
   return EXIT.ok;
 }
 
-/** The status is asked before the steps: of a run that has ended, all steps are there then. */
+/**
+ * Reads whenever something has happened. The status is asked before the steps: of a run that has ended, all steps are
+ * there then.
+ */
 async function follow(
   terminal: Terminal,
   gateway: Gateway,
@@ -51,18 +57,32 @@ async function follow(
   log: StepLog,
   { json }: LogsOptions,
 ): Promise<ExitCode> {
-  for (;;) {
-    const execution = await status(gateway, id);
-    await log.read();
-    if (!OPEN.has(execution.status)) {
-      if (json !== true) {
-        terminal.out(`${id}  ${execution.status}`);
-        for (const text of standingLines(id, execution)) terminal.out(text);
+  let execution = await status(gateway, id);
+  await log.read();
+  const events = following(gateway, id);
+  try {
+    for (let isLeft = false; OPEN.has(execution.status); ) {
+      // What happens at once is read at once; what could not be read is left, whether or not more happens.
+      await (isLeft ? Promise.race([events.next(), delay(PAUSE_MS)]) : events.next());
+      await delay(GATHER_MS);
+      try {
+        const now = await status(gateway, id);
+        await log.read();
+        execution = now;
+        isLeft = false;
+      } catch (error) {
+        if (!(error instanceof PassingError)) throw error;
+        isLeft = true;
       }
-      return exitOf(execution);
     }
-    await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
+  } finally {
+    events.end();
   }
+  if (json !== true) {
+    terminal.out(`${id}  ${execution.status}`);
+    for (const text of standingLines(id, execution)) terminal.out(text);
+  }
+  return exitOf(execution);
 }
 
 async function status(gateway: Gateway, id: string): Promise<ExecutionView> {

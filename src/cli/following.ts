@@ -1,0 +1,82 @@
+/** Tells when something happens in an execution: follows its events, and again after the last one seen where it is cut off. */
+import { setTimeout as delay } from 'node:timers/promises';
+import { executionPath } from './executions.ts';
+import { CliError, PassingError } from './exit.ts';
+import type { Gateway } from './gateway.ts';
+
+/** A gateway that is restarted is back by then. */
+const PATIENCE_MS = 60_000;
+const PAUSE_MS = 1_000;
+/** The gateway says something every 15 seconds; one that is silent for so long is gone. */
+const SILENCE_MS = 45_000;
+
+export interface Following {
+  /** Resolves when something has happened since it was asked before, or may have. @throws CliError. */
+  next(): Promise<void>;
+  end(): void;
+}
+
+export function following(gateway: Gateway, id: string): Following {
+  const over = new AbortController();
+  let isNews = false;
+  let failed: unknown;
+  let wake = (): void => undefined;
+  const tell = (): void => {
+    isNews = true;
+    wake();
+  };
+  follow(gateway, id, over.signal, tell).catch((error: unknown) => {
+    failed = error;
+    tell();
+  });
+  return {
+    next: async () => {
+      if (!isNews)
+        await new Promise<void>((resolve) => {
+          wake = resolve;
+        });
+      isNews = false;
+      if (failed !== undefined) throw failed;
+    },
+    end: () => over.abort(),
+  };
+}
+
+async function follow(gateway: Gateway, id: string, over: AbortSignal, tell: () => void): Promise<void> {
+  let seen: string | undefined;
+  for (let heardAt = Date.now(); !over.aborted; ) {
+    const silence = new AbortController();
+    const signal = AbortSignal.any([over, silence.signal]);
+    const alarm = setTimeout(() => silence.abort(), SILENCE_MS);
+    try {
+      const events = await gateway.open(`${executionPath(id)}/events`, {
+        signal,
+        ...(seen === undefined ? {} : { seen }),
+      });
+      tell();
+      for await (const text of linesOf(events)) {
+        heardAt = Date.now();
+        alarm.refresh();
+        if (text.startsWith('id: ')) seen = text.slice(4);
+        else if (text.startsWith('data: ')) tell();
+      }
+    } catch (error) {
+      if (error instanceof CliError && !(error instanceof PassingError && Date.now() < heardAt + PATIENCE_MS))
+        throw error;
+    } finally {
+      clearTimeout(alarm);
+    }
+    await delay(PAUSE_MS, undefined, { signal: over }).catch(() => undefined);
+  }
+}
+
+async function* linesOf(body: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
+  const decoder = new TextDecoder();
+  let text = '';
+  for await (const chunk of body) {
+    text += decoder.decode(chunk, { stream: true });
+    const lines = text.split('\n');
+    text = lines.pop() ?? '';
+    yield* lines;
+  }
+}
