@@ -122,6 +122,22 @@ describe('the activity tool, against the reference server', () => {
     expect(await failing(two, { toolName: 'echo' })).toMatchObject({ type: 'ambiguous_tool' });
   });
 
+  it('looks for a tool in the list that was kept, as long as that is fresh', async () => {
+    const store = remote();
+    const keep = (minutesAgo: number) =>
+      store.lists.set('everything', {
+        tools: [{ name: 'gone', inputSchema: { type: 'object' } }],
+        listedAt: new Date(Date.now() - minutesAgo * 60_000).toISOString(),
+        of: '2026-01-01T00:00:00Z',
+      });
+    keep(9);
+    expect(await failing(store, { toolName: 'echo' })).toMatchObject({ type: 'unknown_tool' });
+    expect((await failing(store, { toolName: 'gone' })).type).not.toBe('unknown_tool');
+    keep(11);
+    expect(await run(store, { toolName: 'echo', input: { message: 'hello' } })).toMatchObject({ data: 'Echo: hello' });
+    expect(store.lists.get('everything')?.tools.length).toBeGreaterThan(1);
+  });
+
   it('lists tools with their schemas', async () => {
     const { data } = await run(remote(), { server: 'everything' }, { activity: 'listTools' });
     const { tools, of } = data as unknown as McpToolList;

@@ -26,7 +26,7 @@ export interface AgentStack {
 // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of any shape.
 type TestAnswer = any;
 
-export async function agentStack(): Promise<AgentStack> {
+export async function agentStack(settings: Record<string, string> = {}): Promise<AgentStack> {
   const scripts = new Map<string, readonly Said[]>();
   const everything = await everythingServer();
   const model = await modelServer((asked) => {
@@ -34,7 +34,7 @@ export async function agentStack(): Promise<AgentStack> {
     const script = [...scripts].find(([name]) => JSON.stringify(asked.messages).includes(name))?.[1];
     return script?.[turn] ?? { status: 500 };
   });
-  const gateway = await testGateway({ SIGNALBOX_HTTP_ALLOW: '127.0.0.0/8' });
+  const gateway = await testGateway({ SIGNALBOX_HTTP_ALLOW: '127.0.0.0/8', ...settings });
   const put: AgentStack['put'] = async (path, json) => {
     const { status, body } = await gateway.request('PUT', path, { json });
     expect({ status, body }).toMatchObject({ status: 201 });
