@@ -141,7 +141,7 @@ export const execution = z.object({
       }),
     )
     .optional()
-    .describe('What models have used; absent where none was asked.'),
+    .describe('What models have used for this run, without the runs that it has started; absent where none was asked.'),
   temporal: z.object({ workflowId: text, runId: text, url: text.optional() }),
 });
 export const executionPage = pageOf(execution);

@@ -33,6 +33,7 @@ executions, with this one as its parent, it is retried and rolled back by its ow
   \`workflow_disabled\`.
 - **Cancelling.** When this step is cancelled, or its \`timeout\` passes (\`timeout\`), the run is cancelled too.
 - **wait: false.** The step ends as soon as the run has started, with its \`executionId\`, and hears no more of it.
+- **Costs.** What its models use stands in the \`costs\` of that run, and is not counted again in those of this one.
 - **Rollback.** It cannot undo another step: write what does into \`rollback\` itself, as an \`action\` or \`http\`.
 - **Depth.** A workflow may run itself. Runs nest at most ${MAX_DEPTH} deep; past that the step fails with \`depth_exceeded\`.`,
   example: {
