@@ -1,6 +1,7 @@
 /**
  * The workflow `debounce`: holds the last payload of a key, and starts one run with it when nothing more has come for the
- * time that the definition says (document 004). Payloads that come while the run is being started are held anew.
+ * time that the definition says (document 004), or at the latest when the first has waited as long as it may. Payloads that
+ * come while the run is being started are held anew.
  */
 import {
   condition,
@@ -27,19 +28,21 @@ export async function debounce({ organizationId, historyLimit, carried }: Deboun
   let held: HeldPayload | undefined = carried?.held;
   const name = carried?.name ?? workflowInfo().runId;
   let rounds = carried?.rounds ?? 0;
+  let since = carried?.since ?? Date.now();
   setHandler(defineSignal<[HeldPayload]>(HOLD_SIGNAL), (payload) => {
+    if (held === undefined) since = Date.now();
     held = payload;
   });
   await condition(() => held !== undefined);
   while (held !== undefined) {
     const waiting: HeldPayload = held;
-    const waitMs = waiting.due - Date.now();
+    const waitMs = Math.min(waiting.due, since + (waiting.mostMs ?? Number.POSITIVE_INFINITY)) - Date.now();
     const isMore = waitMs > 0 && (await condition(() => held !== waiting, waitMs));
     if (isFull(historyLimit) && isMore)
       await continueAsNew<typeof debounce>({
         organizationId,
         historyLimit,
-        carried: { held: held ?? waiting, name, rounds },
+        carried: { held: held ?? waiting, name, rounds, since },
       });
     if (isMore) continue;
     held = undefined;

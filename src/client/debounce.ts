@@ -10,6 +10,7 @@ import {
 import { payloadKey } from '../definition/payload-key.ts';
 import type { RunOrigin } from '../definition/run.ts';
 import type { Definition } from '../definition/types.ts';
+import { parseDuration } from '../template/duration.ts';
 import { type Json, TemplateError } from '../template/types.ts';
 import { acceptedInput } from './accepted-input.ts';
 import type { Access } from './access.ts';
@@ -24,7 +25,7 @@ import { finalRefusalOf, firingOf, tellFiring } from './trigger-records.ts';
 /** A payload that was put off: more may come. */
 export interface Debounced {
   readonly debounced: true;
-  /** ISO 8601: when the run begins if nothing more comes. */
+  /** ISO 8601: when the run begins at the latest if nothing more comes. */
   readonly until: string;
 }
 
@@ -41,8 +42,17 @@ export async function startOrHold(
   const { seconds = 0 } = definition.config?.debounce ?? {};
   if (key === undefined || seconds === 0) return startPrepared(access, org, prepared, { ...start, origin });
   const due = Date.now() + seconds * 1000;
+  const mostMs = parseDuration(definition.config?.debounce?.maxWait)?.ms;
   const { trigger } = start;
-  const held: HeldPayload = { workflow: definition.slug, input, state, trigger, origin, due };
+  const held: HeldPayload = {
+    workflow: definition.slug,
+    input,
+    state,
+    trigger,
+    origin,
+    due,
+    ...(mostMs === undefined ? {} : { mostMs }),
+  };
   const begun: DebounceStart = { organizationId: org, historyLimit: access.historyLimit };
   await writeAlong(access, () =>
     access.client.workflow.signalWithStart<(start: DebounceStart) => Promise<void>, [HeldPayload]>(DEBOUNCE_WORKFLOW, {

@@ -15,15 +15,23 @@ export interface HeldPayload {
   readonly state: { readonly [key: string]: string | number | boolean };
   readonly trigger: RunTrigger;
   readonly origin: RunOrigin;
-  /** Epoch milliseconds. */
+  /** When the run begins if nothing more comes: epoch milliseconds. */
   readonly due: number;
+  /** How long the first payload of a run may be put off, whatever comes. */
+  readonly mostMs?: number;
 }
 
 export interface DebounceStart {
   readonly organizationId: string;
   /** Events after which it continues as new. */
   readonly historyLimit: number;
-  readonly carried?: { readonly held: HeldPayload; readonly name: string; readonly rounds: number };
+  readonly carried?: {
+    readonly held: HeldPayload;
+    readonly name: string;
+    readonly rounds: number;
+    /** When the first payload came that waits for a run: epoch milliseconds. */
+    readonly since?: number;
+  };
 }
 
 /** The activity `fireDebounced`: starts the run. What can never start is told to the trigger, and is done with. */

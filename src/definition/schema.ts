@@ -181,6 +181,7 @@ function workflowConfig(): z.ZodType {
           .nonnegative()
           .max(31_536_000)
           .describe('The run begins when so long nothing more has come.'),
+        maxWait: duration().optional().describe('So long after the first payload the run begins though more come.'),
       })
       .optional()
       .describe('Many payloads within a time start one run, with the last of them.'),

@@ -73,7 +73,8 @@ export const STARTS = `A trigger is \`WORKFLOW.NAME\` under \`/api/triggers\`, w
 switched on and off by \`/enable\` and \`/disable\`, which lasts until the definition says something else; others are made by \`POST /api/triggers\`. \`/run\` fires any of them by hand.
 
 - **Debounce.** With \`config: {debounce: {key, seconds}}\` payloads of one key start one run, with the last of them, when so long nothing more has come: from webhooks, events and the
-  public trigger. The key is a path into the payload (\`customer.id\`, else a member of that very name), or a template; a payload without it starts its run at once.
+  public trigger. The key is a path into the payload (\`customer.id\`, else a member of that very name), or a template; a payload without it starts its run at once. Payloads
+  that never cease put the run off for ever, unless \`maxWait\` says how long the first may wait: \`maxWait: 10m\`.
 - **Restart.** With \`config: {mode: restart}\` a new run takes the place of the active one of the same debounce key, or of the workflow where there is none: that one is rolled back, and ends as \`aborted\`.
 - **Strangers** start a workflow by \`POST /api/public/trigger/KEY/WORKFLOW\` with the organization's public key (\`GET /api/public-key\`; a POST there makes another). The body is the payload.
 - **Once.** Every POST takes an \`Idempotency-Key\`: the same request again gets the same answer, another one with its key is refused.`;

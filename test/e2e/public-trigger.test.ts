@@ -139,6 +139,20 @@ describe('debounce', () => {
     );
   });
 
+  it('puts a run off no longer than it may be, though payloads do not cease', async () => {
+    const slug = await put({ config: { debounce: { seconds: 2, maxWait: '3s' } } });
+    const begun = Date.now();
+    for (let n = 0; ; n++) {
+      expect((await send(slug, { n })).status).toBe(202);
+      const { body } = await gateway.request('GET', `/api/workflows/${slug}/executions`);
+      if (body.items.length > 0) break;
+      expect(Date.now() - begun).toBeLessThan(15_000);
+      await new Promise((resolve) => setTimeout(resolve, 200));
+    }
+    expect(Date.now() - begun).toBeGreaterThan(2_500);
+    await runsOf(slug, (items) => items.length === 2);
+  });
+
   it('also for webhooks, whose deliveries count once, by a template', async () => {
     const path = unique('path');
     const slug = await put({
