@@ -173,7 +173,7 @@ describe('the gateway without a worker', () => {
 });
 
 describe('messages', () => {
-  it('are refused from 5,000 unread on, and none that was taken is lost', async () => {
+  it('are refused from 5,000 unread on, and of 10,001 that were acknowledged none is lost', async () => {
     const slug = unique('flooded');
     const definition = {
       name: 'Flooded',
@@ -184,9 +184,17 @@ describe('messages', () => {
         take: {
           stepType: 'listen',
           config: { name: 'n', count: 5_000, timeout: '60s' },
+          nextSteps: { received: 'rest' },
+        },
+        rest: {
+          stepType: 'listen',
+          config: { name: 'n', count: 5_001, timeout: '60s' },
           nextSteps: { received: 'done' },
         },
-        done: { stepType: 'finish', config: { output: '{{ steps.take.output.data|sum }}' } },
+        done: {
+          stepType: 'finish',
+          config: { output: ['{{ steps.take.output.data }}', '{{ steps.rest.output.data }}'] },
+        },
       },
     };
     expect(await gateway.request('PUT', `/api/workflows/${slug}`, { json: definition })).toMatchObject({ status: 201 });
@@ -208,12 +216,27 @@ describe('messages', () => {
     expect(answers.slice(0, 50).every((answer) => answer.status === 202)).toBe(true);
     for (const answer of answers.slice(50))
       expect(answer).toMatchObject({ status: 429, body: { code: 'too_many_unread' } });
-    expect(await server.client.workflow.getHandle(id).query('status')).toMatchObject({ unread: 5_000 });
+    const run = server.client.workflow.getHandle(id);
+    expect(await run.query('status')).toMatchObject({ unread: 5_000 });
+
+    // Temporal itself refuses no operator; what it has acknowledged is kept beside the rest.
+    const signals = Array.from({ length: 5_001 }, (_, n) => 5_000 + n);
+    const operator = async () => {
+      for (let n = signals.shift(); n !== undefined; n = signals.shift())
+        await run.signal('message', { name: 'n', payload: n });
+    };
+    await Promise.all(Array.from({ length: 20 }, operator));
+    expect(await gateway.request('POST', `/api/executions/${id}/messages/n`, { json: 0 })).toMatchObject({
+      status: 429,
+      body: { code: 'too_many_unread' },
+    });
 
     expect((await gateway.request('POST', `/api/executions/${id}/approve`, { json: { approve: true } })).status).toBe(
       200,
     );
     const result = await gateway.request('GET', `/api/executions/${id}/result?wait=60`);
-    expect(result.body).toMatchObject({ status: 'completed', output: (4_999 * 5_000) / 2 });
+    expect(result.body).toMatchObject({ status: 'completed' });
+    const read: number[] = result.body.output.flat();
+    expect(read.toSorted((a, b) => a - b)).toEqual(Array.from({ length: 10_001 }, (_, n) => n));
   }, 240_000);
 });
