@@ -4,9 +4,9 @@ import type { Import } from './imported.ts';
 import { isObject, put } from './json.ts';
 import { below } from './pointer.ts';
 import { retryFrom } from './retry-from.ts';
-import { withoutBraces } from './rewrite.ts';
 import { isRoot } from './roots.ts';
 import type { JsonObject } from './types.ts';
+import { withoutBraces } from './without-braces.ts';
 
 const STEP: ReadonlySet<string> = new Set([
   'stepSlug',

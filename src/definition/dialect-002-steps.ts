@@ -5,9 +5,10 @@ import { isObject, typeName } from './json.ts';
 import { didYouMean } from './names.ts';
 import { below } from './pointer.ts';
 import { retryFrom } from './retry-from.ts';
-import { type RootChange, rewriteExpression, rewriteTemplates, withoutBraces } from './rewrite.ts';
+import { type RootChange, rewriteExpression, rewriteTemplates } from './rewrite.ts';
 import { isRoot } from './roots.ts';
 import type { JsonObject } from './types.ts';
+import { withoutBraces } from './without-braces.ts';
 
 const TYPES = [
   'agent',

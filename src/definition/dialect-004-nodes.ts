@@ -4,8 +4,8 @@ import { type Import, renamed } from './imported.ts';
 import { isObject, put } from './json.ts';
 import { below } from './pointer.ts';
 import { retryFrom } from './retry-from.ts';
-import { withoutBraces } from './rewrite.ts';
 import type { JsonObject } from './types.ts';
+import { withoutBraces } from './without-braces.ts';
 
 type Slugs = ReadonlyMap<string, string>;
 

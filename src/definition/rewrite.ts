@@ -69,32 +69,3 @@ function endOfMember(source: string, start: number, { root, path }: Reference): 
   if (match === null || (match[1] ?? match[2] ?? match[3]) !== member) return undefined;
   return start + root.length + match[0].length;
 }
-
-/**
- * An expression that was written with templates in it, as document 000's product pasted values into expressions as text:
- * `{{ x }}` becomes `x`, a quoted template `"{{ x }}"` too, and text around a quoted one is joined to it.
- */
-export function withoutBraces(source: string): string {
-  if (!source.includes('{{')) return source;
-  const unquoted = source.replace(
-    /(["'])((?:(?!\1)[^\\]|\\[\s\S])*?\{\{(?:(?!\1)[^\\]|\\[\s\S])*?)\1/g,
-    (_, quote: string, inside: string) => joined(inside, quote),
-  );
-  return unquoted.replace(/\{\{\s*([\s\S]*?)\s*\}\}/g, (_, inner: string, offset: number, all: string) =>
-    grouped(inner, all.trim().length === _.length && offset >= 0),
-  );
-}
-
-function joined(inside: string, quote: string): string {
-  const parts = inside.split(/(\{\{[\s\S]*?\}\})/).filter((part) => part !== '');
-  const pieces = parts.map((part) =>
-    part.startsWith('{{') ? grouped(part.slice(2, -2).trim(), false) : quote + part + quote,
-  );
-  return pieces.length === 1 ? (pieces[0] ?? '') : `(${pieces.join(' + ')})`;
-}
-
-function grouped(inner: string, whole: boolean): string {
-  return whole || /^[A-Za-z_$][\w$]*(\.[A-Za-z_$][\w$]*|\[(\d+|"[^"]*"|'[^']*')\])*$/.test(inner)
-    ? inner
-    : `(${inner})`;
-}

@@ -152,6 +152,12 @@ describe('document 000', () => {
     ["'{{ a }}-{{ b }}' == key", "(a + '-' + b) == key"],
     ['{{ a || b }} && c', '(a || b) && c'],
     ['{{ a || b }}', 'a || b'],
+    ["{{ input.a }} == 'x' && {{ input.b }} == 'y'", "input.a == 'x' && input.b == 'y'"],
+    ['"x" == {{ a }} && {{ b }} == "y"', '"x" == a && b == "y"'],
+    [`"{{a}}" == "x" && '{{b}}' == 'it\\'s' && c == "z"`, `a == "x" && b == 'it\\'s' && c == "z"`],
+    ['{{ a + "}}" }} == "}}"', '(a + "}}") == "}}"'],
+    ["'{{ steps['a-b'].output.data }}' == 'x'", "steps['a-b'].output.data == 'x'"],
+    ["'{{ a b }}' == 'x' || {{ c", "(a b) == 'x' || {{ c"],
   ])('takes the braces out of %s', (written, plain) => {
     const { definition, warnings } = imported([step('c', 'condition', { expression: written })]);
     expect(definition?.steps['c']?.config).toEqual({ expression: plain });
