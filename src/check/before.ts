@@ -41,7 +41,7 @@ interface Graph {
   readonly edges: readonly (readonly number[])[];
 }
 
-function graphOf({ steps, regions }: Subject): Graph {
+function graphOf({ steps, regions, start }: Subject): Graph {
   const entries = new Map<string, number>();
   const exits = new Map<string, number>();
   const slugs: string[] = [];
@@ -62,8 +62,12 @@ function graphOf({ steps, regions }: Subject): Graph {
     const [entry, exit] = [entries.get(step.slug), exits.get(step.slug)];
     if (entry !== exit) connect(entry, exit);
     for (const [port, target] of Object.entries(step.next)) {
-      const endsBody = regions.regions.get(target)?.body.has(step.slug) === true;
-      connect(isBodyPort(step, port) ? entry : exit, endsBody ? exits.get(target) : entries.get(target));
+      const from = isBodyPort(step, port) ? entry : exit;
+      const body = regions.regions.get(target)?.body;
+      const endsBody = body?.has(step.slug) === true;
+      connect(from, endsBody ? exits.get(target) : entries.get(target));
+      // Where the run begins within the body, the first walk is no branch, and its way back begins the container.
+      if (endsBody && start !== undefined && body?.has(start) === true) connect(from, entries.get(target));
     }
     // A step of a body that leads nowhere by some port ends the tick, the iteration or the branch.
     const home = regions.home.get(step.slug);

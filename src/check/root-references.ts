@@ -4,6 +4,7 @@ import { isObject } from '../definition/json.ts';
 import { didYouMean } from '../definition/names.ts';
 import { isRoot, ROOTS } from '../definition/roots.ts';
 import type { Before } from './before.ts';
+import { around, isInBody, type Places } from './places.ts';
 import type { Reading } from './readings.ts';
 import { type Findings, problem, type Subject } from './subject.ts';
 
@@ -48,6 +49,7 @@ export function writtenNames(values: unknown): string[] | undefined {
 export function checkRootReferences(
   subject: Subject,
   before: Before | undefined,
+  places: Places,
   names: Names,
   findings: Findings,
 ): void {
@@ -58,9 +60,9 @@ export function checkRootReferences(
     for (const { root, path, column, pointer } of reading.references) {
       const at = `${reading.at}${pointer ?? ''}`;
       if (reading.locals.includes(root) || root === 'steps') continue;
-      if (!isRoot(root)) unknownName(subject, reading, root, at, column, names, known, findings);
-      else if (root === 'loop') loopOutside(subject, before, loops, reading, at, column, checked, findings);
-      else if (root === 'item' || root === 'index') itemOutside(subject, reading, root, at, column, findings);
+      if (!isRoot(root)) unknownName(subject, places, reading, root, at, column, names, known, findings);
+      else if (root === 'loop') loopOutside(subject, before, places, loops, reading, at, column, checked, findings);
+      else if (root === 'item' || root === 'index') itemOutside(subject, places, reading, root, at, column, findings);
       else if (root === 'lastOutput' && subject.isDag) {
         findings.problems.push(
           problem(
@@ -79,6 +81,7 @@ export function checkRootReferences(
 
 function unknownName(
   subject: Subject,
+  places: Places,
   reading: Reading,
   root: string,
   at: string,
@@ -89,7 +92,11 @@ function unknownName(
 ): void {
   if (names.variables.has(root)) return;
   const givers = names.items.get(root);
-  if (givers?.some((giver) => isInBody(subject, reading.slug, giver)) === true) return;
+  if (givers !== undefined && reading.slug !== undefined) {
+    const inside = places.of(reading.slug).map((place) => givers.some((giver) => isInBody(subject, place, giver)));
+    if (inside.includes(false) && inside.includes(true)) warnings.push(alsoOutside(at, column, reading.slug, root));
+    if (inside.includes(true)) return;
+  }
   const { dialect } = subject.definition;
   const isMaybe = names.areOpen || dialect === '000';
   const words = isMaybe
@@ -139,6 +146,7 @@ function unknownMember(
 function loopOutside(
   subject: Subject,
   before: Before | undefined,
+  places: Places,
   loops: readonly string[],
   reading: Reading,
   at: string,
@@ -152,7 +160,12 @@ function loopOutside(
     slug === undefined
       ? false
       : (checked.get(slug) ??
-        loops.some((loop) => loop === slug || isInBody(subject, slug, loop) || before.canPrecede(loop, slug, 'begin')));
+        loops.some(
+          (loop) =>
+            loop === slug ||
+            places.of(slug).some((place) => isInBody(subject, place, loop)) ||
+            before.canPrecede(loop, slug, 'begin'),
+        ));
   if (slug !== undefined) checked.set(slug, isOpen);
   if (isOpen || (slug !== undefined && !before.reachable.has(slug))) return;
   problems.push(
@@ -167,22 +180,23 @@ function loopOutside(
 
 function itemOutside(
   subject: Subject,
+  places: Places,
   reading: Reading,
   root: string,
   at: string,
   column: number,
-  { problems }: Findings,
+  { problems, warnings }: Findings,
 ): void {
   const { slug } = reading;
   if (slug !== undefined) {
-    const step = subject.steps.get(slug);
-    if (subject.isDag && step?.written.forEach !== undefined) return;
-    for (
-      let home = subject.regions.home.get(slug);
-      home !== undefined;
-      home = subject.regions.regions.get(home)?.outer
-    ) {
-      if (subject.steps.get(home)?.kind?.type === 'forEach') return;
+    if (subject.isDag && subject.steps.get(slug)?.written.forEach !== undefined) return;
+    const inside = places
+      .of(slug)
+      .map((place) => [...around(subject, place)].some(({ kind }) => kind?.type === 'forEach'));
+    if (!inside.includes(false)) return;
+    if (inside.includes(true)) {
+      warnings.push(alsoOutside(at, column, slug, root));
+      return;
     }
   }
   problems.push(
@@ -195,8 +209,14 @@ function itemOutside(
   );
 }
 
-function isInBody({ regions }: Subject, slug: string | undefined, container: string): boolean {
-  return slug !== undefined && regions.regions.get(container)?.body.has(slug) === true;
+/** For a step that ends the run: it is reached from within an iteration, and not only from there. */
+function alsoOutside(at: string, column: number, slug: string, root: string): Findings['warnings'][number] {
+  return problem(
+    at,
+    'outside_iteration',
+    `Column ${column}: "${slug}" is also reached from outside of the forEach, where ${root} has no value.`,
+    'Give a fallback (?:), or use a step of its own for each.',
+  );
 }
 
 function secretsAndCallbacks({ definition, steps }: Subject, reading: Reading, { problems, warnings }: Findings): void {

@@ -1,6 +1,7 @@
 /** Reads of `steps.x`: the step must exist, can have run before, and its entry must be visible there (language.md §3.4–3.6, §4). */
 import { didYouMean } from '../definition/names.ts';
 import type { Before } from './before.ts';
+import { isInBranch, type Place, type Places } from './places.ts';
 import type { Reading } from './readings.ts';
 import { type Findings, opensFrames, problem, type Subject } from './subject.ts';
 
@@ -20,8 +21,10 @@ export function stepsRead(readings: readonly Reading[]): Set<string> {
 export function checkStepReferences(
   subject: Subject,
   before: Before | undefined,
-  { problems, warnings }: Findings,
+  places: Places,
+  findings: Findings,
 ): void {
+  const { problems, warnings } = findings;
   const slugs = Object.keys(subject.definition.steps);
   for (const reading of subject.readings) {
     for (const { root, path, column, pointer } of reading.references) {
@@ -54,7 +57,7 @@ export function checkStepReferences(
           ),
         );
       }
-      if (before !== undefined) checkOrder(subject, before, reading, read, at, column, problems);
+      if (before !== undefined) checkOrder(subject, before, places, reading, read, at, column, findings);
     }
   }
 }
@@ -62,11 +65,12 @@ export function checkStepReferences(
 function checkOrder(
   subject: Subject,
   before: Before,
+  places: Places,
   reading: Reading,
   read: string,
   at: string,
   column: number,
-  problems: Findings['problems'],
+  { problems, warnings }: Findings,
 ): void {
   const { slug, moment } = reading;
   if (slug === undefined) {
@@ -90,12 +94,24 @@ function checkOrder(
     );
     return;
   }
-  const hidden = hiddenIn(subject, read, slug);
-  if (hidden !== undefined) problems.push(notVisible(at, column, read, hidden));
+  const seen = places.of(slug).map((place) => hiddenIn(subject, read, place));
+  const hidden = seen.find((container) => container !== undefined);
+  if (hidden === undefined) return;
+  if (seen.every((container) => container !== undefined)) problems.push(notVisible(at, column, read, hidden));
+  else
+    warnings.push(
+      problem(
+        at,
+        'not_visible',
+        `Column ${column}: "${slug}" is also reached from where the entry of "${read}" is not visible: it stays within "${hidden}".`,
+        'Give a fallback (?:), or use a step of its own for each.',
+      ),
+    );
 }
 
 /** The container that keeps the entry of `read` from being seen at `from` (undefined: at the end of the run). */
-function hiddenIn({ steps, regions }: Subject, read: string, from: string | undefined): string | undefined {
+function hiddenIn(subject: Subject, read: string, from: Place | undefined): string | undefined {
+  const { steps, regions } = subject;
   for (
     let container = regions.home.get(read);
     container !== undefined;
@@ -104,8 +120,9 @@ function hiddenIn({ steps, regions }: Subject, read: string, from: string | unde
     const region = regions.regions.get(container);
     const step = steps.get(container);
     if (region === undefined || step === undefined || !opensFrames(step)) continue;
-    const branches = [...region.branches.values()].filter((branch) => branch.has(read));
-    if (from !== undefined && branches.some((branch) => branch.has(from))) return undefined;
+    const branches = [...region.branches].filter(([, slugs]) => slugs.has(read));
+    if (from !== undefined && branches.some(([name]) => isInBranch(subject, from, region.container, name)))
+      return undefined;
     if (step.kind?.type === 'forEach' || branches.length > 1) return container;
   }
   return undefined;
