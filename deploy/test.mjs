@@ -1,4 +1,5 @@
 // `npm test`: from a bare clone to the end of all tests. Plain Node, since nothing is installed yet.
+import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { checkNode, install } from './install.mjs';
@@ -25,6 +26,8 @@ try {
     say(`Temporal ${version}, from ${source}.`);
   }
   await tool('End-to-end tests', 'vitest/vitest.mjs', 'run', '--project', 'e2e');
+  if (spawnSync('bwrap', ['--version']).status !== 0)
+    say('Not tested: the sandbox of bash steps, since there is no bubblewrap here.');
   say(`All tests passed after ${Math.round((Date.now() - begun) / 1000)} s.`);
 } catch (error) {
   console.error(error.message);
