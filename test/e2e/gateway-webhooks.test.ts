@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { Json } from '../../src/template/types.ts';
 import { githubExamples } from '../gateway/github-examples.ts';
 import { type Answer, echoDefinition, type TestGateway, testGateway, unique } from './gateway-support.ts';
@@ -160,6 +160,25 @@ describe('webhooks', () => {
     });
     expect((await gateway.request('POST', `/webhooks/${path}?shop=y`, { json: { a: 1 } })).status).toBe(202);
     expect((await gateway.request('POST', `/webhooks/${path}?shop=x`, { json: { a: 2 } })).status).toBe(202);
+  });
+
+  it('take a delivery by its body anew when five minutes are over, and not before', async () => {
+    const { path } = await hooked({ scheme: 'none' });
+    const deliver = () => gateway.request('POST', `/webhooks/${path}`, { json: { a: 1 } });
+    const first = await deliver();
+    const at = Date.now();
+    // The time of this process alone: the gateway's.
+    vi.useFakeTimers({ toFake: ['Date'] });
+    try {
+      vi.setSystemTime(at + 295_000);
+      expect(await deliver()).toMatchObject({ status: 200, body: { executionId: first.body.executionId } });
+      vi.setSystemTime(at + 301_000);
+      const second = await deliver();
+      expect(second.status).toBe(202);
+      expect(second.body.executionId).not.toBe(first.body.executionId);
+    } finally {
+      vi.useRealTimers();
+    }
   });
 
   it('take a key for one body where nothing is signed', async () => {

@@ -32,7 +32,9 @@ async function restarting(more: Members = {}): Promise<string> {
       config: { values: { noted: true } },
       rollback: {
         stepType: 'http',
-        config: { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/{{ input.n }}` },
+        config: {
+          url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/{{ input.n ?: input.scheduledTime }}`,
+        },
       },
       nextSteps: { success: 'ask' },
     },
@@ -68,20 +70,53 @@ describe('mode restart', () => {
     expect(undone).toEqual(['/1']);
   });
 
-  it('leaves one running of twenty that come at once', async () => {
+  it('leaves one running of twenty that come at once, and undoes what each of the others has done', async () => {
     const slug = await restarting();
-    const ids = await Promise.all(Array.from({ length: 20 }, (_, n) => send(slug, { customer: 'a', n })));
-    const settled = await gateway.until(
-      `/api/workflows/${slug}/executions?limit=100`,
-      ({ body }) => {
-        const statuses = body.items.map((run: Members) => run['status']);
-        return (
-          statuses.filter((one: string) => one === 'waiting').length === 1 &&
-          statuses.filter((one: string) => one === 'aborted').length === ids.length - 1
-        );
-      },
-      30,
-    );
-    expect(settled.body.items).toHaveLength(ids.length);
+    undone = [];
+    const ids = await Promise.all(Array.from({ length: 20 }, (_, n) => send(slug, { customer: 'a', n: n + 1 })));
+    await oneLeft(slug, ids.length);
+    await undoneAsDone(slug);
+  });
+
+  it('leaves one running of those that a backfilled schedule starts', async () => {
+    const triggers = [{ name: 'tick', type: 'schedule', config: { cron: '0 0 * * *', overlap: 'allow_all' } }];
+    const slug = await restarting({ triggers, config: { mode: 'restart' } });
+    undone = [];
+    const json = { start: '2026-01-01T12:00:00Z', end: '2026-01-06T12:00:00Z' };
+    const filled = await gateway.request('POST', `/api/triggers/${slug}.tick/backfill`, { json });
+    expect(filled, JSON.stringify(filled.body)).toMatchObject({ status: 202, body: { times: 5 } });
+    await oneLeft(slug, 5);
+    await undoneAsDone(slug);
+    await gateway.request('DELETE', `/api/workflows/${slug}`);
   });
 });
+
+type Listed = { id: string; status: string };
+
+async function oneLeft(slug: string, of: number): Promise<void> {
+  const runs = `/api/workflows/${slug}/executions?limit=100`;
+  const have = (items: Listed[], status: string) => items.filter((run) => run.status === status).length;
+  await gateway.until(
+    runs,
+    ({ body }) => have(body.items, 'waiting') === 1 && have(body.items, 'aborted') === of - 1,
+    40,
+  );
+}
+
+/** Every run but the one that is left has undone what it had noted, once, and no other has. */
+async function undoneAsDone(slug: string): Promise<void> {
+  const { body } = await gateway.request('GET', `/api/workflows/${slug}/executions?limit=100`);
+  const noted = await Promise.all(
+    (body.items as Listed[])
+      .filter(({ status }) => status === 'aborted')
+      .map(async ({ id }) => {
+        const [run, { body: trace }] = await Promise.all([
+          gateway.request('GET', `/api/executions/${id}`),
+          gateway.request('GET', `/api/executions/${id}/steps`),
+        ]);
+        const { n, scheduledTime } = run.body.input;
+        return trace.items.some(({ path }: { path: string }) => path === 'note') ? [`/${n ?? scheduledTime}`] : [];
+      }),
+  );
+  expect(undone.toSorted()).toEqual(noted.flat().toSorted());
+}
