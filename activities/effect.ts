@@ -6,12 +6,14 @@
 import { Context } from '@temporalio/activity';
 import { ApplicationFailure, ApplicationFailureCategory, CancelledFailure } from '@temporalio/common';
 import { type EffectInput, type EffectOutput, NOT_LIGHT } from '../src/definition/effect.ts';
+import { usageIn } from '../src/definition/models-contract.ts';
 import { joinSecrets, type SecretPart } from '../src/template/joined.ts';
 import type { Json } from '../src/template/types.ts';
 import { EffectFailure } from './failure.ts';
 import type { CallbackUrl } from './runs.ts';
 import { type Scrub, scrubOf } from './scrub.ts';
 import { readSecret, readSecrets, type SecretReader } from './secrets.ts';
+import { withUsage } from './spending.ts';
 
 /** Temporal takes payloads of up to 2 MB. */
 export const RESULT_LIMIT_BYTES = 1_900_000;
@@ -61,14 +63,17 @@ export function effect(run: Effect, parts: EffectParts = {}): Activity {
       json: (value) => shapes.json(value),
       beginning: (text) => shapes.beginning(text),
     };
+    const before = usageIn(info.heartbeatDetails);
     let detail: Json | undefined;
+    const beat = (): void => {
+      const told = withUsage(detail, before);
+      if (told === undefined) heartbeat();
+      else heartbeat(scrub.json(told));
+    };
     const beating =
       info.heartbeatTimeoutMs === undefined
         ? undefined
-        : setInterval(
-            () => (detail === undefined ? heartbeat() : heartbeat(scrub.json(detail))),
-            info.heartbeatTimeoutMs / HEARTBEATS_PER_TIMEOUT,
-          );
+        : setInterval(beat, info.heartbeatTimeoutMs / HEARTBEATS_PER_TIMEOUT);
     try {
       const secrets = await readSecrets(input, parts.secrets, await parts.hostOf?.(input));
       const callbacks = callbacksOf(input, parts.callbackUrl);
@@ -90,7 +95,8 @@ export function effect(run: Effect, parts: EffectParts = {}): Activity {
           detail = said;
         },
       };
-      const { data, meta } = await run(config, context);
+      const { data, meta: told } = await run(config, context);
+      const meta = withUsage(told, before);
       checkNesting(data);
       const output: EffectOutput = {
         data: scrub.json(data),
@@ -100,7 +106,11 @@ export function effect(run: Effect, parts: EffectParts = {}): Activity {
       return output;
     } catch (error) {
       if (signal.aborted) throw new CancelledFailure('The effect was cancelled.');
-      throw failureOf(error, attempt, scrub);
+      const known = knownOf(error);
+      const details = withUsage(known.details, before);
+      const used = usageIn(details);
+      if (used !== undefined && known.retryable) heartbeat({ usage: used });
+      throw failureOf(known, details, attempt, scrub);
     } finally {
       clearInterval(beating);
     }
@@ -139,14 +149,14 @@ function textOf(
   return value;
 }
 
-function failureOf(error: unknown, attempt: number, scrub: Scrub): ApplicationFailure {
-  const known =
-    error instanceof EffectFailure
-      ? error
-      : new EffectFailure('effect_failed', error instanceof Error ? error.message : 'The effect failed.', {
-          retryable: true,
-        });
-  const { code, retryable, details, retryAfterMs } = known;
+function knownOf(error: unknown): EffectFailure {
+  if (error instanceof EffectFailure) return error;
+  const message = error instanceof Error ? error.message : 'The effect failed.';
+  return new EffectFailure('effect_failed', message, { retryable: true });
+}
+
+function failureOf(known: EffectFailure, details: Json | undefined, attempt: number, scrub: Scrub): ApplicationFailure {
+  const { code, retryable, retryAfterMs } = known;
   const failure = ApplicationFailure.create({
     type: code,
     message: scrub.text(known.message),

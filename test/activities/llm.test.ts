@@ -106,6 +106,40 @@ describe('the activity llm', () => {
     );
   });
 
+  it('adds what the attempts before it have cost, and tells the next', async () => {
+    const usage = {
+      key_type: 'openai-compatible',
+      model: 'house',
+      input_tokens: 1_000,
+      output_tokens: 10,
+      cached_input_tokens: 0,
+      usd_cost: 0.25,
+    };
+    const attempt = () => {
+      const within = new MockActivityEnvironment(
+        { attempt: 2, heartbeatDetails: { characters: 3, usage } },
+        { logger: new DefaultLogger('ERROR') },
+      );
+      const beats: unknown[] = [];
+      within.on('heartbeat', (detail: unknown) => beats.push(detail));
+      return { within, beats };
+    };
+    const first = attempt();
+    server = await modelServer([{ text: 'Hello' }]);
+    expect((await llm({}, {}, first)).meta).toMatchObject({
+      finishReason: 'stop',
+      usage: { input_tokens: 1_000 + TOKENS.input, output_tokens: 10 + TOKENS.output, usd_cost: 0.25 },
+    });
+    await server.close();
+    const second = attempt();
+    server = await modelServer([{ text: 'Sorry.' }, { status: 503 }]);
+    const sum = { ...usage, input_tokens: 1_000 + TOKENS.input, output_tokens: 10 + TOKENS.output };
+    expect(await modelFailure(server, { outputFormat: 'json' }, { within: second.within })).toMatchObject({
+      details: [{ details: { status: 503, usage: { input_tokens: sum.input_tokens } } }],
+    });
+    expect(second.beats).toEqual([{ usage: { ...sum, cached_input_tokens: TOKENS.cached } }]);
+  });
+
   it('goes where the host allows it only', async () => {
     server = await modelServer([{ text: 'Hello' }]);
     const error = await llm({}, {}, { settings: { ...LOOPBACK, httpAllow: [] } }).catch((thrown) => thrown);

@@ -57,6 +57,28 @@ describe('an answer that does not fit', () => {
   });
 });
 
+describe('attempts that failed', () => {
+  it('cost what they cost, whether one works at last or none does', async () => {
+    const failing = (attempts: number) => {
+      let n = 0;
+      return (turn: number) => {
+        if (turn === 0) return { text: 'Sorry.' };
+        n++;
+        return n <= attempts ? { status: 503 } : { text: '{"urgent": true}' };
+      };
+    };
+    const runs = [2, 3].map(async (attempts) => {
+      const name = `fails ${attempts} times`;
+      stack.scripts.set(name, failing(attempts));
+      const { sort: step } = sort(name);
+      return stack.ended(await stack.start({ sort: { ...step, retry: { maxAttempts: 3, initialInterval: '50ms' } } }));
+    });
+    const [works, fails] = await Promise.all(runs);
+    expect(works).toMatchObject({ status: 'completed', costs: [usage(4)] });
+    expect(fails).toMatchObject({ status: 'failed', error: { code: 'model_status', attempts: 3 }, costs: [usage(3)] });
+  });
+});
+
 describe('an agent that failed', () => {
   const work = (name: string, config: object = {}) => ({
     work: {

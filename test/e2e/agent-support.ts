@@ -7,13 +7,15 @@ import { type TestGateway, testGateway, unique } from './gateway-support.ts';
 
 export const KEY = 'canary-sk-0123456789';
 
+export type Script = readonly Said[] | ((turn: number) => Said);
+
 export interface AgentStack {
   readonly gateway: TestGateway;
   /** The address of MCP's reference server, which is stored as `everything`. */
   readonly everything: string;
   readonly model: ModelServer;
   /** What the model says, turn by turn, by a name that stands in its first message. */
-  readonly scripts: Map<string, readonly Said[]>;
+  readonly scripts: Map<string, Script>;
   put(path: string, json: Json): Promise<void>;
   /** Starts an inline run of the steps; answers its id. */
   start(steps: Json): Promise<string>;
@@ -27,12 +29,12 @@ export interface AgentStack {
 type TestAnswer = any;
 
 export async function agentStack(settings: Record<string, string> = {}): Promise<AgentStack> {
-  const scripts = new Map<string, readonly Said[]>();
+  const scripts = new Map<string, Script>();
   const everything = await everythingServer();
   const model = await modelServer((asked) => {
     const turn = asked.messages.filter(({ role }: Asked) => role === 'assistant').length;
     const script = [...scripts].find(([name]) => JSON.stringify(asked.messages).includes(name))?.[1];
-    return script?.[turn] ?? { status: 500 };
+    return (typeof script === 'function' ? script(turn) : script?.[turn]) ?? { status: 500 };
   });
   const gateway = await testGateway({ SIGNALBOX_HTTP_ALLOW: '127.0.0.0/8', ...settings });
   const put: AgentStack['put'] = async (path, json) => {
