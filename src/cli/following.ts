@@ -61,6 +61,7 @@ async function follow(gateway: Gateway, id: string, over: AbortSignal, tell: () 
         else if (text.startsWith('data: ')) tell();
       }
     } catch (error) {
+      if (over.aborted) return;
       if (error instanceof CliError && !(error instanceof PassingError && Date.now() < heardAt + PATIENCE_MS))
         throw error;
     } finally {
