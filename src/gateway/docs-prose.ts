@@ -67,7 +67,8 @@ in autumn comes once, and where every hour counts each of the two does. \`POST /
 
 export const EVENTS = `An event is published with \`POST /api/events {name, data, id}\`. It starts the triggers of its name whose \`filter\` lets it: the filter reads \`event\`, and its members
 \`name\`, \`data\` and \`id\` by themselves. The data is the run's input, or what the mapping makes of it. Runs that wait in a \`listen\` step for messages of that name are sent the data too.
-Two events with one \`id\` are one event.`;
+Two events with one \`id\` are one event. A trigger whose run cannot be started for the moment is tried again until it can; one that is refused, also by a full limit whose \`overflow\` is \`reject\`,
+says so in its counts and its \`last\`.`;
 
 export const STARTS = `A trigger is \`WORKFLOW.NAME\` under \`/api/triggers\`, with its counts, its last run and, for a schedule, its next times. Those of a definition come and go with it, and can be
 switched on and off by \`/enable\` and \`/disable\`, which lasts until the definition says something else; others are made by \`POST /api/triggers\`. \`/run\` fires any of them by hand.

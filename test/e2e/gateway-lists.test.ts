@@ -90,6 +90,15 @@ describe('run lists', () => {
       expect((await gateway.request('GET', `/api/executions?${wrong}`)).status, wrong).toBe(400);
   });
 
+  it('have what is open first, then what has ended latest', async () => {
+    const { body } = await gateway.request('GET', `/api/executions?workflowId=${slug}`);
+    const [first, ...closed] = body.items as { id: string; completedAt: string }[];
+    expect(first?.id).toBe(ids[4]);
+    const times = closed.map(({ completedAt }) => completedAt);
+    expect(times).toHaveLength(4);
+    expect(times).toEqual(times.toSorted().reverse());
+  });
+
   it('give cursors that cannot be forged, nor used for another list', async () => {
     const first = await gateway.request('GET', `/api/executions?workflowId=${slug}&limit=2`);
     const { nextCursor } = first.body;
