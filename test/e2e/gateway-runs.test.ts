@@ -94,6 +94,30 @@ describe('runs over HTTP', () => {
     expect(result.body).toMatchObject({ status: 'completed', output: { paid: 12 } });
   });
 
+  it('tells a decision that comes after the timeout so, while the run goes on and when it has ended', async () => {
+    const ask = { stepType: 'approval', config: { message: 'Now?', timeout: 1 } };
+    const later = { stepType: 'approval', config: { message: 'Later?' } };
+    const slug = await stored('late', echoDefinition, {
+      steps: { ask: { ...ask, nextSteps: { timeout: 'later' } }, later },
+    });
+    const id = (await manual({ workflowId: slug })).body.executionId;
+    await gateway.until(`/api/executions/${id}`, ({ body }) => body.waitingFor?.[0]?.path === 'later');
+    const decide = (json: { approve: boolean; step?: string }) =>
+      gateway.request('POST', `/api/executions/${id}/approve`, { json });
+    for (const approve of [true, false])
+      expect(await decide({ approve, step: 'ask' })).toMatchObject({ status: 409, body: { code: 'already_decided' } });
+    expect((await decide({ approve: true, step: 'later' })).status).toBe(200);
+    await gateway.request('GET', `/api/executions/${id}/result?wait=20`);
+    for (const step of ['ask', 'later'])
+      expect(await decide({ approve: true, step })).toMatchObject({ status: 409, body: { code: 'closed' } });
+
+    const unwired = await stored('too-late', echoDefinition, { steps: { ask } });
+    const failed = (await manual({ workflowId: unwired })).body.executionId;
+    await gateway.until(`/api/executions/${failed}`, ({ body }) => body.status === 'failed');
+    const answer = await gateway.request('POST', `/api/executions/${failed}/approve`, { json: { approve: true } });
+    expect(answer).toMatchObject({ status: 409, body: { code: 'closed' } });
+  });
+
   it('lets one of twenty decisions win', async () => {
     const slug = await stored('contended', approvalDefinition);
     const { body } = await manual({ workflowId: slug, input: { amount: 5 } });
