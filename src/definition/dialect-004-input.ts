@@ -1,6 +1,10 @@
 /**
  * Document 004: `{{input.*}}` resolves only from the output of the direct predecessor; with several, the path must exist in
  * the schema of each. A condition hands on what it was given, so its predecessors count in its place.
+ *
+ * One predecessor is read by name. Of several the one counts that the walk comes from, in cycles too: that is `lastOutput`,
+ * unless a condition stands between; then each of them leaves its output under one name as well, and the last to write it
+ * is the one.
  */
 import { type Edges, edgesOf } from './flow.ts';
 import { declares } from './format.ts';
@@ -10,53 +14,96 @@ import { below } from './pointer.ts';
 import { type RootChange, rewriteExpression, rewriteTemplates } from './rewrite.ts';
 import type { JsonObject, PayloadFormat } from './types.ts';
 
-/** Each is named wherever the input is read. */
-const MAX_PREDECESSORS = 20;
+/** The `outputVariable` of steps that come before another one with a condition between. */
+const HANDED_ON = 'predecessor';
+/** The schemas of each are asked about every path. */
+const MAX_PREDECESSORS = 200;
+/** Kinds under which several steps may go on at once: of what they leave under one name nobody can tell whose it is. */
+const CONTAINERS: ReadonlySet<unknown> = new Set(['loop', 'forEach', 'parallel', 'join', 'race']);
 
 export function predecessorPaths(into: Import, document: JsonObject): void {
   const edges = edgesOf(into);
-  const before = directPredecessors(edges, into);
+  const direct = directPredecessors(edges);
   for (const [slug, step] of Object.entries(into.steps)) {
-    if (!isObject(step) || !isObject(step['config'])) continue;
-    const sources = [...(before.get(slug) ?? [])];
-    if (sources.length === 0) continue;
+    if (!isObject(step) || !isObject(step['config']) || !JSON.stringify(step['config']).includes('input')) continue;
+    const before = sourcesOf(slug, direct, into);
+    if (before.steps.length === 0) continue;
     const at = `${into.places.get(below('/steps', slug)) ?? ''}/config`;
-    if (sources.length > MAX_PREDECESSORS && JSON.stringify(step['config']).includes('input')) {
+    if (before.steps.length > MAX_PREDECESSORS) {
       into.problem(
         at,
         'invalid_config',
-        `${sources.length} steps come right before this one; {{input.*}} can be read from at most ${MAX_PREDECESSORS}.`,
+        `${before.steps.length} steps come right before this one; {{input.*}} can be read from at most ${MAX_PREDECESSORS}.`,
         'Read steps.NAME.output.data.',
       );
       continue;
     }
-    const path = pathOf(sources);
+    const path = pathOf(before);
+    let isRead = false;
     const change: RootChange = (reference) => {
       if (reference.root !== 'input') return undefined;
-      for (const source of sources) {
+      isRead = true;
+      const lacking = before.steps.filter((source) => {
         const schema = schemaOf(into.steps[source], document);
-        if (schema === undefined || declares(schema, reference.path) !== 'undeclared') continue;
+        return schema !== undefined && declares(schema, reference.path) === 'undeclared';
+      });
+      if (lacking.length > 0)
         into.problem(
           `${at}${reference.pointer ?? ''}`,
           'undeclared_input',
-          `"${source}" comes right before this step, and its output does not declare "${reference.path.join('.')}".`,
+          `${named(lacking)} comes right before this step, and its output does not declare "${reference.path.join('.')}".`,
         );
-      }
       return path;
     };
     step['config'] = changed(step, change);
+    if (!isRead) continue;
+    if (before.conditions.has(String(document['start'])) || slug === document['start'])
+      into.lost(at, 'The run begins here, before any step has an output: {{input.*}} is then null.', PAYLOAD_HINT);
+    if (before.steps.length > 1 && before.conditions.size > 0) handOn(before.steps, edges, into, at);
   }
 }
 
-/** One predecessor is read by name; of several the one that has just ended. */
-function pathOf(sources: readonly string[]): string {
-  const read = (slug: string): string => (slug.includes('-') ? `steps['${slug}']` : `steps.${slug}`);
-  const [first, ...others] = sources;
-  if (others.length === 0) return `${read(first ?? '')}.output.data`;
-  return `(${sources
-    .slice(0, -1)
-    .map((slug) => `${read(slug)} ? ${read(slug)} : `)
-    .join('')}${read(sources.at(-1) ?? '')}).output.data`;
+const PAYLOAD_HINT = 'Begin with a starting_step.';
+
+interface Sources {
+  readonly steps: readonly string[];
+  /** Conditions between them and the step. */
+  readonly conditions: ReadonlySet<string>;
+}
+
+function pathOf({ steps, conditions }: Sources): string {
+  const [only = '', ...others] = steps;
+  if (others.length === 0) return `${only.includes('-') ? `steps['${only}']` : `steps.${only}`}.output.data`;
+  return conditions.size === 0 ? 'lastOutput.data' : `outputs.${HANDED_ON}`;
+}
+
+/** Every source leaves its output under the one name; a failure leaves none, which is said. */
+function handOn(sources: readonly string[], edges: Edges, into: Import, at: string): void {
+  for (const source of sources) {
+    const step = into.steps[source];
+    if (isObject(step)) step['outputVariable'] = HANDED_ON;
+  }
+  const caught = sources.filter((source) => {
+    const step = into.steps[source];
+    return edges.get(source)?.['error'] !== undefined || (isObject(step) && step['onError'] === 'continue');
+  });
+  if (caught.length > 0)
+    into.lost(
+      at,
+      `Where ${named(caught)} fails and the run goes on here, {{input.*}} is the output of the step before it.`,
+      'Read steps.NAME.output.data, which is null then.',
+    );
+  if (Object.values(into.steps).some((step) => isObject(step) && CONTAINERS.has(step['stepType'])))
+    into.lost(
+      at,
+      `Which of ${named(sources)} came right before this step cannot be told where steps run side by side.`,
+      'Read steps.NAME.output.data.',
+    );
+}
+
+function named(slugs: readonly string[]): string {
+  const [first = '', ...others] = slugs;
+  return others.length === 0 ? `"${first}"` : `"${first}" (and ${others.length} more)`;
 }
 
 function changed(step: JsonObject, change: RootChange): JsonObject {
@@ -74,24 +121,28 @@ function changed(step: JsonObject, change: RootChange): JsonObject {
   return rewritten;
 }
 
-function directPredecessors(edges: Edges, into: Import): Map<string, Set<string>> {
+function directPredecessors(edges: Edges): Map<string, Set<string>> {
   const direct = new Map<string, Set<string>>();
   for (const [from, next] of edges) {
     for (const target of Object.values(next)) direct.set(target, (direct.get(target) ?? new Set()).add(from));
   }
-  const resolved = new Map<string, Set<string>>();
-  for (const slug of edges.keys()) {
-    const found = new Set<string>();
-    // A set that grows while it is walked: a condition adds those before it.
-    const asked = new Set(direct.get(slug) ?? []);
-    for (const source of asked) {
-      const step = into.steps[source];
-      if (!isObject(step) || step['stepType'] !== 'condition') found.add(source);
-      else for (const earlier of direct.get(source) ?? []) asked.add(earlier);
+  return direct;
+}
+
+function sourcesOf(slug: string, direct: ReadonlyMap<string, ReadonlySet<string>>, into: Import): Sources {
+  const steps: string[] = [];
+  const conditions = new Set<string>();
+  // A set that grows while it is walked: a condition adds those before it.
+  const asked = new Set(direct.get(slug) ?? []);
+  for (const source of asked) {
+    const step = into.steps[source];
+    if (!isObject(step) || step['stepType'] !== 'condition') steps.push(source);
+    else {
+      conditions.add(source);
+      for (const earlier of direct.get(source) ?? []) asked.add(earlier);
     }
-    resolved.set(slug, found);
   }
-  return resolved;
+  return { steps, conditions };
 }
 
 /** The schema of a step's output where there is one: the payload's, a form's, a declared response's. */
