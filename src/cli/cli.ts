@@ -36,7 +36,8 @@ const commands: readonly AddCommand[] = [
 const AFTER_HELP = `
 Everything but start, validate, import and run --dry talks to the gateway at SIGNALBOX_HOST and SIGNALBOX_PORT (127.0.0.1:8787),
 with the API key in SIGNALBOX_API_KEY where the gateway has keys.
-Exit codes: 0 done, 10 the input is wrong, 20 the command line is wrong, 40 the execution failed.`;
+Exit codes: 0 done, 1 something broke that should not, 10 the input is wrong (or no gateway answers), 20 the command line is wrong,
+40 the execution failed.`;
 
 /** Runs one command line. Resolves with its exit code; errors have been told on standard error. Never rejects. */
 export async function runCli(args: readonly string[], terminal: Terminal): Promise<number> {

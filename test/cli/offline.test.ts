@@ -131,6 +131,7 @@ describe('the command line', () => {
     expect((await cli([])).exit).toBe(20);
     const help = await cli(['--help']);
     expect(help.exit).toBe(0);
+    for (const code of [0, 1, 10, 20, 40]) expect(help.out).toMatch(new RegExp(`[ \\n]${code} [a-z]`));
     for (const name of ['start', 'run', 'validate', 'push', 'list', 'show', 'logs', 'resume', 'approve', 'import'])
       expect(help.out).toContain(name);
   });
