@@ -1,4 +1,5 @@
 /** The key by which payloads count as one: `debounce.key` (document 004; language.md §1). */
+import { readAlong } from '../template/read.ts';
 import { objectScope } from '../template/scope.ts';
 import { parseTemplate, render } from '../template/template.ts';
 import type { Json } from '../template/types.ts';
@@ -6,7 +7,7 @@ import { canonicalText } from './canonical-text.ts';
 import { own } from './json.ts';
 
 /**
- * What stands in the payload at the key: a dot path (`customer.id`, `items.0.id`), else a member of that very name, or what a
+ * What stands in the payload at the key: a dot path (`customer.id`, `items.0.id`), also through names with dots, or what a
  * template over `input` gives. Undefined where there is nothing.
  * @throws TemplateError where the template cannot be read.
  */
@@ -14,13 +15,18 @@ export function payloadKey(key: string, payload: Json): string | undefined {
   const value = key.includes('{{')
     ? // The clock is no part of a key: payloads of one key would not count as one.
       render(parseTemplate(key), objectScope({ input: payload }), { now: 0 }).value
-    : (along(key.split('.'), payload) ?? own(payload, key));
+    : along(key.split('.'), payload);
   if (value === undefined || value === null || value === '') return undefined;
   return typeof value === 'object' ? canonicalText(value) : String(value);
 }
 
-function along(names: readonly string[], value: Json | undefined): Json | undefined {
-  let at = value;
-  for (const name of names) at = Array.isArray(at) && /^\d+$/.test(name) ? at[Number(name)] : own(at, name);
-  return at;
+/** A member of the whole name is also found beside one that holds nothing. */
+function along(names: readonly string[], payload: Json): Json | undefined {
+  const found = readAlong(payload, names, readName) as Json | undefined;
+  return found ?? own(payload, names.join('.'));
+}
+
+function readName(value: unknown, name: string): Json | undefined {
+  const here = value as Json | undefined;
+  return Array.isArray(here) && /^\d+$/.test(name) ? here[Number(name)] : own(here, name);
 }

@@ -1,4 +1,5 @@
 /** What a run is given of what fired its trigger: the payload, or what the trigger's mapping makes of it (language.md §10). */
+import { readAlong } from '../template/read.ts';
 import { parseTemplate, render } from '../template/template.ts';
 import { type Json, TemplateError } from '../template/types.ts';
 import { isObject, own, put } from './json.ts';
@@ -56,10 +57,10 @@ function mapped(mapping: Mapping, parts: TriggerParts): { readonly input: JsonOb
   return { input };
 }
 
-/** The value at `$.a['b c'][0]`; null where the path leads nowhere. */
+/** The value at `$.a['b c'][0]`, a member's name with dots included; null where the path leads nowhere. */
 function atPath(value: Json, path: string): Json {
   const pattern = /\.([^.[\]]+)|\[(\d+)\]|\['([^']*)'\]|\["([^"]*)"\]/gy;
-  let here: Json | undefined = value;
+  const keys: (string | number)[] = [];
   let at = 1;
   while (at < path.length) {
     pattern.lastIndex = at;
@@ -67,13 +68,12 @@ function atPath(value: Json, path: string): Json {
     if (found === null) return null;
     at = pattern.lastIndex;
     const [, name, index, single, double] = found;
-    here =
-      index === undefined
-        ? own(here, name ?? single ?? double ?? '')
-        : Array.isArray(here)
-          ? here[Number(index)]
-          : undefined;
-    if (here === undefined) return null;
+    keys.push(index === undefined ? (name ?? single ?? double ?? '') : Number(index));
   }
-  return here;
+  return (readAlong(value, keys, readKey) as Json | undefined) ?? null;
+}
+
+function readKey(value: unknown, key: string | number): Json | undefined {
+  const here = value as Json | undefined;
+  return typeof key === 'number' ? (Array.isArray(here) ? here[key] : undefined) : own(here, key);
 }

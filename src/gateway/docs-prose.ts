@@ -37,7 +37,7 @@ ${'```'}
 - **Operators.** \`+ - * / // % ^\`, \`== != > >= < <= in\`, \`&& || !\`, \`a ? b : c\`, \`a ?: b\`. \`==\` is loose, \`in\` is strict. \`&&\` and \`||\` bind alike, from left
   to right: use parentheses where both occur.
 - **Paths.** \`a.b\`, \`a['b-c']\`, \`a[0]\`, filters \`orders[.total > 5]\`. A path that leads nowhere is \`undefined\`; a property of a list that is not empty is read off
-  its first element.
+  its first element. Where \`input.customer.name\` leads nowhere, a member that is itself called \`customer.name\` is read: what is nested comes first, then the longest such name.
 - **Transforms.** \`value|name(arguments)\`, one after the other.
 
 Texts of a config are templates: \`{{ expression }}\` is replaced by its value. A text that is one template keeps the value's type, and is null where there is none. In a longer

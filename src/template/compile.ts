@@ -3,7 +3,7 @@ import type { Node } from './ast.ts';
 import { type Evaluation, fail, spend } from './evaluation.ts';
 import { add, compare, contains, looselyEqual, type Ordering, toNumber } from './operators.ts';
 import { pathText } from './path.ts';
-import { readIndex, readMember, setMember } from './read.ts';
+import { readAlong, readIndex, readMember, setMember } from './read.ts';
 import { isoTime } from './time.ts';
 import { TRANSFORMS } from './transforms/table.ts';
 
@@ -22,11 +22,8 @@ export function compile(node: Node): Run {
       const { name } = node;
       return (evaluation) => readMember(evaluation.element, name);
     }
-    case 'member': {
-      const from = compile(node.from);
-      const { name } = node;
-      return (evaluation) => readMember(from(evaluation), name);
-    }
+    case 'member':
+      return compileMembers(node);
     case 'index': {
       const from = compile(node.from);
       const key = compile(node.key);
@@ -64,6 +61,19 @@ export function compile(node: Node): Run {
         throw fail(evaluation, 'secret_not_allowed', "callback('…') stands only in templates of its own.");
       };
   }
+}
+
+/** A chain of members is read as one: names may have dots. */
+function compileMembers(last: Node): Run {
+  const names: string[] = [];
+  let node = last;
+  for (; node.kind === 'member'; node = node.from) names.unshift(node.name);
+  if (node.kind === 'relative') {
+    names.unshift(node.name);
+    return (evaluation) => readAlong(evaluation.element, names, readMember);
+  }
+  const from = compile(node);
+  return (evaluation) => readAlong(from(evaluation), names, readMember);
 }
 
 /** The clock is the run's, whatever a scope says. */

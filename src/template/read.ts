@@ -37,9 +37,50 @@ function readAt(value: unknown, index: number): unknown {
 
 /** What stands below a value at the keys of a dot path (`meta.id`, `tags.0`), as transforms take it. */
 export function readPath(value: unknown, keys: readonly string[]): unknown {
+  return readAlong(value, keys, readIndex);
+}
+
+/** Names of members may have so many parts. */
+const MOST_PARTS = 16;
+
+/**
+ * What stands below a value at the end of a path, read key by key. Where nothing stands there, names of members may have
+ * dots (language.md §1: `customer.name` of a flat payload): the longest that an object has by itself is then taken first.
+ */
+export function readAlong<K extends string | number>(
+  value: unknown,
+  keys: readonly K[],
+  read: (value: unknown, key: K) => unknown,
+): unknown {
   let found = value;
-  for (const key of keys) found = readIndex(found, key);
+  for (const key of keys) found = read(found, key);
+  return found !== undefined || keys.length < 2 ? found : readDotted(value, keys, read);
+}
+
+function readDotted<K extends string | number>(
+  value: unknown,
+  keys: readonly K[],
+  read: (value: unknown, key: K) => unknown,
+): unknown {
+  let found = value;
+  for (let at = 0; at < keys.length && found !== undefined; ) {
+    const parts =
+      isObject(found) && !(found instanceof LazyObject) ? ownParts(found, keys.slice(at, at + MOST_PARTS)) : 1;
+    found = parts === 1 ? read(found, keys[at]!) : (found as Members)[keys.slice(at, at + parts).join('.')];
+    at += parts;
+  }
   return found;
+}
+
+/** How many of the keys, joined by dots, name a member of the object; 1 where none of two or more do. */
+function ownParts(object: object, keys: readonly (string | number)[]): number {
+  for (let parts = keys.length; parts > 1; parts--)
+    if (Object.hasOwn(object, keys.slice(0, parts).join('.'))) return parts;
+  return 1;
+}
+
+interface Members {
+  readonly [key: string]: unknown;
 }
 
 /** Whether a value has members by name: an object that is no array. */

@@ -44,6 +44,14 @@ describe('a mapping', () => {
     });
   });
 
+  it('reads names with dots along a path, nested members first', () => {
+    const mapping = { name: '$.customer.name', city: '$.customer.address.city', one: '{{ body.customer.name }}' };
+    const body = { 'customer.name': 'Ann', customer: { address: { city: 'Ulm' } } };
+    expect(inputOf(mapping, { ...parts, body, query: {} })).toEqual({
+      input: { name: 'Ann', city: 'Ulm', one: 'Ann' },
+    });
+  });
+
   it('reaches own members only, and says which key cannot be made', () => {
     expect(inputOf({ a: '$.constructor', b: '$.__proto__', c: '$.order.lines.length' }, parts)).toEqual({
       input: { a: null, b: null, c: null },

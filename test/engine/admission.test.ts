@@ -223,6 +223,8 @@ describe('the key of a payload', () => {
   it.each([
     ['a.b', { a: { b: 1 } }, '1'],
     ['a.b', { 'a.b': 'flat' }, 'flat'],
+    ['a.b.c', { a: { x: 1 }, 'a.b': { c: 'in a flat one' } }, 'in a flat one'],
+    ['a.b', { a: { b: null }, 'a.b': 'beside nothing' }, 'beside nothing'],
     ['items.0.id', { items: [{ id: 'x' }] }, 'x'],
     ['a', { a: { z: 1, b: 2 } }, '{"b":2,"z":1}'],
     ['a', { a: null }, undefined],
