@@ -44,7 +44,8 @@ const findCustomer = defineAction({
 });
 
 function stores(): McpServerStore {
-  const lists = new Map<string, McpToolList>();
+  const tools = Array.from({ length: 129 }, (_none, i) => ({ name: `tool-${i}`, inputSchema: { type: 'object' } }));
+  const lists = new Map<string, McpToolList>([['many', { tools, listedAt: new Date().toISOString(), of: '' }]]);
   const read = (name: string) => ({ name, url: everything.url, updatedAt: '' });
   return {
     read: async (_org, name) => read(name),
@@ -165,11 +166,16 @@ describe('the activity agentTurn', () => {
     expect(model.asked()).toHaveLength(2);
   });
 
-  it('fails typed where a tool or action is not there', async () => {
+  it('fails typed where a tool or action is not there, or too many are', async () => {
     said = { text: '' };
     const failing = (tools: Partial<OfferedTools>) => turn(tools).catch((error) => error);
     expect(await failing({ servers: ['one'], only: ['none'] })).toMatchObject({ type: 'unknown_tool' });
     expect(await failing({ actions: ['none'] })).toMatchObject({ type: 'unknown_action' });
+    expect(await failing({ servers: ['many'] })).toMatchObject({
+      type: 'too_many_tools',
+      nonRetryable: true,
+      details: [{ details: { tools: 129, limit: 128 } }],
+    });
     expect(model.seen).toHaveLength(0);
   });
 });

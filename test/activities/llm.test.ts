@@ -2,11 +2,12 @@ import { ApplicationFailure } from '@temporalio/common';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { DefaultLogger } from '@temporalio/worker';
 import { afterEach, describe, expect, it } from 'vitest';
+import { type ActivityParts, createActivities } from '../../activities/table.ts';
 import type { ModelEntry, ModelProvider } from '../../src/definition/models-contract.ts';
 import type { JsonObject } from '../../src/definition/types.ts';
 import { type Asking, askModel, KEY, modelFailure, PROVIDERS } from './llm-step.ts';
 import { type ModelServer, modelServer, type Said, TOKENS } from './model-server.ts';
-import { LOOPBACK } from './server.ts';
+import { environment, inputOf, LOOPBACK } from './server.ts';
 
 const PRICES = { input: 2, output: 10, cachedInput: 0.5 };
 /** How each provider calls `temperature: 0.2, maxTokens: 50`. */
@@ -153,6 +154,18 @@ describe('the activity llm', () => {
       type: 'model_not_found',
       nonRetryable: true,
     });
+  });
+
+  it('fails typed where models cannot be read: never, or not now', async () => {
+    server = await modelServer([]);
+    const config = { messages: [{ role: 'user', content: 'Hello' }] };
+    const asking = (parts: ActivityParts) =>
+      environment()
+        .run(createActivities(LOOPBACK, parts)['llm']!, inputOf(config))
+        .catch((error) => error);
+    expect(await asking({})).toMatchObject({ type: 'models_unavailable', nonRetryable: true });
+    const away = { resolve: () => Promise.reject(new Error('away')) };
+    expect(await asking({ models: away })).toMatchObject({ type: 'models_unavailable', nonRetryable: false });
   });
 
   it('tells no key, whatever the model answers', async () => {

@@ -181,6 +181,21 @@ describe('the activity tool, against the reference server', () => {
     });
   });
 
+  it('fails typed where servers cannot be read: never, or not now', async () => {
+    const config = { server: 'everything', toolName: 'echo' };
+    const without = createActivities(LOOPBACK, {});
+    expect(
+      await environment()
+        .run(without['tool']!, inputOf(config))
+        .catch((error) => error),
+    ).toMatchObject({
+      type: 'mcp_servers_unavailable',
+      nonRetryable: true,
+    });
+    const away = { ...remote(), read: () => Promise.reject(new Error('away')) };
+    expect(await failing(away, config)).toMatchObject({ type: 'mcp_servers_unavailable', nonRetryable: false });
+  });
+
   it('begins anew with a server that was started again', async () => {
     const server = await everythingServer();
     const activities = createActivities(LOOPBACK, { mcpServers: storeOf({ e: { url: server.url } }) });
