@@ -39,6 +39,9 @@ beforeAll(async () => {
           .writeHead(200, { 'content-type': 'application/json', 'content-encoding': 'gzip' })
           .end(gzipSync('{"zip":1}'));
         return;
+      case '/no-gzip':
+        response.writeHead(status, { 'content-type': 'application/json', 'content-encoding': 'gzip' }).end();
+        return;
       case '/bomb':
         response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync(Buffer.alloc(20_000_000)));
         return;
@@ -167,6 +170,15 @@ describe('an answer', () => {
   ])('%s as %s is read', async (path, as, data) => {
     const result = await http({ config: { url: server.url + path, ...(as === undefined ? {} : { as }) } });
     expect(result.data).toEqual(data);
+  });
+
+  it.each([
+    ['HEAD', '/gzip'],
+    ['GET', '/no-gzip'],
+    ['GET', '/no-gzip?status=204'],
+  ])('without a body is null, whatever it says of its encoding: %s %s', async (method, path) => {
+    const { data, meta } = await http({ config: { method, url: server.url + path } });
+    expect({ data, meta }).toMatchObject({ data: null, meta: { headers: { 'content-encoding': 'gzip' } } });
   });
 
   it('comes with status, headers and URL', async () => {
