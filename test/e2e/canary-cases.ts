@@ -33,6 +33,10 @@ const bash = (command: string, secret: string): StepDefinition => ({
   stepType: 'bash',
   config: { command, env: { K: secret } },
 });
+const action = (type: string, parameters: { [member: string]: Json }): StepDefinition => ({
+  stepType: 'action',
+  config: { type, parameters },
+});
 const plain = (marker: string): string => `${marker} =`;
 const mail = (smtp: { [member: string]: Json }, { smtpPort }: Receivers): StepDefinition =>
   message({
@@ -128,6 +132,27 @@ export const CANARY_CASES: readonly CanaryCase[] = [
     isKept: true,
   },
   { at: 'bash env, failing', step: (secret) => bash('env; exit 3', secret), isKept: true },
+  // canary-actions.ts
+  {
+    at: 'a host action',
+    step: (secret, { url }) => action('canary.tells', { url, k: secret, deep: [`and ${secret}`] }),
+  },
+  { at: 'a light host action', step: (secret, { url }) => action('canary.light', { url, k: secret, deep: [] }) },
+  {
+    at: 'a light host action that is no local activity',
+    step: (secret, { url }) => ({ ...action('canary.light', { url, k: secret, deep: [] }), local: false }),
+  },
+  { at: 'a host action that throws', step: (secret) => action('canary.throws', { k: secret }), isKept: true },
+  {
+    at: 'a host action that gives what it may not',
+    step: (secret) => action('canary.breaks', { k: secret }),
+    isKept: true,
+  },
+  {
+    at: 'a host action that takes nothing of it',
+    step: (secret) => action('canary.narrow', { k: secret }),
+    isKept: true,
+  },
   {
     at: 'tool headers',
     value: plain,

@@ -15,6 +15,7 @@ import type { JsonObject, StepDefinition } from '../../src/definition/types.ts';
 import { startGateway } from '../../src/gateway/serve.ts';
 import { type TestServer as HttpServer, type Seen, serve } from '../activities/server.ts';
 import { type ForkedWorker, forkWorker, type TestServer, testServer } from '../support/temporal.ts';
+import { canaryActions } from './canary-actions.ts';
 import { CANARY_CASES, type Receivers } from './canary-cases.ts';
 import { canaryIn, MARK, unpacked } from './canary-search.ts';
 import { requestTo } from './gateway-support.ts';
@@ -31,6 +32,7 @@ let gatewayLog = '';
 let receiver: HttpServer;
 let smtp: SMTPServer;
 let executionId: string;
+const actions = canaryActions();
 const answers: string[] = [];
 
 /** Everything that the request said, in clear and in other shapes. */
@@ -90,6 +92,7 @@ beforeAll(async () => {
     SIGNALBOX_HTTP_ALLOW: '127.0.0.0/8',
     SIGNALBOX_HISTORY_LIMIT: '20',
     SIGNALBOX_BASH: 'unsafe',
+    SIGNALBOX_ACTIONS: actions.path,
   });
   worker = await forkWorker(server);
   const sink = new Writable({
@@ -106,6 +109,7 @@ afterAll(async () => {
   await server.close();
   await receiver.close();
   await new Promise<void>((resolve) => smtp.close(() => resolve()));
+  actions.remove();
 });
 
 /** The steps one after the other, in a loop, whether they fail or not; what they give is kept, shown and searched for. */
@@ -196,6 +200,15 @@ describe('canary secrets', () => {
       status: 'completed',
       output: { data: { stdout: '[secret]\n[secret]', stderr: '[secret]\n' } },
     });
+    for (const [at, code] of [
+      ['a host action that throws', 'action_failed'],
+      ['a host action that gives what it may not', 'invalid_output'],
+      ['a host action that takes nothing of it', 'invalid_config'],
+    ]) {
+      const slug = `case${CANARY_CASES.findIndex((one) => one.at === at)}`;
+      const row = steps.body.items.find(({ stepSlug }: { stepSlug: string }) => stepSlug === slug);
+      expect(row, at).toMatchObject({ status: 'failed', error: { code } });
+    }
     // A body that cannot be read is not told again either.
     await requestTo(gateway.url, 'PUT', '/api/secrets/x', {
       text: `{"value": "${MARK}", oops`,
