@@ -85,7 +85,8 @@ function stateUse({ definition, steps, readings }: Subject, { problems, warnings
     if (declared !== undefined && !Object.hasOwn(declared, key)) report(at, key, 'The definition’s ');
     writes.add(key);
   }
-  for (const { references, at } of readings) {
+  for (const { references, at, only } of readings) {
+    if (only !== undefined) continue;
     for (const { root, path, column, pointer } of references) {
       const key = path[0];
       if (root === 'state' && typeof key === 'string' && !(declared !== undefined && Object.hasOwn(declared, key)))

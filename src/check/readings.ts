@@ -26,6 +26,8 @@ export interface Reading {
   readonly placeholders: readonly PlaceholderAt[];
   /** Roots that only this reading has. */
   readonly locals: readonly string[];
+  /** All names that can be read there, where no run has begun. */
+  readonly only?: readonly string[];
 }
 
 interface Planned {
@@ -42,13 +44,20 @@ export function readingsOf(definition: Definition, steps: ReadonlyMap<string, Pl
     modifiers(written, note, at);
   }
   const outside = new Notes(undefined, readings);
-  const template = (value: Json, at: string, moment: Moment) =>
-    outside.tried(() => outside.template(value, at, moment));
-  if (definition.output !== undefined) template(definition.output, '/output', 'end');
-  const { concurrency, debounce } = definition.config ?? {};
-  if (concurrency?.key !== undefined) template(concurrency.key, '/config/concurrency/key', 'begin');
-  if (debounce?.key?.includes('{{') === true) template(debounce.key, '/config/debounce/key', 'begin');
+  const { output } = definition;
+  if (output !== undefined) outside.tried(() => outside.template(output, '/output', 'end'));
+  const { concurrency, debounce, variables = {} } = definition.config ?? {};
+  // What src/engine/gates.ts and src/definition/payload-key.ts let them read: no clock, since it is no part of a key.
+  key(concurrency?.key, '/config/concurrency/key', ['input', 'variables', 'organizationId', ...Object.keys(variables)]);
+  if (debounce?.key?.includes('{{') === true) key(debounce.key, '/config/debounce/key', ['input']);
   return readings;
+
+  function key(source: string | undefined, at: string, only: readonly string[]): void {
+    const found: Reading[] = [];
+    const note = new Notes(undefined, found);
+    if (source !== undefined) note.tried(() => note.template(source, at, 'begin'));
+    for (const reading of found) readings.push({ ...reading, only });
+  }
 }
 
 function planned(

@@ -4,6 +4,7 @@ import { isObject } from '../definition/json.ts';
 import { didYouMean } from '../definition/names.ts';
 import { isRoot, ROOTS } from '../definition/roots.ts';
 import type { Before } from './before.ts';
+import { notReadHere } from './limited-roots.ts';
 import { around, isInBody, type Places } from './places.ts';
 import type { Reading } from './readings.ts';
 import { type Findings, problem, type Subject } from './subject.ts';
@@ -59,6 +60,10 @@ export function checkRootReferences(
   for (const reading of subject.readings) {
     for (const { root, path, column, pointer } of reading.references) {
       const at = `${reading.at}${pointer ?? ''}`;
+      if (reading.only?.includes(root) === false && (isRoot(root) || subject.definition.dialect !== '000')) {
+        findings.problems.push(notReadHere(at, column, root, reading.only));
+        continue;
+      }
       if (reading.locals.includes(root) || root === 'steps') continue;
       if (!isRoot(root)) unknownName(subject, places, reading, root, at, column, names, known, findings);
       else if (root === 'loop') loopOutside(subject, before, places, loops, reading, at, column, checked, findings);

@@ -27,6 +27,7 @@ export function checkStepReferences(
   const { problems, warnings } = findings;
   const slugs = Object.keys(subject.definition.steps);
   for (const reading of subject.readings) {
+    if (reading.only !== undefined) continue;
     for (const { root, path, column, pointer } of reading.references) {
       const [read, member, inner] = path;
       if (root !== 'steps' || typeof read !== 'string') continue;

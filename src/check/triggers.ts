@@ -5,9 +5,11 @@ import { issueProblems } from '../definition/issues.ts';
 import { below } from '../definition/pointer.ts';
 import type { Definition, TriggerDefinition } from '../definition/types.ts';
 import { type CalendarDuration, parseDuration } from '../template/duration.ts';
-import { parseExpression } from '../template/expression.ts';
-import { parseTemplate } from '../template/template.ts';
+import { type Expression, parseExpression } from '../template/expression.ts';
+import { references } from '../template/references.ts';
+import { parseTemplate, type Template } from '../template/template.ts';
 import { TemplateError } from '../template/types.ts';
+import { FILTER_ROOTS, limitedProblems, MAPPING_ROOTS } from './limited-roots.ts';
 import { type Findings, problem } from './subject.ts';
 
 let built: { readonly [type in TriggerDefinition['type']]: z.ZodType } | undefined;
@@ -39,10 +41,11 @@ export function checkTriggers({ triggers = [], config = {} }: Definition, { prob
     names.add(trigger.name);
     problems.push(...issueProblems(triggerSchemas()[trigger.type], trigger.config ?? {}, `${at}/config`));
     const filter = trigger.config?.['filter'];
-    if (typeof filter === 'string') parsed(() => parseExpression(filter), `${at}/config/filter`, problems);
+    if (typeof filter === 'string' && trigger.type === 'event')
+      parsed(() => parseExpression(filter), `${at}/config/filter`, problems, FILTER_ROOTS);
     for (const [key, source] of Object.entries(trigger.variableMapping ?? {})) {
       const place = below(`${at}/variableMapping`, key);
-      if (source.includes('{{')) parsed(() => parseTemplate(source), place, problems);
+      if (source.includes('{{')) parsed(() => parseTemplate(source), place, problems, MAPPING_ROOTS);
       else if (!/^\$(\.[^.[\]\s]+|\[\d+\])*$/.test(source)) {
         problems.push(
           problem(
@@ -56,9 +59,16 @@ export function checkTriggers({ triggers = [], config = {} }: Definition, { prob
   }
 }
 
-function parsed(parse: () => unknown, at: string, problems: Findings['problems']): void {
+/** `roots`: what may be read, where that is not found out elsewhere. */
+function parsed(
+  parse: () => Expression | Template,
+  at: string,
+  problems: Findings['problems'],
+  roots?: readonly string[],
+): void {
   try {
-    parse();
+    const read = references(parse());
+    if (roots !== undefined) problems.push(...limitedProblems(read, roots, at));
   } catch (error) {
     if (!(error instanceof TemplateError)) throw error;
     problems.push({

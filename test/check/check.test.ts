@@ -33,6 +33,32 @@ describe('check', () => {
     ]);
   });
 
+  it('refuses what cannot be read before a run begins', () => {
+    const steps = { a: { stepType: 'set', config: { values: { later: 1 } } } };
+    const config = {
+      variables: { limit: 1 },
+      concurrency: {
+        limit: 1,
+        key: '{{ input.a }}{{ limit }}{{ variables.limit }}{{ organizationId }}{{ steps.a.output }}{{ state.x }}{{ later }}',
+      },
+      debounce: { key: '{{ input.a }}{{ variables.limit }}{{ now }}', seconds: 1 },
+    };
+    const mapped = { type: 'webhook', name: 'w', config: { path: 'w' } };
+    const triggers = [
+      {
+        ...mapped,
+        variableMapping: { a: '{{ body.a }}{{ query.b }}{{ headers.c }}{{ params.d }}{{ now }}', b: '{{ input.x }}' },
+      },
+      { type: 'event', name: 'e', config: { name: 'e', filter: 'event.data.x == data.x && name == id && steps.a' } },
+    ];
+    expect(found(definition(steps, { config, triggers })).sort()).toEqual([
+      ...Array<string>(3).fill('/config/concurrency/key unknown_root'),
+      ...Array<string>(2).fill('/config/debounce/key unknown_root'),
+      '/triggers/0/variableMapping/b unknown_root',
+      '/triggers/1/config/filter unknown_root',
+    ]);
+  });
+
   it('passes the example of language.md, with its hash and its canonical form', () => {
     const checked = check({
       name: 'Refund approval',

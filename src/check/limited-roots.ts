@@ -1,0 +1,23 @@
+/** Templates and expressions that are read where no run is yet, and so have few roots: triggers' mappings and filters, keys. */
+import { didYouMean } from '../definition/names.ts';
+import type { Problem } from '../definition/types.ts';
+import type { Reference } from '../template/types.ts';
+import { problem } from './subject.ts';
+
+/** The clock is the evaluator's own. */
+const CLOCK = ['now', 'nowMs'] as const;
+
+/** language.md §10: what a trigger's mapping may read, and (src/client/event-spread.ts) the filter of an event. */
+export const MAPPING_ROOTS: readonly string[] = ['body', 'query', 'headers', 'params', ...CLOCK];
+export const FILTER_ROOTS: readonly string[] = ['event', 'name', 'data', 'id', ...CLOCK];
+
+export function limitedProblems(references: readonly Reference[], roots: readonly string[], at: string): Problem[] {
+  return references
+    .filter(({ root }) => !roots.includes(root))
+    .map(({ root, column, pointer }) => notReadHere(at + (pointer ?? ''), column, root, roots));
+}
+
+export function notReadHere(at: string, column: number, root: string, roots: readonly string[]): Problem {
+  const message = `Column ${column}: "${root.slice(0, 80)}" cannot be read here, where no run has begun.`;
+  return problem(at, 'unknown_root', message, didYouMean(root, roots));
+}
