@@ -99,9 +99,11 @@ async function visitsOf(
 /** `run`: the number of that in which the visit began last. */
 function placeOf(runs: readonly VisitedRun[], from: string): { path: string; run: number } {
   const lastWith = (path: string) => runs.findLastIndex(({ visits }) => visits.has(path));
-  if (lastWith(from) >= 0) return { path: from, run: lastWith(from) };
+  const known = runs[lastWith(from)]?.visits.get(from);
+  if (known !== undefined && !isInner(runs, from, known)) return { path: from, run: lastWith(from) };
   const paths = new Set<string>();
-  for (const { visits } of runs) for (const [path, slug] of visits) if (slug === from) paths.add(path);
+  for (const { visits } of runs)
+    for (const [path, slug] of visits) if (slug === from && !isInner(runs, path, slug)) paths.add(path);
   const [path] = paths;
   if (path === undefined)
     throw new ClientError('no_such_step', `The run has no visit '${from}'. Take a path of its steps.`);
@@ -110,6 +112,13 @@ function placeOf(runs: readonly VisitedRun[], from: string): { path: string; run
       details: { paths: [...paths].slice(0, MOST_PATHS) },
     });
   return { path, run: lastWith(path) };
+}
+
+/** An agent's call: it has a path of its own under its visit's, and is no visit that could be begun with. */
+function isInner(runs: readonly VisitedRun[], path: string, slug: string): boolean {
+  for (let end = path.lastIndexOf('/'); end > 0; end = path.lastIndexOf('/', end - 1))
+    if (runs.some(({ visits }) => visits.get(path.slice(0, end)) === slug)) return true;
+  return false;
 }
 
 interface Walk {

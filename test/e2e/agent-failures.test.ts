@@ -58,13 +58,13 @@ describe('an answer that does not fit', () => {
 });
 
 describe('attempts that failed', () => {
-  it('cost what they cost, whether one works at last or none does', async () => {
+  it('cost what they cost, whether one works at last or none does, and are made when the provider says', async () => {
     const failing = (attempts: number) => {
       let n = 0;
       return (turn: number) => {
         if (turn === 0) return { text: 'Sorry.' };
         n++;
-        return n <= attempts ? { status: 503 } : { text: '{"urgent": true}' };
+        return n <= attempts ? { status: 429, headers: { 'retry-after': '1' } } : { text: '{"urgent": true}' };
       };
     };
     const runs = [2, 3].map(async (attempts) => {
@@ -75,6 +75,7 @@ describe('attempts that failed', () => {
     });
     const [works, fails] = await Promise.all(runs);
     expect(works).toMatchObject({ status: 'completed', costs: [usage(4)] });
+    expect(Date.parse(works.completedAt) - Date.parse(works.startedAt)).toBeGreaterThanOrEqual(2_000);
     expect(fails).toMatchObject({ status: 'failed', error: { code: 'model_status', attempts: 3 }, costs: [usage(3)] });
   });
 });
@@ -113,6 +114,21 @@ describe('an agent that failed', () => {
       'work agent completed',
       'work/turn[2]/model llm completed',
     ]);
+  });
+
+  it('is forked from as a whole, also by its slug, and none of its calls is', async () => {
+    stack.scripts.set('is forked', [{ calls: [asks('a', '/forked')] }, { text: 'There.' }]);
+    const id = await stack.start({
+      both: { stepType: 'parallel', nextSteps: { only: 'work' } },
+      ...work('is forked'),
+    });
+    await stack.ended(id);
+    const fork = (from: string) => stack.gateway.request('POST', `/api/executions/${id}/fork`, { json: { from } });
+    expect(await fork('both/only/work/turn[0]/model')).toMatchObject({ status: 404, body: { code: 'no_such_step' } });
+    const { status, body } = await fork('work');
+    expect(status, JSON.stringify(body)).toBe(201);
+    expect(await stack.ended(body.executionId)).toMatchObject({ status: 'completed', output: { only: 'There.' } });
+    expect(called('/forked')).toBe(2);
   });
 
   it('gets as many turns again where it had none left', async () => {
