@@ -1,10 +1,9 @@
 /** What comes in through paths, queries and bodies is checked by zod, and nothing that is not known gets in. */
 import type { Request } from 'express';
 import { z } from 'zod';
-import { pointer } from '../definition/pointer.ts';
-import type { Problem } from '../definition/types.ts';
 import { hasLoneSurrogate } from '../definition/vet.ts';
 import type { Json } from '../template/types.ts';
+import { asProblems } from './issues.ts';
 import { HttpProblem } from './problem.ts';
 
 /** A text that may stand in ids, logs and stores. */
@@ -48,7 +47,7 @@ export const pageQuery = (defaultLimit = 50, most = 1_000) => ({
 export function checked<T>(schema: z.ZodType<T>, value: unknown, place: 'body' | 'query' | 'path' | 'header'): T {
   const result = schema.safeParse(value);
   if (result.success) return result.data;
-  const problems = result.error.issues.flatMap(asProblems);
+  const problems = result.error.issues.flatMap((issue) => asProblems(issue));
   const [first] = problems;
   const where =
     place === 'body'
@@ -78,18 +77,3 @@ export function pathSlug(req: Request, name = 'slug'): string {
     'There is no workflow of that name: slugs have lower-case letters, digits and hyphens.',
   );
 }
-
-type Issue = z.core.$ZodIssue;
-
-function asProblems(issue: Issue): Problem[] {
-  if (issue.code === 'unrecognized_keys') {
-    return issue.keys.map((key) => ({
-      pointer: pointer([...issue.path, key]),
-      code: 'unknown_member',
-      message: `${key} is not known here.`,
-    }));
-  }
-  return [{ pointer: pointer(issue.path), code: 'invalid_value', message: sentence(issue.message) }];
-}
-
-const sentence = (text: string): string => (/[.!?]$/.test(text) ? text : `${text}.`);

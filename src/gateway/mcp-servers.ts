@@ -31,24 +31,27 @@ const headerValue = z
   .refine((text) => !/[\r\n\0]/.test(text), 'A header has one line.')
   .refine(readsSecretsOnly, "Expected text in which {{ secrets.NAME }} or {{ secrets['a/name'] }} may stand.");
 
-export const serverBody = z.union([
-  z.strictObject({
-    url: z
-      .url({ protocol: /^https?$/, error: 'Expected an http or https URL.' })
-      .max(2_000)
-      .describe('Streamable HTTP.'),
-    headers: z
-      .record(headerName, headerValue)
-      .optional()
-      .describe('Sent with every request. `{{ secrets.NAME }}` may stand in values.'),
-  }),
-  z.strictObject({
-    command: nameText(1_000).describe(
-      'A program that speaks MCP on its standard input and output, where the host allows it.',
-    ),
-    args: z.array(nameText(4_000)).max(100).optional(),
-  }),
-]);
+export const serverBody = z.union(
+  [
+    z.strictObject({
+      url: z
+        .url({ protocol: /^https?$/, error: 'Expected an http or https URL.' })
+        .max(2_000)
+        .describe('Streamable HTTP.'),
+      headers: z
+        .record(headerName, headerValue)
+        .optional()
+        .describe('Sent with every request. `{{ secrets.NAME }}` may stand in values.'),
+    }),
+    z.strictObject({
+      command: nameText(1_000).describe(
+        'A program that speaks MCP on its standard input and output, where the host allows it.',
+      ),
+      args: z.array(nameText(4_000)).max(100).optional(),
+    }),
+  ],
+  'Expected `url`, with `headers` if it needs any, or `command`, with its `args`, and not both.',
+);
 
 export const serverListQuery = z.strictObject(pageQuery());
 export const toolListQuery = z.strictObject({

@@ -39,11 +39,14 @@ const instant = z.iso
   .transform((value) => Date.parse(/(Z|[+-]\d\d:?\d\d)$/.test(value) ? value : `${value}Z`));
 const date = z.union([instant, day], 'Expected a date in ISO 8601.');
 /** A day by itself is all of it. */
-const dates = z.union([
-  day.transform((start): Range => ({ gte: start, lt: start + DAY_MS })),
-  instant.transform((eq): Range => ({ eq })),
-  boundsOf(date),
-]);
+const dates = z.union(
+  [
+    day.transform((start): Range => ({ gte: start, lt: start + DAY_MS })),
+    instant.transform((eq): Range => ({ eq })),
+    boundsOf(date),
+  ],
+  'Expected a date in ISO 8601, or bounds by eq, gt, gte, lt and lte.',
+);
 
 const filtersWith = (number: z.ZodType<number>, stateValue: z.ZodType<string>) => ({
   status: statuses.describe(`Any of these, divided by commas: ${STATUSES.join(', ')}.`),

@@ -1,0 +1,50 @@
+// What is refused says which member is wrong and what was expected there, also where several forms are taken.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Json } from '../../src/template/types.ts';
+import { type LonelyGateway, lonelyGateway } from './gateway-support.ts';
+
+let gateway: LonelyGateway;
+beforeAll(async () => {
+  gateway = await lonelyGateway();
+});
+afterAll(() => gateway.close());
+
+async function ask(method: string, path: string, json?: Json) {
+  const response = await fetch(`${gateway.url}${path}`, {
+    method,
+    ...(json === undefined ? {} : { headers: { 'content-type': 'application/json' }, body: JSON.stringify(json) }),
+  });
+  return { status: response.status, body: await response.json() };
+}
+
+describe('what is taken in several forms', () => {
+  const server = (json: Json) => ask('PUT', '/api/mcp-servers/shop', json);
+  const listed = (query: string) => ask('GET', `/api/executions?${query}`);
+  const bulk = (filter: Json) => ask('POST', '/api/executions/bulk', { action: 'cancel', filter });
+
+  it.each([
+    ['neither a url nor a command', () => server({}), '', /`url`.* or `command`.*not both/],
+    ['a url and a command', () => server({ url: 'https://a.example', command: 'b' }), '', /not both/],
+    ['a url of another scheme', () => server({ url: 'ftp://a.example' }), '/url', /http or https URL/],
+    ['a command that is no text', () => server({ command: 7 }), '/command', /expected string/],
+    ['arguments of a url', () => server({ url: 'https://a.example', args: [] }), '/args', /args is not known/],
+    [
+      'a header of another name',
+      () => server({ url: 'https://a.example', headers: { 'a b': 'c' } }),
+      '/headers/a b',
+      /name of a header/,
+    ],
+    ['a bound that is no number', () => listed('duration[gte]=x'), '/duration/gte', /a number/],
+    ['neither a number nor bounds', () => listed('duration=x'), '/duration', /a number/],
+    ['a bound of another name', () => listed('tokens[most]=1'), '/tokens/most', /most is not known/],
+    ['a bound that is no date', () => listed('started[gte]=x'), '/started/gte', /a date in ISO 8601/],
+    ['neither a date nor bounds', () => listed('started=x'), '/started', /ISO 8601, or bounds/],
+    ['a state that is an object', () => bulk({ state: { a: {} } }), '/filter/state/a', /string or number or boolean/],
+    ['a status that is neither', () => bulk({ status: 7 }), '/filter/status', /string or array/],
+  ])('says of %s what was expected, and where', async (_what, asked, pointer, message) => {
+    const { status, body } = await asked();
+    expect({ status, code: body.code }).toEqual({ status: 400, code: 'invalid_request' });
+    expect(body.problems).toEqual([{ pointer, code: expect.any(String), message: expect.stringMatching(message) }]);
+    expect(body.detail).toContain(body.problems[0].message);
+  });
+});
