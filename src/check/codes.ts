@@ -76,7 +76,7 @@ export const CODES = {
   mixed_logic: '&& and || are mixed without parentheses.',
   undeclared_input: 'A member of the input that its format does not declare.',
   undeclared_state: 'A key of the state that is not declared.',
-  reserved_name: 'A variable is named like a root.',
+  reserved_name: 'A variable is named like a root, or a step so that nothing can refer to it.',
   shadowed_input: 'A variable hides a key of the input.',
   concurrent_write: 'Branches that run at once write the same key.',
 } as const;

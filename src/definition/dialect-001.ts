@@ -3,9 +3,10 @@
  * edges are what the steps refer to (`flow: dag`). A whole text that is a reference keeps its type; one within a text is put in.
  */
 import type { Json } from '../template/types.ts';
-import { Import, type Imported, mapTexts } from './imported.ts';
+import { plain, References, ROOTS_001 } from './dialect-001-references.ts';
+import { Import, type Imported } from './imported.ts';
 import { isObject, typeName } from './json.ts';
-import { STEP_SLUG, stepSlug } from './names.ts';
+import { stepSlugs } from './names.ts';
 import { below } from './pointer.ts';
 import { retryFrom } from './retry-from.ts';
 import type { JsonObject } from './types.ts';
@@ -45,10 +46,6 @@ const ACTION: ReadonlySet<string> = new Set([
   'server',
   'language',
 ]);
-const WHEN: ReadonlySet<string> = new Set(['ref', 'eq', 'neq', 'gt', 'lt']);
-/** `@name.path[0]`: at the start of a text or after what is no letter, digit or sign of an address. */
-const REFERENCE = /(^|[^\w@.])@([A-Za-z_][\w-]*)((?:\.[A-Za-z_$][\w$-]*|\.\d+|\[\d+\])*)/g;
-const WHOLE = /^@([A-Za-z_][\w-]*)((?:\.[A-Za-z_$][\w$-]*|\.\d+|\[\d+\])*)$/;
 
 export function from001(document: JsonObject): Imported {
   const into = new Import();
@@ -62,6 +59,7 @@ export function from001(document: JsonObject): Imported {
   for (const [index, step] of steps.entries()) {
     const at = below('/steps', index);
     const slug = isObject(step) && typeof step['name'] === 'string' ? slugs.get(step['name']) : undefined;
+    // The second of a name has been reported.
     if (isObject(step) && slug !== undefined && !Object.hasOwn(into.steps, slug))
       into.step(slug, step001(step, slug, at, slugs, into), at);
   }
@@ -82,23 +80,35 @@ function outer(document: JsonObject): JsonObject {
   return canonical;
 }
 
+/** By name. */
 function slugsOf(steps: readonly Json[], into: Import): Map<string, string> {
-  const slugs = new Map<string, string>();
+  const names = new Set<string>();
   for (const [index, step] of steps.entries()) {
     const at = below('/steps', index);
-    if (!isObject(step)) into.problem(at, 'wrong_type', `Expected a step, got ${typeName(step)}.`);
-    else if (typeof step['name'] !== 'string' || step['name'] === '')
+    if (!isObject(step)) {
+      into.problem(at, 'wrong_type', `Expected a step, got ${typeName(step)}.`);
+      continue;
+    }
+    const { name } = step;
+    if (typeof name !== 'string' || name === '')
       into.problem(below(at, 'name'), 'missing_member', 'A step needs a name: others refer to it by that.');
-    else if (slugs.has(step['name']))
+    else if (names.has(name))
       into.problem(
         below(at, 'name'),
         'duplicate_step',
-        `There are two steps "${step['name'].slice(0, 80)}".`,
+        `There are two steps "${name.slice(0, 80)}".`,
         'Give each step a name of its own.',
       );
-    else slugs.set(step['name'], STEP_SLUG.test(step['name']) ? step['name'] : stepSlug(step['name']));
+    else names.add(name);
+    if (typeof name === 'string' && ROOTS_001.has(name))
+      into.warn(
+        below(at, 'name'),
+        'reserved_name',
+        `"@${name}" is what the engine gives, so that nothing can refer to this step.`,
+        'Give the step another name.',
+      );
   }
-  return slugs;
+  return stepSlugs([...names]);
 }
 
 function step001(
@@ -148,8 +158,8 @@ function kindOf(action: JsonObject, input: Json | undefined, at: string, into: I
     return {
       stepType: 'tool',
       config: {
-        toolName,
-        ...(where === undefined ? {} : { server: where }),
+        toolName: plain(toolName),
+        ...(where === undefined ? {} : { server: typeof where === 'string' ? plain(where) : where }),
         ...given,
         ...(transformCode === undefined ? {} : { transformCode }),
       },
@@ -177,62 +187,4 @@ function modifiers(config: Json | undefined, at: string, into: Import): JsonObje
   if (timeoutMs !== undefined) result['timeout'] = timeoutMs;
   if (onError !== undefined) result['onError'] = onError;
   return result;
-}
-
-/** `@refs` as paths and templates. */
-class References {
-  private readonly slugs: ReadonlyMap<string, string>;
-  private readonly into: Import;
-
-  constructor(slugs: ReadonlyMap<string, string>, into: Import) {
-    this.slugs = slugs;
-    this.into = into;
-  }
-
-  /** A reference that stands alone, as in `when` and `forEach`. */
-  path(reference: string, at: string): string {
-    const match = WHOLE.exec(reference.trim());
-    const path = match === null ? undefined : this.resolved(match[1] ?? '', match[2] ?? '');
-    if (path !== undefined) return path;
-    this.into.problem(
-      at,
-      'unknown_step',
-      `"${reference.slice(0, 80)}" refers to nothing: expected @input, @item, @index or @ and the name of a step.`,
-    );
-    return 'null';
-  }
-
-  condition(written: Json, at: string): Json {
-    if (typeof written === 'string') return this.path(written, at);
-    if (!isObject(written) || typeof written['ref'] !== 'string') return written;
-    this.into.lostMembers(written, at, WHEN);
-    return { ...written, ref: this.path(written['ref'], below(at, 'ref')) };
-  }
-
-  value(value: Json, at: string): Json {
-    return mapTexts(value, (text) => this.text(text, at));
-  }
-
-  private text(text: string, at: string): string {
-    const whole = WHOLE.exec(text);
-    if (whole !== null) {
-      const path = this.resolved(whole[1] ?? '', whole[2] ?? '');
-      if (path !== undefined) return `{{ ${path} }}`;
-      this.into.warn(at, 'unknown_step', `"${text.slice(0, 80)}" refers to no step, and stays as it is.`);
-      return text;
-    }
-    return text.replace(REFERENCE, (all: string, before: string, name: string, members: string) => {
-      // A full stop that ends a sentence is no member.
-      const path = this.resolved(name, members);
-      return path === undefined ? all : `${before}{{ ${path} }}`;
-    });
-  }
-
-  private resolved(name: string, members: string): string | undefined {
-    const path = members.replaceAll(/\.(\d+)/g, '[$1]').replaceAll(/\.([A-Za-z_$][\w$]*-[\w$-]*)/g, "['$1']");
-    if (name === 'input' || name === 'item' || name === 'index') return name + path;
-    const slug = this.slugs.get(name);
-    if (slug === undefined) return undefined;
-    return `${slug.includes('-') ? `steps['${slug}']` : `steps.${slug}`}.output.data${path}`;
-  }
 }

@@ -7,7 +7,7 @@ import { predecessorPaths } from './dialect-004-input.ts';
 import { node004 } from './dialect-004-nodes.ts';
 import { Import, type Imported } from './imported.ts';
 import { isObject, put, typeName } from './json.ts';
-import { STEP_SLUG, stepSlug } from './names.ts';
+import { stepSlugs } from './names.ts';
 import { below } from './pointer.ts';
 import type { JsonObject } from './types.ts';
 
@@ -38,7 +38,7 @@ export function from004(document: JsonObject): Imported {
     into.problem('/flow', 'missing_member', `Expected a map of at least one node, got ${typeName(document['flow'])}.`);
     return into.refused();
   }
-  const slugs = slugsOf(Object.keys(flow));
+  const slugs = stepSlugs(Object.keys(flow));
   for (const [id, node] of Object.entries(flow)) {
     const at = below('/flow', id);
     const slug = slugs.get(id) ?? id;
@@ -63,19 +63,6 @@ function flowOf(flow: unknown): JsonObject | undefined {
   const nodes: JsonObject = {};
   for (const node of flow) if (isObject(node) && typeof node['id'] === 'string') put(nodes, node['id'], node);
   return nodes;
-}
-
-function slugsOf(ids: readonly string[]): Map<string, string> {
-  const slugs = new Map<string, string>();
-  const taken = new Set<string>();
-  for (const id of ids) {
-    const slug = STEP_SLUG.test(id) ? id : stepSlug(id);
-    let free = slug;
-    for (let number = 2; taken.has(free); number++) free = `${slug.slice(0, 58)}_${number}`;
-    taken.add(free);
-    slugs.set(id, free);
-  }
-  return slugs;
 }
 
 function outer(document: JsonObject): JsonObject {

@@ -31,6 +31,28 @@ export function stepSlug(text: string): string {
   return start.slice(0, 64);
 }
 
+/** A slug for each name, no two alike: a name that can be one keeps it. */
+export function stepSlugs(names: readonly string[]): Map<string, string> {
+  const taken = new Set(names.filter((name) => STEP_SLUG.test(name)));
+  const numbers = new Map<string, number>();
+  const slugs = new Map<string, string>();
+  for (const name of names) {
+    if (slugs.has(name)) continue;
+    if (STEP_SLUG.test(name)) {
+      slugs.set(name, name);
+      continue;
+    }
+    const slug = stepSlug(name);
+    let number = numbers.get(slug) ?? 1;
+    let free = slug;
+    while (taken.has(free)) free = `${slug.slice(0, 58)}_${++number}`;
+    numbers.set(slug, number);
+    taken.add(free);
+    slugs.set(name, free);
+  }
+  return slugs;
+}
+
 /** The name that was probably meant, or undefined if none is near: for hints. */
 export function nearest(name: string, known: Iterable<string>): string | undefined {
   const wanted = name.toLowerCase();

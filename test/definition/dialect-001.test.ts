@@ -1,0 +1,78 @@
+import { describe, expect, it } from 'vitest';
+import { toCanonical } from '../../src/definition/dialects.ts';
+import type { JsonObject } from '../../src/definition/types.ts';
+import { parseTemplate, render } from '../../src/template/template.ts';
+import type { Json } from '../../src/template/types.ts';
+
+const step = (name: string, input: JsonObject = {}, more: JsonObject = {}): JsonObject => ({
+  name,
+  action: { toolName: 'TOOL' },
+  input,
+  ...more,
+});
+
+function imported(...steps: JsonObject[]) {
+  return toCanonical({ title: 'Graph', steps }, '001');
+}
+
+describe('texts of document 001', () => {
+  it.each<[string, string]>([
+    ['{{ secrets.K }}', '{{ secrets.K }}'],
+    ['literal {{ x }} braces', 'literal {{ x }} braces'],
+    ['{@input.v}', '{1}'],
+    ['{{@input.v}} and {{{@input.v}}}', '{{1}} and {{{1}}}'],
+    ['{{{', '{{{'],
+  ])('give %j, since nothing but a reference means anything in them: %j', (text, given) => {
+    const { definition } = imported(step('a', { text, [text]: 1 }));
+    const rendered = render(
+      parseTemplate((definition?.steps['a']?.config?.['input'] ?? null) as Json),
+      { root: (name) => (name === 'input' ? { v: 1 } : undefined) },
+      { now: 0 },
+    );
+    expect(rendered.value).toEqual({ text: given, [given]: 1 });
+  });
+
+  it('are left alone in code', () => {
+    const code = 'export default (input) => ({ x: {{ y }} })';
+    const { definition } = imported({ name: 'a', action: { code } });
+    expect(definition?.steps['a']?.config?.['code']).toBe(code);
+  });
+});
+
+describe('names of steps in document 001', () => {
+  it('that are no slugs are found by the references to them', () => {
+    const { definition, warnings } = imported(
+      step('get user'),
+      step('b', { id: '@get user.id' }, { when: { ref: '@get user.ok' }, dependsOn: ['get user'] }),
+    );
+    expect(definition?.steps).toMatchObject({
+      get_user: { name: 'get user' },
+      b: {
+        config: { input: { id: '{{ steps.get_user.output.data.id }}' } },
+        when: { ref: 'steps.get_user.output.data.ok' },
+        dependsOn: ['get_user'],
+      },
+    });
+    expect(warnings).toEqual([]);
+  });
+
+  it('that are no slugs are reported where a text around hides the reference', () => {
+    const { definition, warnings } = imported(step('get user'), step('b', { id: 'User @get user.id' }));
+    expect(definition?.steps['b']?.config).toMatchObject({ input: { id: 'User @get user.id' } });
+    expect(warnings).toMatchObject([{ code: 'unknown_step', pointer: '/steps/1/input' }]);
+  });
+
+  it('that give one slug give two steps', () => {
+    const { definition, problems } = imported(step('get user'), step('get_user'), step('c', { x: '@get user.id' }));
+    expect(problems).toEqual([]);
+    expect(definition?.steps).toMatchObject({
+      get_user_2: { name: 'get user' },
+      get_user: {},
+      c: { config: { input: { x: '{{ steps.get_user_2.output.data.id }}' } } },
+    });
+  });
+
+  it.each(['input', 'item', 'index'])('are reported where the engine has the name: %s', (name) => {
+    expect(imported(step(name)).warnings).toMatchObject([{ code: 'reserved_name', pointer: '/steps/0/name' }]);
+  });
+});
