@@ -2,6 +2,9 @@
 import type { AddressInfo } from 'node:net';
 import { SMTPServer } from 'smtp-server';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { access } from '../../src/client/access.ts';
+import { deliverToInbox } from '../../src/client/inbox-messages.ts';
+import { loadMasterKey } from '../../src/config.ts';
 import type { Definition, JsonObject } from '../../src/definition/types.ts';
 import { type TestServer as HttpServer, serve } from '../activities/server.ts';
 import { type TestGateway, testGateway } from './gateway-support.ts';
@@ -134,6 +137,21 @@ describe('the inbox', () => {
     expect(body.items.some((message: { id: string }) => message.id === id)).toBe(false);
     expect((await gateway.request('DELETE', `/api/inbox/${id}`)).status).toBe(404);
     expect((await gateway.request('DELETE', '/api/inbox/else')).status).toBe(400);
+  });
+
+  it('takes a message once, however often an attempt hands it over', async () => {
+    const held = access(gateway.server, gateway.server.config, loadMasterKey(gateway.server.config));
+    const message = {
+      id: `msg_${'0a'.repeat(16)}`,
+      to: ['ann'],
+      text: 'Once',
+      executionId: 'run.default.x',
+      stepSlug: 'a',
+    };
+    await Promise.all([1, 2, 3].map(() => deliverToInbox(held, 'default', message)));
+    await deliverToInbox(held, 'default', { ...message, text: 'Otherwise' });
+    const { body } = await gateway.request('GET', '/api/inbox');
+    expect(body.items.filter(({ id }: { id: string }) => id === message.id)).toMatchObject([{ text: 'Once' }]);
   });
 
   it('takes no message that is too large', async () => {
