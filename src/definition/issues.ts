@@ -2,7 +2,7 @@
 import type { z } from 'zod';
 import type { Json } from '../template/types.ts';
 import { isObject, typeName } from './json.ts';
-import { didYouMean } from './names.ts';
+import { didYouMean, nearest } from './names.ts';
 import { pointer } from './pointer.ts';
 import type { Problem } from './types.ts';
 
@@ -78,22 +78,49 @@ function unionProblems(
   schema: z.ZodType,
 ): Problem[] {
   const alternatives = issue.errors.filter((errors) => errors.length > 0);
-  const inside = alternatives.find((errors) => errors.every((error) => !isRootTypeMismatch(error)));
+  const inside = alternatives.find((errors) => errors.every((error) => !isRootMismatch(error)));
   if (inside !== undefined) return inside.flatMap((inner) => describe(inner, path, value, schema));
-  const expected = alternatives.map((errors) => expectedBy(errors[0]));
-  if (found === undefined) return [missing(pointer(path), path, oneOf([...new Set(expected)]))];
-  const message = `Expected ${oneOf([...new Set(expected)])}, got ${typeName(found)}.`;
-  return [{ pointer: pointer(path), code: 'wrong_type', message }];
+  const expected = oneOf([...new Set(alternatives.flatMap((errors) => expectedBy(errors[0])))]);
+  if (found === undefined) return [missing(pointer(path), path, expected)];
+  const hint = typeof found === 'string' ? meantBy(found, alternatives) : undefined;
+  // Where texts are known, it is one of the right type; elsewhere it may be anything, a secret too, and is not shown.
+  const isKnownType = typeof found === 'string' && alternatives.some((errors) => knownTexts(errors[0]).length > 0);
+  const message = `Expected ${expected}, got ${isKnownType ? shownValue(found) : typeName(found)}.`;
+  const code = isKnownType ? 'invalid_value' : 'wrong_type';
+  return [{ pointer: pointer(path), code, message, ...(hint === undefined ? {} : { hint }) }];
 }
 
-function isRootTypeMismatch(issue: Issue): boolean {
-  return issue.path.length === 0 && (issue.code === 'invalid_type' || issue.code === 'invalid_value');
+/** What the alternative for templates says (src/steps/schema.ts), whatever is wrong. */
+export const EXPECTED_TEMPLATE = 'a template such as {{ input.value }}';
+
+function isRootMismatch(issue: Issue): boolean {
+  if (issue.path.length > 0) return false;
+  if (issue.code === 'invalid_union') return issue.errors.every((errors) => errors.some(isRootMismatch));
+  return issue.code === 'invalid_type' || issue.code === 'invalid_value' || issue.message === EXPECTED_TEMPLATE;
 }
 
-function expectedBy(issue: Issue | undefined): string {
-  if (issue?.code === 'invalid_type') return issue.expected === 'record' ? 'object' : issue.expected;
-  if (issue?.code === 'invalid_value') return oneOf(issue.values.map((one) => JSON.stringify(one) ?? String(one)));
-  return 'another value';
+function expectedBy(issue: Issue | undefined): string[] {
+  if (issue?.message === EXPECTED_TEMPLATE) return [EXPECTED_TEMPLATE];
+  if (issue?.code === 'invalid_type') return [issue.expected === 'record' ? 'object' : issue.expected];
+  if (issue?.code === 'invalid_value') return issue.values.map((one) => JSON.stringify(one) ?? String(one));
+  if (issue?.code === 'invalid_union') return issue.errors.flatMap((errors) => expectedBy(errors[0]));
+  return ['another value'];
+}
+
+function knownTexts(issue: Issue | undefined): string[] {
+  if (issue?.code === 'invalid_value') return issue.values.filter((one) => typeof one === 'string');
+  return issue?.code === 'invalid_union' ? issue.errors.flatMap((errors) => knownTexts(errors[0])) : [];
+}
+
+/** What a text that is none of the alternatives was meant to be. */
+function meantBy(found: string, alternatives: readonly Issue[][]): string | undefined {
+  const types = alternatives.flatMap((errors) => expectedBy(errors[0]));
+  const isNumber = /^-?\d+(\.\d+)?$/.test(found) && types.some((type) => type === 'number' || type === 'int');
+  const isBoolean = (found === 'true' || found === 'false') && types.includes('boolean');
+  if (isNumber || isBoolean) return `Write it without quotes: ${shown(found)}.`;
+  const known = alternatives.flatMap((errors) => knownTexts(errors[0]));
+  const meant = nearest(found.slice(0, 100), known);
+  return meant === undefined ? undefined : `Did you mean "${meant}"?`;
 }
 
 function typeProblem(place: string, path: readonly PropertyKey[], expected: string, found: Json | undefined): Problem {

@@ -3,10 +3,13 @@
  * type or a string with `{{ }}`. Everything here is a function: zod is not in the workflow bundle.
  */
 import { z } from 'zod';
+import { EXPECTED_TEMPLATE } from '../definition/issues.ts';
 
 /** A value of the type, or a template that makes one. */
 export function templated<T extends z.ZodType>(type: T): z.ZodType {
-  return z.union([type, z.string().regex(/\{\{[\s\S]*\}\}/, 'expected a template such as {{ input.value }}')]);
+  // Aborting, so that a text that is no template is held against the other type too.
+  const template = z.string(EXPECTED_TEMPLATE).regex(/\{\{[\s\S]*\}\}/, { error: EXPECTED_TEMPLATE, abort: true });
+  return z.union([type, template]);
 }
 
 export function anyValue(): z.ZodType {

@@ -1,0 +1,41 @@
+import { describe, expect, it } from 'vitest';
+import { check } from '../../src/check/check.ts';
+import type { JsonObject } from '../../src/definition/types.ts';
+
+function found(stepType: string, config: JsonObject): string[] {
+  const { problems } = check({ name: 'X', slug: 'x', start: 'a', steps: { a: { stepType, config } } });
+  return problems.map(({ pointer, message, hint = '' }) => `${pointer.split('/').at(-1)}: ${message} ${hint}`.trim());
+}
+
+const OR_TEMPLATE = 'or a template such as {{ input.value }}';
+
+describe('a wrong value where a template may stand too', () => {
+  it('is told which texts are known, and which was meant', () => {
+    const methods = '"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"';
+    expect(found('http', { url: 'https://x.y', method: 'PSOT', as: 'zip' })).toEqual([
+      `method: Expected ${methods} ${OR_TEMPLATE}, got "PSOT". Did you mean "POST"?`,
+      `as: Expected "json", "text", "base64" ${OR_TEMPLATE}, got "zip".`,
+    ]);
+    expect(found('approval', { message: 'm', quorum: 'most' })).toEqual([
+      `quorum: Expected "any", "all", number ${OR_TEMPLATE}, got "most".`,
+    ]);
+  });
+
+  it('is told the type, and that quotes make a text', () => {
+    expect(found('run_code', { language: 'javascript', code: 'x', memoryMb: 'a', timeoutMs: '100' })).toEqual([
+      `timeoutMs: Expected number ${OR_TEMPLATE}, got string. Write it without quotes: 100.`,
+      `memoryMb: Expected number ${OR_TEMPLATE}, got string.`,
+    ]);
+    expect(found('run_workflow', { workflow: 'w', wait: 'true' })).toEqual([
+      `wait: Expected boolean ${OR_TEMPLATE}, got string. Write it without quotes: true.`,
+    ]);
+    expect(found('forEach', { items: 'x' })).toEqual([`items: Expected array ${OR_TEMPLATE}, got string.`]);
+    expect(found('forEach', { items: 5 })).toEqual([`items: Expected array ${OR_TEMPLATE}, got number.`]);
+  });
+
+  it('is told its bounds where only they are wrong', () => {
+    expect(found('approval', { message: 'm', quorum: 0 })).toEqual([
+      'quorum: "quorum": Too small: expected number to be >=1.',
+    ]);
+  });
+});
