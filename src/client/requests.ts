@@ -52,6 +52,8 @@ export interface KeyedRequest {
 export interface Claim {
   /** The request's own: that of every try of it, and of no other request. */
   readonly id: string;
+  /** Somebody has worked on it before and given no answer, so it may have been done. */
+  readonly mayBeDone: boolean;
   answer(answer: KeptAnswer): Promise<void>;
   release(): Promise<void>;
 }
@@ -75,10 +77,11 @@ export async function claimRequest(
     if (description === undefined || (status !== 'RUNNING' && status !== 'COMPLETED')) {
       const { [FINGERPRINT]: before, [REQUEST_ID]: idBefore } = description?.memo ?? {};
       // What was refused may be mended. Of what was not answered nobody knows whether it was done.
-      if (status !== undefined && status !== 'TERMINATED') demandSame(access, content, before);
+      const mayBeDone = status !== undefined && status !== 'TERMINATED';
+      if (mayBeDone) demandSame(access, content, before);
       const id = typeof idBefore === 'string' && isSame(access, content, before) ? idBefore : ulid();
       const runId = await begin(access, org, workflowId, { [FINGERPRINT]: fingerprint, [REQUEST_ID]: id });
-      if (runId !== undefined) return claimOf(access, workflowId, runId, id);
+      if (runId !== undefined) return { id, mayBeDone, ...endingsOf(access, workflowId, runId) };
       continue;
     }
     demandSame(access, content, description.memo?.[FINGERPRINT]);
@@ -137,7 +140,7 @@ async function begin(
   });
 }
 
-function claimOf(access: Access, workflowId: string, runId: string, id: string): Claim {
+function endingsOf(access: Access, workflowId: string, runId: string): Pick<Claim, 'answer' | 'release'> {
   const handle = access.client.workflow.getHandle(workflowId, runId);
   /** It ran out of time meanwhile: the key may be used again, and what was done is done. */
   const unlessOver = async (act: () => Promise<unknown>): Promise<void> => {
@@ -153,7 +156,6 @@ function claimOf(access: Access, workflowId: string, runId: string, id: string):
     void unannounced(() => unlessOver(() => handle.signal(WORKING_SIGNAL))).catch(() => undefined);
   }, SAYING_MS).unref();
   return {
-    id,
     answer: (answer) => {
       clearInterval(saying);
       const sealed = seal(access.keys.answers, workflowId, JSON.stringify(answer));

@@ -2,6 +2,7 @@
 import type { Request, Response, Router } from 'express';
 import { ulid } from 'ulid';
 import { z } from 'zod';
+import { hasCode } from '../client/errors.ts';
 import { forkRun } from '../client/fork.ts';
 import { retryRun } from '../client/retry.ts';
 import { cancelRun, decide, sendMessage, submit, terminateRun } from '../client/run-actions.ts';
@@ -13,7 +14,7 @@ import type { Gateway } from './context.ts';
 import { anyJson, checked, nameText, pathText, queryAs } from './door.ts';
 import { principalOf } from './principal.ts';
 import { HttpProblem } from './problem.ts';
-import { idOfKey } from './request-key.ts';
+import { idOfKey, mayBeDone } from './request-key.ts';
 import { resource } from './resource.ts';
 import { answerStarted } from './start-answer.ts';
 import { startKeyOf } from './start-key.ts';
@@ -148,7 +149,10 @@ export function executionActionRoutes(router: Router, gateway: Gateway): void {
     const { reason } = bodyAs(req, reasonBody);
     const { organizationId } = principalOf(req);
     const id = pathText(req, 'id');
-    await act(organizationId, id, reason);
+    await act(organizationId, id, reason).catch((error: unknown) => {
+      // Whoever was asked before may have died when it had done it.
+      if (!mayBeDone(req) || !hasCode(error, 'closed')) throw error;
+    });
     const { status } = await readRun(access, organizationId, id, new Set(['input', 'output']));
     res.status(202).json({ executionId: id, status });
   }

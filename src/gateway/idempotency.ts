@@ -13,7 +13,7 @@ import type { Gateway } from './context.ts';
 import { parseJson } from './json-guard.ts';
 import { principalOf } from './principal.ts';
 import { HttpProblem } from './problem.ts';
-import { requestKey, setIdOfKey } from './request-key.ts';
+import { requestKey, setClaim } from './request-key.ts';
 
 /** How long a request waits for the same one that is being worked on. */
 const WAIT_MS = 10_000;
@@ -43,7 +43,7 @@ export function keepAnswers(gateway: Gateway): RequestHandler {
       WAIT_MS,
     );
     if ('status' in claimed) return replay(res, claimed);
-    setIdOfKey(req, claimed.id);
+    setClaim(req, claimed);
     holdAnswer(gateway, res, claimed);
     next();
   };

@@ -1,5 +1,6 @@
 import type { Request } from 'express';
 import { sha256Hex } from '../client/ids.ts';
+import type { Claim } from '../client/requests.ts';
 import { canonicalJson } from '../definition/canonical.ts';
 import type { JsonObject } from '../definition/types.ts';
 import type { Json } from '../template/types.ts';
@@ -11,18 +12,23 @@ export function requestKey(req: Request): string | undefined {
   return key === undefined ? undefined : checked(nameText(200), key, 'header');
 }
 
-const ids = new WeakMap<Request, string>();
+/** What is known of a request by its key. */
+type Keyed = Pick<Claim, 'id' | 'mayBeDone'>;
+const keyed = new WeakMap<Request, Keyed>();
 
 /** Done once for a request, where its key is claimed (idempotency.ts). */
-export function setIdOfKey(req: Request, id: string): void {
-  ids.set(req, id);
+export function setClaim(req: Request, claim: Keyed): void {
+  keyed.set(req, claim);
 }
 
 /**
  * The id that a request has by its key, undefined where it has no key: the same whenever it is sent again, and nobody else's.
  * What is made under it is made once, also where a gateway dies before it has said so.
  */
-export const idOfKey = (req: Request): string | undefined => ids.get(req);
+export const idOfKey = (req: Request): string | undefined => keyed.get(req)?.id;
+
+/** Whether a gateway has worked on the request before and given no answer. */
+export const mayBeDone = (req: Request): boolean => keyed.get(req)?.mayBeDone ?? false;
 
 /** Stands for what a request asks: the same in any order of keys. */
 export function fingerprintOf(body: object): string {

@@ -128,5 +128,12 @@ describe('a request with a key', () => {
       expect(await as('ann', address, json), address).toMatchObject({ status: first.status, body: first.body });
     expect((await gateway.request('GET', `/api/workflows/${slug}`)).body.hash).toBe(last.hash);
     expect((await gateway.request('GET', proposals)).body.items).toHaveLength(1);
+    const { items } = (await gateway.request('GET', `/api/workflows/${slug}/history`)).body;
+    expect(items.map(({ source, createdBy }: { [name: string]: string }) => [source, createdBy])).toEqual([
+      ['update', 'admin'],
+      ['rollback', 'ann'],
+      ['proposal_apply', 'ann'],
+      ['update', 'admin'],
+    ]);
   });
 });

@@ -81,8 +81,12 @@ describe('a gateway that is killed before it answers', () => {
     const open = await stored(echoDefinition(unique('proposed'), modifiable));
     const ask = { stepType: 'approval', config: { message: 'Well?', requesterMayApprove: true } };
     const asks = await stored(echoDefinition(unique('asks'), { steps: { ask } }));
-    const { executionId } = (await again({ path: '/api/triggers/manual/run', json: { workflowId: asks } })).body;
-    await gateway.until(`/api/executions/${executionId}`, ({ body }) => body.status === 'waiting');
+    const waiting = async (): Promise<string> => {
+      const { executionId } = (await again({ path: '/api/triggers/manual/run', json: { workflowId: asks } })).body;
+      await gateway.until(`/api/executions/${executionId}`, ({ body }) => body.status === 'waiting');
+      return executionId;
+    };
+    const [executionId, ended] = [await waiting(), await waiting()];
     const base = (await get(`/api/workflows/${open}`)).hash;
     const changed = (what: string) => echoDefinition(open, { ...modifiable, description: what });
     const proposals = `/api/workflows/${open}/proposals`;
@@ -114,6 +118,7 @@ describe('a gateway that is killed before it answers', () => {
         { path: '/api/triggers', json: { workflowId: echo, name: 'the trigger', type: 'manual' }, key },
         '"name":"the trigger"',
       ),
+      end: marked({ path: `/api/executions/${ended}/terminate`, json: { reason: 'the end' }, key }, 'the end'),
       bulk: marked(
         {
           path: '/api/executions/bulk',
@@ -156,6 +161,8 @@ describe('a gateway that is killed before it answers', () => {
       status: 200,
       body: { path: 'ask', decision: 'approved' },
     });
+    expect(await again(all.end.asked)).toMatchObject({ status: 202, body: { status: 'aborted' } });
+    expect((await again({ ...all.end.asked, key: unique('key') })).status).toBe(409);
     const proposed = await again(all.proposal.asked);
     expect(proposed).toMatchObject({ status: 201, body: { notes: 'the proposal' } });
     expect((await get(proposals)).items.map(({ id }: { id: string }) => id)).toEqual([proposed.body.id, approved.id]);
