@@ -56,19 +56,27 @@ function retryPolicy(): z.ZodType {
   return z.union([written, named]);
 }
 
+const OPERATORS = ['eq', 'neq', 'gt', 'lt'] as const;
+
 function when(): z.ZodType {
-  return z
-    .union([
-      z.string().min(1),
-      z.strictObject({
-        ref: z.string().min(1),
-        eq: json().optional(),
-        neq: json().optional(),
-        gt: z.number().optional(),
-        lt: z.number().optional(),
-      }),
-    ])
-    .describe('An expression, or {ref, eq | neq | gt | lt}');
+  const structured = z
+    .strictObject({
+      ref: z.string().min(1),
+      eq: json().optional(),
+      neq: json().optional(),
+      gt: z.number().optional(),
+      lt: z.number().optional(),
+    })
+    .superRefine((written, context) => {
+      const [, second] = OPERATORS.filter((operator) => written[operator] !== undefined);
+      if (second !== undefined)
+        context.addIssue({
+          code: 'custom',
+          path: [second],
+          message: 'a condition compares once: write an expression for more',
+        });
+    });
+  return z.union([z.string().min(1), structured]).describe('An expression, or {ref, eq | neq | gt | lt}');
 }
 
 const config = () => z.record(z.string(), json());

@@ -11,6 +11,16 @@ function found(change: JsonObject): { pointer: string; code: string; message: st
 }
 
 describe('the shape of a document', () => {
+  it('has one operator in a condition', () => {
+    const when = (condition: JsonObject) => ({ steps: { a: { stepType: 'trigger', when: condition } } });
+    expect(schemaProblems({ ...minimal, ...when({ ref: 'input.n', eq: null }) })).toEqual([]);
+    expect(found(when({ ref: 'input.n', gt: 1, lt: 5 }))).toMatchObject({
+      pointer: '/steps/a/when/lt',
+      code: 'invalid_value',
+      message: '"lt": a condition compares once: write an expression for more.',
+    });
+  });
+
   it('takes the example of language.md', () => {
     const document: JsonObject = {
       ...minimal,
@@ -66,7 +76,7 @@ describe('the shape of a document', () => {
 
   it('names what was expected and what was found', () => {
     expect(found({ steps: { a: { stepType: 'set', local: 'no' } } }).message).toBe(
-      'Expected boolean or "auto", got string.',
+      'Expected boolean or "auto", got "no".',
     );
     expect(found({ config: { timeout: {} } }).message).toBe('Expected number or string, got object.');
   });
