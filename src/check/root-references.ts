@@ -1,5 +1,6 @@
 /** Reads of everything but `steps`: names that nothing has, and roots where they have no value (language.md §3, "Roots"). */
 
+import { flatInput } from '../definition/flat-input.ts';
 import { isObject } from '../definition/json.ts';
 import { didYouMean } from '../definition/names.ts';
 import { isRoot, ROOTS } from '../definition/roots.ts';
@@ -15,6 +16,8 @@ export interface Names {
   /** A `set` makes the names of variables as it runs, so that any name may be one. */
   readonly areOpen: boolean;
   readonly outputs: ReadonlySet<string>;
+  /** Keys of the input that document 000 reads flat. */
+  readonly flat: ReadonlySet<string>;
   /** Names that forEach gives its item, and the steps in whose bodies they are readable. */
   readonly items: ReadonlyMap<string, readonly string[]>;
 }
@@ -37,7 +40,9 @@ export function namesOf({ definition, steps }: Subject): Names {
       else variables.add(name);
     }
   }
-  return { variables, areOpen, outputs, items };
+  const flat =
+    definition.dialect === '000' ? flatInput(definition.input, Object.values(definition.steps)) : new Set<string>();
+  return { variables, areOpen, outputs, flat, items };
 }
 
 /** The names that a `set` writes; undefined where a template makes the whole object. */
@@ -68,16 +73,7 @@ export function checkRootReferences(
       if (!isRoot(root)) unknownName(subject, places, reading, root, at, column, names, known, findings);
       else if (root === 'loop') loopOutside(subject, before, places, loops, reading, at, column, checked, findings);
       else if (root === 'item' || root === 'index') itemOutside(subject, places, reading, root, at, column, findings);
-      else if (root === 'lastOutput' && subject.isDag) {
-        findings.problems.push(
-          problem(
-            at,
-            'not_in_dag',
-            `Column ${column}: lastOutput has no meaning where steps run side by side.`,
-            'Read steps.NAME.output.',
-          ),
-        );
-      } else if (root === 'variables' || root === 'outputs')
+      else if (root === 'variables' || root === 'outputs')
         unknownMember(subject, root, path[0], at, column, names, findings);
     }
     secretsAndCallbacks(subject, reading, findings);
@@ -95,7 +91,7 @@ function unknownName(
   known: readonly string[],
   { problems, warnings }: Findings,
 ): void {
-  if (names.variables.has(root)) return;
+  if (names.variables.has(root) || names.flat.has(root)) return;
   const givers = names.items.get(root);
   if (givers !== undefined && reading.slug !== undefined) {
     const inside = places.of(reading.slug).map((place) => givers.some((giver) => isInBody(subject, place, giver)));

@@ -5,6 +5,7 @@
 import type { Json } from '../template/types.ts';
 import { loops000 } from './dialect-000-loops.ts';
 import { step000 } from './dialect-000-steps.ts';
+import { flatInput } from './flat-input.ts';
 import { Import, type Imported } from './imported.ts';
 import { isObject, put, typeName } from './json.ts';
 import { stepSlug } from './names.ts';
@@ -16,10 +17,6 @@ import type { JsonObject } from './types.ts';
 const OUTER: ReadonlySet<string> = new Set([
   'workflowConfig',
   'stepsConfig',
-  'organizationId',
-  'input',
-  'triggeredBy',
-  'triggerData',
   'name',
   'slug',
   'description',
@@ -27,6 +24,8 @@ const OUTER: ReadonlySet<string> = new Set([
   'tags',
   'triggers',
 ]);
+/** What 000 hands to its engine beside the definition. */
+const OF_A_RUN: ReadonlySet<string> = new Set(['organizationId', 'input', 'triggeredBy', 'triggerData']);
 const WORKFLOW: ReadonlySet<string> = new Set([
   'name',
   'slug',
@@ -57,7 +56,11 @@ const CONFIG: ReadonlySet<string> = new Set([
 
 export function from000(document: JsonObject): Imported {
   const into = new Import();
-  into.lostMembers(document, '', OUTER);
+  into.lostMembers(document, '', new Set([...OUTER, ...OF_A_RUN]));
+  for (const member of OF_A_RUN) {
+    if (document[member] !== undefined)
+      into.lost(below('', member), `"${member}" belongs to a run, not to its definition, and is left out.`);
+  }
   const workflow = isObject(document['workflowConfig']) ? document['workflowConfig'] : {};
   into.lostMembers(workflow, '/workflowConfig', WORKFLOW);
   const steps = document['stepsConfig'];
@@ -81,6 +84,7 @@ export function from000(document: JsonObject): Imported {
   }
   if (triggers.length > 0)
     canonical['triggers'] = [...(Array.isArray(canonical['triggers']) ? canonical['triggers'] : []), ...triggers];
+  shadowed(into, canonical);
   endings(into);
   loops000(into, canonical);
   return into.done(canonical);
@@ -126,16 +130,19 @@ function outer(document: JsonObject, workflow: JsonObject, into: Import): JsonOb
     );
   }
   if (workflow['status'] === 'inactive' || workflow['status'] === 'archived') canonical['enabled'] = false;
-  else if (typeof workflow['status'] === 'string' && workflow['status'] !== 'active')
-    into.lost('/workflowConfig/status', `The status "${workflow['status'].slice(0, 40)}" has no counterpart.`);
+  else if (workflow['status'] !== undefined && workflow['status'] !== 'active')
+    into.lost(
+      '/workflowConfig/status',
+      `The status ${(JSON.stringify(workflow['status']) ?? '').slice(0, 40)} has no counterpart.`,
+    );
   const config = isObject(workflow['config']) ? workflow['config'] : {};
-  const converted = configOf(config, into, canonical);
+  const converted = configOf(config, into);
   into.places.set('/config', '/workflowConfig/config');
   if (Object.keys(converted).length > 0) canonical['config'] = converted;
   return canonical;
 }
 
-function configOf(config: JsonObject, into: Import, canonical: JsonObject): JsonObject {
+function configOf(config: JsonObject, into: Import): JsonObject {
   const at = '/workflowConfig/config';
   into.lostMembers(config, at, CONFIG);
   const result: JsonObject = {};
@@ -145,7 +152,7 @@ function configOf(config: JsonObject, into: Import, canonical: JsonObject): Json
   if (isObject(config['retryPolicy']))
     result['retryPolicy'] = retryFrom(config['retryPolicy'], below(at, 'retryPolicy'), into);
   if (isObject(config['variables']))
-    result['variables'] = variablesOf(config['variables'], below(at, 'variables'), into, canonical);
+    result['variables'] = variablesOf(config['variables'], below(at, 'variables'), into);
   if (isObject(config['secrets'])) {
     const secrets = secretsOf(config['secrets'], below(at, 'secrets'), into);
     if (Object.keys(secrets).length > 0) result['secrets'] = secrets;
@@ -154,9 +161,8 @@ function configOf(config: JsonObject, into: Import, canonical: JsonObject): Json
   return result;
 }
 
-function variablesOf(variables: JsonObject, at: string, into: Import, canonical: JsonObject): JsonObject {
+function variablesOf(variables: JsonObject, at: string, into: Import): JsonObject {
   const kept: JsonObject = {};
-  const declared = isObject(canonical['input']) ? canonical['input'] : {};
   for (const [name, value] of Object.entries(variables)) {
     if (isRoot(name)) {
       into.lost(
@@ -166,17 +172,24 @@ function variablesOf(variables: JsonObject, at: string, into: Import, canonical:
       );
       continue;
     }
-    if (Object.hasOwn(declared, name)) {
-      into.warn(
-        below(at, name),
-        'shadowed_input',
-        `"${name}" is a variable and a key of the input; the variable wins.`,
-        `Write input.${name} for the input's.`,
-      );
-    }
     put(kept, name, value);
   }
   return kept;
+}
+
+/** The input's keys are readable flat, after the variables. */
+function shadowed(into: Import, { input, config }: JsonObject): void {
+  const variables = isObject(config) && isObject(config['variables']) ? config['variables'] : {};
+  const declared = flatInput(input, Object.values(into.steps));
+  for (const name of Object.keys(variables)) {
+    if (!declared.has(name)) continue;
+    into.warn(
+      below('/workflowConfig/config/variables', name),
+      'shadowed_input',
+      `"${name}" is a variable and a key of the input; the variable wins.`,
+      `Write input.${name} for the input's.`,
+    );
+  }
 }
 
 /** Values become `{value}`, which is taken out before anything is stored. */

@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { check } from '../../src/check/check.ts';
 import { type Conversion, toCanonical } from '../../src/definition/dialects.ts';
 import type { JsonObject } from '../../src/definition/types.ts';
 import type { Json } from '../../src/template/types.ts';
@@ -208,6 +209,35 @@ describe('document 000', () => {
     };
     expect(toCanonical(document).warnings).toMatchObject([
       { code: 'shadowed_input', pointer: '/workflowConfig/config/variables/page' },
+    ]);
+  });
+
+  it('knows the keys that a trigger says its input has', () => {
+    const document = (inputs: Json, variables: JsonObject = {}): JsonObject => ({
+      workflowConfig: { name: 'X', config: { variables } },
+      stepsConfig: [
+        step('a', 'trigger', { inputs }, { success: 'b' }),
+        step('b', 'output', { output: '{{ customerId }}' }),
+      ],
+    });
+    for (const inputs of [{ customerId: 'string' }, [{ name: 'customerId', type: 'string' }]]) {
+      expect(check(document(inputs)).warnings).toEqual([]);
+      expect(check(document(inputs, { customerId: 1 })).warnings).toMatchObject([
+        { code: 'shadowed_input', pointer: '/workflowConfig/config/variables/customerId' },
+      ]);
+    }
+    expect(check(document({ other: 'string' })).warnings).toMatchObject([{ code: 'unknown_variable' }]);
+  });
+
+  it('says what belongs to a run and is left out', () => {
+    const document = { workflowConfig: { name: 'X', status: 'paused' }, stepsConfig: [step('a', 'trigger', {})] };
+    const run = { organizationId: 'o', input: {}, triggeredBy: 'me', triggerData: 1 };
+    expect(toCanonical({ ...document, ...run }).warnings.map(({ pointer }) => pointer)).toEqual([
+      '/organizationId',
+      '/input',
+      '/triggeredBy',
+      '/triggerData',
+      '/workflowConfig/status',
     ]);
   });
 
