@@ -13,6 +13,7 @@ import { kinds } from '../steps/table.ts';
 import type { Json } from '../template/types.ts';
 import { precedence } from './before.ts';
 import { configProblems } from './configs.ts';
+import { checkDagReferences } from './dag-references.ts';
 import { checkDeclared } from './declared.ts';
 import { checkHost, type Host } from './host.ts';
 import { checkLint } from './lint.ts';
@@ -88,6 +89,7 @@ function examine(definition: Definition, host: CheckOptions): Findings {
   const places = placesOf(subject);
   checkStepReferences(subject, before, places, findings);
   checkRootReferences(subject, before, places, namesOf(subject), findings);
+  checkDagReferences(subject, findings);
   checkDeclared(subject, findings);
   checkNaming(subject, findings);
   checkWrites(subject, findings);

@@ -70,6 +70,7 @@ export const CODES = {
   unknown_output: 'An outputs member that no step has as its outputVariable.',
   unknown_step_member: 'A member that an entry of steps does not have.',
   step_never_before: 'A step is read where it can never have run.',
+  unnamed_dependency: 'A step of a dag reads another one without its name, and so does not wait for it.',
   not_visible: 'A step is read where its entry cannot be seen.',
   outside_loop: 'loop is read where no loop can have begun.',
   outside_iteration: 'item or index is read outside of a forEach.',

@@ -1,5 +1,6 @@
 /** Turns the steps of a `flow: dag` into what the core walks: the graph's container, and forEach around what iterates. */
 import type { Definition, JsonObject, Problem } from '../definition/types.ts';
+import { parseExpression } from '../template/expression.ts';
 import { references } from '../template/references.ts';
 import type { Json, Reference } from '../template/types.ts';
 import { compared } from './compared.ts';
@@ -57,7 +58,10 @@ type ForEach = NonNullable<Definition['steps'][string]['forEach']>;
 /** The kind forEach with the step as its body: `{ref | items, concurrency}`. What belongs to the whole stands outside. */
 function iterate(slug: string, step: Step, written: ForEach, read: Reference[], report: Report): Step | undefined {
   const pointer = `/steps/${slug}/forEach`;
-  const items: Json | undefined = written.ref === undefined ? written.items : `{{ ${written.ref} }}`;
+  const { ref } = written;
+  if (ref !== undefined && attempt(`${pointer}/ref`, report, () => parseExpression(ref)) === undefined)
+    return undefined;
+  const items: Json | undefined = ref === undefined ? written.items : `{{ ${ref} }}`;
   const config: JsonObject = {
     ...(items === undefined ? {} : { items }),
     ...(written.concurrency === undefined ? {} : { concurrency: written.concurrency }),

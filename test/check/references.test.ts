@@ -229,6 +229,24 @@ describe('flow: dag', () => {
     ]);
   });
 
+  it('has no loop and, but in a rollback, no error', () => {
+    expect(dag({ a: set('{{ loop.item }}'), b: set('{{ error.code }}') })).toEqual([
+      'a: outside_loop',
+      'b: not_in_dag',
+    ]);
+    const rollback = { stepType: 'http', config: { url: 'https://x.test/{{ error.code }}' } };
+    expect(dag({ a: { ...set('1'), rollback } })).toEqual([]);
+  });
+
+  it('waits for steps that are named: others are warned of, unless dependsOn names some', () => {
+    const warnings = (b: JsonObject, more: JsonObject = {}) =>
+      warned({ a: set('1'), b }, { flow: 'dag', start: undefined as never, ...more });
+    expect(warnings(set('{{ steps[input.k].output.data }}'))).toEqual(['b: unnamed_dependency']);
+    expect(warnings(set('{{ steps|keys }}'))).toEqual(['b: unnamed_dependency']);
+    expect(warnings({ ...set('{{ steps|keys }}'), dependsOn: ['a'] })).toEqual([]);
+    expect(warnings(set('{{ steps.a.output.data }}'), { output: '{{ steps|keys }}' })).toEqual([]);
+  });
+
   it('has modifiers that the other flow has not', () => {
     expect(dag({ a: { ...set('{{ item }}'), forEach: { items: [1] } } })).toEqual([]);
     expect(found({ a: { ...set('1'), dependsOn: [], bail: true } })).toEqual(['a: only_in_dag', 'a: only_in_dag']);
