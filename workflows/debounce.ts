@@ -20,7 +20,7 @@ import {
 import { isFull } from './actor.ts';
 
 const { fireDebounced } = proxyActivities<DebounceActivities>({
-  startToCloseTimeout: '60s',
+  startToCloseTimeout: '30s',
   retry: { initialInterval: '1s', maximumInterval: '60s' },
 });
 

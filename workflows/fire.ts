@@ -18,7 +18,7 @@ const FIRST_LOOK_MS = 60_000;
 const LAST_LOOK_MS = 6 * 60 * 60 * 1000;
 
 const { fireSchedule, endFired, isFiredOpen } = proxyActivities<FireActivities>({
-  startToCloseTimeout: '60s',
+  startToCloseTimeout: '30s',
   retry: { initialInterval: '1s', maximumInterval: '60s' },
 });
 

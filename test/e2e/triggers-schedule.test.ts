@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { scheduleId } from '../../src/client/ids.ts';
 import type { Json } from '../../src/template/types.ts';
-import { forkWorker } from '../support/temporal.ts';
 import { echoDefinition, type TestGateway, testGateway, unique } from './gateway-support.ts';
 
 let gateway: TestGateway;
@@ -152,24 +151,4 @@ describe('a schedule', () => {
     const refused = await gateway.request('POST', `/api/triggers/${made.body.id}/backfill`, { json: span });
     expect(refused.status).toBe(409);
   });
-
-  it('starts one run for each of its times though its worker dies', async () => {
-    const { slug, id } = await scheduled({ overlap: 'allow_all' });
-    await gateway.stopWorker();
-    const first = await forkWorker(gateway.server);
-    const times = await backfill(id, 8);
-    await gateway.until(`/api/workflows/${slug}/executions`, ({ body }) => body.items.length > 0, 20);
-    first.child.kill('SIGKILL');
-    await new Promise((resolve) => first.child.once('exit', resolve));
-    const second = await forkWorker(gateway.server);
-    try {
-      const all = (items: Members[]) =>
-        items.length >= times.length && items.every((run) => run['status'] === 'completed');
-      const { body } = await gateway.until(`/api/workflows/${slug}/executions`, ({ body }) => all(body.items), 50);
-      const ticks = (body.items as { id: string }[]).map((run) => run.id.slice(-16)).sort();
-      expect(ticks).toEqual(times.map((time) => time.replaceAll(/[-:]|\.000/g, '')));
-    } finally {
-      await second.end();
-    }
-  }, 120_000);
 });
