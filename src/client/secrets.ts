@@ -26,6 +26,13 @@ export interface SecretValue {
   readonly allowedWorkflows?: readonly string[];
 }
 
+/** A secret as it comes in. A bound that is left out stays as it is, so that a new value goes nowhere the old one could not; null: anywhere. */
+export interface SecretWrite {
+  readonly value: string;
+  readonly allowedHosts?: readonly string[] | null;
+  readonly allowedWorkflows?: readonly string[] | null;
+}
+
 /** Where a secret is about to be used. */
 export interface SecretUse {
   /** The host that it is sent to; absent where it goes to no host. */
@@ -34,13 +41,14 @@ export interface SecretUse {
   readonly workflow: string;
 }
 
-/** @throws ClientError `secret_too_short`, `payload_too_large`. */
-export function demandLength(name: string, value: string): void {
+/** `pointer`: where the value stood in what came in. @throws ClientError `secret_too_short`, `payload_too_large`. */
+export function demandLength(name: string, value: string, pointer?: string): void {
   if (value.length < SHORTEST_SECRET_CHARACTERS) {
-    throw new ClientError(
-      'secret_too_short',
-      `The secret ${name} has fewer than ${SHORTEST_SECRET_CHARACTERS} characters: it could not be kept out of results. Take a longer one.`,
-    );
+    const code = 'secret_too_short';
+    const message = `The secret ${name} has fewer than ${SHORTEST_SECRET_CHARACTERS} characters: it could not be kept out of results. Take a longer one.`;
+    throw new ClientError(code, message, {
+      ...(pointer === undefined ? {} : { details: { problems: [{ pointer, code, message }] } }),
+    });
   }
   const bytes = Buffer.byteLength(value);
   if (bytes > LONGEST_SECRET_BYTES) {
@@ -53,12 +61,13 @@ export async function putSecret(
   access: Access,
   org: string,
   name: string,
-  secret: SecretValue,
+  { value, ...given }: SecretWrite,
 ): Promise<{ created: boolean; secret: SecretSummary }> {
-  demandLength(name, secret.value);
-  const bounds = boundsOf(secret);
+  demandLength(name, value, '/value');
+  const before = await readEntry<SealedSecret>(access, org, COLLECTION, name);
+  const bounds = boundsOf({ ...before, ...given });
   const entry: SealedSecret = {
-    sealed: seal(access.keys.secrets, placeOf(org, name, bounds), secret.value),
+    sealed: seal(access.keys.secrets, placeOf(org, name, bounds), value),
     ...bounds,
     updatedAt: new Date().toISOString(),
   };
@@ -132,9 +141,9 @@ export const secretReader = (access: Access): SecretReader => ({
 
 type Bounds = Pick<SecretValue, 'allowedHosts' | 'allowedWorkflows'>;
 
-const boundsOf = (secret: Bounds): Bounds => ({
-  ...(secret.allowedHosts === undefined ? {} : { allowedHosts: secret.allowedHosts }),
-  ...(secret.allowedWorkflows === undefined ? {} : { allowedWorkflows: secret.allowedWorkflows }),
+const boundsOf = ({ allowedHosts, allowedWorkflows }: Omit<SecretWrite, 'value'>): Bounds => ({
+  ...(allowedHosts == null ? {} : { allowedHosts }),
+  ...(allowedWorkflows == null ? {} : { allowedWorkflows }),
 });
 
 const summary = (name: string, entry: SealedSecret): SecretSummary => ({

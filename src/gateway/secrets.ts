@@ -19,6 +19,8 @@ const host = z
   .max(255)
   .regex(/^(\*\.)?[A-Za-z0-9._-]+(:\d{1,5})?$/, 'Expected a host such as api.example.com or *.example.com.');
 
+const LEFT_OUT = 'Left out, it stays as it was, and of a new secret it is any.';
+
 export const secretBody = z.strictObject({
   value: z
     .string()
@@ -26,8 +28,18 @@ export const secretBody = z.strictObject({
     .describe('It is never answered.')
     // Told as secret_too_short, as wherever else a secret comes in.
     .meta({ minLength: SHORTEST_SECRET_CHARACTERS }),
-  allowedHosts: z.array(host).min(1).max(100).optional().describe('Hosts that it may be sent to. Default: any.'),
-  allowedWorkflows: z.array(slugText).min(1).max(100).optional().describe('Workflows that may use it. Default: any.'),
+  allowedHosts: z
+    .array(host)
+    .min(1)
+    .max(100)
+    .nullish()
+    .describe(`Hosts that it may be sent to; null: any. ${LEFT_OUT}`),
+  allowedWorkflows: z
+    .array(slugText)
+    .min(1)
+    .max(100)
+    .nullish()
+    .describe(`Workflows that may use it; null: any. ${LEFT_OUT}`),
 });
 
 export const secretListQuery = z.strictObject(pageQuery());

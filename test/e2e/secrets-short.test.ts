@@ -24,7 +24,10 @@ const inTrigger = (slug: string): JsonObject =>
 describe('a secret of fewer than four characters', () => {
   it('is refused by itself', async () => {
     const answer = await gateway.request('PUT', '/api/secrets/pin', { json: { value: SHORT } });
-    expect(answer).toMatchObject({ status: 422, body: { code: 'secret_too_short' } });
+    expect(answer).toMatchObject({
+      status: 422,
+      body: { code: 'secret_too_short', problems: [{ pointer: '/value', code: 'secret_too_short' }] },
+    });
     expect(JSON.stringify(answer.body)).not.toContain(SHORT);
     expect(await secretsOf()).toEqual([]);
   });

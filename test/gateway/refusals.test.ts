@@ -1,5 +1,6 @@
 // What is refused says which member is wrong and what was expected there, also where several forms are taken.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Problem } from '../../src/definition/types.ts';
 import type { Json } from '../../src/template/types.ts';
 import { type LonelyGateway, lonelyGateway } from './gateway-support.ts';
 
@@ -14,7 +15,8 @@ async function ask(method: string, path: string, json?: Json) {
     method,
     ...(json === undefined ? {} : { headers: { 'content-type': 'application/json' }, body: JSON.stringify(json) }),
   });
-  return { status: response.status, body: await response.json() };
+  const body = (await response.json()) as { code: string; detail: string; problems: Problem[] };
+  return { status: response.status, body };
 }
 
 describe('what is taken in several forms', () => {
@@ -45,6 +47,6 @@ describe('what is taken in several forms', () => {
     const { status, body } = await asked();
     expect({ status, code: body.code }).toEqual({ status: 400, code: 'invalid_request' });
     expect(body.problems).toEqual([{ pointer, code: expect.any(String), message: expect.stringMatching(message) }]);
-    expect(body.detail).toContain(body.problems[0].message);
+    expect(body.detail).toContain(body.problems[0]?.message);
   });
 });
