@@ -51,7 +51,7 @@ the credentials of \`send_message\`, and where else the page of a kind says so. 
 
 - **Not a value.** A run holds the place of a secret, never the secret. The activity that needs it reads it right before use.
 - **Bound.** \`allowedHosts\` (\`api.example.com\`, \`*.example.com\`, with a port if that counts) and \`allowedWorkflows\` say where it may be used; elsewhere the step fails with
-  \`secret_not_allowed\` before anything is sent. A URL that is a secret as a whole has no host that could be asked about: write the host, and the rest as the secret,
+  \`secret_not_allowed\` before anything is sent. They stay when a new value is stored without them; null takes one away. A URL that is a secret as a whole has no host that could be asked about: write the host, and the rest as the secret,
   \`https://hooks.slack.com/services/{{ secrets.SLACK_HOOK }}\`. At a redirect to another origin credentials stay behind.
 - **Taken out.** Results, errors and heartbeats are searched for the values before they leave the activity, also as URLs, JSON, HTML and base64 write them; \`[secret]\` stands in their
   place. A value needs ${SHORTEST_SECRET_CHARACTERS} characters to be found, so a shorter one is not stored. What another side tells in a shape of its own (encrypted, or bit by bit) is not found.
@@ -59,7 +59,8 @@ the credentials of \`send_message\`, and where else the page of a kind says so. 
 
 export const WEBHOOKS = `Deliveries go to \`/webhooks/PATH\`. A signature is checked over the bytes as they came; github, stripe, slack and standard (Standard Webhooks) as their
 senders write them, hmac by the members above, api_key compares a header (x-api-key unless \`header\` says otherwise). A delivery that comes twice starts one run: by the sender's id (github,
-standard), by \`Idempotency-Key\` (api_key, none: where nothing is signed), else by what was sent, for five minutes.`;
+standard), by \`Idempotency-Key\` (api_key, none: where nothing is signed), else by what was sent, for five minutes. Slack's \`url_verification\` is answered
+with its challenge, and starts nothing; GitHub's \`ping\` is a delivery like any other, which \`headers["x-github-event"]\` tells from the rest. A body is JSON or a form.`;
 
 export const SCHEDULES = `A schedule of Temporal starts one run at each time, whatever is restarted meanwhile; the run's input is \`{scheduledTime}\`, or what the mapping makes of it. Where both
 day fields are restricted (neither begins with \`*\`) a day that matches either will do. Of the hours that the clock skips in spring none comes that day; a fixed hour that it repeats

@@ -296,7 +296,7 @@ export const webhookResult = z.object({ executionId: text, ...result.shape });
 export const callbackTaken = z.object({ accepted: z.literal(true) });
 
 export const startedOrDryRun = z.union([started, dryRun]);
-export const webhookAnswer = z.union([started, webhookResult]);
+export const webhookAnswer = z.union([started, webhookResult, z.object({ challenge: text })]);
 export const anything = json;
 export const anyObject = z.record(z.string(), json);
 export const page = text;

@@ -43,7 +43,10 @@ const webhooks: readonly Operation[] = METHODS.map((method) => ({
       }),
   answers: {
     202: { text: 'Started, or put off; with `respond: result`, and not ended in time.', schema: startedOrDebounced },
-    200: { text: 'The same delivery again; or with `respond: result`, the result.', schema: answers.webhookAnswer },
+    200: {
+      text: "The same delivery again; or with `respond: result`, the result; or, to Slack's `url_verification`, its challenge.",
+      schema: answers.webhookAnswer,
+    },
   },
   problems: [
     ...WRITE_PROBLEMS,
@@ -132,7 +135,8 @@ const own: readonly Operation[] = [
     path: '/readyz',
     id: 'readyz',
     tag: 'gateway',
-    summary: 'Whether Temporal answers, and whether a worker polls.',
+    summary:
+      'Whether Temporal answers, and whether a worker lives: a silent one is noticed within 15 seconds, or 75 where Temporal takes no heartbeats.',
     answers: { 200: { text: 'Temporal does.', schema: answers.ready } },
   },
   {

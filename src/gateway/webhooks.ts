@@ -30,6 +30,8 @@ const BODY_KEY_MS = 5 * 60 * 1000;
 const NO_WEBHOOK = 'No webhook answers at this address.';
 /** How long `respond: result` waits. */
 const RESULT_MS = 30_000;
+/** Content types of senders who do not say that they send JSON. */
+const PLAIN = /^(text\/(plain|json)\s*(;.*)?)?$/i;
 /** Headers that carry credentials whatever the scheme. */
 const CREDENTIALS: ReadonlySet<string> = new Set(['authorization', 'proxy-authorization', 'cookie', 'x-api-key']);
 
@@ -72,6 +74,11 @@ async function deliver(
   const delivery: Delivery = { raw: rawBody(req), header: (name) => req.get(name), now: Date.now() };
   const verdict = scheme.verify(delivery, await secretsOf(gateway, org, owner.workflow, config), config.options);
   if (!verdict.ok) throw new HttpProblem(verdict.code, verdict.message);
+  const answer = config.enabled ? scheme.handshake?.(bodyOf(req)) : undefined;
+  if (answer !== undefined) {
+    res.status(200).json(answer);
+    return;
+  }
   demandHeaders(req, config);
 
   const parts: TriggerParts = {
@@ -160,11 +167,19 @@ function demandHeaders(req: Request, config: HookConfig): void {
   }
 }
 
-/** JSON, whatever the content type says, or a form; nothing at all is an empty object. */
+/** JSON, also where the content type says text or nothing, or a form; nothing at all is an empty object. */
 function bodyOf(req: Request): Json {
   const bytes = rawBody(req);
   if (bytes.length === 0) return {};
-  if (mediaOf(req) !== 'form') return parseJson(bytes);
+  const media = mediaOf(req);
+  if (media !== 'form') {
+    if (media !== 'json' && !PLAIN.test(req.get('content-type') ?? ''))
+      throw new HttpProblem(
+        'unsupported_media_type',
+        'Send the delivery as JSON, with the header Content-Type: application/json, or as a form.',
+      );
+    return parseJson(bytes);
+  }
   const fields = Object.fromEntries(new URLSearchParams(bytes.toString('utf8')));
   // GitHub and Slack can send their JSON as one field of a form.
   const { payload } = fields;

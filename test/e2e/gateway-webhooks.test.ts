@@ -231,6 +231,57 @@ describe('webhooks', () => {
     }
   });
 
+  it('answer Slack with its challenge, and start nothing of it', async () => {
+    const secret = 'that of Slack';
+    const { slug, path } = await hooked({ scheme: 'slack', secret, headers: { 'X-Kind': '*' } });
+    const send = (json: Json, headers: Record<string, string> = {}) => {
+      const text = JSON.stringify(json);
+      const time = String(Math.floor(Date.now() / 1000));
+      const signature = createHmac('sha256', secret).update(`v0:${time}:${text}`).digest('hex');
+      return gateway.request('POST', `/webhooks/${path}`, {
+        text,
+        headers: {
+          'content-type': 'application/json',
+          'x-slack-request-timestamp': time,
+          'x-slack-signature': `v0=${signature}`,
+          ...headers,
+        },
+      });
+    };
+    const asked = { token: 'old', type: 'url_verification', challenge: '3eZbrw1aBm2rZgRNFdxV' };
+    expect(await send(asked)).toMatchObject({ status: 200, body: { challenge: asked.challenge } });
+    expect(await send(asked, { 'x-slack-signature': 'v0=00' })).toMatchObject({
+      status: 401,
+      body: { code: 'signature_invalid' },
+    });
+    const event = { type: 'event_callback', event: { type: 'app_mention' }, challenge: 'no question' };
+    expect((await send(event, { 'x-kind': 'event' })).status).toBe(202);
+    const { body } = await gateway.until(`/api/triggers/${slug}.in`, ({ body }) => body.counts.started > 0);
+    expect(body.counts).toEqual({ started: 1, repeated: 0, debounced: 0, refused: 0 });
+    expect((await gateway.request('POST', `/api/triggers/${slug}.in/disable`)).status).toBe(200);
+    expect((await send(asked)).status).toBe(404);
+  });
+
+  it('take JSON, text and forms, and no other content type', async () => {
+    const secret = 'that of GitHub';
+    const { path } = await hooked({ scheme: 'github', secret });
+    const send = (type: string, text: string, signedWith = secret) =>
+      gateway.request('POST', `/webhooks/${path}`, {
+        text,
+        headers: { ...github(signedWith, text, crypto.randomUUID()), 'content-type': type },
+      });
+    for (const type of ['application/json', 'application/vnd.x+json', 'text/plain;charset=UTF-8', 'text/json'])
+      expect((await send(type, '{"a":1}')).status, type).toBe(202);
+    for (const type of ['application/json', 'text/plain'])
+      expect(await send(type, '<a/>'), type).toMatchObject({ status: 400, body: { code: 'invalid_json' } });
+    for (const type of ['application/xml', 'multipart/form-data; boundary=x', 'application/json; charset=utf-16'])
+      expect(await send(type, '{"a":1}'), type).toMatchObject({
+        status: 415,
+        body: { code: 'unsupported_media_type' },
+      });
+    expect(await send('application/xml', '<a/>', 'another')).toMatchObject({ status: 401 });
+  });
+
   it('refuse names that no JSON may have in forms and queries too', async () => {
     const { path } = await hooked({ scheme: 'none' });
     const form = (text: string, query = '') =>
@@ -333,7 +384,24 @@ describe('secrets', () => {
     });
     expect(put).toMatchObject({ status: 201, body: { name, allowedHosts: ['api.example.com'] } });
     expect(JSON.stringify(put.body)).not.toContain('canary');
-    expect((await gateway.request('PUT', place, { json: { value: 'canary-secret-2' } })).status).toBe(200);
+    // A new value goes nowhere the old one could not, unless that is said.
+    const changed = async (json: Json) => (await gateway.request('PUT', place, { json })).body;
+    const allowedHosts = ['api.example.com'];
+    expect(await changed({ value: 'canary-secret-2' })).toMatchObject({ allowedHosts });
+    const allowedWorkflows = ['refunds'];
+    expect(await changed({ value: 'canary-secret-3', allowedWorkflows })).toMatchObject({
+      allowedHosts,
+      allowedWorkflows,
+    });
+    expect(await changed({ value: 'canary-secret-4', allowedHosts: null })).toEqual({
+      name,
+      allowedWorkflows,
+      updatedAt: expect.any(String),
+    });
+    expect(await gateway.request('PUT', place, { json: { value: 'canary', allowedHosts: [] } })).toMatchObject({
+      status: 400,
+      body: { problems: [{ pointer: '/allowedHosts' }] },
+    });
     const listed = await gateway.request('GET', '/api/secrets?limit=1000');
     expect(listed.body.items.map((secret: { name: string }) => secret.name)).toContain(name);
     expect(JSON.stringify(listed.body)).not.toContain('canary');

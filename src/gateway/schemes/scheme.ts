@@ -2,6 +2,7 @@
 import { createHmac } from 'node:crypto';
 import { sameText } from '../../client/keys.ts';
 import type { JsonObject } from '../../definition/types.ts';
+import type { Json } from '../../template/types.ts';
 
 /** A delivery as it came in. */
 export interface Delivery {
@@ -26,6 +27,8 @@ export interface Scheme {
   verify(delivery: Delivery, secrets: readonly string[], options: JsonObject): Verdict;
   /** What the sender calls this delivery; the same again is a replay. */
   deliveryId?(delivery: Delivery): string | undefined;
+  /** What a sender that first asks whether the address is its owner's wants to read; undefined: a delivery like any other. */
+  handshake?(body: Json): JsonObject | undefined;
   /** Nothing of a delivery is signed, so an `Idempotency-Key` counts. With a signature, whoever has one could send it again under another key. */
   readonly takesKeys?: true;
   /** Headers that prove something, which mappings do not see. Lower case. */
