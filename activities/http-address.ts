@@ -93,9 +93,11 @@ function attempt(connector: Connector, options: ConnectOptions) {
   });
 }
 
-/** Trying again does not make anybody vouch for a certificate. */
-function distrust(error: Error | null): EffectFailure | undefined {
-  const code = error !== null && 'code' in error ? String(error.code) : '';
+/** What a connection failed with because nobody vouches for the certificate: trying again does not help. Undefined for all else. */
+export function distrust(error: unknown): EffectFailure | undefined {
+  // nodemailer keeps Node's code beside its own.
+  const { code: own, originalCode: code = own } = (error ?? {}) as { code?: unknown; originalCode?: unknown };
+  if (typeof code !== 'string') return undefined;
   if (!DISTRUST.test(code)) return undefined;
   return new EffectFailure(
     'certificate_not_trusted',

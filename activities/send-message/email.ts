@@ -3,7 +3,7 @@ import { createTransport } from 'nodemailer';
 import addressparser from 'nodemailer/lib/addressparser';
 import type { Json } from '../../src/template/types.ts';
 import { EffectFailure } from '../failure.ts';
-import { guardedSocket, type Reach } from '../http-address.ts';
+import { distrust, guardedSocket, type Reach } from '../http-address.ts';
 import { invalid } from '../http-request.ts';
 import { type Channel, type Delivery, optionalText, text, texts } from './channel.ts';
 import { type MailSettings, type SmtpServer, smtpServer } from './smtp.ts';
@@ -29,7 +29,7 @@ export function emailChannel(reach: Reach, settings: MailSettings): Channel {
         response: shownResponse(response, delivery),
       };
     } catch (error) {
-      throw error instanceof EffectFailure ? error : failureOf(error, delivery, timeout.aborted);
+      throw error instanceof EffectFailure ? error : (distrust(error) ?? failureOf(error, delivery, timeout.aborted));
     } finally {
       transport.close();
     }

@@ -256,7 +256,8 @@ describe('an e-mail', () => {
   it('does not trust a server whose certificate nobody vouches for', async () => {
     for (const encryption of ['starttls', 'optional'])
       expect(await failing(mail({ smtp: { host: '127.0.0.1', port, encryption } }))).toMatchObject({
-        code: 'smtp_connect',
+        code: 'certificate_not_trusted',
+        nonRetryable: true,
       });
     expect(mails).toEqual([]);
   });
