@@ -2,6 +2,7 @@ import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { access } from '../../src/client/access.ts';
 import { eventActivitiesOver } from '../../src/client/event-spread.ts';
+import { publishEvent } from '../../src/client/events.ts';
 import { loadMasterKey } from '../../src/config.ts';
 import type { Json } from '../../src/template/types.ts';
 import { type Answer, echoDefinition, type TestGateway, testGateway, unique } from './gateway-support.ts';
@@ -85,6 +86,15 @@ describe('an event', () => {
     const name = unique('at.once');
     const slug = await taking(name);
     await publish({ name, data: { fast: true } });
+    await startedOf(slug, 1);
+  });
+
+  it('reaches a trigger though the clock of the gateway is behind', async () => {
+    const name = unique('behind');
+    const slug = await taking(name);
+    const over = access(gateway.server, gateway.server.config, loadMasterKey(gateway.server.config));
+    const at = new Date(Date.now() - 60_000).toISOString();
+    await publishEvent(over, 'default', { name, data: {}, id: unique('event'), at });
     await startedOf(slug, 1);
   });
 
