@@ -135,8 +135,10 @@ export class Model {
       take: (at) => {
         if (task.cancelled) return;
         if (task.id === YIELD) this.#apply({ type: 'continue', at });
-        else if (task.id === CHILDREN) for (const event of childEvents(given.data, at)) this.#apply(event);
-        else if (task.child === undefined) this.#apply({ type: 'completed', at, id: task.id, result: given });
+        else if (task.id === CHILDREN) {
+          for (const event of childEvents(given.data, at)) this.#apply(event);
+          this.#asked();
+        } else if (task.child === undefined) this.#apply({ type: 'completed', at, id: task.id, result: given });
         else {
           this.#apply({ type: 'completed', at, id: task.id, result: { data: null } });
           if (!this.ended) this.#commands.push({ ...task.child, type: 'initiate' });
@@ -168,6 +170,13 @@ export class Model {
   }
 
   #terminated: string[] = [];
+  /** As the shell, it asks after its children once at a time. */
+  #asking = false;
+
+  #asked(): void {
+    this.#asking = false;
+    if (this.#terminated.length > 0) this.#commands.push({ type: 'ask' });
+  }
 
   #endings(): { id: string; error: RunError }[] {
     const error = { code: 'child_terminated', message: 'It was terminated.', retryable: false };
@@ -183,6 +192,7 @@ export class Model {
     this.#jobs.push({
       as: 'other',
       take: (at) => {
+        if (task.id === CHILDREN) this.#asked();
         if (task.cancelled || task.id === CHILDREN) return;
         if (task.id === YIELD) this.#apply({ type: 'continue', at });
         else this.#apply({ type: 'failed', at, id: task.id, error: failureOfCause(cause) });
@@ -313,7 +323,10 @@ export class Model {
 
   #issue(command: Issue): void {
     if (command.type === 'yield') this.#schedule(YIELD);
-    if (command.type === 'ask') this.#schedule(CHILDREN);
+    if (command.type === 'ask' && !this.#asking) {
+      this.#asking = true;
+      this.#schedule(CHILDREN);
+    }
     if (command.type === 'run') this.#schedule(command.id);
     if (command.type === 'child') this.#schedule(command.id, command);
     if (command.type === 'initiate') {
