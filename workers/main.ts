@@ -7,6 +7,7 @@ import { createActivities } from '../activities/table.ts';
 import { ActionsError, loadActions } from '../src/actions/load.ts';
 import { connectionOptions } from '../src/client/connect.ts';
 import { dataConverterOf } from '../src/client/data-converter.ts';
+import { HEARTBEAT_MS, identityOf } from '../src/client/worker-pulse.ts';
 import { ConfigError, readConfig } from '../src/config.ts';
 import { interpreterOptions } from '../workflows/run-limit.ts';
 import { keepBlobsSwept } from './blobs.ts';
@@ -43,6 +44,7 @@ async function main(): Promise<void> {
       log[level](entry.meta ?? {}, entry.message);
     }),
     telemetryOptions: { logging: { forward: {}, filter: 'WARN' } },
+    workerHeartbeatInterval: HEARTBEAT_MS,
     // Signals are handled here, once, together with the parent's end.
     shutdownSignals: [],
   });
@@ -53,6 +55,7 @@ async function main(): Promise<void> {
     connection,
     namespace: config.temporal.namespace,
     taskQueue: config.taskQueue,
+    identity: identityOf(process.pid),
     dataConverter: {
       ...dataConverterOf(config),
       ...(config.codec ? { failureConverterPath: failureConverterPath() } : {}),

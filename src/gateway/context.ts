@@ -12,6 +12,8 @@ export interface Gateway {
   readonly actions: HostActions;
   /** Aborted when the gateway closes: long waits end then. */
   readonly closing: AbortSignal;
+  /** Identities of workers that whoever started this gateway has seen die. It may grow and shrink. */
+  readonly deadWorkers?: ReadonlySet<string>;
   /** The gateway's URL as callers see it, without a slash at the end. */
   publicUrl(): string;
 }

@@ -1,13 +1,11 @@
-/** `/healthz`: this process answers. `/readyz`: Temporal does too, and whether a worker polls. */
+/** `/healthz`: this process answers. `/readyz`: Temporal does too, and whether a worker lives. */
 import type { Router } from 'express';
-import { read } from '../client/calls.ts';
+import { hasWorker } from '../client/worker-pulse.ts';
 import type { Gateway } from './context.ts';
 import { resource } from './resource.ts';
 
-const TASK_QUEUE_TYPE_WORKFLOW = 1;
-
 export function healthRoutes(router: Router, gateway: Gateway): void {
-  const { access } = gateway;
+  const { access, deadWorkers } = gateway;
   resource(router, '/healthz', {
     GET: (_req, res) => {
       res.json({ status: 'ok' });
@@ -15,15 +13,8 @@ export function healthRoutes(router: Router, gateway: Gateway): void {
   });
   resource(router, '/readyz', {
     GET: async (_req, res) => {
-      const { pollers } = await read(access, () =>
-        access.client.workflowService.describeTaskQueue({
-          namespace: access.namespace,
-          taskQueue: { name: access.taskQueue },
-          taskQueueType: TASK_QUEUE_TYPE_WORKFLOW,
-        }),
-      );
       // Without a worker runs are accepted, and wait for one.
-      res.json({ status: 'ready', temporal: true, worker: (pollers ?? []).length > 0 });
+      res.json({ status: 'ready', temporal: true, worker: await hasWorker(access, deadWorkers) });
     },
   });
 }

@@ -20,6 +20,8 @@ export interface GatewayDeps {
   readonly log?: Logger;
   /** Temporal's Web UI, for links. */
   readonly uiUrl?: string;
+  /** Identities of workers that are known to have died; may change. Default: none. */
+  readonly deadWorkers?: ReadonlySet<string>;
   /** Default: the keys that Temporal holds. */
   readonly keyring?: Keyring;
 }
@@ -67,6 +69,7 @@ export async function startGateway(
     log,
     actions,
     closing: closing.signal,
+    ...(deps.deadWorkers === undefined ? {} : { deadWorkers: deps.deadWorkers }),
     publicUrl: () => config.publicUrl ?? url,
   };
   const trail = auditOver(store);

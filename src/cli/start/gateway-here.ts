@@ -11,11 +11,12 @@ export async function startGatewayHere(
   config: Config,
   temporal: TemporalConnection,
   uiUrl: string | undefined,
+  deadWorkers: ReadonlySet<string>,
 ): Promise<RunningGateway> {
   const { startGateway } = await import('../../gateway/serve.ts');
   const log = pino(
     { name: 'gateway' },
     pino.destination({ dest: join(config.dataDir, 'logs', 'gateway.log'), mkdir: true, sync: true }),
   );
-  return startGateway(config, { temporal, log, ...(uiUrl === undefined ? {} : { uiUrl }) });
+  return startGateway(config, { temporal, log, deadWorkers, ...(uiUrl === undefined ? {} : { uiUrl }) });
 }

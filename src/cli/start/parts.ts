@@ -6,7 +6,7 @@ import { obtainTemporal } from './obtain.ts';
 import { say } from './say.ts';
 import { type OwnServer, startServer } from './server.ts';
 import type { Supervised } from './supervise.ts';
-import { startWorkerProcess } from './worker-process.ts';
+import { startWorkerProcess, type WorkerProcessOptions } from './worker-process.ts';
 
 const WORKER_END_MS = 10_000;
 
@@ -59,7 +59,7 @@ export async function ownWorker(
   config: Config,
   env: NodeJS.ProcessEnv,
   ending: Ending,
-  options: { logToStdout?: boolean; onRestart?: () => void },
+  options: Pick<WorkerProcessOptions, 'logToStdout' | 'onRestart' | 'onDeath'>,
 ): Promise<Supervised> {
   const worker = await startWorkerProcess({ config, env, say, ...options });
   ending.add(

@@ -1,6 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import { bootstrap } from '../../client/bootstrap.ts';
 import { connect, type TemporalConnection } from '../../client/connect.ts';
+import { identityOf } from '../../client/worker-pulse.ts';
 import { type Config, loadMasterKey, readConfig } from '../../config.ts';
 import { offerExamples } from '../examples.ts';
 import { type Ending, listenForEnd, RANK } from './ending.ts';
@@ -72,11 +73,19 @@ async function startStack(given: Config, env: NodeJS.ProcessEnv, ending: Ending)
     ending.signal.throwIfAborted();
   }
   const temporal = await ready(config, ending, server !== undefined);
-  const { config: complete, gatewayUrl, needsKeys } = await gatewayOn(config, temporal, ending, server);
+  const deadWorkers = new Set<string>();
+  const { config: complete, gatewayUrl, needsKeys } = await gatewayOn(config, temporal, ending, server, deadWorkers);
   note.gateway(gatewayUrl);
   // What the worker sends out, such as callback URLs, names the gateway as it really listens.
   const forWorker = { ...complete, publicUrl: complete.publicUrl ?? gatewayUrl };
-  const worker: Supervised = await ownWorker(forWorker, env, ending, { onRestart: () => note.worker(worker) });
+  const worker: Supervised = await ownWorker(forWorker, env, ending, {
+    onRestart: () => {
+      note.worker(worker);
+      // A process may be given the number of one that has died.
+      deadWorkers.delete(identityOf(worker.pid() ?? 0));
+    },
+    onDeath: (pid) => deadWorkers.add(identityOf(pid ?? 0)),
+  });
   note.worker(worker);
   ending.signal.throwIfAborted();
   const seconds = (Date.now() - begun) / 1000;
@@ -132,12 +141,13 @@ async function gatewayOn(
   temporal: TemporalConnection,
   ending: Ending,
   server: OwnServer | undefined,
+  deadWorkers: ReadonlySet<string> = new Set(),
 ): Promise<{ config: Config; gatewayUrl: string; needsKeys: boolean }> {
   const claimed = config.port === 0 ? await claimPort(config.host) : undefined;
   if (claimed) ending.add(RANK.claims, async () => claimed.release());
   const port = claimed?.port ?? config.port;
   const complete = { ...config, port, ownPorts: [port, ...(server?.ports ?? []), ...config.ownPorts] };
-  const gateway = await startGatewayHere(complete, temporal, server?.uiUrl);
+  const gateway = await startGatewayHere(complete, temporal, server?.uiUrl, deadWorkers);
   ending.add(RANK.rim, () => gateway.close());
   ending.signal.throwIfAborted();
   return { config: complete, gatewayUrl: gateway.url, needsKeys: gateway.needsKeys };

@@ -19,8 +19,8 @@ export type SuperviseOptions = {
   onMessage?: (message: unknown) => void;
   /** Called after a restart, when the child is ready again. */
   onReadyAgain?: () => void;
-  /** Called when a child that has died leaves something to clean up before the next one starts. */
-  onDeath?: () => void;
+  /** Called when a child has died: it may leave something to clean up before the next one starts. */
+  onDeath?: (pid: number | undefined) => void;
 };
 
 const FIRST_PAUSE_MS = 500;
@@ -64,7 +64,7 @@ export async function supervise(options: SuperviseOptions): Promise<Supervised> 
         clearTimeout(late);
         reject(new Error(`${name} ended before it was ready (${signal ?? `exit code ${code}`}).`));
         if (ending || !isReady) return;
-        options.onDeath?.();
+        options.onDeath?.(mine.pid);
         if (Date.now() - begun > HEALTHY_MS) pauseMs = FIRST_PAUSE_MS;
         say(`${name} ended unexpectedly (${signal ?? `exit code ${code}`}).`);
         again();

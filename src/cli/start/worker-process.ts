@@ -14,6 +14,7 @@ export type WorkerProcessOptions = {
   say: Say;
   logToStdout?: boolean;
   onRestart?: () => void;
+  onDeath?: (pid: number | undefined) => void;
 };
 
 /** Starts workers/main.js as a child that is started again when it dies, and resolves when it polls. */
@@ -40,5 +41,6 @@ export function startWorkerProcess(options: WorkerProcessOptions): Promise<Super
         stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
       }),
     ...(options.onRestart === undefined ? {} : { onReadyAgain: options.onRestart }),
+    ...(options.onDeath === undefined ? {} : { onDeath: options.onDeath }),
   });
 }
