@@ -144,7 +144,7 @@ export const secretOperations: readonly Operation[] = [
       201: { text: 'Stored; it is new.', schema: answers.secret },
       200: { text: 'Stored.', schema: answers.secret },
     },
-    problems: [...WRITE_PROBLEMS, 'payload_too_large', 'too_many', 'too_large'],
+    problems: [...WRITE_PROBLEMS, 'secret_too_short', 'payload_too_large', 'too_many', 'too_large'],
   },
   {
     method: 'DELETE',
