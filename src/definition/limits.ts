@@ -3,6 +3,8 @@
 /** Encoded as JSON, in bytes. */
 export const MAX_DEFINITION_BYTES = 1_048_576;
 export const MAX_STEPS = 10_000;
+/** Of a forEach. The core has at most 500 commands open, and the rest waits there: so many fit into what continue-as-new carries. */
+export const MOST_ITERATIONS_AT_ONCE = 2_000;
 /** Of a secret: a shorter one cannot be told from other text, and so not be taken out of results. */
 export const SHORTEST_SECRET_CHARACTERS = 4;
 /** Objects and arrays within one another. */

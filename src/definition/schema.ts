@@ -5,6 +5,7 @@
 import { z } from 'zod';
 import type { Json } from '../template/types.ts';
 import { issueProblems } from './issues.ts';
+import { MOST_ITERATIONS_AT_ONCE } from './limits.ts';
 import { isSemver, SLUG, STEP_SLUG } from './names.ts';
 import type { Problem } from './types.ts';
 
@@ -142,7 +143,7 @@ function step(): z.ZodType {
       .strictObject({
         ref: z.string().optional().describe('A path to the list.'),
         items: json().optional().describe('The list, or a template that gives one.'),
-        concurrency: z.int().min(1).max(10_000).optional().describe('Items at once. Default: 1.'),
+        concurrency: z.int().min(1).max(MOST_ITERATIONS_AT_ONCE).optional().describe('Items at once. Default: 1.'),
       })
       .optional()
       .describe('`flow: dag` only: runs the step for each item.'),

@@ -1,11 +1,11 @@
 import { z } from 'zod';
+import { MOST_ITERATIONS_AT_ONCE } from '../definition/limits.ts';
 import type { JsonObject } from '../definition/types.ts';
 import type { Json } from '../template/types.ts';
 import { ConfigError, type FrameSpec, type StepKind } from './kind.ts';
 import { invalid, whole } from './read.ts';
 import { anyValue, templated } from './schema.ts';
 
-const MOST_AT_ONCE = 500;
 const NAME = /^[A-Za-z_][A-Za-z0-9_]{0,63}$/;
 
 export const forEach: StepKind = {
@@ -13,7 +13,7 @@ export const forEach: StepKind = {
   class: 'container',
   summary: 'Walks its body for every item, several at once.',
   description: `The port \`item\` leads into the body; each iteration is a frame of its own with \`item\` and \`index\` (\`as\` renames item, for
-nesting). At most \`concurrency\` iterations go at once. When one fails the others are cancelled and the step fails with that error, unless
+nesting). At most \`concurrency\` iterations go at once; of what they ask for, 500 effects, timers and runs are underway and the rest waits its turn. When one fails the others are cancelled and the step fails with that error, unless
 \`onError\` is \`continue\`: then its place in the output is null. Entries of the body's steps are not readable afterwards: read the output.`,
   example: {
     stepType: 'forEach',
@@ -26,7 +26,9 @@ nesting). At most \`concurrency\` iterations go at once. When one fails the othe
     z.strictObject({
       items: templated(z.array(anyValue())).describe('The list to walk.'),
       as: z.string().regex(NAME).optional().describe('Another name for item, readable in nested bodies too.'),
-      concurrency: templated(z.int().min(1).max(MOST_AT_ONCE)).optional().describe('Iterations at once (1).'),
+      concurrency: templated(z.int().min(1).max(MOST_ITERATIONS_AT_ONCE))
+        .optional()
+        .describe('Iterations at once (1).'),
       onError: z
         .enum(['fail', 'continue'])
         .optional()
@@ -54,7 +56,8 @@ nesting). At most \`concurrency\` iterations go at once. When one fails the othe
       begin(visit) {
         const list = visit.render(items);
         if (!Array.isArray(list)) throw invalid('items', 'a list', list);
-        const atOnce = concurrency === undefined ? 1 : whole(visit.render(concurrency), 'concurrency', 1, MOST_AT_ONCE);
+        const atOnce =
+          concurrency === undefined ? 1 : whole(visit.render(concurrency), 'concurrency', 1, MOST_ITERATIONS_AT_ONCE);
         if (list.length === 0) return { do: 'end', port: 'done', data: [] };
         const first = Math.min(atOnce, list.length);
         return {

@@ -79,6 +79,32 @@ describe('limits', () => {
     LONG_MS,
   );
 
+  it(
+    'walks 2,000 iterations at once with 500 commands open, and can carry them at any moment',
+    () => {
+      const items = Array.from({ length: 5_000 }, (_, i) => i);
+      const run = start({
+        each: { stepType: 'forEach', config: { items, concurrency: 2_000 }, nextSteps: { item: 'call' } },
+        call: http({ query: { item: '{{ item }}' } }),
+      });
+      const open: string[] = [];
+      let most = 0;
+      const heed = (commands: readonly Command[]) => {
+        for (const command of commands) if (command.type === 'run') open.push(command.id);
+        most = Math.max(most, open.length);
+      };
+      heed(run.first);
+      expect(Object.keys(run.state.open)).toHaveLength(2_000);
+      for (let answered = 0; open.length > 0; answered++) {
+        if (answered % 1_000 === 0) expect(carried(run)).toBeLessThan(MAX_STATE_BYTES);
+        heed(run.feed(completed(open.shift()!)));
+      }
+      expect(most).toBe(MAX_OPEN_EFFECTS);
+      expect(run.state.ending).toMatchObject({ status: 'completed' });
+    },
+    LONG_MS,
+  );
+
   it('holds back what goes over that with several containers open, and cancels it with them', () => {
     const items = Array.from({ length: 40 }, (_, i) => i);
     const each = (next: string): StepDefinition => ({
