@@ -11,6 +11,8 @@ export default defineConfig({
           name: 'quick',
           include: ['test/**/*.test.ts'],
           exclude: ['test/e2e/**', 'test/start/**'],
+          // Tens of milliseconds each; the rest is for machines with other work.
+          testTimeout: 30_000,
           sequence: { groupOrder: 1 },
         },
       },
