@@ -17,8 +17,10 @@ const stop = (message: string): JsonObject => ({ stepType: 'fail', config: { mes
 
 function found(steps: JsonObject): string[] {
   const { problems, warnings } = check({ name: 'X', slug: 'x', start: Object.keys(steps)[0] ?? '', steps });
-  const written = (kind: string) =>
-    ({ pointer, code }: { pointer: string; code: string }): string => `${kind} ${pointer.split('/')[2]} ${code}`;
+  const written =
+    (kind: string) =>
+    ({ pointer, code }: { pointer: string; code: string }): string =>
+      `${kind} ${pointer.split('/')[2]} ${code}`;
   return [...problems.map(written('error')), ...warnings.map(written('warning'))];
 }
 
