@@ -37,6 +37,11 @@ export const triggerBody = z.strictObject({
 export const triggerPatch = z.strictObject({
   name: nameText(200).optional().describe('For people; the id stays.'),
   ...shared,
+  config: members
+    .optional()
+    .describe(
+      'The members to change, as a JSON merge patch (RFC 7396): others stay, also within objects, and null takes one away. A secret in clear is kept encrypted, and never answered.',
+    ),
 });
 
 type TriggerMembers = z.infer<typeof triggerPatch>;

@@ -15,7 +15,9 @@ import {
   listTriggers,
   type TriggerView,
 } from '../client/triggers.ts';
+import { mergePatch } from '../definition/merge-patch.ts';
 import type { Trigger } from '../definition/trigger-contract.ts';
+import type { JsonObject } from '../definition/types.ts';
 import { bodyAs } from './body.ts';
 import type { Gateway } from './context.ts';
 import { storing } from './definition-door.ts';
@@ -111,9 +113,11 @@ export function triggerRoutes(router: Router, gateway: Gateway): void {
     },
     PATCH: async (req, res) => {
       queryAs(req, noQuery);
-      const given = bodyAs(req, triggerPatch);
+      const { config, ...others } = bodyAs(req, triggerPatch);
       const { organizationId, id: by } = principalOf(req);
       const { trigger } = await demandTrigger(access, organizationId, pathText(req, 'id'));
+      const given =
+        config === undefined ? others : { ...others, config: mergePatch(trigger.config ?? {}, config as JsonObject) };
       const { spec, secrets } = checkTrigger(trigger.workflow, trigger, given);
       const change = Object.fromEntries(
         Object.keys(given).map((member) => [member, spec[member as keyof typeof spec] ?? null]),

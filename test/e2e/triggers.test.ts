@@ -139,11 +139,19 @@ describe('triggers that the API makes', () => {
     expect((await deliver(path)).status).toBe(202);
     expect((await deliver(path, 'wrong')).status).toBe(401);
     const moved = await gateway.request('PATCH', `/api/triggers/${made.body.id}`, {
-      json: { config: { ...made.body.config, path: other } },
+      json: { config: { path: other } },
     });
     expect(moved).toMatchObject({ status: 200, body: { config: { path: other } } });
     expect((await deliver(other)).status).toBe(202);
     expect((await deliver(path)).status).toBe(404);
+    const change = async (config: Json) =>
+      (await gateway.request('PATCH', `/api/triggers/${made.body.id}`, { json: { config } })).body;
+    const bound = await change({ secret: 'that of later', headers: { 'X-Kind': 'order', 'X-Api-Key': '*' } });
+    expect(bound.config).toEqual({ ...moved.body.config, headers: { 'X-Kind': 'order', 'X-Api-Key': '*' } });
+    expect((await change({ headers: { 'X-Kind': null } })).config.headers).toEqual({ 'X-Api-Key': '*' });
+    expect((await change({ path: null })).problems).toMatchObject([{ pointer: '/config/path' }]);
+    expect((await deliver(other)).status).toBe(401);
+    expect((await deliver(other, 'that of later')).status).toBe(202);
     const thief = unique('thief');
     const taken = { name: 'in', type: 'webhook', config: { path: other, scheme: 'none' } };
     const stolen = await gateway.request('PUT', `/api/workflows/${thief}`, {
