@@ -1,6 +1,8 @@
 // What is refused says which member is wrong and what was expected there, also where several forms are taken.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ClientError } from '../../src/client/errors.ts';
 import type { Problem } from '../../src/definition/types.ts';
+import { asProblem } from '../../src/gateway/problem.ts';
 import type { Json } from '../../src/template/types.ts';
 import { type LonelyGateway, lonelyGateway } from './gateway-support.ts';
 
@@ -18,6 +20,12 @@ async function ask(method: string, path: string, json?: Json) {
   const body = (await response.json()) as { code: string; detail: string; problems: Problem[] };
   return { status: response.status, body };
 }
+
+it('says when to come again wherever a limit is full for a while', () => {
+  const headers = { 'retry-after': expect.stringMatching(/^\d+$/) };
+  for (const code of ['too_many_unread', 'limit_reached', 'queue_full'])
+    expect(asProblem(new ClientError(code, 'Not now.')), code).toMatchObject({ status: 429, options: { headers } });
+});
 
 describe('what is taken in several forms', () => {
   const server = (json: Json) => ask('PUT', '/api/mcp-servers/shop', json);
