@@ -41,6 +41,12 @@ export const compare = (name: AttributeName, operator: Operator, value: string |
   text: `${NAMES[name]} ${operator} ${typeof value === 'number' ? numeral(value) : quoted(LISTS.has(name) ? listValue(value) : value)}`,
 });
 
+/** @throws RangeError where there is no value. */
+export const oneOf = (name: AttributeName, values: readonly string[]): Clause => {
+  if (values.length === 0) throw new RangeError('A clause needs at least one value.');
+  return { text: `${NAMES[name]} IN (${values.map(quoted).join(', ')})` };
+};
+
 export const isNull = (name: AttributeName): Clause => ({ text: `${NAMES[name]} IS NULL` });
 
 export const all = (...clauses: readonly Clause[]): Clause => joined(clauses, 'AND');

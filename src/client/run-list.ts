@@ -2,6 +2,7 @@
 import { attributeValue } from '../definition/attributes.ts';
 import { RUN_WORKFLOW } from '../definition/run.ts';
 import type { Access } from './access.ts';
+import { currentPage } from './current-runs.ts';
 import { listPage, type Page, type PageRequest, type Row } from './listing.ts';
 import { type AttributeName, all, any, type Clause, compare, isNull, type Operator, queryOf } from './query.ts';
 import { type Execution, type ExecutionView, executionView, saidBy } from './run-view.ts';
@@ -72,8 +73,10 @@ export async function listRuns(access: Access, org: string, filter: RunFilter): 
   return { ...page, items: page.items.map((row) => executionView(access, rowExecution(row))) };
 }
 
+/** Each execution once, as it is now: a page may hold fewer than were asked for. */
 export function listRows(access: Access, org: string, filter: RunFilter): Promise<Page<Row>> {
-  return listPage(access, runQuery(org, filter), filter);
+  const query = runQuery(org, filter);
+  return currentPage(access, org, filter, (page) => listPage(access, query, page));
 }
 
 /** Which of a filter's runs a bulk operation is for. */
