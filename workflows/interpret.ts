@@ -15,6 +15,7 @@ import {
   condition,
   log,
   makeContinueAsNewFunc,
+  patched,
   setWorkflowOptions,
   workflowInfo,
 } from '@temporalio/workflow';
@@ -31,7 +32,7 @@ import type { RunState } from '../src/engine/state.ts';
 import { statusOf, unread, waitingFor } from '../src/engine/view.ts';
 import { weigh } from '../src/engine/weigh.ts';
 import { compile } from '../src/steps/program.ts';
-import type { Program } from '../src/steps/program-types.ts';
+import type { Program, Rules } from '../src/steps/program-types.ts';
 import type { Json } from '../src/template/types.ts';
 import { endAsCancelled } from './run-cancelled.ts';
 import { Children } from './run-children.ts';
@@ -69,10 +70,13 @@ export async function run(argument: RunInput | Definition): Promise<Json> {
   return CancellationScope.nonCancellable(() => walk.end());
 }
 
+/** By the marks that a history has, or gets now. */
+const RULES: Rules = { skipsAreQuiet: () => patched('quiet-skips') };
+
 function compiled(definition: Definition): Program {
   let result: ReturnType<typeof compile>;
   try {
-    result = compile(definition);
+    result = compile(definition, RULES);
   } catch (error) {
     // Started by hand, the document was never checked against the schema: its shape may be anything.
     const message = error instanceof Error ? error.message : String(error);

@@ -50,6 +50,11 @@ export function apply(core: Core, place: Place, outcome: Outcome): void {
     case 'break':
       breakOut(core, place, outcome.value);
       return;
+    case 'skip': {
+      const { next, ports } = place.step;
+      endVisit(core, place, Object.hasOwn(next, 'skipped') ? 'skipped' : ports.normal, null, { skipped: true }, true);
+      return;
+    }
     case 'finish':
       settle(core, place);
       record(core, place, { type: place.step.kind.type, data: outcome.output }, 'completed');

@@ -46,14 +46,7 @@ function begin(core: Core, frame: Frame, slug: string): void {
   if (path !== ROOT) core.trace?.({ t: 'begin', path, slug: step.slug, stepType: step.type, at: state.now });
   try {
     if (step.when !== undefined && !holds(core, frame, path, step.when)) {
-      endVisit(
-        core,
-        place,
-        Object.hasOwn(step.next, 'skipped') ? 'skipped' : step.ports.normal,
-        null,
-        { skipped: true },
-        true,
-      );
+      apply(core, place, { do: 'skip' });
       return;
     }
     const preset = presetFor(core, step);

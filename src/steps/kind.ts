@@ -266,6 +266,8 @@ export type Outcome =
   | { readonly do: 'tick'; readonly hold: JsonObject; readonly data: Json }
   /** Leaves the innermost loop of this frame by done. */
   | { readonly do: 'break'; readonly value: Json }
+  /** As a `when` that does not hold: the visit ends before it has begun. */
+  | { readonly do: 'skip' }
   /** Completes the run. */
   | { readonly do: 'finish'; readonly output: Json; readonly drain?: boolean }
   /** Cancels the whole run (an approval's onReject: cancel); the reason is a code. */

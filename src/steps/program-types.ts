@@ -78,5 +78,13 @@ export interface Program {
   readonly output?: Template;
 }
 
+/** What runs that are older than a change still do as before, so that their histories replay: asked where it comes to that. */
+export interface Rules {
+  /** In a dag, a skipped step does not bail, and skips the forEach that it leaves without a list. */
+  readonly skipsAreQuiet: () => boolean;
+}
+
+export const RULES: Rules = { skipsAreQuiet: () => true };
+
 export const DEFAULT_MAX_STEPS = 1_000_000;
 export const MAX_STEPS_002 = 50;

@@ -11,7 +11,7 @@ import { parseTemplate } from '../template/template.ts';
 import { compileDag } from './compile-dag.ts';
 import { compileStep } from './compile-step.ts';
 import { DAG_STEP } from './dag.ts';
-import { DEFAULT_MAX_STEPS, MAX_STEPS_002, type Program, type Step } from './program-types.ts';
+import { DEFAULT_MAX_STEPS, MAX_STEPS_002, type Program, RULES, type Step } from './program-types.ts';
 import { findRegions, type Node } from './regions.ts';
 import { attempt, duration, type Report } from './report.ts';
 import { RETRY_POLICIES, resolveRetry } from './retry.ts';
@@ -23,7 +23,7 @@ const SLUG_HINT = 'Take a letter or _, then letters, digits, _ or -, 64 characte
  * Compiles a definition; or says, with JSON pointers, why it cannot be walked. Never throws for a document's mistake,
  * whatever its shape. Short forms (language.md §1) are written out, since runs that are started by hand come as written.
  */
-export function compile(written: Definition): { program: Program } | { problems: Problem[] } {
+export function compile(written: Definition, rules = RULES): { program: Program } | { problems: Problem[] } {
   const problems: Problem[] = shapeProblems(written);
   if (problems.length > 0) return { problems };
   const definition = normalDocument(written as unknown as JsonObject, { inline: true }) as unknown as Definition;
@@ -45,7 +45,7 @@ export function compile(written: Definition): { program: Program } | { problems:
     if (step !== undefined) steps.set(slug, step);
   }
   const isDag = definition.flow === 'dag';
-  if (isDag) problems.push(...compileDag(definition, steps, report));
+  if (isDag) problems.push(...compileDag(definition, steps, rules, report));
   const start = isDag ? DAG_STEP : (definition.start ?? '');
   if (!isDag && !Object.hasOwn(definition.steps, start))
     report('/start', 'unknown_step', `The start '${start}' is no step of this definition.`);

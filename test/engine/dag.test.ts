@@ -2,10 +2,11 @@ import { describe, expect, it } from 'vitest';
 import type { Definition } from '../../src/definition/types.ts';
 import { simulate } from '../../src/engine/simulate.ts';
 import { compile } from '../../src/steps/program.ts';
+import type { Rules } from '../../src/steps/program-types.ts';
 import type { Json } from '../../src/template/types.ts';
 
-function walk(steps: Definition['steps'], input: Json = {}, answers: { [slug: string]: Json } = {}) {
-  const compiled = compile({ name: 'Graph', slug: 'graph', flow: 'dag', steps });
+function walk(steps: Definition['steps'], input: Json = {}, answers: { [slug: string]: Json } = {}, rules?: Rules) {
+  const compiled = compile({ name: 'Graph', slug: 'graph', flow: 'dag', steps }, rules);
   if ('problems' in compiled) throw new Error(JSON.stringify(compiled.problems));
   const begun: string[] = [];
   const runs = [false, true].map((carryAlways) =>
@@ -111,6 +112,19 @@ describe('flow: dag', () => {
     // What was in flight ends, and nothing new begins.
     expect([returned.status, returned.output, returned.state.now]).toEqual(['completed', 'early', 50]);
     expect(returned.begun).toEqual(['slow', 'quick']);
+  });
+
+  it('lets the skipped steps of older runs end them as they did', () => {
+    const steps: Definition['steps'] = {
+      reject: { stepType: 'mapping', when: 'false', bail: true, config: { output: 1 } },
+      each: { ...http('http://x'), forEach: { ref: 'steps.reject.output.data' } },
+    };
+    const { output, status, begun } = walk(steps);
+    expect([status, output, begun]).toEqual(['completed', null, []]);
+    const older = { skipsAreQuiet: () => false };
+    expect(walk(steps, {}, {}, older).paths).toEqual(['reject@0']);
+    const { bail: _, ...reject } = steps['reject']!;
+    expect(walk({ ...steps, reject }, {}, {}, older).error).toMatchObject({ code: 'invalid_config', path: 'each' });
   });
 
   it('refuses a cycle with its path', () => {
