@@ -1,7 +1,7 @@
 /** `signalbox run FILE`: a run of a definition that is not stored; `--dry` walks it here, without a gateway. */
 import type { Checked } from '../../check/check.ts';
 import type { JsonObject } from '../../definition/types.ts';
-import { dryRun } from '../../history/dry-run.ts';
+import { dryRun, unknownPresets } from '../../history/dry-run.ts';
 import type { Json } from '../../template/types.ts';
 import { dryRunLines } from '../dry-text.ts';
 import { awaitStanding, exitOf, startInline } from '../executions.ts';
@@ -71,6 +71,13 @@ async function runDry(terminal: Terminal, written: WrittenDocument, options: Run
     ...(options.dialect === undefined ? {} : { dialect: options.dialect }),
   });
   const definition = demandWalkable(written, checked);
+  const unknown = unknownPresets(definition, options.presets ?? {});
+  if (unknown.length > 0)
+    throw new CliError(
+      EXIT.input,
+      'There are presets for steps that are not there.',
+      unknown.map(({ message, hint = '' }) => `${message} ${hint}`.trim()),
+    );
   const run = dryRun(definition, {
     now: Date.now(),
     input: acceptedInput(definition, options.input ?? {}),
