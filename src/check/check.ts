@@ -17,6 +17,7 @@ import { checkDagReferences } from './dag-references.ts';
 import { checkDeclared } from './declared.ts';
 import { checkHost, type Host } from './host.ts';
 import { checkLint } from './lint.ts';
+import { checkModifiers } from './modifiers.ts';
 import { checkNaming } from './naming.ts';
 import { placesOf } from './places.ts';
 import { checkRootReferences, namesOf } from './root-references.ts';
@@ -92,6 +93,7 @@ function examine(definition: Definition, host: CheckOptions): Findings {
   checkDagReferences(subject, findings);
   checkDeclared(subject, findings);
   checkNaming(subject, findings);
+  checkModifiers(subject, findings);
   checkWrites(subject, findings);
   checkHost(subject, host, findings);
   checkTools(subject, host.tools, findings);

@@ -51,6 +51,7 @@ export const CODES = {
   container_in_dag: 'A dag has no containers.',
   circular_dependency: 'Steps of a dag depend on one another in a circle.',
   timeout_on_wait: 'The modifier timeout stands on a step that waits.',
+  modifier_without_effect: 'A modifier of effects stands on a step that has none.',
   rollback_kind: 'A rollback that is no effect.',
   unknown_action: 'An action that this host does not offer.',
   bash_disabled: 'This host does not allow bash.',

@@ -1,5 +1,6 @@
 /** The graph as drawn: steps that no walk comes to, ports that lead nowhere, modifiers of the other flow. */
 import { nearest } from '../definition/names.ts';
+import { below } from '../definition/pointer.ts';
 import type { Before } from './before.ts';
 import { bodyPorts, type CheckedStep, type Findings, problem, type Subject } from './subject.ts';
 
@@ -17,6 +18,7 @@ export function checkWiring(subject: Subject, before: Before | undefined, findin
     }
     if (subject.isDag) continue;
     unwired(step, findings);
+    emptyBodies(subject, step, findings);
     for (const member of ['dependsOn', 'forEach', 'bail'] as const) {
       if (step.written[member] === undefined) continue;
       findings.problems.push(
@@ -49,6 +51,7 @@ function unwired(step: CheckedStep, { warnings }: Findings): void {
     if (wired.includes(port) || (port === normal && (names.length === 1 || body !== undefined))) continue;
     if (body !== undefined && body !== 'any' && body.includes(port)) continue;
     if (port === 'timeout' && !hasTimeout(step)) continue;
+    if (isRuledOut(step, port)) continue;
     const meant = nearest(
       port,
       wired.filter((other) => !names.includes(other)),
@@ -56,9 +59,40 @@ function unwired(step: CheckedStep, { warnings }: Findings): void {
     const hint =
       meant === undefined ? `Wire it, or lead it to "$end" to say that it ends here.` : `Did "${meant}" mean it?`;
     warnings.push(
-      problem(`${step.at}/nextSteps`, 'port_not_wired', `The port "${port}" of "${step.slug}" leads nowhere.`, hint),
+      problem(
+        step.written.nextSteps === undefined ? step.at : `${step.at}/nextSteps`,
+        'port_not_wired',
+        `The port "${port}" of "${step.slug}" leads nowhere.`,
+        hint,
+      ),
     );
   }
+}
+
+/** A body is what its port reaches and the container's other ports do not (language.md §3.2). */
+function emptyBodies({ regions, steps }: Subject, step: CheckedStep, { warnings }: Findings): void {
+  for (const port of bodyPorts(step)) {
+    const target = step.next[port];
+    const body = regions.regions.get(step.slug)?.branches.get(port);
+    if (target === undefined || target === step.slug || body?.size !== 0) continue;
+    // What ends the run belongs to no body.
+    if (steps.get(target)?.kind?.class === 'end') continue;
+    warnings.push(
+      problem(
+        below(`${step.at}/nextSteps`, port),
+        'no_branches',
+        `The port "${port}" of "${step.slug}" leads to "${target}", which is no body of it: other ports of "${step.slug}" reach "${target}" too, or it stands outside of where "${step.slug}" stands.`,
+        `Give "${step.slug}" steps of its own there.`,
+      ),
+    );
+  }
+}
+
+/** Ports that the config rules out: an approval that decides itself, or cancels the run. */
+function isRuledOut({ kind, written: { config = {} } }: CheckedStep, port: string): boolean {
+  if (kind?.type !== 'approval') return false;
+  if (port === 'rejected') return config['onReject'] === 'cancel';
+  return port === 'timeout' && (config['onTimeout'] === 'approved' || config['onTimeout'] === 'rejected');
 }
 
 function hasTimeout({ written }: CheckedStep): boolean {

@@ -41,6 +41,45 @@ describe('wiring', () => {
     ).toEqual(['/steps/a/nextSteps port_not_wired timeout']);
   });
 
+  it('asks for no port that the config rules out', () => {
+    const approval = (more: JsonObject, next: JsonObject): JsonObject => ({
+      stepType: 'approval',
+      config: { message: 'm', timeout: '1d', ...more },
+      nextSteps: next,
+    });
+    const decided = { approved: '$end', rejected: '$end' };
+    expect(warned({ a: approval({ onTimeout: 'approved' }, decided) })).toEqual([]);
+    expect(warned({ a: approval({ onTimeout: 'rejected', onReject: 'cancel' }, { approved: '$end' }) })).toEqual([]);
+    expect(warned({ a: { stepType: 'approval', config: { message: 'm', onReject: 'cancel' } } })).toEqual([
+      '/steps/a port_not_wired approved',
+    ]);
+  });
+
+  it('warns of modifiers of effects on steps that have none', () => {
+    const retry = { maxAttempts: 2 };
+    expect(
+      warned({
+        a: { ...set('v', 'b'), retry, timeout: '1s' },
+        b: { stepType: 'sleep', config: { duration: '1s' }, local: true, nextSteps: { success: 'c' } },
+        c: { stepType: 'http', config: { url: 'https://x.y' }, retry, timeout: '1s', local: true },
+      }),
+    ).toEqual([
+      '/steps/a/retry modifier_without_effect retry',
+      '/steps/a/timeout modifier_without_effect timeout',
+      '/steps/b/local modifier_without_effect local',
+    ]);
+  });
+
+  it('warns of a body that is none, since the other ports reach it too', () => {
+    const loop = (next: JsonObject): JsonObject => ({ stepType: 'loop', config: { items: [1] }, nextSteps: next });
+    expect(warned({ l: loop({ loop: 'b', done: 'b' }), b: set('v') })).toEqual([
+      '/steps/l/nextSteps/loop no_branches loop',
+    ]);
+    expect(warned({ l: loop({ loop: 'b', done: 'e' }), b: set('v', 'l'), e: set('w') })).toEqual([]);
+    const stop = { stepType: 'fail', config: { message: 'x' } };
+    expect(warned({ l: loop({ loop: 'stop', done: 'stop' }), stop })).toEqual([]);
+  });
+
   it('warns of containers without a body', () => {
     expect(warned({ a: { stepType: 'parallel', nextSteps: { done: '$end' } } })).toEqual(['/steps/a no_branches a']);
     expect(warned({ a: { stepType: 'loop', config: { items: [1] } } })).toEqual(['/steps/a no_branches a']);

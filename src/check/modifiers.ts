@@ -1,0 +1,33 @@
+/** Modifiers that say how an effect is tried (language.md §7), on steps that try none. */
+import { type CheckedStep, type Findings, problem, type Subject } from './subject.ts';
+
+export function checkModifiers({ steps }: Subject, { warnings }: Findings): void {
+  for (const step of steps.values()) {
+    if (step.kind === undefined || step.kind.class === 'effect') continue;
+    for (const member of ['retry', 'timeout', 'local'] as const) {
+      // On a wait it is an error, which the compiler tells.
+      const written = step.written[member];
+      if (written === undefined || written === 'auto' || (member === 'timeout' && step.kind.class === 'wait')) continue;
+      warnings.push(
+        problem(
+          `${step.at}/${member}`,
+          'modifier_without_effect',
+          `"${member}" says how an effect is tried, and a step of kind ${step.kind.type} ${WORDS[step.kind.class]}.`,
+          hintOf(member, step),
+        ),
+      );
+    }
+  }
+}
+
+const WORDS = {
+  pure: 'has none',
+  wait: 'waits',
+  container: 'only walks its body',
+  end: 'has none',
+} as const;
+
+function hintOf(member: 'retry' | 'timeout' | 'local', { kind }: CheckedStep): string {
+  if (kind?.class === 'container') return `Set ${member} on the steps of its body.`;
+  return member === 'retry' ? 'Take it out; config.retryPolicy is for all effects of the run.' : 'Take it out.';
+}
