@@ -141,7 +141,8 @@ function missing(place: string, path: readonly PropertyKey[], expected: string):
 
 function sentence(message: string, path: readonly PropertyKey[]): string {
   const last = path.at(-1);
-  return last === undefined ? `${message}.` : `"${shown(String(last))}": ${message}.`;
+  const whole = message.endsWith('.') ? message : `${message}.`;
+  return last === undefined ? whole : `"${shown(String(last))}": ${whole}`;
 }
 
 function oneOf(names: readonly string[]): string {

@@ -19,7 +19,10 @@ export function definitionSchema(): z.ZodType {
 
 /** What the schema finds wrong with a document in the canonical form, each with its JSON pointer. */
 export function schemaProblems(document: Json): Problem[] {
-  return issueProblems(definitionSchema(), document, '');
+  const problems = issueProblems(definitionSchema(), document, '');
+  // Whoever gives a name needs no slug, since it is made from it.
+  const isNameless = problems.some(({ pointer }) => pointer === '/name');
+  return problems.filter(({ pointer, code }) => !(isNameless && pointer === '/slug' && code === 'missing_member'));
 }
 
 /** The document is JSON already: what is free is not walked again. */
@@ -146,11 +149,15 @@ function step(): z.ZodType {
         concurrency: z.int().min(1).max(MOST_ITERATIONS_AT_ONCE).optional().describe('Items at once. Default: 1.'),
       })
       .optional()
-      .describe('`flow: dag` only: runs the step for each item.'),
+      .describe(
+        '`flow: dag` only: runs the step for each item; skipped where a skipped step leaves it without a list.',
+      ),
     bail: z
       .union([z.literal(true), when()])
       .optional()
-      .describe('`flow: dag` only: ends the run after this step, always or if the condition holds.'),
+      .describe(
+        '`flow: dag` only: ends the run after this step, always or if the condition holds; not where it was skipped.',
+      ),
   });
 }
 
@@ -164,54 +171,65 @@ function stateField(): z.ZodType {
 }
 
 function workflowConfig(): z.ZodType {
-  return z.strictObject({
-    timeout: duration().optional().describe('The deadline of the whole run; past it the run fails with `run_timeout`.'),
-    retryPolicy: retryPolicy().optional().describe('How effects are tried again whose steps do not say it.'),
-    variables: config().optional().describe('What variables begin with: readable as `variables.name` and as `name`.'),
-    secrets: z
-      .record(z.string(), z.string().min(1).max(500))
-      .optional()
-      .describe("Name in `{{ secrets.NAME }}` → name in the organization's secret store."),
-    maxSteps: z
-      .int()
-      .min(1)
-      .max(1_000_000_000)
-      .optional()
-      .describe('Step visits in the whole run; one more is the error `max_steps_exceeded:n`. Default: 1000000.'),
-    mode: z
-      .enum(['parallel', 'restart'])
-      .optional()
-      .describe('Whether runs go beside one another (default), or a new one takes the place of the one that runs.'),
-    debounce: z
-      .strictObject({
-        key: z.string().optional().describe('A path into the payload, or a template: payloads of one key are one.'),
-        seconds: z
-          .number()
-          .nonnegative()
-          .max(31_536_000)
-          .describe('The run begins when so long nothing more has come.'),
-        maxWait: duration().optional().describe('So long after the first payload the run begins though more come.'),
-      })
-      .optional()
-      .describe('Many payloads within a time start one run, with the last of them.'),
-    concurrency: z
-      .strictObject({
-        limit: z.int().min(1).max(100_000).describe('Runs at once.'),
-        key: z.string().optional().describe('A template: runs of one key are counted together.'),
-        overflow: z
-          .enum(['queue', 'reject', 'cancel-oldest', 'cancel-newest'])
-          .optional()
-          .describe('What becomes of one too many. Default: queue.'),
-      })
-      .optional()
-      .describe('How many runs may go at once.'),
-    onFailure: z
-      .enum(['fail', 'rollback'])
-      .optional()
-      .describe(
-        "What a failure does that nothing took: 'fail' (default), or 'rollback', which first undoes what was done.",
-      ),
-  });
+  return z
+    .strictObject({
+      timeout: duration()
+        .optional()
+        .describe('The deadline of the whole run; past it the run fails with `run_timeout`.'),
+      retryPolicy: retryPolicy().optional().describe('How effects are tried again whose steps do not say it.'),
+      variables: config().optional().describe('What variables begin with: readable as `variables.name` and as `name`.'),
+      secrets: z
+        .record(z.string(), z.string().min(1).max(500))
+        .optional()
+        .describe("Name in `{{ secrets.NAME }}` → name in the organization's secret store."),
+      maxSteps: z
+        .int()
+        .min(1)
+        .max(1_000_000_000)
+        .optional()
+        .describe('Step visits in the whole run; one more is the error `max_steps_exceeded:n`. Default: 1000000.'),
+      mode: z
+        .enum(['parallel', 'restart'])
+        .optional()
+        .describe('Whether runs go beside one another (default), or a new one takes the place of the one that runs.'),
+      debounce: z
+        .strictObject({
+          key: z.string().optional().describe('A path into the payload, or a template: payloads of one key are one.'),
+          seconds: z
+            .number()
+            .nonnegative()
+            .max(31_536_000)
+            .optional()
+            .describe(
+              'The run begins when so long nothing more has come. With `mode: restart` it may be left out, or 0: each payload starts its run at once.',
+            ),
+          maxWait: duration().optional().describe('So long after the first payload the run begins though more come.'),
+        })
+        .optional()
+        .describe('Many payloads within a time start one run, with the last of them.'),
+      concurrency: z
+        .strictObject({
+          limit: z.int().min(1).max(100_000).describe('Runs at once.'),
+          key: z.string().optional().describe('A template: runs of one key are counted together.'),
+          overflow: z
+            .enum(['queue', 'reject', 'cancel-oldest', 'cancel-newest'])
+            .optional()
+            .describe('What becomes of one too many. Default: queue.'),
+        })
+        .optional()
+        .describe('How many runs may go at once.'),
+      onFailure: z
+        .enum(['fail', 'rollback'])
+        .optional()
+        .describe(
+          "What a failure does that nothing took: 'fail' (default), or 'rollback', which first undoes what was done.",
+        ),
+    })
+    .superRefine(({ mode, debounce }, context) => {
+      if (debounce === undefined || debounce.seconds !== undefined || mode === 'restart') return;
+      const message = 'expected how long to wait for more; without it only `mode: restart` has a use for the key';
+      context.addIssue({ code: 'custom', path: ['debounce', 'seconds'], message });
+    });
 }
 
 function trigger(): z.ZodType {

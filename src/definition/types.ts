@@ -80,7 +80,7 @@ export interface WorkflowConfig {
   readonly secrets?: { readonly [name: string]: string };
   readonly maxSteps?: number;
   readonly mode?: 'parallel' | 'restart';
-  readonly debounce?: { readonly key?: string; readonly seconds: number; readonly maxWait?: Duration };
+  readonly debounce?: { readonly key?: string; readonly seconds?: number; readonly maxWait?: Duration };
   readonly concurrency?: ConcurrencyConfig;
   readonly onFailure?: 'fail' | 'rollback';
 }

@@ -23,6 +23,7 @@ export function compileStep(
   const kind = kindOf(written.stepType);
   if (kind === undefined) {
     report(`${at}/stepType`, 'unknown_kind', `There is no step kind '${written.stepType}'.`);
+    for (const edge of Object.entries(written.nextSteps ?? {})) leadsToStep(edge, definition, at, report);
     return undefined;
   }
   const ports = kind.ports(written);
@@ -102,15 +103,7 @@ function edges(
   const next: { [port: string]: string } = {};
   for (const [port, target] of Object.entries(written.nextSteps ?? {})) {
     const pointer = (): string => childPointer(`${at}/nextSteps`, port);
-    if (target !== END_TARGET && !Object.hasOwn(definition.steps, target)) {
-      report(
-        pointer(),
-        'unknown_step',
-        `The port '${port}' leads to '${target}', which is no step of this definition.`,
-        "Name a step, or '$end'.",
-      );
-      continue;
-    }
+    if (!leadsToStep([port, target], definition, at, report)) continue;
     if (port === '__proto__') {
       report(pointer(), 'invalid_port', "A port cannot be called '__proto__'; give it another name.");
       continue;
@@ -129,6 +122,22 @@ function edges(
     next[port] = target;
   }
   return next;
+}
+
+function leadsToStep(
+  [port, target]: readonly [port: string, target: string],
+  definition: Definition,
+  at: string,
+  report: Report,
+): boolean {
+  if (target === END_TARGET || Object.hasOwn(definition.steps, target)) return true;
+  report(
+    childPointer(`${at}/nextSteps`, port),
+    'unknown_step',
+    `The port '${port}' leads to '${target}', which is no step of this definition.`,
+    "Name a step, or '$end'.",
+  );
+  return false;
 }
 
 function branchesOf(ports: Ports, next: { readonly [port: string]: string }): string[] {

@@ -55,7 +55,7 @@ describe('the canonical dialect', () => {
   });
 
   it('needs a name, but for a run of its own', () => {
-    expect(toCanonical({ steps }).problems.map(({ pointer }) => pointer)).toEqual(['/name', '/slug']);
+    expect(toCanonical({ steps }).problems.map(({ pointer }) => pointer)).toEqual(['/name']);
     expect(toCanonical({ steps }, undefined, { inline: true }).problems).toEqual([]);
   });
 

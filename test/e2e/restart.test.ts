@@ -40,7 +40,7 @@ async function restarting(more: Members = {}): Promise<string> {
     },
     ask: { stepType: 'approval', config: { message: 'Go on?' } },
   };
-  const config = { mode: 'restart', debounce: { key: 'customer', seconds: 0 } };
+  const config = { mode: 'restart', debounce: { key: 'customer' } };
   const answer = await gateway.request('PUT', `/api/workflows/${slug}`, {
     json: echoDefinition(slug, { config, steps, ...more }),
   });

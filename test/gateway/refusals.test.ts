@@ -1,7 +1,7 @@
 // What is refused says which member is wrong and what was expected there, also where several forms are taken.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ClientError } from '../../src/client/errors.ts';
-import type { Problem } from '../../src/definition/types.ts';
+import type { JsonObject, Problem } from '../../src/definition/types.ts';
 import { asProblem } from '../../src/gateway/problem.ts';
 import type { Json } from '../../src/template/types.ts';
 import { type LonelyGateway, lonelyGateway } from './gateway-support.ts';
@@ -11,6 +11,8 @@ beforeAll(async () => {
   gateway = await lonelyGateway();
 });
 afterAll(() => gateway.close());
+
+const set: JsonObject = { stepType: 'set', config: { values: { v: 1 } } };
 
 async function ask(method: string, path: string, json?: Json) {
   const response = await fetch(`${gateway.url}${path}`, {
@@ -25,6 +27,38 @@ it('says when to come again wherever a limit is full for a while', () => {
   const headers = { 'retry-after': expect.stringMatching(/^\d+$/) };
   for (const code of ['too_many_unread', 'limit_reached', 'queue_full'])
     expect(asProblem(new ClientError(code, 'Not now.')), code).toMatchObject({ status: 429, options: { headers } });
+});
+
+it.each<[string, JsonObject, [pointer: string, message: RegExp][]]>([
+  ['that has no name', { steps: { a: set } }, [['/name', /"name" is missing/]]],
+  [
+    'with an unknown kind and unknown steps',
+    { name: 'a', steps: { a: { stepType: 'sett', nextSteps: { success: 'x', error: 'y' } } } },
+    [
+      ['/steps/a/stepType', /no step kind/],
+      ['/steps/a/nextSteps/success', /leads to 'x'/],
+      ['/steps/a/nextSteps/error', /leads to 'y'/],
+    ],
+  ],
+  [
+    'with a schedule that cannot be read',
+    { name: 'a', steps: { a: set }, triggers: [{ name: 't', type: 'schedule', config: { cron: '61 * * * *' } }] },
+    [['/triggers/0/config/cron', /[^.]\.$/]],
+  ],
+  [
+    'that waits for more payloads, without saying how long',
+    { name: 'a', steps: { a: set }, config: { debounce: { key: 'customer' } } },
+    [['/config/debounce/seconds', /how long/]],
+  ],
+  [
+    'whose runs take the place of those of their key, at once',
+    { name: 'a', steps: { a: set }, config: { mode: 'restart', debounce: { key: 'customer' } } },
+    [],
+  ],
+])('says all that is wrong with a definition %s, and nothing else', async (_which, definition, expected) => {
+  const { body } = await ask('POST', '/api/workflows/validate', definition);
+  const problems = expected.map(([pointer, message]) => [pointer, expect.stringMatching(message)]);
+  expect(body.problems.map(({ pointer, message }) => [pointer, message])).toEqual(problems);
 });
 
 describe('what is taken in several forms', () => {
