@@ -5,6 +5,14 @@
 import { MAX_SOURCE_LENGTH } from '../template/limits.ts';
 import { parseEmbedded } from '../template/parser.ts';
 
+/** Braces that open nothing that could be read; with more of them the expression is left to the checker to report. */
+const MAX_BROKEN = 100;
+
+interface Written {
+  readonly source: string;
+  broken: number;
+}
+
 interface Block {
   /** What stands between the braces. */
   readonly inner: string;
@@ -15,17 +23,18 @@ interface Block {
 export function withoutBraces(source: string): string {
   // Longer than any expression may be: the checker says so.
   if (!source.includes('{{') || source.length > MAX_SOURCE_LENGTH) return source;
+  const written: Written = { source, broken: 0 };
   const end = source.trimEnd().length;
   let result = '';
   // From the left, as the language reads it: a quote that closes one text must not be taken for one that opens another.
   for (let at = 0; at < source.length; ) {
     const character = source.charAt(at);
-    const block = blockAt(source, at, source.length);
+    const block = blockAt(written, at);
     if (block !== undefined) {
       result += grouped(block.inner, block.end === end && result.trim() === '');
       at = block.end;
     } else if (character === '"' || character === "'") {
-      const text = unquoted(source, at, character);
+      const text = unquoted(written, at, character);
       result += text.plain;
       at = text.end;
     } else {
@@ -37,7 +46,8 @@ export function withoutBraces(source: string): string {
 }
 
 /** A quoted text: its templates, and what stands around them. */
-function unquoted(source: string, start: number, quote: string): { plain: string; end: number } {
+function unquoted(written: Written, start: number, quote: string): { plain: string; end: number } {
+  const { source } = written;
   const pieces: string[] = [];
   let hasBlocks = false;
   let from = start + 1;
@@ -46,7 +56,7 @@ function unquoted(source: string, start: number, quote: string): { plain: string
     if (at > from) pieces.push(quote + source.slice(from, at) + quote);
   };
   while (at < source.length && source.charAt(at) !== quote) {
-    const block = blockAt(source, at, closing(source, at, quote));
+    const block = blockAt(written, at, quote);
     if (block === undefined) {
       at += source.charAt(at) === '\\' ? 2 : 1;
       continue;
@@ -65,14 +75,17 @@ function unquoted(source: string, start: number, quote: string): { plain: string
   return { plain: pieces.length === 1 ? (pieces[0] ?? '') : `(${pieces.join(' + ')})`, end };
 }
 
-/** The template that begins here, if one does. What is no expression ends at its first braces before `limit`. */
-function blockAt(source: string, start: number, limit: number): Block | undefined {
-  if (!source.startsWith('{{', start)) return undefined;
+/** The template that begins here, if one does. What is no expression ends at its first braces, within the text in `quote`. */
+function blockAt(written: Written, start: number, quote?: string): Block | undefined {
+  const { source } = written;
+  if (written.broken > MAX_BROKEN || !source.startsWith('{{', start)) return undefined;
   let end: number;
   try {
     end = parseEmbedded(source, start + 2).end;
   } catch {
+    written.broken += 1;
     const braces = source.indexOf('}}', start + 2);
+    const limit = quote === undefined ? source.length : closing(source, start, quote);
     if (braces < 0 || braces >= limit) return undefined;
     end = braces + 2;
   }
