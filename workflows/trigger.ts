@@ -100,13 +100,13 @@ export async function trigger(start: TriggerStart): Promise<void> {
   );
 
   taken.on<PutTrigger, Trigger | null>('put', demandNoneOfApi, ({ revision: written, spec }) => {
-    claims = [];
     if (written <= droppedAt) return null;
     const { source } = current ?? {};
     if (source?.of === 'definition' && source.revision > written) return current;
     // Who has switched it through the API is asked again only when the definition says something else than before.
     const isKept = source?.of === 'definition' && source.enabled === spec.enabled;
     const enabled = isKept && current !== null ? current.enabled : spec.enabled;
+    claims = [];
     return become({ ...spec, enabled }, { of: 'definition', revision: written, enabled: spec.enabled });
   });
 
