@@ -52,7 +52,14 @@ export function apply(core: Core, place: Place, outcome: Outcome): void {
       return;
     case 'skip': {
       const { next, ports } = place.step;
-      endVisit(core, place, Object.hasOwn(next, 'skipped') ? 'skipped' : ports.normal, null, { skipped: true }, true);
+      endVisit(
+        core,
+        place,
+        Object.hasOwn(next, 'skipped') ? 'skipped' : ports.normal,
+        null,
+        { skipped: true },
+        'skipped',
+      );
       return;
     }
     case 'finish':
@@ -78,14 +85,14 @@ export function endVisit(
   port: string | null,
   data: Json,
   meta?: JsonObject,
-  skipped = false,
+  as: 'completed' | 'skipped' | 'preset' = 'completed',
 ): void {
   const { frame, step } = place;
   const output: Envelope = meta === undefined ? { type: step.kind.type, data } : { type: step.kind.type, data, meta };
-  if (!skipped) {
+  if (as !== 'skipped') {
     try {
       checkSize(data);
-      keep(core, place, output);
+      keep(core, place, output, as === 'preset');
     } catch (error) {
       failVisit(core, place, failureOf(error));
       return;
@@ -93,7 +100,7 @@ export function endVisit(
   }
   if (step.kind.class === 'container' && place.visit !== undefined) join(core, place, data);
   settle(core, place);
-  record(core, place, output, skipped ? 'skipped' : 'completed', port);
+  record(core, place, output, as === 'skipped' ? 'skipped' : 'completed', port);
   follow(core, frame, step, port);
 }
 
@@ -135,7 +142,7 @@ export function endQuietly(core: Core, place: Place, outcome: Outcome): void {
     const output: Envelope = { type: step.kind.type, data, ...(meta === undefined ? {} : { meta }) };
     try {
       checkSize(data);
-      keep(core, place, output);
+      keep(core, place, output, false);
       settle(core, place);
       record(core, place, output, 'completed', port);
       return;
@@ -346,8 +353,8 @@ function record(
   });
 }
 
-/** saveToState, outputVariable, and the rollback with its config as it is now. */
-function keep(core: Core, place: Place, output: Envelope): void {
+/** saveToState, outputVariable, and the rollback with its config as it is now: none of a preset step, which was not run (§7). */
+function keep(core: Core, place: Place, output: Envelope, isPreset: boolean): void {
   const { frame, step, path } = place;
   const { state } = core;
   // What is evaluated now sees the step itself as ended.
@@ -369,7 +376,7 @@ function keep(core: Core, place: Place, output: Envelope): void {
       configurable: true,
     });
   }
-  if (step.rollback !== undefined) {
+  if (step.rollback !== undefined && !isPreset) {
     const slug = step.key ?? step.slug;
     const locals = { output };
     if (readsError(step.rollback.references)) {

@@ -145,7 +145,7 @@ function usePreset(core: Core, place: Place, preset: Preset): void {
     });
   else if (port === undefined && step.kind.type === 'finish') apply(core, place, { do: 'finish', output: data });
   else if (port === undefined && step.kind.type === 'break') apply(core, place, { do: 'break', value: data });
-  else endVisit(core, place, port ?? step.ports.normal, data, { ...preset.meta, preset: true });
+  else endVisit(core, place, port ?? step.ports.normal, data, { ...preset.meta, preset: true }, 'preset');
 }
 
 function canEndWith({ ports }: Step, port: string): boolean {
