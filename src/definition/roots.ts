@@ -16,7 +16,7 @@ export const ROOT_MEANINGS = {
   execution:
     '`{id, path, workflow, version, hash, startedAt, parentId, trigger: {type, id, metadata}}` of the run; `path` is that of the visit.',
   error:
-    'The error that a port `error` or `onError: continue` took, until the next; `{code, message, path, step, attempts, retryable, details}`. Null before.',
+    'The error that a port `error` or `onError: continue` took, until the next; `{code, message, path, step, attempts, retryable, details}`; `stepSlug` is `step`. Null before.',
   now: "The run's clock, as a text in ISO 8601.",
   nowMs: "The run's clock in milliseconds since 1970.",
 } as const;

@@ -21,8 +21,8 @@ export function placed(error: FailureShape, path: string, slug: string): RunErro
   return { ...error, path: error.path ?? path, stepSlug: error.stepSlug ?? slug };
 }
 
-/** The root `error` of expressions has `step` for stepSlug. */
+/** The root `error` of expressions has `step` beside stepSlug, which is what `meta.error` and the run's error call it. */
 export function errorRoot(error: RunError): RunErrorRoot {
-  const { stepSlug, ...rest } = error;
-  return { ...rest, ...(stepSlug === undefined ? {} : { step: stepSlug }) };
+  const { stepSlug } = error;
+  return { ...error, ...(stepSlug === undefined ? {} : { step: stepSlug }) };
 }
