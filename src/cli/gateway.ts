@@ -8,6 +8,8 @@ import { runningStack } from './start/stack-file.ts';
 import type { Terminal } from './terminal.ts';
 
 const PATIENCE_MS = 30_000;
+/** Refusals that another key mends; how the command is given one, the gateway does not know. */
+const KEY_CODES: ReadonlySet<string> = new Set(['key_required', 'key_invalid', 'role_required']);
 const NOTHING: AsyncIterable<Uint8Array> = { async *[Symbol.asyncIterator]() {} };
 
 export interface Call {
@@ -126,7 +128,8 @@ async function bodyOf(response: Response, url: string): Promise<Json> {
 /** A problem (RFC 9457) as the command tells it. */
 function refusal(status: number, body: Json): CliError {
   const { detail, code, problems } = (body ?? {}) as { detail?: string; code?: string; problems?: readonly Problem[] };
-  const message = detail ?? `The gateway answered with status ${status}.`;
+  const said = detail ?? `The gateway answered with status ${status}.`;
+  const message = KEY_CODES.has(code ?? '') ? `${said} The command takes its key from SIGNALBOX_API_KEY.` : said;
   const Refusal = status === 503 || status === 429 ? PassingError : CliError;
   return new Refusal(
     status >= 500 && status !== 503 ? EXIT.broken : EXIT.input,

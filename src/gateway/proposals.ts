@@ -59,6 +59,8 @@ export function proposalRoutes(router: Router, gateway: Gateway): void {
       const { baseWorkflowHash: baseHash, proposal, notes, executionId, dialect } = bodyAs(req, proposalBody);
       const { organizationId, id: by } = principalOf(req);
       const slug = pathSlug(req);
+      // Where nothing can be changed, no more is said of what it would become.
+      await listProposals(access, organizationId, slug);
       const { definition, hash, secrets } = withSecrets(
         checkDocument(gateway, proposal, { slug, ...(dialect === undefined ? {} : { dialect }) }),
       );

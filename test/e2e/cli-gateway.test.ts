@@ -99,6 +99,8 @@ describe('decisions', () => {
     const shown = await signalbox('show', id);
     expect(shown.exit).toBe(0);
     expect(shown.out).toContain(`${id}  failed`);
+    const once = await signalbox('logs', id);
+    expect(once).toMatchObject({ exit: 0, out: expect.stringMatching(/ {2}failed\nerror: refused at no: Refused: T/) });
     expect(shown.out).toMatch(/no +fail +failed .*refused: Refused: Too late\./);
     const json = JSON.parse((await signalbox('show', id, '--json')).out);
     expect(json).toMatchObject({ id, status: 'failed', error: { code: 'refused' }, input: { amount: 12 } });

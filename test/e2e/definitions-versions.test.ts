@@ -168,6 +168,11 @@ describe('a proposal', () => {
       status: 403,
       code: 'self_modification_not_allowed',
     });
+    // What it would become has another slug; that there is nothing to change is said first.
+    expect((await post(`/api/workflows/${unique('nowhere')}/proposals`, one)).body).toMatchObject({
+      status: 404,
+      code: 'not_found',
+    });
     const { path, base, slug: open } = await proposed();
     const same = { baseWorkflowHash: base.hash, proposal: saying(open, 'a', modifiable) };
     expect((await post(path, same)).body.code).toBe('proposal_unchanged');

@@ -2,6 +2,7 @@ import { request as httpRequest } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Keyring } from '../../src/client/keyring.ts';
 import { type KeyRecord, ROLES, type Role } from '../../src/definition/access-contract.ts';
+import { cli } from '../cli/terminal.ts';
 import { type LonelyGateway, lonelyGateway, NO_KEYS } from './gateway-support.ts';
 
 const record = (role: Role): KeyRecord => ({
@@ -72,6 +73,18 @@ describe('with keys', () => {
       status: 401,
       body: { code: 'key_invalid' },
     });
+  });
+
+  it('tells the command where it takes its key from', async () => {
+    const listed = (key: string) =>
+      cli(['list', 'workflows'], { env: { SIGNALBOX_PORT: new URL(gateway.url).port, SIGNALBOX_API_KEY: key } });
+    for (const [key, code] of [
+      ['', 'key_required'],
+      ['nobody', 'key_invalid'],
+    ] as const) {
+      const { exit, err } = await listed(key);
+      expect({ exit, err }).toEqual({ exit: 10, err: expect.stringMatching(`SIGNALBOX_API_KEY.*\\(${code}\\)`) });
+    }
   });
 
   it('refuses before it reads a body', async () => {

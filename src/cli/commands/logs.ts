@@ -35,15 +35,29 @@ export const addLogs: AddCommand = (program, { terminal, action }) => {
         const log = new StepLog(gateway, id, (step) =>
           terminal.out(options.json === true ? JSON.stringify(step) : line(step)),
         );
-        return options.follow === true ? follow(terminal, gateway, id, log, options) : once(gateway, id, log);
+        return options.follow === true
+          ? follow(terminal, gateway, id, log, options)
+          : once(terminal, gateway, id, log, options);
       }),
     );
 };
 
-async function once(gateway: Gateway, id: string, log: StepLog): Promise<ExitCode> {
-  await status(gateway, id);
+async function once(
+  terminal: Terminal,
+  gateway: Gateway,
+  id: string,
+  log: StepLog,
+  { json }: LogsOptions,
+): Promise<ExitCode> {
+  const execution = await status(gateway, id);
   await log.read();
+  if (json !== true && !OPEN.has(execution.status)) tellEnd(terminal, id, execution);
   return EXIT.ok;
+}
+
+function tellEnd(terminal: Terminal, id: string, execution: ExecutionView): void {
+  terminal.out(`${id}  ${execution.status}`);
+  for (const text of standingLines(id, execution)) terminal.out(text);
 }
 
 /**
@@ -78,10 +92,7 @@ async function follow(
   } finally {
     events.end();
   }
-  if (json !== true) {
-    terminal.out(`${id}  ${execution.status}`);
-    for (const text of standingLines(id, execution)) terminal.out(text);
-  }
+  if (json !== true) tellEnd(terminal, id, execution);
   return exitOf(execution);
 }
 
