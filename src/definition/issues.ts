@@ -101,7 +101,7 @@ function isRootMismatch(issue: Issue): boolean {
 
 function expectedBy(issue: Issue | undefined): string[] {
   if (issue?.message === EXPECTED_TEMPLATE) return [EXPECTED_TEMPLATE];
-  if (issue?.code === 'invalid_type') return [issue.expected === 'record' ? 'object' : issue.expected];
+  if (issue?.code === 'invalid_type') return [typeOf(issue.expected)];
   if (issue?.code === 'invalid_value') return issue.values.map((one) => JSON.stringify(one) ?? String(one));
   if (issue?.code === 'invalid_union') return issue.errors.flatMap((errors) => expectedBy(errors[0]));
   return ['another value'];
@@ -123,8 +123,14 @@ function meantBy(found: string, alternatives: readonly Issue[][]): string | unde
   return meant === undefined ? undefined : `Did you mean "${meant}"?`;
 }
 
+/** What zod calls a type, in the words of messages. */
+function typeOf(expected: string): string {
+  if (expected === 'nonoptional') return 'a value';
+  return expected === 'record' ? 'object' : expected;
+}
+
 function typeProblem(place: string, path: readonly PropertyKey[], expected: string, found: Json | undefined): Problem {
-  const name = expected === 'record' ? 'object' : expected;
+  const name = typeOf(expected);
   if (found === undefined) return missing(place, path, name);
   const message = `Expected ${name}, got ${typeName(found)}.`;
   const quoted = name === 'string' && typeof found === 'number' ? { hint: `Write it in quotes: "${found}".` } : {};

@@ -40,7 +40,7 @@ export function compileStep(
     report(
       `${at}/timeout`,
       'timeout_on_wait',
-      `The modifier timeout limits an attempt of an effect; '${kind.type}' waits, and has its own config.timeout.`,
+      `The modifier timeout limits an attempt of an effect; '${kind.type}' waits, and its config says how long.`,
     );
   const rollback = written.rollback === undefined ? undefined : compileRollback(written, at, runRetry, report);
   const branches = branchesOf(ports, next);

@@ -83,7 +83,12 @@ export class Lexer {
         at += 1;
       }
     }
-    throw syntax(this.source, start, `The string that begins here is not closed: ${quote} is missing.`, quote);
+    throw syntax(
+      this.source,
+      start,
+      `The string that begins here is not closed: ${quote} is missing.`,
+      `the closing ${quote}`,
+    );
   }
 
   private name(start: number): Token {

@@ -23,7 +23,8 @@ export function refuseSecrets(node: Node, source: string): void {
 
 /** The error at a place where a secret or a callback may not stand. */
 export function notAllowed(what: string, column: number, source: string): TemplateError {
-  const expected = '{{ secrets.NAME }} with nothing else in the braces, in a field that is sent with a request';
+  const template = what === 'A secret' ? '{{ secrets.NAME }}' : "{{ callback('slug') }}";
+  const expected = `${template} with nothing else in the braces, in a field that is sent with a request`;
   return new TemplateError(
     'secret_not_allowed',
     `${what} cannot stand here (column ${column}): it has no value before it is sent. Expected ${expected}.`,

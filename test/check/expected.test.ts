@@ -39,3 +39,23 @@ describe('a wrong value where a template may stand too', () => {
     ]);
   });
 });
+
+describe('a sentence of the checker', () => {
+  it('names what is missing in words', () => {
+    expect(found('mapping', {})).toEqual(['output: "output" is missing: expected a value.']);
+  });
+
+  it('names what could stand where a callback or a quote is wrong', () => {
+    expect(found('mapping', { output: "{{ callback('a') }}" })[0]).toContain(
+      "Expected {{ callback('slug') }} with nothing else in the braces",
+    );
+    expect(found('mapping', { output: '{{ "abc }}' })[0]).toContain('At column 4, expected the closing ".');
+  });
+
+  it('says of a wait that its config says how long', () => {
+    const steps = { a: { stepType: 'sleep', config: { duration: '1s' }, timeout: '1s' } };
+    expect(check({ name: 'X', slug: 'x', start: 'a', steps }).problems).toMatchObject([
+      { code: 'timeout_on_wait', message: expect.stringContaining("'sleep' waits, and its config says how long.") },
+    ]);
+  });
+});
