@@ -12,6 +12,8 @@ import { Window } from './window.ts';
 
 export type AddressedEvent = Extract<Event, { type: 'decide' | 'submit' | 'cancelStep' | 'retryStep' | 'skipTimer' }>;
 
+const MOST_NAMED = 10;
+
 export interface Target {
   readonly frame: Frame;
   readonly visit: OpenVisit;
@@ -38,17 +40,26 @@ export function find(core: Core, event: AddressedEvent): Target | Refusal {
   const [exact, ...alike] = named.filter((target) => pathOf(target) === step);
   const meant = exact === undefined || alike.length > 0 ? named : named.filter((target) => isWithin(exact, target));
   const fitting = meant.filter((target) => fits(core, target, event));
-  if (fitting.length > 1)
-    return {
-      code: 'ambiguous_step',
-      message: `${fitting.length} visits fit; name one by its path.`,
-      paths: fitting.map(pathOf),
-    };
+  if (fitting.length > 1) return ambiguous(fitting.map(pathOf));
   const [target] = fitting;
   if (target === undefined && event.type === 'decide' && named.some((target) => isOver(state, target)))
     return decidedAlready(step ?? pathOf(named[0]!));
   if (target === undefined) return nobody(core, event, named.length > 0);
   return refusedByKind(core, target, event) ?? target;
+}
+
+/** The message names paths too: whoever sends an update by the CLI sees nothing else. */
+function ambiguous(paths: readonly string[]): Refusal {
+  const named = paths
+    .slice(0, MOST_NAMED)
+    .map((path) => `'${path}'`)
+    .join(', ');
+  const more = paths.length > MOST_NAMED ? `, and ${paths.length - MOST_NAMED} more` : '';
+  return {
+    code: 'ambiguous_step',
+    message: `${paths.length} visits fit; name one by its path as 'step': ${named}${more}.`,
+    paths,
+  };
 }
 
 export function visits(state: RunState): Target[] {

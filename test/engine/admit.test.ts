@@ -44,7 +44,7 @@ describe('admit', () => {
   it('refuses a slug with several open visits, and names their paths', () => {
     const refused = {
       code: 'ambiguous_step',
-      message: '2 visits fit; name one by its path.',
+      message: "2 visits fit; name one by its path as 'step': 'each[0]/review', 'each[1]/review'.",
       paths: ['each[0]/review', 'each[1]/review'],
     };
     expect(started(twice).admit(approve({ step: 'review' }))).toEqual(refused);
