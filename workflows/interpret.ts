@@ -17,9 +17,17 @@ import {
   makeContinueAsNewFunc,
   patched,
   setWorkflowOptions,
+  upsertMemo,
   workflowInfo,
 } from '@temporalio/workflow';
-import { type Accepted, type Refusal, RUN_WORKFLOW, type RunError, type RunInput } from '../src/definition/run.ts';
+import {
+  type Accepted,
+  CANCEL_REASON,
+  type Refusal,
+  RUN_WORKFLOW,
+  type RunError,
+  type RunInput,
+} from '../src/definition/run.ts';
 import type { Definition } from '../src/definition/types.ts';
 import { heldGates, wantedSlots } from '../src/engine/admission.ts';
 import { admit, advance, genesis } from '../src/engine/advance.ts';
@@ -29,13 +37,14 @@ import { resumedAt } from '../src/engine/parking.ts';
 import type { Command, Event } from '../src/engine/protocol.ts';
 import { genesisOf, runInputOf } from '../src/engine/start.ts';
 import type { RunState } from '../src/engine/state.ts';
-import { statusOf, unread, waitingFor } from '../src/engine/view.ts';
+import { pausedSince, statusOf, unread, waitingFor } from '../src/engine/view.ts';
 import { weigh } from '../src/engine/weigh.ts';
 import { compile } from '../src/steps/program.ts';
 import type { Program, Rules } from '../src/steps/program-types.ts';
 import type { Json } from '../src/template/types.ts';
 import { endAsCancelled } from './run-cancelled.ts';
 import { Children } from './run-children.ts';
+import type { RefusedRequest } from './run-details.ts';
 import { Effects } from './run-effects.ts';
 import { internalError, invalidDefinition, runFailure } from './run-failure.ts';
 import { Horizon } from './run-horizon.ts';
@@ -44,7 +53,7 @@ import { report } from './run-report.ts';
 import { answerQueries, answerUpdates, listenToSignals } from './run-signals.ts';
 import { releaseSlots, Slots } from './run-slots.ts';
 import { stepsOf } from './run-steps.ts';
-import { type Shown, show } from './run-visibility.ts';
+import { PAUSE_SHOWN, type Shown, show, tell } from './run-visibility.ts';
 
 setWorkflowOptions({ failureExceptionTypes: [Error] }, run);
 
@@ -86,6 +95,9 @@ function compiled(definition: Definition): Program {
   return result.program;
 }
 
+/** The patch by which a run that cancels itself says why. */
+const REASON_SHOWN = 'cancel-reason-shown';
+
 type Outcome =
   | { readonly as: 'completed'; readonly output: Json }
   | { readonly as: 'failed'; readonly error: RunError }
@@ -104,6 +116,8 @@ class Walk {
   readonly #held = new Map<string, Command>();
   #outcome: Outcome | undefined;
   #toShow: Shown | undefined;
+  /** The last signal that was not heeded. */
+  #refused: RefusedRequest | undefined;
 
   constructor(program: Program, input: RunInput) {
     const { workflowId, startTime, continuedFromExecutionRunId } = workflowInfo();
@@ -168,6 +182,10 @@ class Walk {
         this.#apply(event);
       },
       admit: (event: Event): Accepted | Refusal => admit(this.#program, this.#state, event),
+      ignored: (signal: string, message: string): void => {
+        this.#refused = { signal, at: new Date().toISOString(), message };
+        this.#tell();
+      },
     };
     listenToSignals(run);
     answerUpdates(run);
@@ -176,6 +194,7 @@ class Walk {
         status: statusOf(this.#state),
         waitingFor: waitingFor(this.#state) as unknown as Json,
         unread: unread(this.#state),
+        ...(this.#state.paused ? { paused: true, pausedSince: pausedSince(this.#state) ?? null } : {}),
       }),
       waiting: () => waitingFor(this.#state) as unknown as Json,
       steps: () => stepsOf(this.#state),
@@ -186,12 +205,16 @@ class Walk {
   /** Never throws: it is called from handlers and detached promises. */
   #apply(event: Event): void {
     if (this.#outcome !== undefined) return;
+    const { paused } = this.#state;
     try {
       for (const command of advance(this.#program, this.#state, event)) this.#perform(command);
     } catch (error) {
       log.error('The core failed.', { error: String(error), event: event.type });
       this.#outcome = { as: 'failed', error: internalError(error) };
     }
+    if (this.#state.paused === paused) return;
+    this.#tell();
+    if (patched(PAUSE_SHOWN)) this.#toShow = this.#standing();
   }
 
   #perform(command: Command): void {
@@ -250,7 +273,15 @@ class Walk {
     this.#children.adopt(openChildren(this.#state));
     this.#slots.ask(wantedSlots(this.#state));
     // Memo and attributes came along, so this writes nothing; but the current details did not.
-    this.#toShow = { status: statusOf(this.#state), waitingFor: waitingFor(this.#state) };
+    this.#toShow = this.#standing();
+  }
+
+  #standing(): Shown {
+    return { status: statusOf(this.#state), waitingFor: waitingFor(this.#state) };
+  }
+
+  #tell(): void {
+    tell(this.#program, this.#state, this.#standing(), this.#refused);
   }
 
   #release(): void {
@@ -262,6 +293,7 @@ class Walk {
   #show(shown: Shown): void {
     this.#toShow = undefined;
     show(this.#program, this.#input, this.#state, shown, false);
+    tell(this.#program, this.#state, shown, this.#refused);
   }
 
   async #conclude(outcome: Outcome): Promise<Json> {
@@ -274,6 +306,9 @@ class Walk {
     if (gates.length > 0) await releaseSlots(workflowInfo().workflowId, gates);
     show(this.#program, this.#input, this.#state, { status: statusOf(this.#state), waitingFor: [] }, true);
     if (outcome.as === 'completed') return outcome.output;
+    // Temporal's event of a cancelled run has no place for it.
+    if (outcome.as === 'cancelled' && outcome.reason !== undefined && patched(REASON_SHOWN))
+      upsertMemo({ [CANCEL_REASON]: outcome.reason });
     if (outcome.as === 'cancelled') endAsCancelled(outcome.reason);
     throw runFailure(outcome.error);
   }

@@ -5,28 +5,60 @@ import type { Definition } from '../src/definition/types.ts';
 /** The server takes 20 KB. */
 const MAX_WAITS = 20;
 const MAX_TEXT = 300;
+/** What the CLI takes where nobody says otherwise. */
+const USUAL_NAMESPACE = 'default';
 
-/** `id`: the workflow id. The commands at the end can be copied as they stand. */
-export function describeRun(
-  definition: Definition,
-  id: string,
-  shown: { readonly status: RunStatus; readonly waitingFor: readonly WaitingFor[] },
-): string {
+/** A signal that was not heeded. */
+export interface RefusedRequest {
+  readonly signal: string;
+  /** ISO 8601. */
+  readonly at: string;
+  readonly message: string;
+}
+
+export interface Told {
+  readonly status: RunStatus;
+  readonly waitingFor: readonly WaitingFor[];
+  readonly pausedSince?: string;
+  /** The last one. */
+  readonly refused?: RefusedRequest;
+  /** What a signal `approve` has to hold for the approval at that path. */
+  toApprove(path: string): object;
+}
+
+/** Which workflow, for the CLI. */
+export interface Place {
+  readonly id: string;
+  readonly namespace: string;
+}
+
+/** The commands can be copied as they stand; words in angle brackets are to be replaced. */
+export function describeRun(definition: Definition, place: Place, shown: Told): string {
   const version = definition.version === undefined ? '' : ` ${definition.version}`;
   const lines = [`**${plain(definition.name)}** (\`${code(definition.slug)}\`${version}): ${shown.status}`];
-  for (const wait of shown.waitingFor.slice(0, MAX_WAITS)) lines.push('', ...describeWait(wait, id));
+  if (shown.pausedSince !== undefined)
+    lines.push(
+      '',
+      `**Paused** since ${shown.pausedSince}: nothing new begins. To go on:`,
+      ...block(signal(place, 'resume')),
+    );
+  if (shown.refused !== undefined) {
+    const { signal: name, at, message } = shown.refused;
+    lines.push('', `The signal \`${code(name)}\` of ${at} was not heeded: ${plain(message)}`);
+  }
+  for (const wait of shown.waitingFor.slice(0, MAX_WAITS)) lines.push('', ...describeWait(wait, place, shown));
   const more = shown.waitingFor.length - MAX_WAITS;
   if (more > 0) lines.push('', `… and ${more} more.`);
   return lines.join('\n');
 }
 
-function describeWait(wait: WaitingFor, id: string): string[] {
+function describeWait(wait: WaitingFor, place: Place, shown: Told): string[] {
   const until = wait.until === undefined ? '' : ` until ${wait.until}`;
   const who = wait.path === '' ? 'The run' : `\`${code(wait.path)}\``;
   const lines = [`- ${who} waits for ${WAITS[wait.kind]}${until} (since ${wait.since})`];
   if (wait.message !== undefined) lines.push(`  > ${plain(wait.message)}`);
-  const command = answerTo(wait, id);
-  if (command !== undefined) lines.push('', '  ```', `  ${command}`, '  ```');
+  const command = answerTo(wait, place, shown);
+  if (command !== undefined) lines.push(...block(command));
   return lines;
 }
 
@@ -40,18 +72,24 @@ const WAITS: { readonly [kind in WaitingFor['kind']]: string } = {
   slot: 'a free slot',
 };
 
-function answerTo(wait: WaitingFor, id: string): string | undefined {
-  const signal = (name: string, input: object): string =>
-    `temporal workflow signal --workflow-id ${shell(id)} --name ${name} --input ${shell(JSON.stringify(input))}`;
+const block = (command: string): string[] => ['', '  ```', `  ${command}`, '  ```'];
+
+function signal({ id, namespace }: Place, name: string, input?: object): string {
+  const within = namespace === USUAL_NAMESPACE ? '' : ` --namespace ${shell(namespace)}`;
+  const payload = input === undefined ? '' : ` --input ${shell(JSON.stringify(input))}`;
+  return `temporal workflow signal --workflow-id ${shell(id)} --name ${name}${within}${payload}`;
+}
+
+function answerTo(wait: WaitingFor, place: Place, shown: Told): string | undefined {
   switch (wait.kind) {
     case 'approval':
-      return signal('approve', { step: wait.path });
+      return signal(place, 'approve', { step: wait.path, ...shown.toApprove(wait.path) });
     case 'input':
-      return signal('submit', { step: wait.path, data: {} });
+      return signal(place, 'submit', { step: wait.path, data: {} });
     case 'message':
-      return signal('message', { name: wait.name ?? '', payload: {} });
+      return signal(place, 'message', { name: wait.name ?? '', payload: {} });
     case 'timer':
-      return signal('skipTimer', { step: wait.path });
+      return signal(place, 'skipTimer', { step: wait.path });
     default:
       return undefined;
   }

@@ -23,18 +23,40 @@ export interface Addressee {
   take(event: Event): void;
   /** Whether the event would be taken now, and by which visit. Read-only. */
   admit(event: Event): Accepted | Refusal;
+  /** A signal was not heeded: nobody hears of it but who looks at the run. */
+  ignored(signal: string, message: string): void;
 }
 
 const DESCRIPTIONS: { readonly [name: string]: string } = { ...SIGNAL_TEXTS, ...QUERY_TEXTS };
+
+/** Events of the updates' names: of others nobody can say whether they are wanted. */
+const CAN_BE_REFUSED: ReadonlySet<Event['type']> = new Set([
+  'decide',
+  'submit',
+  'cancelStep',
+  'retryStep',
+  'skipTimer',
+  'pause',
+  'resume',
+]);
 
 export function listenToSignals(run: Addressee): void {
   const receive = (name: string, payload: unknown): void => {
     const event = toEvent(name, payload, Date.now());
     if (event === undefined) {
       log.warn('A signal was ignored: no signal has this name, or its payload has the wrong shape.', { signal: name });
+      run.ignored(
+        name,
+        `No signal has this name, or its payload has the wrong shape. ${DESCRIPTIONS[name] ?? ''}`.trim(),
+      );
       return;
     }
+    const answer = CAN_BE_REFUSED.has(event.type) ? run.admit(event) : undefined;
     run.take(event);
+    if (answer === undefined || 'accepted' in answer) return;
+    const { code, message } = answer;
+    log.warn('A signal was ignored.', { signal: name, code, message });
+    run.ignored(name, message);
   };
   // First this one: what came before there were handlers is then handed over in the order in which it came. With
   // handlers by name it would come name by name.

@@ -4,21 +4,24 @@
  * each write is an event of history.
  */
 import { defineSearchAttributeKey, type SearchAttributePair, SearchAttributeType } from '@temporalio/common';
-import { setCurrentDetails, upsertMemo, upsertSearchAttributes, workflowInfo } from '@temporalio/workflow';
+import { patched, setCurrentDetails, upsertMemo, upsertSearchAttributes, workflowInfo } from '@temporalio/workflow';
 import { ATTRIBUTES, attributeValue, attributeValues } from '../src/definition/attributes.ts';
 import type { RunInput, RunMemo, RunStatus, WaitingFor } from '../src/definition/run.ts';
 import { tokensOf } from '../src/engine/costs.ts';
 import { MAX_SHOWN_WAITS } from '../src/engine/limits.ts';
 import type { RunState } from '../src/engine/state.ts';
-import { audience, searchable, unread } from '../src/engine/view.ts';
+import { audience, pausedSince, searchable, unread } from '../src/engine/view.ts';
 import { weigh } from '../src/engine/weigh.ts';
 import type { Program } from '../src/steps/program-types.ts';
 import type { Json } from '../src/template/types.ts';
-import { describeRun } from './run-details.ts';
+import { approvalAnswer } from './run-answers.ts';
+import { describeRun, type RefusedRequest } from './run-details.ts';
 
 /** The server warns at 2 KB; beyond this the list of waits is shortened. */
 const MAX_MEMO_BYTES = 16_000;
 const MAX_SHOWN_TEXT = 200;
+/** The patch by which a run shows at once that it is paused, and that it goes on. */
+export const PAUSE_SHOWN = 'pause-shown';
 
 const { KEYWORD, KEYWORD_LIST, DATETIME, INT } = SearchAttributeType;
 const keys = {
@@ -53,7 +56,24 @@ export function show(program: Program, input: RunInput, state: RunState, shown: 
   const before = workflowInfo().memo ?? {};
   const fresh = Object.entries(memo).filter(([key, value]) => value !== undefined && !same(before[key], value));
   if (fresh.length > 0) upsertMemo(Object.fromEntries(fresh));
-  if (!ended) setCurrentDetails(describeRun(program.definition, workflowInfo().workflowId, shown));
+}
+
+/** Says in Temporal's UI where the run stands, and what to do about it. Not a command: it may be said at any time. */
+export function tell(program: Program, state: RunState, shown: Shown, refused?: RefusedRequest): void {
+  const { workflowId, namespace } = workflowInfo();
+  const since = pausedSince(state);
+  setCurrentDetails(
+    describeRun(
+      program.definition,
+      { id: workflowId, namespace },
+      {
+        ...shown,
+        ...(since === undefined ? {} : { pausedSince: since }),
+        ...(refused === undefined ? {} : { refused }),
+        toApprove: (path) => approvalAnswer(program, state, path),
+      },
+    ),
+  );
 }
 
 function attributesOf(program: Program, state: RunState, shown: Shown): SearchAttributePair[] {
@@ -96,6 +116,7 @@ function memoOf(program: Program, input: RunInput, state: RunState, shown: Shown
     status: shown.status,
     waitingFor: shown.waitingFor.slice(0, waits).map(shortened),
     unread: unread(state),
+    ...pauseOf(state),
     trigger: id === undefined ? { type } : { type, id },
     startedAt: startedAt(genesis.startedAt),
     ...(input.inline === undefined ? {} : { inline: input.inline }),
@@ -105,6 +126,14 @@ function memoOf(program: Program, input: RunInput, state: RunState, shown: Shown
   });
   const full = memo(MAX_SHOWN_WAITS);
   return weigh(full as unknown as Json) <= MAX_MEMO_BYTES ? full : memo(1);
+}
+
+/** What has changed of it. Histories that were written before runs said so replay without. */
+function pauseOf(state: RunState): Pick<RunMemo, 'paused'> {
+  const said = workflowInfo().memo?.['paused'] ?? null;
+  const since = pausedSince(state) ?? null;
+  const isSaid = (said === null) === (since === null);
+  return isSaid || !patched(PAUSE_SHOWN) ? {} : { paused: since };
 }
 
 /** The one thing of the memo that the end may change. */

@@ -11,6 +11,8 @@ export interface Standing {
   readonly output?: Json;
   readonly error?: RunError;
   readonly waitingFor?: readonly WaitingFor[];
+  readonly paused?: true;
+  readonly pausedSince?: string;
 }
 
 const PATH_WIDTH = 70;
@@ -30,12 +32,24 @@ export function errorLine({ code, path, attempts, message }: RunError): string {
   return `${code}${where}${attempts === undefined || attempts < 2 ? '' : ` after ${attempts} attempts`}: ${message}`;
 }
 
+/** The command that decides, whole: with the step where several are open, and with the comment where it is wanted. */
+function decideLine(id: string, { path, commentRequired }: WaitingFor, several: boolean): string {
+  const step = several ? ` --step '${path}'` : '';
+  return `npx signalbox resume ${id} --decision approve|deny${step}${commentRequired === true ? " --comments 'why'" : ''}`;
+}
+
 /** Output, error and waits, and what to do about an approval. */
-export function standingLines(id: string, { output, error, waitingFor = [] }: Standing): string[] {
+export function standingLines(id: string, standing: Standing): string[] {
+  const { output, error, waitingFor = [], paused, pausedSince } = standing;
   const lines: string[] = [];
+  if (paused === true) {
+    lines.push(`paused${pausedSince === undefined ? '' : ` since ${pausedSince}`}: nothing new begins`);
+    lines.push(`resume:   npm run -s temporal -- workflow signal --workflow-id '${id}' --name resume`);
+  }
+  const several = waitingFor.filter(({ kind }) => kind === 'approval').length > 1;
   for (const wait of waitingFor) {
     lines.push(`waits for ${waitLine(wait)}`);
-    if (wait.kind === 'approval') lines.push(`decide:   signalbox resume ${id} --decision approve|deny`);
+    if (wait.kind === 'approval') lines.push(`decide:   ${decideLine(id, wait, several)}`);
   }
   if (error !== undefined) {
     lines.push(`error: ${errorLine(error)}`);

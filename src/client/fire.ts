@@ -53,8 +53,9 @@ async function fireSchedule(access: Access, request: FireSchedule): Promise<Fire
 
 async function endFired(access: Access, { organizationId, executionId, how }: EndFired): Promise<void> {
   try {
-    if (how === 'cancel') await cancelRun(access, organizationId, executionId);
-    else await terminateRun(access, organizationId, executionId, 'The time of its schedule has come again.');
+    const words = { reason: 'The time of its schedule has come again.' };
+    if (how === 'cancel') await cancelRun(access, organizationId, executionId, words);
+    else await terminateRun(access, organizationId, executionId, words);
   } catch (error) {
     if (!hasCode(error, 'closed', 'not_found')) throw error;
   }

@@ -10,6 +10,7 @@ import {
 import proto, { type temporal } from '@temporalio/proto';
 import type { Access } from './access.ts';
 import { translated } from './calls.ts';
+import { type EndingWords, endingWords, readCancellation } from './ending-words.ts';
 import { type HistoryPage, type HistoryRequest, historyPage, withBlobs } from './history-page.ts';
 
 type HistoryEvent = temporal.api.history.v1.IHistoryEvent;
@@ -35,7 +36,8 @@ async function firstPage(access: Access, execution: { workflowId: string; runId?
 export type Closing =
   | { readonly how: 'completed'; readonly output: unknown }
   | { readonly how: 'failed'; readonly error: Error | undefined }
-  | { readonly how: 'cancelled' | 'terminated' | 'timedOut' }
+  | { readonly how: 'cancelled' | 'terminated'; readonly words: EndingWords }
+  | { readonly how: 'timedOut' }
   | { readonly how: 'continued'; readonly runId: string };
 
 /**
@@ -58,6 +60,8 @@ export async function readClosing(
   };
   const response = waitMs > 0 ? await longPoll(access, waitMs, signal, request) : await historyPage(access, request);
   const event = response?.history?.events?.at(-1);
+  if (event?.workflowExecutionCanceledEventAttributes)
+    return { how: 'cancelled', words: await readCancellation(access, workflowId, runId) };
   return event ? decodeClosing(access, event) : undefined;
 }
 
@@ -93,8 +97,8 @@ async function decodeClosing(access: Access, event: HistoryEvent): Promise<Closi
   }
   const failed = event.workflowExecutionFailedEventAttributes;
   if (failed) return { how: 'failed', error: await decodeOptionalFailureToOptionalError(converter, failed.failure) };
-  if (event.workflowExecutionCanceledEventAttributes) return { how: 'cancelled' };
-  if (event.workflowExecutionTerminatedEventAttributes) return { how: 'terminated' };
+  const terminated = event.workflowExecutionTerminatedEventAttributes;
+  if (terminated) return { how: 'terminated', words: endingWords(terminated.reason, terminated.identity) };
   if (event.workflowExecutionTimedOutEventAttributes) return { how: 'timedOut' };
   const continued = event.workflowExecutionContinuedAsNewEventAttributes;
   if (continued?.newExecutionRunId) return { how: 'continued', runId: continued.newExecutionRunId };

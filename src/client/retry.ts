@@ -131,6 +131,7 @@ async function start(
   key: string | undefined,
 ): Promise<RetriedRun> {
   const executionId = failed.workflowId;
+  const { paused: _paused, ...memo } = failed.memo ?? {};
   const before = await describeRun(access, org, executionId);
   if (before.runId !== failed.runId) throw notFailed('The execution was retried meanwhile');
   const runId = await write(access, executionId, async () => {
@@ -141,7 +142,7 @@ async function start(
         args: [input],
         workflowIdConflictPolicy: 'FAIL',
         workflowIdReusePolicy: 'ALLOW_DUPLICATE_FAILED_ONLY',
-        memo: { ...failed.memo, status: 'running', waitingFor: [], ...(key === undefined ? {} : { [RETRY_KEY]: key }) },
+        memo: { ...memo, status: 'running', waitingFor: [], ...(key === undefined ? {} : { [RETRY_KEY]: key }) },
         typedSearchAttributes: attributesOf(failed),
         ...(input.definition.name === undefined ? {} : { staticSummary: input.definition.name.slice(0, 190) }),
       });

@@ -4,6 +4,7 @@ import type { Accepted, DecideSignal, MessageSignal, Standing, SubmitSignal, Wai
 import type { Json } from '../template/types.ts';
 import { type Access, keysFor } from './access.ts';
 import { read, write, writeAlong } from './calls.ts';
+import { type EndingWords, identityFor } from './ending-words.ts';
 import { ClientError, hasCode } from './errors.ts';
 import { admitMessage } from './inbox.ts';
 import { isResumeToken } from './resume-token.ts';
@@ -98,16 +99,41 @@ export async function sendMessage(
 }
 
 /** Asks the run to cancel: what it has opened is cancelled, and rollback runs if it is configured. @throws ClientError `closed`. */
-export async function cancelRun(access: Access, org: string, executionId: string): Promise<void> {
+export async function cancelRun(access: Access, org: string, executionId: string, words: EndingWords): Promise<void> {
   await demandOpen(access, org, executionId);
-  await onOpen(() => write(access, executionId, () => access.client.workflow.getHandle(executionId).cancel()));
+  const requestId = ulid();
+  await onOpen(() =>
+    write(access, executionId, () =>
+      access.client.workflowService.requestCancelWorkflowExecution({
+        ...ofRun(access, executionId, words),
+        requestId,
+      }),
+    ),
+  );
 }
 
 /** Ends the run at once; nothing of it runs any more. @throws ClientError `closed`. */
-export async function terminateRun(access: Access, org: string, executionId: string, reason: string): Promise<void> {
+export async function terminateRun(
+  access: Access,
+  org: string,
+  executionId: string,
+  words: EndingWords,
+): Promise<void> {
   await demandOpen(access, org, executionId);
-  await onOpen(() => write(access, executionId, () => access.client.workflow.getHandle(executionId).terminate(reason)));
+  await onOpen(() =>
+    write(access, executionId, () =>
+      access.client.workflowService.terminateWorkflowExecution(ofRun(access, executionId, words)),
+    ),
+  );
 }
+
+/** What Temporal is asked, with the words that readRun tells again. */
+const ofRun = ({ namespace }: Access, workflowId: string, { reason, by }: EndingWords) => ({
+  namespace,
+  workflowExecution: { workflowId },
+  identity: identityFor(by),
+  ...(reason === undefined ? {} : { reason }),
+});
 
 /** Everything that an open run waits for; the memo's list, or the run's own answer where the memo's was cut. */
 function openWaits(access: Access, execution: Execution): Promise<readonly WaitingFor[]> | readonly WaitingFor[] {

@@ -1,7 +1,7 @@
 /** Reading one run by its id: what it was started with, where it stands, how it ended. Needs no worker. */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { WorkflowExecutionDescription } from '@temporalio/client';
-import { RUN_WORKFLOW, type RunError, type RunInput, type RunStatus } from '../definition/run.ts';
+import { RUN_WORKFLOW, type RunError, type RunInput, type RunStatus, type WaitingFor } from '../definition/run.ts';
 import { restore } from '../engine/carry.ts';
 import { DEFAULT_ORGANIZATION, runInputOf } from '../engine/start.ts';
 import type { Json } from '../template/types.ts';
@@ -56,7 +56,8 @@ export async function readRun(
     readStart(access, description),
     isOpen(execution.status) ? undefined : readClosing(access, executionId, description.runId),
   ]);
-  const view = await withPositions(access, executionView(access, execution, argument));
+  const told = executionView(access, execution, argument);
+  const view = await withPositions(access, { ...told, waitingFor: withComments(told.waitingFor, argument) });
   const { output, error } = closing === undefined ? {} : outcomeOf(closing);
   return {
     ...view,
@@ -75,6 +76,17 @@ async function withPositions(access: Access, view: ExecutionView): Promise<Execu
     }),
   );
   return { ...view, waitingFor };
+}
+
+/** Whether a decision needs a comment is what the definition says of the step. */
+function withComments(waits: readonly WaitingFor[], started: RunInput | undefined): readonly WaitingFor[] {
+  const steps = started?.definition.steps ?? {};
+  return waits.map((wait) => {
+    const step = wait.kind === 'approval' ? steps[wait.stepSlug] : undefined;
+    return step?.stepType === 'approval' && step.config?.['commentRequired'] === true
+      ? { ...wait, commentRequired: true as const }
+      : wait;
+  });
 }
 
 /** How the run goes; undefined where Temporal no longer keeps it. */
@@ -147,5 +159,11 @@ export async function readResult(
     if (closing !== undefined) return { ended: true, ...outcomeOf(closing) };
   }
   const { status } = executionView(access, execution);
-  return { ended: false, status, waitingFor: waitsOf(execution) };
+  const waits = waitsOf(execution);
+  const isAsked = waits.some(({ kind }) => kind === 'approval');
+  return {
+    ended: false,
+    status,
+    waitingFor: isAsked ? withComments(waits, await readStart(access, description)) : waits,
+  };
 }

@@ -4,6 +4,7 @@ import { ApplicationFailure, type TypedSearchAttributes } from '@temporalio/comm
 import type { Cost } from '../definition/models-contract.ts';
 import {
   ABORTED_CODE,
+  CANCELLED_CODE,
   type ForkOrigin,
   type RunError,
   type RunInput,
@@ -14,6 +15,7 @@ import {
 } from '../definition/run.ts';
 import type { Json } from '../template/types.ts';
 import type { Access } from './access.ts';
+import { type EndingWords, told } from './ending-words.ts';
 import type { Closing } from './first-event.ts';
 import { searchAttributes } from './search-attributes.ts';
 
@@ -24,6 +26,9 @@ export interface ExecutionView {
   readonly workflowHash?: string;
   readonly status: RunStatus;
   readonly waitingFor: readonly WaitingFor[];
+  /** Nothing new begins until somebody sends the signal `resume`. */
+  readonly paused?: true;
+  readonly pausedSince?: string;
   readonly startedAt: string;
   readonly completedAt?: string;
   readonly input?: Json;
@@ -139,6 +144,9 @@ export function executionView(access: Access, execution: Execution, started?: Ru
     ...(hash === undefined ? {} : { workflowHash: hash }),
     status: statusOf(execution.status, execution.memo, execution.historyLength),
     waitingFor: waitsOf(execution),
+    ...(typeof memo.paused === 'string' && isOpen(execution.status)
+      ? { paused: true as const, pausedSince: memo.paused }
+      : {}),
     startedAt,
     ...(execution.closeTime === undefined ? {} : { completedAt: execution.closeTime.toISOString() }),
     trigger,
@@ -166,14 +174,23 @@ export function outcomeOf(closing: Closing): { status: RunStatus; output?: Json;
       return { status: error.code === ABORTED_CODE ? 'aborted' : 'failed', error };
     }
     case 'cancelled':
-      return { status: 'cancelled', error: { code: 'cancelled', message: 'The run was cancelled.', retryable: false } };
+      return {
+        status: 'cancelled',
+        error: {
+          code: CANCELLED_CODE,
+          message: told('The run was cancelled', closing.words),
+          ...ENDED,
+          ...detailsOf(closing.words),
+        },
+      };
     case 'terminated':
       return {
         status: 'aborted',
         error: {
           code: 'terminated',
-          message: 'The run was terminated: it ended at once, and nothing was rolled back.',
-          retryable: false,
+          message: told('The run was terminated', closing.words, 'It ended at once, and nothing was rolled back.'),
+          ...ENDED,
+          ...detailsOf(closing.words),
         },
       };
     case 'timedOut':
@@ -198,6 +215,11 @@ function runErrorOf(error: Error | undefined): RunError {
   }
   return { code: 'failed', message: error?.message ?? 'The run failed.', retryable: false };
 }
+
+const ENDED = { retryable: false } as const;
+
+const detailsOf = (words: EndingWords): { details?: Json } =>
+  Object.keys(words).length === 0 ? {} : { details: { ...words } };
 
 const isRunError = (value: unknown): value is RunError =>
   typeof value === 'object' &&

@@ -84,6 +84,8 @@ export interface WaitingFor {
   readonly name?: string;
   /** Children: the run that is waited for. */
   readonly executionId?: string;
+  /** Approvals, where one run is read: a decision needs a comment. */
+  readonly commentRequired?: true;
   /** Who is asked: `user:ann`, `role:finance`, `group:board`, at most a hundred; absent where nobody is named. */
   readonly audience?: readonly string[];
   /** Approvals: persons who may not decide, since they started the run or have voted. */
@@ -114,6 +116,8 @@ export interface RunMemo {
   readonly status: RunStatus;
   readonly waitingFor: readonly WaitingFor[];
   readonly unread: number;
+  /** Since when the run is paused: ISO 8601; null or absent where it is not. */
+  readonly paused?: string | null;
   readonly trigger: { readonly type: string; readonly id?: string };
   readonly startedAt: string;
   readonly inline?: boolean;
@@ -127,6 +131,8 @@ export interface RunMemo {
 
 /** Failure of the workflow `run`: ApplicationFailure of type = code, message, details[0] = RunError. */
 export const CANCELLED_CODE = 'cancelled';
+/** The memo's member for why a run has cancelled itself. */
+export const CANCEL_REASON = 'cancelReason';
 /** The code of a run that was aborted: its status is `aborted`, although to Temporal it has failed. */
 export const ABORTED_CODE = 'run_aborted';
 

@@ -131,11 +131,13 @@ function take(core: Core, event: Event): void {
       requested(core, event);
       return;
     case 'pause':
+      if (!state.paused) state.pausedSince = state.now;
       state.paused = true;
       remember(state, event.key, ROOT);
       return;
     case 'resume':
       state.paused = false;
+      delete state.pausedSince;
       remember(state, event.key, ROOT);
       return;
     case 'cancel':

@@ -58,6 +58,9 @@ export function resumeWith(program: Program, ended: RunState, { parked, at, gate
   state.now = Math.max(state.now, at);
   state.work = [...state.work, ...parked];
   state.paused = false;
+  delete state.pausedSince;
+  // It begins as running, and shows itself anew even where it comes to what the ended run had shown last.
+  state.shown = '';
   for (const command of Object.values(state.open)) if (command.type === 'child') delete command.started;
   const limit = durationOf(program, state);
   if (limit !== undefined) {

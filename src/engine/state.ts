@@ -190,6 +190,8 @@ export interface RunState {
   /** Estimate of the bytes that steps and messages have put here; when it passes the limit the truth is measured. */
   bytes: number;
   paused: boolean;
+  /** Epoch milliseconds. */
+  pausedSince?: number;
   /** A `yield` is out: nothing walks until `continue`. */
   yielding: boolean;
   /** What one activation has cost so far, units of work and bytes of commands: many events may share its clock. */

@@ -20,6 +20,11 @@ export function statusOf(state: RunState): RunStatus {
   return state.effects > 0 ? 'running' : 'waiting';
 }
 
+/** Since when nothing new begins; undefined where the run is not paused. */
+export function pausedSince({ paused, pausedSince: since, now }: RunState): string | undefined {
+  return paused ? iso(since ?? now) : undefined;
+}
+
 /** Open waits, oldest first, at most twenty; paths, kinds, and until when. */
 export function waitingFor(state: RunState): WaitingFor[] {
   if (state.ending !== undefined || state.draining !== undefined) return [];

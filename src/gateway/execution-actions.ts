@@ -2,6 +2,7 @@
 import type { Request, Response, Router } from 'express';
 import { ulid } from 'ulid';
 import { z } from 'zod';
+import type { EndingWords } from '../client/ending-words.ts';
 import { hasCode } from '../client/errors.ts';
 import { forkRun } from '../client/fork.ts';
 import { retryRun } from '../client/retry.ts';
@@ -31,7 +32,9 @@ export const approveBody = z.strictObject({
   data: anyJson.optional().describe("What the approval's form asks for."),
 });
 export const submitBody = z.strictObject({ data: anyJson.describe('What is submitted.'), step: step.optional() });
-export const reasonBody = z.strictObject({ reason: text.optional().describe('For readers.') });
+export const reasonBody = z.strictObject({
+  reason: text.optional().describe("For readers: it stands in the run's error."),
+});
 
 export const nothing = z.strictObject({});
 const values = z.record(nameText(200), anyJson);
@@ -108,11 +111,10 @@ export function executionActionRoutes(router: Router, gateway: Gateway): void {
   });
 
   resource(router, '/api/executions/:id/cancel', {
-    POST: (req, res) => end(req, res, (org, id) => cancelRun(access, org, id)),
+    POST: (req, res) => end(req, res, (org, id, words) => cancelRun(access, org, id, words)),
   });
   resource(router, '/api/executions/:id/terminate', {
-    POST: (req, res) =>
-      end(req, res, (org, id, reason) => terminateRun(access, org, id, reason ?? 'terminated through the API')),
+    POST: (req, res) => end(req, res, (org, id, words) => terminateRun(access, org, id, words)),
   });
 
   resource(router, '/api/executions/:id/retry', {
@@ -143,13 +145,13 @@ export function executionActionRoutes(router: Router, gateway: Gateway): void {
   async function end(
     req: Request,
     res: Response,
-    act: (org: string, id: string, reason: string | undefined) => Promise<void>,
+    act: (org: string, id: string, words: EndingWords) => Promise<void>,
   ): Promise<void> {
     queryAs(req, noQuery);
     const { reason } = bodyAs(req, reasonBody);
-    const { organizationId } = principalOf(req);
+    const { organizationId, id: by } = principalOf(req);
     const id = pathText(req, 'id');
-    await act(organizationId, id, reason).catch((error: unknown) => {
+    await act(organizationId, id, given({ reason, by })).catch((error: unknown) => {
       // Whoever was asked before may have died when it had done it.
       if (!mayBeDone(req) || !hasCode(error, 'closed')) throw error;
     });

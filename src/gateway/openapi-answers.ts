@@ -83,6 +83,7 @@ const wait = {
   position: z.int().optional().describe('Of slots: the place in the queue, from 1, where it is known.'),
   audience: z.array(text).optional().describe('Who is asked: `user:ann`, `role:finance`, `group:board`.'),
   notBy: z.array(text).optional().describe('Of an approval: persons who may not decide, or have voted.'),
+  commentRequired: z.literal(true).optional().describe('Of an approval, where one run is read: it wants a comment.'),
 };
 const waitingFor = z.array(
   z.object({
@@ -104,6 +105,13 @@ export const execution = z.object({
   workflowHash: text.optional(),
   status,
   waitingFor,
+  paused: z
+    .literal(true)
+    .optional()
+    .describe(
+      'Nothing new begins until the signal `resume`: `temporal workflow signal --workflow-id ID --name resume`.',
+    ),
+  pausedSince: time.optional(),
   startedAt: time,
   completedAt: time.optional(),
   input: json.optional(),

@@ -73,7 +73,8 @@ export const executionOperations: readonly Operation[] = [
     id: 'listExecutions',
     tag: 'executions',
     summary: 'Lists runs.',
-    description: 'Lists may lag behind by a second; reading one by its id does not.',
+    description:
+      'Lists may lag behind by a second; reading one by its id does not. Each execution is listed once, as it is now; a page may hold fewer than `limit` where executions were retried, and `nextCursor` tells whether more follow.',
     query: runListQuery,
     answers: { 200: { text: 'A page of runs.', schema: answers.executionPage } },
     problems: LIST_PROBLEMS,

@@ -129,7 +129,8 @@ describe('limits that cancel', () => {
     const first = await started(slug);
     await waitsFor(first, 'approval');
     const others = await Promise.all([started(slug), started(slug)]);
-    await statusIs(first, 'cancelled');
+    const { body } = await statusIs(first, 'cancelled');
+    expect(body.error.message).toContain('a newer one took its place');
     const ended = await Promise.any(others.map((id) => statusIs(id, 'cancelled')));
     const left = others.find((id) => id !== ended.body.id)!;
     await waitsFor(left, 'approval');
@@ -139,7 +140,8 @@ describe('limits that cancel', () => {
     const slug = await stored({ limit: 1, overflow: 'cancel-newest' });
     const first = await started(slug);
     await waitsFor(first, 'approval');
-    await statusIs(await started(slug), 'cancelled');
+    const { body } = await statusIs(await started(slug), 'cancelled');
+    expect(body.error.message).toContain('this was one too many');
     expect((await gateway.request('GET', `/api/executions/${first}`)).body.status).toBe('waiting');
   });
 });
