@@ -1,6 +1,6 @@
 /** Every operation of the gateway. A route that is not here fails a test. */
 import { z } from 'zod';
-import { nameText } from './door.ts';
+import { nameText, slugText } from './door.ts';
 import { accessOperations } from './openapi-access.ts';
 import * as answers from './openapi-answers.ts';
 import { executionOperations } from './openapi-executions.ts';
@@ -16,6 +16,8 @@ import type { Method } from './resource.ts';
 
 const METHODS: readonly Method[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
 const page = answers.page;
+/** POST as `Post`, for names of operations. */
+const capitalized = (method: Method): string => `${method[0]}${method.slice(1).toLowerCase()}`;
 
 const startedOrDebounced = z.union([
   answers.started,
@@ -23,15 +25,13 @@ const startedOrDebounced = z.union([
 ]);
 
 /** A webhook answers to the method of its trigger alone. */
-const webhooks: readonly Operation[] = METHODS.map((method) => ({
+const deliveryOf = (method: Method, of: Pick<Operation, 'path' | 'id' | 'parameters'>): Operation => ({
+  ...of,
   method,
-  path: '/webhooks/*place',
-  id: `deliver${method[0]}${method.slice(1).toLowerCase()}`,
   tag: 'webhooks',
   summary: 'A delivery that starts a run.',
   description:
-    "`place` is the trigger's path, of which slashes stay slashes, after the organization's name where it is not `default`. Any parameter of the query is taken, as `query` of the payload. Which method, signature and headers are wanted, the trigger says.",
-  parameters: { place: nameText(1_000) },
+    "`path` is the trigger's; slashes in it stay slashes. Without an organization it is one of `default`. Any parameter of the query is taken, as `query` of the payload. Which method, signature and headers are wanted, the trigger says.",
   ...(method === 'GET' || method === 'DELETE'
     ? {}
     : {
@@ -77,13 +77,26 @@ const webhooks: readonly Operation[] = METHODS.map((method) => ({
     'secret_not_allowed',
   ],
   isPublic: true,
-}));
+});
+
+const webhooks: readonly Operation[] = METHODS.flatMap((method) => [
+  deliveryOf(method, {
+    path: '/webhooks/:org/*path',
+    id: `deliver${capitalized(method)}`,
+    parameters: { org: slugText, path: nameText(1_000) },
+  }),
+  deliveryOf(method, {
+    path: '/webhooks/:path',
+    id: `deliver${capitalized(method)}ToDefault`,
+    parameters: { path: nameText(1_000) },
+  }),
+]);
 
 /** Which methods are taken, the step says. */
 const callbacks: readonly Operation[] = METHODS.map((method) => ({
   method,
   path: '/callbacks/:token',
-  id: `callBack${method[0]}${method.slice(1).toLowerCase()}`,
+  id: `callBack${capitalized(method)}`,
   tag: 'webhooks',
   summary:
     method === 'GET' ? 'A form for people; or the callback, where the step takes GET.' : 'Ends a wait_callback step.',

@@ -23,7 +23,8 @@ export const ROUTE_ROLES: { readonly [path: string]: Demands } = {
   '/schema.json': { GET: 'public' },
   '/docs': { GET: 'public' },
   '/docs/:page': { GET: 'public' },
-  '/webhooks/*place': every('public'),
+  '/webhooks/:path': every('public'),
+  '/webhooks/:org/*path': every('public'),
   '/callbacks/:token': every('public'),
 
   '/api/workflows': { GET: 'viewer', POST: 'editor' },

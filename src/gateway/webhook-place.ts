@@ -17,8 +17,8 @@ export interface Place {
 
 /** The hook of the request's address: first as `org/path`, then as a path of `default`; one that is enabled before others. */
 export async function placeOf(gateway: Gateway, req: Request): Promise<Place | undefined> {
-  const given: unknown = req.params['place'];
-  const parts = (Array.isArray(given) ? given : [given]).map((part) => checked(nameText(200), part, 'path'));
+  const { org, path } = req.params;
+  const parts = [org ?? [], path].flat().map((part) => checked(nameText(200), part, 'path'));
   const [first = '', ...rest] = parts;
   const candidates = [
     { org: first, path: rest.join('/') },

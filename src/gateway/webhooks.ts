@@ -43,21 +43,19 @@ export function webhookRoutes(router: Router, gateway: Gateway): void {
     PATCH: handler,
     DELETE: handler,
   });
-  resource(
-    router,
-    '/webhooks/*place',
-    any(async (req, res) => {
-      const place = await placeOf(gateway, req);
-      if (place === undefined) throw new HttpProblem('not_found', NO_WEBHOOK);
-      try {
-        await deliver(gateway, req, res, place);
-      } catch (error) {
-        // A trigger that is disabled answers only what it had started; of anything else it does not even say what is wrong.
-        const isRefusal = error instanceof HttpProblem || refusalOf(error) !== undefined;
-        throw isRefusal && !place.config.enabled ? new HttpProblem('not_found', NO_WEBHOOK) : error;
-      }
-    }),
-  );
+  const handlers = any(async (req, res) => {
+    const place = await placeOf(gateway, req);
+    if (place === undefined) throw new HttpProblem('not_found', NO_WEBHOOK);
+    try {
+      await deliver(gateway, req, res, place);
+    } catch (error) {
+      // A trigger that is disabled answers only what it had started; of anything else it does not even say what is wrong.
+      const isRefusal = error instanceof HttpProblem || refusalOf(error) !== undefined;
+      throw isRefusal && !place.config.enabled ? new HttpProblem('not_found', NO_WEBHOOK) : error;
+    }
+  });
+  resource(router, '/webhooks/:path', handlers);
+  resource(router, '/webhooks/:org/*path', handlers);
 }
 
 async function deliver(

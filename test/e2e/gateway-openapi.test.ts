@@ -11,11 +11,9 @@ async function endOrganization({ server }: TestGateway): Promise<void> {
 }
 
 // What no request can know: the tokens of callbacks, and ids of messages. A webhook takes one method.
+const METHODS = ['Get', 'Put', 'Patch', 'Delete'];
 const SECRETIVE = new Set([
-  'deliverGet',
-  'deliverPut',
-  'deliverPatch',
-  'deliverDelete',
+  ...METHODS.flatMap((method) => [`deliver${method}`, `deliver${method}ToDefault`]),
   'deleteInboxMessage',
   'getBulk',
 ]);
@@ -58,7 +56,6 @@ holdToDocument(
         org: ['default'],
         slug: [echo],
         workflowId: [echo],
-        place: [hooked],
         page: ['http', 'loop.md', 'expressions'],
         operation: ['bulk.default.cancel.1', 'bulk.default.retry.1'],
         RunInlineRequest: definitions.flatMap((definition) => [{ definition }, { definition, dryRun: true }]),
@@ -78,6 +75,8 @@ holdToDocument(
         'Last-Event-ID': ['nonsense'],
       },
       knownBy: {
+        deliverPost: { path: [hooked], org: ['default'] },
+        deliverPostToDefault: { path: [hooked] },
         decide: { id: await started(approval, 3) },
         submit: { id: await started(form, 3) },
         cancelExecution: { id: await started(approval, 3) },
