@@ -1,4 +1,6 @@
 /** The `signalbox` command: its subcommands, and how each ends (design.md §5, exit codes). */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { Command, CommanderError } from 'commander';
 import type { AddCommand, Host } from './commands/command.ts';
 import { addImport } from './commands/import.ts';
@@ -14,6 +16,7 @@ import { addShow } from './commands/show.ts';
 import { addStart } from './commands/start.ts';
 import { addValidate } from './commands/validate.ts';
 import { CliError, EXIT, type ExitCode } from './exit.ts';
+import { projectRoot } from './start/project-root.ts';
 import type { Terminal } from './terminal.ts';
 
 const commands: readonly AddCommand[] = [
@@ -51,6 +54,7 @@ export async function runCli(args: readonly string[], terminal: Terminal): Promi
       },
   };
   const program = new Command('signalbox')
+    .version(ownVersion(), '-V, --version', 'say which version this is')
     .description('Workflows that are data, run durably on Temporal')
     .addHelpText('after', AFTER_HELP)
     .showHelpAfterError('(add --help for what may be given)')
@@ -66,6 +70,11 @@ export async function runCli(args: readonly string[], terminal: Terminal): Promi
   } catch (error) {
     return told(terminal, error);
   }
+}
+
+function ownVersion(): string {
+  const { version } = JSON.parse(readFileSync(join(projectRoot(), 'package.json'), 'utf8')) as { version: string };
+  return version;
 }
 
 function told(terminal: Terminal, error: unknown): number {

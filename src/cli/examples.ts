@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { join } from 'node:path';
 import { access } from '../client/access.ts';
 import type { TemporalConnection } from '../client/connect.ts';
@@ -17,7 +18,10 @@ export async function offerExamples(
   try {
     const folder = join(projectRoot(), 'deploy', 'examples');
     const store = access(temporal, config, loadMasterKey(config));
-    const stored = await temporal.client.withAbortSignal(ending, () =>
+    // The client leaves a listener at the signal with each of its calls: too many for Node, which warns at eleven.
+    const signal = AbortSignal.any([ending]);
+    setMaxListeners(0, signal);
+    const stored = await temporal.client.withAbortSignal(signal, () =>
       installExamples(store, DEFAULT_ORGANIZATION, folder),
     );
     if (stored.length > 0) say(`Examples: ${stored.join(', ')}.`);

@@ -22,6 +22,10 @@ steps:
 );
 const bad = files.write('bad.yaml', 'name: Bad\nsteps:\n  a:\n    stepType: finnish\n');
 
+it('signalbox --version says which version it is', async () => {
+  expect(await cli(['--version'])).toMatchObject({ exit: 0, out: expect.stringMatching(/^\d+\.\d+\.\d+$/) });
+});
+
 describe('signalbox validate', () => {
   it('answers for a good definition with its dialect and hash', async () => {
     const { exit, out } = await cli(['validate', good]);

@@ -51,6 +51,8 @@ describe('a stack', { timeout: 120_000 }, () => {
     const stack = await startStack(folder.path);
     expect(Date.now() - begun).toBeLessThan(30_000);
     expect(stack.output()).toContain(stack.note.temporal.uiUrl);
+    await until('the examples are stored', 20_000, () => stack.output().includes('Examples:'));
+    expect(stack.output()).not.toContain('Warning');
     await runHello(stack, 'listed');
     const cli = spawnSync(
       process.execPath,
@@ -108,7 +110,13 @@ describe('a stack', { timeout: 120_000 }, () => {
   test('starts a worker and a server that die again, at the same address', async () => {
     const stack = await startStack(folder.path);
     const { worker, temporal } = stack.note;
+    const hasWorker = async () =>
+      (await fetch(`${stack.note.gateway?.url}/readyz`).then((answer) => answer.json() as Promise<{ worker: boolean }>))
+        .worker;
+    expect(await hasWorker()).toBe(true);
     process.kill(worker?.pid ?? 0, 'SIGKILL');
+    await until('its death is seen', 5_000, () => stack.output().includes('The worker ended unexpectedly'));
+    expect(await hasWorker()).toBe(false);
     await until('another worker', 20_000, () => stack.output().includes('The worker is ready again'));
     await runHello(stack, 'after-the-worker');
     process.kill(temporal.server?.pid ?? 0, 'SIGKILL');
