@@ -1,8 +1,5 @@
-import { mkdirSync } from 'node:fs';
-import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker';
-import { type Logger, pino } from 'pino';
 import { createActivities } from '../activities/table.ts';
 import { ActionsError, loadActions } from '../src/actions/load.ts';
 import { connectionOptions } from '../src/client/connect.ts';
@@ -12,6 +9,7 @@ import { ConfigError, readConfig } from '../src/config.ts';
 import { interpreterOptions } from '../workflows/run-limit.ts';
 import { keepBlobsSwept } from './blobs.ts';
 import { failureConverterPath } from './bundle.ts';
+import { openLog } from './log.ts';
 import { activityParts } from './parts.ts';
 
 // The worker process. It runs alone (a container, `signalbox start --only worker`) or as a child that `start` forked:
@@ -27,15 +25,8 @@ const GRACE_MS = 7_000;
 const LAST_MS = 9_500;
 
 const config = readConfig();
-const log = openLog();
+const log = openLog(config);
 const forked = process.send !== undefined;
-
-function openLog(): Logger {
-  if (process.env['SIGNALBOX_LOG_TO_STDOUT'] === '1' || process.send === undefined) return pino({ name: 'worker' });
-  const folder = join(config.dataDir, 'logs');
-  mkdirSync(folder, { recursive: true });
-  return pino({ name: 'worker' }, pino.destination({ dest: join(folder, 'worker.log'), sync: true }));
-}
 
 async function main(): Promise<void> {
   Runtime.install({

@@ -53,7 +53,7 @@ import { report } from './run-report.ts';
 import { answerQueries, answerUpdates, listenToSignals } from './run-signals.ts';
 import { releaseSlots, Slots } from './run-slots.ts';
 import { stepsOf } from './run-steps.ts';
-import { PAUSE_SHOWN, type Shown, show, tell } from './run-visibility.ts';
+import { PAUSE_SHOWN, type Shown, show, tell, VOTES_SHOWN } from './run-visibility.ts';
 
 setWorkflowOptions({ failureExceptionTypes: [Error] }, run);
 
@@ -212,6 +212,9 @@ class Walk {
       log.error('The core failed.', { error: String(error), event: event.type });
       this.#outcome = { as: 'failed', error: internalError(error) };
     }
+    // What lists show changes with each vote of a person, and not with others: those are told here.
+    if (event.type === 'decide' && this.#toShow === undefined && this.#countsVotes() && patched(VOTES_SHOWN))
+      this.#toShow = this.#standing();
     if (this.#state.paused === paused) return;
     this.#tell();
     if (patched(PAUSE_SHOWN)) this.#toShow = this.#standing();
@@ -280,6 +283,10 @@ class Walk {
     return { status: statusOf(this.#state), waitingFor: waitingFor(this.#state) };
   }
 
+  #countsVotes(): boolean {
+    return this.#standing().waitingFor.some(({ votes }) => votes !== undefined);
+  }
+
   #tell(): void {
     tell(this.#program, this.#state, this.#standing(), this.#refused);
   }
@@ -310,6 +317,9 @@ class Walk {
     if (outcome.as === 'cancelled' && outcome.reason !== undefined && patched(REASON_SHOWN))
       upsertMemo({ [CANCEL_REASON]: outcome.reason });
     if (outcome.as === 'cancelled') endAsCancelled(outcome.reason);
+    const { code, path } = outcome.error;
+    // The SDK logs the failure too, but its code is lost on the way out of the sandbox.
+    log.warn('The run failed.', { code, ...(path === undefined ? {} : { path }) });
     throw runFailure(outcome.error);
   }
 
