@@ -1,0 +1,34 @@
+import { describe, expect, it } from 'vitest';
+import { standingLines } from '../../src/cli/run-text.ts';
+import type { WaitingFor } from '../../src/definition/run.ts';
+
+const asks = (path: string, more: Partial<WaitingFor> = {}): WaitingFor => ({
+  path,
+  stepSlug: 'review',
+  kind: 'approval',
+  since: '2026-01-15T10:30:00.000Z',
+  ...more,
+});
+const hints = (waitingFor: readonly WaitingFor[]) =>
+  standingLines('run.1', { status: 'waiting', waitingFor }).filter((line) => line.startsWith('decide:'));
+
+describe('what to do about an execution', () => {
+  it('is a command that is taken as it stands: with the comment that is wanted, and with the step among several', () => {
+    const command = 'decide:   npx signalbox resume run.1 --decision approve|deny';
+    expect(hints([asks('review')])).toEqual([command]);
+    expect(hints([asks('review', { commentRequired: true })])).toEqual([`${command} --comments 'why'`]);
+    expect(hints([asks('each~0/review'), asks('each~1/review')])).toEqual([
+      `${command} --step 'each~0/review'`,
+      `${command} --step 'each~1/review'`,
+    ]);
+  });
+
+  it('is a signal where it is paused', () => {
+    expect(
+      standingLines('run.1', { status: 'waiting', paused: true, pausedSince: '2026-01-15T10:30:00.000Z' }),
+    ).toEqual([
+      'paused since 2026-01-15T10:30:00.000Z: nothing new begins',
+      "resume:   npm run -s temporal -- workflow signal --workflow-id 'run.1' --name resume",
+    ]);
+  });
+});
