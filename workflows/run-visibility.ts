@@ -22,6 +22,8 @@ const MAX_MEMO_BYTES = 16_000;
 const MAX_SHOWN_TEXT = 200;
 /** The patch by which a run shows at once that it is paused, and that it goes on. */
 export const PAUSE_SHOWN = 'pause-shown';
+/** The patch by which a run shows votes of nobody in particular too. */
+export const VOTES_SHOWN = 'votes-shown';
 
 const { KEYWORD, KEYWORD_LIST, DATETIME, INT } = SearchAttributeType;
 const keys = {

@@ -19,11 +19,12 @@ const PATH_WIDTH = 70;
 const DETAILS_WIDTH = 400;
 
 /** `approval at review until 2026-01-16T10:30:00.000Z: Refund 12?` */
-export function waitLine({ kind, path, until, message, name, executionId, position }: WaitingFor): string {
+export function waitLine({ kind, path, until, message, name, executionId, position, votes }: WaitingFor): string {
   // The whole run waits for a slot, at no step.
   if (kind === 'slot') return `slot (limit: ${name ?? ''})${position === undefined ? '' : `, place ${position}`}`;
   const about = message ?? name ?? executionId;
-  return `${kind} at ${path}${until === undefined ? '' : ` until ${until}`}${about === undefined ? '' : `: ${about}`}`;
+  const tally = votes === undefined ? '' : ` (${votes.have} of ${votes.needed} votes)`;
+  return `${kind} at ${path}${tally}${until === undefined ? '' : ` until ${until}`}${about === undefined ? '' : `: ${about}`}`;
 }
 
 /** `http_status at pay after 3 attempts: The server answered 500.` */

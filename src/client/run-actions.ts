@@ -29,6 +29,22 @@ export interface Decision {
   readonly key?: string;
 }
 
+/** What has become of a decision that was accepted. */
+export interface Recorded {
+  /** vote: the approval waits on, for the votes of others. */
+  readonly recorded: 'decision' | 'vote';
+  readonly votes?: NonNullable<WaitingFor['votes']>;
+}
+
+/** As it is now; undefined where the run cannot be asked. */
+export async function recordedAs(access: Access, executionId: string, path: string): Promise<Recorded | undefined> {
+  const handle = access.client.workflow.getHandle(executionId);
+  const asked = await read(access, () => handle.query<WaitingFor[]>('waiting')).catch(() => undefined);
+  if (asked === undefined) return undefined;
+  const votes = asked.find((wait) => wait.path === path && wait.kind === 'approval')?.votes;
+  return votes === undefined ? { recorded: 'decision' } : { recorded: 'vote', votes };
+}
+
 /**
  * Decides an approval.
  * @throws ClientError with the codes of Refusal, `closed`, or `resume_token_mismatch`.

@@ -90,6 +90,8 @@ export interface WaitingFor {
   readonly audience?: readonly string[];
   /** Approvals: persons who may not decide, since they started the run or have voted. */
   readonly notBy?: readonly string[];
+  /** Approvals that one vote does not decide: how many approvals there are, and are needed. */
+  readonly votes?: { readonly have: number; readonly needed: number };
   /** Slots: the workflow id of the gate. */
   readonly gate?: string;
   /** Slots: how many would go on before and with this run, where the gate could be asked; 1 is next. */

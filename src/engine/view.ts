@@ -41,6 +41,7 @@ export function waitingFor(state: RunState): WaitingFor[] {
       ...(waiting.message === undefined ? {} : { message: waiting.message }),
       ...(waiting.name === undefined ? {} : { name: waiting.name }),
       ...peopleOf(waiting),
+      ...(waiting.votes === undefined ? {} : { votes: waiting.votes }),
       ...childOf(state, visit),
     });
     if (waits.length === MAX_SHOWN_WAITS) break;

@@ -6,7 +6,7 @@ import type { EndingWords } from '../client/ending-words.ts';
 import { hasCode } from '../client/errors.ts';
 import { forkRun } from '../client/fork.ts';
 import { retryRun } from '../client/retry.ts';
-import { cancelRun, decide, sendMessage, submit, terminateRun } from '../client/run-actions.ts';
+import { cancelRun, decide, recordedAs, sendMessage, submit, terminateRun } from '../client/run-actions.ts';
 import { readRun } from '../client/run-read.ts';
 import { isCallbackName } from '../definition/callbacks.ts';
 import type { Standing } from '../definition/run.ts';
@@ -69,7 +69,7 @@ export function executionActionRoutes(router: Router, gateway: Gateway): void {
         ...personOf(req),
         ...keyOf(req),
       });
-      res.json({ executionId: id, path, decision });
+      res.json({ executionId: id, path, decision, ...(await recordedAs(access, id, path)) });
     },
   });
 

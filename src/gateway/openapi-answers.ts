@@ -70,6 +70,10 @@ const runError = z.object({
   details: json.optional(),
 });
 
+const votes = z.object({
+  have: z.int().describe('Approvals so far.'),
+  needed: z.int().describe('Approvals that there must be; with quorum all one for each user, role and group.'),
+});
 const wait = {
   path: text,
   stepSlug: text,
@@ -83,6 +87,7 @@ const wait = {
   position: z.int().optional().describe('Of slots: the place in the queue, from 1, where it is known.'),
   audience: z.array(text).optional().describe('Who is asked: `user:ann`, `role:finance`, `group:board`.'),
   notBy: z.array(text).optional().describe('Of an approval: persons who may not decide, or have voted.'),
+  votes: votes.optional().describe('Of an approval that one vote does not decide.'),
   commentRequired: z.literal(true).optional().describe('Of an approval, where one run is read: it wants a comment.'),
 };
 const waitingFor = z.array(
@@ -188,7 +193,16 @@ export const dryRun = z.object({
 
 export const result = z.object({ status, output: json.optional(), error: runError.optional() });
 export const noResult = z.object({ status, waitingFor });
-export const decided = z.object({ executionId: text, path: text, decision: z.enum(['approved', 'rejected']) });
+export const decided = z.object({
+  executionId: text,
+  path: text,
+  decision: z.enum(['approved', 'rejected']).describe('What the caller said.'),
+  recorded: z
+    .enum(['decision', 'vote'])
+    .optional()
+    .describe('vote: the approval waits on, for the votes of others. Absent where the run could not be asked.'),
+  votes: votes.optional().describe('Of a vote.'),
+});
 export const submitted = z.object({ executionId: text, path: text });
 export const messageSent = z.object({ executionId: text, name: text, messageId: text });
 export const ended = z.object({ executionId: text, status });

@@ -70,6 +70,22 @@ export function verdictOf(votes: readonly Vote[], quorum: Quorum, audience: read
   return isLost ? 'rejected' : undefined;
 }
 
+/** How many of the approvals that are needed there are; undefined where the first vote decides. */
+export function tallyOf(
+  votes: readonly Vote[],
+  quorum: Quorum,
+  audience: readonly string[],
+): { have: number; needed: number } | undefined {
+  if (quorum === 'any') return undefined;
+  const approvals = votes.filter((vote) => vote.decision === 'approved');
+  if (quorum !== 'all') return { have: approvals.length, needed: quorum };
+  const needed = Math.max(1, audience.length);
+  if (audience.length === 0 || approvals.some((vote) => vote.for === undefined))
+    return { have: approvals.length, needed };
+  const covered = new Set(approvals.flatMap((vote) => vote.for ?? []));
+  return { have: audience.filter((name) => covered.has(name)).length, needed };
+}
+
 /** Where votes name nobody, they are counted. */
 function isCovered(votes: readonly Vote[], audience: readonly string[]): boolean {
   if (votes.some((vote) => vote.for === undefined)) return votes.length >= Math.max(1, audience.length);

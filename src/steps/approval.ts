@@ -1,7 +1,16 @@
 import type { JsonObject } from '../definition/types.ts';
 import { electorsOf, excludedRequester, notByOf, personOf, standsFor } from './approval-persons.ts';
 import { approvalSchema, ON_REJECT, ON_TIMEOUT, SUBJECT } from './approval-schema.ts';
-import { audienceOf, type Quorum, quorumOf, type Verdict, type Vote, verdictOf, votesOf } from './approval-votes.ts';
+import {
+  audienceOf,
+  type Quorum,
+  quorumOf,
+  tallyOf,
+  type Verdict,
+  type Vote,
+  verdictOf,
+  votesOf,
+} from './approval-votes.ts';
 import { instantMs, isoInstant, planDuration } from './duration.ts';
 import {
   ConfigError,
@@ -258,6 +267,7 @@ function waitOn(visit: Pick<Visit, 'hold' | 'execution'>): Extract<Outcome, { do
     votesOf(hold).filter((vote) => vote.for !== undefined).length + (hold['escalated'] === undefined ? 0 : 1);
   const until = hold['until'] as number | undefined;
   const reminded = hold['reminded'];
+  const votes = tallyOf(votesOf(hold), hold['quorum'] as Quorum, electorsOf(visit));
   return {
     do: 'hold',
     hold,
@@ -267,6 +277,7 @@ function waitOn(visit: Pick<Visit, 'hold' | 'execution'>): Extract<Outcome, { do
       audience: [...audienceIn(hold), ...resourceIn(hold)],
       ...(until === undefined ? {} : { until }),
       ...(notBy.length === 0 ? {} : { notBy }),
+      ...(votes === undefined ? {} : { votes }),
       ...(revision === 0 ? {} : { revision }),
     },
   };

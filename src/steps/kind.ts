@@ -229,6 +229,8 @@ export interface WaitingSpec {
   readonly audience?: readonly string[];
   /** Persons who may not decide. */
   readonly notBy?: readonly string[];
+  /** As of WaitingFor. */
+  readonly votes?: { readonly have: number; readonly needed: number };
   /** Another one than before: what is said here has changed, and is to be shown anew. */
   readonly revision?: number;
 }

@@ -70,9 +70,17 @@ describe('who decides', () => {
 
   it('is a quorum of persons, of whom nobody votes twice', async () => {
     const path = await waiting({ approvers: ['bob', 'cid', 'eve'], quorum: 2 });
-    expect((await decide(path, 'bob')).status).toBe(200);
+    const tally = async () => (await gateway.request('GET', path, people['eve'])).body.waitingFor[0].votes;
+    expect(await tally()).toEqual({ have: 0, needed: 2 });
+    expect(await decide(path, 'bob')).toMatchObject({
+      status: 200,
+      body: { decision: 'approved', recorded: 'vote', votes: { have: 1, needed: 2 } },
+    });
+    expect(await tally()).toEqual({ have: 1, needed: 2 });
     expect(await decide(path, 'bob')).toMatchObject({ status: 409, body: { code: 'already_voted' } });
-    expect((await decide(path, 'cid')).status).toBe(200);
+    const last = await decide(path, 'cid');
+    expect(last).toMatchObject({ status: 200, body: { decision: 'approved', recorded: 'decision' } });
+    expect(last.body).not.toHaveProperty('votes');
     expect(await decide(path, 'eve')).toMatchObject({ status: 409 });
     expect(await resultOf(path)).toMatchObject({ output: { paid: 3 } });
   });

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { waitLine } from '../../src/cli/run-text.ts';
 import { approvalDefinition, echoDefinition, type TestGateway, testGateway, unique } from './gateway-support.ts';
 
 let gateway: TestGateway;
@@ -116,6 +117,22 @@ describe('runs over HTTP', () => {
     await gateway.until(`/api/executions/${failed}`, ({ body }) => body.status === 'failed');
     const answer = await gateway.request('POST', `/api/executions/${failed}/approve`, { json: { approve: true } });
     expect(answer).toMatchObject({ status: 409, body: { code: 'closed' } });
+  });
+
+  it('tells a vote from a decision, and shows the votes so far, also where there are no persons', async () => {
+    const definition = approvalDefinition(unique('votes')) as { steps: { review: { config: object } } };
+    Object.assign(definition.steps.review.config, { quorum: 2 });
+    const started = await gateway.request('POST', '/api/executions', {
+      json: { definition, input: { amount: 3 } } as never,
+    });
+    const path = `/api/executions/${started.body.executionId}`;
+    expect((await waiting(started.body.executionId)).body.waitingFor[0].votes).toEqual({ have: 0, needed: 2 });
+    const answer = await gateway.request('POST', `${path}/approve`, { json: { approve: true } });
+    expect(answer.body).toMatchObject({ decision: 'approved', recorded: 'vote', votes: { have: 1, needed: 2 } });
+    const { body } = await gateway.until(path, ({ body }) => body.waitingFor[0]?.votes.have === 1);
+    expect(body.waitingFor[0]).toMatchObject({ path: 'review', votes: { have: 1, needed: 2 } });
+    expect(waitLine(body.waitingFor[0])).toBe('approval at review (1 of 2 votes): Refund 3?');
+    expect((await gateway.request('POST', `${path}/cancel`)).status).toBe(202);
   });
 
   it('lets one of twenty decisions win', async () => {
