@@ -116,7 +116,7 @@ export async function readStart(
 
 export type RunResult =
   | { readonly ended: true; readonly status: RunStatus; readonly output?: Json; readonly error?: RunError }
-  | { readonly ended: false; readonly status: RunStatus; readonly waitingFor: ExecutionView['waitingFor'] };
+  | ({ readonly ended: false } & Pick<ExecutionView, 'status' | 'waitingFor' | 'paused' | 'pausedSince'>);
 
 /** Temporal answers a long poll after 20 s at the latest, so a longer wait asks again. */
 const LONGEST_POLL_MS = 20_000;
@@ -158,12 +158,14 @@ export async function readResult(
     const closing = await readClosing(access, executionId, description.runId);
     if (closing !== undefined) return { ended: true, ...outcomeOf(closing) };
   }
-  const { status } = executionView(access, execution);
+  const { status, paused, pausedSince } = executionView(access, execution);
   const waits = waitsOf(execution);
   const isAsked = waits.some(({ kind }) => kind === 'approval');
   return {
     ended: false,
     status,
     waitingFor: isAsked ? withComments(waits, await readStart(access, description)) : waits,
+    ...(paused === undefined ? {} : { paused }),
+    ...(pausedSince === undefined ? {} : { pausedSince }),
   };
 }

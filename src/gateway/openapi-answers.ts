@@ -97,6 +97,16 @@ const waitingFor = z.array(
   }),
 );
 
+const pause = {
+  paused: z
+    .literal(true)
+    .optional()
+    .describe(
+      'Nothing new begins until the signal `resume`: `temporal workflow signal --workflow-id ID --name resume`.',
+    ),
+  pausedSince: time.optional(),
+};
+
 const trigger = z.object({ type: text, id: text.optional() });
 
 const unreadable = z
@@ -110,13 +120,7 @@ export const execution = z.object({
   workflowHash: text.optional(),
   status,
   waitingFor,
-  paused: z
-    .literal(true)
-    .optional()
-    .describe(
-      'Nothing new begins until the signal `resume`: `temporal workflow signal --workflow-id ID --name resume`.',
-    ),
-  pausedSince: time.optional(),
+  ...pause,
   startedAt: time,
   completedAt: time.optional(),
   input: json.optional(),
@@ -192,7 +196,7 @@ export const dryRun = z.object({
 });
 
 export const result = z.object({ status, output: json.optional(), error: runError.optional() });
-export const noResult = z.object({ status, waitingFor });
+export const noResult = z.object({ status, waitingFor, ...pause });
 export const decided = z.object({
   executionId: text,
   path: text,

@@ -42,6 +42,8 @@ describe('a paused run', () => {
     const { body } = await gateway.until(`/api/executions/${id}`, (answer) => answer.body.paused === true);
     expect(body).toMatchObject({ status: 'waiting', pausedSince: expect.stringMatching(/^\d{4}-/) });
     expect(await handleOf(id).query('status')).toMatchObject({ paused: true, pausedSince: body.pausedSince });
+    const { body: soFar } = await gateway.request('GET', `/api/executions/${id}/result`);
+    expect(soFar).toMatchObject({ status: 'waiting', paused: true });
     expect(await detailsOf(id)).toContain(`**Paused** since ${body.pausedSince}`);
     expect((await gateway.request('POST', `/api/executions/${id}/approve`, { json: { approve: true } })).status).toBe(
       200,

@@ -77,9 +77,9 @@ async function read(gateway: Gateway, what: List, options: ListOptions): Promise
   }
 }
 
-const executionCells = ({ id, status, startedAt, waitingFor }: ExecutionView): string[] => [
+const executionCells = ({ id, status, paused, startedAt, waitingFor }: ExecutionView): string[] => [
   id,
-  status,
+  paused === true ? `${status} (paused)` : status,
   startedAt,
   waitingFor.map(({ until: _until, ...wait }) => cut(waitLine(wait), WAIT_WIDTH)).join('; '),
 ];
