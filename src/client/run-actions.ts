@@ -36,13 +36,14 @@ export interface Recorded {
   readonly votes?: NonNullable<WaitingFor['votes']>;
 }
 
-/** As it is now; undefined where the run cannot be asked. */
+/** As it is now; undefined where the run cannot be asked, or does not tell. */
 export async function recordedAs(access: Access, executionId: string, path: string): Promise<Recorded | undefined> {
   const handle = access.client.workflow.getHandle(executionId);
   const asked = await read(access, () => handle.query<WaitingFor[]>('waiting')).catch(() => undefined);
-  if (asked === undefined) return undefined;
-  const votes = asked.find((wait) => wait.path === path && wait.kind === 'approval')?.votes;
-  return votes === undefined ? { recorded: 'decision' } : { recorded: 'vote', votes };
+  const wait = asked?.find((one) => one.path === path && one.kind === 'approval');
+  // Of more waits than a list holds, it may be one that is left out.
+  if (asked === undefined || (wait === undefined && asked.length >= MEMO_WAITS)) return undefined;
+  return wait?.votes === undefined ? { recorded: 'decision' } : { recorded: 'vote', votes: wait.votes };
 }
 
 /**
