@@ -76,7 +76,8 @@ async function longPoll(
     client.withDeadline(Date.now() + waitMs, () => client.workflowService.getWorkflowExecutionHistory(request));
   let page: HistoryPage;
   try {
-    page = await (signal ? client.withAbortSignal(signal, bounded) : bounded());
+    // The client leaves a listener at the signal with each call: so each has one of its own.
+    page = await (signal ? client.withAbortSignal(AbortSignal.any([signal]), bounded) : bounded());
   } catch (error) {
     if (isOver(error)) return undefined;
     throw translated(error, false);
