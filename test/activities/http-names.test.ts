@@ -1,22 +1,28 @@
 /** Names instead of addresses: what the DNS answers is checked, every answer of it, and connections are kept. */
-import { lookup } from 'node:dns/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { beforeEach, describe, expect, it, vi } from 'vitest';
-import { createActivities } from '../../activities/table.ts';
+import { afterAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { EffectOutput } from '../../src/definition/effect.ts';
-import { environment, failure, http, inputOf, LOOPBACK, serve } from './server.ts';
 
-vi.mock('node:dns/promises', () => ({ lookup: vi.fn() }));
+const lookup = vi.fn();
+// Modules are shared among files: those that ask the DNS are loaded here anew, and again after this file.
+vi.doMock('node:dns/promises', () => ({ lookup }));
+vi.resetModules();
+const { createActivities } = await import('../../activities/table.ts');
+const { environment, failure, http, inputOf, LOOPBACK, serve } = await import('./server.ts');
+afterAll(() => {
+  vi.doUnmock('node:dns/promises');
+  vi.resetModules();
+});
 
 const PUBLIC = '93.184.216.34';
 const answers = (...addresses: string[]): void => {
   const found = addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 }));
-  vi.mocked(lookup).mockResolvedValue(found as never);
+  lookup.mockResolvedValue(found as never);
 };
 
 describe('a name', () => {
-  beforeEach(() => vi.mocked(lookup).mockReset());
+  beforeEach(() => lookup.mockReset());
 
   it.each([
     [['127.0.0.1']],
@@ -38,7 +44,7 @@ describe('a name', () => {
     const server = await serve((_seen, response) =>
       response.writeHead(302, { location: `http://other.example.com:${server.port}/` }).end(),
     );
-    vi.mocked(lookup).mockImplementation((async (name: string) => [
+    lookup.mockImplementation((async (name: string) => [
       { address: name === 'one.example.com' ? '127.0.0.1' : '169.254.169.254', family: 4 },
     ]) as never);
     expect(await failure({ config: { url: `http://one.example.com:${server.port}/` } })).toMatchObject({

@@ -4,8 +4,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client, Connection } from '@temporalio/client';
 import { pino } from 'pino';
+import { NO_ACTIONS } from '../../src/actions/load.ts';
 import type { Keyring } from '../../src/client/keyring.ts';
 import { readConfig } from '../../src/config.ts';
+import { buildApp } from '../../src/gateway/app.ts';
+import { resourcesOf } from '../../src/gateway/resource.ts';
 import { startGateway } from '../../src/gateway/serve.ts';
 
 export type LonelyGateway = { url: string; logged: string[]; close(): Promise<void> };
@@ -18,15 +21,34 @@ export const NO_KEYS: Keyring = {
   settled: async () => undefined,
 };
 
+/** A client of a Temporal that is away: nothing listens on port 1. Without the SDK's retries, which may outlive the connection. */
+function nowhere(): { connection: Connection; client: Client } {
+  const connection = Connection.lazy({ address: '127.0.0.1:1', interceptors: [] });
+  return { connection, client: new Client({ connection, namespace: 'none' }) };
+}
+
+/** Method and path of every route that the gateway has. */
+export async function routesOfApp(): Promise<string[]> {
+  const { connection, client } = nowhere();
+  const app = buildApp({
+    access: { keys: {}, client } as never,
+    actions: NO_ACTIONS,
+    config: readConfig({}),
+    log: pino({ enabled: false }),
+    closing: new AbortController().signal,
+    publicUrl: () => '',
+  });
+  await connection.close();
+  return resourcesOf(app).flatMap(({ path, methods }) => methods.map((method) => `${method} ${path}`));
+}
+
 export async function lonelyGateway(
   overrides: Record<string, string> = {},
   keyring: Keyring = NO_KEYS,
 ): Promise<LonelyGateway> {
   const dataDir = mkdtempSync(join(tmpdir(), 'signalbox-gateway-'));
   const config = readConfig({ SIGNALBOX_PORT: '0', SIGNALBOX_DATA: dataDir, ...overrides });
-  // Nothing listens on port 1.
-  const connection = Connection.lazy({ address: '127.0.0.1:1' });
-  const client = new Client({ connection, namespace: 'none' });
+  const { connection, client } = nowhere();
   const logged: string[] = [];
   const log = pino({ level: 'info' }, { write: (line: string) => void logged.push(line) });
   const gateway = await startGateway(config, { temporal: { client, namespace: 'none' }, log, keyring });

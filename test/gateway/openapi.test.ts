@@ -1,17 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Validator } from '@seriousme/openapi-schema-validator';
-import { Client, Connection } from '@temporalio/client';
-import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { NO_ACTIONS } from '../../src/actions/load.ts';
-import { readConfig } from '../../src/config.ts';
-import { buildApp } from '../../src/gateway/app.ts';
 import { API_VERSION } from '../../src/gateway/openapi.ts';
 import { openApiDocument } from '../../src/gateway/openapi-document.ts';
 import { operations } from '../../src/gateway/openapi-operations.ts';
-import { resourcesOf } from '../../src/gateway/resource.ts';
-import { type LonelyGateway, lonelyGateway } from './gateway-support.ts';
+import { type LonelyGateway, lonelyGateway, routesOfApp } from './gateway-support.ts';
 import { sourceRoot } from './source-root.ts';
 
 let gateway: LonelyGateway;
@@ -37,19 +31,9 @@ describe('the OpenAPI document', () => {
   });
 
   it('has every route, and no other', async () => {
-    const connection = Connection.lazy({ address: '127.0.0.1:1' });
-    const app = buildApp({
-      access: { keys: {}, client: new Client({ connection }) } as never,
-      actions: NO_ACTIONS,
-      config: readConfig({}),
-      log: pino({ enabled: false }),
-      closing: new AbortController().signal,
-      publicUrl: () => '',
-    });
-    const routes = resourcesOf(app).flatMap(({ path, methods }) => methods.map((method) => `${method} ${path}`));
+    const routes = await routesOfApp();
     expect(routes.length).toBeGreaterThan(30);
     expect(operations.map(({ method, path }) => `${method} ${path}`).sort()).toEqual(routes.sort());
-    await connection.close();
   });
 
   it('names every operation once, and says what it is for', () => {

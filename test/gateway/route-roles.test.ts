@@ -1,32 +1,17 @@
-import { Client, Connection } from '@temporalio/client';
 import type { Request } from 'express';
-import { pino } from 'pino';
 import { describe, expect, it } from 'vitest';
-import { NO_ACTIONS } from '../../src/actions/load.ts';
-import { readConfig } from '../../src/config.ts';
 import { ROLES } from '../../src/definition/access-contract.ts';
-import { buildApp } from '../../src/gateway/app.ts';
 import { demandOrganization, demandRole, KEYLESS, principalOf, setPrincipal } from '../../src/gateway/principal.ts';
-import { resourcesOf } from '../../src/gateway/resource.ts';
 import { demandOf, isPublicPath, ROUTE_ROLES } from '../../src/gateway/route-roles.ts';
+import { routesOfApp } from './gateway-support.ts';
 
 describe('the table of roles', () => {
   it('has every route, and no other', async () => {
-    const connection = Connection.lazy({ address: '127.0.0.1:1' });
-    const app = buildApp({
-      access: { keys: {}, client: new Client({ connection }) } as never,
-      actions: NO_ACTIONS,
-      config: readConfig({}),
-      log: pino({ enabled: false }),
-      closing: new AbortController().signal,
-      publicUrl: () => '',
-    });
-    const routes = resourcesOf(app).flatMap(({ path, methods }) => methods.map((method) => `${method} ${path}`));
+    const routes = await routesOfApp();
     const rows = Object.entries(ROUTE_ROLES).flatMap(([path, methods]) =>
       Object.keys(methods).map((method) => `${method} ${path}`),
     );
     expect(rows.sort()).toEqual(routes.sort());
-    await connection.close();
   });
 
   it('lets nobody but an admin use what is not in it', () => {
