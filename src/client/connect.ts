@@ -93,8 +93,10 @@ function endableRetries(): { readonly options: ReturnType<typeof retryOptions>; 
     },
     end: async () => {
       isOver = true;
-      const left = last - Date.now();
-      if (left > 0) await new Promise((resolve) => setTimeout(resolve, left + RETRY_MARGIN_MS));
+      if (last === 0) return;
+      // One that is due already may not have begun yet, on a busy machine: timers that were due before go first.
+      const left = Math.max(0, last - Date.now());
+      await new Promise((resolve) => setTimeout(resolve, left + RETRY_MARGIN_MS));
     },
   };
 }

@@ -17,8 +17,10 @@ interface Count {
   readonly org: string;
   /** As the run said, by its memo or when asked. */
   known: number;
-  /** Sent by this process since. */
+  /** Sent by this process since, those that are under way among them. */
   sent: number;
+  /** Not acknowledged yet: a run that is asked now may not know of them. */
+  underway: number;
   asking: Promise<void> | undefined;
   /** Epoch milliseconds: while nobody answers, the run is not asked for each message. */
   notBefore: number;
@@ -27,14 +29,16 @@ interface Count {
 const counts = new Map<string, Count>();
 
 /**
- * Counts one more message to the run. `readMemo` is asked the first time, and finds out whether there is such a run at all.
- * @throws ClientError `too_many_unread`, and what `readMemo` throws.
+ * Sends one more message to the run, and counts it. `readMemo` is asked the first time, and finds out whether there is such
+ * a run at all.
+ * @throws ClientError `too_many_unread`, and what `readMemo` and `send` throw.
  */
-export async function admitMessage(
+export async function sendCounted(
   access: Access,
   org: string,
   executionId: string,
   readMemo: () => Promise<{ readonly [field: string]: unknown }>,
+  send: () => Promise<void>,
 ): Promise<void> {
   const counted = counts.get(executionId);
   const count = counted?.org === org ? counted : await newCount(org, executionId, readMemo);
@@ -57,6 +61,12 @@ export async function admitMessage(
     );
   }
   count.sent += 1;
+  count.underway += 1;
+  try {
+    await send();
+  } finally {
+    count.underway -= 1;
+  }
 }
 
 async function newCount(
@@ -69,7 +79,7 @@ async function newCount(
   const counted = counts.get(executionId);
   return counted?.org === org
     ? counted
-    : { org, known: Number(memo['unread'] ?? 0), sent: 0, asking: undefined, notBefore: 0 };
+    : { org, known: Number(memo['unread'] ?? 0), sent: 0, underway: 0, asking: undefined, notBefore: 0 };
 }
 
 const isDue = ({ known, sent, notBefore }: Count): boolean =>
@@ -77,7 +87,7 @@ const isDue = ({ known, sent, notBefore }: Count): boolean =>
 
 /** While no worker answers, what was counted stands. */
 async function ask(access: Access, executionId: string, count: Count): Promise<void> {
-  const before = count.sent;
+  const before = count.sent - count.underway;
   try {
     const { unread } = await read(access, () =>
       access.client.workflow.getHandle(executionId).query<{ unread: number }>('status'),

@@ -6,7 +6,7 @@ import { type Access, keysFor } from './access.ts';
 import { read, write, writeAlong } from './calls.ts';
 import { type EndingWords, identityFor } from './ending-words.ts';
 import { ClientError, hasCode } from './errors.ts';
-import { admitMessage } from './inbox.ts';
+import { sendCounted } from './inbox.ts';
 import { isResumeToken } from './resume-token.ts';
 import { describeRun, executionOf } from './run-read.ts';
 import { type Execution, isOpen, waitsOf } from './run-view.ts';
@@ -110,9 +110,11 @@ export async function sendMessage(
   executionId: string,
   message: MessageSignal,
 ): Promise<void> {
-  await admitMessage(access, org, executionId, async () => (await demandOpen(access, org, executionId)).memo);
+  const readMemo = async () => (await demandOpen(access, org, executionId)).memo;
   const handle = access.client.workflow.getHandle(executionId);
-  await onOpen(() => writeAlong(access, () => handle.signal('message', message)));
+  await sendCounted(access, org, executionId, readMemo, () =>
+    onOpen(() => writeAlong(access, () => handle.signal('message', message))),
+  );
 }
 
 /** Asks the run to cancel: what it has opened is cancelled, and rollback runs if it is configured. @throws ClientError `closed`. */

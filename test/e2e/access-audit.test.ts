@@ -16,11 +16,11 @@ afterAll(() => gateway.close());
 
 type Entry = { id: string; by?: string; action: string; target: object; outcome: string; status?: number; at: string };
 
-/** What was noted, the latest first, once the outcomes that this test waits for are noted too. */
+/** What was noted of this test's person, the latest first, once the outcomes are noted too. Other files' gateways may die before. */
 async function audit(query = ''): Promise<Entry[]> {
   const concluded = (answer: { body: { items: Entry[] } }) =>
     answer.body.items.every(({ status }) => status !== undefined);
-  const { body } = await gateway.until(`/api/audit${query}`, concluded);
+  const { body } = await gateway.until(`/api/audit?by=${ANN}${query}`, concluded);
   return body.items;
 }
 
@@ -77,7 +77,7 @@ it('keeps silent about what changed nothing', async () => {
 it('is listed page by page over all its actors, without a worker', async () => {
   for (let i = 0; i < 60; i++)
     await gateway.request('PUT', `/api/secrets/many-${i}`, { json: { value: `value-${i}` }, ...ann });
-  await audit('?limit=1000');
+  await audit('&limit=1000');
   const parts: string[] = [];
   const { client } = gateway.server;
   for (let part = 2; ; part++) {
