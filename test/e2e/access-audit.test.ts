@@ -106,7 +106,7 @@ it('is listed page by page over all its actors, without a worker', async () => {
 });
 
 it('goes on where somebody has ended its actor, and keeps what that was told', async () => {
-  const [latest] = await audit('?limit=1');
+  const [latest] = await audit('&limit=1');
   const month = new Date().toISOString().slice(0, 7);
   for (let part = 1; ; part++) {
     const handle = gateway.server.client.workflow.getHandle(`audit.default.${month}${part === 1 ? '' : `.${part}`}`);
@@ -117,7 +117,7 @@ it('goes on where somebody has ended its actor, and keeps what that was told', a
   // Without a worker the secret is not stored, but what was tried is told.
   const key = await gateway.request('DELETE', `/api/keys/${'0'.repeat(12)}`, ann);
   expect(key.status).not.toBe(204);
-  const { body } = await gateway.until('/api/audit?limit=2', (answer) => answer.body.items[0].id !== latest?.id);
+  const { body } = await gateway.until(`/api/audit?by=${ANN}&limit=2`, (answer) => answer.body.items[0].id !== latest?.id);
   expect(body.items[0]).toMatchObject({ action: 'DELETE /api/keys/:id', by: ANN });
   expect(body.items[1].id).toBe(latest?.id);
 });

@@ -66,8 +66,8 @@ describe('a secret of fewer than four characters', () => {
   );
 
   it('is refused with a trigger, new or changed, which keeps the one that it has', async () => {
-    const before = await secretsOf();
     const slug = unique('hooked');
+    const own = async () => (await secretsOf()).filter((name) => name.includes(slug));
     await gateway.request('POST', '/api/workflows', { json: echoDefinition(slug) });
     const trigger = (secret: string): JsonObject => ({
       workflowId: slug,
@@ -80,12 +80,12 @@ describe('a secret of fewer than four characters', () => {
       body: { code: 'invalid_trigger', problems: [{ pointer: '/config/secret', code: 'secret_too_short' }] },
     };
     expect(await gateway.request('POST', '/api/triggers', { json: trigger(SHORT) })).toMatchObject(refused);
-    expect(await secretsOf()).toEqual(before);
+    expect(await own()).toEqual([]);
     const { status, body } = await gateway.request('POST', '/api/triggers', { json: trigger('long enough') });
     expect(status).toBe(201);
     const change = { config: { path: slug, scheme: 'hmac', secret: SHORT } };
     const path = `/api/triggers/${encodeURIComponent(body.id)}`;
     expect(await gateway.request('PATCH', path, { json: change })).toMatchObject(refused);
-    expect(await secretsOf()).toEqual([...before, `workflows/${slug}/triggers/in/secret`].sort());
+    expect(await own()).toEqual([`workflows/${slug}/triggers/in/secret`]);
   });
 });
