@@ -117,7 +117,10 @@ it('goes on where somebody has ended its actor, and keeps what that was told', a
   // Without a worker the secret is not stored, but what was tried is told.
   const key = await gateway.request('DELETE', `/api/keys/${'0'.repeat(12)}`, ann);
   expect(key.status).not.toBe(204);
-  const { body } = await gateway.until(`/api/audit?by=${ANN}&limit=2`, (answer) => answer.body.items[0].id !== latest?.id);
+  const { body } = await gateway.until(
+    `/api/audit?by=${ANN}&limit=2`,
+    (answer) => answer.body.items[0].id !== latest?.id,
+  );
   expect(body.items[0]).toMatchObject({ action: 'DELETE /api/keys/:id', by: ANN });
   expect(body.items[1].id).toBe(latest?.id);
 });
