@@ -2,8 +2,7 @@
 import { includesRole, type Role } from '../definition/access-contract.ts';
 import type { Standing, WaitingFor } from '../definition/run.ts';
 import type { Access } from './access.ts';
-import { ClientError } from './errors.ts';
-import type { Page, PageRequest } from './listing.ts';
+import { demandReadable, type Page, type PageRequest } from './listing.ts';
 import { resumeToken } from './resume-token.ts';
 import { listRuns } from './run-list.ts';
 
@@ -45,10 +44,8 @@ export async function listApprovals(
     status: ['pending', 'running', 'waiting', 'rolling_back'],
     waiting: ['approval', ...filter.waiting],
   });
-  for (const { id, unreadable } of page.items) {
-    // It waits for an approval, and does not tell which: a list without it would be untrue.
-    if (unreadable !== undefined) throw new ClientError(unreadable.code, `${id}: ${unreadable.message}`);
-  }
+  // One that waits for an approval, and does not tell which: a list without it would be untrue.
+  for (const { id, unreadable } of page.items) demandReadable(id, unreadable);
   const items = page.items.flatMap((run) =>
     run.waitingFor
       .filter((wait) => wait.kind === 'approval' && (!mine || mayDecide(viewer, wait)))

@@ -121,9 +121,18 @@ async function memoOf(access: Access, { memo }: RawExecution): Promise<Pick<Row,
 
 /** The row, for lists that are worth nothing without what the memo holds. @throws ClientError `payload_unreadable`, `blob_unavailable`. */
 export function readable(row: Row): Row {
-  if (row.unreadable === undefined) return row;
-  const { code, message } = row.unreadable;
-  throw new ClientError(code, `${row.workflowId}: ${message}`, { cause: row.unreadable });
+  demandReadable(row.workflowId, row.unreadable);
+  return row;
+}
+
+/** @throws ClientError with the code of `unreadable`, where there is a reason why that workflow cannot be read. */
+export function demandReadable(
+  workflowId: string,
+  unreadable: Pick<ClientError, 'code' | 'message'> | undefined,
+): void {
+  if (unreadable === undefined) return;
+  const { code, message } = unreadable;
+  throw new ClientError(code, `${workflowId}: ${message}`, { cause: unreadable });
 }
 
 type Timestamp = RawExecution['startTime'];
