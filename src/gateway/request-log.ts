@@ -1,7 +1,7 @@
 /** One line for each request: route, status, time. Never paths, queries, headers or bodies: those may hold secrets. */
+import { randomUUID } from 'node:crypto';
 import type { RequestHandler } from 'express';
 import type { Logger } from 'pino';
-import { ulid } from 'ulid';
 
 const GIVEN_ID = /^[A-Za-z0-9._-]{1,100}$/;
 
@@ -9,7 +9,7 @@ const GIVEN_ID = /^[A-Za-z0-9._-]{1,100}$/;
 export function logRequests(log: Logger): RequestHandler {
   return (req, res, next) => {
     const given = req.get('x-request-id') ?? '';
-    const id = GIVEN_ID.test(given) ? given : ulid();
+    const id = GIVEN_ID.test(given) ? given : randomUUID();
     res.locals['requestId'] = id;
     res.setHeader('x-request-id', id);
     const begun = performance.now();
