@@ -4,7 +4,7 @@
  */
 import { StepFailure } from '../steps/kind.ts';
 import type { Core } from './core.ts';
-import { tickPath, visitPath } from './paths.ts';
+import { tickPath, visited, visitPath } from './paths.ts';
 import type { Frame } from './state.ts';
 
 /** The path that the visit will have. Throws StepFailure `callback_out_of_reach` where this frame never comes to the step. */
@@ -16,13 +16,13 @@ export function callbackPath(core: Core, frame: Frame, slug: string): string {
   if (frame.prefix !== undefined) return visitPath(frame.prefix, slug, 1);
   const home = program.regions.home.get(slug);
   const loop = frame.loops.findLast((record) => record.slug === home);
-  if (loop !== undefined) return visitPath(tickPath(loop.path, loop.tick), slug, (loop.counts[slug] ?? 0) + 1);
+  if (loop !== undefined) return visitPath(tickPath(loop.path, loop.tick), slug, visited(loop.counts, slug) + 1);
   const container = frame.parent === undefined ? undefined : state.frames[frame.parent]?.visit?.slug;
   const branch =
     container === undefined ? undefined : program.regions.regions.get(container)?.branches.get(frame.name ?? '');
   if (home !== container || branch?.has(slug) === false)
     throw outOfReach(slug, 'it stands in another loop, branch or iteration');
-  return visitPath(frame.id, slug, (frame.counts[slug] ?? 0) + 1);
+  return visitPath(frame.id, slug, visited(frame.counts, slug) + 1);
 }
 
 function outOfReach(slug: string, why: string): StepFailure {

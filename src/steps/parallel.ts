@@ -40,7 +40,8 @@ After it the entries of steps that belong to one branch only are readable; a ste
         return { do: 'fail', error: joinFailed(visit.slug, failures) };
       const data: JsonObject = {};
       for (const name of visit.branches) {
-        const error = failures[name];
+        // A branch may be called `constructor`.
+        const error = Object.hasOwn(failures, name) ? failures[name] : undefined;
         if (mode === 'all') data[name] = results[name] ?? null;
         else
           data[name] =

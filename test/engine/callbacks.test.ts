@@ -47,6 +47,16 @@ describe("{{ callback('…') }}", () => {
     expect(run.waits).toMatchObject([{ path: 'wait', kind: 'callback', name: 'callback:wait' }]);
   });
 
+  it('stands for a step whose slug is a name that every object has', () => {
+    const asks = {
+      ...send('constructor'),
+      config: { url: 'https://example.com', body: "{{ callback('constructor') }}" },
+    };
+    const run = walk({ start: { stepType: 'trigger', nextSteps: { success: 'asks' } }, asks, constructor: wait });
+    expect(placed(run)).toEqual([{ callback: 'constructor', slug: 'constructor' }]);
+    expect(run.waits).toMatchObject([{ path: 'constructor', name: 'callback:constructor' }]);
+  });
+
   it('stands for another visit in each tick of a loop', () => {
     const run = walk(
       {
