@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type Connection, isGrpcServiceError } from '@temporalio/client';
 import { SearchAttributeType } from '@temporalio/common';
 import { encodeSearchAttributeIndexedValueType } from '@temporalio/common/lib/search-attributes.js';
@@ -56,22 +57,27 @@ const refused = (error: unknown): boolean => hasCode(error, GRPC.PERMISSION_DENI
 /**
  * Makes the namespace ready for runs, as often as one likes: the namespace with its retention, every search attribute
  * (design.md §4), and a wait until both can be used.
- * @throws BootstrapError with the commands for an operator where this connection has no right to do it.
+ * @throws BootstrapError with the commands for an operator where this connection has no right to do it;
+ * BootstrapTimeout where they cannot be used in time (90 s by default).
  */
 export async function bootstrap(temporalConnection: TemporalConnection, options: BootstrapOptions): Promise<void> {
   const { connection, namespace } = temporalConnection;
   const timeoutMs = options.timeoutMs ?? 90_000;
   const deadline = Date.now() + timeoutMs;
+  const pause = async (): Promise<void> => {
+    if (Date.now() > deadline) throw new BootstrapTimeout(namespace, Math.round(timeoutMs / 1000));
+    await sleep(POLL_MS);
+  };
   await ensureNamespace(connection, namespace, options);
   let missing = await missingAttributes(connection, namespace, deadline);
   if (missing.length > 0) {
     await register(connection, namespace, missing);
-    while (missing.length > 0) missing = await missingAttributes(connection, namespace, deadline);
+    while (missing.length > 0) {
+      await pause();
+      missing = await missingAttributes(connection, namespace, deadline);
+    }
   }
-  while (!(await isUsable(temporalConnection))) {
-    if (Date.now() > deadline) throw new BootstrapTimeout(namespace, Math.round(timeoutMs / 1000));
-    await sleep(POLL_MS);
-  }
+  while (!(await isUsable(temporalConnection))) await pause();
 }
 
 async function ensureNamespace(connection: Connection, namespace: string, options: BootstrapOptions): Promise<void> {
@@ -168,5 +174,3 @@ async function isUsable({ client, connection, namespace }: TemporalConnection): 
     }
   }
 }
-
-const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));

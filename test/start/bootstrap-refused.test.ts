@@ -76,6 +76,14 @@ describe('bootstrap without the rights to do it', () => {
     expect(error.commands).toHaveLength(searchAttributeKeys.length);
   });
 
+  test('gives up in time where attributes are registered, and are never there', async () => {
+    let asked = 0;
+    const server = serverThat({ listSearchAttributes: async () => ({ asked: ++asked }) });
+    const error = await bootstrap(server, { retentionDays: 30, timeoutMs: 0 }).catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject({ code: 'bootstrap_timeout', message: expect.stringContaining('Namespace mine') });
+    expect(asked).toBeLessThan(10);
+  });
+
   test('passes on any other error', async () => {
     const error = await refusalOf(serverThat({ describeNamespace: refuse(14) }));
     expect(error).toMatchObject({ code: 14 });
