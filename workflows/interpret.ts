@@ -80,7 +80,12 @@ export async function run(argument: RunInput | Definition): Promise<Json> {
 }
 
 /** By the marks that a history has, or gets now. */
-const RULES: Rules = { skipsAreQuiet: () => patched('quiet-skips') };
+const RULES: Rules = {
+  skipsAreQuiet: () => patched('quiet-skips'),
+  retriedIsCancelled: () => patched('retried-is-cancelled'),
+  keysCountOnce: () => patched('keys-count-once'),
+  undoesBeforeGates: () => patched('undoes-before-gates'),
+};
 
 function compiled(definition: Definition): Program {
   let result: ReturnType<typeof compile>;

@@ -131,11 +131,13 @@ function take(core: Core, event: Event): void {
       requested(core, event);
       return;
     case 'pause':
+      if (isRepeated(core, event)) return;
       if (!state.paused) state.pausedSince = state.now;
       state.paused = true;
       remember(state, event.key, ROOT);
       return;
     case 'resume':
+      if (isRepeated(core, event)) return;
       state.paused = false;
       delete state.pausedSince;
       remember(state, event.key, ROOT);
@@ -188,9 +190,18 @@ function admitted(core: Core): void {
 }
 
 function openDeadline(core: Core, from: number): void {
-  const limit = durationOf(core.program, core.state);
-  if (limit === undefined || Object.hasOwn(core.state.open, DEADLINE)) return;
-  open(core, DEADLINE, { type: 'deadline', at: from + limit });
+  const { state } = core;
+  const limit = durationOf(core.program, state);
+  if (limit === undefined) return;
+  const deadline = { type: 'deadline', at: from + limit } as const;
+  // A retry and a fork have it already (parking.ts), as it would be without their wait before the gates; it was not sent.
+  if (Object.hasOwn(state.open, DEADLINE)) state.open[DEADLINE] = deadline;
+  else open(core, DEADLINE, deadline);
+}
+
+/** A key makes a repeat harmless: a pause that comes again does not pause what has been resumed since. */
+function isRepeated({ program, state }: Core, event: Event): boolean {
+  return answered(state, event) !== undefined && program.rules.keysCountOnce();
 }
 
 function show(core: Core): void {

@@ -11,7 +11,7 @@ import { cancelInside } from './frames.ts';
 import { MAX_PAYLOAD_BYTES } from './limits.ts';
 import { commandId } from './paths.ts';
 import { FrameScope } from './scope.ts';
-import type { Ending, Undo } from './state.ts';
+import type { Ending, RunState, Undo } from './state.ts';
 import { weigh } from './weigh.ts';
 import { Window } from './window.ts';
 
@@ -65,10 +65,8 @@ export function endIfDrained(core: Core): void {
 /** Failure that nothing caught. Rolls back first where the definition or the failing step asks for it. */
 export function failRun(core: Core, error: RunError, rollback = core.program.rollbackOnFailure): void {
   cancelAll(core);
-  if (rollback && core.state.undo.length > 0) {
-    core.state.rolling = { error, failures: [] };
-    rollBackNext(core);
-  } else end(core, { status: 'failed', error });
+  if (rollback && core.state.undo.length > 0) rollBack(core, { error, failures: [] });
+  else end(core, { status: 'failed', error });
 }
 
 export function cancelRun(core: Core, reason: string | undefined): void {
@@ -80,16 +78,20 @@ export function cancelRun(core: Core, reason: string | undefined): void {
 export function abortRun(core: Core, reason = 'The run was aborted.'): void {
   cancelAll(core);
   const error: RunError = { code: ABORTED_CODE, message: reason, retryable: false };
-  if (core.state.undo.length === 0) {
-    end(core, { status: 'aborted', error });
-    return;
-  }
-  core.state.rolling = { error, failures: [], aborted: true };
+  if (core.state.undo.length > 0) rollBack(core, { error, failures: [], aborted: true });
+  else end(core, { status: 'aborted', error });
+}
+
+function rollBack(core: Core, rolling: NonNullable<RunState['rolling']>): void {
+  const { state, program } = core;
+  state.rolling = rolling;
+  // A retry may have something to undo before its gates have let it pass: what undoes needs no slot, and nothing else goes out.
+  if (state.admission !== undefined && program.rules.undoesBeforeGates()) delete state.admission;
   rollBackNext(core);
 }
 
 /** §7: in reverse order of completion, back to the last checkpoint. */
-export function rollBackNext(core: Core): void {
+function rollBackNext(core: Core): void {
   const { state } = core;
   const undo = state.undo.pop();
   if (undo === undefined || undo.undo === 'checkpoint') {

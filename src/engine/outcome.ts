@@ -176,10 +176,9 @@ function hold(core: Core, place: Place, outcome: Outcome & { do: 'hold' }): void
     state.bytes += weigh(outcome.grown ?? {});
   }
   for (const name of outcome.cancel ?? []) {
-    const id = commandId(path, name);
-    const at = visit.open.indexOf(id);
-    if (at >= 0) {
-      visit.open.splice(at, 1);
+    const id = openCommand(core, visit, name);
+    if (id !== undefined) {
+      visit.open.splice(visit.open.indexOf(id), 1);
       cancel(core, id);
       endInner(core, visit, name, 'cancelled');
     }
@@ -228,6 +227,17 @@ function hold(core: Core, place: Place, outcome: Outcome & { do: 'hold' }): void
   for (const spec of outcome.frames ?? []) openFrame(core, frame, visit, spec);
   for (const [suffix, asked] of Object.entries(outcome.asks ?? {}))
     if (asked === null && !visit.open.includes(commandId(path, suffix))) endInner(core, visit, suffix, 'cancelled');
+}
+
+/** The id of the visit's open command of that suffix: another one where `retryStep` has begun it anew. */
+function openCommand({ program, state }: Core, visit: OpenVisit, suffix: string): string | undefined {
+  const id = commandId(visit.path, suffix);
+  if (visit.open.includes(id)) return id;
+  const again = visit.open.find((open) => {
+    const command = state.open[open];
+    return command?.type === 'run' && command.suffix === suffix;
+  });
+  return again !== undefined && program.rules.retriedIsCancelled() ? again : undefined;
 }
 
 /** What the visit asks about within. An ask that ends without its call beginning is a row that was cancelled (`hold`). */

@@ -76,15 +76,28 @@ export interface Program {
   readonly timeoutMs?: number;
   readonly rollbackOnFailure: boolean;
   readonly output?: Template;
+  readonly rules: Rules;
 }
 
 /** What runs that are older than a change still do as before, so that their histories replay: asked where it comes to that. */
 export interface Rules {
   /** In a dag, a skipped step does not bail, and skips the forEach that it leaves without a list. */
   readonly skipsAreQuiet: () => boolean;
+  /** What a kind cancels is cancelled also where `retryStep` has begun it anew since. */
+  readonly retriedIsCancelled: () => boolean;
+  /** A pause or resume whose key was answered is not taken once more. */
+  readonly keysCountOnce: () => boolean;
+  /** A run that ends before its gates have let it pass undoes at once what it has done. */
+  readonly undoesBeforeGates: () => boolean;
 }
 
-export const RULES: Rules = { skipsAreQuiet: () => true };
+const always = () => true;
+export const RULES: Rules = {
+  skipsAreQuiet: always,
+  retriedIsCancelled: always,
+  keysCountOnce: always,
+  undoesBeforeGates: always,
+};
 
 export const DEFAULT_MAX_STEPS = 1_000_000;
 export const MAX_STEPS_002 = 50;

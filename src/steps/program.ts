@@ -67,6 +67,7 @@ export function compile(written: Definition, rules = RULES): { program: Program 
       ...(timeoutMs === undefined ? {} : { timeoutMs }),
       rollbackOnFailure: config.onFailure === 'rollback',
       ...(output === undefined ? {} : { output }),
+      rules,
     },
   };
 }

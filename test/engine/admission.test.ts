@@ -12,6 +12,7 @@ import type { Command, Event } from '../../src/engine/protocol.ts';
 import { genesisOf } from '../../src/engine/start.ts';
 import { statusOf, waitingFor } from '../../src/engine/view.ts';
 import { compile } from '../../src/steps/program.ts';
+import { RULES } from '../../src/steps/program-types.ts';
 import type { Json } from '../../src/template/types.ts';
 
 const T0 = 1_700_000_000_000;
@@ -33,8 +34,8 @@ const gate = (name: string, more: Partial<GateWanted> = {}): GateWanted => ({
 });
 
 /** A run of that definition under those gates, carried over after every event. */
-function run(gates: readonly GateWanted[], of: Definition = definition()) {
-  const compiled = compile(of);
+function run(gates: readonly GateWanted[], of: Definition = definition(), rules = RULES) {
+  const compiled = compile(of, rules);
   if (!('program' in compiled)) throw new Error(JSON.stringify(compiled.problems));
   const { program } = compiled;
   let state = genesis(program, genesisOf({ definition: of, gates }, 'run.default.limited.x', T0));
@@ -47,6 +48,7 @@ function run(gates: readonly GateWanted[], of: Definition = definition()) {
       return commands;
     },
     state: () => state,
+    program,
     asked: (commands: readonly Command[]) =>
       commands.flatMap((command) => (command.type === 'slots' ? [command.gates.map(({ gate: name }) => name)] : [])),
   };
@@ -124,6 +126,16 @@ describe('a run before its gates', () => {
     expect(statusOf(late)).toBe('waiting');
   });
 
+  it('counts the timeout of a retry from its slots too', () => {
+    const of = definition({ timeout: '1h' });
+    const { send, state, program } = run([], of);
+    send({ type: 'started' });
+    const late = resumeWith(program, state(), { parked: [], at: T0, gates: [gate('a')] });
+    advance(program, late, { type: 'continue', at: T0 });
+    const commands = advance(program, late, { type: 'slots', at: T0 + 7_200_000, answers: [granted('a')] });
+    expect(commands).toContainEqual({ type: 'timer', id: '$deadline', at: T0 + 7_200_000 + 3_600_000 });
+  });
+
   it('fails where it is refused, and is cancelled where it is dropped', () => {
     const refused = run([gate('a')]);
     refused.send({ type: 'started' });
@@ -158,18 +170,34 @@ describe('a run before its gates', () => {
 });
 
 describe('a run that is aborted', () => {
+  const http = { stepType: 'http', config: { url: 'https://a.example' } };
+  const undoable = definition(
+    {},
+    {
+      wait: { ...http, rollback: http, nextSteps: { success: 'ask' } },
+      ask: { stepType: 'approval', config: { message: '?' } },
+    },
+  );
+
+  it('undoes what it has done also where it is retried, and still waits for a slot', () => {
+    const aborted = (rules = RULES): string[] => {
+      const { send, state, program } = run([], undoable, rules);
+      send({ type: 'started' });
+      send({ type: 'completed', id: 'wait', result: { data: 1 } });
+      const retried = resumeWith(program, state(), { parked: [], at: T0, gates: [gate('a')] });
+      advance(program, retried, { type: 'continue', at: T0 });
+      advance(program, retried, { type: 'slots', at: T0, answers: [waits('a')] });
+      expect(statusOf(retried)).toBe('pending');
+      const commands = advance(program, retried, { type: 'abort', at: T0 });
+      expect(statusOf(retried)).toBe('rolling_back');
+      return commands.flatMap((command) => ('id' in command ? [command.id] : []));
+    };
+    expect(aborted()).toEqual(['wait/rollback']);
+    expect(aborted({ ...RULES, undoesBeforeGates: () => false }), 'as older histories have it').toEqual([]);
+  });
+
   it('undoes what it has done, and then is aborted', () => {
-    const http = { stepType: 'http', config: { url: 'https://a.example' } };
-    const { send, state } = run(
-      [],
-      definition(
-        {},
-        {
-          wait: { ...http, rollback: http, nextSteps: { success: 'ask' } },
-          ask: { stepType: 'approval', config: { message: '?' } },
-        },
-      ),
-    );
+    const { send, state } = run([], undoable);
     send({ type: 'started' });
     send({ type: 'completed', id: 'wait', result: { data: 1 } });
     expect(send({ type: 'abort', reason: 'enough' })).toMatchObject([{ type: 'run', id: 'wait/rollback' }, {}]);

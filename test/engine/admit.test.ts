@@ -148,3 +148,32 @@ it('refuses a decision after the timeout, also while the run is paused; a remind
   expect(player.admit(approve())).toMatchObject({ code: 'already_decided' });
   expect(player.feed(approve())).toEqual([]);
 });
+
+describe('requests that come again', () => {
+  it('change nothing that came between them: a key counts once', () => {
+    const player = started({ review: review() });
+    player.feed({ type: 'pause', key: 'p' });
+    player.feed({ type: 'resume', key: 'r' });
+    expect(player.admit({ type: 'pause', key: 'p' })).toEqual({ accepted: true, path: '' });
+    player.feed({ type: 'pause', key: 'p' });
+    expect(player.state.paused).toBe(false);
+    player.feed({ type: 'pause', key: 'q' });
+    player.feed({ type: 'resume', key: 'r' });
+    expect(player.state.paused).toBe(true);
+  });
+});
+
+describe('a call that was begun anew by retryStep', () => {
+  const agent: Steps = { work: { stepType: 'agent', config: { userPrompt: 'Go.', mcpServerIds: ['s'] } } };
+  const interrupt = { type: 'message', name: 'agent_message', payload: { content: 'Stop!', interrupt: true } } as const;
+
+  it('is taken back under its new id when its step takes it back', () => {
+    const player = started(agent);
+    player.feed({ type: 'retryStep' });
+    expect([...player.open.keys()]).toEqual(['work/turn[0]/model!2']);
+    player.feed(interrupt);
+    expect([...player.open.keys()]).toEqual(['work/turn[1]/model']);
+    const ended = player.trace.filter(({ t }) => t === 'end');
+    expect(ended).toMatchObject([{ path: 'work/turn[0]/model', status: 'cancelled' }]);
+  });
+});

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Definition } from '../../src/definition/types.ts';
 import { simulate } from '../../src/engine/simulate.ts';
 import { compile } from '../../src/steps/program.ts';
-import type { Rules } from '../../src/steps/program-types.ts';
+import { RULES, type Rules } from '../../src/steps/program-types.ts';
 import type { Json } from '../../src/template/types.ts';
 
 function walk(steps: Definition['steps'], input: Json = {}, answers: { [slug: string]: Json } = {}, rules?: Rules) {
@@ -121,7 +121,7 @@ describe('flow: dag', () => {
     };
     const { output, status, begun } = walk(steps);
     expect([status, output, begun]).toEqual(['completed', null, []]);
-    const older = { skipsAreQuiet: () => false };
+    const older = { ...RULES, skipsAreQuiet: () => false };
     expect(walk(steps, {}, {}, older).paths).toEqual(['reject@0']);
     const { bail: _, ...reject } = steps['reject']!;
     expect(walk({ ...steps, reject }, {}, {}, older).error).toMatchObject({ code: 'invalid_config', path: 'each' });
