@@ -42,6 +42,6 @@ export function triggerAttributes(
     { key: TRIGGER, value: attributeValue(id) },
     { key: TRIGGER_TYPE, value: trigger?.type ?? null },
     { key: STATUS, value: status },
-    { key: TAGS, value: typeof name === 'string' ? [attributeValue(eventTag(name))] : null },
+    { key: TAGS, value: typeof name === 'string' ? attributeValues([eventTag(name)]) : null },
   ];
 }

@@ -2,7 +2,7 @@
  * The one place where Visibility queries are written. Every value is quoted, every name comes from a list, and the
  * organization stands outermost: no filter can reach another organization's runs.
  */
-import { listValue } from '../definition/attributes.ts';
+import { attributeValue, listValue } from '../definition/attributes.ts';
 import { searchAttributes } from './search-attributes.ts';
 
 const NAMES = {
@@ -26,6 +26,8 @@ const NAMES = {
   string
 >;
 
+/** Temporal's own, whose values stand there as they are. */
+const WHOLE: ReadonlySet<string> = new Set<AttributeName>(['executionStatus', 'workflowType', 'workflowId', 'runId']);
 /** Lists of keywords, whose values are written in a way of their own. */
 const LISTS: ReadonlySet<string> = new Set<keyof typeof searchAttributes>(['tags', 'state', 'waiting']);
 
@@ -37,15 +39,41 @@ export interface Clause {
   readonly text: string;
 }
 
+/** The value is given whole: it is cut as it was where it was written. */
 export const compare = (name: AttributeName, operator: Operator, value: string | number): Clause => ({
-  text: `${NAMES[name]} ${operator} ${typeof value === 'number' ? numeral(value) : quoted(LISTS.has(name) ? listValue(value) : value)}`,
+  text: `${NAMES[name]} ${operator} ${typeof value === 'number' ? numeral(value) : quoted(written(name, value))}`,
 });
 
 /** @throws RangeError where there is no value. */
-export const oneOf = (name: AttributeName, values: readonly string[]): Clause => {
+const oneOf = (name: AttributeName, values: readonly string[]): Clause => {
   if (values.length === 0) throw new RangeError('A clause needs at least one value.');
   return { text: `${NAMES[name]} IN (${values.map(quoted).join(', ')})` };
 };
+
+/** Above every ASCII character, by bytes and in every collation of a database. */
+const ABOVE_ASCII = '\u{9fa5}';
+
+/**
+ * The workflow's id is one of these. The range that they all lie in says nothing new, but with it the server on SQLite
+ * looks ids up in their own index, where it would read each row of the organization.
+ * @throws RangeError where there is no id.
+ */
+export function idAmong(ids: readonly string[]): Clause {
+  const among = oneOf('workflowId', ids);
+  // What other characters stand above is the collation's to say.
+  if (!ids.every((id) => IS_ASCII.test(id))) return among;
+  const begin = commonBegin(ids);
+  return all(among, compare('workflowId', '>=', begin), compare('workflowId', '<', `${begin}${ABOVE_ASCII}`));
+}
+
+const IS_ASCII = /^[ -~]*$/;
+
+/** What all the texts begin with. */
+function commonBegin([first = '', ...others]: readonly string[]): string {
+  let length = first.length;
+  for (const other of others) while (!other.startsWith(first.slice(0, length))) length -= 1;
+  return first.slice(0, length);
+}
 
 export const isNull = (name: AttributeName): Clause => ({ text: `${NAMES[name]} IS NULL` });
 
@@ -62,6 +90,11 @@ export function queryOf(org: string, workflowType: string, clauses: readonly Cla
 function joined(clauses: readonly Clause[], word: 'AND' | 'OR'): Clause {
   if (clauses.length === 0) throw new RangeError('A clause joins at least one other.');
   return { text: `(${clauses.map((clause) => clause.text).join(` ${word} `)})` };
+}
+
+function written(name: AttributeName, value: string): string {
+  if (WHOLE.has(name)) return value;
+  return LISTS.has(name) ? listValue(value) : attributeValue(value);
 }
 
 /** The server's parser is MySQL's: backslash escapes, and either quote ends a text. */

@@ -1,5 +1,4 @@
 /** Lists of runs (design.md §5): the filters of document 004, by Visibility. */
-import { attributeValue } from '../definition/attributes.ts';
 import { RUN_WORKFLOW } from '../definition/run.ts';
 import type { Access } from './access.ts';
 import { currentPage } from './current-runs.ts';
@@ -107,7 +106,7 @@ export function runQuery(org: string, filter: Omit<RunFilter, 'limit' | 'cursor'
     ['tags', filter.tag],
   ];
   for (const [name, value] of equal) {
-    if (value !== undefined) clauses.push(compare(name, '=', name === 'workflowId' ? value : attributeValue(value)));
+    if (value !== undefined) clauses.push(compare(name, '=', value));
   }
   for (const [key, value] of Object.entries(filter.state ?? {})) clauses.push(compare('state', '=', `${key}=${value}`));
   for (const who of filter.waiting ?? []) clauses.push(compare('waiting', '=', who));

@@ -1,7 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { compare, queryOf } from '../../src/client/query.ts';
+import { compare, idAmong, queryOf } from '../../src/client/query.ts';
 import { type RunFilter, runQuery } from '../../src/client/run-list.ts';
+import { attributeValue, attributeValues } from '../../src/definition/attributes.ts';
+import { eventTag, type Trigger } from '../../src/definition/trigger-contract.ts';
+import { triggerAttributes } from '../../workflows/actor-attributes.ts';
 
 /** What the server's parser sees: texts replaced by one character, so that only names, operators and brackets stay. */
 function skeleton(query: string): string {
@@ -16,6 +19,19 @@ function skeleton(query: string): string {
   }
   return text;
 }
+
+const eventTrigger = (name: string): Trigger => ({
+  id: 'w.t',
+  workflow: 'w',
+  name: 't',
+  type: 'event',
+  enabled: true,
+  config: { name },
+  source: { of: 'api' },
+  revision: 1,
+  createdAt: '2026-01-01T00:00:00.000Z',
+  updatedAt: '2026-01-01T00:00:00.000Z',
+});
 
 describe('queries of lists', () => {
   it('put organization and type outermost', () => {
@@ -57,6 +73,21 @@ describe('queries of lists', () => {
     fc.assert(fc.property(filter, (given) => skeleton(runQuery('default', given, part)) === plain));
   });
 
+  it('name ids, and the range that they lie in', () => {
+    expect(idAmong(['run.acme.pay.02', 'run.acme.pay.01']).text).toBe(
+      "(WorkflowId IN ('run.acme.pay.02', 'run.acme.pay.01') AND WorkflowId >= 'run.acme.pay.0' AND WorkflowId < 'run.acme.pay.0\u{9fa5}')",
+    );
+    expect(idAmong(['order-ä', 'order-b']).text).toBe("WorkflowId IN ('order-ä', 'order-b')");
+    const id = fc.string({ unit: fc.constantFrom('r', 'u', '.', '~', ' ', '-', 'Z') });
+    fc.assert(
+      fc.property(fc.array(id, { minLength: 1, maxLength: 5 }), (ids) => {
+        const [, from = '', below = ''] =
+          /WorkflowId >= '(.*)' AND WorkflowId < '(.*)'\)$/.exec(idAmong(ids).text) ?? [];
+        expect(ids.every((one) => one >= from && one < below)).toBe(true);
+      }),
+    );
+  });
+
   it('put statuses and ranges in brackets of their own', () => {
     const filter: Omit<RunFilter, 'limit'> = {
       status: ['failed', 'running'],
@@ -69,6 +100,23 @@ describe('queries of lists', () => {
         "SignalboxStarted >= '1970-01-01T00:00:00.000Z' AND SignalboxStarted < '1970-01-02T00:00:00.000Z' AND SignalboxTokens > 5",
     );
   });
+
+  it.each(['a', `${'long '.repeat(50)}text`, 'with "quotes"', `${'"long" '.repeat(50)}with quotes`])(
+    'compare with values as they were written: %s',
+    (text) => {
+      expect(runQuery('o', { tag: text })).toContain(
+        `SignalboxTags = '${attributeValues([text])[0]!.replaceAll("'", "\\'")}'`,
+      );
+      expect(runQuery('o', { channel: text })).toContain(`SignalboxChannel = '${attributeValue(text)}'`);
+      expect(runQuery('o', { executionId: text })).toContain(`WorkflowId = '${text}'`);
+      const tags = triggerAttributes('o', 'w', 'w.t', eventTrigger(text)).find(
+        ({ key }) => key.name === 'SignalboxTags',
+      )?.value;
+      expect(compare('tags', '=', eventTag(text)).text).toBe(
+        `SignalboxTags = '${String(tags).replaceAll("'", "\\'")}'`,
+      );
+    },
+  );
 
   it.each([
     [{ eq: 0 }, '((SignalboxTokens = 0) OR SignalboxTokens IS NULL)'],
