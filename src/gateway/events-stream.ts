@@ -2,7 +2,7 @@
  * `GET /api/executions/:id/events`: what happens in a run, as Server-Sent Events: `step`, `status`, and `end` when it has
  * ended. Whoever is cut off goes on after its Last-Event-ID; one that has seen the end is told 204, and comes no more.
  */
-import { once } from 'node:events';
+import type { Writable } from 'node:stream';
 import type { Request, Response, Router } from 'express';
 import { z } from 'zod';
 import { followRun, type Happening } from '../client/event-stream.ts';
@@ -99,7 +99,18 @@ export function eventStreamRoutes(router: Router, gateway: Gateway, keyring: Key
 /** Waits where the listener is slow. */
 async function tell(res: Response, { id, event, data }: Happening): Promise<void> {
   if (res.destroyed || res.write(`id: ${id}\nevent: ${event}\ndata: ${JSON.stringify(data)}\n\n`)) return;
-  await Promise.race([once(res, 'drain'), once(res, 'close')]);
+  await drained(res);
+}
+
+/** Resolves when the stream takes more, or never will; leaves no listener behind, however often a stream is waited for. */
+export function drained(stream: Writable): Promise<void> {
+  return new Promise((resolve) => {
+    const done = (): void => {
+      stream.off('drain', done).off('close', done);
+      resolve();
+    };
+    stream.on('drain', done).on('close', done);
+  });
 }
 
 function lastEventId(req: Request): string | undefined {
