@@ -71,7 +71,7 @@ export function sendProblem(res: Response, problem: HttpProblem): void {
 }
 
 function ofClient(error: ClientError): HttpProblem {
-  const code: ProblemCode = error.code in PROBLEM_CODES ? (error.code as ProblemCode) : 'refused';
+  const code: ProblemCode = isProblemCode(error.code) ? error.code : 'refused';
   const isPassing = PROBLEM_CODES[code].status === 503 || PROBLEM_CODES[code].status === 429;
   return new HttpProblem(code, error.message, {
     cause: error,
@@ -80,6 +80,8 @@ function ofClient(error: ClientError): HttpProblem {
     ...(shownDetails(error.details) ?? {}),
   });
 }
+
+const isProblemCode = (code: string): code is ProblemCode => Object.hasOwn(PROBLEM_CODES, code);
 
 function problemsIn(details: Json | undefined): { problems?: readonly Problem[] } {
   const problems = own(details, 'problems');
@@ -104,8 +106,11 @@ function shownDetails(details: Json | undefined): { more: JsonObject } | undefin
 
 interface HttpError {
   readonly status: number;
-  readonly type?: string;
+  /** The body reader's, of a body that is too large: how many bytes it may have. */
+  readonly limit?: unknown;
 }
+
+const BYTES_A_MB = 1024 * 1024;
 
 const isHttpError = (error: unknown): error is Error & HttpError =>
   error instanceof Error && 'status' in error && typeof error.status === 'number';
@@ -114,9 +119,11 @@ const isHttpError = (error: unknown): error is Error & HttpError =>
 function ofHttpError(error: Error & HttpError): HttpProblem {
   switch (error.status) {
     case 413:
-      return new HttpProblem('body_too_large', 'The body is larger than 2 MB, counted after decompression.', {
-        cause: error,
-      });
+      return new HttpProblem(
+        'body_too_large',
+        `The body is larger than ${typeof error.limit === 'number' ? `${error.limit / BYTES_A_MB} MB` : 'it may be'}, counted after decompression.`,
+        { cause: error },
+      );
     case 415:
       return new HttpProblem(
         'unsupported_media_type',

@@ -29,6 +29,20 @@ it('says when to come again wherever a limit is full for a while', () => {
     expect(asProblem(new ClientError(code, 'Not now.')), code).toMatchObject({ status: 429, options: { headers } });
 });
 
+it('says how large a body may be at its address', () => {
+  const tooLarge = (limit?: number) => asProblem(Object.assign(new Error('too large'), { status: 413, limit }));
+  expect(tooLarge(64 * 1024 * 1024)).toMatchObject({
+    code: 'body_too_large',
+    message: 'The body is larger than 64 MB, counted after decompression.',
+  });
+  expect(tooLarge().message).toBe('The body is larger than it may be, counted after decompression.');
+});
+
+it('answers for codes that it does not know, whatever they are named', () => {
+  for (const code of ['made_up', 'constructor', '__proto__'])
+    expect(asProblem(new ClientError(code, 'No.')), code).toMatchObject({ code: 'refused', message: 'No.' });
+});
+
 it.each<[string, JsonObject, [pointer: string, message: RegExp][]]>([
   ['that has no name', { steps: { a: set } }, [['/name', /"name" is missing/]]],
   [
