@@ -19,7 +19,7 @@ export type SuperviseOptions = {
   onMessage?: (message: unknown) => void;
   /** Called after a restart, when the child is ready again. */
   onReadyAgain?: () => void;
-  /** Called when a child has died: it may leave something to clean up before the next one starts. */
+  /** Called when a child has died, also one that was never ready: it may leave something to clean up before the next one starts. */
   onDeath?: (pid: number | undefined) => void;
 };
 
@@ -63,8 +63,10 @@ export async function supervise(options: SuperviseOptions): Promise<Supervised> 
       mine.once('exit', (code, signal) => {
         clearTimeout(late);
         reject(new Error(`${name} ended before it was ready (${signal ?? `exit code ${code}`}).`));
-        if (ending || !isReady) return;
+        if (ending) return;
         options.onDeath?.(mine.pid);
+        // One that was never ready is followed up by whoever launched it.
+        if (!isReady) return;
         if (Date.now() - begun > HEALTHY_MS) pauseMs = FIRST_PAUSE_MS;
         say(`${name} ended unexpectedly (${signal ?? `exit code ${code}`}).`);
         again();
