@@ -162,9 +162,13 @@ async function readSet(access: Access, org: string, options: SyncOptions): Promi
   }
 }
 
+/** All of them, a few at once, up to the first failure: it is thrown when none is under way any more. */
 async function each<T, R>(items: readonly T[], act: (item: T) => Promise<R>): Promise<R[]> {
   const results: R[] = [];
   for (let from = 0; from < items.length; from += AT_ONCE)
-    results.push(...(await Promise.all(items.slice(from, from + AT_ONCE).map(act))));
+    for (const one of await Promise.allSettled(items.slice(from, from + AT_ONCE).map(act))) {
+      if (one.status === 'rejected') throw one.reason;
+      results.push(one.value);
+    }
   return results;
 }
