@@ -1,11 +1,11 @@
 /**
  * Requests with a key: the first one with a key is worked on, and all others of the same content get its answer, also from
  * another gateway and after a restart. A workflow stands for the key: its id can be taken once while it is open and once it
- * has completed, and again when it was ended without an answer, or when nobody says any
- * more that it is being worked on. Whoever takes it again has the id of the one before: what is made under that id is made
- * once, also where a gateway died between making it and saying so.
+ * has completed, and again when it was ended without an answer, or when nobody says any more that it is being worked on.
+ * Whoever takes it again has the id of the one before: what is made under that id is made once, also where a gateway died
+ * between making it and saying so.
  */
-import { WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
+import { WorkflowExecutionAlreadyStartedError, type WorkflowExecutionDescription } from '@temporalio/client';
 import { WorkflowNotFoundError } from '@temporalio/common';
 import { ulid } from 'ulid';
 import {
@@ -19,7 +19,7 @@ import { type Access, keysFor } from './access.ts';
 import { describe } from './actor-calls.ts';
 import { write, writeAlong } from './calls.ts';
 import { unannounced } from './changing.ts';
-import { ClientError } from './errors.ts';
+import { ClientError, hasCode } from './errors.ts';
 import { readClosing } from './first-event.ts';
 import { requestActorId } from './ids.ts';
 import { hmacHex } from './keys.ts';
@@ -32,6 +32,10 @@ const SAYING_MS = 10_000;
 const REQUEST_ID = 'requestId';
 /** A request that is worked on for so long is none: its handler hangs. */
 const LONGEST_MS = 60 * 60 * 1000;
+
+/** Why a request was let go, as its workflow says it: the first is compared. */
+const REFUSED = 'The request was refused, and may be sent again.';
+const UNKNOWN = 'It is not known whether the request was done, and it may be sent again.';
 
 /** An HTTP answer as it was given. */
 export interface KeptAnswer {
@@ -48,14 +52,17 @@ export interface KeyedRequest {
   readonly content: string;
 }
 
-/** Work that has been taken on: answer it, or let it go so that the same key may be tried again. */
+/** Work that has been taken on: answer it, or let it go (release, abandon) so that the same key may be tried again. */
 export interface Claim {
   /** The request's own: that of every try of it, and of no other request. */
   readonly id: string;
   /** Somebody has worked on it before and given no answer, so it may have been done. */
   readonly mayBeDone: boolean;
   answer(answer: KeptAnswer): Promise<void>;
+  /** It was refused: nothing was done, and the key is free. */
   release(): Promise<void>;
+  /** It is not known whether it was done: the same request may be sent again, and no other with its key. */
+  abandon(): Promise<void>;
 }
 
 /**
@@ -77,7 +84,7 @@ export async function claimRequest(
     if (description === undefined || (status !== 'RUNNING' && status !== 'COMPLETED')) {
       const { [FINGERPRINT]: before, [REQUEST_ID]: idBefore } = description?.memo ?? {};
       // What was refused may be mended. Of what was not answered nobody knows whether it was done.
-      const mayBeDone = status !== undefined && status !== 'TERMINATED';
+      const mayBeDone = description !== undefined && !(await wasRefused(access, description));
       if (mayBeDone) demandSame(access, content, before);
       const id = typeof idBefore === 'string' && isSame(access, content, before) ? idBefore : ulid();
       const runId = await begin(access, org, workflowId, { [FINGERPRINT]: fingerprint, [REQUEST_ID]: id });
@@ -113,6 +120,16 @@ export async function findAnswer(
   return closing?.how === 'completed' ? keptAnswer(access, workflowId, closing.output as SealedAnswer) : undefined;
 }
 
+/** Whoever worked on it has said that nothing was done. */
+async function wasRefused(
+  access: Access,
+  { workflowId, runId, status }: WorkflowExecutionDescription,
+): Promise<boolean> {
+  if (status.name !== 'TERMINATED') return false;
+  const closing = await readClosing(access, workflowId, runId);
+  return closing?.how === 'terminated' && closing.words.reason === REFUSED;
+}
+
 /** The run that stands for the key from now on; undefined where one does already. */
 async function begin(
   access: Access,
@@ -140,31 +157,34 @@ async function begin(
   });
 }
 
-function endingsOf(access: Access, workflowId: string, runId: string): Pick<Claim, 'answer' | 'release'> {
+function endingsOf(access: Access, workflowId: string, runId: string): Omit<Claim, 'id' | 'mayBeDone'> {
   const handle = access.client.workflow.getHandle(workflowId, runId);
   /** It ran out of time meanwhile: the key may be used again, and what was done is done. */
   const unlessOver = async (act: () => Promise<unknown>): Promise<void> => {
     try {
       await writeAlong(access, act);
     } catch (error) {
-      if (error instanceof ClientError && error.code === 'not_found') return;
-      if (!(error instanceof WorkflowNotFoundError)) throw error;
+      const isOver = error instanceof WorkflowNotFoundError || hasCode(error, 'not_found');
+      if (!isOver) throw error;
+      clearInterval(saying);
     }
   };
   const saying = setInterval(() => {
     // A word that is lost is made up for by the next one.
     void unannounced(() => unlessOver(() => handle.signal(WORKING_SIGNAL))).catch(() => undefined);
   }, SAYING_MS).unref();
+  const end = (reason: string): Promise<void> => {
+    clearInterval(saying);
+    return unlessOver(() => handle.terminate(reason));
+  };
   return {
     answer: (answer) => {
       clearInterval(saying);
       const sealed = seal(access.keys.answers, workflowId, JSON.stringify(answer));
       return unlessOver(() => handle.signal<[SealedAnswer]>(ANSWERED_SIGNAL, { sealed }));
     },
-    release: () => {
-      clearInterval(saying);
-      return unlessOver(() => handle.terminate('The request was refused, and may be sent again.'));
-    },
+    release: () => end(REFUSED),
+    abandon: () => end(UNKNOWN),
   };
 }
 
@@ -188,3 +208,9 @@ function keptAnswer(access: Access, workflowId: string, { sealed }: SealedAnswer
     );
   return JSON.parse(clear) as KeptAnswer;
 }
+
+/** Lets go of work that has failed: what was refused was not done, and of anything else nobody knows. */
+export const letGo = (claim: Pick<Claim, 'release' | 'abandon'>, error: unknown): Promise<void> =>
+  error instanceof ClientError && !hasCode(error, 'outcome_unknown', 'temporal_unreachable')
+    ? claim.release()
+    : claim.abandon();
