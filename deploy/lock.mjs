@@ -31,12 +31,22 @@ export function isAlive(holder) {
   return started !== undefined && (holder.started === undefined || started === holder.started);
 }
 
+/** What the file says of its holder, and when it was touched (epoch milliseconds); undefined where there is no file. */
 function read(path) {
+  let text;
+  let touched;
   try {
-    const holder = JSON.parse(readFileSync(path, 'utf8'));
-    return { ...holder, touched: statSync(path).mtimeMs };
+    text = readFileSync(path, 'utf8');
+    touched = statSync(path).mtimeMs;
+  } catch (error) {
+    if (error.code === 'ENOENT') return undefined;
+    throw error;
+  }
+  try {
+    return { ...JSON.parse(text), touched };
   } catch {
-    return undefined;
+    // It was not made by link, and belongs to nobody.
+    return { touched };
   }
 }
 
@@ -82,11 +92,7 @@ export function tryLock(path) {
       return { release };
     }
     const holder = read(path);
-    if (holder === undefined) {
-      // Gone again, or unreadable: an unreadable one was not made by link and belongs to nobody.
-      rmSync(path, { force: true });
-      continue;
-    }
+    if (holder === undefined) continue;
     if (isHeld(holder)) return { holder };
     // Move the stale lock aside first: of two breakers only one succeeds, and neither removes the other's new lock.
     const aside = `${path}.stale.${process.pid}.${attempt}`;

@@ -2,8 +2,26 @@ import { fork } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { tryLock } from '#lock';
+
+/** What others do before and after the next read of the lock. */
+const others = vi.hoisted((): { path?: string; release?: () => void; take?: () => void } => ({}));
+vi.mock('node:fs', async (original) => {
+  const fs = await original<typeof import('node:fs')>();
+  const readFileSync = (...args: Parameters<typeof fs.readFileSync>) => {
+    if (args[0] !== others.path) return fs.readFileSync(...args);
+    const { release, take } = others;
+    delete others.path;
+    try {
+      release?.();
+      return fs.readFileSync(...args);
+    } finally {
+      take?.();
+    }
+  };
+  return { ...fs, readFileSync };
+});
 
 describe('a lock file', () => {
   let folder: string;
@@ -45,6 +63,14 @@ describe('a lock file', () => {
   test('that holds no record is broken', () => {
     writeFileSync(path, '');
     expect(tryLock(path).release).toBeTypeOf('function');
+  });
+
+  test('that is gone when it is read, and then taken by another, is left to that one', () => {
+    const living = { pid: process.ppid, host: hostname() };
+    write(living);
+    Object.assign(others, { path, release: () => rmSync(path), take: () => write(living) });
+    expect(tryLock(path)).toMatchObject({ holder: living });
+    expect(JSON.parse(readFileSync(path, 'utf8'))).toEqual(living);
   });
 
   test('is held by one of many processes at a time, even when they are killed holding it', async () => {
