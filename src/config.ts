@@ -325,26 +325,20 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
 /**
  * The 32-byte key that encrypts secrets and signs tokens: the environment's, else `<data>/master.key` (0600), made
  * when it is missing. Two processes that make it at once end with the same one.
- * @throws ConfigError when the file holds something else.
+ * @throws ConfigError when the file cannot be read or made, or holds something else.
  */
 export function loadMasterKey(config: Pick<Config, 'masterKey' | 'dataDir'>): Uint8Array {
   if (config.masterKey) return config.masterKey;
-  mkdirSync(config.dataDir, { recursive: true, mode: 0o700 });
   const path = join(config.dataDir, 'master.key');
-  const draft = `${path}.${process.pid}`;
   let text: string;
   try {
-    text = readFileSync(path, 'utf8');
-  } catch {
-    writeFileSync(draft, `${randomBytes(32).toString('base64')}\n`, { mode: 0o600 });
-    try {
-      linkSync(draft, path);
-    } catch {
-      // Another process was first: its key is the key.
-    } finally {
-      rmSync(draft, { force: true });
-    }
-    text = readFileSync(path, 'utf8');
+    mkdirSync(config.dataDir, { recursive: true, mode: 0o700 });
+    text = readOrMakeKey(path);
+  } catch (error) {
+    throw new ConfigError(
+      'SIGNALBOX_MASTER_KEY',
+      `the file ${path} cannot be read or made (${codeOf(error) ?? error}). Let this user read and write it, or give the key by this variable.`,
+    );
   }
   const key = masterKey.safeParse(text.trim());
   if (key.success) return key.data;
@@ -353,3 +347,25 @@ export function loadMasterKey(config: Pick<Config, 'masterKey' | 'dataDir'>): Ui
     `the file ${path} does not hold 32 bytes of base64. Restore it from a backup.`,
   );
 }
+
+function readOrMakeKey(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    if (codeOf(error) !== 'ENOENT') throw error;
+  }
+  const draft = `${path}.${process.pid}.${randomBytes(4).toString('hex')}`;
+  writeFileSync(draft, `${randomBytes(32).toString('base64')}\n`, { mode: 0o600 });
+  try {
+    linkSync(draft, path);
+  } catch (error) {
+    // Another process was first: its key is the key.
+    if (codeOf(error) !== 'EEXIST') throw error;
+  } finally {
+    rmSync(draft, { force: true });
+  }
+  return readFileSync(path, 'utf8');
+}
+
+const codeOf = (error: unknown): string | undefined =>
+  error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -84,8 +84,19 @@ describe('the master key of a data folder', () => {
     expect(key).toHaveLength(32);
     expect(loadMasterKey(config)).toEqual(key);
     expect(statSync(join(dataDir, 'master.key')).mode & 0o777).toBe(0o600);
+    expect(readdirSync(dataDir)).toEqual(['master.key']);
     writeFileSync(join(dataDir, 'master.key'), 'half');
     expect(() => loadMasterKey(config)).toThrow(/Restore it from a backup/);
     rmSync(join(dataDir, '..'), { recursive: true });
+  });
+
+  test('is refused by name, with the reason, where it cannot be read or made', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'signalbox-key-'));
+    const loadIn = (dataDir: string) => () => loadMasterKey(readConfig({ SIGNALBOX_DATA: dataDir }));
+    mkdirSync(join(folder, 'master.key'));
+    expect(loadIn(folder)).toThrow(/^SIGNALBOX_MASTER_KEY: the file \S+master\.key cannot be read or made \(EISDIR\)/);
+    writeFileSync(join(folder, 'file'), '');
+    expect(loadIn(join(folder, 'file'))).toThrow(ConfigError);
+    rmSync(folder, { recursive: true });
   });
 });
