@@ -38,7 +38,7 @@ import { childStarted, settled } from './settling.ts';
 import type { RunState } from './state.ts';
 import { checkLimit, drain, giveWay, rest } from './turns.ts';
 import { shownOf, statusOf, waitingFor } from './view.ts';
-import { weigh } from './weigh.ts';
+import { tooLarge, weigh } from './weigh.ts';
 
 /** The state before `started`. Its frames hold the root; nothing has been walked. */
 export function genesis(program: Program, g: Genesis): RunState {
@@ -166,16 +166,7 @@ function begin(core: Core): void {
   const bytes = weigh(state.genesis.input);
   state.bytes += bytes;
   if (bytes > MAX_PAYLOAD_BYTES) {
-    failRun(
-      core,
-      {
-        code: 'payload_too_large',
-        message: `The run's input has ${bytes} bytes; at most ${MAX_PAYLOAD_BYTES} fit.`,
-        retryable: false,
-        details: { bytes, limit: MAX_PAYLOAD_BYTES },
-      },
-      false,
-    );
+    failRun(core, failureOf(tooLarge('payload_too_large', "The run's input", bytes)), false);
     return;
   }
   state.work.push({ do: 'visit', frame: ROOT, slug: program.start });

@@ -1,7 +1,7 @@
 /** One call of `advance`: what its parts share. Nothing of it outlives the call. */
 import type { Program, Step } from '../steps/program-types.ts';
 import type { Command, TraceEvent } from './protocol.ts';
-import type { Frame, OpenVisit, RunState, Work } from './state.ts';
+import type { RunState, Work } from './state.ts';
 
 export interface Core {
   readonly program: Program;
@@ -20,8 +20,4 @@ export function stepOf(core: Core, slug: string): Step {
   // Compiling has checked every target, and a state is only ever walked with the program it began with.
   if (step === undefined) throw new Error(`The program has no step '${slug}'.`);
   return step;
-}
-
-export function visitOf(frame: Frame, path: string): OpenVisit | undefined {
-  return frame.visit?.path === path ? frame.visit : undefined;
 }

@@ -3,7 +3,8 @@ import type { Outcome, Resume } from '../steps/kind.ts';
 import type { Core } from './core.ts';
 import { endIfDrained } from './ending.ts';
 import { failureOf } from './failure.ts';
-import { endQuietly, type Place } from './outcome.ts';
+import { endQuietly } from './outcome.ts';
+import type { Place } from './record.ts';
 import type { Frame } from './state.ts';
 import { currentPlace, resumed } from './walk.ts';
 

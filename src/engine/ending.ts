@@ -12,7 +12,7 @@ import { MAX_PAYLOAD_BYTES } from './limits.ts';
 import { commandId } from './paths.ts';
 import { FrameScope } from './scope.ts';
 import type { Ending, RunState, Undo } from './state.ts';
-import { weigh } from './weigh.ts';
+import { tooLarge, weigh } from './weigh.ts';
 import { Window } from './window.ts';
 
 export const ROOT = '';
@@ -34,12 +34,7 @@ export function completeRun(core: Core, given: Json | undefined): void {
   }
   const bytes = weigh(output);
   if (bytes > MAX_PAYLOAD_BYTES) {
-    failRun(core, {
-      code: 'result_too_large',
-      message: `The run's output has ${bytes} bytes; at most ${MAX_PAYLOAD_BYTES} fit.`,
-      retryable: false,
-      details: { bytes, limit: MAX_PAYLOAD_BYTES },
-    });
+    failRun(core, failureOf(tooLarge('result_too_large', "The run's output", bytes)));
     return;
   }
   cancelAll(core);

@@ -33,7 +33,7 @@ function lead(core: Core, frame: Frame, target: string): void {
         return;
       }
       if (stepOf(core, record.slug).region?.body.has(target) === true) break;
-      leaveLoop(core, frame);
+      leaveLoop(frame);
       traceLoopLeft(core, record, 'completed');
     }
     if (
@@ -54,8 +54,7 @@ function endTick(core: Core, frame: Frame, record: LoopRecord): void {
 }
 
 /** Pops the innermost record; it stays readable as the one last left. */
-export function leaveLoop(_core: Core, frame: Frame): LoopRecord | undefined {
+export function leaveLoop(frame: Frame): void {
   const record = frame.loops.pop();
   if (record !== undefined) frame.left = record;
-  return record;
 }

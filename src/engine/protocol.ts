@@ -6,6 +6,7 @@ import type { GateWanted, SlotAnswer } from '../definition/gate-contract.ts';
 import type { Accepted, Refusal, RunError, RunStatus, Standing, WaitingFor } from '../definition/run.ts';
 import type { JsonObject } from '../definition/types.ts';
 import type { ChildSpec, EffectResult, FailureShape } from '../steps/kind.ts';
+import type { ResolvedRetryPolicy } from '../steps/program-types.ts';
 import type { Json, SecretString } from '../template/types.ts';
 
 interface At {
@@ -83,20 +84,12 @@ export interface RunCommand {
   /** Offered to the other side; the same for all attempts of a visit. */
   readonly idempotencyKey: string;
   readonly stepSlug: string;
-  readonly retry: ResolvedRetry;
+  readonly retry: ResolvedRetryPolicy;
   readonly timeoutMs: number;
   readonly heartbeatMs?: number;
   readonly local: boolean;
   /** It has no effect outside: begun as a local activity and not done in time, it goes on as a regular one, whatever `retry` says. */
   readonly repeatable?: true;
-}
-
-export interface ResolvedRetry {
-  readonly maxAttempts: number;
-  readonly initialIntervalMs: number;
-  readonly backoffCoefficient: number;
-  readonly maximumIntervalMs: number;
-  readonly nonRetryable: readonly string[];
 }
 
 /** What the run's first event needs to know besides the program. */
@@ -140,4 +133,3 @@ export type TraceEvent =
     };
 
 export type Answer = Accepted | Refusal;
-export type { Accepted, Refusal, RunError };

@@ -1,7 +1,7 @@
 /** Sizes of JSON, so that limits hold before the server has to refuse (E10). */
 import { StepFailure } from '../steps/kind.ts';
 import type { Json } from '../template/types.ts';
-import { MAX_VALUE_DEPTH } from './limits.ts';
+import { MAX_PAYLOAD_BYTES, MAX_VALUE_DEPTH } from './limits.ts';
 
 /**
  * Bytes of the value as JSON, UTF-8; exact for ASCII, at most a little above it for escapes not counted. No text is built.
@@ -26,6 +26,13 @@ export function weigh(value: Json | undefined, depth = 0): number {
   }
   for (const key of Object.keys(value)) bytes += textBytes(key) + 4 + weigh(value[key], depth + 1);
   return bytes;
+}
+
+/** What does not fit into one payload. `what`: as the sentence begins. */
+export function tooLarge(code: 'payload_too_large' | 'result_too_large', what: string, bytes: number): StepFailure {
+  return new StepFailure(code, `${what} has ${bytes} bytes; at most ${MAX_PAYLOAD_BYTES} fit.`, {
+    details: { bytes, limit: MAX_PAYLOAD_BYTES },
+  });
 }
 
 function textBytes(text: string): number {

@@ -1,0 +1,70 @@
+/** What a step leaves to the run when it ends (language.md §7): state, an output variable, and how it is undone. */
+import { StepFailure } from '../steps/kind.ts';
+import { evaluate } from '../template/expression.ts';
+import type { Core } from './core.ts';
+import { rollbackSpec } from './ending.ts';
+import { MAX_PAYLOAD_BYTES, MAX_ROLLBACKS } from './limits.ts';
+import type { Place } from './record.ts';
+import { FrameScope } from './scope.ts';
+import { readsError, snapshot } from './snapshot.ts';
+import type { Envelope, Undo } from './state.ts';
+import { tooLarge, weigh } from './weigh.ts';
+import { assign, Window } from './window.ts';
+
+/**
+ * saveToState, outputVariable, and the rollback with its config as it is now: none of a preset step, which was not run (§7).
+ * @throws StepFailure `result_too_large`, `state_type`, `rollback_limit`, and what evaluating throws.
+ */
+export function keep(core: Core, place: Place, output: Envelope, isPreset: boolean): void {
+  const { frame, step, path } = place;
+  const { state } = core;
+  const bytes = weigh(output.data);
+  if (bytes > MAX_PAYLOAD_BYTES) throw tooLarge('result_too_large', "The step's output", bytes);
+  // What is evaluated now sees the step itself as ended.
+  frame.entries[step.slug] = { stepType: step.type, name: step.name, output };
+  frame.lastOutput = output;
+  if (step.saves.length > 0) {
+    const scope = new FrameScope(core.program, state, frame, path, { output });
+    for (const save of step.saves) {
+      const value =
+        save.expression === undefined ? output.data : (evaluate(save.expression, scope, { now: state.now }) ?? null);
+      assign(core, 'state', save.key, value);
+    }
+  }
+  if (step.outputVariable !== undefined) {
+    Object.defineProperty(state.outputs, step.outputVariable, {
+      value: output.data,
+      enumerable: true,
+      writable: true,
+      configurable: true,
+    });
+  }
+  if (step.rollback !== undefined && !isPreset) state.undo.push(undoOf(core, place, step.rollback, output));
+  else if (step.kind.type === 'checkpoint') state.undo.push({ undo: 'checkpoint', name: String(output.data ?? '') });
+  if (state.undo.length > MAX_ROLLBACKS)
+    throw new StepFailure(
+      'rollback_limit',
+      `More than ${MAX_ROLLBACKS} steps with a rollback have completed; set a checkpoint, or historyKeep on the loop.`,
+    );
+}
+
+/** Its config is evaluated now; where that reads `error`, what else it reads is noted instead (snapshot.ts). */
+function undoOf(
+  core: Core,
+  { frame, step, path }: Place,
+  rollback: NonNullable<Place['step']['rollback']>,
+  output: Envelope,
+): Undo {
+  const { state } = core;
+  const slug = step.key ?? step.slug;
+  const locals = { output };
+  if (readsError(rollback.references)) {
+    const scope = new FrameScope(core.program, state, frame, path, locals);
+    const read = snapshot(rollback.references, scope, state.now);
+    state.bytes += weigh(read);
+    return { undo: 'step', path, slug, read };
+  }
+  const spec = rollbackSpec(rollback.behaviour.begin(new Window(core, frame, step, path, {}, locals)));
+  if (spec !== undefined) state.bytes += weigh(spec.config.value);
+  return { undo: 'step', path, slug, ...(spec === undefined ? {} : { spec }) };
+}

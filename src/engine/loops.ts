@@ -1,0 +1,62 @@
+/** Loops (language.md §3.1): a record goes on the frame, ticks, and is broken out of. Leaving it is follow.ts's. */
+import type { JsonObject } from '../definition/types.ts';
+import { StepFailure } from '../steps/kind.ts';
+import type { Json } from '../template/types.ts';
+import type { Core } from './core.ts';
+import { follow } from './follow.ts';
+import { tickPath } from './paths.ts';
+import { type Place, record, settle } from './record.ts';
+import type { Envelope, LoopRecord } from './state.ts';
+import { weigh } from './weigh.ts';
+
+/** A loop's record goes on its frame; only then can `while` read `loop`. */
+export function enter(core: Core, place: Place, held: JsonObject): void {
+  const { frame, step, path } = place;
+  core.state.bytes += weigh(held);
+  frame.loops.push({
+    slug: step.slug,
+    path,
+    startedAt: place.startedAt,
+    tick: -1,
+    hold: held,
+    counts: {},
+    moved: false,
+  });
+  core.state.work.push({ do: 'resume', frame: frame.id, path, event: { on: 'enter' } });
+}
+
+/** A loop begins its next tick: the step's entry is replaced, and the body walked. */
+export function tick(core: Core, place: Place, held: JsonObject, data: Json): void {
+  const { frame, step } = place;
+  const loop = place.record!;
+  loop.tick++;
+  loop.hold = held;
+  loop.counts = {};
+  loop.moved = false;
+  core.state.bytes += weigh(held['carry']);
+  const keep = held['keep'];
+  if (typeof keep === 'number') forget(core, loop, loop.tick - keep);
+  const output: Envelope = { type: step.kind.type, data };
+  frame.entries[step.slug] = { stepType: step.type, name: step.name, output };
+  frame.lastOutput = output;
+  follow(core, frame, step, step.branches[0] ?? null);
+}
+
+/** historyKeep: rollbacks of ticks before the last few are given up. */
+function forget(core: Core, loop: LoopRecord, before: number): void {
+  if (before < 1) return;
+  const prefix = `${tickPath(loop.path, before - 1)}/`;
+  const { state } = core;
+  if (state.undo.some((undo) => undo.undo === 'step' && undo.path.startsWith(prefix)))
+    state.undo = state.undo.filter((undo) => undo.undo !== 'step' || !undo.path.startsWith(prefix));
+}
+
+/** Ends the step and, in its turn, the innermost loop of the frame. @throws StepFailure `break_outside_loop`. */
+export function breakOut(core: Core, place: Place, value: Json): void {
+  const { frame } = place;
+  const loop = frame.loops.at(-1);
+  if (loop === undefined) throw new StepFailure('break_outside_loop', 'There is no loop here to break out of.');
+  settle(core, place);
+  record(core, place, { type: place.step.kind.type, data: value }, 'completed');
+  core.state.work.push({ do: 'resume', frame: frame.id, path: loop.path, event: { on: 'break', value } });
+}

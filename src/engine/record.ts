@@ -1,0 +1,62 @@
+/** A visit leaves its frame: what it opened is closed, and its entry and its row are written. */
+import type { RunError } from '../definition/run.ts';
+import type { JsonObject } from '../definition/types.ts';
+import type { Step } from '../steps/program-types.ts';
+import type { Core } from './core.ts';
+import { ROOT } from './ending.ts';
+import { leaveLoop } from './follow.ts';
+import { closeVisit } from './frames.ts';
+import { ENTRY_OVERHEAD } from './limits.ts';
+import type { Envelope, Frame, LoopRecord, OpenVisit } from './state.ts';
+import { weigh } from './weigh.ts';
+
+/** Where an outcome applies: an open visit of the frame, or its innermost loop record. */
+export interface Place {
+  readonly frame: Frame;
+  readonly step: Step;
+  readonly path: string;
+  readonly startedAt: number;
+  readonly visit?: OpenVisit;
+  readonly record?: LoopRecord;
+}
+
+/** Closes what the visit opened and takes it, or its loop record, off the frame. */
+export function settle(core: Core, { frame, record, visit }: Place): void {
+  if (record !== undefined) leaveLoop(frame);
+  if (visit !== undefined && frame.visit === visit) {
+    closeVisit(core, frame);
+    delete frame.visit;
+  }
+}
+
+/** Writes the step's entry and ends its row. `port`: the one that it went by, if it did; `error`: what it failed with. */
+export function record(
+  core: Core,
+  place: Place,
+  output: Envelope,
+  status: 'completed' | 'failed' | 'skipped',
+  port?: string | null,
+  error?: RunError,
+): void {
+  // The graph of a dag is no step: it has no entry and no row.
+  if (place.path === ROOT) return;
+  const { frame, step, path } = place;
+  const { state } = core;
+  frame.entries[step.slug] = { stepType: step.type, name: step.name, output };
+  if (status !== 'skipped') {
+    frame.lastOutput = output;
+    frame.moved = true;
+    const loop = frame.loops.at(-1);
+    if (loop !== undefined) loop.moved = true;
+  }
+  state.bytes += weigh(output.data) + weigh(output.meta) + ENTRY_OVERHEAD;
+  core.trace?.({
+    t: 'end',
+    path,
+    status,
+    ...(port === undefined || port === null ? {} : { port }),
+    output: { ...output } as JsonObject,
+    ...(error === undefined ? {} : { error }),
+    at: state.now,
+  });
+}
