@@ -1,10 +1,10 @@
 /**
- * How an effect's failure becomes the core's (engine contract: type = code, details = [{details?, retryable, attempts?}]).
+ * How an effect's failure becomes the core's (definition/effect.ts: type = code, details = [{details?, retryable, attempts?}]).
  * The shell takes it from the SDK's errors, the fold from the history's failures; both come through here, so that the
  * state says the same (E6). Attempts are the activity's word only: the shell cannot know what history counts.
  */
 import type { FailureShape } from '../steps/kind.ts';
-import type { Json } from '../template/types.ts';
+import { isPlainObject } from './plain-object.ts';
 
 /** The cause of a failed activity, or of a failed child, without the packages' classes. */
 export type FailureCause =
@@ -51,10 +51,8 @@ const TIMEOUTS: { readonly [type: string]: string } = {
 };
 
 function applicationFailure(cause: FailureCause & { kind: 'application' }): FailureShape {
-  const ours = asObject(cause.details?.[0]);
-  const retryable = ours?.['retryable'];
-  const attempts = ours?.['attempts'];
-  const details = ours?.['details'];
+  const [first] = cause.details ?? [];
+  const { retryable, attempts, details } = isPlainObject(first) ? first : {};
   return {
     code: cause.type || 'activity_failed',
     message: cause.message || 'The step failed without saying why.',
@@ -62,8 +60,4 @@ function applicationFailure(cause: FailureCause & { kind: 'application' }): Fail
     ...(typeof attempts === 'number' ? { attempts } : {}),
     ...(details === undefined ? {} : { details }),
   };
-}
-
-function asObject(value: unknown): { [key: string]: Json } | undefined {
-  return Object.prototype.toString.call(value) === '[object Object]' ? (value as { [key: string]: Json }) : undefined;
 }

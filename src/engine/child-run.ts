@@ -7,6 +7,7 @@ import type { RunError } from '../definition/run.ts';
 import type { JsonObject } from '../definition/types.ts';
 import { idPart, shortHash } from '../definition/workflow-ids.ts';
 import type { Json } from '../template/types.ts';
+import { isPlainObject } from './plain-object.ts';
 import type { Event, Genesis } from './protocol.ts';
 
 /** How history shows the activity by which a parent looks after its children. */
@@ -26,9 +27,9 @@ export function childRunId(
 
 /** The events that the activity's answer stands for: the shell and the fold take them alike (E6). */
 export function childEvents(data: unknown, at: number): Event[] {
-  const ended = isObject(data) ? data['ended'] : undefined;
+  const ended = isPlainObject(data) ? data['ended'] : undefined;
   if (!Array.isArray(ended)) return [];
-  return (ended as readonly EndedChild[]).map(({ id, output, error }) => ({
+  return (ended as unknown as readonly EndedChild[]).map(({ id, output, error }) => ({
     type: 'childDone',
     at,
     id,
@@ -39,8 +40,4 @@ export function childEvents(data: unknown, at: number): Event[] {
 /** What a child tells its parent when it ends: the payload of the signal `childDone`. */
 export function childDoneSignal(path: string, ended: { output: Json } | { error: RunError }): JsonObject {
   return 'error' in ended ? { path, error: { ...ended.error } as JsonObject } : { path, output: ended.output };
-}
-
-function isObject(value: unknown): value is { [key: string]: unknown } {
-  return Object.prototype.toString.call(value) === '[object Object]';
 }

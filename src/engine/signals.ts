@@ -5,7 +5,8 @@
  * Signals come from whoever can reach Temporal, by hand too: what has the wrong shape is no event, and nothing here throws.
  */
 import type { RunError, Standing } from '../definition/run.ts';
-import type { Json } from '../template/types.ts';
+import type { JsonObject } from '../definition/types.ts';
+import { isPlainObject } from './plain-object.ts';
 import type { Addressed, Event } from './protocol.ts';
 
 /** Signals that a run understands; signals of other names are ignored. */
@@ -50,7 +51,7 @@ export function updateToEvent(name: string, payload: unknown, at: number): Event
  */
 export function toEvent(name: string, payload: unknown, at: number): Event | undefined {
   const body = payload === undefined || payload === null ? {} : payload;
-  if (!isObject(body)) return undefined;
+  if (!isPlainObject(body)) return undefined;
   switch (name) {
     case 'approve':
       return decide(body, 'approved', at);
@@ -97,9 +98,7 @@ export function toEvent(name: string, payload: unknown, at: number): Event | und
   }
 }
 
-type Body = { [key: string]: Json };
-
-function decide(body: Body, decision: 'approved' | 'rejected', at: number): Event | undefined {
+function decide(body: JsonObject, decision: 'approved' | 'rejected', at: number): Event | undefined {
   const to = addressed(body);
   const comments = optional(body, 'comments', isString);
   const via = optional(body, 'via', isString);
@@ -123,14 +122,14 @@ function decide(body: Body, decision: 'approved' | 'rejected', at: number): Even
 }
 
 /** `{path, output?}` of a child that ended well, `{path, error}` of one that failed. */
-function childDone(body: Body, at: number): Event | undefined {
+function childDone(body: JsonObject, at: number): Event | undefined {
   const path = body['path'];
   if (!isString(path)) return undefined;
   const written = body['error'];
   if (written === undefined || written === null) {
     return { type: 'childDone', at, id: path, output: body['output'] ?? null };
   }
-  if (!isObject(written)) return undefined;
+  if (!isPlainObject(written)) return undefined;
   const { code, message, retryable } = written;
   if (!isString(code) || !isString(message)) return undefined;
   const details = written['details'] === undefined ? {} : { details: written['details'] };
@@ -138,7 +137,7 @@ function childDone(body: Body, at: number): Event | undefined {
   return { type: 'childDone', at, id: path, error };
 }
 
-function addressed(body: Body): Addressed | undefined {
+function addressed(body: JsonObject): Addressed | undefined {
   const step = optional(body, 'step', isString);
   const key = optional(body, 'key', isString);
   const by = optional(body, 'by', isString);
@@ -147,7 +146,7 @@ function addressed(body: Body): Addressed | undefined {
 
 /** The member alone, `{}` where it is absent or null, undefined where it has the wrong type. */
 function optional<K extends string, T>(
-  body: Body,
+  body: JsonObject,
   key: K,
   is: (value: unknown) => value is T,
 ): { [key in K]?: T } | undefined {
@@ -166,10 +165,5 @@ function isBoolean(value: unknown): value is boolean {
 
 function isStanding(value: unknown): value is Standing {
   const isList = (names: unknown) => Array.isArray(names) && names.every(isString);
-  return isObject(value) && isList(value['roles']) && isList(value['groups']);
-}
-
-/** Not by prototype: payloads may come from another realm. Bytes and lists are no objects here. */
-function isObject(value: unknown): value is Body {
-  return Object.prototype.toString.call(value) === '[object Object]';
+  return isPlainObject(value) && isList(value['roles']) && isList(value['groups']);
 }

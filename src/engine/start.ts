@@ -4,6 +4,7 @@
 import type { GateWanted } from '../definition/gate-contract.ts';
 import type { RunInput } from '../definition/run.ts';
 import { definitionGates } from './gates.ts';
+import { isPlainObject } from './plain-object.ts';
 import type { Genesis } from './protocol.ts';
 
 export const DEFAULT_ORGANIZATION = 'default';
@@ -13,9 +14,9 @@ export const DEFAULT_ORGANIZATION = 'default';
  * is neither; whether the definition compiles is not looked at here.
  */
 export function runInputOf(argument: unknown): RunInput | undefined {
-  if (!isObject(argument)) return undefined;
-  if (isObject(argument['definition'])) return argument as unknown as RunInput;
-  return isObject(argument['steps']) ? ({ definition: argument } as unknown as RunInput) : undefined;
+  if (!isPlainObject(argument)) return undefined;
+  if (isPlainObject(argument['definition'])) return argument as unknown as RunInput;
+  return isPlainObject(argument['steps']) ? ({ definition: argument } as unknown as RunInput) : undefined;
 }
 
 /** `startedAt`: when the workflow was started, in epoch milliseconds (workflowInfo().startTime; the first event's time). */
@@ -46,8 +47,4 @@ function gatesOf({ gates, within = [], definition, input, organizationId }: RunI
   const subject = { definition, input: input ?? {}, organizationId: organizationId ?? DEFAULT_ORGANIZATION };
   const own = gates ?? definitionGates(subject).filter(({ gate }) => !within.includes(gate));
   return own.length === 0 ? {} : { gates: own };
-}
-
-function isObject(value: unknown): value is { [key: string]: unknown } {
-  return Object.prototype.toString.call(value) === '[object Object]';
 }
