@@ -10,7 +10,7 @@ import type { Json } from '../template/types.ts';
 import { advance, genesis } from './advance.ts';
 import { carry, restore } from './carry.ts';
 import type { Command, Event, Genesis, RunCommand, TraceEvent } from './protocol.ts';
-import { toEvent, updateToEvent } from './signals.ts';
+import { toEvent } from './signals.ts';
 import type { RunState } from './state.ts';
 import { statusOf, waitingFor } from './view.ts';
 import { waitsOf } from './waits.ts';
@@ -86,10 +86,15 @@ export function simulate(program: Program, simulation: Simulation): Simulated {
   const later = (at: number, event: Due['event']): void => {
     due.push({ at, seq: seq++, event });
   };
+  const timed = new Set<ScriptedSignal>();
   for (const signal of simulation.signals ?? []) {
     if (signal.when !== undefined || signal.afterMs === undefined) continue;
     const at = startedAt + signal.afterMs;
-    later(at, () => send(signal, at));
+    timed.add(signal);
+    later(at, () => {
+      timed.delete(signal);
+      send(signal, at);
+    });
   }
 
   const attempt = (command: RunCommand, n: number, at: number): void => {
@@ -147,9 +152,7 @@ export function simulate(program: Program, simulation: Simulation): Simulated {
 
   const send = (signal: ScriptedSignal, at: number): void => {
     const event =
-      signal.signal === 'cancel'
-        ? ({ type: 'cancel', at } as const)
-        : (toEvent(signal.signal, signal.payload, at) ?? updateToEvent(signal.signal, signal.payload, at));
+      signal.signal === 'cancel' ? ({ type: 'cancel', at } as const) : toEvent(signal.signal, signal.payload, at);
     if (event === undefined)
       throw new Error(`The script's signal '${signal.signal}' is none, or its payload does not fit.`);
     feed(event);
@@ -181,7 +184,7 @@ export function simulate(program: Program, simulation: Simulation): Simulated {
     trace,
     commands,
     state,
-    unsent: script,
+    unsent: [...script, ...timed],
   };
 }
 
