@@ -10,10 +10,18 @@ import { below } from './pointer.ts';
 /** What `@` reads besides steps. */
 export const ROOTS_001: ReadonlySet<string> = new Set(['input', 'item', 'index']);
 const WHEN: ReadonlySet<string> = new Set(['ref', 'eq', 'neq', 'gt', 'lt']);
+/**
+ * A member's name. One in a script that puts blanks between words ends with the word; what another script writes right
+ * behind it is the text's: `@input.name様`.
+ */
+const SPACED = String.raw`\w$\p{Script=Latin}\p{Script=Greek}\p{Script=Cyrillic}\p{M}`;
+const MEMBER = String.raw`(?!\d)[${SPACED}][${SPACED}-]*|\p{L}[\p{L}\p{M}\w$-]*`;
+const MEMBERS = String.raw`(?:\.(?:${MEMBER})|\.\d+|\[\d+\])*`;
 /** `@name.path[0]`: at the start of a text or after what is no letter, digit or sign of an address. */
-const REFERENCE = /(^|[^\w@.])@([A-Za-z_][\w-]*)((?:\.[A-Za-z_$][\w$-]*|\.\d+|\[\d+\])*)/g;
+const REFERENCE = new RegExp(String.raw`(^|[^\w@.])@([A-Za-z_][\w-]*)(${MEMBERS})`, 'gu');
 /** Alone, a reference ends with its text, so that the name of a step may have any characters but those of a path. */
-const WHOLE = /^@([^.[\]]+)((?:\.[A-Za-z_$][\w$-]*|\.\d+|\[\d+\])*)$/;
+const WHOLE = new RegExp(String.raw`^@([^.[\]]+)(${MEMBERS})$`, 'u');
+const PLAIN = /^[A-Za-z_$][\w$]*$/;
 
 /** A text of document 001 as a template that gives it; `isFollowed`: a template comes right behind it. */
 export function plain(text: string, isFollowed = false): string {
@@ -90,7 +98,10 @@ export class References {
   }
 
   private resolved(name: string, members: string): string | undefined {
-    const path = members.replaceAll(/\.(\d+)/g, '[$1]').replaceAll(/\.([A-Za-z_$][\w$]*-[\w$-]*)/g, "['$1']");
+    const path = members.replaceAll(/\.([^.[]+)/g, (member, key: string) => {
+      if (/^\d+$/.test(key)) return `[${key}]`;
+      return PLAIN.test(key) ? member : `['${key}']`;
+    });
     if (ROOTS_001.has(name)) return name + path;
     const slug = this.slugs.get(name);
     if (slug === undefined) return undefined;

@@ -37,15 +37,10 @@ const STEP: ReadonlySet<string> = new Set([
   'outputSchema',
   'preset',
 ]);
-const ACTION: ReadonlySet<string> = new Set([
-  'toolName',
-  'transformCode',
-  'code',
-  'return',
-  'connectionId',
-  'server',
-  'language',
-]);
+/** What belongs to each action. */
+const TOOL: ReadonlySet<string> = new Set(['toolName', 'transformCode', 'connectionId', 'server']);
+const CODE: ReadonlySet<string> = new Set(['code', 'language']);
+const RETURN: ReadonlySet<string> = new Set(['return']);
 
 export function from001(document: JsonObject): Imported {
   const into = new Import();
@@ -150,10 +145,10 @@ function step001(
 }
 
 function kindOf(action: JsonObject, input: Json | undefined, at: string, into: Import): JsonObject {
-  into.lostMembers(action, at, ACTION);
   const { toolName, transformCode, code, connectionId, server, language } = action;
   const given = input === undefined ? {} : { input };
   if (typeof toolName === 'string') {
+    into.lostMembers(action, at, TOOL);
     const where = server ?? connectionId;
     return {
       stepType: 'tool',
@@ -165,9 +160,14 @@ function kindOf(action: JsonObject, input: Json | undefined, at: string, into: I
       },
     };
   }
-  if (typeof code === 'string')
+  if (typeof code === 'string') {
+    into.lostMembers(action, at, CODE);
     return { stepType: 'run_code', config: { language: language ?? 'typescript', code, ...given } };
-  if (action['return'] === true) return { stepType: 'return', config: input === undefined ? {} : { output: input } };
+  }
+  if (action['return'] === true) {
+    into.lostMembers(action, at, RETURN);
+    return { stepType: 'return', config: input === undefined ? {} : { output: input } };
+  }
   into.problem(at, 'invalid_config', 'Expected an action: {toolName}, {code} or {return: true}.');
   return { stepType: 'removed', config: { replaces: 'action' } };
 }

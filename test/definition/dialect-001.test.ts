@@ -39,6 +39,20 @@ describe('texts of document 001', () => {
   });
 });
 
+describe('names of members in document 001', () => {
+  it.each<[string, string]>([
+    ['@input.naïve', "{{ input['naïve'] }}"],
+    ['@input.größe.wert', "{{ input['größe'].wert }}"],
+    ['Größe: @input.größe, klein', "Größe: {{ input['größe'] }}, klein"],
+    ['@input.имя!', "{{ input['имя'] }}!"],
+    ['@input.名前', "{{ input['名前'] }}"],
+    ['こんにちは@input.name様', 'こんにちは{{ input.name }}様'],
+    ['@input.first-name @input.list.0', "{{ input['first-name'] }} {{ input.list[0] }}"],
+  ])('may have letters of any script: %s', (text, template) => {
+    expect(imported(step('a', { text })).definition?.steps['a']?.config?.['input']).toEqual({ text: template });
+  });
+});
+
 describe('names of steps in document 001', () => {
   it('that are no slugs are found by the references to them', () => {
     const { definition, warnings } = imported(
@@ -74,5 +88,17 @@ describe('names of steps in document 001', () => {
 
   it.each(['input', 'item', 'index'])('are reported where the engine has the name: %s', (name) => {
     expect(imported(step(name)).warnings).toMatchObject([{ code: 'reserved_name', pointer: '/steps/0/name' }]);
+  });
+});
+
+describe('an action of document 001', () => {
+  it.each<[JsonObject, string[]]>([
+    [{ toolName: 'A', transformCode: 'x', server: 's' }, []],
+    [{ toolName: 'A', code: 'export default () => 1' }, ['/steps/0/action/code']],
+    [{ code: 'export default () => 1', transformCode: 'x' }, ['/steps/0/action/transformCode']],
+    [{ return: true, language: 'javascript' }, ['/steps/0/action/language']],
+  ])('does one thing, and what it says of another is reported: %j', (action, lost) => {
+    const { warnings } = imported({ name: 'a', action });
+    expect(warnings.map(({ pointer }) => pointer)).toEqual(lost);
   });
 });
