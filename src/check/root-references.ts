@@ -52,6 +52,29 @@ export function writtenNames(values: unknown): string[] | undefined {
   return isObject(values) ? Object.keys(values) : undefined;
 }
 
+/** What reads are checked against, and what is found. */
+interface Ground {
+  readonly subject: Subject;
+  /** Undefined where the walk of the definition cannot be told. */
+  readonly before: Before | undefined;
+  readonly places: Places;
+  readonly names: Names;
+  /** The slugs of the loops. */
+  readonly loops: readonly string[];
+  /** By slug: whether a loop can have begun before the step. Filled as it is asked. */
+  readonly loopsBegun: Map<string, boolean>;
+  readonly findings: Findings;
+}
+
+/** One root as a template reads it. */
+interface Read {
+  readonly reading: Reading;
+  readonly root: string;
+  /** The JSON Pointer of the template. */
+  readonly at: string;
+  readonly column: number;
+}
+
 export function checkRootReferences(
   subject: Subject,
   before: Before | undefined,
@@ -60,8 +83,7 @@ export function checkRootReferences(
   findings: Findings,
 ): void {
   const loops = [...subject.steps.values()].filter(({ kind }) => kind?.type === 'loop').map(({ slug }) => slug);
-  const known = [...ROOTS, ...names.variables];
-  const checked = new Map<string, boolean>();
+  const ground: Ground = { subject, before, places, names, loops, loopsBegun: new Map(), findings };
   for (const reading of subject.readings) {
     for (const { root, path, column, pointer } of reading.references) {
       const at = `${reading.at}${pointer ?? ''}`;
@@ -70,26 +92,19 @@ export function checkRootReferences(
         continue;
       }
       if (reading.locals.includes(root) || root === 'steps') continue;
-      if (!isRoot(root)) unknownName(subject, places, reading, root, at, column, names, known, findings);
-      else if (root === 'loop') loopOutside(subject, before, places, loops, reading, at, column, checked, findings);
-      else if (root === 'item' || root === 'index') itemOutside(subject, places, reading, root, at, column, findings);
-      else if (root === 'variables' || root === 'outputs')
-        unknownMember(subject, root, path[0], at, column, names, findings);
+      const read: Read = { reading, root, at, column };
+      if (!isRoot(root)) unknownName(ground, read);
+      else if (root === 'loop') loopOutside(ground, read);
+      else if (root === 'item' || root === 'index') itemOutside(ground, read);
+      else if (root === 'variables' || root === 'outputs') unknownMember(ground, read, path[0]);
     }
     secretsAndCallbacks(subject, reading, findings);
   }
 }
 
 function unknownName(
-  subject: Subject,
-  places: Places,
-  reading: Reading,
-  root: string,
-  at: string,
-  column: number,
-  names: Names,
-  known: readonly string[],
-  { problems, warnings }: Findings,
+  { subject, places, names, findings: { problems, warnings } }: Ground,
+  { reading, root, at, column }: Read,
 ): void {
   if (names.variables.has(root) || names.flat.has(root)) return;
   const givers = names.items.get(root);
@@ -104,7 +119,7 @@ function unknownName(
     ? 'is no root, and nothing declares or sets a variable of that name'
     : 'is no root and no variable';
   const hint =
-    didYouMean(root, known) ??
+    didYouMean(root, [...ROOTS, ...names.variables]) ??
     (dialect === '000'
       ? 'It is read from the input if that has such a key.'
       : `Declare it in config.variables, or write input.${root}.`);
@@ -114,13 +129,9 @@ function unknownName(
 }
 
 function unknownMember(
-  { definition }: Subject,
-  root: string,
+  { subject: { definition }, names, findings: { warnings } }: Ground,
+  { root, at, column }: Read,
   member: string | number | undefined,
-  at: string,
-  column: number,
-  names: Names,
-  { warnings }: Findings,
 ): void {
   if (typeof member !== 'string') return;
   if (root === 'outputs' && !names.outputs.has(member)) {
@@ -145,29 +156,21 @@ function unknownMember(
 }
 
 function loopOutside(
-  subject: Subject,
-  before: Before | undefined,
-  places: Places,
-  loops: readonly string[],
-  reading: Reading,
-  at: string,
-  column: number,
-  checked: Map<string, boolean>,
-  { problems }: Findings,
+  { subject, before, places, loops, loopsBegun, findings: { problems } }: Ground,
+  { reading: { slug }, at, column }: Read,
 ): void {
-  const { slug } = reading;
   if (before === undefined || (slug === undefined && loops.length > 0)) return;
   const isOpen =
     slug === undefined
       ? false
-      : (checked.get(slug) ??
+      : (loopsBegun.get(slug) ??
         loops.some(
           (loop) =>
             loop === slug ||
             places.of(slug).some((place) => isInBody(subject, place, loop)) ||
             before.canPrecede(loop, slug, 'begin'),
         ));
-  if (slug !== undefined) checked.set(slug, isOpen);
+  if (slug !== undefined) loopsBegun.set(slug, isOpen);
   if (isOpen || (slug !== undefined && !before.reachable.has(slug))) return;
   problems.push(
     problem(
@@ -180,15 +183,9 @@ function loopOutside(
 }
 
 function itemOutside(
-  subject: Subject,
-  places: Places,
-  reading: Reading,
-  root: string,
-  at: string,
-  column: number,
-  { problems, warnings }: Findings,
+  { subject, places, findings: { problems, warnings } }: Ground,
+  { reading: { slug }, root, at, column }: Read,
 ): void {
-  const { slug } = reading;
   if (slug !== undefined) {
     if (subject.isDag && subject.steps.get(slug)?.written.forEach !== undefined) return;
     const inside = places

@@ -58,20 +58,32 @@ export function checkStepReferences(
           ),
         );
       }
-      if (before !== undefined) checkOrder(subject, before, places, reading, read, at, column, findings);
+      if (before !== undefined) checkOrder({ subject, before, places, findings }, { reading, read, at, column });
     }
   }
 }
 
+/** What reads are checked against, and what is found. */
+interface Ground {
+  readonly subject: Subject;
+  readonly before: Before;
+  readonly places: Places;
+  readonly findings: Findings;
+}
+
+/** One entry of `steps` as a template reads it. */
+interface Read {
+  readonly reading: Reading;
+  /** The slug of the step whose entry it is. */
+  readonly read: string;
+  /** The JSON Pointer of the template. */
+  readonly at: string;
+  readonly column: number;
+}
+
 function checkOrder(
-  subject: Subject,
-  before: Before,
-  places: Places,
-  reading: Reading,
-  read: string,
-  at: string,
-  column: number,
-  { problems, warnings }: Findings,
+  { subject, before, places, findings: { problems, warnings } }: Ground,
+  { reading, read, at, column }: Read,
 ): void {
   const { slug, moment } = reading;
   if (slug === undefined) {
