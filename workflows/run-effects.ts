@@ -16,7 +16,7 @@ import {
   type RetryPolicy,
   sleep,
 } from '@temporalio/workflow';
-import { type EffectInput, NOT_LIGHT, PAUSE } from '../src/definition/effect.ts';
+import { type EffectInput, NOT_LIGHT, PAUSE, YIELD } from '../src/definition/effect.ts';
 import type { Event, RunCommand } from '../src/engine/protocol.ts';
 import type { EffectResult, FailureShape } from '../src/steps/kind.ts';
 import { failureFrom, retryAfterOf } from './run-failure.ts';
@@ -25,8 +25,6 @@ import { failureFrom, retryAfterOf } from './run-failure.ts';
 const LOCAL_LIMIT_MS = 2_000;
 /** The code of an attempt that was not done in time (engine/causes.ts). */
 const TIMEOUT = 'timeout';
-/** How history shows a `yield` (engine contract). */
-const YIELD = '$yield';
 /** Histories from before it have no pause between a failed local activity and its regular one. */
 const PAUSES = 'pause-before-regular';
 const NOOP = 'noop';

@@ -28,6 +28,12 @@ export interface EffectInput {
  */
 export const NOT_LIGHT = 'not_light';
 
+/**
+ * The id of the activity by which a run gives way: one whose walk is long, or that has much to send. In older histories it is a
+ * local activity.
+ */
+export const YIELD = '$yield';
+
 /** Before the step's path: the summary of the timer between a failed local activity and the regular one that it goes on as. */
 export const PAUSE = '$pause/';
 

@@ -2,7 +2,8 @@
  * The trace of a whole execution: the runs of its chain, oldest first, joined across continue-as-new and retries. A
  * visit's row stands where the visit began; what later runs tell of it is put there. A retry has rows of its own.
  */
-import type { Guess, RunTrace } from './fold.ts';
+import type { Guess } from './doubts.ts';
+import type { RunTrace } from './fold.ts';
 import { rowBytes, type TraceRow } from './rows.ts';
 
 /** What joining needs of a run's trace; the state is not part of it, so that many can be kept. */

@@ -1,21 +1,16 @@
 /**
  * The fold of one run's history (E6): groups of events become the core's events, and the core, walking the same program
  * with the same events, comes to the state that the run has live, and tells every visit on the way. No worker is needed.
- *
- * Where history cannot tell what the workflow saw, the fold takes the likeliest and marks the place; it does not fail:
- * - two local activities at once, whose order is known but not which clock the first one saw;
- * - a task that timed out while a local activity ran (temporal.md, spike 2);
- * - a local activity beside a task that began for nothing else: its end may have been seen in that one, later than it says;
- * - an update behind a task without commands, after a worker without the run's cache took over (same place).
+ * Where history cannot tell what the workflow saw, the fold takes the likeliest and marks the place (doubts.ts).
  */
-import { NOT_LIGHT, PAUSE } from '../definition/effect.ts';
+import { NOT_LIGHT, PAUSE, YIELD } from '../definition/effect.ts';
 import type { RunInput } from '../definition/run.ts';
 import type { Definition } from '../definition/types.ts';
 import { SLOTS, slotEvents } from '../engine/admission.ts';
 import { advance, genesis } from '../engine/advance.ts';
-import { carry, restore } from '../engine/carry.ts';
+import { restore } from '../engine/carry.ts';
 import { type FailureCause, failureOfCause } from '../engine/causes.ts';
-import { CHILDREN, childEvents, childRunId } from '../engine/child-run.ts';
+import { CHILDREN, childEvents } from '../engine/child-run.ts';
 import type { Parking } from '../engine/core.ts';
 import { resumedAt } from '../engine/parking.ts';
 import { commandId } from '../engine/paths.ts';
@@ -28,26 +23,11 @@ import type { EffectResult } from '../steps/kind.ts';
 import { compile } from '../steps/program.ts';
 import type { Program } from '../steps/program-types.ts';
 import type { Json } from '../template/types.ts';
+import { Doubts, type Guess } from './doubts.ts';
 import type { Closed, HistoryEvent, LocalMarker } from './events.ts';
 import { type Answered, type Group, Grouping, type Request } from './groups.ts';
+import { Opened } from './opened.ts';
 import { type RowEnd, Rows, type RowWindow, type TraceRow } from './rows.ts';
-import { sameJson } from './same.ts';
-
-/** The activity by which a long walk, or one with much to send, gives way. Local ones are of older histories. */
-export const YIELD = '$yield';
-
-/** Where the fold had to guess, by the event's id in its run. */
-export interface Guess {
-  readonly eventId: number;
-  readonly why:
-    | 'local_activities_together'
-    | 'task_timed_out'
-    | 'local_activity_across_tasks'
-    | 'update_after_silent_task'
-    | 'carried_state_differs'
-    | 'ended_otherwise'
-    | 'not_walkable';
-}
 
 /** What one run's history came to. */
 export interface RunTrace {
@@ -102,26 +82,16 @@ export class Fold {
   readonly #workflowId: string;
   readonly #grouping = new Grouping();
   readonly #rows: Rows;
-  readonly #guesses: Guess[] = [];
+  readonly #doubts = new Doubts();
   #program: Program | undefined;
   #state: RunState | undefined;
   #continuedFrom: string | undefined;
   #inherited: Inherited[] = [];
-  /** Event that opened a command → the command's id. */
-  readonly #ids = new Map<number, string>();
-  /** Command's id → the event that opened it last. */
-  readonly #opened = new Map<string, number>();
-  /** Workflow ids of children → the ids of their commands. */
-  readonly #children = new Map<string, string>();
+  readonly #opened = new Opened();
   /** Attempts and start of activities, until they end. */
   readonly #starts = new Map<number, { attempt: number; at: number }>();
   /** Attempts as a local activity, of what goes on as a regular one. */
   readonly #tries = new Map<string, number>();
-  /** Groups with updates behind a silent task, until a replay makes them doubtful. */
-  #silentUpdates: number[] = [];
-  #afterSilent = false;
-  /** The group before had ends of local activities. */
-  #afterLocal = false;
   #restarted = false;
   readonly #options: FoldOptions;
 
@@ -155,7 +125,8 @@ export class Fold {
       const path = this.#rowOf(activityId);
       if (path !== undefined) this.#rows.attempt(path, attempt + (this.#tries.get(activityId) ?? 0));
     }
-    if (closed !== undefined) this.#checkEnd(closed);
+    if (closed !== undefined && this.#program !== undefined && this.#state !== undefined)
+      this.#doubts.ofEnd(closed, this.#program, this.#state);
     return {
       state: this.#state,
       program: this.#program,
@@ -166,7 +137,7 @@ export class Fold {
       count: this.#rows.count,
       waiting: new Set(visits(this.#state).flatMap((visit) => waitsOf(visit).map(({ path }) => path))),
       inherited: this.#inherited,
-      guesses: this.#guesses,
+      guesses: this.#doubts.guesses,
       closed,
       continuedFrom: this.#continuedFrom,
       restarted: this.#restarted,
@@ -176,16 +147,11 @@ export class Fold {
   #take(group: Group): void {
     if (group.begins !== undefined) this.#begin(group.begins, group.at);
     if (this.#state === undefined) return;
-    this.#doubt(group);
+    this.#doubts.ofGroup(group);
     for (const request of group.requests) this.#request(request, group.at);
     for (const answer of group.answers) this.#answer(answer, group.at);
     this.#markers(group);
-    for (const event of group.issued) {
-      const id = this.#commandOf(event);
-      if (id === undefined) continue;
-      this.#ids.set(event.id, id);
-      this.#opened.set(id, event.id);
-    }
+    this.#opened.issued(group.issued);
   }
 
   /** Before its first task a run that was continued as new is where the one before left it. */
@@ -195,17 +161,6 @@ export class Fold {
     if (event === undefined || input?.carried === undefined) return;
     this.#program = compileQuietly(input.definition);
     if (this.#program !== undefined) this.#resume({ ...input, carried: input.carried }, this.#program, event);
-  }
-
-  #commandOf(event: Group['issued'][number]): string | undefined {
-    switch (event.type) {
-      case 'activityScheduled':
-        return event.activityId;
-      case 'timerStarted':
-        return event.summary;
-      case 'childInitiated':
-        return this.#children.get(event.executionId);
-    }
   }
 
   #begin(event: Begun, at: number): void {
@@ -230,16 +185,14 @@ export class Fold {
       const carried = this.#options.from ?? restore(input.carried);
       this.#state = this.#restarted ? resumedAt(program, carried, event.time) : carried;
     } catch {
-      this.#guess(event.id, 'not_walkable');
+      this.#doubts.note(event.id, 'not_walkable');
       return;
     }
     const state = this.#state;
     const open = openRows(state, program);
     if (this.#restarted) for (const row of open) this.#reopen(state, row, event);
     else this.#inherited = open;
-    for (const [id, command] of Object.entries(state.open)) {
-      if (command.type === 'child') this.#children.set(childRunId(state.genesis, id, command.child.workflow), id);
-    }
+    this.#opened.inherit(state);
   }
 
   /** After a retry a visit has a row in both parts. */
@@ -266,13 +219,13 @@ export class Fold {
         this.#starts.set(answer.scheduledId, { attempt: answer.attempt, at: answer.time });
         return;
       case 'timerFired': {
-        const id = this.#answered(answer.startedId);
+        const id = this.#opened.answered(answer.startedId);
         // The shell has timers of its own, which the core hears nothing of.
         if (id !== undefined && this.#isOpen(id)) this.#apply({ type: 'fired', at, id }, answer.id);
         return;
       }
       case 'childStarted': {
-        const id = this.#answered(answer.initiatedId);
+        const id = this.#opened.answered(answer.initiatedId);
         if (id !== undefined) this.#apply({ type: 'childStarted', at, id }, answer.id);
         return;
       }
@@ -280,7 +233,7 @@ export class Fold {
       case 'activityFailed': {
         const start = this.#starts.get(answer.scheduledId);
         this.#starts.delete(answer.scheduledId);
-        const id = this.#answered(answer.scheduledId);
+        const id = this.#opened.answered(answer.scheduledId);
         if (id === undefined) return;
         if (id === YIELD) {
           this.#apply({ type: 'continue', at }, answer.id);
@@ -306,15 +259,6 @@ export class Fold {
     }
   }
 
-  /** The command that this event opened, if its answer is still awaited: one that was cancelled meanwhile is not (E4). */
-  #answered(openedBy: number): string | undefined {
-    const id = this.#ids.get(openedBy);
-    this.#ids.delete(openedBy);
-    if (id === undefined || this.#opened.get(id) !== openedBy) return undefined;
-    this.#opened.delete(id);
-    return id;
-  }
-
   #markers(group: Group): void {
     const again = new Set(group.issued.map(goesOn));
     group.markers.forEach((marker, n) => {
@@ -335,7 +279,7 @@ export class Fold {
       // It was cancelled meanwhile: the shell drops its answer, and so does not look at its clock either.
       if (!this.#awaits(marker)) return;
       if (group.markers.some((other, m) => m > n && other.summary !== id && this.#awaits(other))) {
-        this.#guess(marker.id, 'local_activities_together');
+        this.#doubts.note(marker.id, 'local_activities_together');
       }
       const completedAt = marker.completedAt ?? at;
       const tried = { attempts: attempt, startedAt: marker.scheduledAt, completedAt };
@@ -384,50 +328,13 @@ export class Fold {
     const { takes, parking } = this.#options;
     const taken = takes === undefined ? event : takes(event, { program, state, place });
     if (taken === undefined) return;
-    for (const command of advance(program, state, taken, (line) => this.#tell(line, place), parking)) {
-      if (command.type === 'cancel') this.#opened.delete(command.id);
-      else if (command.type === 'child') this.#children.set(command.executionId, command.id);
-    }
+    for (const command of advance(program, state, taken, (line) => this.#tell(line, place), parking))
+      this.#opened.heed(command);
   }
 
   #tell(line: TraceEvent, place: string): void {
     this.#rows.take(line);
     this.#options.heard?.(line, place);
-  }
-
-  #doubt(group: Group): void {
-    if (group.timedOut && group.markers.length > 0) this.#guess(group.startedId, 'task_timed_out');
-    const brought = group.requests.length + group.answers.length + (group.begins === undefined ? 0 : 1);
-    if (brought === 0 && (group.markers.length > 0 || this.#afterLocal))
-      this.#guess(group.startedId, 'local_activity_across_tasks');
-    this.#afterLocal = group.markers.length > 0;
-    if (this.#afterSilent && group.requests.some((request) => request.type !== 'signal')) {
-      this.#silentUpdates.push(group.startedId);
-    }
-    this.#afterSilent = group.silent;
-    if (!group.replayed) return;
-    for (const eventId of this.#silentUpdates) this.#guess(eventId, 'update_after_silent_task');
-    this.#silentUpdates = [];
-  }
-
-  #checkEnd(closed: Closed): void {
-    const { program, state } = { program: this.#program, state: this.#state };
-    if (program === undefined || state === undefined) return;
-    if (closed.how === 'continued') {
-      const carried = runInputOf(closed.argument)?.carried;
-      if (carried === undefined || !sameJson(carry(program, state), carried))
-        this.#guess(closed.id, 'carried_state_differs');
-      return;
-    }
-    const fits = ENDINGS[closed.how];
-    // A run that was aborted closes as one that failed.
-    const { status } = state.ending ?? {};
-    if (fits !== undefined && (status === 'aborted' ? 'failed' : status) !== fits)
-      this.#guess(closed.id, 'ended_otherwise');
-  }
-
-  #guess(eventId: number, why: Guess['why']): void {
-    this.#guesses.push({ eventId, why });
   }
 }
 
@@ -459,13 +366,6 @@ function openRows(state: RunState, program: Program): Inherited[] {
       ];
     });
 }
-
-/** Ends that the run itself brought about; termination and Temporal's own timeout come from outside. */
-const ENDINGS: { readonly [how in Closed['how']]?: 'completed' | 'failed' | 'cancelled' } = {
-  completed: 'completed',
-  failed: 'failed',
-  cancelled: 'cancelled',
-};
 
 function ended(id: string, at: number, cause: FailureCause | undefined, result: unknown): Event & { id: string } {
   return cause === undefined
