@@ -2,8 +2,6 @@
 import type { RunStatus, WaitingFor } from '../src/definition/run.ts';
 import type { Definition } from '../src/definition/types.ts';
 
-/** The server takes 20 KB. */
-const MAX_WAITS = 20;
 const MAX_TEXT = 300;
 /** What the CLI takes where nobody says otherwise. */
 const USUAL_NAMESPACE = 'default';
@@ -19,6 +17,8 @@ export interface RefusedRequest {
 export interface Told {
   readonly status: RunStatus;
   readonly waitingFor: readonly WaitingFor[];
+  /** How many things are waited for; `waitingFor` names the first of them. */
+  readonly waits: number;
   readonly pausedSince?: string;
   /** The last one. */
   readonly refused?: RefusedRequest;
@@ -46,8 +46,8 @@ export function describeRun(definition: Definition, place: Place, shown: Told): 
     const { signal: name, at, message } = shown.refused;
     lines.push('', `The signal \`${code(name)}\` of ${at} was not heeded: ${plain(message)}`);
   }
-  for (const wait of shown.waitingFor.slice(0, MAX_WAITS)) lines.push('', ...describeWait(wait, place, shown));
-  const more = shown.waitingFor.length - MAX_WAITS;
+  for (const wait of shown.waitingFor) lines.push('', ...describeWait(wait, place, shown));
+  const more = shown.waits - shown.waitingFor.length;
   if (more > 0) lines.push('', `… and ${more} more.`);
   return lines.join('\n');
 }

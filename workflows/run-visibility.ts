@@ -10,7 +10,7 @@ import type { RunInput, RunMemo, RunStatus, WaitingFor } from '../src/definition
 import { tokensOf } from '../src/engine/costs.ts';
 import { MAX_SHOWN_WAITS } from '../src/engine/limits.ts';
 import type { RunState } from '../src/engine/state.ts';
-import { audience, pausedSince, searchable, unread } from '../src/engine/view.ts';
+import { audience, pausedSince, searchable, unread, waitCount } from '../src/engine/view.ts';
 import { weigh } from '../src/engine/weigh.ts';
 import type { Program } from '../src/steps/program-types.ts';
 import type { Json } from '../src/template/types.ts';
@@ -70,6 +70,7 @@ export function tell(program: Program, state: RunState, shown: Shown, refused?: 
       { id: workflowId, namespace },
       {
         ...shown,
+        waits: waitCount(state),
         ...(since === undefined ? {} : { pausedSince: since }),
         ...(refused === undefined ? {} : { refused }),
         toApprove: (path) => approvalAnswer(program, state, path),

@@ -49,6 +49,12 @@ export function waitingFor(state: RunState): WaitingFor[] {
   return waits;
 }
 
+/** How many things are waited for; `waitingFor` names the first of them. */
+export function waitCount(state: RunState): number {
+  if (state.ending !== undefined || state.draining !== undefined) return 0;
+  return state.admission === undefined ? allWaits(state).length : slotWait(state.admission).length;
+}
+
 /** Who is asked, and who may not answer. */
 function peopleOf({ audience = [], notBy = [] }: WaitingSpec): Pick<WaitingFor, 'audience' | 'notBy'> {
   const asked = audience.filter((name) => PERSON.test(name)).slice(0, MAX_SHOWN_PEOPLE);

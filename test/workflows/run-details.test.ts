@@ -1,0 +1,63 @@
+import { describe, expect, it } from 'vitest';
+import type { WaitingFor } from '../../src/definition/run.ts';
+import type { Definition } from '../../src/definition/types.ts';
+import { advance, genesis } from '../../src/engine/advance.ts';
+import { genesisOf } from '../../src/engine/start.ts';
+import { statusOf, waitCount, waitingFor } from '../../src/engine/view.ts';
+import { compile } from '../../src/steps/program.ts';
+import { describeRun, type Told } from '../../workflows/run-details.ts';
+
+const definition: Definition = {
+  name: 'Ask *all*',
+  slug: 'ask-all',
+  start: 'each',
+  steps: {
+    each: {
+      stepType: 'forEach',
+      config: { items: '{{ input }}', concurrency: 100 },
+      nextSteps: { item: 'ask' },
+    },
+    ask: { stepType: 'approval', config: { message: 'Well?' } },
+  },
+};
+const place = { id: 'run.default.ask-all.1', namespace: 'default' };
+
+/** What is told of a run that asks so many at once. */
+function told(asked: number): string {
+  const compiled = compile(definition);
+  if ('problems' in compiled) throw new Error(JSON.stringify(compiled.problems));
+  const { program } = compiled;
+  const input = Array.from({ length: asked }, (_, i) => i);
+  const state = genesis(program, genesisOf({ definition, input }, place.id, 0));
+  advance(program, state, { type: 'started', at: 0 });
+  const shown = { status: statusOf(state), waitingFor: waitingFor(state), waits: waitCount(state) };
+  return describeRun(definition, place, { ...shown, toApprove: () => ({}) });
+}
+
+describe('the current details of a run', () => {
+  it('name the definition, and each wait with the command that answers it', () => {
+    const text = told(1);
+    expect(text).toContain('**Ask \\*all\\*** (`ask-all`): waiting');
+    expect(text).toContain('- `each[0]/ask` waits for an approval');
+    expect(text).toContain(`--workflow-id '${place.id}' --name approve --input '{"step":"each[0]/ask"}'`);
+    expect(text).not.toContain('more');
+  });
+
+  it('name the first of many waits, and say how many more there are', () => {
+    const text = told(33);
+    expect(text.match(/waits for/g)).toHaveLength(20);
+    expect(text).toContain('… and 13 more.');
+  });
+
+  it('hold no markup and no second line of what others wrote', () => {
+    const wait: WaitingFor = {
+      path: 'ask',
+      stepSlug: 'ask',
+      kind: 'approval',
+      since: 'then',
+      message: '# Sure?\n[x](y)',
+    };
+    const shown: Told = { status: 'waiting', waitingFor: [wait], waits: 1, toApprove: () => ({}) };
+    expect(describeRun(definition, place, shown)).toContain('  > \\# Sure? \\[x\\](y)\n');
+  });
+});
