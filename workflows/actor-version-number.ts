@@ -1,6 +1,6 @@
 /** Semantic versions of definitions: a changed body bumps the patch unless the author bumped it (language.md §1). */
 
-export const FIRST_VERSION = '1.0.0';
+const FIRST_VERSION = '1.0.0';
 
 /**
  * The version of a definition that is being written: the author's if it is higher than the one before, else the one

@@ -26,10 +26,8 @@ import { type ChildCommand, type Parent, startRun } from './run-child-start.ts';
 import { failureFrom } from './run-failure.ts';
 
 /** How often a parent looks after children that it has heard nothing of. The memo `childCheckMs` says otherwise. */
-export const CHILD_CHECK_MS = 3_600_000;
-export const CHILD_CHECK_MEMO = 'childCheckMs';
-/** Children asked about at once; the others come next. */
-const MOST_ASKED = 500;
+const CHILD_CHECK_MS = 3_600_000;
+const CHILD_CHECK_MEMO = 'childCheckMs';
 const ATTEMPT_MS = 30_000;
 const RETRY: RetryPolicy = {
   maximumAttempts: 10,
@@ -211,7 +209,7 @@ export class Children {
       this.#askAgain = true;
       return;
     }
-    const children = this.#options.open().slice(0, MOST_ASKED);
+    const children = this.#options.open();
     if (children.length === 0) return;
     this.#asking = true;
     this.#underway++;

@@ -9,7 +9,7 @@
  */
 
 /** Where no worker said: as SIGNALBOX_HISTORY_LIMIT's default. */
-export const DEFAULT_HISTORY_LIMIT = 1_000;
+const DEFAULT_HISTORY_LIMIT = 1_000;
 /** With activities always in flight, nothing new begins at so many times the limit. */
 export const PATIENCE = 10;
 /** But never later than here: the server ends a run at 51,200 events. */
