@@ -4,13 +4,11 @@ import { z } from 'zod';
 import { BULK_ACTIONS, countBulk, readBulk, startBulk } from '../client/bulk.ts';
 import { bodyAs } from './body.ts';
 import type { Gateway } from './context.ts';
-import { pathText, queryAs } from './door.ts';
+import { demandNoQuery, pathText } from './door.ts';
 import { principalOf } from './principal.ts';
 import { idOfKey } from './request-key.ts';
 import { resource } from './resource.ts';
 import { filterBody, filterOf } from './run-filters.ts';
-
-const noQuery = z.strictObject({});
 
 export const bulkBody = z.strictObject({
   action: z
@@ -29,7 +27,7 @@ export function bulkRoutes(router: Router, gateway: Gateway): void {
     '/api/executions/bulk',
     {
       POST: async (req, res) => {
-        queryAs(req, noQuery);
+        demandNoQuery(req);
         const { action, filter: given, preview, reason } = bodyAs(req, bulkBody);
         const { organizationId } = principalOf(req);
         const filter = filterOf(given);
@@ -54,7 +52,7 @@ export function bulkRoutes(router: Router, gateway: Gateway): void {
 
   resource(router, '/api/executions/bulk/:operation', {
     GET: async (req, res) => {
-      queryAs(req, noQuery);
+      demandNoQuery(req);
       res.json(await readBulk(access, principalOf(req).organizationId, pathText(req, 'operation')));
     },
   });

@@ -9,7 +9,7 @@ import { payloadCodecOf, transcode } from '../client/codec.ts';
 import { DEFAULT_ORGANIZATION } from '../engine/start.ts';
 import { bodyAs, readRawBody } from './body.ts';
 import type { Gateway } from './context.ts';
-import { queryAs } from './door.ts';
+import { demandNoQuery } from './door.ts';
 import { trustOrigin } from './loopback.ts';
 import { demandOrganization } from './principal.ts';
 import { type Handler, resource } from './resource.ts';
@@ -56,7 +56,7 @@ export function codecRoutes(router: Router, { config }: Gateway): void {
     (name: 'encode' | 'decode'): Handler =>
     async (req, res) => {
       demandOrganization(req, DEFAULT_ORGANIZATION);
-      queryAs(req, z.strictObject({}));
+      demandNoQuery(req);
       const { payloads } = bodyAs(req, codecBody);
       res.json({ payloads: await transcode(codec, name, payloads) });
     };

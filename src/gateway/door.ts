@@ -20,6 +20,9 @@ export const nameText = (longest: number) =>
 /** A value that was parsed from JSON and may be anything. */
 export const anyJson = z.custom<Json>((value) => value !== undefined, 'Expected a value.');
 
+/** What takes no parameters, or no members. */
+export const noMembers = z.strictObject({});
+
 /** A path, in the OpenAPI document and here alike. */
 export const pathName = nameText(1_000);
 
@@ -61,6 +64,11 @@ export function checked<T>(schema: z.ZodType<T>, value: unknown, place: 'body' |
 /** The query, checked. Give a strict object: unknown parameters are refused. */
 export function queryAs<T>(req: Request, schema: z.ZodType<T>): T {
   return checked(schema, { ...req.query }, 'query');
+}
+
+/** For what takes no parameters. @throws HttpProblem `invalid_request` where there are some. */
+export function demandNoQuery(req: Request): void {
+  queryAs(req, noMembers);
 }
 
 /** One parameter of the path. */

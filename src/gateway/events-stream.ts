@@ -4,14 +4,13 @@
  */
 import type { Writable } from 'node:stream';
 import type { Request, Response, Router } from 'express';
-import { z } from 'zod';
 import { followRun, type Happening } from '../client/event-stream.ts';
 import type { Keyring } from '../client/keyring.ts';
 import { describeRun } from '../client/run-read.ts';
 import { isOpen } from '../client/run-view.ts';
 import { whoAsks } from './auth.ts';
 import type { Gateway } from './context.ts';
-import { checked, nameText, pathText, queryAs } from './door.ts';
+import { checked, demandNoQuery, nameText, pathText } from './door.ts';
 import { principalOf } from './principal.ts';
 import { HttpProblem } from './problem.ts';
 import { resource } from './resource.ts';
@@ -28,7 +27,7 @@ export function eventStreamRoutes(router: Router, gateway: Gateway, keyring: Key
   let streams = 0;
   resource(router, '/api/executions/:id/events', {
     GET: async (req, res) => {
-      queryAs(req, z.strictObject({}));
+      demandNoQuery(req);
       const id = pathText(req, 'id');
       const description = await describeRun(gateway.access, principalOf(req).organizationId, id);
       if (streams >= MOST_STREAMS)

@@ -6,7 +6,7 @@ import { publishEvent } from '../client/events.ts';
 import { isCallbackName } from '../definition/callbacks.ts';
 import { bodyAs } from './body.ts';
 import type { Gateway } from './context.ts';
-import { anyJson, nameText, queryAs } from './door.ts';
+import { anyJson, demandNoQuery, nameText } from './door.ts';
 import { principalOf } from './principal.ts';
 import { HttpProblem } from './problem.ts';
 import { requestKey } from './request-key.ts';
@@ -21,7 +21,7 @@ export const eventBody = z.strictObject({
 export function eventRoutes(router: Router, gateway: Gateway): void {
   resource(router, '/api/events', {
     POST: async (req, res) => {
-      queryAs(req, z.strictObject({}));
+      demandNoQuery(req);
       const { name, data = {}, id = requestKey(req) ?? ulid() } = bodyAs(req, eventBody);
       if (isCallbackName(name))
         throw new HttpProblem('invalid_name', 'Events of that name are callbacks: call the URL that the run gave out.');

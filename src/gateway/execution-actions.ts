@@ -12,7 +12,7 @@ import { isCallbackName } from '../definition/callbacks.ts';
 import type { Standing } from '../definition/run.ts';
 import { bodyAs, jsonBody } from './body.ts';
 import type { Gateway } from './context.ts';
-import { anyJson, checked, nameText, pathText, queryAs } from './door.ts';
+import { anyJson, checked, demandNoQuery, nameText, pathText } from './door.ts';
 import { principalOf } from './principal.ts';
 import { HttpProblem } from './problem.ts';
 import { idOfKey, mayBeDone } from './request-key.ts';
@@ -22,7 +22,6 @@ import { startKeyOf } from './start-key.ts';
 
 const text = z.string().max(10_000);
 const step = nameText(300).describe('A slug with one open visit, or a path. It may be left out where just one fits.');
-const noQuery = z.strictObject({});
 
 export const approveBody = z.strictObject({
   approve: z.boolean().describe('False rejects.'),
@@ -58,7 +57,7 @@ export function executionActionRoutes(router: Router, gateway: Gateway): void {
 
   resource(router, '/api/executions/:id/approve', {
     POST: async (req, res) => {
-      queryAs(req, noQuery);
+      demandNoQuery(req);
       const { approve, ...rest } = bodyAs(req, approveBody);
       const { organizationId } = principalOf(req);
       const id = pathText(req, 'id');
@@ -75,7 +74,7 @@ export function executionActionRoutes(router: Router, gateway: Gateway): void {
 
   resource(router, '/api/executions/:id/submit', {
     POST: async (req, res) => {
-      queryAs(req, noQuery);
+      demandNoQuery(req);
       const body = bodyAs(req, submitBody);
       const { organizationId } = principalOf(req);
       const id = pathText(req, 'id');
@@ -91,7 +90,7 @@ export function executionActionRoutes(router: Router, gateway: Gateway): void {
 
   resource(router, '/api/executions/:id/messages/:name', {
     POST: async (req, res) => {
-      queryAs(req, noQuery);
+      demandNoQuery(req);
       const id = pathText(req, 'id');
       const name = checked(nameText(200), req.params['name'], 'path');
       if (isCallbackName(name))
@@ -119,7 +118,7 @@ export function executionActionRoutes(router: Router, gateway: Gateway): void {
 
   resource(router, '/api/executions/:id/retry', {
     POST: async (req, res) => {
-      queryAs(req, noQuery);
+      demandNoQuery(req);
       bodyAs(req, nothing);
       const { organizationId } = principalOf(req);
       const { executionId, status } = await retryRun(access, organizationId, pathText(req, 'id'), idOfKey(req));
@@ -129,7 +128,7 @@ export function executionActionRoutes(router: Router, gateway: Gateway): void {
 
   resource(router, '/api/executions/:id/fork', {
     POST: async (req, res) => {
-      queryAs(req, noQuery);
+      demandNoQuery(req);
       const body = bodyAs(req, forkBody);
       const { organizationId, id: initiator } = principalOf(req);
       const id = pathText(req, 'id');
@@ -147,7 +146,7 @@ export function executionActionRoutes(router: Router, gateway: Gateway): void {
     res: Response,
     act: (org: string, id: string, words: EndingWords) => Promise<void>,
   ): Promise<void> {
-    queryAs(req, noQuery);
+    demandNoQuery(req);
     const { reason } = bodyAs(req, reasonBody);
     const { organizationId, id: by } = principalOf(req);
     const id = pathText(req, 'id');

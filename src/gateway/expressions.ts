@@ -5,7 +5,7 @@ import { evaluate, parseExpression, truthy } from '../template/expression.ts';
 import { parseTemplate, render } from '../template/template.ts';
 import { type Scope, TemplateError } from '../template/types.ts';
 import { bodyAs } from './body.ts';
-import { anyJson, queryAs } from './door.ts';
+import { anyJson, demandNoQuery } from './door.ts';
 import { HttpProblem } from './problem.ts';
 import { resource } from './resource.ts';
 
@@ -32,7 +32,7 @@ export const evaluateBody = z
 export function expressionRoutes(router: Router): void {
   resource(router, '/api/expressions/evaluate', {
     POST: (req, res) => {
-      queryAs(req, z.strictObject({}));
+      demandNoQuery(req);
       const { expression, template, context, now, as } = bodyAs(req, evaluateBody);
       const scope: Scope = { root: (name) => (Object.hasOwn(context, name) ? context[name] : undefined) };
       const options = { now: now === undefined ? Date.now() : new Date(now).getTime() };

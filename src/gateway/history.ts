@@ -7,7 +7,7 @@ import { rollBack } from '../client/rollback.ts';
 import type { DefinitionChange } from '../definition/actors.ts';
 import { bodyAs } from './body.ts';
 import type { Gateway } from './context.ts';
-import { checked, pageQuery, pathSlug, pathText, queryAs } from './door.ts';
+import { checked, demandNoQuery, pageQuery, pathSlug, pathText, queryAs } from './door.ts';
 import { indexedPage } from './indexed-page.ts';
 import { principalOf } from './principal.ts';
 import { HttpProblem } from './problem.ts';
@@ -31,7 +31,6 @@ export const rollbackBody = z.strictObject({
   workflowHash: versionHash.describe('The version to go back to, as the history has it.'),
   notes: changeNotes.optional(),
 });
-const noQuery = z.strictObject({});
 
 export function historyRoutes(router: Router, gateway: Gateway): void {
   const { access } = gateway;
@@ -51,7 +50,7 @@ export function historyRoutes(router: Router, gateway: Gateway): void {
 
   resource(router, '/api/workflows/:slug/history/:hash', {
     GET: async (req, res) => {
-      queryAs(req, noQuery);
+      demandNoQuery(req);
       const slug = pathSlug(req);
       const hash = checked(versionHash, pathText(req, 'hash'), 'path');
       const definition = await demandVersion(access, principalOf(req).organizationId, slug, hash);
@@ -70,7 +69,7 @@ export function historyRoutes(router: Router, gateway: Gateway): void {
 
   resource(router, '/api/workflows/:slug/rollback', {
     POST: async (req, res) => {
-      queryAs(req, noQuery);
+      demandNoQuery(req);
       const { workflowHash: hash, notes } = bodyAs(req, rollbackBody);
       const { organizationId, id: by } = principalOf(req);
       const key = idOfKey(req);

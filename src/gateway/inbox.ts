@@ -6,7 +6,7 @@ import { ClientError } from '../client/errors.ts';
 import { listInbox, orderOf, removeFromInbox } from '../client/inbox-messages.ts';
 import type { InboxMessage } from '../definition/inbox-contract.ts';
 import type { Gateway } from './context.ts';
-import { checked, nameText, pageQuery, queryAs } from './door.ts';
+import { checked, demandNoQuery, nameText, pageQuery, queryAs } from './door.ts';
 import { type Principal, principalOf } from './principal.ts';
 import { resource } from './resource.ts';
 
@@ -46,7 +46,7 @@ export function inboxRoutes(router: Router, gateway: Gateway): void {
 
   resource(router, '/api/inbox/:id', {
     DELETE: async (req, res) => {
-      queryAs(req, z.strictObject({}));
+      demandNoQuery(req);
       const principal = principalOf(req);
       const id = checked(messageId, req.params['id'], 'path');
       const messages = await listInbox(access, principal.organizationId);

@@ -9,7 +9,7 @@ import type { Json } from '../template/types.ts';
 import { bodyAs } from './body.ts';
 import type { Gateway } from './context.ts';
 import { checkDocument, demandValid, dialectName, storeSecrets } from './definition-door.ts';
-import { anyJson, nameText, queryAs } from './door.ts';
+import { anyJson, demandNoQuery, nameText } from './door.ts';
 import { answerDryRun } from './dry-run.ts';
 import { toolsFor } from './known-tools.ts';
 import { principalOf } from './principal.ts';
@@ -47,7 +47,7 @@ export const inlineRunBody = z
   );
 
 export async function startInline(gateway: Gateway, req: Request, res: Response): Promise<void> {
-  queryAs(req, z.strictObject({}));
+  demandNoQuery(req);
   const body = bodyAs(req, inlineRunBody);
   const { organizationId, id } = principalOf(req);
   const document = body.definition ?? {

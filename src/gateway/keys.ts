@@ -13,7 +13,7 @@ import { DEFAULT_ORGANIZATION } from '../engine/start.ts';
 import { needsKeys } from './auth.ts';
 import { bodyAs } from './body.ts';
 import type { Gateway } from './context.ts';
-import { checked, nameText, pageQuery, pathText, queryAs, slugText } from './door.ts';
+import { checked, demandNoQuery, nameText, noMembers, pageQuery, pathText, queryAs, slugText } from './door.ts';
 import { demandOrganization, principalOf } from './principal.ts';
 import { HttpProblem } from './problem.ts';
 import { idOfKey } from './request-key.ts';
@@ -56,7 +56,7 @@ export function keyRoutes(router: Router, gateway: Gateway, keyring: Keyring): v
       });
     },
     POST: async (req, res) => {
-      queryAs(req, z.strictObject({}));
+      demandNoQuery(req);
       const { organization, user, roles, groups, ...request } = bodyAs(req, keyBody);
       const org = meant(req, organization);
       const { id: createdBy } = principalOf(req);
@@ -100,8 +100,8 @@ export function keyRoutes(router: Router, gateway: Gateway, keyring: Keyring): v
 
   resource(router, '/api/reseal', {
     POST: async (req, res) => {
-      queryAs(req, z.strictObject({}));
-      bodyAs(req, z.strictObject({}));
+      demandNoQuery(req);
+      bodyAs(req, noMembers);
       demandOrganization(req, DEFAULT_ORGANIZATION);
       res.json(await resealAll(access));
     },

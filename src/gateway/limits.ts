@@ -5,7 +5,7 @@ import { deleteLimit, effectiveLimits, putLimit, readLimits } from '../client/li
 import { DEFAULT_LIMITS, LIMIT_SCOPES, OVERFLOWS } from '../definition/limits-contract.ts';
 import { bodyAs } from './body.ts';
 import type { Gateway } from './context.ts';
-import { checked, queryAs } from './door.ts';
+import { checked, demandNoQuery } from './door.ts';
 import { principalOf } from './principal.ts';
 import { resource } from './resource.ts';
 
@@ -19,14 +19,13 @@ export const limitBody = z.strictObject({
     .describe(`Runs at once. Default: ${DEFAULT_LIMITS.user} of a user, ${DEFAULT_LIMITS.organization} in all.`),
   overflow: z.enum(OVERFLOWS).optional().describe('What becomes of one too many. Default: queue.'),
 });
-const noQuery = z.strictObject({});
 
 export function limitRoutes(router: Router, gateway: Gateway): void {
   const { access } = gateway;
 
   resource(router, '/api/limits', {
     GET: async (req, res) => {
-      queryAs(req, noQuery);
+      demandNoQuery(req);
       const { organizationId } = principalOf(req);
       const [own, effective] = await Promise.all([
         readLimits(access, organizationId),
@@ -38,14 +37,14 @@ export function limitRoutes(router: Router, gateway: Gateway): void {
 
   resource(router, '/api/limits/:scope', {
     PUT: async (req, res) => {
-      queryAs(req, noQuery);
+      demandNoQuery(req);
       const scope = checked(limitScope, req.params['scope'], 'path');
       const { limit = DEFAULT_LIMITS[scope], overflow = 'queue' } = bodyAs(req, limitBody);
       const { created, entry } = await putLimit(access, principalOf(req).organizationId, scope, { limit, overflow });
       res.status(created ? 201 : 200).json({ scope, ...entry });
     },
     DELETE: async (req, res) => {
-      queryAs(req, noQuery);
+      demandNoQuery(req);
       await deleteLimit(access, principalOf(req).organizationId, checked(limitScope, req.params['scope'], 'path'));
       res.status(204).end();
     },

@@ -6,7 +6,7 @@ import { readDefinition } from '../client/definitions.ts';
 import { findKeyedRun, startRun } from '../client/run-start.ts';
 import { bodyAs } from './body.ts';
 import type { Gateway } from './context.ts';
-import { anyJson, nameText, queryAs, slugText } from './door.ts';
+import { anyJson, demandNoQuery, nameText, slugText } from './door.ts';
 import { demandRole, principalOf } from './principal.ts';
 import { HttpProblem } from './problem.ts';
 import { resource } from './resource.ts';
@@ -35,7 +35,7 @@ export function manualRunRoutes(router: Router, gateway: Gateway): void {
 
   resource(router, '/api/triggers/manual/run', {
     POST: async (req, res) => {
-      queryAs(req, z.strictObject({}));
+      demandNoQuery(req);
       const body = bodyAs(req, manualRunBody);
       // Presets are results given by hand.
       const { organizationId, id } = body.presets === undefined ? principalOf(req) : demandRole(req, 'editor');

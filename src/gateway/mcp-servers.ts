@@ -13,7 +13,7 @@ import { references } from '../template/references.ts';
 import { parseTemplate } from '../template/template.ts';
 import { bodyAs } from './body.ts';
 import type { Gateway } from './context.ts';
-import { checked, nameText, pageQuery, queryAs } from './door.ts';
+import { checked, demandNoQuery, nameText, pageQuery, queryAs } from './door.ts';
 import { namedPage } from './named-page.ts';
 import { principalOf } from './principal.ts';
 import { HttpProblem } from './problem.ts';
@@ -73,12 +73,12 @@ export function mcpServerRoutes(router: Router, gateway: Gateway): void {
 
   resource(router, '/api/mcp-servers/:name', {
     GET: async (req, res) => {
-      queryAs(req, z.strictObject({}));
+      demandNoQuery(req);
       const name = checked(serverName, req.params['name'], 'path');
       res.json(await getServer(access, principalOf(req).organizationId, name));
     },
     PUT: async (req, res) => {
-      queryAs(req, z.strictObject({}));
+      demandNoQuery(req);
       const name = checked(serverName, req.params['name'], 'path');
       const settings = bodyAs(req, serverBody) as McpServerSettings;
       if (settings.command !== undefined && !config.mcpStdioAllowed)
@@ -90,7 +90,7 @@ export function mcpServerRoutes(router: Router, gateway: Gateway): void {
       res.status(created ? 201 : 200).json(server);
     },
     DELETE: async (req, res) => {
-      queryAs(req, z.strictObject({}));
+      demandNoQuery(req);
       const name = checked(serverName, req.params['name'], 'path');
       await deleteServer(access, principalOf(req).organizationId, name);
       res.status(204).end();

@@ -5,7 +5,7 @@ import { deleteModel, getModel, listModels, type ModelSettings, putModel } from 
 import { MODEL_PROVIDERS } from '../definition/models-contract.ts';
 import { bodyAs } from './body.ts';
 import type { Gateway } from './context.ts';
-import { checked, nameText, pageQuery, queryAs } from './door.ts';
+import { checked, demandNoQuery, nameText, pageQuery, queryAs } from './door.ts';
 import { namedPage } from './named-page.ts';
 import { principalOf } from './principal.ts';
 import { resource } from './resource.ts';
@@ -64,19 +64,19 @@ export function modelRoutes(router: Router, gateway: Gateway): void {
 
   resource(router, '/api/models/:name', {
     GET: async (req, res) => {
-      queryAs(req, z.strictObject({}));
+      demandNoQuery(req);
       const name = checked(modelName, req.params['name'], 'path');
       res.json(await getModel(access, principalOf(req).organizationId, name));
     },
     PUT: async (req, res) => {
-      queryAs(req, z.strictObject({}));
+      demandNoQuery(req);
       const name = checked(modelName, req.params['name'], 'path');
       const body = bodyAs(req, modelBody) as ModelSettings;
       const { created, model } = await putModel(access, principalOf(req).organizationId, name, body);
       res.status(created ? 201 : 200).json(model);
     },
     DELETE: async (req, res) => {
-      queryAs(req, z.strictObject({}));
+      demandNoQuery(req);
       await deleteModel(access, principalOf(req).organizationId, checked(modelName, req.params['name'], 'path'));
       res.status(204).end();
     },

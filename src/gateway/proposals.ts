@@ -13,7 +13,7 @@ import { PROPOSAL_STATUSES, type Proposal } from '../definition/proposal-contrac
 import { bodyAs } from './body.ts';
 import type { Gateway } from './context.ts';
 import { checkDocument, demandValid, dialectName } from './definition-door.ts';
-import { anyJson, nameText, pageQuery, pathSlug, pathText, queryAs } from './door.ts';
+import { anyJson, demandNoQuery, nameText, noMembers, pageQuery, pathSlug, pathText, queryAs } from './door.ts';
 import { changeNotes, versionHash } from './history.ts';
 import { indexedPage } from './indexed-page.ts';
 import { principalOf } from './principal.ts';
@@ -37,7 +37,6 @@ export const reviewBody = z.strictObject({
   decision: z.enum(['approve', 'reject']),
   notes: changeNotes.optional(),
 });
-const noQuery = z.strictObject({});
 
 export function proposalRoutes(router: Router, gateway: Gateway): void {
   const { access } = gateway;
@@ -55,7 +54,7 @@ export function proposalRoutes(router: Router, gateway: Gateway): void {
       res.json({ ...shown, items: shown.items.map((proposal) => shownProposal(slug, proposal)) });
     },
     POST: async (req, res) => {
-      queryAs(req, noQuery);
+      demandNoQuery(req);
       const { baseWorkflowHash: baseHash, proposal, notes, executionId, dialect } = bodyAs(req, proposalBody);
       const { organizationId, id: by } = principalOf(req);
       const slug = pathSlug(req);
@@ -90,7 +89,7 @@ export function proposalRoutes(router: Router, gateway: Gateway): void {
 
   resource(router, '/api/workflows/:slug/proposals/:id', {
     GET: async (req, res) => {
-      queryAs(req, noQuery);
+      demandNoQuery(req);
       const slug = pathSlug(req);
       const found = await readProposal(access, principalOf(req).organizationId, slug, pathText(req, 'id'));
       res.json(await withDiff(req, slug, found));
@@ -99,7 +98,7 @@ export function proposalRoutes(router: Router, gateway: Gateway): void {
 
   resource(router, '/api/workflows/:slug/proposals/:id/review', {
     POST: async (req, res) => {
-      queryAs(req, noQuery);
+      demandNoQuery(req);
       const { decision, notes } = bodyAs(req, reviewBody);
       const { organizationId } = principalOf(req);
       const slug = pathSlug(req);
@@ -114,8 +113,8 @@ export function proposalRoutes(router: Router, gateway: Gateway): void {
 
   resource(router, '/api/workflows/:slug/proposals/:id/apply', {
     POST: async (req, res) => {
-      queryAs(req, noQuery);
-      bodyAs(req, noQuery);
+      demandNoQuery(req);
+      bodyAs(req, noMembers);
       const { organizationId } = principalOf(req);
       const slug = pathSlug(req);
       const id = pathText(req, 'id');

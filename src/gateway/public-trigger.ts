@@ -11,13 +11,11 @@ import type { RunOrigin } from '../definition/run.ts';
 import type { Json } from '../template/types.ts';
 import { bodyAs, jsonBody } from './body.ts';
 import type { Gateway } from './context.ts';
-import { anyJson, nameText, pathSlug, pathText, queryAs } from './door.ts';
+import { anyJson, demandNoQuery, nameText, pathSlug, pathText } from './door.ts';
 import { demandOrganization, principalOf } from './principal.ts';
 import { HttpProblem } from './problem.ts';
 import { fingerprintOf, requestKey } from './request-key.ts';
 import { resource } from './resource.ts';
-
-const noQuery = z.strictObject({});
 
 /** What document 004 tells of a run; its names are taken as they are. */
 export const orgRunBody = z.strictObject({
@@ -34,7 +32,7 @@ export function publicTriggerRoutes(router: Router, gateway: Gateway): void {
 
   resource(router, '/api/public/trigger/:publicApiKey/:workflowId', {
     POST: async (req, res) => {
-      queryAs(req, noQuery);
+      demandNoQuery(req);
       const org = await organizationOfPublicKey(access, pathText(req, 'publicApiKey'));
       if (org === undefined)
         throw new HttpProblem(
@@ -56,7 +54,7 @@ export function publicTriggerRoutes(router: Router, gateway: Gateway): void {
 
   resource(router, '/api/private/trigger/:workflowId', {
     POST: async (req, res) => {
-      queryAs(req, noQuery);
+      demandNoQuery(req);
       const { organizationId, id } = principalOf(req);
       const workflow = pathSlug(req, 'workflowId');
       const body = jsonBody(req) ?? {};
@@ -75,7 +73,7 @@ export function publicTriggerRoutes(router: Router, gateway: Gateway): void {
 
   resource(router, '/api/organizations/:org/workflows/:slug/runs', {
     POST: async (req, res) => {
-      queryAs(req, noQuery);
+      demandNoQuery(req);
       const { organizationId, id } = demandOrganization(req, pathText(req, 'org'));
       const workflow = pathSlug(req);
       const body = bodyAs(req, orgRunBody);
@@ -95,11 +93,11 @@ export function publicTriggerRoutes(router: Router, gateway: Gateway): void {
 
   resource(router, '/api/public-key', {
     GET: async (req, res) => {
-      queryAs(req, noQuery);
+      demandNoQuery(req);
       res.json(shownKey(gateway, await readPublicKey(access, principalOf(req).organizationId)));
     },
     POST: async (req, res) => {
-      queryAs(req, noQuery);
+      demandNoQuery(req);
       res.status(201).json(shownKey(gateway, await renewPublicKey(access, principalOf(req).organizationId)));
     },
   });

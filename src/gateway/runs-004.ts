@@ -1,10 +1,9 @@
 /** Run lists of document 004: `/api/organizations/:org/workflows/runs/`, those of one workflow, and one run. */
 import type { Router } from 'express';
-import { z } from 'zod';
 import { readHead } from '../client/definitions.ts';
 import { listRuns004, readRun004 } from '../client/runs-004.ts';
 import type { Gateway } from './context.ts';
-import { pathSlug, pathText, queryAs } from './door.ts';
+import { demandNoQuery, pathSlug, pathText, queryAs } from './door.ts';
 import { fullListQuery } from './execution-list.ts';
 import { demandOrganization } from './principal.ts';
 import { HttpProblem } from './problem.ts';
@@ -45,7 +44,7 @@ export function runs004Routes(router: Router, gateway: Gateway): void {
   resource(router, '/api/organizations/:org/workflows/:slug/runs/:run', {
     GET: async (req, res) => {
       const { organizationId } = demandOrganization(req, pathText(req, 'org'));
-      queryAs(req, z.strictObject({}));
+      demandNoQuery(req);
       const run = await readRun004(access, organizationId, pathText(req, 'run'));
       if (run.workflow_id !== pathSlug(req)) throw new HttpProblem('not_found', 'This workflow has no run of that id.');
       res.json(run);

@@ -5,7 +5,7 @@ import { deleteSecret, LONGEST_SECRET_BYTES, listSecrets, putSecret } from '../c
 import { SHORTEST_SECRET_CHARACTERS } from '../definition/limits.ts';
 import { bodyAs } from './body.ts';
 import type { Gateway } from './context.ts';
-import { checked, nameText, pageQuery, queryAs, slugText } from './door.ts';
+import { checked, demandNoQuery, nameText, pageQuery, queryAs, slugText } from './door.ts';
 import { namedPage } from './named-page.ts';
 import { principalOf } from './principal.ts';
 import { resource } from './resource.ts';
@@ -58,7 +58,7 @@ export function secretRoutes(router: Router, gateway: Gateway): void {
 
   resource(router, '/api/secrets/:name', {
     PUT: async (req, res) => {
-      queryAs(req, z.strictObject({}));
+      demandNoQuery(req);
       const body = bodyAs(req, secretBody);
       const { created, secret } = await putSecret(
         access,
@@ -73,7 +73,7 @@ export function secretRoutes(router: Router, gateway: Gateway): void {
       res.status(created ? 201 : 200).json(secret);
     },
     DELETE: async (req, res) => {
-      queryAs(req, z.strictObject({}));
+      demandNoQuery(req);
       await deleteSecret(access, principalOf(req).organizationId, checked(secretName, req.params['name'], 'path'));
       res.status(204).end();
     },

@@ -7,7 +7,7 @@ import type { Json } from '../template/types.ts';
 import { bodyAs } from './body.ts';
 import type { Gateway } from './context.ts';
 import { checkDocument, dialectName, storing } from './definition-door.ts';
-import { anyJson, nameText, queryAs } from './door.ts';
+import { anyJson, demandNoQuery, nameText } from './door.ts';
 import { changeNotes } from './history.ts';
 import { principalOf } from './principal.ts';
 import { HttpProblem } from './problem.ts';
@@ -42,7 +42,7 @@ export function syncRoutes(router: Router, gateway: Gateway): void {
     '/api/workflows/sync',
     {
       POST: async (req, res) => {
-        queryAs(req, z.strictObject({}));
+        demandNoQuery(req);
         const { workflow, ...given } = bodyAs(req, syncBody);
         const [synced] = await accepted(req, [workflow], given, () => '/workflow');
         if (synced === undefined) throw new HttpProblem('invalid_request', 'Give a definition as `workflow`.');
@@ -63,7 +63,7 @@ export function syncRoutes(router: Router, gateway: Gateway): void {
     '/api/workflows/sync-all',
     {
       POST: async (req, res) => {
-        queryAs(req, z.strictObject({}));
+        demandNoQuery(req);
         const { workflows, ...given } = bodyAs(req, syncAllBody);
         const synced = await accepted(req, workflows, given, (index) => `/workflows/${index}`);
         res.json(await syncSet(access, principalOf(req).organizationId, synced, optionsOf(req, given)));

@@ -21,7 +21,7 @@ import type { JsonObject } from '../definition/types.ts';
 import { bodyAs } from './body.ts';
 import type { Gateway } from './context.ts';
 import { storing } from './definition-door.ts';
-import { anyJson, nameText, pageQuery, pathText, queryAs, slugText } from './door.ts';
+import { anyJson, demandNoQuery, nameText, pageQuery, pathText, queryAs, slugText } from './door.ts';
 import { principalOf } from './principal.ts';
 import { HttpProblem } from './problem.ts';
 import { idOfKey } from './request-key.ts';
@@ -30,8 +30,6 @@ import { answerStarted } from './start-answer.ts';
 import { startKeyOf } from './start-key.ts';
 import { checkTrigger, triggerBody, triggerPatch, typeOf } from './trigger-door.ts';
 import { webhookUrl } from './webhook-place.ts';
-
-const noQuery = z.strictObject({});
 
 export const triggerListQuery = z.strictObject({
   ...pageQuery(),
@@ -84,7 +82,7 @@ export function triggerRoutes(router: Router, gateway: Gateway): void {
       res.json({ ...page, items: page.items.map((view) => shownTrigger(gateway, organizationId, view)) });
     },
     POST: async (req, res) => {
-      queryAs(req, noQuery);
+      demandNoQuery(req);
       const body = bodyAs(req, triggerBody);
       const { organizationId, id: by } = principalOf(req);
       const { workflowId, name, type: _type, ...given } = body;
@@ -108,11 +106,11 @@ export function triggerRoutes(router: Router, gateway: Gateway): void {
 
   resource(router, '/api/triggers/:id', {
     GET: async (req, res) => {
-      queryAs(req, noQuery);
+      demandNoQuery(req);
       await answerTrigger(res, principalOf(req).organizationId, pathText(req, 'id'));
     },
     PATCH: async (req, res) => {
-      queryAs(req, noQuery);
+      demandNoQuery(req);
       const { config, ...others } = bodyAs(req, triggerPatch);
       const { organizationId, id: by } = principalOf(req);
       const { trigger } = await demandTrigger(access, organizationId, pathText(req, 'id'));
@@ -129,7 +127,7 @@ export function triggerRoutes(router: Router, gateway: Gateway): void {
       await answerTrigger(res, organizationId, trigger.id);
     },
     DELETE: async (req, res) => {
-      queryAs(req, noQuery);
+      demandNoQuery(req);
       const { organizationId } = principalOf(req);
       const { trigger } = await demandTrigger(access, organizationId, pathText(req, 'id'));
       await deleteTrigger(access, organizationId, trigger.id);
@@ -142,7 +140,7 @@ export function triggerRoutes(router: Router, gateway: Gateway): void {
 
   resource(router, '/api/triggers/:id/run', {
     POST: async (req, res) => {
-      queryAs(req, noQuery);
+      demandNoQuery(req);
       const body = bodyAs(req, triggerRunBody);
       const { organizationId, id: by } = principalOf(req);
       const id = pathText(req, 'id');
@@ -177,7 +175,7 @@ export function triggerRoutes(router: Router, gateway: Gateway): void {
 
   resource(router, '/api/triggers/:id/backfill', {
     POST: async (req, res) => {
-      queryAs(req, noQuery);
+      demandNoQuery(req);
       const { start, end, overlap } = bodyAs(req, backfillBody);
       const { organizationId } = principalOf(req);
       const { trigger } = await demandTrigger(access, organizationId, pathText(req, 'id'));
@@ -193,7 +191,7 @@ export function triggerRoutes(router: Router, gateway: Gateway): void {
   });
 
   async function turn(req: Request, res: Response, enabled: boolean): Promise<void> {
-    queryAs(req, noQuery);
+    demandNoQuery(req);
     const { organizationId, id: by } = principalOf(req);
     const { trigger } = await demandTrigger(access, organizationId, pathText(req, 'id'));
     await changeTrigger(access, organizationId, trigger, { enabled }, by === undefined ? {} : { by });

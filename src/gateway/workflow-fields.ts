@@ -7,7 +7,7 @@ import { definitionHash } from '../definition/canonical.ts';
 import type { Definition } from '../definition/types.ts';
 import { bodyAs } from './body.ts';
 import type { Gateway } from './context.ts';
-import { pathSlug, queryAs } from './door.ts';
+import { demandNoQuery, noMembers, pathSlug } from './door.ts';
 import { changeNotes } from './history.ts';
 import { principalOf } from './principal.ts';
 import { HttpProblem } from './problem.ts';
@@ -22,10 +22,9 @@ export const workflowPatch = z.strictObject({
   notes: changeNotes.optional(),
 });
 type Patch = Omit<z.infer<typeof workflowPatch>, 'notes'>;
-const noQuery = z.strictObject({});
 
 export async function patchWorkflow(gateway: Gateway, req: Request, res: Response): Promise<void> {
-  queryAs(req, noQuery);
+  demandNoQuery(req);
   const { notes, ...patch } = bodyAs(req, workflowPatch);
   await change(gateway, req, res, patch, notes);
 }
@@ -37,8 +36,8 @@ export function workflowFieldRoutes(router: Router, gateway: Gateway): void {
   ] as const) {
     resource(router, `/api/workflows/:slug/${verb}`, {
       POST: async (req, res) => {
-        queryAs(req, noQuery);
-        bodyAs(req, noQuery);
+        demandNoQuery(req);
+        bodyAs(req, noMembers);
         await change(gateway, req, res, { enabled });
       },
     });

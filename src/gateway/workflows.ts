@@ -12,7 +12,7 @@ import {
 import type { Definition } from '../definition/types.ts';
 import type { Gateway } from './context.ts';
 import { checkDocument, demandValid, dialectName, documentOf, storing } from './definition-door.ts';
-import { nameText, pageQuery, pathSlug, queryAs } from './door.ts';
+import { demandNoQuery, nameText, pageQuery, pathSlug, queryAs } from './door.ts';
 import { listedRuns, runListQuery } from './execution-list.ts';
 import { toolsFor } from './known-tools.ts';
 import { principalOf } from './principal.ts';
@@ -32,7 +32,6 @@ export const workflowListQuery = z.strictObject({
 export const workflowWriteQuery = z.strictObject({
   dialect: dialectName.optional().describe('What the document is written in. Default: told by its form.'),
 });
-const noQuery = z.strictObject({});
 
 export function workflowRoutes(router: Router, gateway: Gateway): void {
   const { access } = gateway;
@@ -79,7 +78,7 @@ export function workflowRoutes(router: Router, gateway: Gateway): void {
   resource(router, '/api/workflows/:slug', {
     PUT: (req, res) => store(req, res, pathSlug(req)),
     GET: async (req, res) => {
-      queryAs(req, noQuery);
+      demandNoQuery(req);
       const slug = pathSlug(req);
       const found = await readDefinition(access, principalOf(req).organizationId, slug);
       if (found === undefined) throw missing(slug);
@@ -92,7 +91,7 @@ export function workflowRoutes(router: Router, gateway: Gateway): void {
     },
     PATCH: (req, res) => patchWorkflow(gateway, req, res),
     DELETE: async (req, res) => {
-      queryAs(req, noQuery);
+      demandNoQuery(req);
       const { organizationId, id } = principalOf(req);
       const ifMatch = etagOf(req.get('if-match'));
       await removeDefinition(access, organizationId, pathSlug(req), {
