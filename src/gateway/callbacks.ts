@@ -11,20 +11,13 @@ import type { Gateway } from './context.ts';
 import { typedFields } from './form-fields.ts';
 import { checkKeys, decodeText } from './json-guard.ts';
 import { HttpProblem } from './problem.ts';
-import { type Handlers, methodNotAllowed, resource } from './resource.ts';
+import { anyMethod, methodNotAllowed, resource } from './resource.ts';
 
 export function callbackRoutes(router: Router, gateway: Gateway): void {
-  const any = (handler: (req: Request, res: Response) => Promise<void>): Handlers => ({
-    GET: handler,
-    POST: handler,
-    PUT: handler,
-    PATCH: handler,
-    DELETE: handler,
-  });
   resource(
     router,
     '/callbacks/:token',
-    any(async (req, res) => {
+    anyMethod(async (req, res) => {
       res.setHeader('referrer-policy', 'no-referrer');
       const expected = await expectCallback(gateway.access, String(req.params['token']));
       await answer(gateway, req, res, expected);

@@ -1,5 +1,6 @@
 /** What the API answers (design.md §5, "Answers"), for the OpenAPI document. More members may be added to any of them. */
 import { z } from 'zod';
+import { pageOf } from './openapi-operation.ts';
 
 const text = z.string();
 const json = z.unknown();
@@ -42,8 +43,6 @@ export const workflowHead = z.object(head);
 const triggers = z
   .array(z.object({ name: text, type: text, enabled: z.boolean(), webhookUrl: text.optional() }))
   .optional();
-const pageOf = (item: z.ZodType) =>
-  z.object({ items: z.array(item), nextCursor: text.optional().describe('Give it as `cursor` for the next page.') });
 
 export const definitionDocument = z
   .record(z.string(), json)

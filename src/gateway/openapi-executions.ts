@@ -8,11 +8,10 @@ import { executionQuery, resultQuery, stepsQuery } from './executions.ts';
 import { inlineRunBody } from './inline-run.ts';
 import { manualRunBody } from './manual-run.ts';
 import * as answers from './openapi-answers.ts';
-import { LIST_PROBLEMS, type Operation, WRITE_PROBLEMS } from './openapi-operation.ts';
+import { LIST_PROBLEMS, type Operation, REQUEST_KEY, WRITE_PROBLEMS } from './openapi-operation.ts';
 import type { ProblemCode } from './problem-codes.ts';
 
 const id = { id: pathName };
-const KEY = { 'Idempotency-Key': 'The same key again is the same request, and gets the same answer.' };
 const LOCATION = { Location: 'The address of the run.' };
 const STARTED: readonly ProblemCode[] = [
   ...WRITE_PROBLEMS,
@@ -42,7 +41,7 @@ export const executionOperations: readonly Operation[] = [
     tag: 'executions',
     summary: 'Starts a run of a stored definition.',
     description: '`clientRequestId` does what the header Idempotency-Key does.',
-    headers: KEY,
+    headers: REQUEST_KEY,
     body: { schema: manualRunBody },
     answers: {
       201: { text: 'Started.', schema: answers.started, headers: LOCATION },
@@ -56,7 +55,7 @@ export const executionOperations: readonly Operation[] = [
     id: 'runInline',
     tag: 'executions',
     summary: 'Starts a run of a definition that is not stored; with `dryRun` walks it without any effect.',
-    headers: KEY,
+    headers: REQUEST_KEY,
     body: { schema: inlineRunBody },
     answers: {
       201: { text: 'Started.', schema: answers.started, headers: LOCATION },
@@ -85,7 +84,7 @@ export const executionOperations: readonly Operation[] = [
     id: 'runBulk',
     tag: 'executions',
     summary: 'Cancels, terminates or retries all runs of a filter; with `preview` says how many they are.',
-    headers: KEY,
+    headers: REQUEST_KEY,
     body: { schema: bulkBody },
     answers: {
       202: { text: 'Begun.', schema: answers.bulkOperation, headers: { Location: 'The address of the operation.' } },
@@ -162,7 +161,7 @@ export const executionOperations: readonly Operation[] = [
     tag: 'executions',
     summary: 'Decides an approval.',
     parameters: id,
-    headers: KEY,
+    headers: REQUEST_KEY,
     body: { schema: approveBody },
     answers: { 200: { text: 'Taken.', schema: answers.decided } },
     problems: [...STEP, 'already_decided', 'already_voted', 'needs_override', 'resume_token_mismatch'],
@@ -174,7 +173,7 @@ export const executionOperations: readonly Operation[] = [
     tag: 'executions',
     summary: 'Answers a user_input.',
     parameters: id,
-    headers: KEY,
+    headers: REQUEST_KEY,
     body: { schema: submitBody },
     answers: { 200: { text: 'Taken.', schema: answers.submitted } },
     problems: STEP,
@@ -186,7 +185,7 @@ export const executionOperations: readonly Operation[] = [
     tag: 'executions',
     summary: 'Sends a message, for listen steps; one that comes early is kept.',
     parameters: { ...id, name: nameText(200) },
-    headers: KEY,
+    headers: REQUEST_KEY,
     body: { schema: anyJson, isOptional: true },
     answers: { 202: { text: 'Sent.', schema: answers.messageSent } },
     problems: [...ADDRESSED, 'too_many_unread', 'payload_too_large'],
@@ -244,7 +243,7 @@ export const executionOperations: readonly Operation[] = [
     description:
       'With the outputs, variables and state of that moment, edited; branches beside it that had finished stay finished, and what waited waits anew.',
     parameters: id,
-    headers: KEY,
+    headers: REQUEST_KEY,
     body: { schema: forkBody },
     answers: {
       201: { text: 'Started.', schema: answers.started, headers: LOCATION },

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { MODEL_PROVIDERS } from '../definition/models-contract.ts';
 import { serverBody, serverListQuery, serverName, toolListQuery } from './mcp-servers.ts';
 import { modelBody, modelListQuery, modelName } from './models.ts';
-import { LIST_PROBLEMS, type Operation, WRITE_PROBLEMS } from './openapi-operation.ts';
+import { LIST_PROBLEMS, type Operation, pageOf, WRITE_PROBLEMS } from './openapi-operation.ts';
 
 const text = z.string();
 const model = z.object({
@@ -36,8 +36,6 @@ const tools = z.object({
   nextCursor: text.optional().describe('Give it as `cursor` for the next page.'),
   listedAt: z.iso.datetime().describe('When the server was asked.'),
 });
-const pageOf = (item: z.ZodType) =>
-  z.object({ items: z.array(item), nextCursor: text.optional().describe('Give it as `cursor` for the next page.') });
 
 export const modelOperations: readonly Operation[] = [
   {

@@ -10,6 +10,15 @@ export type Handler = (req: Request, res: Response, next: NextFunction) => Promi
 export type Method = 'GET' | 'PUT' | 'POST' | 'PATCH' | 'DELETE';
 export type Handlers = { readonly [method in Method]?: Handler };
 
+/** One handler for whatever is asked at an address. */
+export const anyMethod = (handler: Handler): Handlers => ({
+  GET: handler,
+  PUT: handler,
+  POST: handler,
+  PATCH: handler,
+  DELETE: handler,
+});
+
 /** What an address answers to. */
 export interface Resource {
   readonly path: string;

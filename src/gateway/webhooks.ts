@@ -19,7 +19,7 @@ import type { Gateway } from './context.ts';
 import { nameText } from './door.ts';
 import { checkKeys, parseJson } from './json-guard.ts';
 import { HttpProblem } from './problem.ts';
-import { type Handlers, methodNotAllowed, resource } from './resource.ts';
+import { anyMethod, methodNotAllowed, resource } from './resource.ts';
 import type { Delivery, Scheme } from './schemes/scheme.ts';
 import { schemeOf } from './schemes/table.ts';
 import { answerStarted } from './start-answer.ts';
@@ -36,14 +36,7 @@ const PLAIN = /^(text\/(plain|json)\s*(;.*)?)?$/i;
 const CREDENTIALS: ReadonlySet<string> = new Set(['authorization', 'proxy-authorization', 'cookie', 'x-api-key']);
 
 export function webhookRoutes(router: Router, gateway: Gateway): void {
-  const any = (handler: (req: Request, res: Response) => Promise<void>): Handlers => ({
-    GET: handler,
-    POST: handler,
-    PUT: handler,
-    PATCH: handler,
-    DELETE: handler,
-  });
-  const handlers = any(async (req, res) => {
+  const handlers = anyMethod(async (req, res) => {
     const place = await placeOf(gateway, req);
     if (place === undefined) throw new HttpProblem('not_found', NO_WEBHOOK);
     try {
