@@ -52,7 +52,8 @@ export function readRequest(config: JsonObject, secrets: readonly SecretString[]
   addQuery(url, config['query']);
   const headers = new Map<string, string>([
     ['accept', '*/*'],
-    ['accept-encoding', 'gzip, deflate, br'],
+    // Not deflate: it is sent in two forms, under one name.
+    ['accept-encoding', 'gzip, br'],
     ['user-agent', USER_AGENT],
     ['idempotency-key', visible(idempotencyKey)],
   ]);

@@ -1,4 +1,5 @@
 /** The answer of an http step: read within its limit, inflated, parsed by its content type. */
+import { isUtf8 } from 'node:buffer';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
@@ -17,10 +18,14 @@ const MOST_HEADER_CHARACTERS = 2_000;
 const TEXT_TYPE =
   /^(text\/|application\/(xml|javascript|x-www-form-urlencoded|graphql|yaml|x-yaml|x-ndjson)\b)|\+(xml|yaml)\b/;
 const JSON_TYPE = /^[\w.+-]+\/(json|[\w.-]+\+json)\b/;
+/** How zlib and Brotli say that what they are given is none of theirs. */
+const INFLATING = /^(Z|ERR__ERROR_FORMAT|ERR_BROTLI)_/;
+/** Of what an answer says, so much stands in a message; more of it in the details. */
+const MOST_TOLD_CHARACTERS = 300;
 
 /**
  * The bytes of the answer, inflated: the limit is for what comes out, so that a small body cannot be a bomb.
- * @throws EffectFailure `response_too_large`, unless `overLimit` is cut.
+ * @throws EffectFailure `response_too_large`, unless `overLimit` is cut, and `http_body` where it cannot be inflated.
  */
 export async function readBytes(
   body: Readable,
@@ -28,17 +33,31 @@ export async function readBytes(
   limit: number,
   overLimit: 'fail' | 'cut' = 'fail',
 ): Promise<{ readonly bytes: Buffer; readonly isCut: boolean }> {
-  const decoder = decoderOf(one(headers['content-encoding']).trim().toLowerCase());
+  const encoding = one(headers['content-encoding']).trim().toLowerCase();
+  const decoder = decoderOf(encoding);
+  if (decoder === undefined && encoding !== '' && encoding !== 'identity') {
+    body.on('error', () => undefined).destroy();
+    throw unreadable(encoding, 'unknown');
+  }
   // An error comes out of the decoder, where it is read.
   const stream = decoder === undefined ? body : pipeline(body, decoder, () => undefined);
   try {
     return await readAll(body, stream, limit, overLimit);
   } catch (error) {
+    const code = connectCode(error);
+    if (decoder === undefined || !INFLATING.test(code)) throw error;
     // The headers of an answer to HEAD are those of a GET: nothing is no broken gzip.
-    const isEmpty = decoder?.bytesWritten === 0 && error instanceof Error && 'code' in error;
-    if (isEmpty && error.code === 'Z_BUF_ERROR') return { bytes: Buffer.alloc(0), isCut: false };
-    throw error;
+    if (decoder.bytesWritten === 0 && code === 'Z_BUF_ERROR') return { bytes: Buffer.alloc(0), isCut: false };
+    throw unreadable(encoding, code);
   }
+}
+
+function unreadable(encoding: string, reason: string): EffectFailure {
+  return new EffectFailure(
+    'http_body',
+    `The answer cannot be inflated as its content-encoding '${encoding.slice(0, 40)}' says (${reason}). Ask for it as it is: headers: {accept-encoding: identity}.`,
+    { details: { contentEncoding: encoding.slice(0, 40), reason } },
+  );
 }
 
 async function readAll(
@@ -88,25 +107,51 @@ function decoderOf(encoding: string) {
 
 /**
  * The bytes as data. `as` is json, text, base64, or absent: then the content type says. Nothing is null.
- * @throws EffectFailure `http_body` for JSON that is none.
+ * @throws EffectFailure `http_body` for JSON that is none, with `shown` in its details; `scrub` is for what it says of it.
  */
-export function parseBody(bytes: Buffer, headers: ResponseHeaders, as: string | undefined): Json {
+export function parseBody(
+  bytes: Buffer,
+  headers: ResponseHeaders,
+  as: string | undefined,
+  shown: { readonly status: number; readonly url: string },
+  scrub: (text: string) => string,
+): Json {
   if (bytes.length === 0) return null;
   const type = one(headers['content-type']).trim().toLowerCase();
-  const form = as ?? (JSON_TYPE.test(type) ? 'json' : TEXT_TYPE.test(type) ? 'text' : 'base64');
+  const form = as ?? formOf(type, bytes);
   if (form === 'base64') return bytes.toString('base64');
   const text = decode(bytes, type);
   if (form === 'text') return text;
   try {
     return JSON.parse(text) as Json;
   } catch {
+    const { status, url } = shown;
+    const begins = scrub(text).slice(0, MOST_TOLD_CHARACTERS);
     throw new EffectFailure(
       'http_body',
-      "The answer is no JSON, although it is read as such; set as: 'text' to take it as it is.",
-      { details: { contentType: type, bytes: bytes.length } },
+      `The answer (status ${status}) is no JSON, although it is read as such; it begins with: ${onOneLine(begins)}. Set as: 'text' to take it as it is.`,
+      { details: { status, url, contentType: type, bytes: bytes.length, body: begins } },
     );
   }
 }
+
+/** Who says no type leaves it to be seen. */
+function formOf(type: string, bytes: Buffer): string {
+  if (JSON_TYPE.test(type)) return 'json';
+  return TEXT_TYPE.test(type) || (type === '' && isUtf8(bytes)) ? 'text' : 'base64';
+}
+
+/** What an answer that is a failure says, for its message: nothing where it is a page for a browser. `body` has no secrets. */
+export function toldBy(body: Json, headers: ResponseHeaders): string {
+  const isPage = /^(text\/html|application\/xhtml)/i.test(one(headers['content-type']).trim());
+  if (body === null || body === '' || isPage) return '.';
+  const text = onOneLine(typeof body === 'string' ? body : JSON.stringify(body));
+  return text === ''
+    ? '.'
+    : `: ${text.length > MOST_TOLD_CHARACTERS ? `${text.slice(0, MOST_TOLD_CHARACTERS)}…` : text}`;
+}
+
+const onOneLine = (text: string): string => text.replace(/\s+/g, ' ').trim();
 
 /** The text in its own character set; UTF-8 where that is not said or not known. */
 export function decode(bytes: Buffer, contentType: string): string {

@@ -17,6 +17,7 @@ import {
   readBytes,
   retryAfterMs,
   shownHeaders,
+  toldBy,
 } from './http-response.ts';
 
 export const DEFAULT_MAX_BYTES = 1_800_000;
@@ -104,11 +105,17 @@ async function follow(
       url: context.scrub.text(request.url.href),
     };
     if (!limits.isExpected(statusCode)) {
-      const { bytes, isCut } = await readBytes(body, headers, MOST_ERROR_BYTES, 'cut');
+      const { bytes, isCut } = await readBytes(body, headers, MOST_ERROR_BYTES, 'cut').catch((error: unknown) => {
+        if (signal.aborted) throw error;
+        // What it says cannot be read; its status is known all the same.
+        return { bytes: Buffer.alloc(0), isCut: true };
+      });
       throw statusFailure(statusCode, headers, errorBody(bytes, headers, isCut, context), shown);
     }
-    const { bytes } = await readBytes(body, headers, limits.maxBytes);
-    return { data: parseBody(bytes, headers, limits.as), meta: shown };
+    const { bytes } = await readBytes(body, headers, limits.maxBytes).catch((error: unknown) => {
+      throw error instanceof EffectFailure || signal.aborted ? error : cutFailure(error, request.url, shown);
+    });
+    return { data: parseBody(bytes, headers, limits.as, shown, context.scrub.text), meta: shown };
   }
 }
 
@@ -183,10 +190,20 @@ function errorBody(bytes: Buffer, headers: ResponseHeaders, isCut: boolean, cont
 function statusFailure(status: number, headers: ResponseHeaders, body: Json, shown: JsonObject): EffectFailure {
   const retryable = isRetryableStatus(status);
   const afterMs = retryable ? retryAfterMs(one(headers['retry-after'])) : undefined;
-  return new EffectFailure('http_status', `The answer's status was ${status}.`, {
+  // Where only the message is shown, and to a model that made the call, the status alone would not say what to mend.
+  return new EffectFailure('http_status', `The answer's status was ${status}${toldBy(body, headers)}`, {
     retryable,
     details: { ...shown, body },
     ...(afterMs === undefined ? {} : { retryAfterMs: afterMs }),
+  });
+}
+
+/** The answer has begun, and did not come to its end. */
+function cutFailure(error: unknown, url: URL, { status }: { readonly status: number }): EffectFailure {
+  const code = connectCode(error);
+  return new EffectFailure('http_connect', `The answer from ${url.host} (status ${status}) broke off (${code}).`, {
+    retryable: true,
+    details: { reason: code, status },
   });
 }
 

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { BODY_FORMS, HTTP_METHODS, RESPONSE_FORMS } from '../definition/effect-words.ts';
 import type { JsonObject } from '../definition/types.ts';
 import type { Template } from '../template/template.ts';
 import type { Json, Rendered, SecretString } from '../template/types.ts';
@@ -7,10 +8,7 @@ import { ConfigError, type Outcome, type Parse, type Resume, type RunSpec, type 
 import { isAbsent } from './read.ts';
 import { anyValue, duration, templated, textTemplate } from './schema.ts';
 
-export const HTTP_METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const;
-export const BODY_FORMS = ['json', 'form', 'text', 'base64'] as const;
-export const RESPONSE_FORMS = ['json', 'text', 'base64'] as const;
-export const DEFAULT_HTTP_TIMEOUT_MS = 30_000;
+const DEFAULT_HTTP_TIMEOUT_MS = 30_000;
 /** What the activity may take beyond the request's own limit: reading secrets, measuring the answer. */
 const MARGIN_MS = 10_000;
 /** Cancelling reaches an activity with its heartbeats. */
@@ -27,9 +25,10 @@ export const http: StepKind = {
 in right before the request, and taken out of what comes back.
 
 - **Body.** A text is sent as it is, everything else as JSON; \`bodyAs\` says otherwise: \`form\` (an object), \`base64\` (bytes).
-- **Answer.** Read by its content type: JSON, text, else base64; \`as\` says otherwise. At most \`maxBytes\`, else \`response_too_large\`.
-- **Status.** 2xx is success; \`expect\` names others. Every other status is \`http_status\`, with status and body in its details; 408, 425, 429 and 5xx
-  are tried again, after \`Retry-After\` where the server says so. No answer is \`http_connect\` or \`http_timeout\`, and tried again.
+- **Answer.** Read by its content type: JSON, text, else base64; without one text where it is UTF-8. \`as\` says otherwise. At most \`maxBytes\`, else
+  \`response_too_large\`. What cannot be read so is \`http_body\`, with its beginning in the details.
+- **Status.** 2xx is success; \`expect\` names others. Every other status is \`http_status\`, with what the server says in its message, and status and body in its
+  details; 408, 425, 429 and 5xx are tried again, after \`Retry-After\` where the server says so. No whole answer is \`http_connect\` or \`http_timeout\`, and tried again.
 - **Once.** Every attempt carries the same \`Idempotency-Key\`, unless the step sets that header itself.
 - **Where to.** http and https, under a certificate that is trusted where the worker runs, else \`certificate_not_trusted\`: Node trusts further
   authorities by \`NODE_EXTRA_CA_CERTS\`. Private and local addresses are refused with \`address_not_allowed\` unless the host allows them. Redirects are followed

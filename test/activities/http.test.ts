@@ -46,7 +46,19 @@ beforeAll(async () => {
         response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync(Buffer.alloc(20_000_000)));
         return;
       case '/broken-gzip':
-        response.writeHead(200, { 'content-encoding': 'gzip' }).end('not gzip');
+        response.writeHead(status, { 'content-encoding': 'gzip' }).end('not gzip');
+        return;
+      case '/broken-brotli':
+        response.writeHead(status, { 'content-encoding': 'br' }).end('not brotli');
+        return;
+      case '/zstd':
+        response.writeHead(status, { 'content-encoding': 'zstd' }).end('zstd');
+        return;
+      case '/untyped':
+        response.writeHead(200).end(url.searchParams.get('bytes') === null ? 'Grüezi' : Buffer.from([1, 255]));
+        return;
+      case '/page':
+        response.writeHead(status, { 'content-type': 'text/html' }).end('<h1>Wrong</h1>');
         return;
       case '/endless': {
         response.writeHead(200, { 'content-type': 'text/plain' });
@@ -190,10 +202,30 @@ describe('an answer', () => {
     });
   });
 
-  it('that is no JSON where it should be is http_body', async () => {
+  it('without a content type is text where it is UTF-8, and bytes elsewhere', async () => {
+    expect(await http({ config: { url: `${server.url}/untyped` } })).toMatchObject({ data: 'Grüezi' });
+    expect(await http({ config: { url: `${server.url}/untyped?bytes` } })).toMatchObject({ data: 'Af8=' });
+  });
+
+  it.each(['/broken-gzip', '/broken-brotli', '/zstd'])('%s, which cannot be inflated, is http_body', async (path) => {
+    expect(await failure({ config: { url: server.url + path } })).toMatchObject({
+      code: 'http_body',
+      nonRetryable: true,
+      message: expect.stringContaining('content-encoding'),
+    });
+    // Its status is told first.
+    expect(await failure({ config: { url: `${server.url + path}?status=503` } })).toMatchObject({
+      code: 'http_status',
+      nonRetryable: false,
+    });
+  });
+
+  it('that is no JSON where it should be is http_body, and tells how it begins', async () => {
     expect(await failure({ config: { url: `${server.url}/not-json` } })).toMatchObject({
       code: 'http_body',
       nonRetryable: true,
+      message: expect.stringContaining('begins with: <html>'),
+      details: { details: { status: 200, body: '<html>' } },
     });
     expect(await failure({ config: { url: `${server.url}/text`, as: 'json' } })).toMatchObject({ code: 'http_body' });
   });
@@ -240,16 +272,25 @@ describe('a failure', () => {
     });
   });
 
+  it('says in its message what the server says, but no page', async () => {
+    const message = async (path: string) => (await failure({ config: { url: server.url + path } })).message;
+    expect(await message('/json?status=422')).toBe(`The answer's status was 422: {"ok":[1]}`);
+    expect(await message('/text?status=422')).toBe("The answer's status was 422: hello");
+    expect(await message('/page?status=422')).toBe("The answer's status was 422.");
+  });
+
   it('shows no half of a secret where what was read of the answer ends', async () => {
     const key = 'k0'.repeat(100);
     const echo = await serve((_seen, response) => response.writeHead(403).end(key.repeat(1_000)));
     const secrets = [{ path: ['headers', 'x-key'], parts: [{ secret: 'k' }] }];
     const config = { url: echo.url, headers: { 'x-key': null } };
-    const { details } = await failure({ config, secrets, parts: { secrets: { read: async () => key } } });
+    const { details, message } = await failure({ config, secrets, parts: { secrets: { read: async () => key } } });
     await echo.close();
     const { body } = details.details as { body: string };
     expect(body).toMatch(/^(\[secret\]){100}/);
     expect(body).not.toContain('k0');
+    expect(message).toContain('[secret]');
+    expect(message).not.toContain('k0');
   });
 
   it.each([
@@ -282,11 +323,14 @@ describe('a failure', () => {
     const gone = await serve(() => undefined);
     await gone.close();
     expect(await failure({ config: { url: gone.url } })).toMatchObject({ code: 'http_connect', nonRetryable: false });
-    expect(await failure({ config: { url: `${server.url}/cut` } })).toMatchObject({ code: 'http_connect' });
+    expect(await failure({ config: { url: `${server.url}/cut` } })).toMatchObject({
+      code: 'http_connect',
+      nonRetryable: false,
+      message: expect.stringContaining('broke off'),
+    });
     expect(await failure({ config: { url: 'http://does-not-exist.invalid/' } })).toMatchObject({
       code: 'http_connect',
     });
-    expect(await failure({ config: { url: `${server.url}/broken-gzip` } })).toMatchObject({ code: 'http_connect' });
   });
 
   it('is http_timeout when the answer does not end in time', async () => {
