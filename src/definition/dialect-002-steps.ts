@@ -1,14 +1,12 @@
 /** One step of document 002 as its canonical kind. Messages are those of that product's compiler where it has one. */
 import type { Json } from '../template/types.ts';
+import type { Names002 } from './dialect-002-names.ts';
 import { type Import, renamed } from './imported.ts';
 import { isObject, typeName } from './json.ts';
 import { didYouMean } from './names.ts';
 import { below } from './pointer.ts';
 import { retryFrom } from './retry-from.ts';
-import { type RootChange, rewriteExpression, rewriteTemplates } from './rewrite.ts';
-import { isRoot } from './roots.ts';
 import type { JsonObject } from './types.ts';
-import { withoutBraces } from './without-braces.ts';
 
 const TYPES = [
   'agent',
@@ -53,12 +51,6 @@ const LISTS: { readonly [type in Type]?: readonly string[] } = {
   loop: ['steps'],
 };
 
-/** What the names in a document may mean. */
-export interface Surroundings {
-  readonly variables: ReadonlySet<string>;
-  readonly outputs: ReadonlySet<string>;
-}
-
 interface Converted {
   readonly type: string;
   readonly step: JsonObject;
@@ -68,7 +60,7 @@ interface Converted {
   readonly lists: readonly string[];
 }
 
-export function step002(written: JsonObject, at: string, into: Import, around: Surroundings): Converted {
+export function step002(written: JsonObject, at: string, into: Import, names: Names002): Converted {
   const said = typeof written['type'] === 'string' ? written['type'].trim() : '';
   const type = TYPES.find((one) => one === said);
   const base: JsonObject = {};
@@ -91,14 +83,12 @@ export function step002(written: JsonObject, at: string, into: Import, around: S
     };
   }
   into.lostMembers(written, at, new Set([...COMMON, ...OWN[type]]));
-  const change = changeOf(around);
-  const { stepType, config, port = 'success' } = kinds[type](written, at, into, change);
-  const rendered = type === 'conditional' || type === 'loop' ? config : rewriteTemplates(config, change);
-  if (written['timeoutMs'] !== undefined) base[EFFECTS.has(type) ? 'timeout' : 'timeoutMs'] = written['timeoutMs'];
-  if (base['timeoutMs'] !== undefined) {
-    delete base['timeoutMs'];
-    into.lost(below(at, 'timeoutMs'), `A ${type} step has no limit of an attempt; timeoutMs is left out.`);
-  }
+  const { stepType, config, port = 'success' } = kinds[type](written, at, into, names);
+  const rendered = type === 'conditional' || type === 'loop' ? config : names.templates(config);
+  const { timeoutMs } = written;
+  if (timeoutMs !== undefined && EFFECTS.has(type)) base['timeout'] = timeoutMs;
+  else if (timeoutMs !== undefined && !TIMED.has(type))
+    into.lost(below(at, 'timeoutMs'), `A step of type ${type} has no limit of an attempt; timeoutMs is left out.`);
   return {
     type,
     step: {
@@ -112,13 +102,15 @@ export function step002(written: JsonObject, at: string, into: Import, around: S
 }
 
 const EFFECTS: ReadonlySet<string> = new Set(['agent', 'agent_message', 'tool', 'subworkflow']);
+/** Whose timeoutMs is of their config. */
+const TIMED: ReadonlySet<string> = new Set(['bash', 'approval']);
 
 interface Kind {
   readonly stepType: string;
   readonly config: JsonObject;
   readonly port?: string;
 }
-type Convert = (written: JsonObject, at: string, into: Import, change: RootChange) => Kind;
+type Convert = (written: JsonObject, at: string, into: Import, names: Names002) => Kind;
 
 const kinds: { readonly [type in Type]: Convert } = {
   agent(written, at, into) {
@@ -187,22 +179,19 @@ const kinds: { readonly [type in Type]: Convert } = {
     };
   },
   bash: (written, at, into) => bash(written, at, into),
-  conditional: (written, at, into, change) => ({
+  conditional: (written, at, into, names) => ({
     stepType: 'condition',
-    config: conditionOf(written['condition'], below(at, 'condition'), into, change),
+    config: conditionOf(written['condition'], below(at, 'condition'), into, names),
   }),
   parallel: () => ({ stepType: 'parallel', config: {} }),
-  loop(written, at, into, change) {
+  loop(written, at, into, names) {
     const config: JsonObject = renamed(written, { maxIterations: 'maxIterations', batchSize: 'batchSize' });
     const items = written['items'] ?? written['over'];
     if (items !== undefined)
-      config['items'] = rewriteTemplates(
-        typeof items === 'string' && !items.includes('{{') ? `{{ ${items} }}` : items,
-        change,
-      );
+      config['items'] = names.templates(typeof items === 'string' && !items.includes('{{') ? `{{ ${items} }}` : items);
     for (const member of ['while', 'until'] as const) {
       const value = written[member];
-      if (typeof value === 'string') config[member] = rewriteExpression(withoutBraces(value), change);
+      if (typeof value === 'string') config[member] = names.expression(value);
     }
     if (items === undefined && config['while'] === undefined && config['until'] === undefined) {
       into.lost(
@@ -282,15 +271,14 @@ function bash(written: JsonObject, at: string, into: Import): Kind {
 }
 
 /** `{variable, equals}`, an expression, or a constant. */
-function conditionOf(condition: Json | undefined, at: string, into: Import, change: RootChange): JsonObject {
+function conditionOf(condition: Json | undefined, at: string, into: Import, names: Names002): JsonObject {
   if (typeof condition === 'boolean') return { expression: String(condition) };
-  if (typeof condition === 'string' && condition.trim() !== '')
-    return { expression: rewriteExpression(withoutBraces(condition), change) };
+  if (typeof condition === 'string' && condition.trim() !== '') return { expression: names.expression(condition) };
   if (isObject(condition) && typeof condition['variable'] === 'string') {
     const { variable, equals, ...rest } = condition;
     into.lostMembers(rest, at, new Set());
-    const path = rewriteExpression(variable, change);
-    return equals === undefined ? { expression: path } : { variable: path, equals: rewriteTemplates(equals, change) };
+    const path = names.path(variable);
+    return equals === undefined ? { expression: path } : { variable: path, equals: names.templates(equals) };
   }
   if (condition === undefined || condition === null) {
     into.warn(
@@ -303,17 +291,4 @@ function conditionOf(condition: Json | undefined, at: string, into: Import, chan
   }
   into.problem(at, 'invalid_config', `Expected {variable, equals} or an expression, got ${typeName(condition)}.`);
   return { expression: 'false' };
-}
-
-/** A bare name is an output, or a variable of the run: what the run was given, else the default. */
-function changeOf({ variables, outputs }: Surroundings): RootChange {
-  const variable = (name: string): string =>
-    variables.has(name) ? `(input.${name} == undefined ? variables.${name} : input.${name})` : `input.${name}`;
-  return ({ root, path }) => {
-    const [member] = path;
-    if (root === 'variables' && typeof member === 'string' && !outputs.has(member))
-      return { rootAndMember: variable(member) };
-    if (isRoot(root)) return undefined;
-    return outputs.has(root) ? `outputs.${root}` : variable(root);
-  };
 }

@@ -3,7 +3,8 @@
  * by its path (`step[0].then[1]`); a denied approval cancels the run; at most 50 steps unless its policy says more.
  */
 import type { Json } from '../template/types.ts';
-import { type Surroundings, step002 } from './dialect-002-steps.ts';
+import { Names002 } from './dialect-002-names.ts';
+import { step002 } from './dialect-002-steps.ts';
 import { Import, type Imported } from './imported.ts';
 import { isObject, put, typeName } from './json.ts';
 import { stepSlug } from './names.ts';
@@ -48,50 +49,63 @@ export function from002(document: JsonObject): Imported {
     return into.refused();
   }
   const variables = isObject(document['variables']) ? document['variables'] : {};
-  const flow = new Flow(into, { variables: new Set(Object.keys(variables)), outputs: outputsIn(steps) });
-  const start = flow.list(steps, '/steps', 'step', undefined, 0);
-  return into.done({ ...outer(document, variables, into), ...(start === undefined ? {} : { start }) });
+  const defaults = defaultsOf(variables);
+  const names = new Names002({
+    variables: new Set(Object.keys(variables)),
+    defaults: new Set(Object.keys(defaults)),
+    outputs: outputsIn(steps),
+  });
+  const start = new Flow(into, names).list(steps, '/steps', 'step', undefined, 0);
+  return into.done({ ...outer(document, defaults, names, into), ...(start === undefined ? {} : { start }) });
 }
 
-function outer(document: JsonObject, variables: JsonObject, into: Import): JsonObject {
+function outer(document: JsonObject, defaults: JsonObject, names: Names002, into: Import): JsonObject {
   const canonical: JsonObject = { dialect: '002' };
-  for (const member of [
-    'name',
-    'slug',
-    'description',
-    'version',
-    'tags',
-    'enabled',
-    'constraints',
-    'triggers',
-    'input',
-    'output',
-  ]) {
+  for (const member of ['name', 'slug', 'description', 'version', 'tags', 'enabled', 'constraints', 'input']) {
     const value = document[member];
     if (value !== undefined && value !== null) canonical[member] = value;
   }
+  const { output, triggers } = document;
+  if (output !== undefined && output !== null) canonical['output'] = names.templates(output);
+  if (triggers !== undefined && triggers !== null)
+    canonical['triggers'] = Array.isArray(triggers) ? triggers.map(trigger002) : triggers;
   if (canonical['name'] === undefined && canonical['slug'] === undefined)
     canonical['name'] = typeof document['id'] === 'string' ? document['id'] : 'Workflow';
   const config: JsonObject = isObject(document['config']) ? { ...document['config'] } : {};
   config['maxSteps'] ??= maxSteps(document['runtime'], into);
-  const defaults: JsonObject = {};
-  for (const [name, written] of Object.entries(variables)) {
-    const value = defaultOf(written);
-    if (value !== undefined) put(defaults, name, value);
-  }
   if (Object.keys(defaults).length > 0)
     config['variables'] = { ...defaults, ...(isObject(config['variables']) ? config['variables'] : {}) };
   return { ...canonical, config };
 }
 
-function maxSteps(runtime: Json | undefined, into: Import): number {
+/** What is no number is left for the schema to report. */
+function maxSteps(runtime: Json | undefined, into: Import): Json {
   if (!isObject(runtime)) return DEFAULT_MAX_STEPS;
   const { policy, ...rest } = runtime;
   into.lostMembers(rest, '/runtime', new Set());
   if (!isObject(policy)) return DEFAULT_MAX_STEPS;
   const { maxSteps: most, ...others } = policy;
   into.lostMembers(others, '/runtime/policy', new Set());
-  return typeof most === 'number' ? most : DEFAULT_MAX_STEPS;
+  if (most === undefined || most === null) return DEFAULT_MAX_STEPS;
+  into.places.set('/config/maxSteps', '/runtime/policy/maxSteps');
+  return most;
+}
+
+/** The type of a trigger may stand in its config, as the shapes of 002's configs have it. */
+function trigger002(trigger: Json): Json {
+  if (!isObject(trigger) || !isObject(trigger['config'])) return trigger;
+  const { type, ...config } = trigger['config'];
+  if (typeof type !== 'string' || (trigger['type'] !== undefined && trigger['type'] !== type)) return trigger;
+  return { ...trigger, type, config };
+}
+
+function defaultsOf(variables: JsonObject): JsonObject {
+  const defaults: JsonObject = {};
+  for (const [name, written] of Object.entries(variables)) {
+    const value = defaultOf(written);
+    if (value !== undefined) put(defaults, name, value);
+  }
+  return defaults;
 }
 
 /** A variable is declared as `{type, default, description}`, or by its value. */
@@ -113,12 +127,12 @@ function outputsIn(steps: readonly Json[]): Set<string> {
 /** Turns lists within lists into steps that name one another. */
 class Flow {
   private readonly into: Import;
-  private readonly around: Surroundings;
+  private readonly names: Names002;
   private readonly taken = new Set<string>();
 
-  constructor(into: Import, around: Surroundings) {
+  constructor(into: Import, names: Names002) {
     this.into = into;
-    this.around = around;
+    this.names = names;
   }
 
   /** Adds the steps of a list; `after` is where its last one leads. Answers its first step, or `after` where it has none. */
@@ -175,7 +189,7 @@ class Flow {
     const id = typeof step['id'] === 'string' && step['id'].trim() !== '' ? step['id'].trim() : path;
     const added: JsonObject = {};
     this.into.step(slug, added, at);
-    const converted = step002(step, at, this.into, this.around);
+    const converted = step002(step, at, this.into, this.names);
     const next: JsonObject = {};
     const lead = (port: string, target: string | undefined): void => {
       if (target !== undefined) put(next, port, target);

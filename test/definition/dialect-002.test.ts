@@ -50,6 +50,8 @@ describe('the cases of document 002', () => {
   });
 });
 
+const GIVEN_OR_DEFAULT = "(input['my-var'] == undefined ? variables['my-var'] : input['my-var'])";
+
 describe('document 002', () => {
   it('is walked in the order written, through lists within lists', () => {
     const { definition } = toCanonical({
@@ -138,6 +140,68 @@ describe('document 002', () => {
       stepType: 'bash',
       config: { command: 'push {{ outputs.built.stdout }}', timeoutMs: 5000 },
     });
+  });
+
+  it.each<[string, Json, Json]>([
+    ['{variable}', { variable: 'my-var', equals: 5 }, { variable: GIVEN_OR_DEFAULT, equals: 5 }],
+    ['{variable} of a member', { variable: 'my-out.exit-code' }, { expression: "outputs['my-out']['exit-code']" }],
+    ['{variable} that nothing declares', { variable: 'their-var' }, { expression: "input['their-var']" }],
+    ['an expression', "my-var == 'my-var'", { expression: `${GIVEN_OR_DEFAULT} == 'my-var'` }],
+    ['a path', 'variables.my-var > 3', { expression: `${GIVEN_OR_DEFAULT} > 3` }],
+    ['a path in brackets', '{{ variables["my-var"] }} > 3', { expression: `${GIVEN_OR_DEFAULT} > 3` }],
+    ['a difference', 'mine - var > 3', { expression: 'input.mine - input.var > 3' }],
+    ['no default', { variable: 'bare' }, { expression: 'input.bare' }],
+  ])('reads names with hyphens, and without a default: %s', (_, condition, config) => {
+    const { definition, problems } = toCanonical({
+      variables: { 'my-var': { type: 'number', default: 5 }, bare: { type: 'string' } },
+      steps: [
+        { id: 'a', type: 'bash', command: 'x {{ my-var }} {{ my-out.stdout }}', outputVariable: 'my-out' },
+        { id: 'b', type: 'conditional', condition, then: [] },
+      ],
+    });
+    expect(problems).toEqual([]);
+    expect(definition?.steps['a']?.config).toEqual({
+      command: `x {{ ${GIVEN_OR_DEFAULT} }} {{ outputs['my-out'].stdout }}`,
+    });
+    expect(definition?.steps['b']?.config).toEqual(config);
+  });
+
+  it('may write the type of a trigger into its config', () => {
+    const config = { type: 'webhook', path: 'orders', method: 'POST' };
+    const trigger = (more: Json) => ({ name: 'hook', ...(more as object), variableMapping: { id: '$.order.id' } });
+    const { definition } = toCanonical({
+      steps: [{ type: 'approval' }],
+      triggers: [trigger({ config }), trigger({ type: 'manual', config })],
+    });
+    expect(definition?.triggers).toEqual([
+      trigger({ type: 'webhook', config: { path: 'orders', method: 'POST' } }),
+      trigger({ type: 'manual', config }),
+    ]);
+  });
+
+  it('reads names in the output of the definition too', () => {
+    const { definition } = toCanonical({
+      variables: { env: 'test' },
+      steps: [{ type: 'bash', command: 'x', outputVariable: 'built' }],
+      output: ['{{ built.stdout }}', '{{ env }}'],
+    });
+    expect(definition?.output).toEqual([
+      '{{ outputs.built.stdout }}',
+      '{{ (input.env == undefined ? variables.env : input.env) }}',
+    ]);
+  });
+
+  it('says nothing of a timeout that it carries over, and refuses a limit that is no number', () => {
+    const { problems, warnings } = toCanonical({
+      runtime: { policy: { maxSteps: '7' } },
+      steps: [
+        { type: 'bash', command: 'x', timeoutMs: 5 },
+        { type: 'approval', timeoutMs: 5 },
+        { type: 'parallel', steps: [], timeoutMs: 5 },
+      ],
+    });
+    expect(problems).toMatchObject([{ code: 'wrong_type', pointer: '/runtime/policy/maxSteps' }]);
+    expect(warnings.map(({ pointer }) => pointer)).toEqual(['/steps/2/timeoutMs']);
   });
 
   it('says what it leaves out, and keeps a place for what its product walked past', () => {
