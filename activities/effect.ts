@@ -18,7 +18,7 @@ import { withUsage } from './spending.ts';
 /** Temporal takes payloads of up to 2 MB. */
 export const RESULT_LIMIT_BYTES = 1_900_000;
 /** language.md §12: nesting of JSON. */
-export const NESTING_LIMIT = 200;
+const NESTING_LIMIT = 200;
 const HEARTBEATS_PER_TIMEOUT = 3;
 
 export interface EffectContext {
@@ -30,8 +30,8 @@ export interface EffectContext {
   readonly scrub: Scrub;
   /** A secret that stands in no config: a model's key, a server's header. It is scrubbed like those. @throws EffectFailure */
   secret(name: string, host: string): Promise<string>;
-  /** How far a long effect has come, sent with the next heartbeat. Scrubbed too. */
-  progress(detail: Json): void;
+  /** What tells how far a long effect has come: asked whenever a heartbeat is sent. Scrubbed too. Must not throw. */
+  progress(detail: () => Json): void;
 }
 
 /** `config` has its secrets joined. Throws EffectFailure; everything else becomes `effect_failed`. */
@@ -64,9 +64,9 @@ export function effect(run: Effect, parts: EffectParts = {}): Activity {
       beginning: (text) => shapes.beginning(text),
     };
     const before = usageIn(info.heartbeatDetails);
-    let detail: Json | undefined;
+    let detail: (() => Json) | undefined;
     const beat = (): void => {
-      const told = withUsage(detail, before);
+      const told = withUsage(detail?.(), before);
       if (told === undefined) heartbeat();
       else heartbeat(scrub.json(told));
     };

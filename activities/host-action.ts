@@ -98,6 +98,8 @@ async function inTime(action: HostAction, input: unknown, context: EffectContext
   const { idempotencyKey, execution, path, stepSlug } = context.input;
   const late = AbortSignal.timeout(timeoutMs);
   const signal = AbortSignal.any([context.signal, late]);
+  // The schema may have asked others: what was cancelled meanwhile does not begin.
+  signal.throwIfAborted();
   let stop: () => void = () => undefined;
   const stopped = new Promise<never>((_resolve, reject) => {
     stop = () => reject(signal.reason);
@@ -111,7 +113,11 @@ async function inTime(action: HostAction, input: unknown, context: EffectContext
       execution,
       path,
       stepSlug,
-      heartbeat: (progress) => context.progress(asJson(progress)),
+      heartbeat: (progress) => {
+        // As it is now: the action may go on with the same object.
+        const told = asJson(progress);
+        context.progress(() => told);
+      },
     });
     return await Promise.race([running, stopped]);
   } catch (error) {

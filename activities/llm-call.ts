@@ -93,13 +93,18 @@ export async function callModel(
     let text = '';
     let ended: { finishReason: string; rawFinishReason: string | undefined } | undefined;
     const calls: ToolCall[] = [];
+    const soFar = (): Json => ({
+      characters: text.length,
+      tail: context.scrub.beginning(text).slice(-SHOWN_TAIL),
+    });
     for await (const part of result.fullStream) {
       alive();
       switch (part.type) {
         case 'text-delta':
+          // Told when it is asked: scrubbing all of it for each part would take longer than the model does.
+          if (text === '') context.progress(soFar);
           text += part.text;
           if (text.length > RESULT_LIMIT_BYTES) throw tooLong();
-          context.progress({ characters: text.length, tail: context.scrub.beginning(text).slice(-SHOWN_TAIL) });
           break;
         case 'tool-call':
           calls.push(callOf(part));

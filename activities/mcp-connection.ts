@@ -17,6 +17,13 @@ import { connectCode, isRetryableStatus } from './http-response.ts';
 import type { McpServer } from './mcp-servers.ts';
 
 const CLIENT = { name: 'signalbox', version: '1' };
+const CAPABILITIES: ConstructorParameters<typeof Client>[1] = {
+  capabilities: {},
+  // What the SDK checks answers with runs the patterns of strangers.
+  jsonSchemaValidator: {
+    getValidator: () => (input) => ({ valid: true, data: input as never, errorMessage: undefined }),
+  },
+};
 const CONNECT_MS = 15_000;
 const LIST_MS = 20_000;
 /** A connection that nobody has used for so long is closed. */
@@ -103,11 +110,11 @@ export class McpConnections {
           signal: context.signal,
           timeout: timeoutMs,
           onprogress: ({ progress, total, message }) =>
-            context.progress({
+            context.progress(() => ({
               progress,
               ...(total === undefined ? {} : { total }),
               ...(message === undefined ? {} : { message }),
-            }),
+            })),
         },
       );
       return {
@@ -145,9 +152,14 @@ export class McpConnections {
   #take(key: string, server: McpServer, headers: Readonly<Record<string, string>>): Open {
     let open = this.#open.get(key);
     if (open === undefined) {
-      const begun: Open = { client: this.#connect(key, server, headers), users: 0 };
+      const client = new Client(CLIENT, CAPABILITIES);
+      const begun: Open = { client: this.#connect(client, server, headers), users: 0 };
       open = begun;
       this.#open.set(key, begun);
+      // Only itself: another may have been opened in its place before it has closed.
+      client.onclose = () => {
+        if (this.#open.get(key) === begun) this.#open.delete(key);
+      };
       begun.client.catch(() => this.#drop(key, begun));
     }
     clearTimeout(open.idle);
@@ -169,18 +181,8 @@ export class McpConnections {
     if (open.users === 0) close(open);
   }
 
-  async #connect(key: string, server: McpServer, headers: Readonly<Record<string, string>>): Promise<Client> {
-    const client = new Client(CLIENT, {
-      capabilities: {},
-      // What the SDK checks answers with runs the patterns of strangers.
-      jsonSchemaValidator: {
-        getValidator: () => (input) => ({ valid: true, data: input as never, errorMessage: undefined }),
-      },
-    });
+  async #connect(client: Client, server: McpServer, headers: Readonly<Record<string, string>>): Promise<Client> {
     client.onerror = () => undefined;
-    client.onclose = () => {
-      this.#open.delete(key);
-    };
     await client.connect(this.#transport(server, headers), { timeout: CONNECT_MS });
     return client;
   }

@@ -141,6 +141,22 @@ describe('a host action', () => {
     await expect(running).rejects.toBeInstanceOf(CancelledFailure);
   });
 
+  it('does not begin where it is cancelled while its schema asks others', async () => {
+    const own = environment();
+    let runs = 0;
+    const slow = defineAction({
+      type: 'greeting.slow',
+      summary: 'Asks for long whether the name is right.',
+      input: z.object({ name: z.string().refine(async () => own.cancel() ?? true) }),
+      output: z.string(),
+      run: () => `run ${++runs}`,
+    });
+    const activities = createActivities(LOOPBACK, { actions: new Map([[slow.type, slow]]) });
+    const running = own.run(activities['hostAction']!, inputOf({ type: slow.type, parameters: { name: 'Ann' } }));
+    await expect(running).rejects.toBeInstanceOf(CancelledFailure);
+    expect(runs).toBe(0);
+  });
+
   it('is unknown_action where the host has none of that name', async () => {
     expect(await failing({}, { type: 'greeting.mak' })).toMatchObject({
       type: 'unknown_action',
