@@ -32,22 +32,18 @@ export async function awaitStanding(
 /** All steps so far. */
 export async function allSteps(gateway: Gateway, id: string): Promise<Step[]> {
   const steps: Step[] = [];
-  for await (const page of stepPages(gateway, id, 10_000)) steps.push(...page.items);
+  let cursor: string | undefined;
+  do {
+    const page = await stepPage(gateway, id, 10_000, cursor);
+    steps.push(...page.items);
+    cursor = page.nextCursor;
+  } while (cursor !== undefined);
   return steps;
 }
 
-export interface StepPage {
+interface StepPage {
   readonly items: readonly Step[];
   readonly nextCursor?: string;
-}
-
-export async function* stepPages(gateway: Gateway, id: string, limit: number): AsyncGenerator<StepPage> {
-  let cursor: string | undefined;
-  do {
-    const page: StepPage = await stepPage(gateway, id, limit, cursor);
-    yield page;
-    cursor = page.nextCursor;
-  } while (cursor !== undefined);
 }
 
 export async function stepPage(gateway: Gateway, id: string, limit: number, cursor?: string): Promise<StepPage> {

@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { ExecutionView } from '../../client/run-view.ts';
 import type { Step } from '../../client/trace.ts';
 import { executionPath, exitOf, stepPage } from '../executions.ts';
-import { EXIT, type ExitCode, PassingError } from '../exit.ts';
+import { EXIT, PassingError } from '../exit.ts';
 import { following } from '../following.ts';
 import { type Gateway, gatewayOf } from '../gateway.ts';
 import { cut } from '../layout.ts';
@@ -30,49 +30,36 @@ export const addLogs: AddCommand = (program, { terminal, action }) => {
     .option('-f, --follow', 'go on until the execution ends; exit code 40 if it fails')
     .addOption(jsonFlag())
     .action(
-      action(async (id: string, options: LogsOptions) => {
+      action(async (id: string, { follow, json }: LogsOptions) => {
         const gateway = gatewayOf(terminal);
-        const log = new StepLog(gateway, id, (step) =>
-          terminal.out(options.json === true ? JSON.stringify(step) : line(step)),
-        );
-        return options.follow === true
-          ? follow(terminal, gateway, id, log, options)
-          : once(terminal, gateway, id, log, options);
+        const log = new StepLog(gateway, id, (step) => terminal.out(json === true ? JSON.stringify(step) : line(step)));
+        // The status is asked before the steps: of a run that has ended, all steps are there then.
+        const read = async (): Promise<ExecutionView> => {
+          const execution = await status(gateway, id);
+          await log.read();
+          return execution;
+        };
+        const first = await read();
+        const execution = follow === true ? await followed(gateway, id, first, read) : first;
+        if (json !== true && !OPEN.has(execution.status)) tellEnd(terminal, id, execution);
+        return follow === true ? exitOf(execution) : EXIT.ok;
       }),
     );
 };
-
-async function once(
-  terminal: Terminal,
-  gateway: Gateway,
-  id: string,
-  log: StepLog,
-  { json }: LogsOptions,
-): Promise<ExitCode> {
-  const execution = await status(gateway, id);
-  await log.read();
-  if (json !== true && !OPEN.has(execution.status)) tellEnd(terminal, id, execution);
-  return EXIT.ok;
-}
 
 function tellEnd(terminal: Terminal, id: string, execution: ExecutionView): void {
   terminal.out(`${id}  ${execution.status}`);
   for (const text of standingLines(id, execution)) terminal.out(text);
 }
 
-/**
- * Reads whenever something has happened. The status is asked before the steps: of a run that has ended, all steps are
- * there then.
- */
-async function follow(
-  terminal: Terminal,
+/** Reads whenever something has happened, until the execution has ended; answers it as it is then. */
+async function followed(
   gateway: Gateway,
   id: string,
-  log: StepLog,
-  { json }: LogsOptions,
-): Promise<ExitCode> {
-  let execution = await status(gateway, id);
-  await log.read();
+  first: ExecutionView,
+  read: () => Promise<ExecutionView>,
+): Promise<ExecutionView> {
+  let execution = first;
   const events = following(gateway, id);
   try {
     for (let isLeft = false; OPEN.has(execution.status); ) {
@@ -80,9 +67,7 @@ async function follow(
       await (isLeft ? Promise.race([events.next(), delay(PAUSE_MS)]) : events.next());
       await delay(GATHER_MS);
       try {
-        const now = await status(gateway, id);
-        await log.read();
-        execution = now;
+        execution = await read();
         isLeft = false;
       } catch (error) {
         if (!(error instanceof PassingError)) throw error;
@@ -92,8 +77,7 @@ async function follow(
   } finally {
     events.end();
   }
-  if (json !== true) tellEnd(terminal, id, execution);
-  return exitOf(execution);
+  return execution;
 }
 
 async function status(gateway: Gateway, id: string): Promise<ExecutionView> {
