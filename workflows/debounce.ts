@@ -19,6 +19,9 @@ import {
 } from '../src/definition/debounce-contract.ts';
 import { isFull } from './actor.ts';
 
+/** What is sent again comes soon. */
+const MOST_KNOWN = 1_000;
+
 const { fireDebounced } = proxyActivities<DebounceActivities>({
   startToCloseTimeout: '30s',
   retry: { initialInterval: '1s', maximumInterval: '60s' },
@@ -29,7 +32,11 @@ export async function debounce({ organizationId, historyLimit, carried }: Deboun
   const name = carried?.name ?? workflowInfo().runId;
   let rounds = carried?.rounds ?? 0;
   let since = carried?.since ?? Date.now();
+  const known = new Set(carried?.known);
   setHandler(defineSignal<[HeldPayload]>(HOLD_SIGNAL), (payload) => {
+    // Sent again, it must not take the place of what has come since.
+    if (payload.id !== undefined && known.has(payload.id)) return;
+    if (payload.id !== undefined) remember(known, payload.id);
     if (held === undefined) since = Date.now();
     held = payload;
   });
@@ -42,11 +49,17 @@ export async function debounce({ organizationId, historyLimit, carried }: Deboun
       await continueAsNew<typeof debounce>({
         organizationId,
         historyLimit,
-        carried: { held: held ?? waiting, name, rounds, since },
+        carried: { held: held ?? waiting, name, rounds, since, known: [...known] },
       });
     if (isMore) continue;
     held = undefined;
     rounds += 1;
     await fireDebounced({ organizationId, held: waiting, key: `${name} ${rounds}` });
   }
+}
+
+function remember(known: Set<string>, id: string): void {
+  known.add(id);
+  const [oldest] = known;
+  if (known.size > MOST_KNOWN && oldest !== undefined) known.delete(oldest);
 }

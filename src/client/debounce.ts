@@ -29,12 +29,17 @@ export interface Debounced {
   readonly until: string;
 }
 
-/** Starts the run, or puts it off where the definition debounces and the payload has the key. @throws ClientError as startRun. */
+/**
+ * Starts the run, or puts it off where the definition debounces and the payload has the key. What is put off twice with one
+ * `id` is put off once, and makes one run.
+ * @throws ClientError as startRun.
+ */
 export async function startOrHold(
   access: Access,
   org: string,
   prepared: Prepared,
   start: Start,
+  id?: string,
 ): Promise<StartedRun | Debounced> {
   const { definition, input, state } = prepared;
   const key = debounceKey(definition, input);
@@ -52,6 +57,7 @@ export async function startOrHold(
     origin,
     due,
     ...(mostMs === undefined ? {} : { mostMs }),
+    ...(id === undefined ? {} : { id }),
   };
   const begun: DebounceStart = { organizationId: org, historyLimit: access.historyLimit };
   await writeAlong(access, () =>
@@ -91,9 +97,9 @@ export const debounceActivitiesOver = (access: Access): DebounceActivities => ({
 /** By the definition as it is now. */
 async function fireDebounced(
   access: Access,
-  { organizationId: org, held, key }: FireDebounced,
+  { organizationId: org, held, key: ownKey }: FireDebounced,
 ): Promise<{ executionId: string | null }> {
-  const { workflow, state, trigger, origin } = held;
+  const { workflow, state, trigger, origin, id: key = ownKey } = held;
   const triggerId = trigger.id;
   try {
     const { definition, hash } = await resolveWorkflow(access, org, { workflow });

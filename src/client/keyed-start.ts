@@ -4,7 +4,7 @@
  */
 import type { Access } from './access.ts';
 import { hasCode } from './errors.ts';
-import { claimRequest, type KeyedRequest } from './requests.ts';
+import { claimRequest, type KeyedRequest, letGo } from './requests.ts';
 import type { StartedRun } from './run-start.ts';
 
 /**
@@ -28,7 +28,7 @@ export async function startForKey(
     await claimed.answer({ status: 201, headers: {}, body: JSON.stringify(started) });
     return started;
   } catch (error) {
-    await claimed.release();
+    await letGo(claimed, error);
     throw error;
   }
 }

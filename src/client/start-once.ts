@@ -5,7 +5,7 @@
 import type { Access } from './access.ts';
 import { type Debounced, isDebounced, startOrHold } from './debounce.ts';
 import type { Prepared, Start } from './firing.ts';
-import { claimRequest, findAnswer, type KeyedRequest } from './requests.ts';
+import { claimRequest, findAnswer, type KeyedRequest, letGo } from './requests.ts';
 import { findKeyedRun, findRecentRun, type RunStart, type StartedRun } from './run-start.ts';
 
 type StartKey = NonNullable<RunStart['key']>;
@@ -29,12 +29,12 @@ export async function startOrHoldOnce(
   const claimed = await claimRequest(access, org, requestOf(key), HELD_WAIT_MS);
   if ('status' in claimed) return JSON.parse(claimed.body) as StartedRun | Debounced;
   try {
-    const fired = await startOrHold(access, org, prepared, start);
+    const fired = await startOrHold(access, org, prepared, start, claimed.id);
     const again = 'debounced' in fired ? fired : { ...fired, created: false };
     await claimed.answer({ status: 202, headers: {}, body: JSON.stringify(again) });
     return fired;
   } catch (error) {
-    await claimed.release();
+    await letGo(claimed, error);
     throw error;
   }
 }

@@ -19,6 +19,8 @@ export interface HeldPayload {
   readonly due: number;
   /** How long the first payload of a run may be put off, whatever comes. */
   readonly mostMs?: number;
+  /** Of the request that brought it, where that may be sent again: payloads of one id are one, and make one run. */
+  readonly id?: string;
 }
 
 export interface DebounceStart {
@@ -31,6 +33,8 @@ export interface DebounceStart {
     readonly rounds: number;
     /** When the first payload came that waits for a run: epoch milliseconds. */
     readonly since?: number;
+    /** Ids of payloads that have come. */
+    readonly known?: readonly string[];
   };
 }
 
@@ -38,7 +42,7 @@ export interface DebounceStart {
 export interface FireDebounced {
   readonly organizationId: string;
   readonly held: HeldPayload;
-  /** One run for each. */
+  /** One run for each, where the payload has no id of its own. */
   readonly key: string;
 }
 

@@ -69,8 +69,9 @@ function holdAnswer(gateway: Gateway, res: Response, claim: Claim): void {
   };
 }
 
-/** Refusals are not kept: what stood against it may be gone the next time. */
+/** Refusals are not kept: what stood against it may be gone the next time. Where this side failed, it may have been done. */
 function settle(res: Response, claim: Claim, body: string): Promise<void> {
+  if (res.statusCode >= 500) return claim.abandon();
   if (res.statusCode >= 400 || Buffer.byteLength(body) > LARGEST_ANSWER_BYTES) return claim.release();
   const headers: { [name: string]: string } = {};
   for (const name of KEPT_HEADERS) {
