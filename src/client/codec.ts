@@ -17,6 +17,8 @@ const KEY_ID = 'encryption-key-id';
 const ID_DIGITS = 16;
 const IV_BYTES = 12;
 const TAG_BYTES = 16;
+/** What is left as it is: what was encrypted before, and nulls, which tell nothing and take fields out of memos. */
+const LEFT: ReadonlySet<string | undefined> = new Set([ENCODING, 'binary/null']);
 const { Payload: PayloadMessage } = proto.temporal.api.common.v1;
 
 export type CodecSettings = Pick<Config, 'codec' | 'masterKey' | 'formerMasterKeys' | 'dataDir'>;
@@ -48,14 +50,11 @@ export function payloadCodecOf(settings: CodecSettings): PayloadCodec {
 /** A payload that was encrypted under a key that is not known here, or was changed since. */
 export class UnreadablePayload extends ValueError {}
 
-const PLAIN: ReadonlySet<string | undefined> = new Set([ENCODING, 'binary/null']);
-
 /** Tells keys apart, and tells nothing of them. */
 const idOf = (key: Uint8Array): string => createHash('sha256').update(key).digest('hex').slice(0, ID_DIGITS);
 
 function encrypted(id: string, key: Uint8Array, payload: Payload): Payload {
-  // A null tells nothing, and Temporal must see it: it is what takes a field out of a memo.
-  if (PLAIN.has(textOf(payload, 'encoding'))) return payload;
+  if (LEFT.has(textOf(payload, 'encoding'))) return payload;
   const iv = randomBytes(IV_BYTES);
   const cipher = createCipheriv('aes-256-gcm', key, iv);
   cipher.setAAD(Buffer.from(id));

@@ -34,8 +34,8 @@ export async function withBlobs(access: Pick<Access, 'client'>, page: HistoryPag
   const { externalStorage } = access.client.options.loadedDataConverter;
   try {
     const events = page.history?.events?.filter((event) => !event.startChildWorkflowExecutionInitiatedEventAttributes);
-    const read = { history: { events: events ?? [] } };
-    await visit(read, walkGetWorkflowExecutionHistoryResponse, extstoreInboundOptions(externalStorage));
+    const shown = { history: { events: events ?? [] } };
+    await visit(shown, walkGetWorkflowExecutionHistoryResponse, extstoreInboundOptions(externalStorage));
     return page;
   } catch (error) {
     throw translated(error, false);

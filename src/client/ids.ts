@@ -39,7 +39,3 @@ export const namedRunId = (org: string, slug: string, name: string): string =>
   `run.${idPart(org)}.${idPart(slug)}.${name}`;
 /** The name of the run of a schedule's tick; `tick` is as tickOf makes it. */
 export const tickName = (trigger: string, tick: string): string => `tick-${shortHash(trigger)}-${tick}`;
-
-/** Whether the id is of a run of that organization as the gateway starts them. Runs started by hand have ids of any shape. */
-export const isRunIdOf = (org: string, id: string): boolean => id.startsWith(`run.${idPart(org)}.`);
-export const looksLikeRunId = (id: string): boolean => /^run\.[A-Za-z0-9_-]+\./.test(id);

@@ -27,7 +27,10 @@ export type EffectiveLimits = { readonly [scope in LimitScope | 'global']?: Effe
 
 type Entries = { readonly [scope in LimitScope]?: LimitEntry };
 
-const kept = new WeakMap<Access, Map<string, { readonly at: number; readonly entries: Promise<Entries> }>>();
+type Kept = Map<string, { readonly at: number; readonly entries: Promise<Entries> }>;
+
+/** By organization. */
+const kept = new WeakMap<Access, Kept>();
 
 /** The organization's own limits. */
 export async function readLimits(access: Access, org: string): Promise<Entries> {
@@ -105,7 +108,7 @@ export async function gatesOf(access: Access, org: string, run: LimitedRun): Pro
 }
 
 function entriesOf(access: Access, org: string): Promise<Entries> {
-  const known = kept.get(access) ?? new Map();
+  const known: Kept = kept.get(access) ?? new Map();
   kept.set(access, known);
   const now = Date.now();
   const found = known.get(org);

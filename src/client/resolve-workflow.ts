@@ -28,7 +28,7 @@ const HASH = /^(?:sha256:)?([0-9a-f]{64})$/;
 export async function resolveWorkflow(access: Access, org: string, wanted: WantedWorkflow): Promise<ResolvedWorkflow> {
   const { workflow, version } = wanted;
   const head = await readHead(access, org, workflow);
-  if (head === undefined || head === null)
+  if (head === undefined)
     throw new ClientError(
       'workflow_not_found',
       `There is no workflow called '${workflow}' in this organization. Store it first.`,
