@@ -187,7 +187,12 @@ function itemOutside(
   { reading: { slug }, root, at, column }: Read,
 ): void {
   if (slug !== undefined) {
-    if (subject.isDag && subject.steps.get(slug)?.written.forEach !== undefined) return;
+    const step = subject.steps.get(slug);
+    if (subject.isDag && step?.written.forEach !== undefined) {
+      if (!OF_ITERATION.some((member) => at.startsWith(`${step.at}/${member}/`)))
+        problems.push(ofTheWhole(at, column, root));
+      return;
+    }
     const inside = places
       .of(slug)
       .map((place) => [...around(subject, place)].some(({ kind }) => kind?.type === 'forEach'));
@@ -204,6 +209,18 @@ function itemOutside(
       `Column ${column}: ${root} has a value only in the body of a forEach.`,
       `In a loop write loop.${root}.`,
     ),
+  );
+}
+
+/** What a dag evaluates once for each item; its other modifiers are of the step as a whole. */
+const OF_ITERATION = ['config', 'rollback'] as const;
+
+function ofTheWhole(at: string, column: number, root: string): Findings['problems'][number] {
+  return problem(
+    at,
+    'outside_iteration',
+    `Column ${column}: ${root} has no value here, where it is about the step as a whole and not about one item.`,
+    'In forEach.items keep those that are meant: items[.ok].',
   );
 }
 

@@ -216,7 +216,8 @@ describe('roots', () => {
 });
 
 describe('flow: dag', () => {
-  const dag = (steps: JsonObject): string[] => found(steps, { flow: 'dag', start: undefined as never });
+  const dag = (steps: JsonObject, more: JsonObject = {}): string[] =>
+    found(steps, { flow: 'dag', start: undefined as never, ...more });
 
   it('has no circles, no ports and no lastOutput', () => {
     expect(dag({ a: set('{{ steps.b.output.data }}'), b: set('{{ steps.a.output.data }}') })).toEqual([
@@ -248,7 +249,17 @@ describe('flow: dag', () => {
   });
 
   it('has modifiers that the other flow has not', () => {
-    expect(dag({ a: { ...set('{{ item }}'), forEach: { items: [1] } } })).toEqual([]);
+    const a = { ...set('{{ item }} {{ index }}'), forEach: { items: [1] } };
+    const rollback = { stepType: 'http', config: { url: 'https://x.test/{{ item }}' } };
+    expect(dag({ a: { ...a, rollback } })).toEqual([]);
+    for (const ofAll of [
+      { when: 'item > 1' },
+      { when: { ref: 'item.ok' } },
+      { bail: 'index == 1' },
+      { saveToState: { n: 'item' } },
+      { forEach: { items: '{{ item.list }}' } },
+    ])
+      expect(dag({ a: { ...a, ...ofAll } }, { state: { n: 'number' } })).toEqual(['a: outside_iteration']);
     expect(found({ a: { ...set('1'), dependsOn: [], bail: true } })).toEqual(['a: only_in_dag', 'a: only_in_dag']);
   });
 });
