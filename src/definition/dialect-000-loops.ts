@@ -1,6 +1,7 @@
 /** Loops of document 000: where a walk ends within them, and what their items are called. */
 import { edgesOf, loopBody, sourcesOf } from './flow.ts';
 import type { Import } from './imported.ts';
+import { changeExpressions } from './imported-expressions.ts';
 import { isObject, put } from './json.ts';
 import { below } from './pointer.ts';
 import { type RootChange, rewriteExpression, rewriteTemplates } from './rewrite.ts';
@@ -100,15 +101,23 @@ function renameItems(into: Import, bodies: Bodies, document: JsonObject): void {
     const name = itemName(into, loop, variables);
     if (name !== undefined) names.set(loop, name);
   }
-  for (const [slug, loops] of around) {
-    const items = new Map<string, string>();
-    for (const [index, loop] of loops.entries()) {
-      const name = names.get(loop);
-      if (name !== undefined) items.set(name, `loop.${'parent.'.repeat(loops.length - 1 - index)}item`);
-    }
-    const step = into.steps[slug];
-    if (items.size > 0 && isObject(step)) renameRoot(step, (reference) => items.get(reference.root));
+  if (names.size === 0) return;
+  for (const [slug, step] of Object.entries(into.steps)) {
+    const loops = around.get(slug) ?? [];
+    // What a loop asks before and after its ticks is asked within it; what it walks, outside of it.
+    const asked = bodies.has(slug) ? [...loops, slug] : loops;
+    if (isObject(step)) renameRoots(step, itemsOf(loops, names), itemsOf(asked, names));
   }
+}
+
+/** What the items of the loops around, the outermost first, are called here. */
+function itemsOf(loops: readonly string[], names: ReadonlyMap<string, string>): RootChange {
+  const items = new Map<string, string>();
+  for (const [index, loop] of loops.entries()) {
+    const name = names.get(loop);
+    if (name !== undefined) items.set(name, `loop.${'parent.'.repeat(loops.length - 1 - index)}item`);
+  }
+  return ({ root }) => items.get(root);
 }
 
 function itemName(into: Import, loop: string, variables: JsonObject): string | undefined {
@@ -123,18 +132,9 @@ function itemName(into: Import, loop: string, variables: JsonObject): string | u
   return undefined;
 }
 
-function renameRoot(step: JsonObject, change: RootChange): void {
-  if (!isObject(step['config'])) return;
-  const config = rewriteTemplates(step['config'], change);
-  if (isObject(config) && step['stepType'] === 'condition') {
-    if (typeof config['expression'] === 'string')
-      config['expression'] = rewriteExpression(config['expression'], change);
-    if (Array.isArray(config['branches'])) {
-      for (const branch of config['branches']) {
-        if (isObject(branch) && typeof branch['expression'] === 'string')
-          branch['expression'] = rewriteExpression(branch['expression'], change);
-      }
-    }
-  }
-  step['config'] = config;
+function renameRoots(step: JsonObject, change: RootChange, asked: RootChange): void {
+  if (isObject(step['config'])) step['config'] = rewriteTemplates(step['config'], change);
+  changeExpressions(step, (expression, at) =>
+    rewriteExpression(expression, at.startsWith('/config/') ? asked : change),
+  );
 }

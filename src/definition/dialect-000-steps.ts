@@ -1,6 +1,7 @@
 /** One step of document 000: its kinds, ports and modifiers under their canonical names. */
 import type { Json } from '../template/types.ts';
 import type { Import } from './imported.ts';
+import { changeExpressions } from './imported-expressions.ts';
 import { isObject, put } from './json.ts';
 import { below } from './pointer.ts';
 import { retryFrom } from './retry-from.ts';
@@ -63,6 +64,7 @@ export function step000(written: JsonObject, at: string, into: Import): Converte
   const { trigger, ...converted } = kind(String(step['stepType']), config, below(at, 'config'), into, step);
   step['stepType'] = converted.stepType;
   if (Object.keys(converted.config).length > 0) step['config'] = converted.config;
+  changeExpressions(step, (expression, within) => unbraced(expression, at + within, into));
   return trigger === undefined ? { step } : { step, trigger };
 }
 
@@ -108,7 +110,7 @@ function kind(stepType: string, config: JsonObject, at: string, into: Import, st
     case 'output':
       return outputStep(config, at, into);
     case 'condition':
-      return { stepType, config: condition(config, at, into) };
+      return { stepType, config: condition(config) };
     case 'llm':
       return llm(config, at, into);
     case 'action':
@@ -168,22 +170,16 @@ function outputStep(config: JsonObject, at: string, into: Import): Kind {
   };
 }
 
-function condition(config: JsonObject, at: string, into: Import): JsonObject {
-  const result: JsonObject = { ...config };
-  if (typeof config['expression'] === 'string')
-    result['expression'] = unbraced(config['expression'], below(at, 'expression'), into);
-  if (Array.isArray(config['branches'])) {
-    result['branches'] = config['branches'].map((branch, index) => {
-      if (!isObject(branch)) return branch;
-      const { name, condition: asked, ...kept } = branch;
-      const expression = kept['expression'] ?? asked;
-      if (name !== undefined && kept['port'] === undefined) kept['port'] = name;
-      if (typeof expression === 'string')
-        kept['expression'] = unbraced(expression, `${at}/branches/${index}/expression`, into);
-      return kept;
-    });
-  }
-  return result;
+function condition(config: JsonObject): JsonObject {
+  if (!Array.isArray(config['branches'])) return config;
+  const branches = config['branches'].map((branch) => {
+    if (!isObject(branch)) return branch;
+    const { name, condition: asked, ...kept } = branch;
+    if (name !== undefined && kept['port'] === undefined) kept['port'] = name;
+    if (typeof asked === 'string') kept['expression'] ??= asked;
+    return kept;
+  });
+  return { ...config, branches };
 }
 
 function unbraced(expression: string, at: string, into: Import): string {

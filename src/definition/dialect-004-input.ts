@@ -9,6 +9,7 @@
 import { type Edges, edgesOf } from './flow.ts';
 import { declares } from './format.ts';
 import type { Import } from './imported.ts';
+import { changeExpressions } from './imported-expressions.ts';
 import { isObject } from './json.ts';
 import { below } from './pointer.ts';
 import { type RootChange, rewriteExpression, rewriteTemplates } from './rewrite.ts';
@@ -25,41 +26,55 @@ export function predecessorPaths(into: Import, document: JsonObject): void {
   const edges = edgesOf(into);
   const direct = directPredecessors(edges);
   for (const [slug, step] of Object.entries(into.steps)) {
-    if (!isObject(step) || !isObject(step['config']) || !JSON.stringify(step['config']).includes('input')) continue;
+    if (!isObject(step) || !JSON.stringify([step['config'], step['saveToState']]).includes('input')) continue;
     const before = sourcesOf(slug, direct, into);
     if (before.steps.length === 0) continue;
-    const at = `${into.places.get(below('/steps', slug)) ?? ''}/config`;
+    const at = into.places.get(below('/steps', slug)) ?? '';
     if (before.steps.length > MAX_PREDECESSORS) {
       into.problem(
-        at,
+        `${at}/config`,
         'invalid_config',
         `${before.steps.length} steps come right before this one; {{input.*}} can be read from at most ${MAX_PREDECESSORS}.`,
         'Read steps.NAME.output.data.',
       );
       continue;
     }
-    const path = pathOf(before);
     let isRead = false;
-    const change: RootChange = (reference) => {
-      if (reference.root !== 'input') return undefined;
-      isRead = true;
-      const lacking = before.steps.filter((source) => {
-        const schema = schemaOf(into.steps[source], document);
-        return schema !== undefined && declares(schema, reference.path) === 'undeclared';
-      });
-      if (lacking.length > 0)
-        into.problem(
-          `${at}${reference.pointer ?? ''}`,
-          'undeclared_input',
-          `${named(lacking)} comes right before this step, and its output does not declare "${reference.path.join('.')}".`,
-        );
-      return path;
-    };
-    step['config'] = changed(step, change);
+    let isSaved = false;
+    const changeAt =
+      (place: string, path: string): RootChange =>
+      (reference) => {
+        if (reference.root !== 'input') return undefined;
+        isRead = true;
+        const lacking = before.steps.filter((source) => {
+          const schema = schemaOf(into.steps[source], document);
+          return schema !== undefined && declares(schema, reference.path) === 'undeclared';
+        });
+        if (lacking.length > 0)
+          into.problem(
+            `${at}${place}${reference.pointer ?? ''}`,
+            'undeclared_input',
+            `${named(lacking)} comes right before this step, and its output does not declare "${reference.path.join('.')}".`,
+          );
+        return path;
+      };
+    if (isObject(step['config']))
+      step['config'] = rewriteTemplates(step['config'], changeAt('/config', pathOf(before)));
+    changeExpressions(step, (expression, place) => {
+      if (!place.startsWith('/saveToState')) return rewriteExpression(expression, changeAt(place, pathOf(before)));
+      const rewritten = rewriteExpression(expression, changeAt(place, pathAtEnd(before)));
+      isSaved ||= rewritten !== expression;
+      return rewritten;
+    });
     if (!isRead) continue;
     if (before.conditions.has(String(document['start'])) || slug === document['start'])
-      into.lost(at, 'The run begins here, before any step has an output: {{input.*}} is then null.', PAYLOAD_HINT);
-    if (before.steps.length > 1 && before.conditions.size > 0) handOn(before.steps, edges, into, at);
+      into.lost(
+        `${at}/config`,
+        'The run begins here, before any step has an output: {{input.*}} is then null.',
+        PAYLOAD_HINT,
+      );
+    if (before.steps.length > 1 && (before.conditions.size > 0 || isSaved))
+      handOn(before.steps, edges, into, `${at}/config`);
   }
 }
 
@@ -75,6 +90,11 @@ function pathOf({ steps, conditions }: Sources): string {
   const [only = '', ...others] = steps;
   if (others.length === 0) return `${only.includes('-') ? `steps['${only}']` : `steps.${only}`}.output.data`;
   return conditions.size === 0 ? 'lastOutput.data' : `outputs.${HANDED_ON}`;
+}
+
+/** Where the step has ended itself, and lastOutput is its own. */
+function pathAtEnd(before: Sources): string {
+  return before.steps.length === 1 ? pathOf(before) : `outputs.${HANDED_ON}`;
 }
 
 /** Every source leaves its output under the one name; a failure leaves none, which is said. */
@@ -104,21 +124,6 @@ function handOn(sources: readonly string[], edges: Edges, into: Import, at: stri
 function named(slugs: readonly string[]): string {
   const [first = '', ...others] = slugs;
   return others.length === 0 ? `"${first}"` : `"${first}" (and ${others.length} more)`;
-}
-
-function changed(step: JsonObject, change: RootChange): JsonObject {
-  const config = isObject(step['config']) ? step['config'] : {};
-  const rewritten = rewriteTemplates(config, change);
-  if (!isObject(rewritten) || step['stepType'] !== 'condition') return isObject(rewritten) ? rewritten : config;
-  if (typeof rewritten['expression'] === 'string')
-    rewritten['expression'] = rewriteExpression(rewritten['expression'], change);
-  if (Array.isArray(rewritten['branches'])) {
-    for (const branch of rewritten['branches']) {
-      if (isObject(branch) && typeof branch['expression'] === 'string')
-        branch['expression'] = rewriteExpression(branch['expression'], change);
-    }
-  }
-  return rewritten;
 }
 
 function directPredecessors(edges: Edges): Map<string, Set<string>> {

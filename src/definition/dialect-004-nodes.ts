@@ -1,6 +1,7 @@
 /** One node of document 004 as its canonical kind. */
 import type { Json } from '../template/types.ts';
 import { type Import, renamed } from './imported.ts';
+import { changeExpressions } from './imported-expressions.ts';
 import { isObject, put } from './json.ts';
 import { below } from './pointer.ts';
 import { retryFrom } from './retry-from.ts';
@@ -85,6 +86,7 @@ export function node004(node: JsonObject, at: string, slugs: Slugs, into: Import
   else step['stepType'] = stepType;
   if (Object.keys(converted.config).length > 0) step['config'] = converted.config;
   if (Object.keys(next).length > 0) step['nextSteps'] = next;
+  changeExpressions(step, withoutBraces);
   return step;
 }
 
@@ -128,7 +130,7 @@ function condition(config: JsonObject, node: JsonObject, at: string, into: Impor
   const branches = config['branches'] ?? node['branches'];
   if (!Array.isArray(branches)) {
     const asked = config['expression'] ?? config['condition'];
-    return typeof asked === 'string' ? { expression: plain(asked) } : config;
+    return typeof asked === 'string' ? { expression: asked } : config;
   }
   return {
     branches: branches.map((branch, index) => {
@@ -138,13 +140,9 @@ function condition(config: JsonObject, node: JsonObject, at: string, into: Impor
         into.problem(`${at}/branches/${index}`, 'invalid_config', 'Expected a branch with a condition.');
         return { port: portOf(branch, index), expression: 'false' };
       }
-      return { port: portOf(branch, index), expression: plain(asked) };
+      return { port: portOf(branch, index), expression: asked };
     }),
   };
-}
-
-function plain(expression: string): string {
-  return withoutBraces(expression);
 }
 
 function portOf(branch: JsonObject, index: number): string {

@@ -137,6 +137,35 @@ describe('document 000', () => {
     });
   });
 
+  it('calls an item so in modifiers and in what a loop asks, too', () => {
+    const { definition } = imported([
+      step('l', 'loop', { items: '{{ input.orders }}', itemVariable: 'order', until: 'order.last' }, { loop: 'm' }),
+      step('m', 'loop', { items: '{{ order.lines }}', while: 'order.open' }, { loop: 'a', done: 'l' }),
+      step('a', 'action', { type: 'x' }, { success: 'm' }, { when: 'order.open', saveToState: { last: 'order.id' } }),
+    ]);
+    expect(definition?.steps).toMatchObject({
+      l: { config: { until: 'loop.item.last' } },
+      m: { config: { items: '{{ loop.item.lines }}', while: 'loop.parent.item.open' } },
+      a: { when: 'loop.parent.item.open', saveToState: { last: 'loop.parent.item.id' } },
+    });
+  });
+
+  it('reads templates in every expression as paths, and says so', () => {
+    const { definition, warnings } = imported([
+      step('l', 'loop', { while: '{{ loop.state.iterations }} < 2' }, { loop: 'a' }),
+      step('a', 'action', { type: 'x' }, { success: 'l' }, { when: '{{ input.a }} == 1', saveToState: { n: '{{b}}' } }),
+    ]);
+    expect(definition?.steps).toMatchObject({
+      l: { config: { while: 'loop.state.iterations < 2' } },
+      a: { when: 'input.a == 1', saveToState: { n: 'b' } },
+    });
+    expect(warnings.map(({ pointer }) => pointer)).toEqual([
+      '/stepsConfig/0/config/while',
+      '/stepsConfig/1/when',
+      '/stepsConfig/1/saveToState/n',
+    ]);
+  });
+
   it('begins the next tick after an error where a loop continues on errors', () => {
     const { definition } = imported([
       step('l', 'loop', { items: [1], continueOnError: true }, { loop: 'a' }),

@@ -83,6 +83,24 @@ describe('the input of a step of document 004 that several others come before', 
     });
   });
 
+  it.each([
+    [1, 'A'],
+    [0, 'B'],
+  ])('is what saveToState reads, though it is asked at the end of its step (%j: %s)', (n, v) => {
+    const saving = (saved: string) => ({
+      s: start('c'),
+      c: asks('{{ input.n }} > 0', 'a', 'b'),
+      a: mapping({ v: 'A' }, 'm'),
+      b: mapping({ v: 'B' }, 'm'),
+      m: { ...mapping({ v: 'M' }, 'o'), saveToState: { seen: saved } },
+      o: mapping({ v: '{{ state.seen }}' }, 'f'),
+      f: finish,
+    });
+    expect([walk(saving('input.v'), { n }), walk(saving('{{ input.v }}'), { n })]).toEqual([v, v]);
+    const alone = { s: start('a'), a: { ...mapping({ v: 'A' }, 'f'), saveToState: { n: 'input.n' } }, f: finish };
+    expect(imported(alone).definition?.steps['a']?.saveToState).toEqual({ n: 'steps.s.output.data.n' });
+  });
+
   it.each<[string, JsonObject, string]>([
     [
       'of those between which a failure may come',
