@@ -11,7 +11,7 @@ import {
   type ScheduleOptions,
 } from '@temporalio/client';
 import { msToTs } from '@temporalio/common/lib/time.js';
-import { type CronCalendar, parseCron } from '../definition/cron.ts';
+import { type CronCalendar, cronTimes } from '../definition/cron.ts';
 import { FIRE_WORKFLOW, type FireStart } from '../definition/fire-contract.ts';
 import type { Trigger } from '../definition/trigger-contract.ts';
 import { parseDuration } from '../template/duration.ts';
@@ -174,8 +174,7 @@ function optionsOf(access: Access, org: string, trigger: Trigger) {
   return {
     scheduleId: scheduleId(org, id),
     spec: {
-      calendars: calendarsOf(String(config['cron'])).map(calendarSpec),
-      timezone: typeof config['timezone'] === 'string' ? config['timezone'] : 'UTC',
+      ...clockSpec(String(config['cron']), typeof config['timezone'] === 'string' ? config['timezone'] : 'UTC'),
       ...(jitter === undefined ? {} : { jitter }),
     },
     action: {
@@ -194,15 +193,15 @@ function optionsOf(access: Access, org: string, trigger: Trigger) {
   } satisfies ScheduleOptions;
 }
 
-/** The pattern was checked when the trigger was written. */
-function calendarsOf(pattern: string): readonly CronCalendar[] {
-  const parsed = parseCron(pattern);
-  if ('calendars' in parsed) return parsed.calendars;
-  throw new ClientError('invalid_trigger', parsed.problem);
+/** The pattern as the SDK takes it. It was checked when the trigger was written. @throws ClientError `invalid_trigger`. */
+export function clockSpec(pattern: string, timezone: string): { calendars: CalendarSpec[]; timezone: string } {
+  const times = cronTimes(pattern, timezone);
+  if ('problem' in times) throw new ClientError('invalid_trigger', times.problem);
+  return { calendars: times.calendars.map(calendarSpec), timezone: times.timezone };
 }
 
-/** The calendar as the SDK takes it, which has words for months and days. */
-export function calendarSpec({ minute, hour, dayOfMonth, month, dayOfWeek }: CronCalendar): CalendarSpec {
+/** The SDK has words for months and days. */
+function calendarSpec({ minute, hour, dayOfMonth, month, dayOfWeek }: CronCalendar): CalendarSpec {
   return {
     second: 0,
     minute: [...minute],

@@ -89,6 +89,53 @@ export function tickOf(pattern: string, timezone: string, time: string): string 
 const isEveryHour = ({ start, end, step }: CronRange): boolean =>
   start === HOUR.least && end === HOUR.most && step === 1;
 
+/** When a schedule comes: calendars, and the clock that they are read on. */
+export interface CronTimes {
+  readonly calendars: readonly CronCalendar[];
+  readonly timezone: string;
+}
+
+/**
+ * The pattern on the clock of the time zone. Where it names minutes alone, and those lie in each hour of the zone as in the hours
+ * of UTC, it is told on the clock of UTC: that repeats no hour, and in hours that a clock repeats Temporal loses times.
+ */
+export function cronTimes(pattern: string, timezone: string): CronTimes | { readonly problem: string } {
+  const parsed = parseCron(pattern);
+  if ('problem' in parsed) return parsed;
+  const { calendars } = parsed;
+  const [only] = calendars;
+  const ahead = calendars.length === 1 && only !== undefined && isEachHour(only) ? minutesAhead(timezone) : undefined;
+  if (only === undefined || ahead === undefined) return { calendars, timezone };
+  return { calendars: [{ ...only, minute: ahead === 0 ? only.minute : earlier(only.minute, ahead) }], timezone: 'UTC' };
+}
+
+/** Whether only minutes are restricted. */
+const isEachHour = ({ hour, dayOfMonth, month, dayOfWeek }: CronCalendar): boolean =>
+  hour.some(isEveryHour) &&
+  isWhole(DAY_OF_MONTH, dayOfMonth) &&
+  isWhole(MONTH, month) &&
+  isWhole(DAY_OF_WEEK, dayOfWeek);
+
+const isWhole = (field: Field, ranges: readonly CronRange[]): boolean =>
+  new Set(ranges.flatMap(valuesOf)).size === lastOf(field) - field.least + 1;
+
+/** A year of which each month is looked at. */
+const SOME_YEAR = 2025;
+
+/** By how many minutes the hours of a time zone begin before those of UTC; undefined where that changes with summer time. */
+function minutesAhead(timezone: string): number | undefined {
+  const shown = new Intl.DateTimeFormat('en', { timeZone: timezone, minute: 'numeric' });
+  const found = new Set(MONTH_LENGTHS.map((_, month) => Number(shown.format(Date.UTC(SOME_YEAR, month)))));
+  const [minutes] = found;
+  return found.size === 1 ? minutes : undefined;
+}
+
+function earlier(minute: readonly CronRange[], by: number): CronRange[] {
+  const hour = MINUTE.most + 1;
+  const minutes = new Set(minute.flatMap(valuesOf).map((value) => (value - by + hour) % hour));
+  return [...minutes].sort((a, b) => a - b).map((value) => ({ start: value, end: value, step: 1 }));
+}
+
 const compact = (iso: string): string => iso.replace(/\.\d+Z$/, 'Z').replace(/[-:]/g, '');
 
 /** `20251102T013000`, and with `Z` where the wall shows UTC. */

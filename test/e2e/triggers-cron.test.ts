@@ -1,8 +1,8 @@
 // The times that Temporal makes of cron patterns, against cases of others (test/cases/cron).
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { calendarSpec } from '../../src/client/schedules.ts';
-import { parseCron, tickOf } from '../../src/definition/cron.ts';
+import { clockSpec } from '../../src/client/schedules.ts';
+import { tickOf } from '../../src/definition/cron.ts';
 import { type TestServer, testServer } from '../support/temporal.ts';
 import { unique } from './gateway-support.ts';
 
@@ -47,12 +47,10 @@ afterAll(() => server.close());
 const seconds = (time: number) => ({ seconds: Math.floor(time / 1000) as never });
 
 async function timesOf({ cron, tz = 'UTC', from }: Case, until: string): Promise<string[]> {
-  const parsed = parseCron(cron);
-  if ('problem' in parsed) throw new Error(parsed.problem);
   const scheduleId = unique('cron-case');
   const schedule = await server.client.schedule.create({
     scheduleId,
-    spec: { calendars: parsed.calendars.map(calendarSpec), timezone: tz },
+    spec: clockSpec(cron, tz),
     action: { type: 'startWorkflow', workflowType: 'fire', taskQueue: server.taskQueue, args: [] },
     state: { paused: true },
   });
@@ -82,5 +80,23 @@ describe('the times of a schedule', () => {
         expect.soft(times.slice(0, 5), `${some[n]!.test} (${some[n]!.cron})`).toEqual(expectedOf(some[n]!));
       }
     }
+  });
+
+  it.each([
+    { tz: 'Europe/Berlin', from: '2026-10-24T23:59:00.000Z' },
+    { tz: 'Australia/Adelaide', from: '2026-04-04T14:59:00.000Z' },
+    { tz: 'America/New_York', from: '2026-11-01T04:59:00.000Z' },
+  ])('come in each of the hours that the clock of $tz repeats', async ({ tz, from }) => {
+    const until = Date.parse(from) + 3 * 3_600_000;
+    const cron = '7,15-45/15 * * * *';
+    const times = await timesOf({ cron, test: tz, from, tz }, new Date(until).toISOString());
+    const minutes = [7, 15, 30, 45];
+    const wanted: string[] = [];
+    for (let at = Date.parse(from) + 60_000; at <= until; at += 60_000) {
+      const shown = new Intl.DateTimeFormat('en', { timeZone: tz, minute: 'numeric' }).format(at);
+      if (minutes.includes(Number(shown))) wanted.push(new Date(at).toISOString());
+    }
+    expect(times).toEqual(wanted);
+    expect(times).toHaveLength(12);
   });
 });
