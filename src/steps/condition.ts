@@ -1,10 +1,11 @@
 import { z } from 'zod';
+import { isObject } from '../definition/json.ts';
 import type { JsonObject } from '../definition/types.ts';
 import type { Json } from '../template/types.ts';
+import { compared } from './compared.ts';
 import { equals } from './equals.ts';
 import { ConfigError, type Parse, type StepKind, type Visit } from './kind.ts';
 import { COMMON_PORTS } from './ports.ts';
-import { isObject } from './read.ts';
 import { anyValue, expression, templated } from './schema.ts';
 
 const DEFAULT_PORT = 'default';
@@ -161,19 +162,5 @@ function planRef(ref: string, config: JsonObject, at: string, parse: Parse): (vi
     throw new ConfigError('invalid_config', `${at}/${written[1]}`, 'Expected at most one of eq, neq, gt, lt.');
   if (operator === undefined) return (visit) => visit.test(parsed);
   const operand = parse.template(config[operator], `${at}/${operator}`);
-  return (visit) => compare(operator, visit.evaluate(parsed) ?? null, visit.render(operand));
-}
-
-/** Document 001's operators. */
-export function compare(operator: (typeof OPERATORS)[number], value: Json, operand: Json): boolean {
-  switch (operator) {
-    case 'eq':
-      return equals(value, operand);
-    case 'neq':
-      return !equals(value, operand);
-    case 'gt':
-      return typeof value === 'number' && typeof operand === 'number' && value > operand;
-    case 'lt':
-      return typeof value === 'number' && typeof operand === 'number' && value < operand;
-  }
+  return (visit) => compared(visit.evaluate(parsed), { op: operator, value: visit.render(operand) });
 }

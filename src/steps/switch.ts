@@ -1,8 +1,9 @@
 import { z } from 'zod';
+import { isObject } from '../definition/json.ts';
+import { childPointer } from '../template/pointer.ts';
 import type { Json } from '../template/types.ts';
 import { portName } from './condition.ts';
 import { ConfigError, type StepKind } from './kind.ts';
-import { isObject } from './read.ts';
 import { anyValue } from './schema.ts';
 
 const DEFAULT_PORT = 'default';
@@ -39,10 +40,7 @@ export const switchKind: StepKind = {
       throw new ConfigError('invalid_config', '/cases', 'Expected an object: value → port.');
     const value = parse.template(config['value'], '/value');
     const cases = new Map(
-      Object.entries(config['cases']).map(([key, port]) => [
-        key,
-        portName(port, `/cases/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`),
-      ]),
+      Object.entries(config['cases']).map(([key, port]) => [key, portName(port, childPointer('/cases', key))]),
     );
     const otherwise = portName(config['default'] ?? DEFAULT_PORT, '/default');
     return {
