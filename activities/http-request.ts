@@ -2,6 +2,7 @@
  * The evaluated config of an http step as a request. What is wrong is `invalid_config`, naming the member only: by now
  * the values hold secrets.
  */
+import { BODY_FORMS, HTTP_METHODS } from '../src/definition/effect-words.ts';
 import type { JsonObject } from '../src/definition/types.ts';
 import type { Json, SecretString } from '../src/template/types.ts';
 import { EffectFailure } from './failure.ts';
@@ -17,8 +18,8 @@ export interface HttpRequest {
   readonly isBodySecret: boolean;
 }
 
-const METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
-const BODY_FORMS: ReadonlySet<string> = new Set(['json', 'form', 'text', 'base64']);
+const METHODS: ReadonlySet<string> = new Set(HTTP_METHODS);
+const BODIES: ReadonlySet<string> = new Set(BODY_FORMS);
 const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 /** Headers that belong to the connection, or say where the request goes. */
@@ -103,7 +104,7 @@ function readUrl(value: Json | undefined): URL {
 function readMethod(value: Json | undefined, body: Buffer | undefined): string {
   if (isAbsent(value)) return body === undefined ? 'GET' : 'POST';
   const method = typeof value === 'string' ? value.toUpperCase() : '';
-  if (!METHODS.has(method)) throw invalid('method', `one of ${[...METHODS].join(', ')}`);
+  if (!METHODS.has(method)) throw invalid('method', `one of ${HTTP_METHODS.join(', ')}`);
   return method;
 }
 
@@ -173,8 +174,7 @@ function addAuth(url: URL, headers: Map<string, string>, credentials: Set<string
 function readBody(headers: Map<string, string>, body: Json | undefined, written: Json | undefined): Buffer | undefined {
   if (body === undefined) return undefined;
   const form = isAbsent(written) ? defaultForm(headers, body) : written;
-  if (typeof form !== 'string' || !BODY_FORMS.has(form))
-    throw invalid('bodyAs', `one of ${[...BODY_FORMS].join(', ')}`);
+  if (typeof form !== 'string' || !BODIES.has(form)) throw invalid('bodyAs', `one of ${BODY_FORMS.join(', ')}`);
   const typed = (type: string, bytes: Buffer): Buffer => {
     if (!headers.has('content-type')) headers.set('content-type', type);
     return bytes;

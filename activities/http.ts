@@ -1,6 +1,7 @@
 /** The activity `http`: kind `http` and action `http.request`. Its manual is src/steps/http.ts. */
 import { type Agent, request as send } from 'undici';
 import type { EffectInput, EffectOutput } from '../src/definition/effect.ts';
+import { RESPONSE_FORMS } from '../src/definition/effect-words.ts';
 import type { JsonObject } from '../src/definition/types.ts';
 import type { Json } from '../src/template/types.ts';
 import { type Effect, type EffectContext, RESULT_LIMIT_BYTES } from './effect.ts';
@@ -20,14 +21,14 @@ import {
   toldBy,
 } from './http-response.ts';
 
-export const DEFAULT_MAX_BYTES = 1_800_000;
+const DEFAULT_MAX_BYTES = 1_800_000;
 const DEFAULT_TIMEOUT_MS = 30_000;
 const MOST_REDIRECTS = 5;
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 /** What is kept of an answer that is a failure. */
 const MOST_ERROR_BYTES = 65_536;
 const MOST_ERROR_CHARACTERS = 4_000;
-const AS: ReadonlySet<string> = new Set(['json', 'text', 'base64']);
+const AS: ReadonlySet<string> = new Set(RESPONSE_FORMS);
 
 export function httpEffect(agent: Agent): Effect {
   return async (config, context) => {
@@ -150,7 +151,7 @@ function readLimits(config: JsonObject): Limits {
     throw invalid('maxBytes', `a whole number from 1 to ${RESULT_LIMIT_BYTES}`);
   const form = as ?? undefined;
   if (form !== undefined && (typeof form !== 'string' || !AS.has(form)))
-    throw invalid('as', `one of ${[...AS].join(', ')}`);
+    throw invalid('as', `one of ${RESPONSE_FORMS.join(', ')}`);
   const ranges = expectedRanges(expect);
   const isExpected = (status: number): boolean => ranges.some(([from, to]) => status >= from && status <= to);
   return {

@@ -1,11 +1,12 @@
 /** The activity `runCode`: kind `run_code`. Its manual is src/steps/run-code.ts. */
+import { CODE_LANGUAGES } from '../src/definition/effect-words.ts';
 import { isObject } from '../src/definition/json.ts';
 import type { Json } from '../src/template/types.ts';
 import type { Effect } from './effect.ts';
 import { EffectFailure } from './failure.ts';
 import { runJavaScript } from './run-code/javascript.ts';
 import { runPython } from './run-code/python.ts';
-import { LANGUAGES, type Script, type ScriptResult } from './run-code/script.ts';
+import type { Script, ScriptResult } from './run-code/script.ts';
 
 /**
  * Runs a script of a definition: JavaScript or TypeScript with `export default function (input)`, Python with
@@ -31,8 +32,8 @@ export const runCodeEffect: Effect = async (config, { signal }) => {
 
 function readScript(config: Json, signal: AbortSignal): Script {
   const { language, code, input, timeoutMs, memoryMb } = isObject(config) ? config : {};
-  const known = LANGUAGES.find((one) => one === language);
-  if (known === undefined) throw invalid('language', `one of ${LANGUAGES.join(', ')}`);
+  const known = CODE_LANGUAGES.find((one) => one === language);
+  if (known === undefined) throw invalid('language', `one of ${CODE_LANGUAGES.join(', ')}`);
   if (typeof code !== 'string') throw invalid('code', 'a text');
   if (typeof timeoutMs !== 'number' || !(timeoutMs > 0)) throw invalid('timeoutMs', 'longer than 0');
   if (typeof memoryMb !== 'number' || !(memoryMb > 0)) throw invalid('memoryMb', 'more than 0');

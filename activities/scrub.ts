@@ -3,7 +3,7 @@ import { SHORTEST_SECRET_CHARACTERS } from '../src/definition/limits.ts';
 import type { Json } from '../src/template/types.ts';
 import { encodingsOf, shapesOf } from './scrub-shapes.ts';
 
-export const SCRUBBED = '[secret]';
+const SCRUBBED = '[secret]';
 
 /** Base64 or hexadecimal digits of as much as the shortest secret. */
 const ENCODED = /[A-Za-z0-9+/_-]{6,}={0,2}/g;

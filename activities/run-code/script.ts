@@ -1,13 +1,11 @@
 /** What the runners of scripts share: what they are given, what they give, and the words for what goes wrong. */
+import type { CODE_LANGUAGES } from '../../src/definition/effect-words.ts';
 import type { JsonObject } from '../../src/definition/types.ts';
 import type { Json } from '../../src/template/types.ts';
 import { EffectFailure } from '../failure.ts';
 
-export const LANGUAGES = ['javascript', 'typescript', 'python'] as const;
-export type Language = (typeof LANGUAGES)[number];
-
 export interface Script {
-  readonly language: Language;
+  readonly language: (typeof CODE_LANGUAGES)[number];
   readonly code: string;
   readonly input: Json;
   readonly timeoutMs: number;

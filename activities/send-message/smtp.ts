@@ -1,5 +1,6 @@
 /** Which SMTP server an e-mail goes to: the step's, or the host's. */
 import type { Config } from '../../src/config.ts';
+import { SMTP_ENCRYPTIONS } from '../../src/definition/effect-words.ts';
 import type { JsonObject } from '../../src/definition/types.ts';
 import type { Json } from '../../src/template/types.ts';
 import { EffectFailure } from '../failure.ts';
@@ -15,8 +16,7 @@ export interface SmtpServer {
   readonly isHosts: boolean;
 }
 
-const ENCRYPTIONS = ['implicit', 'starttls', 'optional', 'none'] as const;
-type Encryption = (typeof ENCRYPTIONS)[number];
+type Encryption = (typeof SMTP_ENCRYPTIONS)[number];
 const IMPLICIT_PORT = 465;
 const SUBMISSION_PORT = 587;
 
@@ -70,9 +70,9 @@ function serverOf(smtp: JsonObject): Omit<SmtpServer, 'isHosts'> {
 
 function encryptionOf(value: Json | undefined): Encryption | undefined {
   const written = optionalText(value, 'smtp.encryption');
-  const found = ENCRYPTIONS.find((one) => one === written);
+  const found = SMTP_ENCRYPTIONS.find((one) => one === written);
   if (found === undefined && written !== undefined)
-    throw invalid('smtp.encryption', `one of ${ENCRYPTIONS.join(', ')}`);
+    throw invalid('smtp.encryption', `one of ${SMTP_ENCRYPTIONS.join(', ')}`);
   return found;
 }
 

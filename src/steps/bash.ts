@@ -4,8 +4,8 @@ import { ConfigError, type StepKind } from './kind.ts';
 import { isAbsent, whole } from './read.ts';
 import { templated, textTemplate } from './schema.ts';
 
-export const DEFAULT_BASH_TIMEOUT_MS = 120_000;
-export const LONGEST_BASH_TIMEOUT_MS = 600_000;
+const DEFAULT_BASH_TIMEOUT_MS = 120_000;
+const LONGEST_BASH_TIMEOUT_MS = 600_000;
 /** Starting the sandbox, reading secrets. */
 const MARGIN_MS = 15_000;
 /** Cancelling reaches an activity with its heartbeats. */

@@ -73,7 +73,7 @@ After it the entries of steps that belong to one branch only are readable; a ste
   },
 };
 
-export function joinFailed(slug: string, failures: JsonObject): FailureShape {
+function joinFailed(slug: string, failures: JsonObject): FailureShape {
   const names = Object.keys(failures);
   return {
     code: 'join_failed',

@@ -36,7 +36,7 @@ export interface Regions {
 }
 
 /** Containers within one another. */
-export const MAX_CONTAINER_DEPTH = 100;
+const MAX_CONTAINER_DEPTH = 100;
 
 interface Edge {
   readonly port: string;

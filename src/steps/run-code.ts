@@ -1,10 +1,10 @@
 import { z } from 'zod';
+import { CODE_LANGUAGES } from '../definition/effect-words.ts';
 import { effectEnd } from './http.ts';
 import { ConfigError, type StepKind } from './kind.ts';
 import { isAbsent, whole } from './read.ts';
 import { anyValue, templated } from './schema.ts';
 
-export const CODE_LANGUAGES = ['javascript', 'typescript', 'python'] as const;
 const DEFAULT_TIMEOUT_MS = 10_000;
 const LONGEST_TIMEOUT_MS = 600_000;
 const DEFAULT_MEMORY_MB = 64;

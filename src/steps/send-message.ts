@@ -1,12 +1,11 @@
 import { z } from 'zod';
+import { MESSAGE_CHANNELS, SMTP_ENCRYPTIONS } from '../definition/effect-words.ts';
 import type { JsonObject } from '../definition/types.ts';
 import { effectEnd, renderMembers } from './http.ts';
 import { ConfigError, type Parse, type RunSpec, type StepKind, type Visit } from './kind.ts';
 import { isAbsent } from './read.ts';
 import { anyValue, nameList, templated, textTemplate } from './schema.ts';
 
-export const MESSAGE_CHANNELS = ['webhook', 'slack', 'email', 'inbox'] as const;
-export const SMTP_ENCRYPTIONS = ['implicit', 'starttls', 'optional', 'none'] as const;
 /** One attempt, with some room for the connection. */
 const TIMEOUT_MS = 45_000;
 /** Cancelling reaches an activity with its heartbeats. */
