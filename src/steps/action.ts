@@ -1,9 +1,9 @@
 import { z } from 'zod';
+import { isObject } from '../definition/json.ts';
 import type { JsonObject, StepDefinition } from '../definition/types.ts';
 import { actionOf, actionTypes } from './actions.ts';
 import { effectEnd } from './http.ts';
 import { ConfigError, type Parse, type RunSpec, type StepKind, type Visit } from './kind.ts';
-import { isObject } from './read.ts';
 import { anyValue } from './schema.ts';
 
 /** The action's own limit is what counts, and heartbeats tell that its worker lives. */

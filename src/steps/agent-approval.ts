@@ -1,5 +1,7 @@
 /** Approval before named calls of an agent: each asks for itself, by the rules of the kind `approval` (language.md §6). */
+
 import { z } from 'zod';
+import { isObject } from '../definition/json.ts';
 import type { JsonObject, StepDefinition } from '../definition/types.ts';
 import { type AgentState, APPROVAL, type OpenCall } from './agent-state.ts';
 import { isNamed } from './agent-tools.ts';
@@ -16,7 +18,7 @@ import {
   type TimerSpec,
   type Visit,
 } from './kind.ts';
-import { isAbsent, isObject } from './read.ts';
+import { isAbsent } from './read.ts';
 
 const SHOWN_INPUT_CHARACTERS = 500;
 const DEFAULT_MESSAGE = 'May the agent make this call?';
@@ -151,7 +153,7 @@ function shown(message: string | undefined, { name, input }: OpenCall): string {
 
 function denial(port: string, data: unknown): string {
   if (port === 'timeout') return 'Nobody approved this call in time.';
-  const { decidedBy, comments } = (isObject(data as JsonObject) ? data : {}) as JsonObject;
+  const { decidedBy, comments } = isObject(data) ? data : {};
   const by = typeof decidedBy === 'string' ? ` by ${decidedBy}` : '';
   return `This call was rejected${by}${typeof comments === 'string' && comments !== '' ? `: ${comments}` : '.'}`;
 }

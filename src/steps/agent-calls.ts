@@ -1,4 +1,5 @@
 /** An agent's calls as effects and runs: what a model wrote is data, and is never read as a template. */
+import { isObject } from '../definition/json.ts';
 import type { JsonObject } from '../definition/types.ts';
 import type { Json } from '../template/types.ts';
 import { action } from './action.ts';
@@ -13,7 +14,6 @@ import {
   StepFailure,
   type Visit,
 } from './kind.ts';
-import { isObject } from './read.ts';
 import { MAX_DEPTH } from './run-workflow.ts';
 import { callSpec } from './tool.ts';
 

@@ -1,11 +1,13 @@
 /** Which tools an agent offers its model: the part of its config that says so. */
+
 import { z } from 'zod';
 import { type AgentCall, namesOfCall, type OfferedTools, type OfferedWorkflow } from '../definition/agent-contract.ts';
+import { isObject } from '../definition/json.ts';
 import type { JsonObject } from '../definition/types.ts';
 import type { Json } from '../template/types.ts';
 import { actionOf } from './actions.ts';
 import type { Parse, Visit } from './kind.ts';
-import { isAbsent, isObject, list, names, optionalText, text } from './read.ts';
+import { isAbsent, list, names, optionalText, text } from './read.ts';
 import { nameList, templated, textTemplate } from './schema.ts';
 
 /** Members of the config's schema. */

@@ -2,9 +2,10 @@
  * Who is asked, and when the votes decide (language.md §6). Pure counting: who may vote at all is told by
  * approval-persons.ts; here a vote is a name and a decision.
  */
+import { isObject } from '../definition/json.ts';
 import type { JsonObject } from '../definition/types.ts';
 import type { Json } from '../template/types.ts';
-import { invalid, isAbsent, isObject, names, whole } from './read.ts';
+import { invalid, isAbsent, names, whole } from './read.ts';
 
 const PREFIX = /^(user|role|group):/;
 const MOST_VOTES = 1_000;

@@ -1,13 +1,15 @@
 /** What every step that asks a model takes: kind `llm`, and kind `agent`, which adds tools. */
+
 import { z } from 'zod';
+import { isObject } from '../definition/json.ts';
 import type { JsonObject } from '../definition/types.ts';
 import type { Json } from '../template/types.ts';
 import { ConfigError, type Parse, type Visit } from './kind.ts';
 import { planFormat } from './payload.ts';
-import { invalid, isAbsent, isObject, list, optionalOneOf, optionalText, whole } from './read.ts';
+import { invalid, isAbsent, list, optionalOneOf, optionalText, whole } from './read.ts';
 import { anyValue, payloadFormat, templated, textTemplate } from './schema.ts';
 
-export const OUTPUT_FORMATS = ['text', 'json'] as const;
+const OUTPUT_FORMATS = ['text', 'json'] as const;
 const ROLES: readonly Json[] = ['user', 'assistant', 'system'];
 const MOST_TOKENS = 10_000_000;
 /** An answer takes seconds, with much thinking minutes. */

@@ -3,6 +3,7 @@
  * workflow bundle, so the checks are by hand: each throws StepFailure `invalid_config` naming the member and what was
  * expected. A member that is absent or null is absent to the optional ones.
  */
+import { isObject } from '../definition/json.ts';
 import type { JsonObject } from '../definition/types.ts';
 import type { Json } from '../template/types.ts';
 import { StepFailure } from './kind.ts';
@@ -21,10 +22,6 @@ export function shown(value: Json | undefined): string {
   if (typeof value === 'object' && value !== null) return 'an object';
   const text = JSON.stringify(value);
   return text.length > SHOWN_CHARACTERS ? `${text.slice(0, SHOWN_CHARACTERS)}…` : text;
-}
-
-export function isObject(value: Json | undefined): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 export function isAbsent(value: Json | undefined): value is null | undefined {

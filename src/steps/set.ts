@@ -1,9 +1,10 @@
 import { z } from 'zod';
+import { isObject } from '../definition/json.ts';
 import type { JsonObject } from '../definition/types.ts';
 import type { Template } from '../template/template.ts';
 import type { Json } from '../template/types.ts';
 import { type Behaviour, ConfigError, type Parse, type StepKind } from './kind.ts';
-import { isObject, object, text } from './read.ts';
+import { object, text } from './read.ts';
 import { anyValue, templated, textTemplate } from './schema.ts';
 
 const TARGETS = ['variables', 'state'] as const;

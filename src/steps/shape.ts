@@ -3,6 +3,7 @@
  * not in the workflow: a run that was started by hand brings a document that nobody has checked, and it must be refused
  * with the place of the mistake instead of stumbling.
  */
+import { isObject } from '../definition/json.ts';
 import type { JsonObject, Problem } from '../definition/types.ts';
 import { childPointer } from '../template/pointer.ts';
 import type { Json } from '../template/types.ts';
@@ -14,8 +15,6 @@ type Members = { readonly [member: string]: readonly [Is, string] };
 const isText: Is = (value) => typeof value === 'string';
 const isNumber: Is = (value) => typeof value === 'number' && Number.isFinite(value);
 const isCount: Is = (value) => typeof value === 'number' && Number.isInteger(value) && value >= 1;
-const isObject = (value: Json | undefined): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 const isTexts: Is = (value) => isObject(value) && Object.values(value).every(isText);
 const isNames: Is = (value) => Array.isArray(value) && value.every(isText);
 const isWhen: Is = (value) => isText(value) || (isObject(value) && isText(value['ref']));

@@ -1,9 +1,9 @@
 import { z } from 'zod';
+import { isObject } from '../definition/json.ts';
 import type { PayloadFormat } from '../definition/types.ts';
 import type { Json } from '../template/types.ts';
 import { ConfigError, StepFailure, type StepKind } from './kind.ts';
 import { misfit } from './payload.ts';
-import { isObject } from './read.ts';
 import { anyValue } from './schema.ts';
 
 export const trigger: StepKind = {
