@@ -1,0 +1,46 @@
+/** Runs that are large in one way or another: walked with the core alone, an event a millisecond. */
+import type { Definition, StepDefinition } from '../../src/definition/types.ts';
+import { advance, genesis } from '../../src/engine/advance.ts';
+import { carry } from '../../src/engine/carry.ts';
+import type { Command } from '../../src/engine/protocol.ts';
+import type { RunState } from '../../src/engine/state.ts';
+import { compile } from '../../src/steps/program.ts';
+import type { Program } from '../../src/steps/program-types.ts';
+import type { Json } from '../../src/template/types.ts';
+import { GENESIS, type Happening } from './player.ts';
+
+/** For tests that walk for seconds. */
+export const LONG_MS = 60_000;
+
+export interface Run {
+  readonly program: Program;
+  readonly state: RunState;
+  readonly feed: (event: Happening) => Command[];
+}
+
+export function start(
+  steps: Definition['steps'],
+  input: Json = {},
+  config: Definition['config'] = {},
+): Run & { first: Command[] } {
+  const compiled = compile({ name: 'Large', slug: 'large', config, steps });
+  if ('problems' in compiled) throw new Error(JSON.stringify(compiled.problems));
+  const { program } = compiled;
+  const state = genesis(program, { ...GENESIS, input });
+  let at = 1_000;
+  const feed = (event: Happening) => advance(program, state, { ...event, at: at++ });
+  return { program, state, feed, first: feed({ type: 'started' }) };
+}
+
+export function message(name: string, payload: Json, id?: string): Happening {
+  return { type: 'message', name, payload, ...(id === undefined ? {} : { id }) };
+}
+
+export const completed = (id: string): Happening => ({ type: 'completed', id, result: { data: 1 } });
+export const carried = ({ program, state }: Run): number => JSON.stringify(carry(program, state)).length;
+export const http = (config = {}): StepDefinition => ({
+  stepType: 'http',
+  config: { url: 'https://example.test', ...config },
+});
+export const text = (bytes: number): string => 'x'.repeat(bytes);
+export const listening: Definition['steps'] = { hear: { stepType: 'listen', config: { name: 'other' } } };
