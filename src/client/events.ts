@@ -1,7 +1,7 @@
 /** Events: published once for each id, and brought to triggers and listening runs by the workflow `event` (language.md §10). */
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
 import { attributeValue } from '../definition/attributes.ts';
-import { canonicalJson } from '../definition/canonical.ts';
+import { canonicalText } from '../definition/canonical-text.ts';
 import {
   EVENT_WORKFLOW,
   type EventSpread,
@@ -31,7 +31,7 @@ export interface Published {
  */
 export async function publishEvent(access: Access, org: string, event: PublishedEvent): Promise<Published> {
   const workflowId = eventId(org, event.id);
-  const fingerprint = sha256Hex(canonicalJson([event.name, event.data]));
+  const fingerprint = sha256Hex(canonicalText([event.name, event.data]));
   const start: EventStart = { organizationId: org, event };
   const isNew = await write(access, workflowId, async () => {
     try {

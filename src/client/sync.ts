@@ -1,5 +1,5 @@
 /** Definitions kept as they are elsewhere, such as in a repository (document 002): one, or a whole set, of which what is gone is deleted. */
-import { canonicalJson } from '../definition/canonical.ts';
+import { canonicalText } from '../definition/canonical-text.ts';
 import {
   type ChangeSynced,
   DEFAULT_SET,
@@ -95,7 +95,7 @@ async function writeOnce(
   const isSame =
     head !== undefined &&
     head.hash === hash &&
-    canonicalJson(triggerSecretsOf(definition)) === canonicalJson(head.triggerSecrets ?? {}) &&
+    canonicalText(triggerSecretsOf(definition)) === canonicalText(head.triggerSecrets ?? {}) &&
     head.origin === originOf(options) &&
     (definition.version === undefined || definition.version === head.version) &&
     head.enabled === enabled;

@@ -13,8 +13,6 @@ const NOT_HASHED: ReadonlySet<string> = new Set(['version', 'enabled', 'createdA
 
 const STARTING_KINDS: ReadonlySet<string> = new Set(['trigger', 'starting_step']);
 
-export { canonicalText as canonicalJson };
-
 /**
  * `sha256:` and 64 hexadecimal digits over the canonical body: without version, enabled, timestamps and trigger secrets,
  * with the step where the run starts written out.

@@ -7,7 +7,7 @@
 import type { Request, RequestHandler, Response } from 'express';
 import { unannounced } from '../client/changing.ts';
 import { type Claim, claimRequest, type KeptAnswer } from '../client/requests.ts';
-import { canonicalJson } from '../definition/canonical.ts';
+import { canonicalText } from '../definition/canonical-text.ts';
 import { mediaOf, rawBody } from './body.ts';
 import type { Gateway } from './context.ts';
 import { parseJson } from './json-guard.ts';
@@ -92,7 +92,7 @@ function contentOf(req: Request): string {
 function canonical(bytes: Buffer): string {
   if (bytes.length === 0) return '';
   try {
-    return canonicalJson(parseJson(bytes));
+    return canonicalText(parseJson(bytes));
   } catch (error) {
     // Whoever reads the body says what is wrong with it.
     if (error instanceof HttpProblem) return bytes.toString('base64');

@@ -1,7 +1,7 @@
 import type { Request } from 'express';
 import { sha256Hex } from '../client/ids.ts';
 import type { Claim } from '../client/requests.ts';
-import { canonicalJson } from '../definition/canonical.ts';
+import { canonicalText } from '../definition/canonical-text.ts';
 import type { JsonObject } from '../definition/types.ts';
 import type { Json } from '../template/types.ts';
 import { checked, nameText } from './door.ts';
@@ -33,5 +33,5 @@ export const mayBeDone = (req: Request): boolean => keyed.get(req)?.mayBeDone ??
 /** Stands for what a request asks: the same in any order of keys. */
 export function fingerprintOf(body: object): string {
   const { clientRequestId: _key, ...rest } = body as { [key: string]: Json | undefined };
-  return sha256Hex(canonicalJson(rest as JsonObject)).slice(0, 32);
+  return sha256Hex(canonicalText(rest as JsonObject)).slice(0, 32);
 }

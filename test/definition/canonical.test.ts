@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { canonicalJson, definitionHash, resolveStart } from '../../src/definition/canonical.ts';
+import { definitionHash, resolveStart } from '../../src/definition/canonical.ts';
+import { canonicalText } from '../../src/definition/canonical-text.ts';
 import { toCanonical } from '../../src/definition/dialects.ts';
 import { parseDocument } from '../../src/definition/parse.ts';
 import type { Definition, TriggerDefinition } from '../../src/definition/types.ts';
@@ -30,14 +31,14 @@ describe('canonical JSON', () => {
       string: '€$\u000f\nA\'B"\\"/',
       literals: [null, true, false],
     };
-    expect(canonicalJson(value)).toBe(
+    expect(canonicalText(value)).toBe(
       '{"literals":[null,true,false],"numbers":[333333333.3333333,1e+30,4.5,0.002,1e-27],"string":"€$\\u000f\\nA\'B\\"\\\\\\"/"}',
     );
   });
 
   it('sorts keys by UTF-16 code units, deeply', () => {
     expect(
-      canonicalJson({ '\u20ac': 1, '\r': 2, '\ufb33': 3, '1': 4, '\ud83d\ude00': 5, '\u0080': 6, ö: { b: 1, a: 2 } }),
+      canonicalText({ '\u20ac': 1, '\r': 2, '\ufb33': 3, '1': 4, '\ud83d\ude00': 5, '\u0080': 6, ö: { b: 1, a: 2 } }),
     ).toBe('{"\\r":2,"1":4,"\u0080":6,"ö":{"a":2,"b":1},"€":1,"😀":5,"\ufb33":3}');
   });
 
@@ -53,7 +54,7 @@ describe('canonical JSON', () => {
             )
           : value;
     fc.assert(
-      fc.property(fc.jsonValue(), (value) => canonicalJson(value as Json) === canonicalJson(shuffled(value as Json))),
+      fc.property(fc.jsonValue(), (value) => canonicalText(value as Json) === canonicalText(shuffled(value as Json))),
     );
   });
 });
