@@ -2,8 +2,7 @@
  * Everything that a definition reads: each expression and template with its place, found by letting every kind plan
  * its own config with a parser that takes notes. What cannot be parsed is left out; the compiler reports it.
  */
-import { own } from '../definition/json.ts';
-import { below } from '../definition/pointer.ts';
+import { below, valueAt } from '../definition/pointer.ts';
 import type { Definition, JsonObject, StepDefinition } from '../definition/types.ts';
 import type { Parse, StepKind } from '../steps/kind.ts';
 import { kindOf } from '../steps/table.ts';
@@ -84,13 +83,7 @@ function planned(
 
 /** Kinds also read what no author wrote (a trigger reads `input`): that is not for a checker. */
 function isWritten(config: JsonObject, within: string, value: Json | undefined): boolean {
-  if (typeof value !== 'string') return true;
-  let here: Json | undefined = config;
-  for (const part of within.split('/').slice(1)) {
-    const name = part.replaceAll('~1', '/').replaceAll('~0', '~');
-    here = Array.isArray(here) ? here[Number(name)] : own(here, name);
-  }
-  return here === value;
+  return typeof value !== 'string' || valueAt(config, within) === value;
 }
 
 function modifiers(step: StepDefinition, note: Notes, at: string): void {

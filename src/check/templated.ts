@@ -5,6 +5,7 @@
 import type { z } from 'zod';
 import { issueProblems } from '../definition/issues.ts';
 import { isObject } from '../definition/json.ts';
+import { partsOf } from '../definition/pointer.ts';
 import type { Problem } from '../definition/types.ts';
 import type { Json } from '../template/types.ts';
 
@@ -19,7 +20,7 @@ export function templatedProblems(schema: z.ZodType, value: Json, at: string): P
     // A schema that asks others, and so answers later: the run asks it.
     return [];
   }
-  return problems.filter(({ pointer, code }) => !isOpen(value, parts(pointer.slice(at.length)), code));
+  return problems.filter(({ pointer, code }) => !isOpen(value, partsOf(pointer.slice(at.length)), code));
 }
 
 /** Whether a template decides what stands at that place. */
@@ -45,13 +46,4 @@ function holdsTemplate(value: Json | undefined): boolean {
   return (
     isObject(value) && Object.entries(value).some(([key, member]) => key.includes(OPENING) || holdsTemplate(member))
   );
-}
-
-function parts(pointer: string): string[] {
-  return pointer === ''
-    ? []
-    : pointer
-        .slice(1)
-        .split('/')
-        .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'));
 }

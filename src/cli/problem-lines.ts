@@ -1,5 +1,6 @@
 /** Problems of a definition as lines that editors and people can follow: file, line, column, sentence. */
 import { isMap, isSeq, LineCounter, type Node, parseDocument } from 'yaml';
+import { partsOf } from '../definition/pointer.ts';
 import type { Problem } from '../definition/types.ts';
 
 export type Severity = 'error' | 'warning';
@@ -35,8 +36,7 @@ export function placesIn(text: string): (pointer: string) => Place | undefined {
 
 function nodeAt(root: Node | null, pointer: string): Node | null {
   let here = root;
-  for (const token of pointer.split('/').slice(1)) {
-    const key = token.replaceAll('~1', '/').replaceAll('~0', '~');
+  for (const key of partsOf(pointer)) {
     const next = isMap(here) ? here.get(key, true) : isSeq(here) ? here.get(Number(key), true) : undefined;
     if (next === undefined || next === null) break;
     here = next as Node;

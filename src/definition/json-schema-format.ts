@@ -1,8 +1,8 @@
 /** What a JSON Schema may say here (json-schema.ts runs it), and what is wrong with one that says something else. */
 import type { Json } from '../template/types.ts';
-import { isObject, own, typeName } from './json.ts';
+import { isObject, typeName } from './json.ts';
 import { didYouMean } from './names.ts';
-import { below } from './pointer.ts';
+import { below, valueAt } from './pointer.ts';
 import type { Problem } from './types.ts';
 
 const MAX_DEPTH = 200;
@@ -83,15 +83,8 @@ export function jsonSchemaFormatProblems(schema: Json): Problem[] {
 
 /** What a reference within a format leads to; undefined where it leads nowhere, or elsewhere. */
 export function resolveReference(root: Json, reference: Json | undefined): Json | undefined {
-  if (typeof reference !== 'string') return undefined;
-  if (reference === '#') return root;
-  if (!reference.startsWith('#/')) return undefined;
-  let here: Json | undefined = root;
-  for (const part of reference.slice(2).split('/')) {
-    const name = part.replaceAll('~1', '/').replaceAll('~0', '~');
-    here = Array.isArray(here) ? here[Number(name)] : own(here, name);
-  }
-  return here;
+  if (typeof reference !== 'string' || !/^#(\/|$)/.test(reference)) return undefined;
+  return valueAt(root, reference.slice(1));
 }
 
 function inspect(schema: Json | undefined, at: string, depth: number, root: Json, problems: Problem[]): void {

@@ -9,7 +9,7 @@ import { canonicalText } from './canonical-text.ts';
 import { isDate, isDatetime, isEmail, isTime, isUri, isUuid } from './formats.ts';
 import { isObject, typeName } from './json.ts';
 import { resolveReference } from './json-schema-format.ts';
-import { below } from './pointer.ts';
+import { below, partsOf } from './pointer.ts';
 import type { JsonObject, Problem } from './types.ts';
 
 /** Applications of a schema to a value in one validation: far more than any honest payload needs. */
@@ -210,14 +210,8 @@ function passes(schema: Json | undefined, value: Json, depth: number, run: Valid
 
 function report(run: Validation, at: string, code: string, words: string): void {
   if (run.problems.length >= MAX_PROBLEMS) return;
-  const name =
-    at === ''
-      ? 'The value'
-      : `"${at
-          .slice(at.lastIndexOf('/') + 1)
-          .replaceAll('~1', '/')
-          .replaceAll('~0', '~')
-          .slice(0, 80)}"`;
+  const member = partsOf(at).at(-1);
+  const name = member === undefined ? 'The value' : `"${member.slice(0, 80)}"`;
   run.problems.push({ pointer: at, code, message: `${name} ${words}.` });
 }
 
