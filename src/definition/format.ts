@@ -149,9 +149,9 @@ function nested(field: PayloadFormat, found: Json, name: string, place: string):
 function checkField(field: Json, type: FieldType, found: Json, name: string, place: string): Problem[] {
   if (found === null && !isRequired(field)) return [];
   if (!fits(type, found)) {
-    const message = `"${name}" must be ${describeType(type)}, got ${typeof found === 'string' ? 'another string' : typeName(found)}.`;
-    const got = type === 'date' || type === 'datetime' ? message : message.replace('another string', 'string');
-    return [{ pointer: place, code: 'wrong_type', message: got }];
+    const isWritten = type === 'date' || type === 'datetime';
+    const got = isWritten && typeof found === 'string' ? 'another string' : typeName(found);
+    return [{ pointer: place, code: 'wrong_type', message: `"${name}" must be ${describeType(type)}, got ${got}.` }];
   }
   const allowed = own(field, 'enum');
   if (Array.isArray(allowed) && !allowed.includes(found)) {

@@ -1,6 +1,6 @@
 /**
- * Text to JSON: a document written as JSON or as YAML 1.2 (core schema, no tags of its own, aliases bounded). JSON is read
- * as YAML reads it, which tells of keys written twice; only what YAML would read otherwise falls to JSON.parse.
+ * Text to JSON: a document written as JSON or as YAML 1.2 (core schema, no tags of its own, aliases bounded). What begins
+ * as JSON is read as JSON, and looked through for keys that are written twice; where it is none, it is read as YAML.
  */
 import {
   type Document,
@@ -237,8 +237,8 @@ function endOfString(text: string, start: number): number {
 }
 
 /**
- * The place where brackets, or indentation that opens blocks, go deeper than any document may: asked before a recursive
- * parser sees the text. Counts brackets outside of JSON's strings, and in YAML also the dashes of nested sequences.
+ * The place where brackets go far deeper than any document may: asked before a recursive parser sees the text. Brackets
+ * within double quotes are none. What is a little too deep is for vet.ts to tell, and deep indentation for parseYaml.
  */
 function nestsTooDeep(text: string): { line: number; column: number } | undefined {
   let depth = 0;

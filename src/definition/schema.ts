@@ -6,6 +6,7 @@ import { z } from 'zod';
 import type { Json } from '../template/types.ts';
 import { issueProblems } from './issues.ts';
 import { MOST_ITERATIONS_AT_ONCE } from './limits.ts';
+import { OVERFLOWS } from './limits-contract.ts';
 import { isSemver, SLUG, STEP_SLUG } from './names.ts';
 import type { Problem } from './types.ts';
 
@@ -211,10 +212,7 @@ function workflowConfig(): z.ZodType {
         .strictObject({
           limit: z.int().min(1).max(100_000).describe('Runs at once.'),
           key: z.string().optional().describe('A template: runs of one key are counted together.'),
-          overflow: z
-            .enum(['queue', 'reject', 'cancel-oldest', 'cancel-newest'])
-            .optional()
-            .describe('What becomes of one too many. Default: queue.'),
+          overflow: z.enum(OVERFLOWS).optional().describe('What becomes of one too many. Default: queue.'),
         })
         .optional()
         .describe('How many runs may go at once.'),
