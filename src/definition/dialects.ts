@@ -12,7 +12,7 @@ import { isObject, typeName } from './json.ts';
 import { didYouMean } from './names.ts';
 import { normalDocument } from './normal.ts';
 import { schemaProblems } from './schema.ts';
-import { type ClearSecret, takeSecretsFrom } from './secrets-out.ts';
+import { type ClearSecret, takeSecrets } from './secrets-out.ts';
 import type { Definition, JsonObject, Problem } from './types.ts';
 import { vet, vetSize, vetSteps } from './vet.ts';
 
@@ -82,7 +82,7 @@ const importers: { readonly [dialect in Exclude<Dialect, 'canonical'>]: (documen
 };
 
 function fromCanonical(document: JsonObject, options: ConversionOptions): Conversion {
-  const taken = takeSecretsFrom(normalDocument(document, options));
+  const taken = takeSecrets(normalDocument(document, options));
   const problems = [...schemaProblems(taken.document), ...taken.problems];
   const base = { dialect: 'canonical' as const, problems, warnings: [], secrets: taken.secrets, origin: same };
   return problems.length > 0 ? base : { ...base, definition: taken.document as unknown as Definition };
@@ -96,7 +96,7 @@ function fromImported(
   const origin = originOf(imported.places);
   const { warnings } = imported;
   if (imported.document === undefined) return { dialect, problems: imported.problems, warnings, secrets: [], origin };
-  const taken = takeSecretsFrom(normalDocument(imported.document, options));
+  const taken = takeSecrets(normalDocument(imported.document, options));
   // What an importer writes out may be longer than what it read.
   const tooLarge = vetSize(taken.document);
   if (tooLarge.length > 0)

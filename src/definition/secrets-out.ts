@@ -8,7 +8,7 @@ import { isObject, put } from './json.ts';
 import { SHORTEST_SECRET_CHARACTERS } from './limits.ts';
 import { slugify } from './names.ts';
 import { pointer } from './pointer.ts';
-import type { Definition, JsonObject, Problem } from './types.ts';
+import type { JsonObject, Problem } from './types.ts';
 
 /** A secret to be kept encrypted under `name` in the organization's store. */
 export interface ClearSecret {
@@ -19,18 +19,6 @@ export interface ClearSecret {
 /** The member of a reference: `{secretRef: 'workflows/refund-approval/triggers/hook/secret'}`. */
 export const SECRET_REF = 'secretRef';
 
-/**
- * The definition without clear secrets, and those secrets. Taken out are `triggers[].config.secret` and `secrets` (texts
- * become `{secretRef}`), and in `config.secrets` the members `{value}` (they become the stored name).
- */
-export function takeSecrets(definition: Definition): {
-  definition: Definition;
-  secrets: readonly ClearSecret[];
-} {
-  const { document, secrets } = takeSecretsFrom(definition as unknown as JsonObject);
-  return { definition: document as unknown as Definition, secrets };
-}
-
 /** What was taken out of a document, and what of it could not be stored. */
 export interface Taken {
   readonly document: JsonObject;
@@ -39,8 +27,12 @@ export interface Taken {
   readonly problems: readonly Problem[];
 }
 
-/** As takeSecrets, for a document that no schema has looked at yet. Never throws. */
-export function takeSecretsFrom(document: JsonObject): Taken {
+/**
+ * The document without clear secrets, and those secrets. Taken out are `triggers[].config.secret` and `secrets` (texts
+ * become `{secretRef}`), and in `config.secrets` the members `{value}` (they become the stored name). No schema need have
+ * looked at the document. Never throws.
+ */
+export function takeSecrets(document: JsonObject): Taken {
   const base = `workflows/${typeof document['slug'] === 'string' ? document['slug'] : 'inline'}`;
   const taking = new Taking();
   const taken: JsonObject = { ...document };

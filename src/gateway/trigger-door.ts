@@ -2,18 +2,15 @@
 import { z } from 'zod';
 import { checkTriggers } from '../check/triggers.ts';
 import { hookProblems } from '../client/hook-config.ts';
-import { type ClearSecret, takeSecretsFrom } from '../definition/secrets-out.ts';
+import { type ClearSecret, takeSecrets } from '../definition/secrets-out.ts';
 import type { TriggerSpec } from '../definition/trigger-contract.ts';
 import type { Definition, Problem } from '../definition/types.ts';
 import type { Json } from '../template/types.ts';
-import { nameText, slugText } from './door.ts';
+import { anyJson, nameText, slugText } from './door.ts';
 import { HttpProblem } from './problem.ts';
 
 const types = z.enum(['manual', 'webhook', 'schedule', 'event']);
-const members = z.record(
-  nameText(200),
-  z.custom<Json>((value) => value !== undefined, 'Expected a value.'),
-);
+const members = z.record(nameText(200), anyJson);
 
 const shared = {
   enabled: z.boolean().optional().describe('Default: true.'),
@@ -82,7 +79,7 @@ export function checkTrigger(
     document,
     secrets,
     problems: unstorable,
-  } = takeSecretsFrom({ slug: workflow, triggers: [written] as unknown as Json });
+  } = takeSecrets({ slug: workflow, triggers: [written] as unknown as Json });
   const [spec] = document['triggers'] as unknown as [TriggerSpec];
   const problems = [...problemsOf(spec), ...withinTrigger(unstorable)];
   if (problems.length > 0) throw refused(problems);

@@ -3,7 +3,7 @@ import { toCanonical } from '../../src/definition/dialects.ts';
 import { takeSecrets } from '../../src/definition/secrets-out.ts';
 import type { Definition } from '../../src/definition/types.ts';
 
-const definition: Definition = {
+const definition = {
   name: 'Orders',
   slug: 'orders',
   triggers: [
@@ -12,21 +12,26 @@ const definition: Definition = {
     { name: 'daily', type: 'schedule', config: { cron: '0 9 * * *' } },
   ],
   steps: { a: { stepType: 'trigger' } },
-};
+} satisfies Definition;
 
 describe('clear secrets in a definition', () => {
   it('become references with names of their place', () => {
-    const { definition: taken, secrets } = takeSecrets(definition);
+    const { document: taken, secrets } = takeSecrets(definition);
     expect(secrets).toEqual([
       { name: 'workflows/orders/triggers/shop-hook/secret', value: 'canary-1' },
       { name: 'workflows/orders/triggers/two/secrets/0', value: 'canary-2' },
     ]);
-    expect(taken.triggers?.[0]?.config?.['secret']).toEqual({
-      secretRef: 'workflows/orders/triggers/shop-hook/secret',
-    });
-    expect(taken.triggers?.[1]?.config?.['secrets']).toEqual([
-      { secretRef: 'workflows/orders/triggers/two/secrets/0' },
-      { secretRef: 'kept' },
+    const [hook, two] = definition.triggers;
+    expect(taken['triggers']).toEqual([
+      { ...hook, config: { ...hook?.config, secret: { secretRef: 'workflows/orders/triggers/shop-hook/secret' } } },
+      {
+        ...two,
+        config: {
+          ...two?.config,
+          secrets: [{ secretRef: 'workflows/orders/triggers/two/secrets/0' }, { secretRef: 'kept' }],
+        },
+      },
+      definition.triggers[2],
     ]);
     expect(JSON.stringify(taken)).not.toContain('canary');
     expect(JSON.stringify(definition)).toContain('canary-1');
@@ -55,8 +60,8 @@ describe('clear secrets in a definition', () => {
   });
 
   it('are taken once', () => {
-    const once = takeSecrets(definition).definition;
-    expect(takeSecrets(once)).toEqual({ definition: once, secrets: [] });
+    const once = takeSecrets(definition).document;
+    expect(takeSecrets(once)).toEqual({ document: once, secrets: [], problems: [] });
   });
 
   it('are taken out of config.secrets where they are values, also in dialect 000', () => {
