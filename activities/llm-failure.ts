@@ -6,9 +6,11 @@ import type { EffectContext } from './effect.ts';
 import { EffectFailure } from './failure.ts';
 import { failureWithin } from './guarded-fetch.ts';
 import { connectCode, isRetryableStatus, retryAfterMs } from './http-response.ts';
+import type { Scrub } from './scrub.ts';
 
 const MOST_ERROR_CHARACTERS = 2_000;
 const SHOWN_CHARACTERS = 200;
+const MOST_TOLD_CHARACTERS = 300;
 /** How undici says that a connection broke within an answer. */
 const BROKEN = /terminated|socket|network|fetch failed|aborted|premature/i;
 /** Error types and codes of what no second call mends. */
@@ -56,12 +58,13 @@ function isUnread(error: object): boolean {
 
 function statusFailure(
   status: number,
-  { responseHeaders, responseBody = '' }: APICallError,
+  { message, responseHeaders, responseBody = '' }: APICallError,
   { scrub }: EffectContext,
 ): EffectFailure {
   const retryable = isRetryableStatus(status);
   const afterMs = retryable ? retryAfterMs(responseHeaders?.['retry-after'] ?? '') : undefined;
-  return new EffectFailure('model_status', `The model's provider answered with status ${status}.`, {
+  const said = messageIn(parsedJson(responseBody)) ?? message;
+  return new EffectFailure('model_status', `The model's provider answered with status ${status}${told(said, scrub)}`, {
     retryable,
     details: { status, body: scrub.text(responseBody).slice(0, MOST_ERROR_CHARACTERS) },
     ...(afterMs === undefined ? {} : { retryAfterMs: afterMs }),
@@ -70,10 +73,28 @@ function statusFailure(
 
 /** Its status was fine, so what kind of error it is stands in its words; what they do not say is tried again. */
 function streamedFailure(error: object, { scrub }: EffectContext): EffectFailure {
-  return new EffectFailure('model_status', 'The model ended its answer with an error.', {
-    retryable: !isFinal(error),
-    details: { body: scrub.text(JSON.stringify(error)).slice(0, MOST_ERROR_CHARACTERS) },
-  });
+  return new EffectFailure(
+    'model_status',
+    `The model ended its answer with an error${told(messageIn(error) ?? '', scrub)}`,
+    {
+      retryable: !isFinal(error),
+      details: { body: scrub.text(JSON.stringify(error)).slice(0, MOST_ERROR_CHARACTERS) },
+    },
+  );
+}
+
+/** `{error: {message}}`, as all of them write it, or parts of that. */
+function messageIn(said: unknown): string | undefined {
+  if (typeof said !== 'object' || said === null) return undefined;
+  const { message, error } = said as { readonly message?: unknown; readonly error?: unknown };
+  if (typeof message === 'string') return message;
+  return typeof error === 'string' ? error : messageIn(error);
+}
+
+/** What the provider says of it, for the message: where only that is shown, the status alone would not say what to mend. */
+function told(said: string, scrub: Scrub): string {
+  const text = scrub.text(said).replace(/\s+/g, ' ').trim().slice(0, MOST_TOLD_CHARACTERS);
+  return text === '' ? '.' : `: ${text}`;
 }
 
 /** `{type, code, status}` of OpenAI, Anthropic and Google, or these within `error`. */

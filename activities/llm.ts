@@ -48,7 +48,7 @@ export function requestOf(config: JsonObject): ModelRequest {
 /**
  * The model's answer in the form wanted; one that does not fit is sent back once, with what is wrong. `data` is null where
  * the model calls tools instead.
- * @throws EffectFailure `model_output_invalid`, and those of callModel.
+ * @throws EffectFailure `model_output_invalid`, `model_refused`, and those of callModel.
  */
 export async function ask(
   model: OpenModel,
@@ -58,13 +58,17 @@ export async function ask(
 ): Promise<{ readonly answer: ModelAnswer; readonly data: Json }> {
   if (form === 'text') {
     const answer = await callModel(model, request, context);
+    demandSaid(answer);
     return { answer, data: answer.calls.length > 0 ? null : answer.text };
   }
   const wanted = inJson(request, form.format);
   const first = await callModel(model, wanted, context);
+  demandSaid(first);
   if (first.calls.length > 0) return { answer: first, data: null };
   const read = readAs(form.format, first.text);
   if ('data' in read) return { answer: first, data: read.data };
+  // It would be cut again.
+  if (first.finishReason === 'length') throw cutJson(first, read.problems, context);
   const correction: ModelMessage = { role: 'user', content: correctionOf(read.problems) };
   const said = [...first.messages, correction];
   const second = await callModel(model, { ...wanted, messages: [...wanted.messages, ...said] }, context).catch(
@@ -80,17 +84,44 @@ export async function ask(
   if (answer.calls.length > 0) return { answer, data: null };
   const repaired = readAs(form.format, answer.text);
   if ('data' in repaired) return { answer, data: repaired.data };
-  throw new EffectFailure(
-    'model_output_invalid',
+  if (answer.finishReason === 'length') throw cutJson(answer, repaired.problems, context);
+  throw invalidOutput(
     `The model's answer is not what outputSchema wants, also when asked again: ${repaired.problems[0]}`,
-    {
-      details: {
-        problems: repaired.problems.slice(0, LISTED_PROBLEMS),
-        text: context.scrub.text(answer.text).slice(0, MOST_SHOWN_CHARACTERS),
-        usage: { ...answer.usage },
-      },
-    },
+    answer,
+    repaired.problems,
+    context,
   );
+}
+
+/** A filter of the provider's, or the model's own refusal, that leaves nothing is no empty answer. */
+function demandSaid({ text, calls, finishReason, usage }: ModelAnswer): void {
+  if (finishReason !== 'content-filter' || text !== '' || calls.length > 0) return;
+  throw new EffectFailure(
+    'model_refused',
+    'The model, or a filter of its provider, refused to answer this. Ask for something else, or another model.',
+    { details: { finishReason, usage: { ...usage } } },
+  );
+}
+
+function cutJson(answer: ModelAnswer, problems: readonly string[], context: EffectContext): EffectFailure {
+  const said =
+    "The model's answer was cut at the most tokens that it may have, before its JSON was whole. Raise maxTokens, or ask for less.";
+  return invalidOutput(said, answer, problems, context);
+}
+
+function invalidOutput(
+  message: string,
+  { text, usage }: ModelAnswer,
+  problems: readonly string[],
+  { scrub }: EffectContext,
+): EffectFailure {
+  return new EffectFailure('model_output_invalid', message, {
+    details: {
+      problems: problems.slice(0, LISTED_PROBLEMS),
+      text: scrub.text(text).slice(0, MOST_SHOWN_CHARACTERS),
+      usage: { ...usage },
+    },
+  });
 }
 
 /** The failure tells what was used before it: the run's costs count that too. */

@@ -24,6 +24,8 @@ const ADDRESSES: { readonly [provider in Exclude<ModelProvider, 'openai-compatib
   anthropic: 'https://api.anthropic.com/v1',
   google: 'https://generativelanguage.googleapis.com/v1beta',
 };
+const NO_STREAM = /^\s*(text\/html|application\/(xhtml|json))\b/i;
+const MOST_SHOWN_CHARACTERS = 200;
 /** Providers want one even where the server does not look at it. */
 const NO_KEY = 'none';
 
@@ -46,7 +48,25 @@ export async function openModel(
     );
   const apiKey =
     entry.apiKeySecret === undefined ? undefined : await context.secret(entry.apiKeySecret, new URL(baseURL).host);
-  return { entry, model: modelOf(entry, baseURL, apiKey, fetch) };
+  return { entry, model: modelOf(entry, baseURL, apiKey, streaming(fetch, context)) };
+}
+
+/** Every call asks for a stream of events. A page or a document instead of one comes from where no such model is. */
+function streaming(fetch: Fetch, { scrub }: EffectContext): Fetch {
+  return async (input, init) => {
+    const answer = await fetch(input, init);
+    const type = answer.headers.get('content-type') ?? '';
+    if (!answer.ok || !NO_STREAM.test(type)) return answer;
+    const said = scrub
+      .text(await answer.text())
+      .replace(/\s+/g, ' ')
+      .slice(0, MOST_SHOWN_CHARACTERS);
+    throw new EffectFailure(
+      'model_answer',
+      `The model's address answered with ${scrub.text(type)} instead of a stream of events. See whether its baseUrl is right. It begins with: ${said}`,
+      { retryable: true },
+    );
+  };
 }
 
 function modelOf(entry: ModelEntry, baseURL: string, key: string | undefined, fetch: Fetch): OpenModel['model'] {

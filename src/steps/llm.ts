@@ -11,10 +11,12 @@ export const llm: StepKind = {
 them, and without it the default is asked. What a prompt holds, and what a model answers, is text and never evaluated.
 
 - **JSON.** With \`outputFormat: json\` the answer is parsed; with \`outputSchema\`, a payload format, it must fit as well. An answer that does not is sent back
-  once with what is wrong; if the next does not either, the step fails with \`model_output_invalid\`, and the problems in its details.
+  once with what is wrong; if the next does not either, or an answer was cut at \`maxTokens\`, the step fails with \`model_output_invalid\`, and the problems in
+  its details.
 - **Costs.** Tokens and USD, by the model's prices, stand in \`meta.usage\` and are summed in the run's \`costs\`; what was used in vain counts too.
 - **Errors.** \`model_status\` with the provider's status and answer: 408, 425, 429 and 5xx are tried again, after \`Retry-After\` where the provider says so.
-  \`model_connect\`, \`model_cut\` (the answer ended in the middle), \`model_idle\` (it says nothing any more) and \`model_answer\` (it makes no sense) are tried again too. A model that is not stored is \`model_not_found\`.
+  \`model_connect\`, \`model_cut\` (the answer ended in the middle), \`model_idle\` (it says nothing any more) and \`model_answer\` (it makes no sense) are tried again too. A model that is not stored is \`model_not_found\`;
+  one that refuses, or whose provider lets nothing of the answer through, is \`model_refused\`. A text that was cut at \`maxTokens\` has \`meta.finishReason\` length.
 - **Where to.** As for http: private addresses only where the host allows them.`,
   example: {
     stepType: 'llm',

@@ -3,10 +3,19 @@ import { MockActivityEnvironment } from '@temporalio/testing';
 import { DefaultLogger } from '@temporalio/worker';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { ModelProvider } from '../../src/definition/models-contract.ts';
-import { modelFailure, PROVIDERS } from './llm-step.ts';
-import { type ModelServer, modelServer, type Said } from './model-server.ts';
+import { KEY, modelFailure, PROVIDERS } from './llm-step.ts';
+import { type ModelServer, modelServer, type Said, TOKENS } from './model-server.ts';
 
 const IDLE_MS = 240_000;
+type Words = { readonly [provider in ModelProvider]: string };
+/** How each provider says that it let nothing through, and that there was no room for more. */
+const REFUSED: Words = {
+  openai: 'content_filter',
+  'openai-compatible': 'content_filter',
+  anthropic: 'refusal',
+  google: 'SAFETY',
+};
+const CUT: Words = { openai: 'length', 'openai-compatible': 'length', anthropic: 'max_tokens', google: 'MAX_TOKENS' };
 let server: ModelServer | undefined;
 afterEach(() => server?.close());
 
@@ -80,6 +89,64 @@ describe.each(PROVIDERS)('a model call to a provider of kind %s', (provider) => 
     ['is of another form', '{"choices": 7, "candidates": 7, "type": 7}'],
   ])('fails typed where what comes %s', async (_what, raw) => {
     expect(await failing(provider, { raw })).toMatchObject({ type: 'model_answer', nonRetryable: false });
+  });
+
+  it('says in its message what the provider says', async () => {
+    expect(await failing(provider, { status: 400 })).toMatchObject({
+      message: "The model's provider answered with status 400: status 400",
+    });
+  });
+
+  it('names a page that comes instead of an answer', async () => {
+    const page = { status: 200, headers: { 'content-type': 'text/html' } };
+    expect(await failing(provider, page)).toMatchObject({
+      type: 'model_answer',
+      message: expect.stringMatching(/text\/html.*baseUrl/),
+    });
+  });
+
+  it('is no empty answer where nothing is let through', async () => {
+    expect(await failing(provider, { text: '', finish: REFUSED[provider] })).toMatchObject({
+      type: 'model_refused',
+      nonRetryable: true,
+      details: [{ details: { usage: { input_tokens: TOKENS.input } } }],
+    });
+  });
+
+  it('asks once for JSON that is cut at maxTokens', async () => {
+    server = await modelServer([{ text: '{"a": "b', finish: CUT[provider] }]);
+    expect(await modelFailure(server, { outputFormat: 'json' }, { entry: { provider } })).toMatchObject({
+      type: 'model_output_invalid',
+      message: expect.stringContaining('maxTokens'),
+    });
+    expect(server.seen).toHaveLength(1);
+  });
+
+  it('is followed where its address has moved within the origin, with its key', async () => {
+    server = await modelServer((_asked, n) =>
+      n === 0
+        ? { status: 307, headers: { location: '/moved/messages/chat/completions' } }
+        : { status: 401, headers: {} },
+    );
+    expect(await modelFailure(server, {}, { entry: { provider } })).toMatchObject({
+      type: 'model_status',
+      details: [{ details: { status: 401 } }],
+    });
+    const [first, second] = server.seen;
+    expect(second).toMatchObject({ method: 'POST', url: '/moved/messages/chat/completions', body: first?.body });
+    expect(JSON.stringify(second?.headers)).toContain(KEY);
+  });
+
+  it('is taken to no other origin', async () => {
+    const other = await modelServer([{ text: 'Mine.' }]);
+    const failed = await failing(provider, { status: 308, headers: { location: `${other.url}/v1/x?k=1` } });
+    await other.close();
+    expect(failed).toMatchObject({
+      type: 'http_redirects',
+      nonRetryable: true,
+      message: expect.stringContaining(`redirects to ${other.url}/v1/x,`),
+    });
+    expect(other.seen).toHaveLength(0);
   });
 
   it('is tried again where nobody answers', async () => {

@@ -9,6 +9,8 @@ import { type Seen, serve, type TestServer } from './server.ts';
 export interface Said {
   readonly text?: string;
   readonly calls?: readonly { readonly id: string; readonly name: string; readonly input: Json }[];
+  /** Why the answer ends, as the provider calls it, where it is not that all is said. */
+  readonly finish?: string;
   /** Instead of an answer. */
   readonly status?: number;
   readonly headers?: { readonly [name: string]: string };
@@ -73,7 +75,7 @@ function answer(seen: Seen, said: Said, response: ServerResponse): void {
 
 type Events = [type: string, data: Json][];
 
-function openai({ text = '', calls = [] }: Said): Events {
+function openai({ text = '', calls = [], finish }: Said): Events {
   const chunk = (delta: Json, finish: string | null): Json => ({
     id: 'chat-1',
     object: 'chat.completion.chunk',
@@ -91,7 +93,7 @@ function openai({ text = '', calls = [] }: Said): Events {
         null,
       ),
     ]),
-    ['', chunk({}, calls.length > 0 ? 'tool_calls' : 'stop')],
+    ['', chunk({}, finish ?? (calls.length > 0 ? 'tool_calls' : 'stop'))],
     [
       '',
       {
@@ -111,7 +113,7 @@ function openai({ text = '', calls = [] }: Said): Events {
   ];
 }
 
-function anthropic({ text = '', calls = [] }: Said): Events {
+function anthropic({ text = '', calls = [], finish }: Said): Events {
   const block = (index: number, start: Json, deltas: readonly Json[]): Events => [
     ['content_block_start', { type: 'content_block_start', index, content_block: start }],
     ...deltas.map((delta): Events[number] => ['content_block_delta', { type: 'content_block_delta', index, delta }]),
@@ -155,7 +157,7 @@ function anthropic({ text = '', calls = [] }: Said): Events {
       'message_delta',
       {
         type: 'message_delta',
-        delta: { stop_reason: calls.length > 0 ? 'tool_use' : 'end_turn', stop_sequence: null },
+        delta: { stop_reason: finish ?? (calls.length > 0 ? 'tool_use' : 'end_turn'), stop_sequence: null },
         usage: { output_tokens: TOKENS.output },
       },
     ],
@@ -163,7 +165,7 @@ function anthropic({ text = '', calls = [] }: Said): Events {
   ];
 }
 
-function google({ text = '', calls = [] }: Said): Events {
+function google({ text = '', calls = [], finish: ended = 'STOP' }: Said): Events {
   const chunk = (parts: readonly Json[], finish?: string): Json => ({
     candidates: [
       {
@@ -186,7 +188,7 @@ function google({ text = '', calls = [] }: Said): Events {
       '',
       chunk(
         calls.map(({ name, input }) => ({ functionCall: { name, args: input } })),
-        'STOP',
+        ended,
       ),
     ],
   ];

@@ -228,11 +228,22 @@ describe('the activity tool, against other servers', () => {
     await other.close();
   });
 
-  it('follows no redirect, and goes where the host allows it only', async () => {
+  it('follows redirects within the origin', async () => {
+    const other = await serve(({ url }, response) =>
+      (url === '/mcp' ? response.writeHead(307, { location: '/mcp/' }) : response.writeHead(503)).end(),
+    );
+    const store = storeOf({ other: { url: `${other.url}/mcp` } });
+    expect(await failing(store, { server: 'other', toolName: 'echo' })).toMatchObject({ type: 'mcp_status' });
+    expect(other.seen.map(({ method, url }) => `${method} ${url}`)).toEqual(['POST /mcp', 'POST /mcp/']);
+    await other.close();
+  });
+
+  it('follows no redirect to another origin, and goes where the host allows it only', async () => {
     const other = await serve((_seen, response) => response.writeHead(307, { location: everything.url }).end());
     const store = storeOf({ other: { url: `${other.url}/mcp` } });
     expect(await failing(store, { server: 'other', toolName: 'echo' })).toMatchObject({
-      type: expect.stringMatching(/^mcp_/),
+      type: 'http_redirects',
+      nonRetryable: true,
     });
     await other.close();
     expect(
