@@ -6,7 +6,7 @@
 import { Context } from '@temporalio/activity';
 import { ApplicationFailure, ApplicationFailureCategory, CancelledFailure } from '@temporalio/common';
 import { type EffectInput, type EffectOutput, NOT_LIGHT } from '../src/definition/effect.ts';
-import { usageIn } from '../src/definition/models-contract.ts';
+import { type ModelUsage, usageIn } from '../src/definition/models-contract.ts';
 import { joinSecrets, type SecretPart } from '../src/template/joined.ts';
 import type { Json } from '../src/template/types.ts';
 import { EffectFailure } from './failure.ts';
@@ -19,6 +19,8 @@ import { withUsage } from './spending.ts';
 export const RESULT_LIMIT_BYTES = 1_900_000;
 /** language.md §12: nesting of JSON. */
 const NESTING_LIMIT = 200;
+/** Of a failure's message. The server cuts a failure that does not fit, and its code would be lost with it. */
+const MOST_MESSAGE_CHARACTERS = 10_000;
 const HEARTBEATS_PER_TIMEOUT = 3;
 
 export interface EffectContext {
@@ -98,6 +100,7 @@ export function effect(run: Effect, parts: EffectParts = {}): Activity {
       const { data, meta: told } = await run(config, context);
       const meta = withUsage(told, before);
       checkNesting(data);
+      checkNesting(meta ?? null);
       const output: EffectOutput = {
         data: scrub.json(data),
         ...(meta === undefined ? {} : { meta: scrub.json(meta) as NonNullable<EffectOutput['meta']> }),
@@ -107,8 +110,9 @@ export function effect(run: Effect, parts: EffectParts = {}): Activity {
     } catch (error) {
       if (signal.aborted) throw new CancelledFailure('The effect was cancelled.');
       const known = knownOf(error);
-      const details = withUsage(known.details, before);
-      const used = usageIn(details);
+      const told = withUsage(known.details, before);
+      const used = usageIn(told);
+      const details = fitting(told, used);
       if (used !== undefined && known.retryable) heartbeat({ usage: used });
       throw failureOf(known, details, attempt, scrub);
     } finally {
@@ -159,7 +163,7 @@ function failureOf(known: EffectFailure, details: Json | undefined, attempt: num
   const { code, retryable, retryAfterMs } = known;
   const failure = ApplicationFailure.create({
     type: code,
-    message: scrub.text(known.message),
+    message: cut(scrub.text(known.message)),
     nonRetryable: !retryable,
     details: [
       {
@@ -190,15 +194,32 @@ function checkSize(output: EffectOutput): void {
 }
 
 /** Before anything walks the value by recursion. */
-function checkNesting(data: Json): void {
-  const open: { readonly value: Json; readonly depth: number }[] = [{ value: data, depth: 1 }];
+function checkNesting(value: Json): void {
+  if (isTooDeep(value))
+    throw new EffectFailure('result_too_deep', `The result nests deeper than ${NESTING_LIMIT} levels.`, {
+      details: { limit: NESTING_LIMIT },
+    });
+}
+
+function isTooDeep(given: Json): boolean {
+  const open: { readonly value: Json; readonly depth: number }[] = [{ value: given, depth: 1 }];
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
     const { value, depth } = next;
     if (typeof value !== 'object' || value === null) continue;
-    if (depth > NESTING_LIMIT)
-      throw new EffectFailure('result_too_deep', `The result nests deeper than ${NESTING_LIMIT} levels.`, {
-        details: { limit: NESTING_LIMIT },
-      });
+    if (depth > NESTING_LIMIT) return true;
     for (const member of Object.values(value)) open.push({ value: member, depth: depth + 1 });
   }
+  return false;
 }
+
+/** A failure's details as they can be told: what is too deep or too large is left out, but never what models have used. */
+function fitting(details: Json | undefined, used: ModelUsage | undefined): Json | undefined {
+  if (details === undefined) return undefined;
+  const usage = used === undefined ? {} : { usage: { ...used } };
+  if (isTooDeep(details)) return { omitted: 'too deep', limit: NESTING_LIMIT, ...usage };
+  const bytes = Buffer.byteLength(JSON.stringify(details));
+  return bytes <= RESULT_LIMIT_BYTES ? details : { omitted: 'too large', bytes, ...usage };
+}
+
+const cut = (message: string): string =>
+  message.length <= MOST_MESSAGE_CHARACTERS ? message : `${message.slice(0, MOST_MESSAGE_CHARACTERS)}…`;

@@ -1,8 +1,10 @@
 import { ApplicationFailure } from '@temporalio/common';
 import { describe, expect, it } from 'vitest';
 import { type Effect, effect, RESULT_LIMIT_BYTES } from '../../activities/effect.ts';
+import { EffectFailure } from '../../activities/failure.ts';
 import { createActivities } from '../../activities/table.ts';
 import { actionTypes } from '../../src/steps/actions.ts';
+import type { Json } from '../../src/template/types.ts';
 import { environment, inputOf, LOOPBACK } from './server.ts';
 
 const run = (body: Effect) => environment().run(effect(body), inputOf({}));
@@ -11,6 +13,13 @@ const failing = (body: Effect): Promise<ApplicationFailure> =>
     () => Promise.reject(new Error('It did not fail.')),
     (error) => error,
   );
+
+/** A list in a list, so many levels. */
+function nested(levels: number): Json {
+  let value: Json = [];
+  for (let level = 1; level < levels; level++) value = [value];
+  return value;
+}
 
 describe('an effect', () => {
   it('answers data and meta', async () => {
@@ -27,6 +36,36 @@ describe('an effect', () => {
         { retryable: false, attempts: 2, details: { bytes: RESULT_LIMIT_BYTES + 11, limit: RESULT_LIMIT_BYTES } },
       ],
     });
+  });
+
+  it('fails typed when its data or its meta nests too deeply', async () => {
+    expect(await failing(async () => ({ data: nested(201) }))).toMatchObject({ type: 'result_too_deep' });
+    expect(await failing(async () => ({ data: 1, meta: { content: nested(200) } }))).toMatchObject({
+      type: 'result_too_deep',
+      details: [{ details: { limit: 200 } }],
+    });
+  });
+
+  it('keeps its code when what it fails with would not fit: the details are left out, but not what was used', async () => {
+    const fails = (details: Json, message = 'No.') =>
+      failing(() => Promise.reject(new EffectFailure('busy', message, { details })));
+    expect(await fails({ body: nested(5_000) })).toMatchObject({
+      type: 'busy',
+      details: [{ details: { omitted: 'too deep', limit: 200 } }],
+    });
+    const usage = {
+      key_type: 'openai',
+      model: 'm',
+      input_tokens: 1,
+      output_tokens: 2,
+      cached_input_tokens: 0,
+      usd_cost: 1,
+    };
+    expect(await fails({ body: 'x'.repeat(RESULT_LIMIT_BYTES), usage })).toMatchObject({
+      type: 'busy',
+      details: [{ details: { omitted: 'too large', bytes: expect.any(Number), usage } }],
+    });
+    expect((await fails(null, 'x'.repeat(3_000_000))).message).toHaveLength(10_001);
   });
 
   it('fails typed, and may be tried again, when it throws something else', async () => {
