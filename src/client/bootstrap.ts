@@ -5,9 +5,9 @@ import { encodeSearchAttributeIndexedValueType } from '@temporalio/common/lib/se
 import { msToTs } from '@temporalio/common/lib/time.js';
 import type { temporal } from '@temporalio/proto';
 import type { TemporalConnection } from './connect.ts';
+import { GRPC } from './grpc.ts';
 import { type SignalboxKey, searchAttributeKeys } from './search-attributes.ts';
 
-const GRPC = { INVALID_ARGUMENT: 3, NOT_FOUND: 5, ALREADY_EXISTS: 6, PERMISSION_DENIED: 7, UNIMPLEMENTED: 12 } as const;
 const SECONDS_A_DAY = 86_400;
 const POLL_MS = 100;
 

@@ -15,14 +15,16 @@ import {
 } from '../definition/bulk-contract.ts';
 import type { Access } from './access.ts';
 import { describe } from './actor-calls.ts';
-import { grpcOf, read, write } from './calls.ts';
+import { grpcOf, isInvalidArgument, read, write } from './calls.ts';
 import { currentPage } from './current-runs.ts';
 import { ClientError, hasCode } from './errors.ts';
 import { readArgument, readClosing } from './first-event.ts';
+import { GRPC } from './grpc.ts';
 import { bulkId } from './ids.ts';
 import { listBare } from './listing.ts';
 import { retryRun } from './retry.ts';
 import { type Part, type RunFilter, runQuery } from './run-list.ts';
+import { dateOf } from './timestamps.ts';
 
 export const BULK_ACTIONS = ['cancel', 'terminate', 'retry'] as const;
 export type BulkAction = (typeof BULK_ACTIONS)[number];
@@ -52,8 +54,6 @@ const PAGE = 100;
 /** Rows of a page that is only counted. */
 const COUNTED = 1_000;
 const AT_ONCE = 5;
-/** Of gRPC. */
-const ALREADY_EXISTS = 6;
 const { BATCH_OPERATION_STATE_COMPLETED, BATCH_OPERATION_STATE_RUNNING } =
   proto.temporal.api.enums.v1.BatchOperationState;
 
@@ -150,7 +150,7 @@ async function count(access: Access, query: string): Promise<number> {
     );
     return Number(found ?? 0);
   } catch (error) {
-    if (grpcOf(error)?.code !== 3) throw error;
+    if (!isInvalidArgument(error)) throw error;
     throw new ClientError('invalid_query', 'A filter has a value that cannot be searched for. Check types and dates.', {
       cause: error,
     });
@@ -198,7 +198,7 @@ async function startBatch(
     );
     return true;
   } catch (error) {
-    if (grpcOf(error)?.code === ALREADY_EXISTS) return false;
+    if (grpcOf(error)?.code === GRPC.ALREADY_EXISTS) return false;
     if (!/concurrent batch/i.test(grpcOf(error)?.details ?? '')) throw error;
     throw new ClientError(
       'bulk_busy',
@@ -213,7 +213,7 @@ async function readBatch(access: Access, operationId: string, action: BulkAction
     access.client.workflowService.describeBatchOperation({ namespace: access.namespace, jobId: operationId }),
   );
   const total = Number(job.totalOperationCount ?? 0);
-  const completedAt = dateOf(job.closeTime);
+  const completedAt = dateOf(job.closeTime)?.toISOString();
   return {
     operationId,
     action,
@@ -226,7 +226,7 @@ async function readBatch(access: Access, operationId: string, action: BulkAction
     ...(total === 0 ? {} : { total }),
     done: Number(job.completeOperationCount ?? 0),
     failed: Number(job.failureOperationCount ?? 0),
-    startedAt: dateOf(job.startTime) ?? new Date(0).toISOString(),
+    startedAt: (dateOf(job.startTime) ?? new Date(0)).toISOString(),
     ...(completedAt === undefined ? {} : { completedAt }),
   };
 }
@@ -254,10 +254,5 @@ async function readRetries(access: Access, operationId: string): Promise<BulkVie
     ...(closeTime === undefined ? {} : { completedAt: closeTime.toISOString() }),
   };
 }
-
-type Time = { readonly seconds?: unknown; readonly nanos?: number | null } | null | undefined;
-
-const dateOf = (time: Time): string | undefined =>
-  time ? new Date(Number(time.seconds ?? 0) * 1000 + Math.floor((time.nanos ?? 0) / 1e6)).toISOString() : undefined;
 
 const missing = (): ClientError => new ClientError('not_found', 'There is no bulk operation with that id.');

@@ -17,6 +17,7 @@ import { BLOB_UNAVAILABLE } from './blobs.ts';
 import { aboutToChange } from './changing.ts';
 import { UnreadablePayload } from './codec.ts';
 import { ClientError } from './errors.ts';
+import { GRPC } from './grpc.ts';
 
 /** Past this a write's outcome is unknown (design.md §4), and a read's Temporal is taken for unreachable. */
 export const WRITE_MS = 10_000;
@@ -24,17 +25,6 @@ export const READ_MS = 5_000;
 const AT_ONCE = 5;
 const FIRST_PAUSE_MS = 10;
 const LONGEST_PAUSE_MS = 500;
-
-const GRPC = {
-  CANCELLED: 1,
-  INVALID_ARGUMENT: 3,
-  DEADLINE_EXCEEDED: 4,
-  NOT_FOUND: 5,
-  RESOURCE_EXHAUSTED: 8,
-  FAILED_PRECONDITION: 9,
-  ABORTED: 10,
-  UNAVAILABLE: 14,
-} as const;
 
 /** Reads once more while Temporal is busy or away, at most READ_MS. */
 export function read<T>(access: Pick<Access, 'client'>, act: () => Promise<T>): Promise<T> {

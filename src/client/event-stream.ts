@@ -12,9 +12,10 @@ import { Fold } from '../history/fold.ts';
 import type { Json } from '../template/types.ts';
 import type { Access } from './access.ts';
 import { describe } from './actor-calls.ts';
-import { translated } from './calls.ts';
+import { grpcOf, translated } from './calls.ts';
 import { ClientError, hasCode } from './errors.ts';
 import { readClosing } from './first-event.ts';
+import { GRPC } from './grpc.ts';
 import { historyOf } from './histories.ts';
 import { withBlobs } from './history-page.ts';
 import { outcomeOf } from './run-view.ts';
@@ -197,8 +198,7 @@ async function polled<T>(access: Access, signal: AbortSignal, ask: () => Promise
   }
 }
 
-/** DEADLINE_EXCEEDED. */
-const isLate = (error: unknown): boolean => error instanceof Error && 'code' in error && error.code === 4;
+const isLate = (error: unknown): boolean => grpcOf(error)?.code === GRPC.DEADLINE_EXCEEDED;
 
 /** The runs of the chain that are still kept, oldest first, from `first` on. */
 async function chainOf(access: Access, executionId: string, first: string | undefined): Promise<string[]> {

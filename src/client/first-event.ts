@@ -9,8 +9,9 @@ import {
 // The package is CommonJS without named exports: its values come by the default, its types by name.
 import proto, { type temporal } from '@temporalio/proto';
 import type { Access } from './access.ts';
-import { translated } from './calls.ts';
+import { grpcOf, translated } from './calls.ts';
 import { type EndingWords, endingWords, readCancellation } from './ending-words.ts';
+import { GRPC } from './grpc.ts';
 import { type HistoryPage, type HistoryRequest, historyPage, withBlobs } from './history-page.ts';
 
 type HistoryEvent = temporal.api.history.v1.IHistoryEvent;
@@ -85,9 +86,11 @@ async function longPoll(
   return withBlobs(access, page);
 }
 
-/** DEADLINE_EXCEEDED, or CANCELLED since the caller went away. */
-const isOver = (error: unknown): boolean =>
-  error instanceof Error && 'code' in error && (error.code === 4 || error.code === 1);
+/** The time has run out, or the caller went away. */
+function isOver(error: unknown): boolean {
+  const code = grpcOf(error)?.code;
+  return code === GRPC.DEADLINE_EXCEEDED || code === GRPC.CANCELLED;
+}
 
 async function decodeClosing(access: Access, event: HistoryEvent): Promise<Closing | undefined> {
   const converter = access.client.options.loadedDataConverter;

@@ -7,6 +7,7 @@ import type { Access } from './access.ts';
 import { isInvalidArgument, read, translated } from './calls.ts';
 import { readCursor, writeCursor } from './cursor.ts';
 import { ClientError } from './errors.ts';
+import { dateOf } from './timestamps.ts';
 
 export interface Page<T> {
   readonly items: readonly T[];
@@ -134,10 +135,5 @@ export function demandReadable(
   const { code, message } = unreadable;
   throw new ClientError(code, `${workflowId}: ${message}`, { cause: unreadable });
 }
-
-type Timestamp = RawExecution['startTime'];
-
-const dateOf = (time: Timestamp): Date | undefined =>
-  time ? new Date(Number(time.seconds ?? 0) * 1000 + Math.floor((time.nanos ?? 0) / 1e6)) : undefined;
 
 const optionalDate = (closeTime: Date | undefined) => (closeTime === undefined ? {} : { closeTime });

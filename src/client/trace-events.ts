@@ -15,11 +15,11 @@ import {
 import proto, { type temporal } from '@temporalio/proto';
 import type { FailureCause } from '../engine/causes.ts';
 import type { Closed, HistoryEvent } from '../history/events.ts';
+import { msOf, type Timestamp } from './timestamps.ts';
 
 type Raw = temporal.api.history.v1.IHistoryEvent;
 type Payloads = temporal.api.common.v1.IPayloads | null | undefined;
 type Failure = temporal.api.failure.v1.IFailure | null | undefined;
-type Time = { readonly seconds?: unknown; readonly nanos?: number | null } | null | undefined;
 
 const { TASK_QUEUE_KIND_STICKY } = proto.temporal.api.enums.v1.TaskQueueKind;
 const LOCAL_ACTIVITY = 'core_local_activity';
@@ -133,8 +133,8 @@ function markerOf(data: unknown): { attempt: number; backoff: boolean; scheduled
   const written = (data ?? {}) as {
     attempt?: number;
     backoff?: unknown;
-    complete_time?: Time;
-    original_schedule_time?: Time;
+    complete_time?: Timestamp;
+    original_schedule_time?: Timestamp;
   };
   const scheduledAt = msOf(written.original_schedule_time);
   const completedAt = msOf(written.complete_time);
@@ -157,9 +157,4 @@ async function causeOf(converter: LoadedDataConverter, failure: Failure): Promis
   if (cause instanceof TimeoutFailure) return { kind: 'timeout', timeoutType: cause.timeoutType };
   if (cause instanceof CancelledFailure) return { kind: 'cancelled' };
   return { kind: 'other', message: cause?.message };
-}
-
-/** Whole milliseconds, cut off as the SDK cuts off what a workflow reads as its clock. */
-function msOf(time: Time): number | undefined {
-  return time ? Number(time.seconds ?? 0) * 1_000 + Math.floor((time.nanos ?? 0) / 1_000_000) : undefined;
 }

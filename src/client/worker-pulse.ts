@@ -6,6 +6,8 @@ import { hostname } from 'node:os';
 import proto from '@temporalio/proto';
 import type { Access } from './access.ts';
 import { grpcOf, read } from './calls.ts';
+import { GRPC } from './grpc.ts';
+import { msOf, type Timestamp } from './timestamps.ts';
 
 /** How often workers/main.ts says that it lives. */
 export const HEARTBEAT_MS = 4_000;
@@ -14,8 +16,6 @@ const SILENT_MS = 15_000;
 /** A long poll returns after a minute at the latest, and the next one begins at once. */
 const POLL_MS = 75_000;
 const MOST_WORKERS = 1_000;
-/** Of gRPC. */
-const UNIMPLEMENTED = 12;
 
 const { WORKER_STATUS_RUNNING } = proto.temporal.api.enums.v1.WorkerStatus;
 const { TASK_QUEUE_TYPE_WORKFLOW } = proto.temporal.api.enums.v1.TaskQueueType;
@@ -27,7 +27,7 @@ export const identityOf = (pid: number): string => `${pid}@${hostname()}`;
 export async function hasWorker(access: Access, dead: ReadonlySet<string> = new Set()): Promise<boolean> {
   const [beats, pollers] = await Promise.all([beatsOf(access), pollersOf(access)]);
   const now = Date.now();
-  const isRecent = (at: Time, withinMs: number) => now - millisecondsOf(at) < withinMs;
+  const isRecent = (at: Timestamp, withinMs: number) => now - (msOf(at) ?? 0) < withinMs;
   const isAlive = ({ status, workerIdentity, heartbeatTime }: (typeof beats)[number]) =>
     status === WORKER_STATUS_RUNNING && !dead.has(workerIdentity ?? '') && isRecent(heartbeatTime, SILENT_MS);
   if (beats.some(isAlive)) return true;
@@ -46,7 +46,7 @@ async function beatsOf({ client, namespace, taskQueue }: Access) {
     );
     return (workersInfo ?? []).flatMap(({ workerHeartbeat }) => (workerHeartbeat ? [workerHeartbeat] : []));
   } catch (error) {
-    if (grpcOf(error)?.code === UNIMPLEMENTED) return [];
+    if (grpcOf(error)?.code === GRPC.UNIMPLEMENTED) return [];
     throw error;
   }
 }
@@ -61,7 +61,3 @@ async function pollersOf({ client, namespace, taskQueue }: Access) {
   );
   return pollers ?? [];
 }
-
-type Time = { readonly seconds?: unknown } | null | undefined;
-
-const millisecondsOf = (time: Time): number => Number(time?.seconds ?? 0) * 1000;

@@ -1,0 +1,14 @@
+/** Points in time as Temporal tells them. */
+
+/** protobuf's Timestamp; its seconds may be a number, a text or a Long. */
+export type Timestamp = { readonly seconds?: unknown; readonly nanos?: number | null } | null | undefined;
+
+/** Whole milliseconds since the epoch, cut off as the SDK cuts off what a workflow reads as its clock. */
+export function msOf(time: Timestamp): number | undefined {
+  return time ? Number(time.seconds ?? 0) * 1_000 + Math.floor((time.nanos ?? 0) / 1_000_000) : undefined;
+}
+
+export function dateOf(time: Timestamp): Date | undefined {
+  const ms = msOf(time);
+  return ms === undefined ? undefined : new Date(ms);
+}
