@@ -11,7 +11,8 @@ import { writeOrStart, writeTo } from './actor-calls.ts';
 import { ClientError } from './errors.ts';
 import { organizationId as organizationActorId } from './ids.ts';
 import { hmacHex, sameText } from './keys.ts';
-import { ensureOrganization, openEntries, organizationActor } from './organizations.ts';
+import { openEntries, organizationActor } from './organization-entries.ts';
+import { ensureOrganization } from './organizations.ts';
 import { seal, unsealWithAny } from './seal.ts';
 
 const COLLECTION = 'keys';

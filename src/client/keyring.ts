@@ -7,7 +7,7 @@ import type { KeyRecord } from '../definition/access-contract.ts';
 import { DEFAULT_ORGANIZATION } from '../engine/start.ts';
 import type { Access } from './access.ts';
 import { claimOf, isKey, readKeys } from './api-keys.ts';
-import { amendEntry } from './organizations.ts';
+import { amendEntry } from './organization-entries.ts';
 
 /** A key that another gateway revokes is known to be revoked after this. */
 const FRESH_MS = 2_000;

@@ -9,7 +9,8 @@ import { type Access, keysFor } from './access.ts';
 import { placeOf as keyPlace } from './api-keys.ts';
 import { hasCode } from './errors.ts';
 import type { Keys } from './keys.ts';
-import { amendEntry, listOrganizations, openEntries } from './organizations.ts';
+import { amendEntry, openEntries } from './organization-entries.ts';
+import { listOrganizations } from './organizations.ts';
 import { seal, unseal, unsealWithAny } from './seal.ts';
 import { placeOf as secretPlace } from './secrets.ts';
 

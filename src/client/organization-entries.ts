@@ -1,5 +1,6 @@
 /** The named entries that an organization's actor holds: written by updates, read from its memo without a worker. */
 import {
+  type AmendEntry,
   type DeleteEntry,
   ORGANIZATION_WORKFLOW,
   type OrganizationCollection,
@@ -8,8 +9,14 @@ import {
 } from '../definition/actors.ts';
 import type { JsonObject } from '../definition/types.ts';
 import type { Access } from './access.ts';
-import { describe, readMemo, writeOrStart, writeTo } from './actor-calls.ts';
+import { type Actor, describe, readMemo, writeOrStart, writeTo } from './actor-calls.ts';
 import { organizationId as organizationActorId } from './ids.ts';
+
+export const organizationActor = (access: Access, org: string): Actor<OrganizationStart> => ({
+  workflowId: organizationActorId(org),
+  workflowType: ORGANIZATION_WORKFLOW,
+  start: { organizationId: org, historyLimit: access.historyLimit },
+});
 
 /** Stores an entry in place of one of that name. @throws ClientError `too_large`, `too_many`. */
 export function putEntry(
@@ -19,15 +26,32 @@ export function putEntry(
   name: string,
   value: object,
 ): Promise<{ created: boolean }> {
-  const actor = {
-    workflowId: organizationActorId(org),
-    workflowType: ORGANIZATION_WORKFLOW,
-    start: { organizationId: org, historyLimit: access.historyLimit },
-  };
-  return writeOrStart<OrganizationStart, PutEntry, { created: boolean }>(access, actor, 'put', {
+  const entry: Omit<PutEntry, 'key'> = { collection, name, value: value as JsonObject };
+  return writeOrStart<OrganizationStart, PutEntry, { created: boolean }>(
+    access,
+    organizationActor(access, org),
+    'put',
+    entry,
+  );
+}
+
+/**
+ * Changes members of an entry that is there.
+ * @throws ClientError `not_found`, `entry_changed` (it no longer says what is expected).
+ */
+export async function amendEntry(
+  access: Access,
+  org: string,
+  collection: OrganizationCollection,
+  name: string,
+  members: JsonObject,
+  expect?: JsonObject,
+): Promise<void> {
+  await writeTo<AmendEntry, { amended: boolean }>(access, organizationActorId(org), 'amend', {
     collection,
     name,
-    value: value as JsonObject,
+    members,
+    ...(expect === undefined ? {} : { expect }),
   });
 }
 
@@ -41,7 +65,7 @@ export async function deleteEntry(
   await writeTo<DeleteEntry, { deleted: boolean }>(access, organizationActorId(org), 'delete', { collection, name });
 }
 
-/** All entries of a collection, by name. */
+/** All entries of a collection, by name; also those that an actor held which was ended. */
 export async function listEntries<T>(
   access: Access,
   org: string,
@@ -53,6 +77,19 @@ export async function listEntries<T>(
     .filter(([field]) => field.startsWith(place))
     .map(([field, entry]) => [field.slice(place.length), entry as T] as const)
     .sort(([a], [b]) => (a < b ? -1 : 1));
+}
+
+/** The entries of a collection as they are at this moment; none where the actor is not open. */
+export async function openEntries<T>(
+  access: Access,
+  org: string,
+  collection: OrganizationCollection,
+): Promise<ReadonlyMap<string, T>> {
+  const description = await describe(access, organizationActorId(org));
+  if (description?.status.name !== 'RUNNING') return new Map();
+  const place = `${collection}/`;
+  const fields = Object.entries(description.memo ?? {}).filter(([field]) => field.startsWith(place));
+  return new Map(fields.map(([field, entry]) => [field.slice(place.length), entry as T]));
 }
 
 export function readEntry<T>(
