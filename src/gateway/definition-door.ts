@@ -7,6 +7,7 @@ import { hookProblems } from '../client/hook-config.ts';
 import { hmacHex } from '../client/keys.ts';
 import { demandLength, putSecret } from '../client/secrets.ts';
 import { definitionHash } from '../definition/canonical.ts';
+import { DIALECTS } from '../definition/dialects.ts';
 import { isObject } from '../definition/json.ts';
 import { parseDocument } from '../definition/parse.ts';
 import type { ClearSecret } from '../definition/secrets-out.ts';
@@ -18,7 +19,7 @@ import type { Gateway } from './context.ts';
 import { decodeText, parseJson } from './json-guard.ts';
 import { HttpProblem } from './problem.ts';
 
-export const dialectName = z.enum(['canonical', '000', '001', '002', '004']);
+export const dialectName = z.enum(DIALECTS);
 
 /** What src/check says of a document, and our own checks of its webhooks. */
 export interface Checked {

@@ -5,7 +5,6 @@
 import type { Request, Router } from 'express';
 import { z } from 'zod';
 import { createKey, listKeys, revokeKey } from '../client/api-keys.ts';
-import { readCursor, writeCursor } from '../client/cursor.ts';
 import type { Keyring } from '../client/keyring.ts';
 import { resealAll } from '../client/keys-reseal.ts';
 import { ROLES } from '../definition/access-contract.ts';
@@ -14,6 +13,7 @@ import { needsKeys } from './auth.ts';
 import { bodyAs } from './body.ts';
 import type { Gateway } from './context.ts';
 import { checked, demandNoQuery, nameText, noMembers, pageQuery, pathText, queryAs, slugText } from './door.ts';
+import { indexedPage } from './indexed-page.ts';
 import { demandOrganization, principalOf } from './principal.ts';
 import { HttpProblem } from './problem.ts';
 import { idOfKey } from './request-key.ts';
@@ -39,21 +39,12 @@ const keyId = z.string().regex(/^[0-9a-f]{12}$/);
 
 export function keyRoutes(router: Router, gateway: Gateway, keyring: Keyring): void {
   const { access, config } = gateway;
-  const { cursors } = access.keys;
 
   resource(router, '/api/keys', {
     GET: async (req, res) => {
       const { limit, cursor, organization } = queryAs(req, keyListQuery);
       const org = meant(req, organization);
-      const list = `keys ${org}`;
-      const after = cursor === undefined ? 0 : Number(Buffer.from(readCursor(cursors, list, cursor)).toString());
-      const keys = await listKeys(access, org);
-      const items = keys.slice(after, after + limit);
-      const next = after + items.length;
-      res.json({
-        items,
-        ...(next < keys.length ? { nextCursor: writeCursor(cursors, list, Buffer.from(String(next))) } : {}),
-      });
+      res.json(indexedPage(gateway, `keys ${org}`, await listKeys(access, org), { limit, cursor }));
     },
     POST: async (req, res) => {
       demandNoQuery(req);
