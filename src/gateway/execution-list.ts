@@ -1,9 +1,6 @@
 /** Queries of run lists: the filters of documents 002 and 004, in camelCase and in snake_case (design.md §5). */
 import { z } from 'zod';
-import type { Page } from '../client/listing.ts';
-import { type ListedStatus, listRuns, type RunFilter } from '../client/run-list.ts';
-import type { ExecutionView } from '../client/run-view.ts';
-import type { Gateway } from './context.ts';
+import type { ListedStatus, RunFilter } from '../client/run-list.ts';
 import { pageQuery } from './door.ts';
 import { filterOf, filterQuery } from './run-filters.ts';
 
@@ -44,8 +41,4 @@ export const fullListQuery: z.ZodType<RunFilter & { readonly exclude: boolean }>
 
 function pageOf(limit: number, cursor: string | undefined, given: { [name: string]: unknown }): RunFilter {
   return { ...filterOf(given), limit, ...(cursor === undefined ? {} : { cursor }) };
-}
-
-export function listedRuns(gateway: Gateway, organizationId: string, filter: RunFilter): Promise<Page<ExecutionView>> {
-  return listRuns(gateway.access, organizationId, filter);
 }

@@ -2,11 +2,12 @@
 import type { Router } from 'express';
 import { z } from 'zod';
 import { readCursor, writeCursor } from '../client/cursor.ts';
+import { listRuns } from '../client/run-list.ts';
 import { describeRun, readResult, readRun } from '../client/run-read.ts';
 import { readTrace } from '../client/trace.ts';
 import type { Gateway } from './context.ts';
 import { pageQuery, pathText, queryAs, wholeNumber } from './door.ts';
-import { listedRuns, runListQuery } from './execution-list.ts';
+import { runListQuery } from './execution-list.ts';
 import { startInline } from './inline-run.ts';
 import { principalOf } from './principal.ts';
 import { resource } from './resource.ts';
@@ -31,7 +32,7 @@ export function executionRoutes(router: Router, gateway: Gateway): void {
 
   resource(router, '/api/executions', {
     GET: async (req, res) => {
-      const page = await listedRuns(gateway, principalOf(req).organizationId, queryAs(req, runListQuery));
+      const page = await listRuns(access, principalOf(req).organizationId, queryAs(req, runListQuery));
       res.json({ ...page, items: page.items.map((run) => shownRun(access, req, run)) });
     },
     POST: (req, res) => startInline(gateway, req, res),

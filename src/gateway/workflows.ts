@@ -9,11 +9,12 @@ import {
   readHead,
   removeDefinition,
 } from '../client/definitions.ts';
+import { listRuns } from '../client/run-list.ts';
 import type { Definition } from '../definition/types.ts';
 import type { Gateway } from './context.ts';
 import { checkDocument, demandValid, dialectName, documentOf, storing } from './definition-door.ts';
 import { demandNoQuery, nameText, pageQuery, pathSlug, queryAs } from './door.ts';
-import { listedRuns, runListQuery } from './execution-list.ts';
+import { runListQuery } from './execution-list.ts';
 import { toolsFor } from './known-tools.ts';
 import { principalOf } from './principal.ts';
 import { HttpProblem } from './problem.ts';
@@ -108,7 +109,7 @@ export function workflowRoutes(router: Router, gateway: Gateway): void {
       const { organizationId } = principalOf(req);
       const filter = { ...queryAs(req, runListQuery), workflowId: slug };
       if ((await readHead(access, organizationId, slug)) === undefined) throw missing(slug);
-      const page = await listedRuns(gateway, organizationId, filter);
+      const page = await listRuns(access, organizationId, filter);
       res.json({ ...page, items: page.items.map((run) => shownRun(access, req, run)) });
     },
   });
