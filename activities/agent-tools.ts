@@ -9,7 +9,7 @@ import type { McpConnections } from './mcp-connection.ts';
 import type { McpServerStore, ServedTool } from './mcp-servers.ts';
 import { resolveDefinition } from './resolve-workflow.ts';
 import type { RunReader } from './runs.ts';
-import { servedTools } from './tool.ts';
+import { isCalled, servedTools } from './tool.ts';
 
 /** An action of the host as a tool. */
 export interface ActionTool {
@@ -51,7 +51,7 @@ export async function agentTools(
   // No server is named, and no tool: nothing of any server is meant.
   const asksServers = servers === undefined ? only !== undefined : servers.length > 0;
   const [served, runs] = await Promise.all([
-    asksServers ? servedTools(servers, sources.mcpServers, sources.mcp, context) : [],
+    asksServers ? servedTools(servers, only ?? [], sources.mcpServers, sources.mcp, context) : [],
     Promise.all(workflows.map((workflow) => workflowTool(workflow, sources.runs, context))),
   ]);
   const chosen = only === undefined ? served : picked(served, only);
@@ -67,7 +67,7 @@ export async function agentTools(
 
 function picked(served: readonly ServedTool[], only: readonly string[]): ServedTool[] {
   return only.flatMap((name) => {
-    const found = served.filter(({ server, tool }) => tool.name === name || `${server.name}/${tool.name}` === name);
+    const found = served.filter((one) => isCalled(one, name));
     if (found.length === 0) throw new EffectFailure('unknown_tool', `No MCP server of the agent has a tool '${name}'.`);
     return found;
   });

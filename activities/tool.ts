@@ -54,9 +54,14 @@ export function toolHostOf(store: McpServerStore | undefined) {
   };
 }
 
-/** The tools of the servers named, of all if none is; kept lists count while they are fresh. @throws EffectFailure */
+/**
+ * The tools of the servers named, of all if none is; kept lists count while they are fresh. Of all servers, one that cannot
+ * be asked counts with what it has listed last, as long as everything that is wanted (`tool` or `server/tool`) is found.
+ * @throws EffectFailure
+ */
 export async function servedTools(
   names: readonly string[] | undefined,
+  wanted: readonly string[],
   store: McpServerStore | undefined,
   connections: McpConnections,
   context: EffectContext,
@@ -65,15 +70,29 @@ export async function servedTools(
   const servers = await fromStore(store, (from) =>
     names === undefined ? from.list(organizationId) : Promise.all(names.map((name) => from.read(organizationId, name))),
   );
+  const failures: unknown[] = [];
   const lists = await Promise.all(
     servers.map(async (server) => {
       const kept = await fromStore(store, (from) => from.kept(organizationId, server));
       const isFresh = kept !== undefined && Date.now() - Date.parse(kept.listedAt) < TOOLS_FRESH_MS;
-      const { tools } = isFresh ? kept : await listed(server, store, connections, context);
+      const { tools } = isFresh
+        ? kept
+        : await listed(server, store, connections, context).catch((error: unknown) => {
+            if (names !== undefined || context.signal.aborted) throw error;
+            failures.push(error);
+            return kept ?? { tools: [] };
+          });
       return tools.map((tool) => ({ server, tool }));
     }),
   );
-  return lists.flat();
+  const found = lists.flat();
+  if (failures.length > 0 && !wanted.every((name) => found.some((one) => isCalled(one, name)))) throw failures[0];
+  return found;
+}
+
+/** Whether a config that writes `tool` or `server/tool` means this one. */
+export function isCalled({ server, tool }: ServedTool, name: string): boolean {
+  return tool.name === name || `${server.name}/${tool.name}` === name;
 }
 
 async function listed(
@@ -101,7 +120,7 @@ async function serverOf(
 ): Promise<McpServer> {
   if (typeof name === 'string' && name !== '')
     return fromStore(store, (from) => from.read(context.input.execution.organizationId, name));
-  const offered = (await servedTools(undefined, store, connections, context)).filter(
+  const offered = (await servedTools(undefined, [toolName], store, connections, context)).filter(
     ({ tool }) => tool.name === toolName,
   );
   const [only, ...others] = offered;

@@ -122,6 +122,19 @@ describe('the activity tool, against the reference server', () => {
     expect(await failing(two, { toolName: 'echo' })).toMatchObject({ type: 'ambiguous_tool' });
   });
 
+  it('finds it also where another server cannot be asked', async () => {
+    const gone = await serve((_seen, response) => response.end());
+    await gone.close();
+    const store = storeOf({ gone: { url: gone.url }, there: { url: everything.url } });
+    expect(await run(store, { toolName: 'echo', input: { message: 'hello' } })).toMatchObject({ data: 'Echo: hello' });
+    // Nobody knows what the other one has.
+    expect(await failing(store, { toolName: 'nothing' })).toMatchObject({ type: 'mcp_connect', nonRetryable: false });
+    // It is known of the other one that it has the tool too.
+    const tools = [{ name: 'echo', inputSchema: { type: 'object' } }];
+    store.lists.set('gone', { tools, listedAt: '2026-01-01T00:00:00Z', of: '2026-01-01T00:00:00Z' });
+    expect(await failing(store, { toolName: 'echo' })).toMatchObject({ type: 'ambiguous_tool' });
+  });
+
   it('looks for a tool in the list that was kept, as long as that is fresh', async () => {
     const store = remote();
     const keep = (minutesAgo: number) =>
