@@ -4,7 +4,7 @@ import type { Import } from './imported.ts';
 import { changeExpressions } from './imported-expressions.ts';
 import { isObject, put } from './json.ts';
 import { below } from './pointer.ts';
-import { retryFrom } from './retry-from.ts';
+import { retryFrom, retryPlaces } from './retry-from.ts';
 import { isRoot } from './roots.ts';
 import type { JsonObject } from './types.ts';
 import { withoutBraces } from './without-braces.ts';
@@ -50,9 +50,10 @@ interface Converted {
   readonly trigger?: JsonObject;
 }
 
-export function step000(written: JsonObject, at: string, into: Import): Converted {
+export function step000(written: JsonObject, slug: string, at: string, into: Import): Converted {
   into.lostMembers(written, at, STEP);
   const config: JsonObject = isObject(written['config']) ? { ...written['config'] } : {};
+  into.moved(slug, at, movedIn(written, config));
   const step: JsonObject = { stepType: typeof written['stepType'] === 'string' ? written['stepType'] : '' };
   for (const member of ['name', 'description', 'order', 'timeout', 'outputVariable', 'saveToState', 'when'] as const) {
     const value = written[member];
@@ -67,6 +68,33 @@ export function step000(written: JsonObject, at: string, into: Import): Converte
   changeExpressions(step, (expression, within) => unbraced(expression, at + within, into));
   return trigger === undefined ? { step } : { step, trigger };
 }
+
+/** Where what has another name in the canonical form stands in a step. */
+function* movedIn(written: JsonObject, config: JsonObject): Iterable<readonly [string, string]> {
+  for (const [from, source] of [['', written] as const, ['/config', config] as const]) {
+    const { retryPolicy } = source;
+    if (isObject(retryPolicy)) {
+      yield ['/retry', `${from}/retryPolicy`];
+      yield* retryPlaces(retryPolicy, '/retry', `${from}/retryPolicy`);
+    }
+    yield* retryPlaces(source, '/retry', from);
+  }
+  if (config['type'] === 'set_variables') yield ['/config/values', '/config/parameters/variables'];
+  if (config['approvers'] === undefined) yield ['/config/approvers/users/0', '/config/approverMemberId'];
+  for (const [canonical, said] of SPELT)
+    if (config[canonical] === undefined && config[said] !== undefined)
+      yield [`/config/${canonical}`, `/config/${said}`];
+  if (!Array.isArray(config['branches'])) return;
+  for (const [index, branch] of config['branches'].entries())
+    if (isObject(branch) && branch['expression'] === undefined)
+      yield [`/config/branches/${index}/expression`, `/config/branches/${index}/condition`];
+}
+
+const SPELT = [
+  ['output', 'mapping'],
+  ['inputs', 'inputSchema'],
+  ['message', 'title'],
+] as const;
 
 function modifiers(written: JsonObject, config: JsonObject, step: JsonObject, at: string, into: Import): void {
   const retry: JsonObject = {};

@@ -10,7 +10,7 @@ import { Import, type Imported } from './imported.ts';
 import { isObject, put, typeName } from './json.ts';
 import { stepSlug } from './names.ts';
 import { below } from './pointer.ts';
-import { retryFrom } from './retry-from.ts';
+import { retryFrom, retryPlaces } from './retry-from.ts';
 import { isRoot } from './roots.ts';
 import type { JsonObject } from './types.ts';
 
@@ -69,7 +69,8 @@ export function from000(document: JsonObject): Imported {
     return into.refused();
   }
   const canonical = outer(document, workflow, into);
-  const triggers: Json[] = [];
+  const given = Array.isArray(canonical['triggers']) ? canonical['triggers'] : [];
+  const triggers: Json[] = [...given];
   for (const [index, written] of steps.entries()) {
     const at = below('/stepsConfig', index);
     if (!isObject(written)) {
@@ -78,12 +79,14 @@ export function from000(document: JsonObject): Imported {
     }
     const slug = slugOf(written, at, into);
     if (slug === undefined) continue;
-    const converted = step000(written, at, into);
+    const converted = step000(written, slug, at, into);
     into.step(slug, converted.step, at);
-    if (converted.trigger !== undefined) triggers.push({ name: slug, ...converted.trigger });
+    if (converted.trigger === undefined) continue;
+    into.places.set(below('/triggers', triggers.length), at);
+    triggers.push({ name: slug, ...converted.trigger });
   }
-  if (triggers.length > 0)
-    canonical['triggers'] = [...(Array.isArray(canonical['triggers']) ? canonical['triggers'] : []), ...triggers];
+  if (triggers.length > given.length) canonical['triggers'] = triggers;
+  if (Object.keys(into.steps).length === 0) return into.refused();
   shadowed(into, canonical);
   endings(into);
   loops000(into, canonical);
@@ -151,6 +154,9 @@ function configOf(config: JsonObject, into: Import): JsonObject {
   }
   if (isObject(config['retryPolicy']))
     result['retryPolicy'] = retryFrom(config['retryPolicy'], below(at, 'retryPolicy'), into);
+  const policy = isObject(config['retryPolicy']) ? config['retryPolicy'] : {};
+  for (const [canonical, written] of retryPlaces(policy, '/config/retryPolicy', below(at, 'retryPolicy')))
+    into.places.set(canonical, written);
   if (isObject(config['variables']))
     result['variables'] = variablesOf(config['variables'], below(at, 'variables'), into);
   if (isObject(config['secrets'])) {
@@ -197,8 +203,10 @@ function secretsOf(secrets: JsonObject, at: string, into: Import): JsonObject {
   const result: JsonObject = {};
   for (const [name, value] of Object.entries(secrets)) {
     const clear = isObject(value) ? value['value'] : value;
-    if (typeof clear === 'string') put(result, name, { value: clear });
-    else {
+    if (typeof clear === 'string') {
+      put(result, name, { value: clear });
+      if (!isObject(value)) into.places.set(`${below('/config/secrets', name)}/value`, below(at, name));
+    } else {
       put(result, name, name);
       into.lost(
         below(at, name),

@@ -8,7 +8,7 @@ import { Import, type Imported } from './imported.ts';
 import { isObject, typeName } from './json.ts';
 import { stepSlugs } from './names.ts';
 import { below } from './pointer.ts';
-import { retryFrom } from './retry-from.ts';
+import { retryFrom, retryPlaces } from './retry-from.ts';
 import type { JsonObject } from './types.ts';
 
 const OUTER: ReadonlySet<string> = new Set([
@@ -37,6 +37,15 @@ const STEP: ReadonlySet<string> = new Set([
   'outputSchema',
   'preset',
 ]);
+const MOVED = [
+  ['/stepType', '/action'],
+  ['/config', '/action'],
+  ['/config/input', '/input'],
+  ['/config/output', '/input'],
+  ['/retry', '/config'],
+  ['/timeout', '/config/timeoutMs'],
+  ['/onError', '/config/onError'],
+] as const;
 /** What belongs to each action. */
 const TOOL: ReadonlySet<string> = new Set(['toolName', 'transformCode', 'connectionId', 'server']);
 const CODE: ReadonlySet<string> = new Set(['code', 'language']);
@@ -58,6 +67,7 @@ export function from001(document: JsonObject): Imported {
     if (isObject(step) && slug !== undefined && !Object.hasOwn(into.steps, slug))
       into.step(slug, step001(step, slug, at, slugs, into), at);
   }
+  into.places.set('/config/timeout', '/timeoutMs');
   return into.done(outer(document));
 }
 
@@ -116,10 +126,16 @@ function step001(
   into.lostMembers(written, at, STEP);
   const refs = new References(slugs, into);
   const action = isObject(written['action']) ? written['action'] : {};
+  const config = isObject(written['config']) ? written['config'] : {};
+  into.moved(slug, at, [
+    ...MOVED,
+    ['/config/server', action['server'] === undefined ? '/action/connectionId' : '/action/server'],
+    ...retryPlaces(config, '/retry', '/config'),
+  ]);
   const input = written['input'] === undefined ? undefined : refs.value(written['input'], below(at, 'input'));
   const step: JsonObject = {
     ...kindOf(action, input, below(at, 'action'), into),
-    ...modifiers(written['config'], below(at, 'config'), into),
+    ...modifiers(config, below(at, 'config'), into),
   };
   if (written['name'] !== slug) step['name'] = written['name'] ?? slug;
   for (const member of ['description', 'preset'] as const)
@@ -131,8 +147,8 @@ function step001(
     const { ref, items, ...rest } = written['forEach'];
     step['forEach'] = {
       ...rest,
-      ...(typeof ref === 'string' ? { ref: refs.path(ref, below(at, 'forEach/ref')) } : {}),
-      ...(items === undefined ? {} : { items: refs.value(items, below(at, 'forEach/items')) }),
+      ...(typeof ref === 'string' ? { ref: refs.path(ref, `${at}/forEach/ref`) } : {}),
+      ...(items === undefined ? {} : { items: refs.value(items, `${at}/forEach/items`) }),
     };
   }
   if (Array.isArray(written['dependsOn']))
@@ -172,8 +188,7 @@ function kindOf(action: JsonObject, input: Json | undefined, at: string, into: I
   return { stepType: 'removed', config: { replaces: 'action' } };
 }
 
-function modifiers(config: Json | undefined, at: string, into: Import): JsonObject {
-  if (!isObject(config)) return {};
+function modifiers(config: JsonObject, at: string, into: Import): JsonObject {
   const { timeoutMs, onError, maxAttempts, backoffMs, maxRetries, ...rest } = config;
   into.lostMembers(rest, at, new Set());
   const result: JsonObject = {};

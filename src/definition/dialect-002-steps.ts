@@ -5,7 +5,7 @@ import { type Import, renamed } from './imported.ts';
 import { isObject, typeName } from './json.ts';
 import { didYouMean } from './names.ts';
 import { below } from './pointer.ts';
-import { retryFrom } from './retry-from.ts';
+import { retryFrom, retryPlaces } from './retry-from.ts';
 import type { JsonObject } from './types.ts';
 
 const TYPES = [
@@ -60,10 +60,18 @@ interface Converted {
   readonly lists: readonly string[];
 }
 
-export function step002(written: JsonObject, at: string, into: Import, names: Names002): Converted {
+export function step002(written: JsonObject, slug: string, at: string, into: Import, names: Names002): Converted {
   const said = typeof written['type'] === 'string' ? written['type'].trim() : '';
   const type = TYPES.find((one) => one === said);
   const base: JsonObject = {};
+  into.moved(slug, at, [
+    ['/config', ''],
+    ['/stepType', '/type'],
+    ['/nextSteps', ''],
+    ['/timeout', '/timeoutMs'],
+    ...retryPlaces(isObject(written['retry']) ? written['retry'] : {}, '/retry', '/retry'),
+  ]);
+  if (type !== undefined) into.moved(slug, at, movedIn(written, type));
   for (const member of ['name', 'description', 'outputVariable', 'onError'] as const) {
     const value = written[member];
     if (value !== undefined && value !== null) base[member] = value;
@@ -99,6 +107,38 @@ export function step002(written: JsonObject, at: string, into: Import, names: Na
     port,
     lists: LISTS[type] ?? [],
   };
+}
+
+/** The members that a config is made of, by their canonical names; of those that mean the same the first that is there. */
+const SPELT: { readonly [type in Type]: { readonly [canonical: string]: readonly string[] } } = {
+  agent: { userPrompt: ['content', 'message', 'goal'] },
+  agent_message: { content: ['content', 'message', 'goal'] },
+  tool: { toolName: ['tool'], input: ['arguments'] },
+  bash: { timeoutMs: ['timeoutMs', 'timeout'] },
+  conditional: { expression: ['condition'], variable: ['condition'], equals: ['condition'] },
+  loop: { items: ['items', 'over'] },
+  parallel: {},
+  subworkflow: {
+    workflow: ['workflow', 'workflowId', 'workflow_id', 'slug'],
+    input: ['input', 'variables', 'arguments'],
+  },
+  approval: { message: ['prompt', 'message', 'summary', 'name'], timeout: ['timeout', 'timeoutMs'] },
+};
+
+function* movedIn(written: JsonObject, type: Type): Iterable<readonly [string, string]> {
+  if (type === 'tool' && String(written['tool']).trim() === 'bash') {
+    yield ['/config', '/arguments'];
+    return;
+  }
+  for (const [canonical, spellings] of Object.entries(SPELT[type])) {
+    const said = spellings.find((member) => written[member] !== undefined);
+    if (said !== undefined) yield [`/config/${canonical}`, `/${said}`];
+  }
+  const { condition } = written;
+  if (type !== 'conditional' || !isObject(condition)) return;
+  const isPath = condition['equals'] === undefined;
+  yield [isPath ? '/config/expression' : '/config/variable', '/condition/variable'];
+  yield ['/config/equals', '/condition/equals'];
 }
 
 const EFFECTS: ReadonlySet<string> = new Set(['agent', 'agent_message', 'tool', 'subworkflow']);

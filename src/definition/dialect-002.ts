@@ -71,6 +71,7 @@ function outer(document: JsonObject, defaults: JsonObject, names: Names002, into
     canonical['triggers'] = Array.isArray(triggers) ? triggers.map(trigger002) : triggers;
   if (canonical['name'] === undefined && canonical['slug'] === undefined)
     canonical['name'] = typeof document['id'] === 'string' ? document['id'] : 'Workflow';
+  into.places.set('/config/variables', '/variables');
   const config: JsonObject = isObject(document['config']) ? { ...document['config'] } : {};
   config['maxSteps'] ??= maxSteps(document['runtime'], into);
   if (Object.keys(defaults).length > 0)
@@ -189,7 +190,7 @@ class Flow {
     const id = typeof step['id'] === 'string' && step['id'].trim() !== '' ? step['id'].trim() : path;
     const added: JsonObject = {};
     this.into.step(slug, added, at);
-    const converted = step002(step, at, this.into, this.names);
+    const converted = step002(step, slug, at, this.into, this.names);
     const next: JsonObject = {};
     const lead = (port: string, target: string | undefined): void => {
       if (target !== undefined) put(next, port, target);

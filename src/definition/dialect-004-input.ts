@@ -8,7 +8,7 @@
  */
 import { type Edges, edgesOf } from './flow.ts';
 import { declares } from './format.ts';
-import type { Import } from './imported.ts';
+import { type Import, originOf } from './imported.ts';
 import { changeExpressions } from './imported-expressions.ts';
 import { isObject } from './json.ts';
 import { below } from './pointer.ts';
@@ -25,14 +25,15 @@ const CONTAINERS: ReadonlySet<unknown> = new Set(['loop', 'forEach', 'parallel',
 export function predecessorPaths(into: Import, document: JsonObject): void {
   const edges = edgesOf(into);
   const direct = directPredecessors(edges);
+  const origin = originOf(into.places);
   for (const [slug, step] of Object.entries(into.steps)) {
     if (!isObject(step) || !JSON.stringify([step['config'], step['saveToState']]).includes('input')) continue;
     const before = sourcesOf(slug, direct, into);
     if (before.steps.length === 0) continue;
-    const at = into.places.get(below('/steps', slug)) ?? '';
+    const at = below('/steps', slug);
     if (before.steps.length > MAX_PREDECESSORS) {
       into.problem(
-        `${at}/config`,
+        origin(`${at}/config`),
         'invalid_config',
         `${before.steps.length} steps come right before this one; {{input.*}} can be read from at most ${MAX_PREDECESSORS}.`,
         'Read steps.NAME.output.data.',
@@ -52,7 +53,7 @@ export function predecessorPaths(into: Import, document: JsonObject): void {
         });
         if (lacking.length > 0)
           into.problem(
-            `${at}${place}${reference.pointer ?? ''}`,
+            origin(`${at}${place}${reference.pointer ?? ''}`),
             'undeclared_input',
             `${named(lacking)} comes right before this step, and its output does not declare "${reference.path.join('.')}".`,
           );
@@ -69,12 +70,12 @@ export function predecessorPaths(into: Import, document: JsonObject): void {
     if (!isRead) continue;
     if (before.conditions.has(String(document['start'])) || slug === document['start'])
       into.lost(
-        `${at}/config`,
+        origin(`${at}/config`),
         'The run begins here, before any step has an output: {{input.*}} is then null.',
         PAYLOAD_HINT,
       );
     if (before.steps.length > 1 && (before.conditions.size > 0 || isSaved))
-      handOn(before.steps, edges, into, `${at}/config`);
+      handOn(before.steps, edges, into, origin(`${at}/config`));
   }
 }
 

@@ -4,7 +4,7 @@ import { type Import, renamed } from './imported.ts';
 import { changeExpressions } from './imported-expressions.ts';
 import { isObject, put } from './json.ts';
 import { below } from './pointer.ts';
-import { retryFrom } from './retry-from.ts';
+import { retryFrom, retryPlaces } from './retry-from.ts';
 import type { JsonObject } from './types.ts';
 import { withoutBraces } from './without-braces.ts';
 
@@ -63,13 +63,24 @@ const SPELLINGS: { readonly [stepType: string]: { readonly [canonical: string]: 
   mapping: { output: 'mapping' },
 };
 
-export function node004(node: JsonObject, at: string, slugs: Slugs, into: Import): JsonObject {
+export function node004(node: JsonObject, slug: string, at: string, slugs: Slugs, into: Import): JsonObject {
   const said = node['type'] ?? node['stepType'];
   const stepType = typeof said === 'string' ? said : '';
   const written = isObject(node['config']) ? node['config'] : isObject(node['data']) ? node['data'] : undefined;
   const place = isObject(node['config']) ? below(at, 'config') : isObject(node['data']) ? below(at, 'data') : at;
   const config = written === undefined ? rest(node) : { ...written };
   if (written !== undefined) into.lostMembers(node, at, NODE);
+  into.moved(slug, at, [
+    ['/config', place.slice(at.length)],
+    ['/stepType', node['type'] === undefined ? '/stepType' : '/type'],
+    ['/nextSteps', isObject(node['nextSteps']) ? '/nextSteps' : ''],
+    ['/name', node['name'] === undefined ? '/title' : '/name'],
+    ['/onError', node['onError'] === undefined ? '/on_error' : '/onError'],
+    ['/saveToState', node['saveToState'] === undefined ? '/save_to_state' : '/saveToState'],
+    ...retryPlaces(isObject(node['retry']) ? node['retry'] : {}, '/retry', '/retry'),
+    ...(config['branches'] === undefined ? movedBranches(node['branches'], '/branches') : []),
+  ]);
+  into.moved(slug, place, movedIn(stepType, config));
   const step: JsonObject = {
     ...renamed(node, { description: 'description', timeout: 'timeout', onError: 'on_error' }),
     ...renamed(node, { name: 'title' }),
@@ -80,7 +91,7 @@ export function node004(node: JsonObject, at: string, slugs: Slugs, into: Import
   delete config['save_to_state'];
   if (save !== undefined && save !== null && save !== '') step['saveToState'] = save;
   if (isObject(node['retry'])) step['retry'] = retryFrom(node['retry'], below(at, 'retry'), into);
-  const next = edges(node, config, stepType, slugs, at, into);
+  const next = edges(node, config, stepType, slugs, { at, place }, into);
   const converted = kind(stepType, config, node, place, into);
   if (converted.stepType !== stepType || stepType === '') step['stepType'] = converted.stepType;
   else step['stepType'] = stepType;
@@ -88,6 +99,33 @@ export function node004(node: JsonObject, at: string, slugs: Slugs, into: Import
   if (Object.keys(next).length > 0) step['nextSteps'] = next;
   changeExpressions(step, withoutBraces);
   return step;
+}
+
+const TOOL_NAMES = ['tool', 'tool_name', 'toolName', 'name'] as const;
+const TOOL_INPUTS = ['parameters', 'params', 'input'] as const;
+
+/** Where in its configuration the members of a node's canonical config stand. */
+function* movedIn(stepType: string, config: JsonObject): Iterable<readonly [string, string]> {
+  const first = (members: readonly string[]): string =>
+    members.find((member) => config[member] !== undefined && config[member] !== null) ?? '';
+  if (stepType === 'tool') {
+    yield ['/config/type', `/${first(TOOL_NAMES) || TOOL_NAMES[0]}`];
+    yield ['/config/parameters', `/${first(TOOL_INPUTS) || TOOL_INPUTS[0]}`];
+  }
+  if (stepType === 'condition') {
+    yield ['/config/expression', `/${first(['expression', 'condition'])}`];
+    yield* movedBranches(config['branches'], '/branches');
+  }
+  for (const [canonical, written] of Object.entries(SPELLINGS[stepType] ?? {}))
+    if (config[written] !== undefined) yield [`/config/${canonical}`, `/${written}`];
+}
+
+function* movedBranches(branches: Json | undefined, at: string): Iterable<readonly [string, string]> {
+  if (!Array.isArray(branches)) return;
+  yield ['/config/branches', at];
+  for (const [index, branch] of branches.entries())
+    if (isObject(branch) && branch['expression'] === undefined)
+      yield [`/config/branches/${index}/expression`, `${at}/${index}/condition`];
 }
 
 function rest(node: JsonObject): JsonObject {
@@ -106,10 +144,10 @@ function kind(
       into.lostMembers(config, at, new Set());
       return { stepType, config: {} };
     case 'tool': {
-      const { tool, tool_name, toolName, name, parameters, params, input, ...others } = config;
-      const type = tool ?? tool_name ?? toolName ?? name;
-      into.lostMembers(others, at, new Set());
-      const given = parameters ?? params ?? input;
+      into.lostMembers(config, at, new Set([...TOOL_NAMES, ...TOOL_INPUTS]));
+      const [type, given] = [TOOL_NAMES, TOOL_INPUTS].map((members) =>
+        members.map((member) => config[member]).find((value) => value !== undefined && value !== null),
+      );
       return {
         stepType: 'action',
         config: { ...(type === undefined ? {} : { type }), ...(given === undefined ? {} : { parameters: given }) },
@@ -159,7 +197,7 @@ function edges(
   config: JsonObject,
   stepType: string,
   slugs: Slugs,
-  at: string,
+  { at, place }: { readonly at: string; readonly place: string },
   into: Import,
 ): JsonObject {
   const next: JsonObject = {};
@@ -178,7 +216,11 @@ function edges(
       lead(port, target, below(below(at, 'nextSteps'), port));
   }
   for (const member of NEXT) {
-    lead(PORTS[stepType] ?? 'success', node[member] ?? config[member], below(at, member));
+    lead(
+      PORTS[stepType] ?? 'success',
+      node[member] ?? config[member],
+      below(node[member] == null ? place : at, member),
+    );
     delete config[member];
   }
   if (stepType !== 'condition') return next;
@@ -189,7 +231,7 @@ function edges(
         lead(
           portOf(branch, index),
           NEXT.map((member) => branch[member]).find((one) => one !== undefined),
-          `${at}/branches/${index}`,
+          `${node['branches'] === undefined ? place : at}/branches/${index}`,
         );
     }
     if (next['success'] !== undefined) {

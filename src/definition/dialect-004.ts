@@ -3,6 +3,7 @@
  * `{{input.*}}` is the output of the direct predecessor, which becomes a path to that step.
  */
 
+import type { Json } from '../template/types.ts';
 import { predecessorPaths } from './dialect-004-input.ts';
 import { node004 } from './dialect-004-nodes.ts';
 import { Import, type Imported } from './imported.ts';
@@ -30,6 +31,17 @@ const OUTER: ReadonlySet<string> = new Set([
   'triggers',
 ]);
 
+const MOVED = [
+  ['/input', '/payload_format'],
+  ['/state', '/state_definition'],
+  ['/start', '/starting_step_id'],
+  ['/steps', '/flow'],
+  ['/config/mode', '/mode'],
+  ['/config/debounce', '/debounce_key'],
+  ['/config/debounce/key', '/debounce_key'],
+  ['/config/debounce/seconds', '/debounce_seconds'],
+] as const;
+
 export function from004(document: JsonObject): Imported {
   const into = new Import();
   into.lostMembers(document, '', OUTER);
@@ -38,12 +50,15 @@ export function from004(document: JsonObject): Imported {
     into.problem('/flow', 'missing_member', `Expected a map of at least one node, got ${typeName(document['flow'])}.`);
     return into.refused();
   }
+  for (const [canonical, written] of MOVED) into.places.set(canonical, written);
   const slugs = stepSlugs(Object.keys(flow));
+  const written = document['flow'];
+  const indexes = new Map(Array.isArray(written) ? written.map((node, index) => [idOf(node), index]) : []);
   for (const [id, node] of Object.entries(flow)) {
-    const at = below('/flow', id);
+    const at = below('/flow', indexes.get(id) ?? id);
     const slug = slugs.get(id) ?? id;
     if (!isObject(node)) into.problem(at, 'wrong_type', `Expected a node, got ${typeName(node)}.`);
-    else into.step(slug, { ...(slug === id ? {} : { name: id }), ...node004(node, at, slugs, into) }, at);
+    else into.step(slug, { ...(slug === id ? {} : { name: id }), ...node004(node, slug, at, slugs, into) }, at);
   }
   const start = document['starting_step_id'];
   const canonical = outer(document);
@@ -61,8 +76,15 @@ function flowOf(flow: unknown): JsonObject | undefined {
   if (isObject(flow)) return flow;
   if (!Array.isArray(flow)) return undefined;
   const nodes: JsonObject = {};
-  for (const node of flow) if (isObject(node) && typeof node['id'] === 'string') put(nodes, node['id'], node);
+  for (const node of flow) {
+    const id = idOf(node);
+    if (id !== undefined) put(nodes, id, node);
+  }
   return nodes;
+}
+
+function idOf(node: Json): string | undefined {
+  return isObject(node) && typeof node['id'] === 'string' ? node['id'] : undefined;
 }
 
 function outer(document: JsonObject): JsonObject {
@@ -88,10 +110,12 @@ function outer(document: JsonObject): JsonObject {
   if (document['mode'] !== undefined && document['mode'] !== null) config['mode'] = document['mode'];
   const { debounce_seconds: seconds, debounce_key: key } = document;
   // Without seconds the key still tells which runs `mode: restart` takes for the same.
-  if (typeof seconds === 'number' || typeof key === 'string')
-    config['debounce'] = {
-      seconds: typeof seconds === 'number' ? seconds : 0,
-      ...(typeof key === 'string' ? { key } : {}),
-    };
+  if (isSaid(seconds) || isSaid(key))
+    config['debounce'] = { seconds: isSaid(seconds) ? seconds : 0, ...(isSaid(key) ? { key } : {}) };
   return Object.keys(config).length > 0 ? { ...canonical, config } : canonical;
+}
+
+/** What is said, of whatever type, is checked; null and an empty text say nothing. */
+function isSaid(value: Json | undefined): value is Json {
+  return value !== undefined && value !== null && value !== '';
 }

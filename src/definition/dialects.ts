@@ -7,7 +7,7 @@ import { from000 } from './dialect-000.ts';
 import { from001 } from './dialect-001.ts';
 import { from002 } from './dialect-002.ts';
 import { from004 } from './dialect-004.ts';
-import type { Imported } from './imported.ts';
+import { type Imported, originOf } from './imported.ts';
 import { isObject, typeName } from './json.ts';
 import { didYouMean } from './names.ts';
 import { normalDocument } from './normal.ts';
@@ -108,17 +108,6 @@ function fromImported(
   const problems = [...imported.problems, ...found];
   const base = { dialect, problems, warnings, secrets: taken.secrets, origin };
   return problems.length > 0 ? base : { ...base, definition: taken.document as unknown as Definition };
-}
-
-/** The longest noted prefix of a pointer, replaced by where it came from. */
-function originOf(places: ReadonlyMap<string, string>): (pointer: string) => string {
-  return (pointer) => {
-    for (let end = pointer.length; end > 0; end = pointer.lastIndexOf('/', end - 1)) {
-      const place = places.get(pointer.slice(0, end));
-      if (place !== undefined) return place + pointer.slice(end);
-    }
-    return pointer;
-  };
 }
 
 function same(pointer: string): string {

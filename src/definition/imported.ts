@@ -50,6 +50,14 @@ export class Import {
     this.places.set(below('/steps', slug), from);
   }
 
+  /**
+   * Where members of a step stand in the document if not under its own place: canonical (`/config/input`) → written, both
+   * within their step.
+   */
+  moved(slug: string, at: string, members: Iterable<readonly [canonical: string, written: string]>): void {
+    for (const [canonical, written] of members) this.places.set(below('/steps', slug) + canonical, at + written);
+  }
+
   done(document: JsonObject): Imported {
     const { problems, warnings, places, steps } = this;
     return { document: { ...document, steps }, problems, warnings, places };
@@ -58,6 +66,17 @@ export class Import {
   refused(): Imported {
     return { problems: this.problems, warnings: this.warnings, places: this.places };
   }
+}
+
+/** The longest noted prefix of a pointer, replaced by where it came from. */
+export function originOf(places: ReadonlyMap<string, string>): (pointer: string) => string {
+  return (pointer) => {
+    for (let end = pointer.length; end > 0; end = pointer.lastIndexOf('/', end - 1)) {
+      const place = places.get(pointer.slice(0, end));
+      if (place !== undefined) return place + pointer.slice(end);
+    }
+    return pointer;
+  };
 }
 
 /** The members of `object` that are there, under other names: `{canonical: written}`. */
