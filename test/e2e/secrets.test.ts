@@ -1,6 +1,7 @@
-// A secret that is too short could not be kept out of results, so none is taken, whichever way it comes.
+// Secrets: told by their names alone. One that is too short could not be kept out of results, so none is taken.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/definition/types.ts';
+import type { Json } from '../../src/template/types.ts';
 import { echoDefinition, type TestGateway, testGateway, unique } from './gateway-support.ts';
 
 let gateway: TestGateway;
@@ -87,5 +88,42 @@ describe('a secret of fewer than four characters', () => {
     const path = `/api/triggers/${encodeURIComponent(body.id)}`;
     expect(await gateway.request('PATCH', path, { json: change })).toMatchObject(refused);
     expect(await own()).toEqual([`workflows/${slug}/triggers/in/secret`]);
+  });
+});
+
+describe('secrets', () => {
+  it('are stored, listed without values, bound, replaced and deleted', async () => {
+    const name = unique('payments/live');
+    const place = `/api/secrets/${encodeURIComponent(name)}`;
+    const put = await gateway.request('PUT', place, {
+      json: { value: 'canary-secret', allowedHosts: ['api.example.com'] },
+    });
+    expect(put).toMatchObject({ status: 201, body: { name, allowedHosts: ['api.example.com'] } });
+    expect(JSON.stringify(put.body)).not.toContain('canary');
+    // A new value goes nowhere the old one could not, unless that is said.
+    const changed = async (json: Json) => (await gateway.request('PUT', place, { json })).body;
+    const allowedHosts = ['api.example.com'];
+    expect(await changed({ value: 'canary-secret-2' })).toMatchObject({ allowedHosts });
+    const allowedWorkflows = ['refunds'];
+    expect(await changed({ value: 'canary-secret-3', allowedWorkflows })).toMatchObject({
+      allowedHosts,
+      allowedWorkflows,
+    });
+    expect(await changed({ value: 'canary-secret-4', allowedHosts: null })).toEqual({
+      name,
+      allowedWorkflows,
+      updatedAt: expect.any(String),
+    });
+    expect(await gateway.request('PUT', place, { json: { value: 'canary', allowedHosts: [] } })).toMatchObject({
+      status: 400,
+      body: { problems: [{ pointer: '/allowedHosts' }] },
+    });
+    const listed = await gateway.request('GET', '/api/secrets?limit=1000');
+    expect(listed.body.items.map((secret: { name: string }) => secret.name)).toContain(name);
+    expect(JSON.stringify(listed.body)).not.toContain('canary');
+    expect(await gateway.request('PUT', '/api/secrets/a%00b', { json: { value: 'x' } })).toMatchObject({ status: 400 });
+    expect(await gateway.request('PUT', place, { json: { value: 1 } })).toMatchObject({ status: 400 });
+    expect((await gateway.request('DELETE', place)).status).toBe(204);
+    expect(await gateway.request('DELETE', place)).toMatchObject({ status: 404, body: { code: 'not_found' } });
   });
 });
