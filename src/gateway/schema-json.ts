@@ -9,6 +9,7 @@
 import { z } from 'zod';
 import { type HostActions, NO_ACTIONS } from '../actions/load.ts';
 import { triggerSchemas } from '../check/triggers.ts';
+import { FIELD_TYPES } from '../definition/format.ts';
 import { definitionSchema } from '../definition/schema.ts';
 import type { JsonObject } from '../definition/types.ts';
 import { actionTypes } from '../steps/actions.ts';
@@ -79,6 +80,7 @@ function makeSchema(actions: readonly NamedAction[]): JsonSchema {
       steps: { ...steps, minProperties: 1, additionalProperties: { $ref: '#/definitions/step' } },
       state: { ...state, additionalProperties: { anyOf: [shortField(objectOf(field)), field ?? {}] } },
       config: withTimeoutMs(objectOf(members['config'])),
+      input: inputSchema(objectOf(members['input'])),
       triggers: { ...triggers, items: { $ref: '#/definitions/trigger' } },
       // The store's, in documents that were read from it.
       createdAt: {},
@@ -140,7 +142,15 @@ function stepTypeOf(written: JsonSchema, named: readonly { name: string; kind: S
 
 function whenKind(kind: StepKind, properties: JsonSchema): Json {
   const names = [kind.type, ...(kind.aliases ?? [])];
-  return conditional({ stepType: { enum: names } }, ['stepType'], { properties });
+  const required: JsonSchema = needsConfig(kind) ? { required: ['config'] } : {};
+  return conditional({ stepType: { enum: names } }, ['stepType'], { properties, ...required });
+}
+
+/** Whether there is nothing that a step of the kind could do without a config. */
+function needsConfig(kind: StepKind): boolean {
+  const { anyOf, ...schema } = jsonSchemaOf(kind.schema());
+  const forms = Array.isArray(anyOf) ? anyOf.map(objectOf) : [schema];
+  return forms.every(({ required }) => Array.isArray(required) && required.length > 0);
 }
 
 function configOf(kind: StepKind, actions: readonly NamedAction[]): JsonSchema {
@@ -183,6 +193,16 @@ function triggerSchema(trigger: JsonSchema): JsonSchema {
       conditional({ type: { const: type } }, ['type'], { properties: { config: jsonSchemaOf(schema) } }),
     ),
   };
+}
+
+/** In the short form every member is a field; what else a JSON Schema says is not looked into. */
+function inputSchema(input: JsonSchema): Json {
+  const types = { enum: [...FIELD_TYPES] };
+  const field: Json = { anyOf: [types, { type: 'object', properties: { type: types } }] };
+  const keywords = ['$schema', '$ref', 'anyOf', 'oneOf', 'allOf'].map((keyword): Json => ({ required: [keyword] }));
+  const isSchema: Json = [{ properties: { type: { const: 'object' } }, required: ['type'] }, ...keywords];
+  // biome-ignore lint/suspicious/noThenProperty: it is a keyword of JSON Schema, and the object is never awaited.
+  return { ...input, if: { not: { anyOf: isSchema } }, then: { additionalProperties: field } };
 }
 
 /** `attempts: number` is short for `attempts: {type: number}`. */

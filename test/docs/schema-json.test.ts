@@ -51,6 +51,16 @@ describe('the JSON Schema of the language', () => {
     ).toEqual([]);
   });
 
+  it.each<[string, JsonObject]>([
+    ['fields', { a: 'string', 'b.c': { type: 'date', description: 'When.' }, type: 'string', required: 'boolean' }],
+    ['nothing', {}],
+    ['a JSON Schema', { type: 'object', properties: { a: { type: ['string', 'null'] } } }],
+    ['a choice', { oneOf: [{ type: 'string' }, { type: 'object' }] }],
+  ])('takes an input of %s, as the checker does', (_what, input) => {
+    expect(told({ ...minimal, input })).toEqual([]);
+    expect(check({ ...minimal, input }).problems).toEqual([]);
+  });
+
   it.each<[string, JsonObject, string]>([
     ['no steps', { name: 'A', steps: {} }, '/steps'],
     ['neither name nor slug', { steps: { a: { stepType: 'trigger' } } }, ''],
@@ -59,6 +69,14 @@ describe('the JSON Schema of the language', () => {
     ['an unknown kind', withStep({ stepType: 'teleport' }), '/steps/a/stepType'],
     ['an unknown member of a config', withStep({ stepType: 'sleep', config: { durations: '1s' } }), '/steps/a/config'],
     ['a member that is missing', withStep({ stepType: 'http', config: {} }), '/steps/a/config'],
+    ['a config that is missing', withStep({ stepType: 'http' }), '/steps/a'],
+    [
+      'a rollback without its config',
+      withStep({ stepType: 'trigger', rollback: { stepType: 'http' } }),
+      '/steps/a/rollback',
+    ],
+    ['a field of a type that is none', { ...minimal, input: { amount: 'money' } }, '/input/amount'],
+    ['a field that is none', { ...minimal, input: { amount: { type: 'money' } } }, '/input/amount/type'],
     ['a value of the wrong type', withStep({ stepType: 'http', config: { url: 3 } }), '/steps/a/config/url'],
     [
       'a port that the kind cannot give',
