@@ -14,25 +14,53 @@ const GATHER_MS = 200;
 const LONGEST_MESSAGE = 500;
 
 interface Gathered {
+  readonly org: string;
+  readonly triggerId: string;
   readonly latest: Firing;
   readonly count: number;
+  readonly timer: NodeJS.Timeout;
 }
 
-const gathered = new WeakMap<Access, Map<string, Gathered>>();
+/** What waits to be told, by trigger and outcome, and what is being told. */
+interface Records {
+  readonly waiting: Map<string, Gathered>;
+  readonly underWay: Set<Promise<void>>;
+}
+
+const kept = new WeakMap<Access, Records>();
+
+function recordsOf(access: Access): Records {
+  const records = kept.get(access) ?? { waiting: new Map(), underWay: new Set() };
+  kept.set(access, records);
+  return records;
+}
 
 /** Tells soon. Never fails. */
 export function recordFiring(access: Access, org: string, triggerId: string, firing: Firing): void {
-  const waiting = gathered.get(access) ?? new Map<string, Gathered>();
-  gathered.set(access, waiting);
+  const { waiting } = recordsOf(access);
   const key = JSON.stringify([org, triggerId, firing.outcome]);
   const before = waiting.get(key);
-  waiting.set(key, { latest: firing, count: (before?.count ?? 0) + 1 });
-  if (before !== undefined) return;
-  setTimeout(() => {
-    const all = waiting.get(key);
-    waiting.delete(key);
-    if (all !== undefined) void tellFiring(access, org, triggerId, { ...all.latest, count: all.count });
-  }, GATHER_MS).unref();
+  const timer = before?.timer ?? setTimeout(() => tellGathered(access, key), GATHER_MS).unref();
+  waiting.set(key, { org, triggerId, latest: firing, count: (before?.count ?? 0) + 1, timer });
+}
+
+/** Tells at once what waits to be told, and resolves when all of it was. Never fails. */
+export async function firingsTold(access: Access): Promise<void> {
+  const { waiting, underWay } = recordsOf(access);
+  for (const key of [...waiting.keys()]) tellGathered(access, key);
+  await Promise.all(underWay);
+}
+
+function tellGathered(access: Access, key: string): void {
+  const { waiting, underWay } = recordsOf(access);
+  const gathered = waiting.get(key);
+  if (gathered === undefined) return;
+  waiting.delete(key);
+  const { org, triggerId, latest, count, timer } = gathered;
+  clearTimeout(timer);
+  const telling = tellFiring(access, org, triggerId, { ...latest, count });
+  underWay.add(telling);
+  void telling.finally(() => underWay.delete(telling));
 }
 
 /** Tells now. Never fails: how a run goes does not depend on it. */

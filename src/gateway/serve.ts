@@ -8,6 +8,7 @@ import { access } from '../client/access.ts';
 import { auditOver } from '../client/audit.ts';
 import type { TemporalConnection } from '../client/connect.ts';
 import { type Keyring, keyringOver } from '../client/keyring.ts';
+import { firingsTold } from '../client/trigger-records.ts';
 import { type Config, loadMasterKey } from '../config.ts';
 import { buildApp } from './app.ts';
 import { needsKeys } from './auth.ts';
@@ -88,7 +89,7 @@ export async function startGateway(
       const force = setTimeout(() => server.closeAllConnections(), CLOSING_MS);
       await ended;
       clearTimeout(force);
-      const settled = Promise.all([keyring.settled(), trail.settled()]);
+      const settled = Promise.all([keyring.settled(), trail.settled(), firingsTold(store)]);
       await Promise.race([settled, delay(SETTLING_MS, undefined, { ref: false })]);
     },
   };
