@@ -1,5 +1,5 @@
 /** A visit stays open: what its kind wants run, timed, started, asked or taken back becomes commands and frames. */
-import type { ChildSpec, Outcome, RunSpec, TimerSpec } from '../steps/kind.ts';
+import type { AskSpec, ChildSpec, FailureShape, Outcome, RunSpec, TimerSpec } from '../steps/kind.ts';
 import { cancel, open } from './commands.ts';
 import type { Core } from './core.ts';
 import { runCommand } from './effects.ts';
@@ -30,8 +30,8 @@ export function hold(core: Core, given: Place, outcome: Hold): void {
   for (const spec of outcome.children ?? []) openChild(core, place, spec);
   for (const spec of outcome.frames ?? []) openFrame(core, place.frame, visit, spec);
   for (const [suffix, asked] of Object.entries(outcome.asks ?? {}))
-    if (asked === null && !visit.open.includes(commandId(visit.path, suffix)))
-      endInner(core, visit, suffix, 'cancelled');
+    if (!isOpen(asked) && !visit.open.includes(commandId(visit.path, suffix)))
+      endInner(core, visit, suffix, asked === null ? 'cancelled' : { error: asked });
 }
 
 /** The visit with what it holds now; one that has only begun is opened. */
@@ -80,18 +80,22 @@ function openCommand({ program, state }: Core, visit: OpenVisit, suffix: string)
   return again !== undefined && program.rules.retriedIsCancelled() ? again : undefined;
 }
 
-/** What the visit asks about within. An ask that ends without its call beginning is a row that was cancelled (`hold`). */
+/** What the visit asks about within. An ask that ends without its call beginning is a row that has failed or was cancelled (`hold`). */
 function ask(core: Core, visit: OpenVisit, asks: NonNullable<Hold['asks']>): void {
   for (const [suffix, asked] of Object.entries(asks)) {
     visit.asks ??= {};
     const since = visit.asks[suffix]?.since ?? core.state.now;
     delete visit.asks[suffix];
-    if (asked === null) continue;
+    if (!isOpen(asked)) continue;
     const { inner, input, ...waiting } = asked;
     visit.asks[suffix] = { ...waiting, since };
     beginInner(core, visit, suffix, inner, input);
     core.trace?.({ t: 'wait', path: commandId(visit.path, suffix) });
   }
+}
+
+function isOpen(asked: AskSpec | FailureShape | null): asked is AskSpec {
+  return asked !== null && 'inner' in asked;
 }
 
 /** `hasTimers`: the outcome sets timers too, which a local activity would hold back. */

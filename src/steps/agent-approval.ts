@@ -12,6 +12,7 @@ import {
   type Behaviour,
   ConfigError,
   type Decision,
+  type FailureShape,
   type Outcome,
   type Parse,
   type Resume,
@@ -40,7 +41,7 @@ export function agentApprovalSchema(): z.ZodType {
 export type Asked =
   | { readonly is: 'open'; readonly ask?: AskSpec; readonly timers: readonly TimerSpec[] }
   | { readonly is: 'approved' }
-  | { readonly is: 'denied'; readonly why: string }
+  | { readonly is: 'denied'; readonly error: FailureShape }
   /** The rules say something about the whole run (onReject: cancel). */
   | { readonly is: 'over'; readonly outcome: Outcome };
 
@@ -88,7 +89,7 @@ export function planApproval(config: JsonObject, parse: Parse, step: StepDefinit
       case 'end':
         return outcome.port === 'approved'
           ? { is: 'approved' }
-          : { is: 'denied', why: denial(outcome.port, outcome.data) };
+          : { is: 'denied', error: denial(outcome.port, outcome.data) };
       case 'ignore':
         return { is: 'open', timers: [] };
       default:
@@ -151,9 +152,12 @@ function shown(message: string | undefined, { name, input }: OpenCall): string {
   return `${message ?? DEFAULT_MESSAGE} ${name} ${cut}`;
 }
 
-function denial(port: string, data: unknown): string {
-  if (port === 'timeout') return 'Nobody approved this call in time.';
-  const { decidedBy, comments } = isObject(data) ? data : {};
+/** What the call fails with: the model is told its message, and the trace shows it. */
+function denial(port: string, data: unknown): FailureShape {
+  if (port === 'timeout')
+    return { code: 'approval_timeout', message: 'Nobody approved this call in time.', retryable: false };
+  const { decidedBy, comments } = (isObject(data as JsonObject) ? data : {}) as JsonObject;
   const by = typeof decidedBy === 'string' ? ` by ${decidedBy}` : '';
-  return `This call was rejected${by}${typeof comments === 'string' && comments !== '' ? `: ${comments}` : '.'}`;
+  const why = typeof comments === 'string' && comments !== '' ? `: ${comments}` : '.';
+  return { code: 'approval_denied', message: `This call was rejected${by}${why}`, retryable: false };
 }

@@ -23,6 +23,7 @@ import {
   type ChildSpec,
   type EffectResult,
   type FailedAt,
+  type FailureShape,
   type Outcome,
   type Rearm,
   type Resume,
@@ -194,20 +195,21 @@ function settled(
     case 'approved':
       return closing(state, suffix, () => made(visit, state, [index], rules, true));
     case 'denied': {
-      state.calls[index] = { ...call, output: refused(asked.why) };
+      state.calls[index] = { ...call, output: refused(asked.error.message) };
       const hold: Hold = { do: 'hold', hold: asHold(state) };
-      return closing(state, suffix, () => (allEnded(state) ? after(visit, state, hold, rules) : hold));
+      const goOn = (): Outcome => (allEnded(state) ? after(visit, state, hold, rules) : hold);
+      return closing(state, suffix, goOn, asked.error);
     }
   }
 }
 
-/** Takes back what the approval of a call has open, and then goes on. */
-function closing(state: AgentState, suffix: string, goOn: () => Outcome): Outcome {
+/** Takes back what the approval of a call has open, and then goes on. `denied`: the call is not made. */
+function closing(state: AgentState, suffix: string, goOn: () => Outcome, denied: FailureShape | null = null): Outcome {
   const timers = state.approvals[suffix]?.timers ?? [];
   delete state.approvals[suffix];
   const outcome = goOn();
   if (outcome.do !== 'hold') return outcome;
-  return { ...outcome, cancel: [...(outcome.cancel ?? []), ...timers], asks: { ...outcome.asks, [suffix]: null } };
+  return { ...outcome, cancel: [...(outcome.cancel ?? []), ...timers], asks: { ...outcome.asks, [suffix]: denied } };
 }
 
 function allEnded(state: AgentState): boolean {

@@ -24,7 +24,7 @@ The calls of one turn are made at once, with the step's \`retry\`.
 - **Tools.** Those of the MCP servers named by \`mcpServerIds\` (\`tools\` picks some of them), \`actions\` of the host, and \`workflows\`, whose input format is the tool's. A call that fails is
   told to the model, which may go on otherwise. What a model writes is data: \`{{ … }}\` in it stays text.
 - **Approval.** \`approval: {tools, approvers, timeout, …}\` asks people before it makes the named calls, by the rules of \`approval\`: the run waits at the call's path, and a call that is
-  rejected, or on which nobody decides in time, is told to the model as such.
+  rejected (\`approval_denied\`), or on which nobody decides in time (\`approval_timeout\`), is told to the model as such.
 - **End.** The model's answer, as text or JSON as for \`llm\`; or earlier, with their results, after a call of one of \`stopTools\`, or when \`stopWhen\` holds after a turn. After
   \`maxSteps\` model calls without an answer the step fails with \`agent_max_steps\`; a retry of the run grants it as many again, and no call that has ended is made again.
 - **Conversation.** Messages \`${AGENT_MESSAGE}\` to the run (\`{content, interrupt?, to?}\`: from the kind \`agent_message\`, or \`POST /api/executions/:id/messages/${AGENT_MESSAGE}\`) are told to the model

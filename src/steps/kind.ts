@@ -253,8 +253,8 @@ export type Outcome =
       readonly timers?: readonly TimerSpec[];
       readonly frames?: readonly FrameSpec[];
       readonly children?: readonly ChildSpec[];
-      /** By suffix: what is asked about within the visit; null where it no longer is. */
-      readonly asks?: { readonly [suffix: string]: AskSpec | null };
+      /** By suffix: what is asked about within the visit; null where it no longer is, and why not where that was refused. */
+      readonly asks?: { readonly [suffix: string]: AskSpec | FailureShape | null };
       /** Messages of this name are for the visit, also while it does not wait for them. */
       readonly hears?: string;
       /** What `hold` has grown by since the last outcome: it counts towards the limit of the state. */
