@@ -16,13 +16,14 @@ const ARROWS: { readonly [room: string]: readonly string[] } = {
   'src/check': ['src/steps'],
   'src/history': ['src/engine'],
   'src/config.ts': [],
+  'src/log.ts': [],
   'src/actions': ['src/template'],
   'src/client': ['src/definition', 'src/history', 'src/config.ts'],
   'src/gateway': ['src/actions', 'src/client', 'src/check', 'src/history'],
-  'src/cli': ['src/actions', 'src/client', 'src/check', 'src/history', 'src/gateway'],
+  'src/cli': ['src/actions', 'src/client', 'src/check', 'src/history', 'src/gateway', 'src/log.ts'],
   workflows: ['src/engine'],
   activities: ['src/actions', 'src/definition', 'src/config.ts'],
-  workers: ['activities', 'src/client', 'workflows'],
+  workers: ['activities', 'src/client', 'workflows', 'src/log.ts'],
 };
 const PURE = ['src/template', 'src/definition', 'src/steps', 'src/engine', 'src/check', 'src/history'];
 const MOST_LINES = 600;

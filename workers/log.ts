@@ -1,9 +1,9 @@
 /** The worker's log. */
-import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { ApplicationFailure } from '@temporalio/common';
 import { type Logger, type LoggerOptions, pino } from 'pino';
 import type { Config } from '../src/config.ts';
+import { logTo } from '../src/log.ts';
 
 const MOST_CHARACTERS = 500;
 const MOST_CAUSES = 3;
@@ -30,8 +30,6 @@ export function openLog({ dataDir, codec }: Pick<Config, 'dataDir' | 'codec'>): 
     name: 'worker',
     serializers: { error: (error: unknown) => loggedError(error, Boolean(codec)) },
   };
-  if (process.env['SIGNALBOX_LOG_TO_STDOUT'] === '1' || process.send === undefined) return pino(options);
-  const folder = join(dataDir, 'logs');
-  mkdirSync(folder, { recursive: true });
-  return pino(options, pino.destination({ dest: join(folder, 'worker.log'), sync: true }));
+  const isAlone = process.env['SIGNALBOX_LOG_TO_STDOUT'] === '1' || process.send === undefined;
+  return pino(options, isAlone ? logTo() : logTo(join(dataDir, 'logs', 'worker.log')));
 }

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { pino } from 'pino';
 import type { TemporalConnection } from '../../client/connect.ts';
 import type { Config } from '../../config.ts';
+import { logTo } from '../../log.ts';
 
 /** A gateway that listens, and how to end it. */
 export type RunningGateway = { url: string; needsKeys: boolean; close(): Promise<void> };
@@ -14,9 +15,6 @@ export async function startGatewayHere(
   deadWorkers: ReadonlySet<string>,
 ): Promise<RunningGateway> {
   const { startGateway } = await import('../../gateway/serve.ts');
-  const log = pino(
-    { name: 'gateway' },
-    pino.destination({ dest: join(config.dataDir, 'logs', 'gateway.log'), mkdir: true, sync: true }),
-  );
+  const log = pino({ name: 'gateway' }, logTo(join(config.dataDir, 'logs', 'gateway.log')));
   return startGateway(config, { temporal, log, deadWorkers, ...(uiUrl === undefined ? {} : { uiUrl }) });
 }

@@ -2,6 +2,7 @@ import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isAlive, processStarted } from '#lock';
 import type { Config } from '../../config.ts';
+import { say } from './say.ts';
 import type { OwnServer } from './server.ts';
 import type { Supervised } from './supervise.ts';
 
@@ -55,21 +56,29 @@ export function noteStack(config: Config): StackNotice {
     renameSync(draft, fileIn(dataDir));
   };
   write();
+  /** A part that was started again must not be lost to a disk that is full: the note is old then. */
+  const rewrite = (): void => {
+    try {
+      write();
+    } catch (error) {
+      say(`${fileIn(dataDir)} cannot be written, and is not true now: ${(error as Error).message}`);
+    }
+  };
   return {
     server: (server) => {
       const pid = server.pid();
       Object.assign(note.temporal, { address: server.address, uiUrl: server.uiUrl, binary: server.binary });
       if (pid !== undefined) note.temporal.server = noteProcess(pid);
-      write();
+      rewrite();
     },
     gateway: (url) => {
       note.gateway = { url };
-      write();
+      rewrite();
     },
     worker: (worker) => {
       const pid = worker.pid();
       if (pid !== undefined) note.worker = noteProcess(pid);
-      write();
+      rewrite();
     },
     remove: () => rmSync(fileIn(dataDir), { force: true }),
   };
