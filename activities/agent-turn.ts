@@ -1,11 +1,12 @@
 /** The activity `agentTurn`: one model call of an agent, which answers or wants tools called. The manual is src/steps/agent.ts. */
 import type { AgentCall, AgentTurn, OfferedTools } from '../src/definition/agent-contract.ts';
+import { isObject } from '../src/definition/json.ts';
 import type { JsonObject } from '../src/definition/types.ts';
 import type { Json } from '../src/template/types.ts';
 import { type AgentTool, agentTools, type ToolSources } from './agent-tools.ts';
 import type { Effect } from './effect.ts';
+import { invalid } from './failure.ts';
 import type { Fetch } from './guarded-fetch.ts';
-import { invalid, isObject } from './http-request.ts';
 import { ask, formatOf, metaOf, optionalText, requestOf } from './llm.ts';
 import type { ToolCall } from './llm-call.ts';
 import { type ModelReader, openModel } from './models.ts';

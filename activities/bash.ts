@@ -11,7 +11,7 @@ import type { Json } from '../src/template/types.ts';
 import { type Ended, type Output, runCommand } from './bash/run-command.ts';
 import { BWRAP, EMPTY_FOLDER, environmentArguments, sandboxArguments } from './bash/sandbox.ts';
 import type { Effect, EffectContext } from './effect.ts';
-import { EffectFailure } from './failure.ts';
+import { EffectFailure, invalid } from './failure.ts';
 import type { Scrub } from './scrub.ts';
 
 export type BashSettings = Pick<Config, 'bash' | 'bashFolders'>;
@@ -205,8 +205,4 @@ function variables(env: JsonObject): [string, string][] {
 function demandArgument(text: string, member: string): void {
   if (text.includes('\0')) throw invalid(member, 'without NUL characters');
   if (Buffer.byteLength(text) > MOST_ARGUMENT_BYTES) throw invalid(member, `at most ${MOST_ARGUMENT_BYTES} bytes long`);
-}
-
-function invalid(member: string, expected: string): EffectFailure {
-  return new EffectFailure('invalid_config', `config.${member} must be ${expected}.`);
 }

@@ -21,3 +21,8 @@ export class EffectFailure extends Error {
     this.retryAfterMs = options.retryAfterMs;
   }
 }
+
+/** A config that cannot be taken: `member` is what is wrong with it, `expected` completes "must be …". */
+export function invalid(member: string, expected: string): EffectFailure {
+  return new EffectFailure('invalid_config', `config.${member} must be ${expected}.`);
+}

@@ -3,9 +3,10 @@
  * the values hold secrets.
  */
 import { BODY_FORMS, HTTP_METHODS } from '../src/definition/effect-words.ts';
+import { isObject } from '../src/definition/json.ts';
 import type { JsonObject } from '../src/definition/types.ts';
 import type { Json, SecretString } from '../src/template/types.ts';
-import { EffectFailure } from './failure.ts';
+import { invalid } from './failure.ts';
 
 export interface HttpRequest {
   readonly method: string;
@@ -73,14 +74,6 @@ export function readRequest(config: JsonObject, secrets: readonly SecretString[]
     body,
     isBodySecret: secrets.some(({ path }) => path[0] === 'body'),
   };
-}
-
-export function invalid(member: string, expected: string): EffectFailure {
-  return new EffectFailure('invalid_config', `config.${member} must be ${expected}.`);
-}
-
-export function isObject(value: Json | undefined): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 export function parseUrl(text: string, base?: URL): URL | undefined {

@@ -2,11 +2,12 @@
 import { type Agent, request as send } from 'undici';
 import type { EffectInput, EffectOutput } from '../src/definition/effect.ts';
 import { RESPONSE_FORMS } from '../src/definition/effect-words.ts';
+import { isObject } from '../src/definition/json.ts';
 import type { JsonObject } from '../src/definition/types.ts';
 import type { Json } from '../src/template/types.ts';
 import { type Effect, type EffectContext, RESULT_LIMIT_BYTES } from './effect.ts';
-import { EffectFailure } from './failure.ts';
-import { type HttpRequest, invalid, isObject, parseUrl, readRequest } from './http-request.ts';
+import { EffectFailure, invalid } from './failure.ts';
+import { type HttpRequest, parseUrl, readRequest } from './http-request.ts';
 import {
   connectCode,
   decode,

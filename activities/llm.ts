@@ -3,14 +3,14 @@ import type { ModelMessage } from 'ai';
 import type { EffectOutput } from '../src/definition/effect.ts';
 import { validatePayload } from '../src/definition/format.ts';
 import { asJsonSchema } from '../src/definition/format-schema.ts';
+import { isObject } from '../src/definition/json.ts';
 import { jsonIn } from '../src/definition/json-text.ts';
 import { addUsage, type ModelUsage } from '../src/definition/models-contract.ts';
 import type { JsonObject, PayloadFormat } from '../src/definition/types.ts';
 import type { Json } from '../src/template/types.ts';
 import type { Effect, EffectContext } from './effect.ts';
-import { EffectFailure } from './failure.ts';
+import { EffectFailure, invalid } from './failure.ts';
 import type { Fetch } from './guarded-fetch.ts';
-import { invalid, isObject } from './http-request.ts';
 import { callModel, type ModelAnswer, type ModelRequest } from './llm-call.ts';
 import { type ModelReader, type OpenModel, openModel } from './models.ts';
 

@@ -1,8 +1,8 @@
 /** The activity `messageRun`: a message to a run of the same organization. */
+import { isObject } from '../src/definition/json.ts';
 import type { Json } from '../src/template/types.ts';
 import type { Effect } from './effect.ts';
-import { EffectFailure } from './failure.ts';
-import { invalid, isObject } from './http-request.ts';
+import { EffectFailure, invalid } from './failure.ts';
 
 /** How the host sends runs messages. Throws an error with a `code`: `not_found`, `closed`, `too_many_unread`. */
 export interface RunMessenger {

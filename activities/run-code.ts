@@ -3,7 +3,7 @@ import { CODE_LANGUAGES } from '../src/definition/effect-words.ts';
 import { isObject } from '../src/definition/json.ts';
 import type { Json } from '../src/template/types.ts';
 import type { Effect } from './effect.ts';
-import { EffectFailure } from './failure.ts';
+import { invalid } from './failure.ts';
 import { runJavaScript } from './run-code/javascript.ts';
 import { runPython } from './run-code/python.ts';
 import type { Script, ScriptResult } from './run-code/script.ts';
@@ -38,8 +38,4 @@ function readScript(config: Json, signal: AbortSignal): Script {
   if (typeof timeoutMs !== 'number' || !(timeoutMs > 0)) throw invalid('timeoutMs', 'longer than 0');
   if (typeof memoryMb !== 'number' || !(memoryMb > 0)) throw invalid('memoryMb', 'more than 0');
   return { language: known, code, input: input ?? null, timeoutMs, memoryMb, signal };
-}
-
-function invalid(member: string, expected: string): EffectFailure {
-  return new EffectFailure('invalid_config', `config.${member} must be ${expected}.`);
 }

@@ -1,10 +1,11 @@
 /** The activity `sendMessage`: kind `send_message`. Its manual is src/steps/send-message.ts; a channel is a file in send-message/. */
 import { createHash } from 'node:crypto';
 import type { EffectInput } from '../src/definition/effect.ts';
+import { isObject } from '../src/definition/json.ts';
 import type { Effect } from './effect.ts';
+import { invalid } from './failure.ts';
 import { hostOf } from './http.ts';
 import type { Reach } from './http-address.ts';
-import { invalid, isObject } from './http-request.ts';
 import type { Channel } from './send-message/channel.ts';
 import { emailChannel } from './send-message/email.ts';
 import { type InboxWriter, inboxChannel } from './send-message/inbox.ts';

@@ -1,11 +1,11 @@
 /** The activities `tool`, which calls a tool of an MCP server, and `listTools`. The manual is src/steps/tool.ts. */
 import type { EffectInput, EffectOutput } from '../src/definition/effect.ts';
+import { isObject } from '../src/definition/json.ts';
 import { type McpToolList, TOOLS_FRESH_MS } from '../src/definition/mcp-contract.ts';
 import type { JsonObject } from '../src/definition/types.ts';
 import type { Json } from '../src/template/types.ts';
 import type { Effect, EffectContext } from './effect.ts';
-import { EffectFailure } from './failure.ts';
-import { invalid, isObject } from './http-request.ts';
+import { EffectFailure, invalid } from './failure.ts';
 import type { McpConnections, ToolAnswer } from './mcp-connection.ts';
 import { fromStore, headersOf, type McpServer, type McpServerStore, type ServedTool } from './mcp-servers.ts';
 

@@ -2,7 +2,7 @@
 import type { JsonObject } from '../../src/definition/types.ts';
 import type { Json } from '../../src/template/types.ts';
 import type { EffectContext } from '../effect.ts';
-import { invalid } from '../http-request.ts';
+import { invalid } from '../failure.ts';
 
 export interface Delivery {
   /** The same through all attempts of a visit. */

@@ -2,9 +2,8 @@
 import { createTransport } from 'nodemailer';
 import addressparser from 'nodemailer/lib/addressparser';
 import type { Json } from '../../src/template/types.ts';
-import { EffectFailure } from '../failure.ts';
+import { EffectFailure, invalid } from '../failure.ts';
 import { distrust, guardedSocket, type Reach } from '../http-address.ts';
-import { invalid } from '../http-request.ts';
 import { type Channel, type Delivery, optionalText, text, texts } from './channel.ts';
 import { type MailSettings, type SmtpServer, smtpServer } from './smtp.ts';
 

@@ -1,7 +1,7 @@
 /** A message to a Slack incoming webhook. Slack knows no delivery id: a repeat after a lost answer is shown twice. */
 import type { JsonObject } from '../../src/definition/types.ts';
 import type { Effect } from '../effect.ts';
-import { invalid } from '../http-request.ts';
+import { invalid } from '../failure.ts';
 import { type Channel, optionalText, text } from './channel.ts';
 import { post } from './webhook.ts';
 

@@ -1,10 +1,11 @@
 /** Which SMTP server an e-mail goes to: the step's, or the host's. */
 import type { Config } from '../../src/config.ts';
 import { SMTP_ENCRYPTIONS } from '../../src/definition/effect-words.ts';
+import { isObject } from '../../src/definition/json.ts';
 import type { JsonObject } from '../../src/definition/types.ts';
 import type { Json } from '../../src/template/types.ts';
-import { EffectFailure } from '../failure.ts';
-import { invalid, isObject, parseUrl } from '../http-request.ts';
+import { EffectFailure, invalid } from '../failure.ts';
+import { parseUrl } from '../http-request.ts';
 import { optionalText, text } from './channel.ts';
 
 export interface SmtpServer {
