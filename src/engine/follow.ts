@@ -1,5 +1,4 @@
 /** Where an edge leads (language.md §2.2, §3.3): on, to the end of the tick, out of a loop, or to the end of the frame. */
-
 import { END_TARGET } from '../steps/ports.ts';
 import type { Step } from '../steps/program-types.ts';
 import { type Core, stepOf } from './core.ts';

@@ -1,7 +1,6 @@
 /**
  * What an expression reads in a frame (language.md §3, "Roots"): nothing is built that nobody asks for.
  */
-
 import type { Locals } from '../steps/kind.ts';
 import { loopVars } from '../steps/loop-vars.ts';
 import type { Program } from '../steps/program-types.ts';

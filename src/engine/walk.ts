@@ -1,5 +1,4 @@
 /** One step of the walk: a visit begins, or what it waited for resumes it. */
-
 import { compared } from '../steps/compared.ts';
 import { presetOf } from '../steps/compile-step.ts';
 import { DAG_STEP } from '../steps/dag.ts';

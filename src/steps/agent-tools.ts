@@ -1,5 +1,4 @@
 /** Which tools an agent offers its model: the part of its config that says so. */
-
 import { z } from 'zod';
 import { type AgentCall, namesOfCall, type OfferedTools, type OfferedWorkflow } from '../definition/agent-contract.ts';
 import { isObject } from '../definition/json.ts';

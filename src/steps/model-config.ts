@@ -1,5 +1,4 @@
 /** What every step that asks a model takes: kind `llm`, and kind `agent`, which adds tools. */
-
 import { z } from 'zod';
 import { isObject } from '../definition/json.ts';
 import type { JsonObject } from '../definition/types.ts';
