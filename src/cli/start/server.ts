@@ -125,6 +125,8 @@ export async function startServer(options: ServerOptions): Promise<OwnServer> {
     pid: () => pid,
     end: async () => {
       await keeper.end(END_MS);
+      // A keeper that hangs is killed, and leaves it behind.
+      killIfThere(pid);
       release();
     },
     kill: () => {
