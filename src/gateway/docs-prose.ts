@@ -8,8 +8,9 @@ input: {order: string, amount: number}
 config: {timeout: 30d, variables: {limit: 100}}
 steps:
   big:    {stepType: condition, config: {expression: input.amount > limit}, nextSteps: {'true': review, 'false': done}}
-  review: {stepType: approval, config: {message: 'Refund {{ input.amount }}?', timeout: 2d}, nextSteps: {approved: done}}
+  review: {stepType: approval, config: {message: 'Refund {{ input.amount }}?', timeout: 2d}, nextSteps: {approved: done, rejected: told, timeout: told}}
   done:   {stepType: finish, config: {output: {refunded: true}}}
+  told:   {stepType: finish, config: {output: {refunded: false}}}
 \`\`\`
 
 - **Ports.** A step ends with a port and an output \`{type, data, meta}\`. \`nextSteps\` says where the port leads. Where it leads nowhere, the tick of a loop,
@@ -24,7 +25,7 @@ steps:
   visit). Where a caller names a step, it is a path, or a slug with one open visit.
 - **dag.** With \`flow: dag\` there are no \`nextSteps\`: a step runs as soon as the steps that it refers to, or names in \`dependsOn\`, have ended.
 
-Definitions of four other systems are read too, told by their form or named by \`dialect\`, and become this form.`;
+[Documents of four other systems](/docs/dialects) are read too, and become this form.`;
 
 export const EXPRESSIONS = `Expressions are those of [Jexl](https://github.com/TomFrost/Jexl). They are parsed when a definition is checked, evaluated on plain values, and have limits.
 

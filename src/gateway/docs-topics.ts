@@ -17,6 +17,7 @@ import { LARGEST_BODY_BYTES } from './body.ts';
 import { accessPage } from './docs-access.ts';
 import { actionsPage } from './docs-actions.ts';
 import { apiPage } from './docs-api.ts';
+import { dialectsPage } from './docs-dialects.ts';
 import {
   EVENTS,
   EXPRESSIONS,
@@ -34,6 +35,7 @@ import { jsonSchemaOf } from './schema-json.ts';
 export function topics(actions: HostActions): Page[] {
   return [
     definitionPage(),
+    dialectsPage(),
     triggersPage(),
     expressionsPage(),
     { name: 'secrets', title: 'Secrets', summary: 'Where they may stand, and where they never do.', markdown: SECRETS },

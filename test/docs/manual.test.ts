@@ -1,8 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { check } from '../../src/check/check.ts';
 import { CODES } from '../../src/check/codes.ts';
 import { SETTINGS } from '../../src/config.ts';
 import { ROOTS } from '../../src/definition/roots.ts';
 import { SIGNALS } from '../../src/engine/signals.ts';
+import { OTHER_SYSTEMS } from '../../src/gateway/docs-dialects.ts';
 import { pageHtml } from '../../src/gateway/docs-html.ts';
 import { manual } from '../../src/gateway/docs-pages.ts';
 import { documentedPath } from '../../src/gateway/openapi-document.ts';
@@ -53,6 +56,23 @@ describe('the manual', () => {
   ])('the page %s has everything that the code has', async (name, parts) => {
     const { text } = await read(`/docs/${name}`);
     expect(parts.filter((part) => !text.includes(part))).toEqual([]);
+  });
+
+  it.each(OTHER_SYSTEMS.map((one) => [one.dialect, one.document] as const))(
+    'gives an example of a document of %s that can be run as it stands',
+    (dialect, document) => {
+      const { problems, warnings, ...checked } = check(document);
+      expect(checked.dialect).toBe(dialect);
+      expect(problems).toEqual([]);
+      // What 000 and its like say in a way of their own is said by a warning.
+      expect(warnings.filter(({ code }) => code !== 'template_in_expression')).toEqual([]);
+    },
+  );
+
+  it('begins with a definition that the checker finds nothing in', () => {
+    const [, example = ''] = /```yaml\n([\s\S]*?)```/.exec(manual().get('definition')?.markdown ?? '') ?? [];
+    const { problems, warnings } = check(parse(example));
+    expect({ problems, warnings }).toEqual({ problems: [], warnings: [] });
   });
 
   it('says of every row what it means', () => {
