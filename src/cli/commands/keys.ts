@@ -2,14 +2,16 @@
 import { type Command, Option } from 'commander';
 import type { KeySummary } from '../../client/api-keys.ts';
 import type { Resealed } from '../../client/keys-reseal.ts';
+import type { Page } from '../../client/listing.ts';
 import { ROLES } from '../../definition/access-contract.ts';
 import { EXIT } from '../exit.ts';
-import { gatewayOf } from '../gateway.ts';
+import { type Gateway, gatewayOf } from '../gateway.ts';
 import { pretty, table } from '../layout.ts';
 import { jsonFlag } from '../options.ts';
 import type { AddCommand, Host } from './command.ts';
 
-const MOST_LISTED = 1_000;
+/** Keys of one page. */
+const PAGE = 1_000;
 
 interface KeyOptions {
   readonly organization?: string;
@@ -19,8 +21,8 @@ interface KeyOptions {
 interface CreateOptions extends KeyOptions {
   readonly role: string;
   readonly user?: string;
-  readonly roles?: readonly string[];
-  readonly groups?: readonly string[];
+  readonly roles?: string[];
+  readonly groups?: string[];
 }
 
 export const addKeys: AddCommand = (program, host) => {
@@ -51,7 +53,7 @@ function addCreate(keys: Command, { terminal, action }: Host): void {
     .action(
       action(async (name: string, { json, ...options }: CreateOptions) => {
         const { body } = await gatewayOf(terminal).call<KeySummary & { readonly key: string }>('POST', '/api/keys', {
-          json: { name, ...options } as never,
+          json: { name, ...options },
         });
         if (json === true) terminal.out(pretty(body));
         else {
@@ -71,16 +73,27 @@ function addListing(keys: Command, { terminal, action }: Host): void {
     .addOption(jsonFlag())
     .action(
       action(async ({ organization, json }: KeyOptions) => {
-        const path = `/api/keys?${within(organization, { limit: String(MOST_LISTED) })}`;
-        const { body } = await gatewayOf(terminal).call<{ items: readonly KeySummary[] }>('GET', path);
-        if (json === true) terminal.out(pretty(body.items));
-        else if (body.items.length === 0) terminal.err('No keys: the gateway serves this machine only.');
+        const items = await allKeys(gatewayOf(terminal), organization);
+        if (json === true) terminal.out(pretty(items));
+        else if (items.length === 0) terminal.err('No keys: the gateway serves this machine only.');
         else
-          for (const line of table(['ID', 'NAME', 'ROLE', 'USER', 'CREATED', 'LAST USED'], body.items.map(cells)))
+          for (const line of table(['ID', 'NAME', 'ROLE', 'USER', 'CREATED', 'LAST USED'], items.map(cells)))
             terminal.out(line);
         return EXIT.ok;
       }),
     );
+}
+
+async function allKeys(gateway: Gateway, organization: string | undefined): Promise<KeySummary[]> {
+  const keys: KeySummary[] = [];
+  let cursor: string | undefined;
+  do {
+    const page = within(organization, { limit: String(PAGE), ...(cursor === undefined ? {} : { cursor }) });
+    const { body } = await gateway.call<Page<KeySummary>>('GET', `/api/keys?${page}`);
+    keys.push(...body.items);
+    cursor = body.nextCursor;
+  } while (cursor !== undefined);
+  return keys;
 }
 
 function addRevoke(keys: Command, { terminal, action }: Host): void {
