@@ -102,6 +102,14 @@ function examine(definition: Definition, host: CheckOptions): Findings {
   return findings;
 }
 
+/** What the host lacks does not matter to a walk that performs nothing: such steps are mocked, and reported. */
+const MOCKED: ReadonlySet<string> = new Set(['unknown_action', 'bash_disabled']);
+
+/** The definition, where a walk without effects can do with what is wrong with it. */
+export function walkable({ definition, problems }: Pick<Checked, 'definition' | 'problems'>): Definition | undefined {
+  return problems.every(({ code }) => MOCKED.has(code)) ? definition : undefined;
+}
+
 function* trackedSteps(subject: Subject): Iterable<string> {
   yield* stepsRead(subject.readings);
   for (const { slug, kind } of subject.steps.values()) if (kind?.type === 'loop') yield slug;

@@ -1,5 +1,6 @@
 /** `POST /api/executions {dryRun: true}`: a walk without effects, on a simulated clock, answered at once (design.md §5). */
 import type { Response } from 'express';
+import { walkable } from '../check/check.ts';
 import { acceptedInput } from '../client/accepted-input.ts';
 import { dryRun } from '../history/dry-run.ts';
 import type { Json } from '../template/types.ts';
@@ -11,8 +12,6 @@ export interface DryRun {
   readonly presets: { readonly [slug: string]: Json };
 }
 
-/** What the host lacks does not matter to a walk that performs nothing: such steps are mocked, and reported. */
-const MOCKED: ReadonlySet<string> = new Set(['unknown_action', 'bash_disabled']);
 /** The walk holds everybody else up, so it is short. */
 const MAX_STEPS = 20_000;
 const MAX_MS = 2_000;
@@ -22,9 +21,8 @@ const MAX_MS = 2_000;
  * @throws HttpProblem `invalid_definition` for problems that no mock mends, `invalid_input`.
  */
 export function answerDryRun(res: Response, checked: Checked, { organizationId, input, presets }: DryRun): void {
-  const { problems, warnings, definition } = checked;
-  const canWalk = definition !== undefined && problems.every(({ code }) => MOCKED.has(code));
-  const walked = canWalk ? definition : demandValid(checked).definition;
+  const { problems, warnings } = checked;
+  const walked = walkable(checked) ?? demandValid(checked).definition;
   const now = Date.now();
   const run = dryRun(walked, {
     now,

@@ -1,5 +1,5 @@
 /** `signalbox run FILE`: a run of a definition that is not stored; `--dry` walks it here, without a gateway. */
-import type { Checked } from '../../check/check.ts';
+import { type Checked, walkable } from '../../check/check.ts';
 import type { JsonObject } from '../../definition/types.ts';
 import { dryRun, unknownPresets } from '../../history/dry-run.ts';
 import type { Json } from '../../template/types.ts';
@@ -25,9 +25,6 @@ interface RunOptions {
 }
 
 const DEFAULT_WAIT_SECONDS = 30;
-
-/** What this host lacks does not matter to a walk that performs nothing. */
-const MOCKED: ReadonlySet<string> = new Set(['unknown_action', 'bash_disabled']);
 
 export const addRun: AddCommand = (program, { terminal, action }) => {
   program
@@ -93,7 +90,7 @@ async function runDry(terminal: Terminal, written: WrittenDocument, options: Run
 }
 
 function demandWalkable(written: WrittenDocument, checked: Checked): NonNullable<Checked['definition']> {
-  const { definition, problems, warnings } = checked;
-  if (definition !== undefined && problems.every(({ code }) => MOCKED.has(code))) return definition;
-  throw new CliError(EXIT.input, `${written.file} has problems.`, findingLines(written, { problems, warnings }));
+  const definition = walkable(checked);
+  if (definition !== undefined) return definition;
+  throw new CliError(EXIT.input, `${written.file} has problems.`, findingLines(written, checked));
 }
