@@ -8,6 +8,7 @@ import { issueProblems } from './issues.ts';
 import { MOST_ITERATIONS_AT_ONCE } from './limits.ts';
 import { OVERFLOWS } from './limits-contract.ts';
 import { isSemver, SLUG, STEP_SLUG } from './names.ts';
+import { TRIGGER_TYPES } from './trigger-contract.ts';
 import type { Problem } from './types.ts';
 
 let built: z.ZodType | undefined;
@@ -233,7 +234,7 @@ function workflowConfig(): z.ZodType {
 function trigger(): z.ZodType {
   return z.strictObject({
     name: z.string().min(1).max(200).describe('Unique in the definition.'),
-    type: z.enum(['manual', 'webhook', 'schedule', 'event']).describe('What it listens to.'),
+    type: z.enum(TRIGGER_TYPES).describe('What it listens to.'),
     enabled: z.boolean().optional().describe('Default: true.'),
     config: config().optional().describe('What its type takes.'),
     variableMapping: z

@@ -9,6 +9,13 @@ export const TRIGGER_WORKFLOW = 'trigger';
 /** The signal by which whoever fires a trigger says what came of it: a Firing. */
 export const FIRED_SIGNAL = 'fired';
 
+export const TRIGGER_TYPES = [
+  'manual',
+  'webhook',
+  'schedule',
+  'event',
+] as const satisfies readonly TriggerDefinition['type'][];
+
 /** What a trigger is, apart from where it came from. Secrets in its config are references. */
 export type TriggerSpec = Omit<TriggerDefinition, 'enabled'> & { readonly enabled: boolean };
 

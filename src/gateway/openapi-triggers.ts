@@ -1,5 +1,6 @@
 /** Operations on triggers and events, for the OpenAPI document. */
 import { z } from 'zod';
+import { TRIGGER_TYPES } from '../definition/trigger-contract.ts';
 import { pathName } from './door.ts';
 import { eventBody } from './events.ts';
 import * as answers from './openapi-answers.ts';
@@ -16,7 +17,7 @@ const trigger = z.object({
   id: text,
   name: text,
   workflowId: text,
-  type: z.enum(['manual', 'webhook', 'schedule', 'event']),
+  type: z.enum(TRIGGER_TYPES),
   enabled: z.boolean(),
   source: z.enum(['definition', 'api']).describe('Where it is written.'),
   config: z.record(text, z.unknown()),

@@ -3,13 +3,13 @@ import { z } from 'zod';
 import { checkTriggers } from '../check/triggers.ts';
 import { hookProblems } from '../client/hook-config.ts';
 import { type ClearSecret, takeSecrets } from '../definition/secrets-out.ts';
-import type { TriggerSpec } from '../definition/trigger-contract.ts';
+import { TRIGGER_TYPES, type TriggerSpec } from '../definition/trigger-contract.ts';
 import type { Definition, Problem } from '../definition/types.ts';
 import type { Json } from '../template/types.ts';
 import { anyJson, nameText, slugText } from './door.ts';
 import { HttpProblem } from './problem.ts';
 
-const types = z.enum(['manual', 'webhook', 'schedule', 'event']);
+const types = z.enum(TRIGGER_TYPES);
 const members = z.record(nameText(200), anyJson);
 
 const shared = {

@@ -16,7 +16,7 @@ import {
   type TriggerView,
 } from '../client/triggers.ts';
 import { mergePatch } from '../definition/merge-patch.ts';
-import type { Trigger } from '../definition/trigger-contract.ts';
+import { TRIGGER_TYPES, type Trigger } from '../definition/trigger-contract.ts';
 import type { JsonObject } from '../definition/types.ts';
 import { bodyAs } from './body.ts';
 import type { Gateway } from './context.ts';
@@ -34,7 +34,7 @@ import { webhookUrl } from './webhook-place.ts';
 export const triggerListQuery = z.strictObject({
   ...pageQuery(),
   workflowId: slugText.optional().describe('Only those of the workflow.'),
-  type: z.enum(['manual', 'webhook', 'schedule', 'event']).optional().describe('Only those of the type.'),
+  type: z.enum(TRIGGER_TYPES).optional().describe('Only those of the type.'),
   enabled: z.enum(['true', 'false']).optional().describe('Only those that are, or are not.'),
 });
 
