@@ -31,7 +31,7 @@ export async function readDocument(terminal: Terminal, file: string): Promise<Wr
 }
 
 /** The text of a file, or standard input. @throws CliError where it cannot be read. */
-export async function readText(terminal: Terminal, file: string): Promise<string> {
+async function readText(terminal: Terminal, file: string): Promise<string> {
   if (file === '-') return terminal.input();
   try {
     return await readFile(file, 'utf8');

@@ -60,10 +60,10 @@ export function standingLines(id: string, standing: Standing): string[] {
   return lines;
 }
 
-export const STEP_HEAD = ['PATH', 'KIND', 'STATUS', 'PORT', 'TRIES', 'TOOK', 'ABOUT'];
+const STEP_HEAD = ['PATH', 'KIND', 'STATUS', 'PORT', 'TRIES', 'TOOK', 'ABOUT'];
 
 /** One line of a table of steps; what failed says why. */
-export function stepCells(step: Step): string[] {
+function stepCells(step: Step): string[] {
   const { path, stepType, status, port, attempts, startedAt, completedAt, error } = step;
   return [
     cut(path, PATH_WIDTH),

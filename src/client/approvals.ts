@@ -55,7 +55,7 @@ export async function listApprovals(
 }
 
 /** Whether the run would take the viewer's decision, as far as the list of waits tells. */
-export function mayDecide(viewer: Viewer, { audience = [], notBy = [] }: WaitingFor): boolean {
+function mayDecide(viewer: Viewer, { audience = [], notBy = [] }: WaitingFor): boolean {
   if (!includesRole(viewer.role, 'approver')) return false;
   const { id, roles, groups } = viewer;
   if (id === undefined) return true;

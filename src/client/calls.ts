@@ -20,8 +20,8 @@ import { ClientError } from './errors.ts';
 import { GRPC } from './grpc.ts';
 
 /** Past this a write's outcome is unknown (design.md §4), and a read's Temporal is taken for unreachable. */
-export const WRITE_MS = 10_000;
-export const READ_MS = 5_000;
+const WRITE_MS = 10_000;
+const READ_MS = 5_000;
 const AT_ONCE = 5;
 const FIRST_PAUSE_MS = 10;
 const LONGEST_PAUSE_MS = 500;

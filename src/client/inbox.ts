@@ -7,7 +7,7 @@ import { read } from './calls.ts';
 import { ClientError } from './errors.ts';
 
 /** From so many unread messages on a run takes no further ones (design.md §5). */
-export const MOST_UNREAD = 5_000;
+const MOST_UNREAD = 5_000;
 /** Other processes send too: after so many of our own the run is asked again. */
 const ASK_AFTER = 1_000;
 const ASK_AGAIN_MS = 5_000;

@@ -35,7 +35,7 @@ export function resolveStart(definition: Pick<Definition, 'start' | 'steps'>): s
 }
 
 /** The same definition with `start` written out. In `flow: dag` every step that depends on nothing begins, so none is named. */
-export function withStart(definition: Definition): Definition {
+function withStart(definition: Definition): Definition {
   if (definition.flow === 'dag') return definition;
   const start = resolveStart(definition);
   return start === undefined || start === definition.start ? definition : { ...definition, start };

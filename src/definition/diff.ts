@@ -15,7 +15,7 @@ export interface DefinitionDifference {
 }
 
 /** More are left out: whoever changed so much reads both versions. */
-export const MOST_DIFFERENCES = 1_000;
+const MOST_DIFFERENCES = 1_000;
 
 /** Members that are no part of what a version says (language.md §11). */
 const BESIDE: ReadonlySet<string> = new Set(['version', 'enabled']);

@@ -17,7 +17,7 @@ export interface ClearSecret {
 }
 
 /** The member of a reference: `{secretRef: 'workflows/refund-approval/triggers/hook/secret'}`. */
-export const SECRET_REF = 'secretRef';
+const SECRET_REF = 'secretRef';
 
 /** What was taken out of a document, and what of it could not be stored. */
 export interface Taken {

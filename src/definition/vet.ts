@@ -13,7 +13,8 @@ const MAX_REPORTED = 50;
 const MAX_POINTER = 50;
 /** After these there is no sense in measuring. */
 const STOPS: ReadonlySet<string> = new Set(['too_deep', 'not_json', 'definition_too_large']);
-const FORBIDDEN: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype']);
+/** Names that would reach prototypes. */
+export const FORBIDDEN_KEYS: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype']);
 
 /** Problems of form: `too_deep`, `forbidden_key`, `invalid_name`, `not_json`, `definition_too_large`, `too_many_steps`. Never throws. */
 export function vet(document: Json): Problem[] {
@@ -52,7 +53,7 @@ export function vetSteps(count: number, at: string): Problem[] {
 }
 
 /** Bytes of a value as JSON in UTF-8. */
-export function encodedSize(value: Json): number {
+function encodedSize(value: Json): number {
   const text = JSON.stringify(value) ?? '';
   let size = text.length;
   for (let index = 0; index < text.length; index++) {
@@ -122,7 +123,7 @@ function isJsonScalar(value: unknown): boolean {
 
 /** What is wrong with a member's name, wherever it stands. */
 function nameProblem(name: string): { code: string; message: string } | undefined {
-  if (FORBIDDEN.has(name)) return { code: 'forbidden_key', message: `"${name}" cannot be the name of a member.` };
+  if (FORBIDDEN_KEYS.has(name)) return { code: 'forbidden_key', message: `"${name}" cannot be the name of a member.` };
   if (name.includes('\u0000')) return { code: 'invalid_name', message: 'A name cannot hold the character NUL.' };
   if (hasLoneSurrogate(name)) return { code: 'invalid_name', message: 'A name cannot hold half of a surrogate pair.' };
   return undefined;

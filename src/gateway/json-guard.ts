@@ -1,12 +1,9 @@
 /** JSON from outside: strict, bounded in depth, and without keys that would reach prototypes or break stores. */
-
+import { MAX_NESTING } from '../definition/limits.ts';
 import { below } from '../definition/pointer.ts';
-import { hasLoneSurrogate } from '../definition/vet.ts';
+import { FORBIDDEN_KEYS, hasLoneSurrogate } from '../definition/vet.ts';
 import type { Json } from '../template/types.ts';
 import { HttpProblem } from './problem.ts';
-
-export const DEEPEST_JSON = 200;
-const FORBIDDEN_KEYS: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype']);
 
 /**
  * The value of a JSON text in UTF-8.
@@ -15,7 +12,7 @@ const FORBIDDEN_KEYS: ReadonlySet<string> = new Set(['__proto__', 'constructor',
 export function parseJson(bytes: Uint8Array): Json {
   const text = decodeText(bytes);
   // Before parsing: what nests a million deep is not even built.
-  if (nestsTooDeep(text)) throw new HttpProblem('too_deep', `The JSON is nested deeper than ${DEEPEST_JSON} levels.`);
+  if (nestsTooDeep(text)) throw new HttpProblem('too_deep', `The JSON is nested deeper than ${MAX_NESTING} levels.`);
   let value: Json;
   try {
     value = JSON.parse(text) as Json;
@@ -66,7 +63,7 @@ function nestsTooDeep(text: string): boolean {
       case 0x5b: // [
       case 0x7b: // {
         depth += 1;
-        if (depth > DEEPEST_JSON) return true;
+        if (depth > MAX_NESTING) return true;
         break;
       case 0x5d:
       case 0x7d:

@@ -63,7 +63,7 @@ export function manualRunRoutes(router: Router, gateway: Gateway): void {
 }
 
 /** @throws HttpProblem `not_found`, `workflow_disabled`. */
-export async function demandRunnable(
+async function demandRunnable(
   gateway: Gateway,
   org: string,
   slug: string,

@@ -50,7 +50,7 @@ export const addImport: AddCommand = (program, { terminal, action }) => {
 };
 
 /** The definition as YAML that reads from the top, steps last. */
-export function canonicalYaml(definition: Definition): string {
+function canonicalYaml(definition: Definition): string {
   const { steps, ...head } = definition;
   const first = ORDER.filter((member) => member in head);
   const ordered = Object.fromEntries(

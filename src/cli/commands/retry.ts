@@ -22,7 +22,7 @@ export const addRetry: AddCommand = (program, { terminal, action }) => {
         const { body } = await gatewayOf(terminal).call<StartedExecution>('POST', `${executionPath(id)}/retry`, {
           json: {},
         });
-        terminal.out(json === true ? pretty(body as unknown as Json) : `${id}  ${body.status}`);
+        terminal.out(json === true ? pretty(body) : `${id}  ${body.status}`);
         return EXIT.ok;
       }),
     );
@@ -53,7 +53,7 @@ export const addFork: AddCommand = (program, { terminal, action }) => {
             ...(of === undefined ? {} : { version: of }),
           },
         });
-        terminal.out(json === true ? pretty(body as unknown as Json) : `${body.executionId}  ${body.status}`);
+        terminal.out(json === true ? pretty(body) : `${body.executionId}  ${body.status}`);
         return EXIT.ok;
       }),
     );

@@ -36,7 +36,7 @@ export interface Scheme {
 }
 
 /** How old a signed timestamp may be, in either direction. */
-export const TOLERANCE_MS = 5 * 60 * 1000;
+const TOLERANCE_MS = 5 * 60 * 1000;
 
 export const OK: Verdict = { ok: true };
 
