@@ -149,8 +149,8 @@ const own: readonly Operation[] = [
     id: 'readyz',
     tag: 'gateway',
     summary:
-      'Whether Temporal answers, and whether a worker lives: a silent one is noticed within 15 seconds, or 75 where Temporal takes no heartbeats.',
-    answers: { 200: { text: 'Temporal does.', schema: answers.ready } },
+      'Whether Temporal and its database answer, and whether a worker lives: a silent one is noticed within 15 seconds, or 75 where Temporal takes no heartbeats.',
+    answers: { 200: { text: 'They do.', schema: answers.ready } },
   },
   {
     method: 'GET',

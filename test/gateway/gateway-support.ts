@@ -42,13 +42,16 @@ export async function routesOfApp(): Promise<string[]> {
   return resourcesOf(app).flatMap(({ path, methods }) => methods.map((method) => `${method} ${path}`));
 }
 
+/** `answering`: calls of Temporal's that are answered all the same. */
 export async function lonelyGateway(
   overrides: Record<string, string> = {},
   keyring: Keyring = NO_KEYS,
+  answering: Partial<Connection['workflowService']> = {},
 ): Promise<LonelyGateway> {
   const dataDir = mkdtempSync(join(tmpdir(), 'signalbox-gateway-'));
   const config = readConfig({ SIGNALBOX_PORT: '0', SIGNALBOX_DATA: dataDir, ...overrides });
   const { connection, client } = nowhere();
+  Object.assign(connection.workflowService, answering);
   const logged: string[] = [];
   const log = pino({ level: 'info' }, { write: (line: string) => void logged.push(line) });
   const gateway = await startGateway(config, { temporal: { client, namespace: 'none' }, log, keyring });
