@@ -1,0 +1,32 @@
+import { WorkflowNotFoundError } from '@temporalio/common';
+import { expect, it } from 'vitest';
+import type { Access } from '../../src/client/access.ts';
+import { ClientError } from '../../src/client/errors.ts';
+import { claimTriggers } from '../../src/client/triggers.ts';
+
+it('tells why a name cannot be taken, also where those that were taken cannot be given back', async () => {
+  const given: string[] = [];
+  const handleOf = (id: string) => ({
+    describe: async () => {
+      throw new WorkflowNotFoundError('There is none.', id, undefined);
+    },
+    executeUpdate: async (update: string) => {
+      given.push(update);
+      throw new ClientError('temporal_unreachable', 'Temporal is away.');
+    },
+  });
+  let claims = 0;
+  const client = {
+    withDeadline: (_at: number, act: () => Promise<unknown>) => act(),
+    workflow: {
+      getHandle: handleOf,
+      executeUpdateWithStart: async () => {
+        if (++claims > 1) throw new ClientError('trigger_exists', 'The API has made one.');
+        return { claimed: true };
+      },
+    },
+  };
+  const access = { client, taskQueue: 'none' } as unknown as Access;
+  await expect(claimTriggers(access, 'default', 'a', ['one', 'two'])).rejects.toMatchObject({ code: 'trigger_exists' });
+  expect(given).toEqual(['release']);
+});
