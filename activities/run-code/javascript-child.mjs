@@ -86,15 +86,17 @@ const PRELUDE = `(emit => {
     },
     describe: thrown => {
       const isError = typeof thrown === 'object' && thrown !== null && 'message' in thrown;
-      let name = 'Error', message, stack = '';
+      let name = 'Error', message, stack = '', code;
       try {
         message = isError ? String(thrown.message) : shown(thrown);
         if (isError) name = String(thrown.name ?? 'Error');
         if (isError && typeof thrown.stack === 'string') stack = thrown.stack;
+        if (isError && typeof thrown.code === 'string') code = cut(thrown.code, 100);
+        else if (isError && typeof thrown.code === 'number') code = thrown.code;
       } catch {
         message = 'What was thrown cannot be shown.';
       }
-      return stringify({ name: cut(name, 100), message: cut(message, 1000), stack: cut(stack, 2000), isError });
+      return stringify({ name: cut(name, 100), message: cut(message, 1000), stack: cut(stack, 2000), isError, code });
     },
   };
 })`;
@@ -250,7 +252,7 @@ function failureOf(guest, thrown, isLoading = false) {
   const described = context.callFunction(describe, context.undefined, thrown);
   if (state.isLate) return late();
   if (described.error) return outOfMemory();
-  const { name, message, stack, isError } = readDescribed(context, described.value);
+  const { name, message, stack, isError, code } = readDescribed(context, described.value);
   const isEngines = isError && name === 'InternalError';
   // QuickJS throws null where there is no room for an error.
   if ((isEngines && message === 'out of memory') || (message === 'null' && guest.isFull())) return outOfMemory();
@@ -260,7 +262,13 @@ function failureOf(guest, thrown, isLoading = false) {
     return new Failure('script_invalid', `The code is no JavaScript: ${message}${at}.`);
   }
   const own = stack.split('\n').filter((line) => line !== '' && !line.includes('prelude.js'));
-  const details = { name, message, ...(own.length === 0 ? {} : { stack: own.join('\n') }) };
+  const isCoded = typeof code === 'string' || typeof code === 'number';
+  const details = {
+    name,
+    message,
+    ...(isCoded ? { code } : {}),
+    ...(own.length === 0 ? {} : { stack: own.join('\n') }),
+  };
   return new Failure('script_error', isError ? `${name}: ${message}` : `The code threw ${message}`, details);
 }
 

@@ -15,7 +15,10 @@ const STEP_BYTES = 65_536;
 
 /** In the snapshot, so that it costs nothing at the start. */
 const PRELUDE = `
-import asyncio, inspect, json, linecache, sys, traceback
+import asyncio, inspect, json, linecache, os, sys, traceback
+
+# Where this file lies on the host is nothing for scripts.
+os.environ.pop('_', None)
 
 def too_deep(value, most_levels):
     # By hand: json fails on what is deep by breaking the interpreter.

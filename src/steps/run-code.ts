@@ -26,8 +26,8 @@ the run knows comes in by \`input\`.
   standard library in Python. For effects there are steps.
 - **Limits.** \`timeoutMs\` of its own time and \`memoryMb\` of memory (Python: beside its own 30), else \`script_timeout\` and \`script_out_of_memory\`. The result has at most
   1.9 MB and 200 levels.
-- **Errors.** What the code throws is \`script_error\`, with name, message and stack in its details; code that cannot be read is \`script_invalid\`. Neither is tried
-  again, since the same code does the same.
+- **Errors.** What the code throws is \`script_error\`, with name, message, stack and, in JavaScript, its \`code\` in the details; code that cannot be read is
+  \`script_invalid\`. Neither is tried again, since the same code does the same.
 - **Console.** What it prints is in \`meta.console\`: at most 200 lines and 32,000 characters.
 - **Speed.** JavaScript and TypeScript are light: where nothing else of the run is at work they run in the same task, for up to 2 seconds, and begin again as an
   activity of their own if they take longer. Python takes a process of its own each time.`,

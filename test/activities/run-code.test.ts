@@ -120,6 +120,8 @@ describe('a script that goes wrong', { timeout: 30_000 }, () => {
       details: { name: 'RangeError', message: 'too far', console: [{ level: 'log', text: 'here' }] },
     });
     expect(failed.details.stack).toMatch(/^ *at default \(script\.js:4:\d+\)$/);
+    const coded = body('throw Object.assign(new Error("There is none left."), { code: "no_stock" })');
+    expect((await failing(coded)).details).toMatchObject({ code: 'no_stock', message: 'There is none left.' });
     expect(await failing(body('throw { code: 7 }'))).toMatchObject({ message: 'The code threw {"code":7}' });
     expect(await failing(body('throw null'))).toMatchObject({ code: 'script_error', message: 'The code threw null' });
   });

@@ -134,6 +134,7 @@ describe('Python finds nothing of the host', () => {
   it('environment', async () => {
     const { data } = await run(body('import os', 'return dict(os.environ)'));
     expect(JSON.stringify(data)).not.toContain(CANARY);
+    expect(JSON.stringify(data)).not.toContain('python-child');
   });
 
   it('network', async () => {
