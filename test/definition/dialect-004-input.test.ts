@@ -3,8 +3,8 @@ import { check } from '../../src/check/check.ts';
 import { type Conversion, toCanonical } from '../../src/definition/dialects.ts';
 import type { JsonObject } from '../../src/definition/types.ts';
 import { simulate } from '../../src/engine/simulate.ts';
-import { compile } from '../../src/steps/program.ts';
 import type { Json } from '../../src/template/types.ts';
+import { programOf } from '../support/program.ts';
 
 const written = (flow: JsonObject, starting_step_id = 's') => ({ name: 'Walk', flow, starting_step_id });
 
@@ -16,10 +16,9 @@ function imported(flow: JsonObject, starting?: string): Conversion {
 function walk(flow: JsonObject, input: Json): Json | undefined {
   const { definition, problems } = imported(flow);
   if (definition === undefined) throw new Error(JSON.stringify(problems));
-  const compiled = compile(definition);
-  if ('problems' in compiled) throw new Error(JSON.stringify(compiled.problems));
+  const program = programOf(definition);
   const genesis = { executionId: 'r', organizationId: 'default', presets: {}, trigger: { type: 'manual' } };
-  return simulate(compiled.program, {
+  return simulate(program, {
     genesis: { ...genesis, input, depth: 0, startedAt: 0 },
     effect: () => ({ result: { data: null } }),
     carryAlways: true,

@@ -11,9 +11,9 @@ import { resumedAt, resumeWith } from '../../src/engine/parking.ts';
 import type { Command, Event } from '../../src/engine/protocol.ts';
 import { genesisOf } from '../../src/engine/start.ts';
 import { statusOf, waitingFor } from '../../src/engine/view.ts';
-import { compile } from '../../src/steps/program.ts';
 import { RULES } from '../../src/steps/program-types.ts';
 import type { Json } from '../../src/template/types.ts';
+import { programOf } from '../support/program.ts';
 
 const T0 = 1_700_000_000_000;
 
@@ -35,9 +35,7 @@ const gate = (name: string, more: Partial<GateWanted> = {}): GateWanted => ({
 
 /** A run of that definition under those gates, carried over after every event. */
 function run(gates: readonly GateWanted[], of: Definition = definition(), rules = RULES) {
-  const compiled = compile(of, rules);
-  if (!('program' in compiled)) throw new Error(JSON.stringify(compiled.problems));
-  const { program } = compiled;
+  const program = programOf(of, rules);
   let state = genesis(program, genesisOf({ definition: of, gates }, 'run.default.limited.x', T0));
   let now = T0;
   return {
@@ -110,9 +108,7 @@ describe('a run before its gates', () => {
     const at = T0 + 60_000;
     const gates = [gate('held', { overflow: 'reject', taken: true, takenAt: at })];
     const of = definition({ timeout: '1h' });
-    const compiled = compile(of);
-    if (!('program' in compiled)) throw new Error('It does not compile.');
-    const { program } = compiled;
+    const program = programOf(of);
     const { send, state } = run([], of);
     send({ type: 'started' });
     const resumed = () => restore(carry(program, resumeWith(program, state(), { parked: [], at, gates })) as Json);

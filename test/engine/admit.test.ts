@@ -1,14 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import type { StepDefinition } from '../../src/definition/types.ts';
-import { compile } from '../../src/steps/program.ts';
+import { programOf } from '../support/program.ts';
 import { Player } from './player.ts';
 
 type Steps = { [slug: string]: StepDefinition };
 
 function started(steps: Steps, carries = false): Player {
-  const compiled = compile({ name: 'Asked', slug: 'asked', steps });
-  if ('problems' in compiled) throw new Error(JSON.stringify(compiled.problems));
-  const player = new Player(compiled.program, { carries });
+  const program = programOf({ name: 'Asked', slug: 'asked', steps });
+  const player = new Player(program, { carries });
   player.feed({ type: 'started' });
   return player;
 }

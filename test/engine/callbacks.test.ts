@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import type { Definition } from '../../src/definition/types.ts';
 import type { RunCommand } from '../../src/engine/protocol.ts';
 import { type ScriptedSignal, simulate } from '../../src/engine/simulate.ts';
-import { compile } from '../../src/steps/program.ts';
 import type { Json } from '../../src/template/types.ts';
+import { programOf } from '../support/program.ts';
 
 const send = (next?: string) => ({
   stepType: 'http',
@@ -18,8 +18,7 @@ const message = (path: string, payload: Json, when?: string): ScriptedSignal => 
 });
 
 function walk(steps: Definition['steps'], signals: ScriptedSignal[] = [], more: Partial<Definition> = {}) {
-  const compiled = compile({ name: 'Asks', slug: 'asks', steps, ...more });
-  if ('problems' in compiled) throw new Error(JSON.stringify(compiled.problems));
+  const program = programOf({ name: 'Asks', slug: 'asks', steps, ...more });
   const genesis = {
     executionId: 'run.default.asks.1',
     organizationId: 'default',
@@ -30,7 +29,7 @@ function walk(steps: Definition['steps'], signals: ScriptedSignal[] = [], more: 
     startedAt: 1_768_473_000_000,
   };
   const effect = () => ({ result: { data: null }, afterMs: 10 });
-  return simulate(compiled.program, { genesis, effect, signals, carryAlways: true });
+  return simulate(program, { genesis, effect, signals, carryAlways: true });
 }
 
 /** Where the callbacks of the effects lead, in order. */

@@ -3,7 +3,7 @@ import { keyedRunId } from '../../src/client/ids.ts';
 import type { Definition } from '../../src/definition/types.ts';
 import { childRunId } from '../../src/engine/child-run.ts';
 import { type Simulation, simulate } from '../../src/engine/simulate.ts';
-import { compile } from '../../src/steps/program.ts';
+import { programOf } from '../support/program.ts';
 
 const GENESIS: Simulation['genesis'] = {
   executionId: 'run.default.parent.1',
@@ -20,11 +20,10 @@ function walk(
   more: Partial<Simulation> = {},
   genesis: Partial<Simulation['genesis']> = {},
 ) {
-  const compiled = compile({ name: 'Parent', slug: 'parent', steps });
-  if ('problems' in compiled) throw new Error(JSON.stringify(compiled.problems));
+  const program = programOf({ name: 'Parent', slug: 'parent', steps });
   const effect: Simulation['effect'] = () => ({ result: { data: null } });
   // E2: the state is carried after every event, as continue-as-new would.
-  return simulate(compiled.program, { genesis: { ...GENESIS, ...genesis }, effect, carryAlways: true, ...more });
+  return simulate(program, { genesis: { ...GENESIS, ...genesis }, effect, carryAlways: true, ...more });
 }
 
 const call = (config: Definition['steps'][string]['config'] = {}, nextSteps: { [port: string]: string } = {}) => ({

@@ -3,6 +3,7 @@ import { expect, it } from 'vitest';
 import type { Definition } from '../../src/definition/types.ts';
 import { advance, genesis } from '../../src/engine/advance.ts';
 import { compile } from '../../src/steps/program.ts';
+import { programOf } from '../support/program.ts';
 import { definitions } from './blocks.ts';
 import { GENESIS } from './player.ts';
 
@@ -40,17 +41,16 @@ it('refuses what has not the shape of a definition, with the place', () => {
 });
 
 it('takes the short forms of a definition as they are written', () => {
-  const compiled = compile({
+  const program = programOf({
     state: { total: 'number' },
     config: { timeoutMs: 60_000 },
     steps: { a: { stepType: 'mapping', config: { output: 5 }, saveToState: 'total' } },
   } as unknown as Definition);
-  if ('problems' in compiled) throw new Error(JSON.stringify(compiled.problems));
-  const state = genesis(compiled.program, GENESIS);
-  const commands = advance(compiled.program, state, { type: 'started', at: GENESIS.startedAt });
+  const state = genesis(program, GENESIS);
+  const commands = advance(program, state, { type: 'started', at: GENESIS.startedAt });
   expect(state.state).toEqual({ total: 5 });
   expect(commands.map(({ type }) => type)).toEqual(['complete', 'visible']);
-  expect(compiled.program).toMatchObject({ timeoutMs: 60_000, definition: { slug: 'inline' } });
+  expect(program).toMatchObject({ timeoutMs: 60_000, definition: { slug: 'inline' } });
 });
 
 /** Any JSON in the place of any member of a definition that was sound. */

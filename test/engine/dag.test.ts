@@ -4,13 +4,13 @@ import { simulate } from '../../src/engine/simulate.ts';
 import { compile } from '../../src/steps/program.ts';
 import { RULES, type Rules } from '../../src/steps/program-types.ts';
 import type { Json } from '../../src/template/types.ts';
+import { programOf } from '../support/program.ts';
 
 function walk(steps: Definition['steps'], input: Json = {}, answers: { [slug: string]: Json } = {}, rules?: Rules) {
-  const compiled = compile({ name: 'Graph', slug: 'graph', flow: 'dag', steps }, rules);
-  if ('problems' in compiled) throw new Error(JSON.stringify(compiled.problems));
+  const program = programOf({ name: 'Graph', slug: 'graph', flow: 'dag', steps }, rules);
   const begun: string[] = [];
   const runs = [false, true].map((carryAlways) =>
-    simulate(compiled.program, {
+    simulate(program, {
       genesis: {
         executionId: 'run.default.graph.1',
         organizationId: 'default',
@@ -140,14 +140,13 @@ describe('flow: dag', () => {
   });
 
   it('fails the run when a step fails, and cancels the others', () => {
-    const compiled = compile({
+    const program = programOf({
       name: 'G',
       slug: 'g',
       flow: 'dag',
       steps: { a: http('http://a'), b: { stepType: 'fail', config: { code: 'no', message: 'No.' } } },
     });
-    if ('problems' in compiled) throw new Error('must compile');
-    const run = simulate(compiled.program, {
+    const run = simulate(program, {
       genesis: {
         executionId: 'r',
         organizationId: 'default',

@@ -4,9 +4,9 @@ import { advance, genesis } from '../../src/engine/advance.ts';
 import { carry } from '../../src/engine/carry.ts';
 import type { Command } from '../../src/engine/protocol.ts';
 import type { RunState } from '../../src/engine/state.ts';
-import { compile } from '../../src/steps/program.ts';
 import type { Program } from '../../src/steps/program-types.ts';
 import type { Json } from '../../src/template/types.ts';
+import { programOf } from '../support/program.ts';
 import { GENESIS, type Happening } from './player.ts';
 
 /** For tests that walk for seconds. */
@@ -23,9 +23,7 @@ export function start(
   input: Json = {},
   config: Definition['config'] = {},
 ): Run & { first: Command[] } {
-  const compiled = compile({ name: 'Large', slug: 'large', config, steps });
-  if ('problems' in compiled) throw new Error(JSON.stringify(compiled.problems));
-  const { program } = compiled;
+  const program = programOf({ name: 'Large', slug: 'large', config, steps });
   const state = genesis(program, { ...GENESIS, input });
   let at = 1_000;
   const feed = (event: Happening) => advance(program, state, { ...event, at: at++ });

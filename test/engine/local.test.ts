@@ -1,12 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import type { StepDefinition } from '../../src/definition/types.ts';
-import { compile } from '../../src/steps/program.ts';
+import { programOf } from '../support/program.ts';
 import { Player } from './player.ts';
 
 function player(step: StepDefinition): Player {
-  const compiled = compile({ name: 'Local', slug: 'local', steps: { work: { ...step, local: true } } });
-  if ('problems' in compiled) throw new Error(JSON.stringify(compiled.problems));
-  const played = new Player(compiled.program);
+  const program = programOf({ name: 'Local', slug: 'local', steps: { work: { ...step, local: true } } });
+  const played = new Player(program);
   played.feed({ type: 'started' });
   return played;
 }

@@ -1,20 +1,13 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import type { Definition } from '../../src/definition/types.ts';
-import { compile } from '../../src/steps/program.ts';
-import type { Program } from '../../src/steps/program-types.ts';
+import { programOf } from '../support/program.ts';
 import { definitions } from './blocks.ts';
 import { Player } from './player.ts';
 import { conclude, perform, scripts, stray } from './scripts.ts';
 
 /** On a machine that does other things too. */
 const LONG_MS = 120_000;
-
-function programOf(definition: Definition): Program {
-  const compiled = compile(definition);
-  if ('problems' in compiled) throw new Error(JSON.stringify(compiled.problems, null, 2));
-  return compiled.program;
-}
 
 function started(definition: Definition, carries = false): Player {
   const player = new Player(programOf(definition), { carries });

@@ -2,16 +2,15 @@
 import { describe, expect, it } from 'vitest';
 import type { Definition, StepDefinition } from '../../src/definition/types.ts';
 import { MAX_OPEN_EFFECTS } from '../../src/engine/limits.ts';
-import { compile } from '../../src/steps/program.ts';
+import { programOf } from '../support/program.ts';
 import { http, LONG_MS } from './large.ts';
 import { Player } from './player.ts';
 
 describe('room for 500 commands', () => {
   /** Feeds the timer that is due first, and lets the clock stand there. */
   function world(steps: Definition['steps']) {
-    const compiled = compile({ name: 'Full', slug: 'full', steps });
-    if ('problems' in compiled) throw new Error(JSON.stringify(compiled.problems));
-    const player = new Player(compiled.program);
+    const program = programOf({ name: 'Full', slug: 'full', steps });
+    const player = new Player(program);
     player.feed({ type: 'started' });
     return player;
   }

@@ -14,18 +14,12 @@ import { genesisOf, runInputOf } from '../../src/engine/start.ts';
 import type { RunState } from '../../src/engine/state.ts';
 import type { HistoryEvent } from '../../src/history/events.ts';
 import type { EffectResult } from '../../src/steps/kind.ts';
-import { compile } from '../../src/steps/program.ts';
 import type { Program } from '../../src/steps/program-types.ts';
 import type { Json } from '../../src/template/types.ts';
+import { programOf } from '../support/program.ts';
 
 const YIELD = '$yield';
 export const WORKFLOW_ID = 'run.default.model.1';
-
-export function compiled(definition: Definition): Program {
-  const result = compile(definition);
-  if ('problems' in result) throw new Error(JSON.stringify(result.problems));
-  return result.program;
-}
 
 /** What has come for the workflow and waits for its next task, in order of arrival. */
 type Job =
@@ -70,7 +64,7 @@ export class Model {
   readonly #input: RunInput;
 
   constructor(definition: Definition, input: RunInput['input'] = {}) {
-    this.program = compiled(definition);
+    this.program = programOf(definition);
     this.#input = { definition, input: input ?? {} };
     this.state = this.#open(this.#input);
   }

@@ -4,7 +4,7 @@ import { type Answer, type Simulated, simulate } from '../../src/engine/simulate
 import type { RunState } from '../../src/engine/state.ts';
 import { waitsOf } from '../../src/engine/waits.ts';
 import { Rows, type TraceRow } from '../../src/history/rows.ts';
-import { compile } from '../../src/steps/program.ts';
+import { programOf } from '../support/program.ts';
 import type { ProgramAnswer, ProgramFile } from './load.ts';
 
 /** 2026-01-15T10:30:00Z */
@@ -18,9 +18,8 @@ export interface Listeners {
 }
 
 export function simulateProgram(file: ProgramFile, carryAlways: boolean, listeners: Listeners = {}): Simulated {
-  const compiled = compile(file.definition);
-  if ('problems' in compiled) throw new Error(JSON.stringify(compiled.problems, null, 2));
-  return simulate(compiled.program, {
+  const program = programOf(file.definition);
+  return simulate(program, {
     genesis: {
       executionId: `run.default.${file.definition.slug}.1`,
       organizationId: 'default',

@@ -4,8 +4,8 @@ import type { Definition } from '../../src/definition/types.ts';
 import { advance, genesis } from '../../src/engine/advance.ts';
 import { genesisOf } from '../../src/engine/start.ts';
 import { statusOf, waitCount, waitingFor } from '../../src/engine/view.ts';
-import { compile } from '../../src/steps/program.ts';
 import { describeRun, type Told } from '../../workflows/run-details.ts';
+import { programOf } from '../support/program.ts';
 
 const definition: Definition = {
   name: 'Ask *all*',
@@ -24,9 +24,7 @@ const place = { id: 'run.default.ask-all.1', namespace: 'default' };
 
 /** What is told of a run that asks so many at once. */
 function told(asked: number): string {
-  const compiled = compile(definition);
-  if ('problems' in compiled) throw new Error(JSON.stringify(compiled.problems));
-  const { program } = compiled;
+  const program = programOf(definition);
   const input = Array.from({ length: asked }, (_, i) => i);
   const state = genesis(program, genesisOf({ definition, input }, place.id, 0));
   advance(program, state, { type: 'started', at: 0 });
