@@ -19,6 +19,7 @@ export interface Access {
   readonly webUrl?: string;
 }
 
+/** `webUrl`: where the Web UI is, with or without a slash at the end. */
 export function access(
   temporal: Pick<TemporalConnection, 'client' | 'namespace'>,
   config: Pick<Config, 'taskQueue' | 'historyLimit' | 'formerMasterKeys' | 'limits'>,

@@ -39,6 +39,10 @@ export function told(what: string, { reason, by }: EndingWords, rest = ''): stri
   return `${what}${who}${why}${rest === '' ? '' : ` ${rest}`}`;
 }
 
+/**
+ * Who asked for a run's end and why, as the latest request in its history says; empty where none is among its last events.
+ * @throws ClientError `not_found`, `temporal_unreachable`.
+ */
 export async function readCancellation(access: Access, workflowId: string, runId: string): Promise<EndingWords> {
   let nextPageToken: Uint8Array = new Uint8Array();
   for (let pages = 0; pages < MOST_PAGES; pages++) {

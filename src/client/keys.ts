@@ -23,6 +23,7 @@ export interface Keys {
   readonly publicKeys: Uint8Array;
 }
 
+/** HKDF-SHA256 of the 32 bytes of a master key: 32 bytes for each purpose, always the same ones. */
 export function deriveKeys(masterKey: Uint8Array): Keys {
   const derive = (purpose: string) => new Uint8Array(hkdfSync('sha256', masterKey, '', `signalbox ${purpose}`, 32));
   return {
@@ -39,6 +40,7 @@ export function deriveKeys(masterKey: Uint8Array): Keys {
   };
 }
 
+/** HMAC-SHA256 of the parts, one behind the other with nothing in between: 64 hex digits. */
 export function hmacHex(key: Uint8Array | string, ...parts: readonly (string | Uint8Array)[]): string {
   const mac = createHmac('sha256', key);
   for (const part of parts) mac.update(part);

@@ -92,6 +92,7 @@ export async function openEntries<T>(
   return new Map(fields.map(([field, entry]) => [field.slice(place.length), entry as T]));
 }
 
+/** One entry; undefined where there is none, or the actor is not open. */
 export function readEntry<T>(
   access: Access,
   org: string,

@@ -15,6 +15,7 @@ interface Generation {
   readonly generation: string;
 }
 
+/** The key that counts now: `pub.{organization, in base64url}.{proof}`. */
 export async function readPublicKey(access: Access, org: string): Promise<string> {
   return keyOf(access.keys.publicKeys, org, await generationOf(access, org));
 }

@@ -29,6 +29,7 @@ export async function describeRun(
   return description;
 }
 
+/** The latest execution of a run, as its description tells of it. */
 export function executionOf(description: WorkflowExecutionDescription): Execution {
   return {
     workflowId: description.workflowId,

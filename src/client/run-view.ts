@@ -119,6 +119,7 @@ export function statusOf(
 
 export const isOpen = (status: TemporalStatus): boolean => CLOSED[status] === undefined;
 
+/** What the run waits for; nothing once it has ended. */
 export function waitsOf(execution: Pick<Execution, 'status' | 'memo'>): readonly WaitingFor[] {
   return isOpen(execution.status) ? ((execution.memo['waitingFor'] as WaitingFor[] | undefined) ?? []) : [];
 }

@@ -52,6 +52,10 @@ export interface TriggerFilter extends PageRequest {
   readonly tag?: string;
 }
 
+/**
+ * A page of the triggers that there are, in definitions and of the API.
+ * @throws ClientError `invalid_cursor`, `payload_unreadable` (one of them cannot be read).
+ */
 export async function listTriggers(access: Access, org: string, filter: TriggerFilter): Promise<Page<TriggerView>> {
   const { workflowId, type, enabled, tag } = filter;
   const clauses: Clause[] = [compare('executionStatus', '=', 'Running')];

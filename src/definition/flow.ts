@@ -34,6 +34,7 @@ export function reached(edges: Edges, from: readonly string[], without: string):
 /** Who leads to whom. */
 export type Sources = ReadonlyMap<string, readonly string[]>;
 
+/** The edges the other way round: for each step that is led to, the steps that lead to it, once for each port. */
 export function sourcesOf(edges: Edges): Sources {
   const sources = new Map<string, string[]>();
   for (const [from, next] of edges) {

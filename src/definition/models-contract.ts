@@ -50,6 +50,7 @@ export interface ModelUsage extends Cost {
 /** Amounts of USD are sums of many small ones: so many digits count. */
 const USD_DIGITS = 1e9;
 
+/** Both together. */
 export function addUsage(a: Usage, b: Usage): Usage {
   return {
     input_tokens: a.input_tokens + b.input_tokens,
@@ -59,6 +60,7 @@ export function addUsage(a: Usage, b: Usage): Usage {
   };
 }
 
+/** The amount in USD, rounded to nine digits behind the point. */
 export function usd(amount: number): number {
   return Math.round(amount * USD_DIGITS) / USD_DIGITS;
 }

@@ -16,6 +16,7 @@ import type { JsonObject } from './types.ts';
  */
 export type RootChange = (reference: Reference) => string | { readonly rootAndMember: string } | undefined;
 
+/** One expression; as it is where it cannot be parsed. */
 export function rewriteExpression(source: string, change: RootChange): string {
   return rewritten(source, () => references(parseExpression(source)), change);
 }

@@ -12,6 +12,7 @@ const TRIGGER_SECRETS: ReadonlySet<string> = new Set(['secret', 'secrets']);
 /** By the trigger's name: `secret` and `secrets` of its config, of those that have any. */
 export type TriggerSecrets = { readonly [trigger: string]: JsonObject };
 
+/** The secrets that the triggers of a definition name. */
 export function triggerSecretsOf({ triggers = [] }: Pick<Definition, 'triggers'>): TriggerSecrets {
   return Object.fromEntries(
     triggers.flatMap(({ name, config = {} }) => {

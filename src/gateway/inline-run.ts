@@ -46,6 +46,7 @@ export const inlineRunBody = z
     'Give `definition`, or `workflowConfig` and `stepsConfig`.',
   );
 
+/** Runs, or with `dryRun` walks, a definition that is not stored. @throws HttpProblem `invalid_definition`, `invalid_input`. */
 export async function startInline(gateway: Gateway, req: Request, res: Response): Promise<void> {
   demandNoQuery(req);
   const body = bodyAs(req, inlineRunBody);
