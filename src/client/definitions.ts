@@ -16,6 +16,7 @@ import type { Definition } from '../definition/types.ts';
 import type { Access } from './access.ts';
 import { readMemo, writeOrStart, writeTo } from './actor-calls.ts';
 import { ClientError, hasCode } from './errors.ts';
+import { holdsAll, listsWanted } from './exact-lists.ts';
 import { hooksOf } from './hook-config.ts';
 import { claimHooks, freeHooks } from './hooks.ts';
 import { definitionId } from './ids.ts';
@@ -231,7 +232,9 @@ export async function listDefinitions(
   else clauses.push(compare('status', '=', filter.enabled ? 'enabled' : 'disabled'));
   if (filter.tag !== undefined) clauses.push(compare('tags', '=', filter.tag));
   const page = await listPage(access, queryOf(org, DEFINITION_WORKFLOW, clauses), filter);
+  const wanted = listsWanted(filter);
   const items = page.items
+    .filter((row) => holdsAll(row, wanted))
     .map(readable)
     .flatMap((row) => (row.memo['head'] ? [row.memo['head'] as DefinitionHead] : []));
   return { ...page, items };

@@ -1,7 +1,11 @@
 /** Lists of runs (design.md §5): the filters of document 004, by Visibility. */
 import { RUN_WORKFLOW } from '../definition/run.ts';
 import type { Access } from './access.ts';
+import { describe } from './actor-calls.ts';
 import { currentPage } from './current-runs.ts';
+import { ClientError } from './errors.ts';
+import { holdsAll, listsWanted, stateValue } from './exact-lists.ts';
+import { definitionId } from './ids.ts';
 import { listPage, type Page, type PageRequest, type Row } from './listing.ts';
 import { type AttributeName, all, any, type Clause, compare, isNull, type Operator, queryOf } from './query.ts';
 import { type Execution, type ExecutionView, executionView, saidBy } from './run-view.ts';
@@ -72,10 +76,31 @@ export async function listRuns(access: Access, org: string, filter: RunFilter): 
   return { ...page, items: page.items.map((row) => executionView(access, rowExecution(row))) };
 }
 
+/**
+ * What `list` has of one workflow, also of one that was deleted: its runs go on.
+ * @throws ClientError `not_found` where there never was such a workflow.
+ */
+export async function listOfWorkflow<T, Filter extends RunFilter>(
+  access: Access,
+  org: string,
+  slug: string,
+  filter: Filter,
+  list: (access: Access, org: string, filter: Filter) => Promise<Page<T>>,
+): Promise<Page<T>> {
+  if ((await describe(access, definitionId(org, slug))) === undefined)
+    throw new ClientError('not_found', `There is no workflow called ${slug}.`);
+  const { workflowId = slug } = filter;
+  return workflowId === slug ? list(access, org, { ...filter, workflowId }) : { items: [] };
+}
+
 /** Each execution once, as it is now: a page may hold fewer than were asked for. */
 export function listRows(access: Access, org: string, filter: RunFilter): Promise<Page<Row>> {
   const query = runQuery(org, filter);
-  return currentPage(access, org, filter, (page) => listPage(access, query, page));
+  const wanted = listsWanted(filter);
+  return currentPage(access, org, filter, async (request) => {
+    const page = await listPage(access, query, request);
+    return { ...page, items: page.items.filter((row) => holdsAll(row, wanted)) };
+  });
 }
 
 /** Which of a filter's runs a bulk operation is for. */
@@ -108,12 +133,12 @@ export function runQuery(org: string, filter: Omit<RunFilter, 'limit' | 'cursor'
   for (const [name, value] of equal) {
     if (value !== undefined) clauses.push(compare(name, '=', value));
   }
-  for (const [key, value] of Object.entries(filter.state ?? {})) clauses.push(compare('state', '=', `${key}=${value}`));
+  for (const [key, value] of Object.entries(filter.state ?? {}))
+    clauses.push(compare('state', '=', stateValue(key, value)));
   for (const who of filter.waiting ?? []) clauses.push(compare('waiting', '=', who));
-  clauses.push(...range('started', filter.started, date));
-  clauses.push(...range('closeTime', filter.ended, date));
-  clauses.push(...range('durationMs', filter.duration, Math.round));
-  const tokens = range('tokens', filter.tokens, Math.round);
+  clauses.push(...period('started', filter.started), ...period('closeTime', filter.ended));
+  clauses.push(...range('durationMs', filter.duration));
+  const tokens = range('tokens', filter.tokens);
   // A run without a model says nothing of tokens, and took none.
   if (tokens.length > 0 && holdsZero(filter.tokens)) clauses.push(any(all(...tokens), isNull('tokens')));
   else clauses.push(...tokens);
@@ -125,7 +150,7 @@ export function runQuery(org: string, filter: Omit<RunFilter, 'limit' | 'cursor'
 
 const date = (epochMs: number): string => new Date(epochMs).toISOString();
 
-function range(name: AttributeName, bounds: Range | undefined, written: (value: number) => string | number): Clause[] {
+function range(name: 'durationMs' | 'tokens', bounds: Range | undefined): Clause[] {
   const operators: readonly (readonly [Operator, number | undefined])[] = [
     ['=', bounds?.eq],
     ['>', bounds?.gt],
@@ -134,9 +159,26 @@ function range(name: AttributeName, bounds: Range | undefined, written: (value: 
     ['<=', bounds?.lte],
   ];
   return operators.flatMap(([operator, value]) =>
-    value === undefined ? [] : [compare(name, operator, written(value))],
+    value === undefined ? [] : [compare(name, operator, Math.round(value))],
   );
 }
+
+/**
+ * Bounds of a time that is told in milliseconds, and may be kept finer. They lie a nanosecond before a millisecond begins, where
+ * none of these stands: SQLite compares times as texts, to which .5 is less than .500.
+ */
+function period(name: 'started' | 'closeTime', { eq, gt, gte, lt, lte }: Range = {}): Clause[] {
+  const from = [gte, eq, after(gt)].filter((bound) => bound !== undefined);
+  const before = [lt, after(eq), after(lte)].filter((bound) => bound !== undefined);
+  return [
+    ...from.map((bound) => compare(name, '>=', justBefore(bound))),
+    ...before.map((bound) => compare(name, '<', justBefore(bound))),
+  ];
+}
+
+const after = (ms: number | undefined): number | undefined => (ms === undefined ? undefined : ms + 1);
+
+const justBefore = (ms: number): string => date(ms - 1).replace('Z', '999999Z');
 
 const holdsZero = ({ eq = 0, gt = -1, gte = 0, lt = 1, lte = 0 }: Range = {}): boolean =>
   eq === 0 && gt < 0 && gte <= 0 && lt > 0 && lte >= 0;

@@ -83,6 +83,7 @@ export async function startRun(access: Access, org: string, request: RunStart): 
   const gates = wanted.length === 0 ? wanted : await takeRefusable(access, org, executionId, wanted);
   const input = runInput(org, request, executionId, gates);
   const status = gates.every(({ taken }) => taken) ? 'running' : 'pending';
+  const startedAt = new Date();
   const isNew = await write(access, executionId, async () => {
     try {
       await access.client.workflow.start(RUN_WORKFLOW, {
@@ -91,8 +92,8 @@ export async function startRun(access: Access, org: string, request: RunStart): 
         args: [input],
         workflowIdConflictPolicy: 'FAIL',
         workflowIdReusePolicy: 'REJECT_DUPLICATE',
-        memo: memoOf(org, request, status),
-        typedSearchAttributes: new TypedSearchAttributes(attributesOf(org, request, status)),
+        memo: memoOf(org, request, status, startedAt),
+        typedSearchAttributes: new TypedSearchAttributes(attributesOf(org, request, status, startedAt)),
         staticSummary: definition.name.slice(0, 190),
       });
       return true;
@@ -209,7 +210,7 @@ export function measure(input: RunInput): void {
   );
 }
 
-function memoOf(org: string, request: RunStart, status: RunStatus): Record<string, unknown> {
+function memoOf(org: string, request: RunStart, status: RunStatus, startedAt: Date): Record<string, unknown> {
   const { definition, trigger } = request;
   // As the run itself would say it in its first task, so that it need not: each change is an event and a write to Visibility.
   const memo: RunMemo = {
@@ -221,7 +222,7 @@ function memoOf(org: string, request: RunStart, status: RunStatus): Record<strin
     waitingFor: [],
     unread: 0,
     trigger: trigger.id === undefined ? { type: trigger.type } : { type: trigger.type, id: trigger.id },
-    startedAt: new Date().toISOString(),
+    startedAt: startedAt.toISOString(),
     ...(request.inline === undefined ? {} : { inline: request.inline }),
     ...(request.initiator === undefined ? {} : { initiator: request.initiator }),
     ...(request.forkOf === undefined ? {} : { forkOf: request.forkOf }),
@@ -230,14 +231,14 @@ function memoOf(org: string, request: RunStart, status: RunStatus): Record<strin
   return request.key === undefined ? { ...memo } : { ...memo, [FINGERPRINT]: request.key.fingerprint };
 }
 
-function attributesOf(org: string, request: RunStart, status: RunStatus): SearchAttributePair[] {
+function attributesOf(org: string, request: RunStart, status: RunStatus, startedAt: Date): SearchAttributePair[] {
   const { definition, trigger } = request;
   const pairs: SearchAttributePair[] = [
     { key: searchAttributes.org, value: attributeValue(org) },
     { key: searchAttributes.workflow, value: attributeValue(definition.slug) },
     { key: searchAttributes.status, value: status },
     { key: searchAttributes.triggerType, value: attributeValue(trigger.type) },
-    { key: searchAttributes.started, value: new Date() },
+    { key: searchAttributes.started, value: startedAt },
   ];
   if (trigger.id !== undefined) pairs.push({ key: searchAttributes.trigger, value: attributeValue(trigger.id) });
   const { conversationId, channel, employeeId = employeeOf(definition) } = request.origin ?? {};

@@ -40,12 +40,12 @@ export function attributeValue(text: string): string {
 }
 
 /**
- * As attributeValue, for the values of lists: SQLite's index, which Temporal searches them by, takes a double quote for the
- * value's end, so that a filter could say more than it should. Such a value is cut, with single ones in its place.
+ * As attributeValue, for the values of lists: SQLite's index, which Temporal searches them by, takes a double quote or `♡` for
+ * the value's end, so that a filter or a value could say more than it should. Such a value is cut, with others in their place.
  */
 export function listValue(text: string): string {
   const value = attributeValue(text);
-  return value.includes('"') ? cut(value.replaceAll('"', "'"), utf8ToBytes(text)) : value;
+  return /["♡]/.test(value) ? cut(value.replaceAll('"', "'").replaceAll('♡', '♥'), utf8ToBytes(text)) : value;
 }
 
 /** As much of the text as there is room for, and what stands for the whole. */

@@ -1,6 +1,6 @@
 /** Run lists of document 004: `/api/organizations/:org/workflows/runs/`, those of one workflow, and one run. */
 import type { Router } from 'express';
-import { readHead } from '../client/definitions.ts';
+import { listOfWorkflow } from '../client/run-list.ts';
 import { listRuns004, readRun004 } from '../client/runs-004.ts';
 import type { Gateway } from './context.ts';
 import { demandNoQuery, pathSlug, pathText, queryAs } from './door.ts';
@@ -31,10 +31,7 @@ export function runs004Routes(router: Router, gateway: Gateway): void {
       GET: async (req, res) => {
         const { organizationId } = demandOrganization(req, pathText(req, 'org'));
         const slug = pathSlug(req);
-        const filter = { ...queryAs(req, fullListQuery), workflowId: slug };
-        if ((await readHead(access, organizationId, slug)) === undefined)
-          throw new HttpProblem('not_found', `There is no workflow called ${slug}.`);
-        res.json(await listRuns004(access, organizationId, filter));
+        res.json(await listOfWorkflow(access, organizationId, slug, queryAs(req, fullListQuery), listRuns004));
       },
     },
     // POST starts a run.

@@ -6,10 +6,9 @@ import {
   listDefinitions,
   putDefinition,
   readDefinition,
-  readHead,
   removeDefinition,
 } from '../client/definitions.ts';
-import { listRuns } from '../client/run-list.ts';
+import { listOfWorkflow, listRuns } from '../client/run-list.ts';
 import type { Definition } from '../definition/types.ts';
 import type { Gateway } from './context.ts';
 import { checkDocument, demandValid, dialectName, documentOf, storing } from './definition-door.ts';
@@ -107,9 +106,7 @@ export function workflowRoutes(router: Router, gateway: Gateway): void {
     GET: async (req, res) => {
       const slug = pathSlug(req);
       const { organizationId } = principalOf(req);
-      const filter = { ...queryAs(req, runListQuery), workflowId: slug };
-      if ((await readHead(access, organizationId, slug)) === undefined) throw missing(slug);
-      const page = await listRuns(access, organizationId, filter);
+      const page = await listOfWorkflow(access, organizationId, slug, queryAs(req, runListQuery), listRuns);
       res.json({ ...page, items: page.items.map((run) => shownRun(access, req, run)) });
     },
   });

@@ -37,11 +37,12 @@ describe('values of search attributes', () => {
     expect(attributeValues(Array.from({ length: 80 }, (_, i) => `tag-${i}`))).toHaveLength(MAX_ATTRIBUTE_VALUES);
   });
 
-  it('writes no double quote into lists, and keeps values apart all the same', () => {
+  it('writes nothing into lists that ends a value there, and keeps values apart all the same', () => {
     expect(listValue('a')).toBe('a');
     const value = listValue('a" OR "b');
     expect(value).toMatch(/^a' OR 'b~[0-9a-f]{16}$/);
     expect(listValue(value)).toBe(value);
     expect(attributeValues(['a"b', "a'b"])).toHaveLength(2);
+    expect(listValue('a♡b')).toMatch(/^a♥b~[0-9a-f]{16}$/);
   });
 });

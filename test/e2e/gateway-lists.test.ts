@@ -196,4 +196,43 @@ describe('run lists', () => {
     expect(none).toMatchObject({ status: 404, body: { code: 'version_not_found' } });
     expect((await gateway.request('GET', '/api/workflows/nowhere/graph')).status).toBe(404);
   });
+
+  it('tell upper from lower case, and a value from what stands in another', async () => {
+    const customers = ['CASE', 'case', 'x♡customer=CASE'];
+    const [upper, lower, inner] = await Promise.all(customers.map((customer) => start(slug, { how: 'end', customer })));
+    for (const id of [upper, lower, inner]) await gateway.request('GET', `/api/executions/${id}/result?wait=20`);
+    await gateway.until(`/api/executions?workflowId=${slug}&status=completed`, ({ body }) => body.items.length === 6);
+    expect(await list('state[customer]=CASE')).toEqual([upper]);
+    expect(await list('state[customer]=case')).toEqual([lower]);
+    expect(await list(`state[customer]=${encodeURIComponent('x♡customer=CASE')}`)).toEqual([inner]);
+    expect(await list('state[customer]=Case')).toEqual([]);
+    expect(await list('state[Customer]=case')).toEqual([]);
+  });
+
+  it('know the end and the start of a run to the millisecond that they show', async () => {
+    const { body } = await gateway.request('GET', `/api/executions/${ids[0]}`);
+    const { startedAt, completedAt } = body as { startedAt: string; completedAt: string };
+    const has = async (query: string) => (await list(`run_id=${ids[0]}&${query}`)).length === 1;
+    for (const [filter, time] of [
+      ['started', startedAt],
+      ['ended', completedAt],
+    ] as const) {
+      for (const bound of ['', '[eq]', '[gte]', '[lte]'])
+        expect(await has(`${filter}${bound}=${time}`), filter + bound).toBe(true);
+      for (const bound of ['[gt]', '[lt]']) expect(await has(`${filter}${bound}=${time}`), filter + bound).toBe(false);
+    }
+  });
+
+  it('of one workflow are of no other, and outlive its definition', async () => {
+    const gone = unique('gone');
+    await stored(approvalDefinition(gone));
+    const id = await start(gone, {});
+    await gateway.until(`/api/executions?workflowId=${gone}`, ({ body }) => body.items.length === 1);
+    expect((await gateway.request('DELETE', `/api/workflows/${gone}`)).status).toBe(204);
+    for (const list of [`/api/workflows/${gone}/executions`, `${org}/${gone}/runs/`]) {
+      expect((await gateway.request('GET', list)).body.items, list).toMatchObject([{ id }]);
+      expect((await gateway.request('GET', `${list}?workflow_id=${gone}`)).body.items).toHaveLength(1);
+      expect((await gateway.request('GET', `${list}?workflow_id=${slug}`)).body.items).toEqual([]);
+    }
+  });
 });
