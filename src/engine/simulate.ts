@@ -60,6 +60,8 @@ export interface Simulated {
   readonly unsent: readonly ScriptedSignal[];
 }
 
+type TimedSignal = ScriptedSignal & { readonly afterMs: number };
+
 interface Due {
   readonly at: number;
   readonly seq: number;
@@ -68,113 +70,11 @@ interface Due {
 
 const DEFAULT_MAX_EVENTS = 1_000_000;
 
+/** @throws Error where the walk does not end within `maxEvents`, and for a signal of the script that is none. */
 export function simulate(program: Program, simulation: Simulation): Simulated {
-  const { timeouts = true, carryAlways = false, maxEvents = DEFAULT_MAX_EVENTS } = simulation;
-  const startedAt = simulation.genesis.startedAt;
-  const trace: TraceEvent[] = [];
-  const onTrace = simulation.onTrace ?? ((line: TraceEvent) => trace.push(line));
-  const commands: Command[] = [];
-  const due: Due[] = [];
-  const script = [...(simulation.signals ?? [])].filter(
-    (signal) => signal.when !== undefined || signal.afterMs === undefined,
-  );
-  const cancelled = new Set<string>();
-  let state = genesis(program, simulation.genesis);
-  let now = startedAt;
-  let seq = 0;
-
-  const later = (at: number, event: Due['event']): void => {
-    due.push({ at, seq: seq++, event });
-  };
-  const timed = new Set<ScriptedSignal>();
-  for (const signal of simulation.signals ?? []) {
-    if (signal.when !== undefined || signal.afterMs === undefined) continue;
-    const at = startedAt + signal.afterMs;
-    timed.add(signal);
-    later(at, () => {
-      timed.delete(signal);
-      send(signal, at);
-    });
-  }
-
-  const attempt = (command: RunCommand, n: number, at: number): void => {
-    const answer = simulation.effect(command, n);
-    const when = at + (answer.afterMs ?? 0);
-    if ('result' in answer) {
-      later(when, { type: 'completed', id: command.id, result: answer.result, at: when });
-      return;
-    }
-    const { error } = answer;
-    const { retry } = command;
-    if (!error.retryable || n >= retry.maxAttempts || retry.nonRetryable.includes(error.code)) {
-      later(when, { type: 'failed', id: command.id, error: { ...error, attempts: n }, at: when });
-      return;
-    }
-    const backoff = Math.min(retry.initialIntervalMs * retry.backoffCoefficient ** (n - 1), retry.maximumIntervalMs);
-    later(when + backoff, (then) => {
-      if (!cancelled.has(command.id)) attempt(command, n + 1, then);
-    });
-  };
-
-  const perform = (command: Command): void => {
-    commands.push(command);
-    switch (command.type) {
-      case 'run':
-        cancelled.delete(command.id);
-        attempt(command, 1, now);
-        return;
-      case 'timer':
-        later(Math.max(command.at, now), { type: 'fired', id: command.id, at: Math.max(command.at, now) });
-        return;
-      case 'cancel':
-        cancelled.add(command.id);
-        return;
-      case 'yield':
-        later(now, { type: 'continue', at: now });
-        return;
-      case 'child': {
-        later(now, { type: 'childStarted', id: command.id, at: now });
-        const ended = command.wait === false ? undefined : simulation.child?.(command);
-        if (ended !== undefined) later(now, { type: 'childDone', id: command.id, at: now, ...ended });
-        return;
-      }
-      default:
-    }
-  };
-
-  const feed = (event: Event): void => {
-    now = Math.max(now, event.at);
-    simulation.onEvent?.(event);
-    for (const command of advance(program, state, event, onTrace)) perform(command);
-    if (carryAlways && state.ending === undefined)
-      state = restore(JSON.parse(JSON.stringify(carry(program, state))) as Json);
-  };
-
-  const send = (signal: ScriptedSignal, at: number): void => {
-    const event =
-      signal.signal === 'cancel' ? ({ type: 'cancel', at } as const) : toEvent(signal.signal, signal.payload, at);
-    if (event === undefined)
-      throw new Error(`The script's signal '${signal.signal}' is none, or its payload does not fit.`);
-    feed(event);
-  };
-
-  feed({ type: 'started', at: now });
-  for (let events = 0; state.ending === undefined; events++) {
-    if (events > maxEvents) throw new Error(`The walk did not end within ${maxEvents} events.`);
-    const next = script[0];
-    if (next !== undefined && !busy(state) && (next.when === undefined || waitsAt(state, next.when))) {
-      script.shift();
-      send(next, now);
-      continue;
-    }
-    const at = earliest(due, state, timeouts);
-    if (at === undefined) break;
-    const [one] = due.splice(at, 1);
-    if (typeof one!.event === 'function') {
-      now = Math.max(now, one!.at);
-      one!.event(now);
-    } else feed(one!.event);
-  }
+  const world = new World(program, simulation);
+  world.walk();
+  const { state, trace, commands, unsent } = world;
   const { ending } = state;
   return {
     status: statusOf(state),
@@ -184,8 +84,144 @@ export function simulate(program: Program, simulation: Simulation): Simulated {
     trace,
     commands,
     state,
-    unsent: [...script, ...timed],
+    unsent,
   };
+}
+
+/** The run and what surrounds it: what is due when, and what people have yet to send. */
+class World {
+  readonly trace: TraceEvent[] = [];
+  readonly commands: Command[] = [];
+  state: RunState;
+  readonly #program: Program;
+  readonly #simulation: Simulation;
+  readonly #onTrace: (line: TraceEvent) => void;
+  readonly #due: Due[] = [];
+  /** Commands that were taken back: what they would answer is dropped. */
+  readonly #cancelled = new Set<string>();
+  /** Signals that are sent at a moment, and those that wait for their step or their turn. */
+  readonly #timed: Set<TimedSignal>;
+  readonly #script: ScriptedSignal[];
+  #now: number;
+  #seq = 0;
+
+  constructor(program: Program, simulation: Simulation) {
+    const { genesis: from, signals = [], onTrace } = simulation;
+    this.#program = program;
+    this.#simulation = simulation;
+    this.#onTrace = onTrace ?? ((line) => this.trace.push(line));
+    this.state = genesis(program, from);
+    this.#now = from.startedAt;
+    this.#timed = new Set(signals.filter(isTimed));
+    this.#script = signals.filter((signal) => !isTimed(signal));
+    for (const signal of this.#timed) this.#schedule(signal, from.startedAt + signal.afterMs);
+  }
+
+  get unsent(): readonly ScriptedSignal[] {
+    return [...this.#script, ...this.#timed];
+  }
+
+  /** To the run's end, or until nothing happens any more. */
+  walk(): void {
+    const { maxEvents = DEFAULT_MAX_EVENTS, timeouts = true } = this.#simulation;
+    this.#feed({ type: 'started', at: this.#now });
+    for (let events = 0; this.state.ending === undefined; events++) {
+      if (events > maxEvents) throw new Error(`The walk did not end within ${maxEvents} events.`);
+      const next = this.#script[0];
+      if (next !== undefined && !busy(this.state) && (next.when === undefined || waitsAt(this.state, next.when))) {
+        this.#script.shift();
+        this.#send(next, this.#now);
+        continue;
+      }
+      const at = earliest(this.#due, this.state, timeouts);
+      if (at === undefined) return;
+      const { at: moment, event } = this.#due.splice(at, 1)[0]!;
+      if (typeof event !== 'function') {
+        this.#feed(event);
+        continue;
+      }
+      this.#now = Math.max(this.#now, moment);
+      event(this.#now);
+    }
+  }
+
+  #later(at: number, event: Due['event']): void {
+    this.#due.push({ at, seq: this.#seq++, event });
+  }
+
+  #schedule(signal: TimedSignal, at: number): void {
+    this.#later(at, () => {
+      this.#timed.delete(signal);
+      this.#send(signal, at);
+    });
+  }
+
+  #send({ signal, payload }: ScriptedSignal, at: number): void {
+    const event = signal === 'cancel' ? ({ type: 'cancel', at } as const) : toEvent(signal, payload, at);
+    if (event === undefined) throw new Error(`The script's signal '${signal}' is none, or its payload does not fit.`);
+    this.#feed(event);
+  }
+
+  #feed(event: Event): void {
+    this.#now = Math.max(this.#now, event.at);
+    this.#simulation.onEvent?.(event);
+    for (const command of advance(this.#program, this.state, event, this.#onTrace)) this.#perform(command);
+    if (this.#simulation.carryAlways === true && this.state.ending === undefined)
+      this.state = restore(JSON.parse(JSON.stringify(carry(this.#program, this.state))) as Json);
+  }
+
+  #perform(command: Command): void {
+    const now = this.#now;
+    this.commands.push(command);
+    switch (command.type) {
+      case 'run':
+        this.#cancelled.delete(command.id);
+        this.#attempt(command, 1, now);
+        return;
+      case 'timer': {
+        const at = Math.max(command.at, now);
+        this.#later(at, { type: 'fired', id: command.id, at });
+        return;
+      }
+      case 'cancel':
+        this.#cancelled.add(command.id);
+        return;
+      case 'yield':
+        this.#later(now, { type: 'continue', at: now });
+        return;
+      case 'child': {
+        this.#later(now, { type: 'childStarted', id: command.id, at: now });
+        const ended = command.wait === false ? undefined : this.#simulation.child?.(command);
+        if (ended !== undefined) this.#later(now, { type: 'childDone', id: command.id, at: now, ...ended });
+        return;
+      }
+      default:
+    }
+  }
+
+  /** The n-th attempt of an effect, and after a pause the next one, as Temporal would make it. */
+  #attempt(command: RunCommand, n: number, at: number): void {
+    const { id, retry } = command;
+    const answer = this.#simulation.effect(command, n);
+    const when = at + (answer.afterMs ?? 0);
+    if ('result' in answer) {
+      this.#later(when, { type: 'completed', id, result: answer.result, at: when });
+      return;
+    }
+    const { error } = answer;
+    if (!error.retryable || n >= retry.maxAttempts || retry.nonRetryable.includes(error.code)) {
+      this.#later(when, { type: 'failed', id, error: { ...error, attempts: n }, at: when });
+      return;
+    }
+    const backoff = Math.min(retry.initialIntervalMs * retry.backoffCoefficient ** (n - 1), retry.maximumIntervalMs);
+    this.#later(when + backoff, (then) => {
+      if (!this.#cancelled.has(id)) this.#attempt(command, n + 1, then);
+    });
+  }
+}
+
+function isTimed(signal: ScriptedSignal): signal is TimedSignal {
+  return signal.when === undefined && signal.afterMs !== undefined;
 }
 
 /** Something will happen without time passing or anybody's word. */
