@@ -5,14 +5,15 @@ import { putSecret } from '../../src/client/secrets.ts';
 import { loadMasterKey } from '../../src/config.ts';
 import type { Definition } from '../../src/definition/types.ts';
 import type { Json } from '../../src/template/types.ts';
-import { type TestServer as HttpServer, serve } from '../activities/server.ts';
-import { startWorker, type TestServer, type TestWorker, testServer } from '../support/temporal.ts';
+import type { TestServer as HttpServer } from '../activities/server.ts';
+import type { TestServer } from '../support/temporal.ts';
+import { reaching } from './reaching-support.ts';
 import { startRun, waitsAt } from './run-support.ts';
 
 const CANARY = 'canary/7f3a "quoted" ü';
 const SECRET_NAME = 'payments/live';
 let server: TestServer;
-let worker: TestWorker;
+let close: () => Promise<void>;
 let other: HttpServer;
 let failures = 0;
 let closedEarly: Promise<void>;
@@ -22,20 +23,14 @@ beforeAll(async () => {
   closedEarly = new Promise((resolve) => {
     closed = resolve;
   });
-  other = await serve((seen, response) => {
+  ({ server, other, close } = await reaching((seen, response) => {
     response.setHeader('content-type', 'application/json');
     if (seen.url === '/flaky' && failures-- > 0) response.writeHead(503, { 'retry-after': '1' }).end('{}');
     else if (seen.url === '/slow') response.once('close', closed);
     else response.end(JSON.stringify({ url: seen.url, told: seen.headers['x-key'], body: seen.body }));
-  });
-  server = await testServer({ SIGNALBOX_HTTP_ALLOW: '127.0.0.0/8' });
-  worker = await startWorker(server);
+  }));
 });
-afterAll(async () => {
-  await worker.stop();
-  await server.close();
-  await other.close();
-});
+afterAll(() => close());
 
 const one = (config: { [member: string]: Json }, more: object = {}): Definition => ({
   name: 'Call',

@@ -5,8 +5,9 @@ import type { ApplicationFailure } from '@temporalio/common';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readTrace } from '../../src/client/trace.ts';
 import type { Definition, StepDefinition } from '../../src/definition/types.ts';
-import { type TestServer as HttpServer, serve } from '../activities/server.ts';
-import { startWorker, type TestServer, type TestWorker, testServer } from '../support/temporal.ts';
+import type { TestServer as HttpServer } from '../activities/server.ts';
+import type { TestServer } from '../support/temporal.ts';
+import { reaching } from './reaching-support.ts';
 import { eventTypes, startRun, until } from './run-support.ts';
 import { oneMoment } from './trace-moment.ts';
 
@@ -14,10 +15,10 @@ const RETRY_AFTER_S = 1;
 const times = new Map<string, number[]>();
 let other: HttpServer;
 let server: TestServer;
-let worker: TestWorker;
+let close: () => Promise<void>;
 
 beforeAll(async () => {
-  other = await serve(({ url, headers }, response) => {
+  ({ server, other, close } = await reaching(({ url, headers }, response) => {
     const key = String(headers['idempotency-key']);
     const seen = [...(times.get(key) ?? []), performance.now()];
     times.set(key, seen);
@@ -25,15 +26,9 @@ beforeAll(async () => {
     if (isEnough) response.end('done');
     else if (url.startsWith('/asks')) response.writeHead(503, { 'retry-after': String(RETRY_AFTER_S) }).end();
     else response.writeHead(503).end();
-  });
-  server = await testServer({ SIGNALBOX_HTTP_ALLOW: '127.0.0.0/8' });
-  worker = await startWorker(server);
+  }));
 });
-afterAll(async () => {
-  await worker.stop();
-  await server.close();
-  await other.close();
-});
+afterAll(() => close());
 
 const local = (path: string, retry: NonNullable<StepDefinition['retry']>): Definition => ({
   name: 'Local',
