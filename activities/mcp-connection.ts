@@ -15,6 +15,7 @@ import { EffectFailure } from './failure.ts';
 import { type Fetch, failureWithin } from './guarded-fetch.ts';
 import { connectCode, isRetryableStatus } from './http-response.ts';
 import type { McpServer } from './mcp-servers.ts';
+import type { Scrub } from './scrub.ts';
 
 const CLIENT = { name: 'signalbox', version: '1' };
 const CAPABILITIES: ConstructorParameters<typeof Client>[1] = {
@@ -35,6 +36,9 @@ const REFUSALS: ReadonlySet<number> = new Set([
   ErrorCode.MethodNotFound,
   ErrorCode.InvalidRequest,
 ]);
+
+const UNREADABLE: ReadonlySet<string> = new Set(['SyntaxError', 'ZodError', '$ZodError']);
+const MOST_TOLD_CHARACTERS = 300;
 
 export interface McpSettings {
   readonly fetch: Fetch;
@@ -209,6 +213,15 @@ function close(open: Open): void {
   open.client.then((client) => client.close()).catch(() => undefined);
 }
 
+/** What the server says, or the SDK of what it says; nothing of a page for a browser. */
+function saidIn({ message }: Error, scrub: Scrub): string {
+  const said = scrub
+    .text(message.replace(/^(Streamable HTTP error: )?(Error POSTing to endpoint: )?/, ''))
+    .replace(/\s+/g, ' ')
+    .trim();
+  return said === '' || said.startsWith('<') ? '.' : `: ${said.slice(0, MOST_TOLD_CHARACTERS).replace(/\.?$/, '.')}`;
+}
+
 function isClosed(error: unknown): boolean {
   return error instanceof McpError && error.code === ErrorCode.ConnectionClosed;
 }
@@ -227,10 +240,17 @@ function failureOf(error: unknown, server: McpServer, { signal, scrub }: EffectC
     return new EffectFailure('mcp_refused', `${name} refused: ${said}`, { retryable: !REFUSALS.has(error.code) });
   }
   if (error instanceof StreamableHTTPError && error.code !== undefined && error.code > 0)
-    return new EffectFailure('mcp_status', `${name} answered with status ${error.code}.`, {
+    return new EffectFailure('mcp_status', `${name} answered with status ${error.code}${saidIn(error, scrub)}`, {
       retryable: isRetryableStatus(error.code),
       details: { status: error.code },
     });
+  // A page, or JSON that is none of the protocol's.
+  if (error instanceof StreamableHTTPError || (error instanceof Error && UNREADABLE.has(error.name)))
+    return new EffectFailure(
+      'mcp_answer',
+      `${name} does not answer as MCP servers do${saidIn(error, scrub)} See whether its url is right.`,
+      { retryable: true },
+    );
   if (error instanceof Error && error.name === 'UnauthorizedError')
     return new EffectFailure('mcp_status', `${name} wants other credentials.`, { details: { status: 401 } });
   return new EffectFailure(

@@ -27,7 +27,7 @@ that is known when a definition is stored is checked against the tool's schema, 
 
 - **Result.** The tool's structured result, else its text; pictures and the like stand in \`meta.content\`. A tool that says it failed is \`tool_error\`.
 - **transformCode.** JavaScript or TypeScript with \`export default function (result) { … }\`, which makes the step's data of the result, as \`run_code\` does.
-- **Errors.** \`mcp_connect\`, \`mcp_timeout\` and a status of 429 or 5xx (\`mcp_status\`) are tried again; what the server refuses (\`mcp_refused\`), tools that are not there
+- **Errors.** \`mcp_connect\`, \`mcp_timeout\`, \`mcp_answer\` (it speaks no MCP) and a status of 429 or 5xx (\`mcp_status\`) are tried again; what the server refuses (\`mcp_refused\`), tools that are not there
   (\`unknown_tool\`, \`ambiguous_tool\`) and servers that are not stored (\`mcp_server_not_found\`) are not.
 - **Once.** Every attempt carries the same key, as \`signalbox/idempotencyKey\` in the call's \`_meta\`.
 - **Where to.** As for http: private addresses only where the host allows them, and servers that are programs likewise.`,

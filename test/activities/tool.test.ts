@@ -264,6 +264,25 @@ describe('the activity tool, against other servers', () => {
     ).toMatchObject({ type: 'address_not_allowed', nonRetryable: true });
   });
 
+  it('tells what a server says that is none, or that refuses', async () => {
+    const other = await serve(({ url }, response) =>
+      url === '/page'
+        ? response.writeHead(200, { 'content-type': 'text/html' }).end('<h1>Log in</h1>')
+        : url === '/json'
+          ? response.writeHead(200, { 'content-type': 'application/json' }).end('{"hello": 1}')
+          : response.writeHead(403).end('Wrong plan'),
+    );
+    const told = async (path: string) => {
+      const store = storeOf({ other: { url: other.url + path } });
+      const { type, message } = await failing(store, { server: 'other', toolName: 'echo' });
+      return `${type}: ${message}`;
+    };
+    expect(await told('/page')).toMatch(/^mcp_answer: .*text\/html.*url is right/);
+    expect(await told('/json')).toMatch(/^mcp_answer: .*url is right/);
+    expect(await told('/plan')).toBe("mcp_status: The MCP server 'other' answered with status 403: Wrong plan.");
+    await other.close();
+  });
+
   it('tries again what a server may answer later', async () => {
     const other = await serve((_seen, response) => response.writeHead(503).end());
     const store = storeOf({ other: { url: other.url } });
