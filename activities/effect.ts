@@ -54,17 +54,7 @@ export function effect(run: Effect, parts: EffectParts = {}): Activity {
   return async (input) => {
     const { cancellationSignal: signal, info, heartbeat } = Context.current();
     const attempt = info.attempt + (input.earlierAttempts ?? 0);
-    const hidden: string[] = [];
-    let shapes = scrubOf(hidden);
-    const hide = (...values: readonly string[]): void => {
-      hidden.push(...values);
-      shapes = scrubOf(hidden);
-    };
-    const scrub: Scrub = {
-      text: (text) => shapes.text(text),
-      json: (value) => shapes.json(value),
-      beginning: (text) => shapes.beginning(text),
-    };
+    const { scrub, hide } = growingScrub();
     const before = usageIn(info.heartbeatDetails);
     let detail: (() => Json) | undefined;
     const beat = (): void => {
@@ -118,6 +108,23 @@ export function effect(run: Effect, parts: EffectParts = {}): Activity {
     } finally {
       clearInterval(beating);
     }
+  };
+}
+
+/** A scrub that takes out what it is told to hide, from then on: some secrets are read while the effect runs. */
+function growingScrub(): { readonly scrub: Scrub; hide(...values: readonly string[]): void } {
+  const hidden: string[] = [];
+  let shapes = scrubOf(hidden);
+  return {
+    scrub: {
+      text: (text) => shapes.text(text),
+      json: (value) => shapes.json(value),
+      beginning: (text) => shapes.beginning(text),
+    },
+    hide: (...values) => {
+      hidden.push(...values);
+      shapes = scrubOf(hidden);
+    },
   };
 }
 
