@@ -15,7 +15,7 @@ const WHEN: ReadonlySet<string> = new Set(['ref', 'eq', 'neq', 'gt', 'lt']);
  * behind it is the text's: `@input.name様`.
  */
 const SPACED = String.raw`\w$\p{Script=Latin}\p{Script=Greek}\p{Script=Cyrillic}\p{M}`;
-const MEMBER = String.raw`(?!\d)[${SPACED}][${SPACED}-]*|\p{L}[\p{L}\p{M}\w$-]*`;
+const MEMBER = String.raw`(?!\d)[${SPACED}][${SPACED}-]*|(?![${SPACED}])\p{L}[\p{L}\p{M}\w$-]*`;
 const MEMBERS = String.raw`(?:\.(?:${MEMBER})|\.\d+|\[\d+\])*`;
 /** `@name.path[0]`: at the start of a text or after what is no letter, digit or sign of an address. */
 const REFERENCE = new RegExp(String.raw`(^|[^\w@.])@([A-Za-z_][\w-]*)(${MEMBERS})`, 'gu');

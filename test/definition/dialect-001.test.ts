@@ -53,6 +53,15 @@ describe('names of members in document 001', () => {
   });
 });
 
+describe('a text of document 001', () => {
+  it('may hold paths of any length, also one that is none in the end', () => {
+    const path = `@input${'.a'.repeat(2000)}`;
+    expect(imported(step('a', { text: `${path}!` })).definition?.steps['a']?.config?.['input']).toEqual({
+      text: `{{ ${path.slice(1)} }}!`,
+    });
+  });
+});
+
 describe('names of steps in document 001', () => {
   it('that are no slugs are found by the references to them', () => {
     const { definition, warnings } = imported(
