@@ -21,22 +21,20 @@ const HYPHENED_NAME = /^[A-Za-z_$][\w$]*(?:-[\w$]+)+$/;
 const PLAIN = /^[A-Za-z_$][\w$]*$/;
 /** A path of names with hyphens in them, such as `my-var.some-key`: nothing would be taken from anything here. */
 const HYPHENED_PATH = /^[A-Za-z_$][\w$]*(?:-[\w$]+)*(?:\.[A-Za-z_$][\w$]*(?:-[\w$]+)*)*$/;
-const QUOTED = /("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')/;
+/** A name with hyphens, and what it may be a member of. */
+const HYPHENED = /(?<![\w$.-])(?:(variables|outputs)\.)?([A-Za-z_$][\w$]*(?:-[A-Za-z_$\d][\w$]*)+)(?![\w$-])/g;
 
 export class Names002 {
   private readonly around: Surroundings;
-  /** Declared names that have hyphens, with what may stand before them. */
-  private readonly hyphened: RegExp | undefined;
+  /** Declared names that have hyphens. */
+  private readonly hyphened: ReadonlySet<string>;
+  /** The most parts that one of them has. */
+  private readonly parts: number;
 
   constructor(around: Surroundings) {
     this.around = around;
-    // The longest first: `a-b-c` is not `a-b` less c.
-    const names = [...around.variables, ...around.outputs]
-      .filter((name) => HYPHENED_NAME.test(name))
-      .sort((a, b) => b.length - a.length)
-      .map((name) => name.replaceAll('$', '\\$'));
-    if (names.length > 0)
-      this.hyphened = new RegExp(`(?<![\\w$.-])(?:(variables|outputs)\\.)?(${names.join('|')})(?![\\w$-])`, 'g');
+    this.hyphened = new Set([...around.variables, ...around.outputs].filter((name) => HYPHENED_NAME.test(name)));
+    this.parts = [...this.hyphened].reduce((most, name) => Math.max(most, name.split('-').length), 0);
   }
 
   /** An expression, templates in it or not. */
@@ -55,7 +53,7 @@ export class Names002 {
 
   templates(value: Json): Json {
     const spelt =
-      this.hyphened === undefined ? value : mapTexts(value, (text) => inBlocks(text, (inner) => this.spelt(inner)));
+      this.hyphened.size === 0 ? value : mapTexts(value, (text) => inBlocks(text, (inner) => this.spelt(inner)));
     return rewriteTemplates(spelt, this.change);
   }
 
@@ -79,20 +77,40 @@ export class Names002 {
   }
 
   private spelt(expression: string): string {
-    const { hyphened } = this;
     // Longer than any expression may be: the checker says so.
-    if (hyphened === undefined || expression.length > MAX_SOURCE_LENGTH) return expression;
-    return expression
-      .split(QUOTED)
-      .map((part, index) =>
-        index % 2 === 1
-          ? part
-          : part.replace(hyphened, (_, root: string | undefined, name: string) =>
-              root === undefined ? this.read(name) : root + member(name),
-            ),
-      )
-      .join('');
+    if (this.hyphened.size === 0 || expression.length > MAX_SOURCE_LENGTH) return expression;
+    return outsideQuotes(expression, (part) =>
+      part.replace(HYPHENED, (written, root: string | undefined, name: string) => this.spelling(name, root) ?? written),
+    );
   }
+
+  /** The longest declared name that this begins with: `a-b-c` may be `a-b` less c. */
+  private spelling(written: string, root: string | undefined): string | undefined {
+    const parts = written.split('-', this.parts);
+    for (; parts.length > 1; parts.pop()) {
+      const name = parts.join('-');
+      if (!this.hyphened.has(name)) continue;
+      return (root === undefined ? this.read(name) : root + member(name)) + written.slice(name.length);
+    }
+    return undefined;
+  }
+}
+
+/** What stands in no quoted text changed. */
+function outsideQuotes(expression: string, change: (part: string) => string): string {
+  let result = '';
+  let from = 0;
+  for (let at = 0; at < expression.length; at++) {
+    const quote = expression.charAt(at);
+    if (quote !== '"' && quote !== "'") continue;
+    result += change(expression.slice(from, at));
+    from = at;
+    for (at++; at < expression.length && expression.charAt(at) !== quote; at++)
+      if (expression.charAt(at) === '\\') at++;
+    result += expression.slice(from, at + 1);
+    from = at + 1;
+  }
+  return result + change(expression.slice(from));
 }
 
 /** What stands between braces changed. */

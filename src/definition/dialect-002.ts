@@ -29,6 +29,8 @@ const OUTER: ReadonlySet<string> = new Set([
   'output',
 ]);
 const DEFAULT_MAX_STEPS = 50;
+/** Where a list ends at the top: a port that goes on there ends the run, and says so, since no document of 002 could. */
+const END_TARGET = '$end';
 const MAX_LISTS = 150;
 const MAX_NAME = 200;
 
@@ -196,15 +198,15 @@ class Flow {
       if (target !== undefined) put(next, port, target);
     };
     if (converted.type === 'conditional') {
-      lead('true', inner('then', after));
-      lead('false', inner('else', after));
+      lead('true', inner('then', after) ?? END_TARGET);
+      lead('false', inner('else', after) ?? END_TARGET);
     } else if (converted.type === 'parallel') {
       this.branches(step, slug, at, path, depth, lead);
       lead('done', after);
     } else if (converted.type === 'loop' && converted.step['stepType'] === 'loop') {
       lead('loop', inner('steps', slug));
       lead('done', after);
-    } else lead(converted.port, after);
+    } else lead(converted.port, converted.type === 'approval' ? (after ?? END_TARGET) : after);
     for (const member of ['then', 'else', 'steps']) {
       if (step[member] !== undefined && !converted.lists.includes(member))
         this.into.lost(below(at, member), `A ${converted.type} step has no "${member}"; it is left out.`);

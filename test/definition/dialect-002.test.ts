@@ -1,6 +1,7 @@
 // biome-ignore-all lint/suspicious/noThenProperty: `then` is a member of document 002, and nothing here is awaited.
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { check } from '../../src/check/check.ts';
 import { definitionHash } from '../../src/definition/canonical.ts';
 import { toCanonical } from '../../src/definition/dialects.ts';
 import type { Json } from '../../src/template/types.ts';
@@ -164,6 +165,14 @@ describe('document 002', () => {
       command: `x {{ ${GIVEN_OR_DEFAULT} }} {{ outputs['my-out'].stdout }}`,
     });
     expect(definition?.steps['b']?.config).toEqual(config);
+  });
+
+  it.each<[string, Json]>([
+    ['a conditional without else', { type: 'conditional', condition: true, then: [{ type: 'bash', command: 'x' }] }],
+    ['a conditional without steps', { type: 'conditional', condition: 'input.a' }],
+    ['an approval', { type: 'approval', prompt: 'Ship?' }],
+  ])('may end with %s, and nothing is missing then', (_, step) => {
+    expect(check({ name: 'X', steps: [step] })).toMatchObject({ problems: [], warnings: [] });
   });
 
   it('may write the type of a trigger into its config', () => {
