@@ -72,9 +72,7 @@ const deliveryOf = (method: Method, of: Pick<Operation, 'path' | 'id' | 'paramet
     'workflow_not_found',
     'version_not_found',
     'version_missing',
-    'secret_not_found',
-    'secret_unreadable',
-    'secret_not_allowed',
+    'webhook_unverifiable',
   ],
   isPublic: true,
 });

@@ -109,6 +109,7 @@ export const PROBLEM_CODES = {
   blob_unavailable: entry(503, 'Large payload unavailable'),
   temporal_unreachable: entry(503, 'Temporal unreachable'),
   outcome_unknown: entry(503, 'Outcome unknown'),
+  webhook_unverifiable: entry(503, 'Webhook not verifiable'),
 } as const;
 
 export type ProblemCode = keyof typeof PROBLEM_CODES;

@@ -1,7 +1,7 @@
 /** `/webhooks/:org/:path`, and `/webhooks/:path` for `default`: deliveries that start runs (design.md §5). */
 import type { Request, Response, Router } from 'express';
 import type { Debounced } from '../client/debounce.ts';
-import { ClientError } from '../client/errors.ts';
+import { ClientError, hasCode } from '../client/errors.ts';
 import { prepareRun } from '../client/firing.ts';
 import { sha256Hex } from '../client/ids.ts';
 import { readResult } from '../client/run-read.ts';
@@ -28,6 +28,8 @@ import { type Place, placeOf } from './webhook-place.ts';
 /** How long a body's hash stands for its delivery, where the sender gives deliveries no id. */
 const BODY_KEY_MS = 5 * 60 * 1000;
 const NO_WEBHOOK = 'No webhook answers at this address.';
+const UNVERIFIABLE =
+  'Deliveries to this address cannot be verified at the moment, since its secret cannot be read: its owner must look at the trigger. Send it again later.';
 /** How long `respond: result` waits. */
 const RESULT_MS = 30_000;
 /** Content types of senders who do not say that they send JSON. */
@@ -63,7 +65,15 @@ async function deliver(
   if (scheme === undefined)
     throw new HttpProblem('internal_error', `The scheme ${config.scheme} of this webhook is not known here.`);
   const delivery: Delivery = { raw: rawBody(req), header: (name) => req.get(name), now: Date.now() };
-  const verdict = scheme.verify(delivery, await secretsOf(gateway, org, owner.workflow, config), config.options);
+  const triggerId = owner.api ?? triggerIdOf(owner.workflow, owner.trigger);
+  const secrets = await secretsOf(gateway, org, owner.workflow, config).catch((error: unknown) => {
+    if (!hasCode(error, 'secret_not_found', 'secret_not_allowed', 'secret_unreadable')) throw error;
+    const refused = refusalOf(error);
+    if (refused !== undefined && config.enabled) recordFiring(access, org, triggerId, refused);
+    // Whoever sent it may be anybody: what is wrong, the trigger tells its owner.
+    throw new HttpProblem('webhook_unverifiable', UNVERIFIABLE, { cause: error, headers: { 'retry-after': '60' } });
+  });
+  const verdict = scheme.verify(delivery, secrets, config.options);
   if (!verdict.ok) throw new HttpProblem(verdict.code, verdict.message);
   const answer = config.enabled ? scheme.handshake?.(bodyOf(req)) : undefined;
   if (answer !== undefined) {
@@ -79,7 +89,6 @@ async function deliver(
     params: { org, path },
     now: delivery.now,
   };
-  const triggerId = owner.api ?? triggerIdOf(owner.workflow, owner.trigger);
   let started: StartedRun | Debounced;
   try {
     started = await startOnce(gateway, scheme, delivery, parts, { org, path, owner, config }, triggerId);

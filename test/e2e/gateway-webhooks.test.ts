@@ -77,6 +77,28 @@ describe('webhooks', () => {
     expect(await send('application/xml', '<a/>', 'another')).toMatchObject({ status: 401 });
   });
 
+  it('whose secret is not stored tell strangers nothing of it, and their owner what is missing', async () => {
+    const name = unique('nowhere');
+    const { path, slug } = await hookedAt(gateway, { scheme: 'github', secret: { secretRef: name } });
+    const send = () =>
+      gateway.request('POST', `/webhooks/${path}`, {
+        text: '{}',
+        headers: { ...github('that of GitHub', '{}', 'd-1'), 'content-type': 'application/json' },
+      });
+    const refused = await send();
+    expect(refused).toMatchObject({ status: 503, body: { code: 'webhook_unverifiable' } });
+    expect(refused.headers.get('retry-after')).toBe('60');
+    expect(JSON.stringify(refused.body)).not.toContain(name);
+    const { body } = await gateway.until(
+      `/api/triggers?workflowId=${slug}`,
+      ({ body }) => body.items[0]?.counts.refused === 1,
+    );
+    expect(body.items[0].last).toMatchObject({ outcome: 'refused', code: 'secret_not_found' });
+    expect(body.items[0].last.message).toContain(name);
+    await gateway.request('PUT', `/api/secrets/${name}`, { json: { value: 'that of GitHub' } });
+    expect((await send()).status).toBe(202);
+  });
+
   it('refuse names that no JSON may have in forms and queries too', async () => {
     const { path } = await hookedAt(gateway, { scheme: 'none' });
     const form = (text: string, query = '') =>
