@@ -17,9 +17,12 @@ import {
 } from './openapi-operation.ts';
 import { operations } from './openapi-operations.ts';
 import { PROBLEM_CODES, type ProblemCode } from './problem-codes.ts';
+import { demandOf } from './route-roles.ts';
 import { jsonSchemaOf } from './schema-json.ts';
 
 const JSON_MEDIA = 'application/json';
+/** The name of the security scheme. */
+const KEY = 'apiKey';
 const DIALECT = 'draft-2020-12';
 /** Schemas that say nothing stand where they are used. */
 const INLINE: ReadonlySet<z.ZodType> = new Set([answers.anything, answers.page, answers.anyObject]);
@@ -93,7 +96,19 @@ function makeDocument(version: string): JsonObject {
     servers: [{ url: '/' }],
     tags: [...new Set(operations.map(({ tag }) => tag))].map((name) => ({ name })),
     paths,
-    components: { schemas: Object.fromEntries(Object.entries(schemas).map(([id, schema]) => [id, plain(schema)])) },
+    // While there are no keys, none is needed.
+    security: [{ [KEY]: [] }, {}],
+    components: {
+      schemas: Object.fromEntries(Object.entries(schemas).map(([id, schema]) => [id, plain(schema)])),
+      securitySchemes: {
+        [KEY]: {
+          type: 'http',
+          scheme: 'bearer',
+          description:
+            'An API key. What its role must be at least, `x-role` says; each may do what those before it may: viewer, runner, approver, editor, admin.',
+        },
+      },
+    },
   };
 }
 
@@ -113,6 +128,7 @@ function operationObject(operation: Operation, schemaOf: (schema: z.ZodType) => 
     tags: [tag],
     summary,
     ...(description === undefined ? {} : { description }),
+    ...securityOf(operation),
     parameters: parametersOf(operation),
     ...(body === undefined
       ? {}
@@ -126,6 +142,12 @@ function operationObject(operation: Operation, schemaOf: (schema: z.ZodType) => 
         }),
     responses,
   };
+}
+
+/** What the key must be of; a signature, a token or a key in the address counts by itself. */
+function securityOf({ method, path }: Operation): JsonObject {
+  const demand = demandOf(method, path);
+  return demand === 'public' ? { security: [] } : { 'x-role': demand };
 }
 
 function response(

@@ -36,6 +36,20 @@ describe('the OpenAPI document', () => {
     expect(operations.map(({ method, path }) => `${method} ${path}`).sort()).toEqual(routes.sort());
   });
 
+  it('says how a key is shown, where none is needed, and which role one must have', () => {
+    const { paths, components, security } = openApiDocument(API_VERSION) as never as {
+      paths: { [path: string]: { [method: string]: object } };
+      components: { securitySchemes: object };
+      security: object[];
+    };
+    expect(components.securitySchemes).toMatchObject({ apiKey: { type: 'http', scheme: 'bearer' } });
+    expect(security).toEqual([{ apiKey: [] }, {}]);
+    expect(paths['/api/keys']?.['post']).toMatchObject({ 'x-role': 'admin' });
+    expect(paths['/api/keys']?.['post']).not.toHaveProperty('security');
+    for (const path of ['/healthz', '/webhooks/{path}', '/api/public/trigger/{publicApiKey}/{workflowId}'])
+      for (const operation of Object.values(paths[path] ?? {})) expect(operation, path).toMatchObject({ security: [] });
+  });
+
   it('names every operation once, and says what it is for', () => {
     expect(new Set(operations.map(({ id }) => id)).size).toBe(operations.length);
     for (const { id, summary } of operations) expect(summary, id).toMatch(/^[A-Z].*\.$/);
