@@ -42,7 +42,7 @@ export function waitingFor(state: RunState): WaitingFor[] {
       ...(waiting.name === undefined ? {} : { name: waiting.name }),
       ...peopleOf(waiting),
       ...(waiting.votes === undefined ? {} : { votes: waiting.votes }),
-      ...childOf(state, visit),
+      ...(waiting.kind === 'child' ? childOf(state, visit) : {}),
     });
     if (waits.length === MAX_SHOWN_WAITS) break;
   }

@@ -115,6 +115,18 @@ describe('a child', () => {
     expect(run.commands).toContainEqual({ type: 'cancel', id: 'both/call/call' });
   });
 
+  it('is not named beside what else its step waits for', () => {
+    const calls = [
+      { id: 'a', name: 'other', input: {}, target: { kind: 'workflow', workflow: 'other' } },
+      { id: 'b', name: 't', input: {}, target: { kind: 'tool', server: 's', tool: 't' } },
+    ];
+    const effect: Simulation['effect'] = () => ({ result: { data: { answer: null, text: '', messages: [], calls } } });
+    const config = { userPrompt: 'Go.', workflows: ['other'], mcpServerIds: ['s'], approval: { tools: ['t'] } };
+    const { waits } = walk({ work: { stepType: 'agent', config } }, { effect });
+    expect(waits).toMatchObject([{ path: 'work/turn[0]/tool[1]', kind: 'approval' }]);
+    expect(waits[0]).not.toHaveProperty('executionId');
+  });
+
   it('is cancelled at the timeout of the step', () => {
     const run = walk({ call: { ...call(), timeout: '1h' } });
     expect(run.error).toMatchObject({ code: 'timeout', path: 'call' });
