@@ -49,6 +49,9 @@ export async function standing(
   throw new ClientError('not_retryable', `The history of the run does not tell how it stood at ${place.path}.`);
 }
 
+export const unwalkable = (): ClientError =>
+  new ClientError('not_retryable', 'The definition of this run cannot be walked. Mend it, and start a new run.');
+
 interface VisitedRun {
   readonly runId: string;
   readonly restarted: boolean;
@@ -88,11 +91,7 @@ async function visitsOf(
     runs.unshift({ runId, restarted: trace.restarted, visits });
     runId = trace.continuedFrom;
   }
-  if (program === undefined)
-    throw new ClientError(
-      'not_retryable',
-      'The definition of this run cannot be walked. Mend it, and start a new run.',
-    );
+  if (program === undefined) throw unwalkable();
   return { runs, program, addressees };
 }
 

@@ -12,7 +12,7 @@ import { acceptedInput, acceptedState } from './accepted-input.ts';
 import type { Access } from './access.ts';
 import { ClientError } from './errors.ts';
 import { readArgument, readClosing } from './first-event.ts';
-import { standing } from './fork-standing.ts';
+import { standing, unwalkable } from './fork-standing.ts';
 import { resolveWorkflow } from './resolve-workflow.ts';
 import { describeRun } from './run-read.ts';
 import { findKeyedRun, type RunStart, type StartedRun, startRun } from './run-start.ts';
@@ -103,6 +103,3 @@ function acceptedEdits(program: Program, edits: ForkEdits): ForkEdits {
     ...(edits.state === undefined ? {} : { state: acceptedState(definition, edits.state) }),
   };
 }
-
-const unwalkable = (): ClientError =>
-  new ClientError('not_retryable', 'The definition of this run cannot be walked. Mend it, and start a new run.');

@@ -60,7 +60,7 @@ async function decideNow(access: Access, org: string, executionId: string, reque
     request.resumeToken === undefined
       ? request.step
       : await stepOfToken(access, execution, request.resumeToken, request.step);
-  const signal: DecideSignal = {
+  const signal: DecideSignal & { key: string } = {
     decision: request.decision,
     via: 'api',
     key: request.key ?? ulid(),
@@ -89,7 +89,7 @@ export function submit(access: Access, org: string, executionId: string, request
 
 async function submitNow(access: Access, org: string, executionId: string, request: Submission): Promise<Accepted> {
   await demandOpen(access, org, executionId);
-  const signal: SubmitSignal & { via: string } = {
+  const signal: SubmitSignal & { via: string; key: string } = {
     data: request.data,
     via: 'api',
     key: request.key ?? ulid(),
@@ -172,10 +172,10 @@ async function update(
   access: Access,
   executionId: string,
   name: string,
-  signal: object & { key?: string },
+  signal: object & { readonly key: string },
 ): Promise<Accepted> {
   const handle = access.client.workflow.getHandle(executionId);
-  const options = { args: [signal] as [object], ...(signal.key === undefined ? {} : { updateId: signal.key }) };
+  const options = { args: [signal] as [object], updateId: signal.key };
   return onOpen(() => write(access, executionId, () => handle.executeUpdate<Accepted, [object]>(name, options)));
 }
 
