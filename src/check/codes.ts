@@ -27,6 +27,7 @@ export const CODES = {
   invalid_duration: 'A duration that cannot be read.',
   not_carried_over: 'Something that the canonical form has no place for was left out.',
   template_in_expression: 'An expression holds the braces of a template.',
+  template_in_value: 'A value that is taken as it is written holds the braces of a template.',
   invalid_slug: 'A slug that no step can have.',
   duplicate_step: 'Two steps have one name.',
   duplicate_trigger: 'Two triggers have one name.',

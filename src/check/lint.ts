@@ -1,8 +1,14 @@
-/** What is legal and probably not meant: `&&` and `||` mixed without parentheses, braces of templates in expressions. */
+/**
+ * What is legal and probably not meant: `&&` and `||` mixed without parentheses, braces of templates in expressions and in
+ * values that are taken as they are.
+ */
+import { below } from '../definition/pointer.ts';
 import { bracedStrings, mixedLogic } from '../template/lint.ts';
+import type { Json } from '../template/types.ts';
 import { type Findings, problem, type Subject } from './subject.ts';
 
-export function checkLint({ readings }: Subject, { warnings }: Findings): void {
+export function checkLint({ definition, readings }: Subject, { warnings }: Findings): void {
+  bracedValues(definition.config?.variables ?? {}, '/config/variables', warnings);
   for (const reading of readings) {
     for (const { expression, at } of reading.expressions) {
       for (const column of mixedLogic(expression)) {
@@ -27,4 +33,22 @@ export function checkLint({ readings }: Subject, { warnings }: Findings): void {
       }
     }
   }
+}
+
+/** Variables begin as what is written: a template among them would reach its place as a text with braces. */
+function bracedValues(value: Json, at: string, warnings: Findings['warnings']): void {
+  if (typeof value === 'string') {
+    if (!/\{\{.*\}\}/s.test(value)) return;
+    warnings.push(
+      problem(
+        at,
+        'template_in_value',
+        'Variables begin as they are written: the braces in this text stay, and nothing is put into it.',
+        'Write the template where it is used, or set the variable by a step of kind set.',
+      ),
+    );
+    return;
+  }
+  if (typeof value !== 'object' || value === null) return;
+  for (const [key, member] of Object.entries(value)) bracedValues(member, below(at, key), warnings);
 }

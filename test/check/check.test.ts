@@ -310,4 +310,11 @@ describe('what is probably not meant', () => {
       ),
     ).toEqual(['/steps/a/config/expression template_in_expression']);
   });
+
+  it('warns of templates among variables, which begin as they are written', () => {
+    const variables = { limit: 5, headers: [{ key: 'Bearer {{ secrets.KEY }}' }], plain: 'a { b }' };
+    const document = definition({ a: set('{{ limit }}') }, { config: { variables } });
+    expect(warned(document)).toEqual(['/config/variables/headers/0/key template_in_value']);
+    expect(found(document)).toEqual([]);
+  });
 });
