@@ -152,7 +152,7 @@ function step(): z.ZodType {
       })
       .optional()
       .describe(
-        '`flow: dag` only: runs the step for each item; skipped where a skipped step leaves it without a list.',
+        '`flow: dag` only: runs the step for each item, which its config and rollback read as `item`, with `index`; skipped where a skipped step leaves it without a list.',
       ),
     bail: z
       .union([z.literal(true), when()])

@@ -23,6 +23,7 @@ const HINTS: { readonly [sign: string]: string } = {
   '=': '"==" to compare',
   '&': '"&&"',
   '`': 'a string in single or double quotes',
+  '@': 'a path without it, such as input.email or steps.fetch.output.data',
   '~': 'an operator of the language',
 };
 

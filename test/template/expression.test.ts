@@ -103,6 +103,7 @@ describe('syntax errors say where and what was expected', () => {
     ['a and b', 3, '"&&"'],
     ['a = 1', 3, '"=="'],
     ['a === 1', 5, '"=="'],
+    ['@input.email', 1, 'a path without it, such as input.email'],
     ["'abc", 1, "'"],
     ['[1, 2', 6, '"]"'],
     ['{a 1}', 4, '":"'],
