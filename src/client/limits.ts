@@ -10,7 +10,7 @@ import type { Definition } from '../definition/types.ts';
 import { definitionGates, gateId } from '../engine/gates.ts';
 import type { Json } from '../template/types.ts';
 import type { Access } from './access.ts';
-import { ClientError, hasCode } from './errors.ts';
+import { ClientError } from './errors.ts';
 import { deleteEntry, listEntries, putEntry } from './organization-entries.ts';
 
 const COLLECTION = 'limits';
@@ -52,12 +52,9 @@ export async function putLimit(
 
 /** @throws ClientError `not_found`. */
 export async function deleteLimit(access: Access, org: string, scope: LimitScope): Promise<void> {
+  const missing = () => new ClientError('not_found', `The organization has no limit called ${scope} of its own.`);
   try {
-    await deleteEntry(access, org, COLLECTION, scope);
-  } catch (error) {
-    if (hasCode(error, 'not_found'))
-      throw new ClientError('not_found', `The organization has no limit called ${scope} of its own.`);
-    throw error;
+    await deleteEntry(access, org, COLLECTION, scope, missing);
   } finally {
     kept.get(access)?.delete(org);
   }

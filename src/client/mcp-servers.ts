@@ -53,12 +53,7 @@ export async function listServers(access: Access, org: string): Promise<McpServe
 
 /** @throws ClientError `mcp_server_not_found`. */
 export async function deleteServer(access: Access, org: string, name: string): Promise<void> {
-  try {
-    await deleteEntry(access, org, SERVERS, name);
-  } catch (error) {
-    if (hasCode(error, 'not_found')) throw missing(name);
-    throw error;
-  }
+  await deleteEntry(access, org, SERVERS, name, () => missing(name));
   await deleteEntry(access, org, TOOLS, name).catch((error: unknown) => {
     if (!hasCode(error, 'not_found')) throw error;
   });

@@ -1,7 +1,7 @@
 /** An organization's models: how its runs reach the providers. Keys are secrets, named here and never held. */
 import type { ModelEntry } from '../definition/models-contract.ts';
 import type { Access } from './access.ts';
-import { ClientError, hasCode } from './errors.ts';
+import { ClientError } from './errors.ts';
 import { deleteEntry, listEntries, putEntry } from './organization-entries.ts';
 
 const COLLECTION = 'models';
@@ -47,13 +47,8 @@ export async function listModels(access: Access, org: string): Promise<ModelView
 }
 
 /** @throws ClientError `not_found`. */
-export async function deleteModel(access: Access, org: string, name: string): Promise<void> {
-  try {
-    await deleteEntry(access, org, COLLECTION, name);
-  } catch (error) {
-    if (hasCode(error, 'not_found')) throw missing(name);
-    throw error;
-  }
+export function deleteModel(access: Access, org: string, name: string): Promise<void> {
+  return deleteEntry(access, org, COLLECTION, name, () => missing(name));
 }
 
 /**

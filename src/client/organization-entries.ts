@@ -10,6 +10,7 @@ import {
 import type { JsonObject } from '../definition/types.ts';
 import type { Access } from './access.ts';
 import { type Actor, describe, readMemo, writeOrStart, writeTo } from './actor-calls.ts';
+import { type ClientError, hasCode } from './errors.ts';
 import { organizationId as organizationActorId } from './ids.ts';
 
 export const organizationActor = (access: Access, org: string): Actor<OrganizationStart> => ({
@@ -55,14 +56,19 @@ export async function amendEntry(
   });
 }
 
-/** @throws ClientError `not_found`. */
+/** @throws ClientError what `missing` makes (default: `not_found`) where there is no such entry. */
 export async function deleteEntry(
   access: Access,
   org: string,
   collection: OrganizationCollection,
   name: string,
+  missing?: () => ClientError,
 ): Promise<void> {
-  await writeTo<DeleteEntry, { deleted: boolean }>(access, organizationActorId(org), 'delete', { collection, name });
+  try {
+    await writeTo<DeleteEntry, { deleted: boolean }>(access, organizationActorId(org), 'delete', { collection, name });
+  } catch (error) {
+    throw missing !== undefined && hasCode(error, 'not_found') ? missing() : error;
+  }
 }
 
 /** All entries of a collection, by name; also those that an actor held which was ended. */

@@ -5,7 +5,7 @@
 import type { SealedSecret } from '../definition/actors.ts';
 import { SHORTEST_SECRET_CHARACTERS } from '../definition/limits.ts';
 import { type Access, keysFor } from './access.ts';
-import { ClientError, hasCode } from './errors.ts';
+import { ClientError } from './errors.ts';
 import { deleteEntry, listEntries, putEntry, readEntry } from './organization-entries.ts';
 import { seal, unsealWithAny } from './seal.ts';
 
@@ -76,13 +76,9 @@ export async function putSecret(
 }
 
 /** @throws ClientError `not_found`. */
-export async function deleteSecret(access: Access, org: string, name: string): Promise<void> {
-  try {
-    await deleteEntry(access, org, COLLECTION, name);
-  } catch (error) {
-    if (hasCode(error, 'not_found')) throw new ClientError('not_found', `There is no secret called ${name}.`);
-    throw error;
-  }
+export function deleteSecret(access: Access, org: string, name: string): Promise<void> {
+  const missing = () => new ClientError('not_found', `There is no secret called ${name}.`);
+  return deleteEntry(access, org, COLLECTION, name, missing);
 }
 
 /** All secrets by name, without values. */
