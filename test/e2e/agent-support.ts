@@ -3,7 +3,7 @@ import { expect } from 'vitest';
 import type { Json } from '../../src/template/types.ts';
 import { everythingServer } from '../activities/mcp-server.ts';
 import { type Asked, type ModelServer, modelServer, type Said } from '../activities/model-server.ts';
-import { type TestGateway, testGateway, unique } from './gateway-support.ts';
+import { type Answer, type TestGateway, testGateway, unique } from './gateway-support.ts';
 
 export const KEY = 'canary-sk-0123456789';
 
@@ -19,14 +19,11 @@ export interface AgentStack {
   put(path: string, json: Json): Promise<void>;
   /** Starts an inline run of the steps; answers its id. */
   start(steps: Json): Promise<string>;
-  ended(id: string): Promise<TestAnswer>;
+  ended(id: string): Promise<Answer['body']>;
   /** `path stepType status` of each row. */
   rows(id: string): Promise<string[]>;
   close(): Promise<void>;
 }
-
-// biome-ignore lint/suspicious/noExplicitAny: tests look into answers of any shape.
-type TestAnswer = any;
 
 export async function agentStack(settings: Record<string, string> = {}): Promise<AgentStack> {
   const scripts = new Map<string, Script>();

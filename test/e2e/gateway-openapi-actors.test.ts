@@ -1,6 +1,6 @@
 import { WorkflowNotFoundError } from '@temporalio/common';
 import type { Json } from '../../src/template/types.ts';
-import { echoDefinition, type TestGateway, testGateway, unique } from './gateway-support.ts';
+import { type Answer, echoDefinition, type TestGateway, testGateway, unique } from './gateway-support.ts';
 import { holdToDocument, isAboutRuns } from './openapi-suite.ts';
 
 const ADMIN_KEY = 'an-admin-key-of-the-environment-that-is-long-enough';
@@ -25,8 +25,7 @@ holdToDocument(
     const gateway = await testGateway({ SIGNALBOX_ADMIN_KEY: ADMIN_KEY, SIGNALBOX_CODEC: '1' });
     await endOrganization(gateway);
     const as = (key: string) => ({ authorization: `Bearer ${key}` });
-    // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of any shape.
-    const send = async (method: string, path: string, json: Json = {}): Promise<any> => {
+    const send = async (method: string, path: string, json: Json = {}): Promise<Answer['body']> => {
       const answer = await gateway.request(method, path, { json, headers: as(ADMIN_KEY) });
       if (answer.status >= 300) throw new Error(`${method} ${path}: ${JSON.stringify(answer.body)}`);
       return answer.body;
