@@ -37,30 +37,24 @@ const NODE: ReadonlySet<string> = new Set([
   'timeout',
 ]);
 const PORTS: { readonly [stepType: string]: string } = { user_input: 'submitted', wait_callback: 'received' };
-/** Spellings of members, by kind: canonical → written. What is not listed keeps its name. */
-const SPELLINGS: { readonly [stepType: string]: { readonly [canonical: string]: string } } = {
-  llm: {
-    systemPrompt: 'system_prompt',
-    userPrompt: 'user_prompt',
-    outputSchema: 'output_schema',
-    outputFormat: 'output_format',
-    maxTokens: 'max_tokens',
-  },
-  agent: {
-    systemPrompt: 'system_prompt',
-    userPrompt: 'user_prompt',
-    outputSchema: 'output_schema',
-    outputFormat: 'output_format',
-    maxTokens: 'max_tokens',
-    maxSteps: 'max_steps',
-    mcpServerIds: 'mcp_server_ids',
-  },
-  run_workflow: { workflow: 'workflow_id', input: 'payload' },
-  run_employee: { employee: 'employee_id', responseSchema: 'response_schema' },
-  run_code: { timeoutMs: 'timeout_ms', memoryMb: 'memory_mb' },
-  user_input: { message: 'prompt', form: 'fields' },
-  send_message: { text: 'message' },
-  mapping: { output: 'mapping' },
+const MODEL = {
+  system_prompt: 'systemPrompt',
+  user_prompt: 'userPrompt',
+  prompt: 'userPrompt',
+  output_schema: 'outputSchema',
+  output_format: 'outputFormat',
+  max_tokens: 'maxTokens',
+} as const;
+/** Spellings of members, by kind: written → canonical. What is not listed keeps its name. */
+const SPELLINGS: { readonly [stepType: string]: { readonly [written: string]: string } } = {
+  llm: MODEL,
+  agent: { ...MODEL, max_steps: 'maxSteps', mcp_server_ids: 'mcpServerIds' },
+  run_workflow: { workflow_id: 'workflow', payload: 'input' },
+  run_employee: { employee_id: 'employee', response_schema: 'responseSchema' },
+  run_code: { timeout_ms: 'timeoutMs', memory_mb: 'memoryMb' },
+  user_input: { prompt: 'message', fields: 'form' },
+  send_message: { message: 'text' },
+  mapping: { mapping: 'output' },
 };
 
 export function node004(node: JsonObject, slug: string, at: string, slugs: Slugs, into: Import): JsonObject {
@@ -116,8 +110,8 @@ function* movedIn(stepType: string, config: JsonObject): Iterable<readonly [stri
     yield ['/config/expression', `/${first(['expression', 'condition'])}`];
     yield* movedBranches(config['branches'], '/branches');
   }
-  for (const [canonical, written] of Object.entries(SPELLINGS[stepType] ?? {}))
-    if (config[written] !== undefined) yield [`/config/${canonical}`, `/${written}`];
+  for (const [written, canonical] of Object.entries(SPELLINGS[stepType] ?? {}))
+    if (config[written] !== undefined && config[canonical] === undefined) yield [`/config/${canonical}`, `/${written}`];
 }
 
 function* movedBranches(branches: Json | undefined, at: string): Iterable<readonly [string, string]> {
@@ -156,12 +150,26 @@ function kind(
     case 'condition':
       return { stepType, config: condition(config, node, at, into) };
     default: {
-      const spelling = SPELLINGS[stepType] ?? {};
-      const written = new Set(Object.values(spelling));
-      const kept = Object.fromEntries(Object.entries(config).filter(([key]) => !written.has(key)));
-      return { stepType, config: { ...renamed(config, spelling), ...kept } };
+      return { stepType, config: spelt(config, SPELLINGS[stepType] ?? {}, at, into) };
     }
   }
+}
+
+/** Members under their canonical names. What is said by two spellings is said once, by the canonical one or the first. */
+function spelt(
+  config: JsonObject,
+  spellings: { readonly [written: string]: string },
+  at: string,
+  into: Import,
+): JsonObject {
+  const result: JsonObject = {};
+  for (const [key, value] of Object.entries(config)) {
+    const canonical = Object.hasOwn(spellings, key) ? spellings[key] : undefined;
+    if (canonical === undefined) put(result, key, value);
+    else if (config[canonical] === undefined && result[canonical] === undefined) result[canonical] = value;
+    else into.lost(below(at, key), `"${key}" says again what "${canonical}" is, and is left out.`);
+  }
+  return result;
 }
 
 function condition(config: JsonObject, node: JsonObject, at: string, into: Import): JsonObject {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { check } from '../../src/check/check.ts';
+import type { JsonObject } from '../../src/definition/types.ts';
 import type { Json } from '../../src/template/types.ts';
 
 /** The canonical step of that slug, and what could not be carried over. */
@@ -124,6 +125,17 @@ describe('models, agents and tools of other dialects', () => {
         stepType: 'agent',
         config: { systemPrompt: 'You help.', userPrompt: 'Go', mcpServerIds: ['shop'], maxSteps: 4, maxTokens: 9 },
       },
+    });
+  });
+
+  it('004: the prompt of a model may be called so, and is one', () => {
+    const of = (type: string, config: JsonObject) =>
+      check({ name: 'W', starting_step_id: 'a', flow: { a: { type, config } } });
+    for (const type of ['llm', 'agent'])
+      expect(of(type, { prompt: 'Hi' }).definition?.steps['a']?.config).toEqual({ userPrompt: 'Hi' });
+    expect(of('llm', { user_prompt: 'Hi', prompt: 'Ho' })).toMatchObject({
+      definition: { steps: { a: { config: { userPrompt: 'Hi' } } } },
+      warnings: [{ code: 'not_carried_over', pointer: '/flow/a/config/prompt' }],
     });
   });
 });
