@@ -2,12 +2,12 @@
  * Values of lists (tags, searchable state, who is waited for) as a filter means them. SQLite's index, by which Temporal searches
  * lists, takes upper and lower case for one, and `♡` for the end of a value; so what a row itself holds decides.
  */
-import { attributeValue, listValue } from '../definition/attributes.ts';
-import type { Row } from './listing.ts';
+import { attributeValue, type ListsWanted, listValue } from '../definition/attributes.ts';
+import type { Access } from './access.ts';
+import { type BareRow, listBare, listPage, type Page, type PageRequest, type Row } from './listing.ts';
 import { searchAttributes } from './search-attributes.ts';
 
-/** What each of the lists must hold. JSON. */
-export type ListsWanted = readonly (readonly [list: 'tags' | 'state' | 'waiting', value: string])[];
+const ROWS = 1_000;
 
 export interface ListFilter {
   readonly tag?: string;
@@ -25,3 +25,35 @@ export const listsWanted = ({ tag, state = {}, waiting = [] }: ListFilter): List
 
 export const holdsAll = ({ attributes }: Pick<Row, 'attributes'>, wanted: ListsWanted): boolean =>
   wanted.every(([list, value]) => attributes.get(searchAttributes[list])?.includes(value) === true);
+
+/** As listBare, of the rows alone that hold what is wanted. */
+export async function listBareExact(
+  access: Access,
+  query: string,
+  wanted: ListsWanted,
+  request: PageRequest,
+): Promise<Page<BareRow>> {
+  if (wanted.length === 0) return listBare(access, query, request);
+  const page = await listPage(access, query, request);
+  return { ...page, items: page.items.filter((row) => holdsAll(row, wanted)) };
+}
+
+/** The ids of the rows that hold what is wanted; undefined where all of the query's do. */
+export async function idsAmongOthers(
+  access: Access,
+  query: string,
+  wanted: ListsWanted,
+): Promise<readonly string[] | undefined> {
+  if (wanted.length === 0) return undefined;
+  const ids: string[] = [];
+  let others = 0;
+  let cursor: string | undefined;
+  do {
+    const page = await listPage(access, query, { limit: ROWS, ...(cursor === undefined ? {} : { cursor }) });
+    const exact = page.items.filter((row) => holdsAll(row, wanted));
+    ids.push(...exact.map(({ workflowId }) => workflowId));
+    others += page.items.length - exact.length;
+    cursor = page.nextCursor;
+  } while (cursor !== undefined);
+  return others === 0 ? undefined : ids;
+}

@@ -23,6 +23,9 @@ export const ATTRIBUTES = {
   tokens: 'SignalboxTokens',
 } as const;
 
+/** What each of the lists must hold, as it is written there. */
+export type ListsWanted = readonly (readonly [list: 'tags' | 'state' | 'waiting', value: string])[];
+
 /** Bytes of a keyword that are kept; the hash of the whole makes what is longer findable all the same. */
 export const MAX_ATTRIBUTE_BYTES = 200;
 /** Values of one list; more are left out. */

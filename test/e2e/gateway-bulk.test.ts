@@ -59,6 +59,37 @@ describe('bulk operations', () => {
     await counted({ action, filter }, 0);
   });
 
+  it('are for the very state that was asked for, whatever the index takes for the same', async () => {
+    const slug = unique('cased');
+    await stored({ ...approvalDefinition(slug), state: { customer: { type: 'string', searchable: true } } });
+    const ids: string[] = [];
+    for (const customer of ['ANN', 'ann', 'BOB', 'bob']) {
+      const json = { workflowId: slug, input: { amount: 1 }, state: { customer } };
+      ids.push(String((await gateway.request('POST', '/api/triggers/manual/run', { json })).body.executionId));
+    }
+    const [upper = '', lower = '', ...failing] = ids;
+    await untilAll(ids, 'waiting');
+    await counted({ action: 'cancel', filter: { workflowId: slug, status: 'waiting' } }, 4);
+    const filterOf = (customer: string) => ({ workflowId: slug, state: { customer } });
+    const none = await bulk({ action: 'cancel', filter: filterOf('Ann') });
+    expect(none).toMatchObject({ status: 202, body: { total: 0 } });
+    expect((await ended(none.body.operationId)).body).toMatchObject({ done: 0, failed: 0 });
+    await counted({ action: 'cancel', filter: filterOf('ANN') }, 1);
+    const begun = await bulk({ action: 'cancel', filter: filterOf('ANN') });
+    expect(begun).toMatchObject({ status: 202, body: { total: 1 } });
+    expect((await ended(begun.body.operationId)).body).toMatchObject({ done: 1, failed: 0 });
+    await untilAll([upper], 'cancelled');
+    expect(await statusOf(lower)).toBe('waiting');
+
+    for (const id of failing) await gateway.request('POST', `/api/executions/${id}/terminate`);
+    await counted({ action: 'retry', filter: { workflowId: slug } }, 2);
+    const retried = await bulk({ action: 'retry', filter: filterOf('bob') });
+    expect(retried).toMatchObject({ status: 202, body: { total: 1 } });
+    expect((await ended(retried.body.operationId)).body).toMatchObject({ done: 1, failed: 0 });
+    await untilAll(failing.slice(1), 'waiting');
+    await untilAll(failing.slice(0, 1), 'aborted');
+  });
+
   it('retry what has failed, once', async () => {
     const slug = unique('fails');
     const fails = {
