@@ -46,7 +46,7 @@ export function checkTriggers({ triggers = [], config = {} }: Definition, { prob
     for (const [key, source] of Object.entries(trigger.variableMapping ?? {})) {
       const place = below(`${at}/variableMapping`, key);
       if (source.includes('{{')) parsed(() => parseTemplate(source), place, problems, MAPPING_ROOTS);
-      else if (!/^\$(\.[^.[\]\s]+|\[\d+\])*$/.test(source)) {
+      else if (!/^\$(\.[^.[\]\s]+|\[\d+\]|\['[^']*'\]|\["[^"]*"\])*$/.test(source)) {
         problems.push(
           problem(
             place,

@@ -59,3 +59,22 @@ describe('a sentence of the checker', () => {
     ]);
   });
 });
+
+describe("a path of a trigger's mapping", () => {
+  const problemsOf = (path: string) =>
+    check({
+      name: 'X',
+      slug: 'x',
+      start: 'a',
+      steps: { a: { stepType: 'finish' } },
+      triggers: [{ name: 't', type: 'manual', variableMapping: { value: path } }],
+    }).problems;
+
+  it.each(['$', '$.a.b', '$.items[0].id', "$['order id'].x", '$["a.b"][2]'])('may be %s', (path) => {
+    expect(problemsOf(path)).toEqual([]);
+  });
+
+  it.each(['a.b', '$.a b', '$[a]', "$['a]", '$..a'])('may not be %s', (path) => {
+    expect(problemsOf(path)).toMatchObject([{ pointer: '/triggers/0/variableMapping/value', code: 'invalid_value' }]);
+  });
+});
