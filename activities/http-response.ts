@@ -18,6 +18,18 @@ const MOST_HEADER_CHARACTERS = 2_000;
 const TEXT_TYPE =
   /^(text\/|application\/(xml|javascript|x-www-form-urlencoded|graphql|yaml|x-yaml|x-ndjson)\b)|\+(xml|yaml)\b/;
 const JSON_TYPE = /^[\w.+-]+\/(json|[\w.-]+\+json)\b/;
+/** Of these, `decoderOf` knows some, one at a time. */
+const COMPRESSIONS: ReadonlySet<string> = new Set([
+  'gzip',
+  'x-gzip',
+  'deflate',
+  'br',
+  'zstd',
+  'compress',
+  'x-compress',
+  'dcb',
+  'dcz',
+]);
 /** How zlib and Brotli say that what they are given is none of theirs. */
 const INFLATING = /^(Z|ERR__ERROR_FORMAT|ERR_BROTLI)_/;
 /** Of what an answer says, so much stands in a message; more of it in the details. */
@@ -34,15 +46,16 @@ export async function readBytes(
   overLimit: 'fail' | 'cut' = 'fail',
 ): Promise<{ readonly bytes: Buffer; readonly isCut: boolean }> {
   const encoding = one(headers['content-encoding']).trim().toLowerCase();
-  const decoder = decoderOf(encoding);
-  if (decoder === undefined && encoding !== '' && encoding !== 'identity') {
-    body.on('error', () => undefined).destroy();
-    throw unreadable(encoding, 'unknown');
-  }
+  // Some write there what is no compression (utf-8, aws-chunked): then the bytes are what they are.
+  const compressions = encoding.split(/[\s,]+/).filter((name) => COMPRESSIONS.has(name));
+  const decoder = compressions.length === 1 ? decoderOf(compressions[0]!) : undefined;
   // An error comes out of the decoder, where it is read.
   const stream = decoder === undefined ? body : pipeline(body, decoder, () => undefined);
   try {
-    return await readAll(body, stream, limit, overLimit);
+    const read = await readAll(body, stream, limit, overLimit);
+    if (decoder === undefined && compressions.length > 0 && read.bytes.length > 0)
+      throw unreadable(encoding, 'it is not known here');
+    return read;
   } catch (error) {
     const code = connectCode(error);
     if (decoder === undefined || !INFLATING.test(code)) throw error;

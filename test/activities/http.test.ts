@@ -54,6 +54,9 @@ beforeAll(async () => {
       case '/zstd':
         response.writeHead(status, { 'content-encoding': 'zstd' }).end('zstd');
         return;
+      case '/misnamed':
+        response.writeHead(200, { 'content-type': 'text/plain', 'content-encoding': 'utf-8' }).end('Grüezi');
+        return;
       case '/untyped':
         response.writeHead(200).end(url.searchParams.get('bytes') === null ? 'Grüezi' : Buffer.from([1, 255]));
         return;
@@ -205,6 +208,11 @@ describe('an answer', () => {
   it('without a content type is text where it is UTF-8, and bytes elsewhere', async () => {
     expect(await http({ config: { url: `${server.url}/untyped` } })).toMatchObject({ data: 'Grüezi' });
     expect(await http({ config: { url: `${server.url}/untyped?bytes` } })).toMatchObject({ data: 'Af8=' });
+  });
+
+  it('is what it is where the content encoding names no compression, or there is no content', async () => {
+    expect(await http({ config: { url: `${server.url}/misnamed` } })).toMatchObject({ data: 'Grüezi' });
+    expect(await http({ config: { method: 'HEAD', url: `${server.url}/zstd` } })).toMatchObject({ data: null });
   });
 
   it.each(['/broken-gzip', '/broken-brotli', '/zstd'])('%s, which cannot be inflated, is http_body', async (path) => {
