@@ -57,7 +57,12 @@ export const BODY_PROBLEMS: readonly ProblemCode[] = [
 ];
 
 /** Of every operation. */
-export const COMMON_PROBLEMS: readonly ProblemCode[] = ['invalid_request', 'internal_error'];
+export const COMMON_PROBLEMS: readonly ProblemCode[] = [
+  'invalid_request',
+  'request_timeout',
+  'headers_too_large',
+  'internal_error',
+];
 /** Of every operation that takes an Idempotency-Key, and keeps its answer. */
 export const KEY_PROBLEMS: readonly ProblemCode[] = ['idempotency_conflict', 'request_in_flight'];
 /** The header that every POST takes. */

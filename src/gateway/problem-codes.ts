@@ -15,6 +15,8 @@ export const PROBLEM_CODES = {
   required_header_missing: entry(400, 'Required header missing'),
   key_required: entry(401, 'Key required'),
   key_invalid: entry(401, 'Key invalid'),
+  request_timeout: entry(408, 'Request not complete'),
+  headers_too_large: entry(431, 'Address or headers too large'),
   public_key_invalid: entry(401, 'Public key invalid'),
   signature_missing: entry(401, 'Signature missing'),
   signature_invalid: entry(401, 'Signature invalid'),

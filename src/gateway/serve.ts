@@ -13,6 +13,7 @@ import { type Config, loadMasterKey } from '../config.ts';
 import { buildApp } from './app.ts';
 import { needsKeys } from './auth.ts';
 import { isLoopback } from './loopback.ts';
+import { answerUnparsed } from './unparsed.ts';
 
 export interface GatewayDeps {
   /** Open, and not closed here. */
@@ -76,6 +77,7 @@ export async function startGateway(
   const trail = auditOver(store);
   const app = buildApp(gateway, keyring, trail);
   const server = createServer(app);
+  answerUnparsed(server);
   const { port } = await listen(server, config);
   url = `http://${config.host.includes(':') ? `[${config.host.replace(/^\[|\]$/g, '')}]` : config.host}:${port}`;
   if (!hasKeys) log.warn({ url }, 'The gateway has no API keys: it serves this machine only.');

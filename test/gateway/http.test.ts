@@ -1,4 +1,5 @@
 import { request as httpRequest } from 'node:http';
+import { connect } from 'node:net';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readConfig } from '../../src/config.ts';
@@ -30,6 +31,31 @@ function askAs(headers: Record<string, string>, path = '/healthz'): Promise<numb
     request.on('error', reject).end();
   });
 }
+
+/** What is answered to bytes that are sent as they are. */
+function sent(text: string): Promise<string> {
+  const { hostname, port } = new URL(gateway.url);
+  return new Promise((resolve, reject) => {
+    let answer = '';
+    const socket = connect(Number(port), hostname, () => socket.write(text));
+    socket.on('data', (chunk) => {
+      answer += String(chunk);
+    });
+    socket.on('error', reject).on('close', () => resolve(answer));
+  });
+}
+
+describe('what no route sees', () => {
+  it.each([
+    ['an address of 20 KB', `GET /${'x'.repeat(20_000)} HTTP/1.1\r\nHost: a\r\n\r\n`, 431, 'headers_too_large'],
+    ['no HTTP', 'HELLO\r\n\r\n', 400, 'invalid_request'],
+  ])('is answered with a problem too: %s', async (_what, text, status, code) => {
+    const [head = '', body = ''] = (await sent(text)).split('\r\n\r\n');
+    expect(head).toContain(`HTTP/1.1 ${status} `);
+    expect(head).toContain('application/problem+json');
+    expect(JSON.parse(body)).toMatchObject({ status, code });
+  });
+});
 
 describe('what is refused at the door', () => {
   const expression = (more = '') => `{"expression":"1 + 1"${more}}`;
