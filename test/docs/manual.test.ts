@@ -22,7 +22,8 @@ beforeAll(async () => {
 afterAll(() => gateway.close());
 
 async function read(path: string): Promise<{ status: number; type: string; text: string; headers: Headers }> {
-  const response = await fetch(`${gateway.url}${path}`);
+  // A page takes its time to be made, and a connection that was kept may be closed meanwhile.
+  const response = await fetch(`${gateway.url}${path}`, { headers: { connection: 'close' } });
   const { status, headers } = response;
   return { status, type: headers.get('content-type') ?? '', text: await response.text(), headers };
 }
