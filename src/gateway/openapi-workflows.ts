@@ -6,7 +6,7 @@ import * as answers from './openapi-answers.ts';
 import { LIST_PROBLEMS, type Operation, WRITE_PROBLEMS } from './openapi-operation.ts';
 import type { ProblemCode } from './problem-codes.ts';
 import { secretBody, secretListQuery, secretName } from './secrets.ts';
-import { workflowListQuery, workflowWriteQuery } from './workflows.ts';
+import { workflowListQuery, workflowStoreQuery, workflowWriteQuery } from './workflows.ts';
 
 const DOCUMENT = {
   schema: answers.definitionDocument,
@@ -50,7 +50,7 @@ export const workflowOperations: readonly Operation[] = [
     id: 'storeWorkflow',
     tag: 'workflows',
     summary: 'Stores a definition under its own slug.',
-    query: workflowWriteQuery,
+    query: workflowStoreQuery,
     headers: CONDITIONS,
     body: DOCUMENT,
     answers: {
@@ -77,7 +77,7 @@ export const workflowOperations: readonly Operation[] = [
     tag: 'workflows',
     summary: 'Stores a definition under a slug.',
     parameters: slug,
-    query: workflowWriteQuery,
+    query: workflowStoreQuery,
     headers: CONDITIONS,
     body: DOCUMENT,
     answers: {

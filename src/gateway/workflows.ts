@@ -14,6 +14,7 @@ import type { Gateway } from './context.ts';
 import { checkDocument, demandValid, dialectName, documentOf, storing } from './definition-door.ts';
 import { demandNoQuery, nameText, pageQuery, pathSlug, queryAs } from './door.ts';
 import { runListQuery } from './execution-list.ts';
+import { changeNotes } from './history.ts';
 import { toolsFor } from './known-tools.ts';
 import { principalOf } from './principal.ts';
 import { HttpProblem } from './problem.ts';
@@ -32,6 +33,7 @@ export const workflowListQuery = z.strictObject({
 export const workflowWriteQuery = z.strictObject({
   dialect: dialectName.optional().describe('What the document is written in. Default: told by its form.'),
 });
+export const workflowStoreQuery = workflowWriteQuery.extend({ notes: changeNotes.optional() });
 
 export function workflowRoutes(router: Router, gateway: Gateway): void {
   const { access } = gateway;
@@ -112,7 +114,7 @@ export function workflowRoutes(router: Router, gateway: Gateway): void {
   });
 
   async function store(req: Request, res: Response, slug: string | undefined): Promise<void> {
-    const { dialect } = queryAs(req, workflowWriteQuery);
+    const { dialect, notes } = queryAs(req, workflowStoreQuery);
     const { organizationId, id } = principalOf(req);
     const document = documentOf(req);
     const checked = checkDocument(gateway, document, {
@@ -129,6 +131,7 @@ export function workflowRoutes(router: Router, gateway: Gateway): void {
       source: 'update',
       along: storing(gateway, organizationId, checked.secrets),
       ...(id === undefined ? {} : { by: id }),
+      ...(notes === undefined ? {} : { notes }),
       ...(key === undefined ? {} : { key }),
       ...(ifMatch === undefined ? {} : { ifMatch }),
       ...(req.get('if-none-match')?.trim() === '*' ? { ifNew: true } : {}),

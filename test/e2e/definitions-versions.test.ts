@@ -58,7 +58,7 @@ describe('the history of a definition', () => {
   it('can be gone back in, under a new number', async () => {
     const slug = unique('rolled-back');
     const first = (await put(slug, saying(slug, 'a'))).body;
-    await put(slug, saying(slug, 'b', { version: '2.0.0' }));
+    await put(`${slug}?notes=b%20is%20better`, saying(slug, 'b', { version: '2.0.0' }));
     const back = await post(`/api/workflows/${slug}/rollback`, { workflowHash: first.hash, notes: 'b was wrong' });
     expect(back.body).toMatchObject({ hash: first.hash, version: '2.0.1', alreadyAtVersion: false });
     const again = await post(`/api/workflows/${slug}/rollback`, { workflowHash: first.hash });
@@ -66,6 +66,7 @@ describe('the history of a definition', () => {
     const history = await get(`/api/workflows/${slug}/history`);
     expect(history.body.items[0]).toMatchObject({ source: 'rollback', notes: 'b was wrong', version: '2.0.1' });
     expect(history.body.items).toHaveLength(3);
+    expect(history.body.items[1]).toMatchObject({ source: 'update', notes: 'b is better', version: '2.0.0' });
     const nowhere = await post(`/api/workflows/${slug}/rollback`, { workflowHash: 'f'.repeat(64) });
     expect(nowhere.body).toMatchObject({ status: 404, code: 'version_not_found' });
   });
