@@ -38,7 +38,7 @@ export async function debounce({ organizationId, historyLimit, carried }: Deboun
     if (payload.id !== undefined && known.has(payload.id)) return;
     if (payload.id !== undefined) remember(known, payload.id);
     if (held === undefined) since = Date.now();
-    held = payload;
+    held = payload.forMs === undefined ? payload : { ...payload, due: Date.now() + payload.forMs };
   });
   await condition(() => held !== undefined);
   while (held !== undefined) {

@@ -46,7 +46,8 @@ export async function startOrHold(
   const origin: RunOrigin = { ...start.origin, ...(key ? { debounceKey: key } : {}) };
   const { seconds = 0 } = definition.config?.debounce ?? {};
   if (key === undefined || seconds === 0) return startPrepared(access, org, prepared, { ...start, origin });
-  const due = Date.now() + seconds * 1000;
+  const forMs = seconds * 1000;
+  const due = Date.now() + forMs;
   const mostMs = parseDuration(definition.config?.debounce?.maxWait)?.ms;
   const { trigger } = start;
   const held: HeldPayload = {
@@ -56,6 +57,7 @@ export async function startOrHold(
     trigger,
     origin,
     due,
+    forMs,
     ...(mostMs === undefined ? {} : { mostMs }),
     ...(id === undefined ? {} : { id }),
   };

@@ -15,8 +15,10 @@ export interface HeldPayload {
   readonly state: { readonly [key: string]: string | number | boolean };
   readonly trigger: RunTrigger;
   readonly origin: RunOrigin;
-  /** When the run begins if nothing more comes: epoch milliseconds. */
+  /** When the run begins if nothing more comes: epoch milliseconds, by the clock of whoever sends it. */
   readonly due: number;
+  /** How long after it has come the run begins if nothing more comes: so long by Temporal's clock, whatever `due` says. */
+  readonly forMs?: number;
   /** How long the first payload of a run may be put off, whatever comes. */
   readonly mostMs?: number;
   /** Of the request that brought it, where that may be sent again: payloads of one id are one, and make one run. */

@@ -1,5 +1,9 @@
 // Document 004: public and private triggers, the run of an organization, debounce, restart.
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { access } from '../../src/client/access.ts';
+import { startOrHold } from '../../src/client/debounce.ts';
+import { prepareRun } from '../../src/client/firing.ts';
+import { loadMasterKey } from '../../src/config.ts';
 import type { Json } from '../../src/template/types.ts';
 import { forkWorker } from '../support/temporal.ts';
 import { type Answer, echoDefinition, type TestGateway, testGateway, unique } from './gateway-support.ts';
@@ -196,6 +200,22 @@ describe('debounce', () => {
     expect((await ask(1)).body.data.until).toBe(first.body.data.until);
   });
 
+  it("waits by Temporal's clock, whatever that of the gateway says", async () => {
+    const { server } = gateway;
+    const over = access(server, server.config, loadMasterKey(server.config));
+    const slug = await put({ config: { debounce: { seconds: 2 } } });
+    const prepared = await prepareRun(over, 'default', {
+      workflow: slug,
+      parts: { body: {}, query: {}, headers: {}, params: {}, now: 0 },
+    });
+    const now = Date.now();
+    const clock = vi.spyOn(Date, 'now').mockReturnValue(now + 60 * 60 * 1000);
+    const held = startOrHold(over, 'default', prepared, { trigger: { type: 'webhook' } });
+    clock.mockRestore();
+    expect(await held).toMatchObject({ debounced: true });
+    await runsOf(slug, (items) => items.length === 1);
+  });
+
   it('keeps its payload while a limit refuses the run', async () => {
     const steps = { wait: { stepType: 'listen', config: { name: 'go' } } };
     const slug = await put({
@@ -226,5 +246,5 @@ describe('debounce', () => {
     await new Promise((resolve) => setTimeout(resolve, 2_500));
     expect(await runsOf(slug, () => true)).toHaveLength(1);
     await second.end();
-  });
+  }, 120_000);
 });
