@@ -20,7 +20,7 @@ const asked = (name: string): Asked[] =>
 /** The agent's call of a tool is under way. */
 const working = (id: string, path: string) =>
   stack.gateway.until(`/api/executions/${id}/steps`, ({ body }) =>
-    body.items?.some((row: { path: string }) => row.path === path),
+    body.items?.some((row: { path: string }) => row.path.endsWith(path)),
   );
 
 describe('an agent that is spoken to', () => {
@@ -42,10 +42,12 @@ describe('an agent that is spoken to', () => {
     const id = await stack.start({
       both: { stepType: 'parallel', nextSteps: { left: 'work', right: 'rest', done: 'end' } },
       work: agent('a parent'),
-      rest: { stepType: 'sleep', config: { duration: 1_500 }, nextSteps: { success: 'child' } },
+      rest: { stepType: 'listen', config: { name: 'go' }, nextSteps: { received: 'child' } },
       child: { stepType: 'run_workflow', config: { workflow: slug } },
       end: { stepType: 'finish', config: { output: '{{ steps.both.output.data }}' } },
     });
+    await working(id, 'work/turn[0]/tool[0]');
+    await stack.gateway.request('POST', `/api/executions/${id}/messages/go`, { json: {} });
     expect(await stack.ended(id)).toMatchObject({
       status: 'completed',
       output: { left: 'Take the red one.', right: 'Take the red one.' },

@@ -215,13 +215,17 @@ describe('an agent', () => {
     const id = await stack.start({
       both: { stepType: 'parallel', nextSteps: { left: 'work', right: 'rest', done: 'end' } },
       work: agent,
-      rest: { stepType: 'sleep', config: { duration: 1500 }, nextSteps: { success: 'tell' } },
+      rest: { stepType: 'listen', config: { name: 'go' }, nextSteps: { received: 'tell' } },
       tell: {
         stepType: 'agent_message',
         config: { to: 'work', content: 'I am Ann.', interrupt: true, await_response: true, await_timeout_ms: 20_000 },
       },
       end: { stepType: 'finish', config: { output: '{{ steps.both.output.data }}' } },
     });
+    await gateway.until(`/api/executions/${id}/steps`, ({ body }) =>
+      body.items?.some(({ path }: { path: string }) => path.endsWith('work/turn[0]/tool[0]')),
+    );
+    await gateway.request('POST', `/api/executions/${id}/messages/go`, { json: {} });
     expect(await stack.ended(id)).toMatchObject({
       status: 'completed',
       output: { left: 'Hello Ann.', right: 'Hello Ann.' },
