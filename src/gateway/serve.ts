@@ -39,6 +39,8 @@ export class GatewayError extends Error {
   }
 }
 
+/** Longer than proxies keep an idle connection (60 s as a rule), so that none sends a request into one that closes. */
+const KEEP_ALIVE_MS = 75_000;
 /** How long requests that are under way may take to end. */
 const CLOSING_MS = 5_000;
 /** And how long what they left to be noted: nobody waits for Temporal when it is away. */
@@ -76,7 +78,7 @@ export async function startGateway(
   };
   const trail = auditOver(store);
   const app = buildApp(gateway, keyring, trail);
-  const server = createServer(app);
+  const server = createServer({ keepAliveTimeout: KEEP_ALIVE_MS }, app);
   answerUnparsed(server);
   const { port } = await listen(server, config);
   url = `http://${config.host.includes(':') ? `[${config.host.replace(/^\[|\]$/g, '')}]` : config.host}:${port}`;
