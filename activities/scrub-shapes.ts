@@ -24,13 +24,18 @@ export function shapesOf(value: string): string[] {
   return written.flatMap((shape) => [shape, ...rewritten(shape)]);
 }
 
-/** The value, and what others know it by: of a URL its path alone, of base64 what it encodes. */
+/** A line of a key in several lines, as PEM writes it, and not the words around it. */
+const KEY_LINE = /^[A-Za-z0-9+/=_-]{24,}$/;
+
+/** The value, and what others know it by: of a URL its path alone, of a key its lines, of base64 what it encodes. */
 function partsOf(value: string): string[] {
   const parts: string[] = [];
   if (/^https?:\/\//i.test(value) && URL.canParse(value)) {
     const { pathname, search, username, password } = new URL(value);
     parts.push(`${pathname}${search}`, pathname, pathname.slice(1), search.slice(1), username, password);
   }
+  const lines = value.split(/\r?\n/);
+  if (lines.length > 1) parts.push(...lines.map((line) => line.trim()).filter((line) => KEY_LINE.test(line)));
   for (const [encoded] of value.matchAll(/[A-Za-z0-9+/_-]{8,}/g)) {
     const bytes = Buffer.from(encoded, 'base64');
     if (isUtf8(bytes)) parts.push(bytes.toString());

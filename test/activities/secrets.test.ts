@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { hostOf } from '../../activities/http.ts';
@@ -174,6 +175,18 @@ describe('scrubbing', () => {
     for (let end = 0; end <= text.length; end++) expect(scrub.beginning(text.slice(0, end))).not.toContain(half);
     expect(scrub.beginning(`${text}${'.'.repeat(200)}`)).toMatch(/^before +\[secret\] +after/);
     expect(scrubOf([]).beginning('all of it')).toBe('all of it');
+  });
+
+  it('finds each line of a key in several lines', () => {
+    const lines = [randomBytes(48), randomBytes(48), randomBytes(20)].map((bytes) => bytes.toString('base64'));
+    const key = ['-----BEGIN PRIVATE KEY-----', ...lines, '-----END PRIVATE KEY-----', ''].join('\n');
+    const scrub = scrubOf([key]);
+    expect(scrub.text(key)).toBe('[secret]');
+    expect(scrub.text(`> ${lines[1]}\n> ${lines[2]}`)).toBe('> [secret]\n> [secret]');
+    expect(scrub.text(Buffer.from(`line: ${lines[0]}.`).toString('base64'))).toBe('[secret]');
+    expect(scrub.text('-----BEGIN PRIVATE KEY----- is how it begins')).toBe(
+      '-----BEGIN PRIVATE KEY----- is how it begins',
+    );
   });
 
   it('leaves everything else as it is', () => {
