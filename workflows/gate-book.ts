@@ -89,7 +89,7 @@ export class Book {
     this.#limit = request.limit;
     this.forget(this.gone(request.seen, now));
     this.grant(now, words);
-    const { run, group } = request;
+    const { run, group, startedAt } = request;
     const verdict = this.weigh(request, now);
     const lease = this.#leases.get(run);
     if (lease !== undefined) {
@@ -100,10 +100,10 @@ export class Book {
     if (this.knows(run)) return verdict;
     const seq = this.#seq++;
     if (verdict.as === 'granted') {
-      this.#lease(run, group, seq, now);
+      this.#lease({ run, since: now, seq, ...given(startedAt) }, group);
       return { as: 'granted', since: now };
     }
-    this.#queue.set(run, { run, since: now, seq, group });
+    this.#queue.set(run, { run, since: now, seq, group, ...given(startedAt) });
     if (request.overflow === 'cancel-oldest') this.#evict(request.evict ?? 'cancel', words);
     return { as: 'waiting', since: now };
   }
@@ -133,7 +133,7 @@ export class Book {
     while (this.#leases.size < this.#limit && this.#queue.size > 0) {
       const next = this.#next();
       this.#queue.delete(next.run);
-      this.#lease(next.run, next.group, next.seq, now);
+      this.#lease({ run: next.run, since: now, seq: next.seq, ...given(next.startedAt) }, next.group);
       words.push({ say: 'granted', run: next.run });
     }
   }
@@ -200,8 +200,8 @@ export class Book {
     };
   }
 
-  #lease(run: string, group: string, seq: number, since: number): void {
-    this.#leases.set(run, { run, since, seq });
+  #lease(lease: Lease, group: string): void {
+    this.#leases.set(lease.run, lease);
     this.#turns.delete(group);
     this.#turns.set(group, ++this.#grants);
     const [oldest] = this.#turns.keys();
@@ -211,7 +211,7 @@ export class Book {
   /** Of all that go or wait, the newest stay, as many as may go. */
   #evict(how: 'cancel' | 'abort', words: Word[]): void {
     const leases = [...this.#leases.values()].filter((lease) => lease.ending !== true);
-    const staying = [...leases, ...this.#queue.values()].sort((a, b) => a.seq - b.seq);
+    const staying = [...leases, ...this.#queue.values()].sort(byAge);
     for (const { run } of staying.slice(0, Math.max(0, staying.length - this.#limit))) {
       const lease = this.#leases.get(run);
       if (lease === undefined) this.#queue.delete(run);
@@ -234,6 +234,13 @@ export class Book {
     return nextGroup(this.#groups(), this.#turns)[1][0]!;
   }
 }
+
+/** Those that ask late, since no worker was there, are not newer for it. Older histories do not tell when a run was started. */
+function byAge(a: Lease | Waiting, b: Lease | Waiting): number {
+  return (a.startedAt ?? 0) - (b.startedAt ?? 0) || a.seq - b.seq;
+}
+
+const given = (startedAt: number | undefined): { startedAt?: number } => (startedAt === undefined ? {} : { startedAt });
 
 /** The group that was served longest ago; of those that never were, the one whose first has waited longest. */
 function nextGroup(

@@ -6,6 +6,7 @@ import {
   proxyActivities,
   type RetryPolicy,
   sleep,
+  workflowInfo,
 } from '@temporalio/workflow';
 import type { GateActivities, GateWanted, ReleaseSlot, SlotAnswers } from '../src/definition/gate-contract.ts';
 import { SLOTS, SLOTS_CLOCK, slotEvents } from '../src/engine/admission.ts';
@@ -71,7 +72,8 @@ export class Slots {
       retry: RETRY,
       cancellationType: 'TRY_CANCEL',
     });
-    return takeSlots({ organizationId: execution.organizationId, run: execution.id, gates });
+    const startedAt = workflowInfo().startTime.getTime();
+    return takeSlots({ organizationId: execution.organizationId, run: execution.id, startedAt, gates });
   }
 
   #watch(): void {

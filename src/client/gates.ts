@@ -37,10 +37,11 @@ export async function takeSlots(
   org: string,
   run: string,
   gates: readonly GateWanted[],
+  startedAt?: number,
 ): Promise<SlotAnswer[]> {
   const answers: SlotAnswer[] = [];
   for (const wanted of gates) {
-    const answer = await takeSlot(access, org, run, wanted);
+    const answer = await takeSlot(access, org, run, wanted, startedAt);
     answers.push(answer);
     if (answer.as !== 'granted') break;
   }
@@ -127,17 +128,23 @@ export async function positionOf(access: Access, gate: string, run: string): Pro
 /** What gates and runs do outside, over the worker's own connection. */
 export function gateActivitiesOver(over: Access): GateActivities {
   return {
-    takeSlots: async ({ organizationId, run, gates }) => ({
-      answers: await takeSlots(over, organizationId, run, gates),
+    takeSlots: async ({ organizationId, run, gates, startedAt }) => ({
+      answers: await takeSlots(over, organizationId, run, gates, startedAt),
     }),
     describeHolders: (question) => describeHolders(over, question),
   };
 }
 
-async function takeSlot(access: Access, org: string, run: string, wanted: GateWanted): Promise<SlotAnswer> {
+async function takeSlot(
+  access: Access,
+  org: string,
+  run: string,
+  wanted: GateWanted,
+  startedAt: number | undefined,
+): Promise<SlotAnswer> {
   const { gate } = wanted;
   try {
-    return { gate, ...(await take(access, org, run, wanted)) };
+    return { gate, ...(await take(access, org, run, wanted, startedAt)) };
   } catch (error) {
     if (!hasCode(error, 'limit_reached')) return refused(gate, error);
     const { holders } = error.details as unknown as LimitReached;
@@ -147,7 +154,7 @@ async function takeSlot(access: Access, org: string, run: string, wanted: GateWa
     );
     if (found.closed.length + found.missing.length === 0) return overflowed(wanted, error);
     try {
-      return { gate, ...(await take(access, org, run, wanted, found)) };
+      return { gate, ...(await take(access, org, run, wanted, startedAt, found)) };
     } catch (again) {
       return hasCode(again, 'limit_reached') ? overflowed(wanted, again) : refused(gate, again);
     }
@@ -159,6 +166,7 @@ function take(
   org: string,
   run: string,
   { gate, scope, limit, overflow, evict, group }: GateWanted,
+  startedAt: number | undefined,
   found?: HolderAnswer,
 ): Promise<TakeAnswer> {
   const start: GateStart = { organizationId: org, historyLimit: access.historyLimit, scope };
@@ -170,6 +178,7 @@ function take(
     group,
     // By chance: in turns, several that ask would see the same again and again.
     shownFrom: Math.floor(Math.random() * MOST_HELD),
+    ...(startedAt === undefined ? {} : { startedAt }),
     ...(found === undefined ? {} : { seen: found }),
     ...(evict === undefined ? {} : { evict }),
   });

@@ -43,6 +43,8 @@ export interface TakeSlot {
   readonly overflow: Overflow;
   readonly evict?: 'cancel' | 'abort';
   readonly group: string;
+  /** When the run was started, in epoch milliseconds: the newest is the one that was started last, not that asks last. */
+  readonly startedAt?: number;
   /** From which of its holders on a refusal shows them, going round: whoever asks again sees others. */
   readonly shownFrom?: number;
   /** What the asker has seen of the holders: leases of those that are closed are free, and of those that never came to be. */
@@ -67,6 +69,7 @@ export interface Lease {
   since: number;
   /** Order of arrival. */
   readonly seq: number;
+  readonly startedAt?: number;
   /** It has said that it is ending, or was asked to end; until it has, the slot is taken. */
   ending?: true;
 }
@@ -75,6 +78,7 @@ export interface Waiting {
   readonly run: string;
   readonly since: number;
   readonly seq: number;
+  readonly startedAt?: number;
   readonly group: string;
 }
 
@@ -112,6 +116,8 @@ export type QueueOrder = readonly string[];
 export interface SlotQuestion {
   readonly organizationId: string;
   readonly run: string;
+  /** Absent in older histories. */
+  readonly startedAt?: number;
   readonly gates: readonly GateWanted[];
 }
 export interface SlotAnswers {

@@ -3,6 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Json } from '../../src/template/types.ts';
+import { startWorker } from '../support/temporal.ts';
 import { echoDefinition, type TestGateway, testGateway, unique } from './gateway-support.ts';
 
 let gateway: TestGateway;
@@ -88,6 +89,17 @@ describe('mode restart', () => {
     await oneLeft(slug, 5);
     await undoneAsDone(slug);
     await gateway.request('DELETE', `/api/workflows/${slug}`);
+  });
+
+  it('leaves the last of those that came while no worker was there', async () => {
+    const slug = await restarting();
+    await gateway.stopWorker();
+    const ids: string[] = [];
+    for (let n = 1; n <= 8; n++) ids.push(await send(slug, { customer: 'a', n }));
+    const worker = await startWorker(gateway.server);
+    for (const id of ids.slice(0, -1)) await until(id, 'aborted');
+    await until(String(ids.at(-1)), 'waiting');
+    await worker.stop();
   });
 });
 

@@ -70,6 +70,18 @@ describe('the books of a gate', () => {
     expect(granted()).toEqual(['b1', 'c1', 'a1', 'b2', 'a2', 'a3']);
   });
 
+  it('end the one that was started first, also where it asks last', () => {
+    const { take, words, end, book } = desk(1, 'cancel-oldest');
+    expect(take('newest', { startedAt: 3 })).toBe('granted');
+    expect(take('older', { startedAt: 2 })).toBe('waiting');
+    expect(words).toEqual([{ say: 'end', run: 'older', how: 'cancel' }]);
+    expect(take('later', { startedAt: 4 })).toBe('waiting');
+    expect(words.at(-1)).toMatchObject({ say: 'end', run: 'newest' });
+    end('newest');
+    expect(words.at(-1)).toEqual({ say: 'granted', run: 'later' });
+    expect(book.carried().leases).toMatchObject([{ run: 'later', startedAt: 4 }]);
+  });
+
   it('end the oldest, waiting or going, so that only the newest go on', () => {
     const { take, words, end } = desk(1, 'cancel-oldest');
     take('a');
