@@ -4,14 +4,11 @@
  */
 import { RUN_WORKFLOW } from '../definition/run.ts';
 import type { Access } from './access.ts';
-import { inTurns } from './in-turns.ts';
 import { type BareRow, listBare, type Page, type PageRequest } from './listing.ts';
-import { compare, idAmong, queryOf } from './query.ts';
+import { compare, oneOf, queryOf } from './query.ts';
 
 /** Ids of one question: a query of some 20 KB. */
 const AT_ONCE = 200;
-/** Workflows that are asked about apart. */
-const MOST_GROUPS = 10;
 const MOST_ROWS = 1_000;
 /** Pages of nothing but overtaken rows that are passed over before one is handed out empty. */
 const PATIENCE = 10;
@@ -39,10 +36,11 @@ async function currentOf<T extends BareRow>(access: Access, org: string, rows: r
   const ids = [...new Set(rows.filter((row) => row.status !== 'RUNNING').map((row) => row.workflowId))];
   if (ids.length === 0) return rows;
   const last = new Map<string, BareRow>();
-  const found = await inTurns(questions(ids), (some) => runsOf(access, org, some));
-  for (const row of found.flat()) {
-    const before = last.get(row.workflowId);
-    if (before === undefined || isLater(row, before)) last.set(row.workflowId, row);
+  for (let from = 0; from < ids.length; from += AT_ONCE) {
+    for (const row of await runsOf(access, org, ids.slice(from, from + AT_ONCE))) {
+      const before = last.get(row.workflowId);
+      if (before === undefined || isLater(row, before)) last.set(row.workflowId, row);
+    }
   }
   return rows.filter((row) => {
     const newest = last.get(row.workflowId);
@@ -50,28 +48,15 @@ async function currentOf<T extends BareRow>(access: Access, org: string, rows: r
   });
 }
 
-/** Ids that are asked about together: those of one workflow stand side by side in an index, unless there are too many of them. */
-function questions(ids: readonly string[]): readonly (readonly string[])[] {
-  const groups = new Map<string, string[]>();
-  for (const id of ids) {
-    const workflow = id.slice(0, id.lastIndexOf('.') + 1);
-    const group = groups.get(workflow);
-    if (group === undefined) groups.set(workflow, [id]);
-    else group.push(id);
-  }
-  const together = groups.size > MOST_GROUPS ? [ids] : [...groups.values()];
-  return together.flatMap((group) => chunks(group, AT_ONCE));
-}
-
-const chunks = <T>(items: readonly T[], size: number): (readonly T[])[] =>
-  Array.from({ length: Math.ceil(items.length / size) }, (_, n) => items.slice(n * size, (n + 1) * size));
-
 const isLater = (one: BareRow, other: BareRow): boolean =>
   one.runId !== other.runId && (one.status === 'RUNNING' || one.startTime > other.startTime);
 
 /** Every run of these ids, but those that continued as new. */
 async function runsOf(access: Access, org: string, ids: readonly string[]): Promise<readonly BareRow[]> {
-  const query = queryOf(org, RUN_WORKFLOW, [compare('executionStatus', '!=', 'ContinuedAsNew'), idAmong(ids)]);
+  const query = queryOf(org, RUN_WORKFLOW, [
+    compare('executionStatus', '!=', 'ContinuedAsNew'),
+    oneOf('workflowId', ids),
+  ]);
   const rows: BareRow[] = [];
   let cursor: string | undefined;
   do {

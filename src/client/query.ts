@@ -45,35 +45,10 @@ export const compare = (name: AttributeName, operator: Operator, value: string |
 });
 
 /** @throws RangeError where there is no value. */
-const oneOf = (name: AttributeName, values: readonly string[]): Clause => {
+export const oneOf = (name: AttributeName, values: readonly string[]): Clause => {
   if (values.length === 0) throw new RangeError('A clause needs at least one value.');
   return { text: `${NAMES[name]} IN (${values.map(quoted).join(', ')})` };
 };
-
-/** Above every ASCII character, by bytes and in every collation of a database. */
-const ABOVE_ASCII = '\u{9fa5}';
-
-/**
- * The workflow's id is one of these. The range that they all lie in says nothing new, but with it the server on SQLite
- * looks ids up in their own index, where it would read each row of the organization.
- * @throws RangeError where there is no id.
- */
-export function idAmong(ids: readonly string[]): Clause {
-  const among = oneOf('workflowId', ids);
-  // What other characters stand above is the collation's to say.
-  if (!ids.every((id) => IS_ASCII.test(id))) return among;
-  const begin = commonBegin(ids);
-  return all(among, compare('workflowId', '>=', begin), compare('workflowId', '<', `${begin}${ABOVE_ASCII}`));
-}
-
-const IS_ASCII = /^[ -~]*$/;
-
-/** What all the texts begin with. */
-function commonBegin([first = '', ...others]: readonly string[]): string {
-  let length = first.length;
-  for (const other of others) while (!other.startsWith(first.slice(0, length))) length -= 1;
-  return first.slice(0, length);
-}
 
 export const isNull = (name: AttributeName): Clause => ({ text: `${NAMES[name]} IS NULL` });
 

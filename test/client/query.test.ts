@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { compare, idAmong, queryOf } from '../../src/client/query.ts';
+import { compare, queryOf } from '../../src/client/query.ts';
 import { type RunFilter, runQuery } from '../../src/client/run-list.ts';
 import { attributeValue, attributeValues } from '../../src/definition/attributes.ts';
 import { eventTag, type Trigger } from '../../src/definition/trigger-contract.ts';
@@ -71,21 +71,6 @@ describe('queries of lists', () => {
     const plain = skeleton(runQuery('default', { ...named('a'), state: { a: 'a' }, waiting: ['a'] }, part));
     expect(plain).toMatch(/^SignalboxOrg = \? AND WorkflowType = \? AND ExecutionStatus != \? AND /);
     fc.assert(fc.property(filter, (given) => skeleton(runQuery('default', given, part)) === plain));
-  });
-
-  it('name ids, and the range that they lie in', () => {
-    expect(idAmong(['run.acme.pay.02', 'run.acme.pay.01']).text).toBe(
-      "(WorkflowId IN ('run.acme.pay.02', 'run.acme.pay.01') AND WorkflowId >= 'run.acme.pay.0' AND WorkflowId < 'run.acme.pay.0\u{9fa5}')",
-    );
-    expect(idAmong(['order-ä', 'order-b']).text).toBe("WorkflowId IN ('order-ä', 'order-b')");
-    const id = fc.string({ unit: fc.constantFrom('r', 'u', '.', '~', ' ', '-', 'Z') });
-    fc.assert(
-      fc.property(fc.array(id, { minLength: 1, maxLength: 5 }), (ids) => {
-        const [, from = '', below = ''] =
-          /WorkflowId >= '(.*)' AND WorkflowId < '(.*)'\)$/.exec(idAmong(ids).text) ?? [];
-        expect(ids.every((one) => one >= from && one < below)).toBe(true);
-      }),
-    );
   });
 
   it('put statuses and ranges in brackets of their own', () => {
