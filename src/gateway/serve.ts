@@ -43,6 +43,7 @@ export class GatewayError extends Error {
 const KEEP_ALIVE_MS = 75_000;
 /** How long requests that are under way may take to end. */
 const CLOSING_MS = 5_000;
+const SWEEP_MS = 100;
 /** And how long what they left to be noted: nobody waits for Temporal when it is away. */
 const SETTLING_MS = 2_000;
 
@@ -89,9 +90,12 @@ export async function startGateway(
     close: async () => {
       closing.abort();
       const ended = new Promise<void>((resolve) => server.close(() => resolve()));
+      // Connections that callers keep open become idle one after the other, as their answers go out.
       server.closeIdleConnections();
+      const sweep = setInterval(() => server.closeIdleConnections(), SWEEP_MS);
       const force = setTimeout(() => server.closeAllConnections(), CLOSING_MS);
       await ended;
+      clearInterval(sweep);
       clearTimeout(force);
       const settled = Promise.all([keyring.settled(), trail.settled(), firingsTold(store)]);
       await Promise.race([settled, delay(SETTLING_MS, undefined, { ref: false })]);
