@@ -1,4 +1,6 @@
 /** Executions over the gateway: followed until they end, or until they wait for somebody. */
+import type { Page } from '../client/listing.ts';
+import { pagesOf } from '../client/pages.ts';
 import type { Step } from '../client/trace.ts';
 import type { Json } from '../template/types.ts';
 import { EXIT, type ExitCode } from './exit.ts';
@@ -32,23 +34,14 @@ export async function awaitStanding(
 /** All steps so far. */
 export async function allSteps(gateway: Gateway, id: string): Promise<Step[]> {
   const steps: Step[] = [];
-  let cursor: string | undefined;
-  do {
-    const page = await stepPage(gateway, id, 10_000, cursor);
-    steps.push(...page.items);
-    cursor = page.nextCursor;
-  } while (cursor !== undefined);
+  for await (const some of pagesOf(10_000, ({ limit, cursor }) => stepPage(gateway, id, limit, cursor)))
+    steps.push(...some);
   return steps;
 }
 
-interface StepPage {
-  readonly items: readonly Step[];
-  readonly nextCursor?: string;
-}
-
-export async function stepPage(gateway: Gateway, id: string, limit: number, cursor?: string): Promise<StepPage> {
+export async function stepPage(gateway: Gateway, id: string, limit: number, cursor?: string): Promise<Page<Step>> {
   const after = cursor === undefined ? '' : `&cursor=${encodeURIComponent(cursor)}`;
-  const { body } = await gateway.call<StepPage>('GET', `${executionPath(id)}/steps?limit=${limit}${after}`);
+  const { body } = await gateway.call<Page<Step>>('GET', `${executionPath(id)}/steps?limit=${limit}${after}`);
   return body;
 }
 

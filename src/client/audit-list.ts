@@ -13,6 +13,7 @@ import { readCursor, writeCursor } from './cursor.ts';
 import { hasCode } from './errors.ts';
 import { type HistoryPage, latestHistoryPage } from './history-page.ts';
 import { listPage, type Page, type PageRequest } from './listing.ts';
+import { pagesOf } from './pages.ts';
 import { queryOf } from './query.ts';
 
 const EVENTS_PER_PAGE = 250;
@@ -78,20 +79,13 @@ const compared = (a: Part, b: Part): number => (a.month === b.month ? a.part - b
 /** Latest first. Visibility knows the older ones, and what it does not know yet is looked for. */
 async function partsOf(access: Access, org: string): Promise<Part[]> {
   const parts = new Map<string, Part>();
-  let cursor: string | undefined;
-  do {
-    const request = { limit: ROWS_PER_PAGE, ...(cursor === undefined ? {} : { cursor }) };
-    const page: Awaited<ReturnType<typeof listPage>> = await listPage(
-      access,
-      queryOf(org, AUDIT_WORKFLOW, []),
-      request,
-    );
-    for (const { workflowId } of page.items) {
+  const query = queryOf(org, AUDIT_WORKFLOW, []);
+  for await (const rows of pagesOf(ROWS_PER_PAGE, (request) => listPage(access, query, request))) {
+    for (const { workflowId } of rows) {
       const [, month, part = '1'] = ID.exec(workflowId) ?? [];
       if (month !== undefined) parts.set(workflowId, { month, part: Number(part) });
     }
-    cursor = page.nextCursor;
-  } while (cursor !== undefined);
+  }
   const month = new Date().toISOString().slice(0, 7);
   const known = [...parts.values()].filter((place) => place.month === month).map(({ part }) => part);
   for (let part = Math.max(0, ...known) + 1; ; part++) {

@@ -7,6 +7,7 @@ import { WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
 import { decodeOptionalSinglePayload } from '@temporalio/common/lib/internal-non-workflow/index.js';
 // The package is CommonJS without named exports: its values come by the default.
 import proto from '@temporalio/proto';
+import type { ListsWanted } from '../definition/attributes.ts';
 import {
   BULK_RETRY_WORKFLOW,
   type BulkActivities,
@@ -22,6 +23,7 @@ import { idsAmongOthers, listBareExact, listsWanted } from './exact-lists.ts';
 import { readArgument, readClosing } from './first-event.ts';
 import { GRPC } from './grpc.ts';
 import { bulkId } from './ids.ts';
+import { pagesOf } from './pages.ts';
 import { retryRun } from './retry.ts';
 import { type Part, type RunFilter, runQuery } from './run-list.ts';
 import { dateOf } from './timestamps.ts';
@@ -78,15 +80,15 @@ async function countOf(
   const wanted = listsWanted(filter);
   if (action !== 'retry') return (await idsAmongOthers(access, query, wanted))?.length ?? count(access, query);
   let found = 0;
-  let cursor: string | undefined;
-  do {
-    const request = { limit: COUNTED, ...(cursor === undefined ? {} : { cursor }) };
-    const page = await currentPage(access, org, request, (asked) => listBareExact(access, query, wanted, asked));
-    found += page.items.length;
-    cursor = page.nextCursor;
-  } while (cursor !== undefined);
+  for await (const runs of currentRuns(access, org, query, wanted, COUNTED)) found += runs.length;
   return found;
 }
+
+/** Each execution once, as it is now, in pages of `limit`. */
+const currentRuns = (access: Access, org: string, query: string, wanted: ListsWanted, limit: number) =>
+  pagesOf(limit, (request) =>
+    currentPage(access, org, request, (asked) => listBareExact(access, query, wanted, asked)),
+  );
 
 /** @throws ClientError `invalid_query`, `bulk_busy`. */
 export async function startBulk(access: Access, org: string, request: BulkRequest): Promise<BulkView> {
@@ -139,21 +141,15 @@ export const bulkActivitiesOver = (
 ): BulkActivities => ({
   retryRuns: async ({ organizationId, query, wanted = [] }) => {
     const progress = { ...(beat.told() ?? { done: 0, failed: 0 }) };
-    let cursor: string | undefined;
-    do {
-      const request = { limit: PAGE, ...(cursor === undefined ? {} : { cursor }) };
-      const page = await currentPage(access, organizationId, request, (asked) =>
-        listBareExact(access, query, wanted, asked),
-      );
-      for (let from = 0; from < page.items.length; from += AT_ONCE) {
-        const some = page.items.slice(from, from + AT_ONCE);
+    for await (const runs of currentRuns(access, organizationId, query, wanted, PAGE)) {
+      for (let from = 0; from < runs.length; from += AT_ONCE) {
+        const some = runs.slice(from, from + AT_ONCE);
         const retried = await Promise.all(some.map(({ workflowId }) => goesOn(access, organizationId, workflowId)));
         progress.done += retried.filter(Boolean).length;
         progress.failed += retried.filter((one) => !one).length;
         beat.tell({ ...progress });
       }
-      cursor = page.nextCursor;
-    } while (cursor !== undefined);
+    }
     return progress;
   },
 });

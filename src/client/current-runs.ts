@@ -5,6 +5,7 @@
 import { RUN_WORKFLOW } from '../definition/run.ts';
 import type { Access } from './access.ts';
 import { type BareRow, listBare, type Page, type PageRequest } from './listing.ts';
+import { pagesOf } from './pages.ts';
 import { compare, oneOf, queryOf } from './query.ts';
 
 /** Ids of one question: a query of some 20 KB. */
@@ -58,11 +59,6 @@ async function runsOf(access: Access, org: string, ids: readonly string[]): Prom
     oneOf('workflowId', ids),
   ]);
   const rows: BareRow[] = [];
-  let cursor: string | undefined;
-  do {
-    const page = await listBare(access, query, { limit: MOST_ROWS, ...(cursor === undefined ? {} : { cursor }) });
-    rows.push(...page.items);
-    cursor = page.nextCursor;
-  } while (cursor !== undefined);
+  for await (const some of pagesOf(MOST_ROWS, (request) => listBare(access, query, request))) rows.push(...some);
   return rows;
 }

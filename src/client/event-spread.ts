@@ -10,6 +10,7 @@ import type { Debounced } from './debounce.ts';
 import { ClientError, hasCode } from './errors.ts';
 import { prepareTrigger } from './firing.ts';
 import { inTurns } from './in-turns.ts';
+import { pagesOf } from './pages.ts';
 import { sendMessage } from './run-actions.ts';
 import { listRows } from './run-list.ts';
 import { orAsBefore, type StartedRun } from './run-start.ts';
@@ -60,37 +61,22 @@ export const eventActivitiesOver = (
 /** Those that were there when the event was published. */
 async function triggersOf(access: Access, org: string, { name, at }: PublishedEvent): Promise<Trigger[]> {
   const found: Trigger[] = [];
-  for (let cursor: string | undefined; ; ) {
-    const page = await listTriggers(access, org, {
-      type: 'event',
-      enabled: true,
-      tag: eventTag(name),
-      limit: PAGE,
-      ...(cursor === undefined ? {} : { cursor }),
-    });
+  const filter = { type: 'event', enabled: true, tag: eventTag(name) } as const;
+  for await (const listed of pagesOf(PAGE, (request) => listTriggers(access, org, { ...filter, ...request }))) {
     // A long name's tag is cut; the config has all of it.
-    for (const { trigger } of page.items)
+    for (const { trigger } of listed)
       if (own(trigger.config, 'name') === name && trigger.createdAt <= at) found.push(trigger);
-    cursor = page.nextCursor;
-    if (cursor === undefined) return found;
   }
+  return found;
 }
 
 /** Runs that were there when the event was published, and listen for messages of its name. */
 async function listenersTo(access: Access, org: string, { name, at }: PublishedEvent): Promise<string[]> {
   const found: string[] = [];
-  for (let cursor: string | undefined; ; ) {
-    const page = await listRows(access, org, {
-      status: OPEN,
-      waiting: [listenTag(name)],
-      started: { lte: Date.parse(at) },
-      limit: PAGE,
-      ...(cursor === undefined ? {} : { cursor }),
-    });
-    found.push(...page.items.map(({ workflowId }) => workflowId));
-    cursor = page.nextCursor;
-    if (cursor === undefined) return found;
-  }
+  const filter = { status: OPEN, waiting: [listenTag(name)], started: { lte: Date.parse(at) } };
+  for await (const rows of pagesOf(PAGE, (request) => listRows(access, org, { ...filter, ...request })))
+    found.push(...rows.map(({ workflowId }) => workflowId));
+  return found;
 }
 
 /** The run that the event starts, if the trigger's filter lets it. */

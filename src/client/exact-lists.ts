@@ -5,6 +5,7 @@
 import { attributeValue, type ListsWanted, listValue } from '../definition/attributes.ts';
 import type { Access } from './access.ts';
 import { type BareRow, listBare, listPage, type Page, type PageRequest, type Row } from './listing.ts';
+import { pagesOf } from './pages.ts';
 import { searchAttributes } from './search-attributes.ts';
 
 const ROWS = 1_000;
@@ -47,13 +48,10 @@ export async function idsAmongOthers(
   if (wanted.length === 0) return undefined;
   const ids: string[] = [];
   let others = 0;
-  let cursor: string | undefined;
-  do {
-    const page = await listPage(access, query, { limit: ROWS, ...(cursor === undefined ? {} : { cursor }) });
-    const exact = page.items.filter((row) => holdsAll(row, wanted));
+  for await (const rows of pagesOf(ROWS, (request) => listPage(access, query, request))) {
+    const exact = rows.filter((row) => holdsAll(row, wanted));
     ids.push(...exact.map(({ workflowId }) => workflowId));
-    others += page.items.length - exact.length;
-    cursor = page.nextCursor;
-  } while (cursor !== undefined);
+    others += rows.length - exact.length;
+  }
   return others === 0 ? undefined : ids;
 }

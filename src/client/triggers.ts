@@ -25,6 +25,7 @@ import { claimHooks, configureHooks, freeHooks } from './hooks.ts';
 import { triggerActorId } from './ids.ts';
 import { inTurns } from './in-turns.ts';
 import { listPage, type Page, type PageRequest, readable } from './listing.ts';
+import { pagesOf } from './pages.ts';
 import { any, type Clause, compare, queryOf } from './query.ts';
 import { deleteSchedule, putSchedule } from './schedules.ts';
 
@@ -244,16 +245,10 @@ export async function removeTriggersOf(
   { triggers: names, revision, at }: RemovedDefinition,
 ): Promise<void> {
   await dropTriggers(access, org, workflow, names, revision, at);
-  for (let cursor: string | undefined; ; ) {
-    const page = await listTriggers(access, org, {
-      workflowId: workflow,
-      limit: 1_000,
-      ...(cursor === undefined ? {} : { cursor }),
-    });
-    const left = page.items.map(({ trigger }) => trigger.name).filter((name) => !names.includes(name));
+  const list = (request: PageRequest) => listTriggers(access, org, { workflowId: workflow, ...request });
+  for await (const listed of pagesOf(1_000, list)) {
+    const left = listed.map(({ trigger }) => trigger.name).filter((name) => !names.includes(name));
     await dropTriggers(access, org, workflow, left, revision, at);
-    cursor = page.nextCursor;
-    if (cursor === undefined) return;
   }
 }
 

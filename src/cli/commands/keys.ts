@@ -2,7 +2,8 @@
 import { type Command, Option } from 'commander';
 import type { KeySummary } from '../../client/api-keys.ts';
 import type { Resealed } from '../../client/keys-reseal.ts';
-import type { Page } from '../../client/listing.ts';
+import type { Page, PageRequest } from '../../client/listing.ts';
+import { pagesOf } from '../../client/pages.ts';
 import { ROLES } from '../../definition/access-contract.ts';
 import { EXIT } from '../exit.ts';
 import { type Gateway, gatewayOf } from '../gateway.ts';
@@ -86,13 +87,11 @@ function addListing(keys: Command, { terminal, action }: Host): void {
 
 async function allKeys(gateway: Gateway, organization: string | undefined): Promise<KeySummary[]> {
   const keys: KeySummary[] = [];
-  let cursor: string | undefined;
-  do {
-    const page = within(organization, { limit: String(PAGE), ...(cursor === undefined ? {} : { cursor }) });
-    const { body } = await gateway.call<Page<KeySummary>>('GET', `/api/keys?${page}`);
-    keys.push(...body.items);
-    cursor = body.nextCursor;
-  } while (cursor !== undefined);
+  const list = async ({ limit, cursor }: PageRequest): Promise<Page<KeySummary>> => {
+    const page = within(organization, { limit: String(limit), ...(cursor === undefined ? {} : { cursor }) });
+    return (await gateway.call<Page<KeySummary>>('GET', `/api/keys?${page}`)).body;
+  };
+  for await (const some of pagesOf(PAGE, list)) keys.push(...some);
   return keys;
 }
 

@@ -1,0 +1,15 @@
+/** Knows nothing of Temporal, so that the command line can use it without loading the client. */
+import type { Page, PageRequest } from './listing.ts';
+
+/** The items of all pages, one page after the other; `limit` is of each. */
+export async function* pagesOf<T>(
+  limit: number,
+  list: (request: PageRequest) => Promise<Page<T>>,
+): AsyncGenerator<readonly T[]> {
+  let cursor: string | undefined;
+  do {
+    const page = await list({ limit, ...(cursor === undefined ? {} : { cursor }) });
+    yield page.items;
+    cursor = page.nextCursor;
+  } while (cursor !== undefined);
+}
