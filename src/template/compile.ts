@@ -37,7 +37,7 @@ export function compile(node: Node): Run {
     }
     case 'negative': {
       const operand = compile(node.operand);
-      return (evaluation) => -toNumber(operand(evaluation));
+      return (evaluation) => -toNumber(operand(evaluation), evaluation);
     }
     case 'binary':
       return compileBinary(node);
@@ -163,12 +163,12 @@ function compileBinary(node: Extract<Node, { kind: 'binary' }>): Run {
 }
 
 function compileOrdering(left: Run, operator: Ordering, right: Run): Run {
-  return (evaluation) => compare(left(evaluation), operator, right(evaluation));
+  return (evaluation) => compare(left(evaluation), operator, right(evaluation), evaluation);
 }
 
 function compileArithmetic(left: Run, operator: '-' | '*' | '/' | '//' | '%' | '^', right: Run): Run {
   const calculate = ARITHMETIC[operator];
-  return (evaluation) => calculate(toNumber(left(evaluation)), toNumber(right(evaluation)));
+  return (evaluation) => calculate(toNumber(left(evaluation), evaluation), toNumber(right(evaluation), evaluation));
 }
 
 const ARITHMETIC = {

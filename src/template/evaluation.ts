@@ -39,6 +39,17 @@ export function spend(evaluation: Evaluation, units: number): void {
   }
 }
 
+/**
+ * Charges for comparing two values where both are texts: as many characters as it may look at. `equality` looks at none where
+ * the lengths differ. Texts of up to 31 characters cost nothing beyond what the node costs that compares them.
+ */
+export function chargeComparison(evaluation: Evaluation, left: unknown, right: unknown, equality: boolean): void {
+  if (typeof left !== 'string' || typeof right !== 'string') return;
+  if (equality && left.length !== right.length) return;
+  const units = Math.min(left.length, right.length) >> 5;
+  if (units > 0) spend(evaluation, units);
+}
+
 /** Takes `size` from what the result may still hold. Throws `expression_limit` when it is full. */
 export function occupy(evaluation: Evaluation, size: number): void {
   evaluation.room -= size;

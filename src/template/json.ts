@@ -1,5 +1,5 @@
 /** From whatever a scope holds to clean JSON, and to text. */
-import { boundString, type Evaluation, fail, occupy, spend } from './evaluation.ts';
+import { boundString, chargeComparison, type Evaluation, fail, occupy, spend } from './evaluation.ts';
 import { MAX_NESTING } from './limits.ts';
 import { isObject, memberNames, readMember, setMember } from './read.ts';
 import { type Json, LazyObject } from './types.ts';
@@ -106,6 +106,7 @@ function sorted(value: Json): Json {
 /** Whether two values say the same: members in any order, `1` is not `'1'`. Identity counts for nothing: it is lost on the way. */
 export function sameJson(left: unknown, right: unknown, evaluation: Evaluation, depth = 0): boolean {
   spend(evaluation, 1);
+  chargeComparison(evaluation, left, right, true);
   if (left === right) return true;
   if (typeof left !== 'object' || typeof right !== 'object' || left === null || right === null) return false;
   if (depth >= MAX_NESTING) {
@@ -115,10 +116,13 @@ export function sameJson(left: unknown, right: unknown, evaluation: Evaluation, 
     if (!Array.isArray(left) || !Array.isArray(right) || left.length !== right.length) return false;
     return left.every((item, i) => sameJson(item, right[i], evaluation, depth + 1));
   }
+  if (!isObject(right)) return false;
   const present = (of: object) => memberNames(of).filter((name) => readMember(of, name) !== undefined);
   const names = present(left);
-  if (!isObject(right) || names.length !== present(right).length) return false;
-  spend(evaluation, names.length);
+  const others = present(right);
+  // Also where they differ: whoever asks again and again pays for each time.
+  spend(evaluation, names.length === others.length ? names.length : names.length + others.length);
+  if (names.length !== others.length) return false;
   return names.every((name) => {
     const other = readMember(right, name);
     return other !== undefined && sameJson(readMember(left, name), other, evaluation, depth + 1);

@@ -1,19 +1,22 @@
 /** What the operators mean: JavaScript's on plain values, as in Jexl; never a host object's conversion. */
-import { boundString, type Evaluation, fail, spend } from './evaluation.ts';
+import { boundString, chargeComparison, type Evaluation, fail, spend } from './evaluation.ts';
 import { sameJson, toText } from './json.ts';
 import { MAX_NEEDLE_LENGTH } from './limits.ts';
+import { finderOf } from './search.ts';
 
 /** Jexl's truthiness: nothing, false, 0, NaN and '' are false; every array and object is true. */
 export function truthy(value: unknown): boolean {
   return Boolean(value);
 }
 
-/** As the arithmetic operators and `|number` read it: null is 0, '' is 0, what is no number is NaN. */
-export function toNumber(value: unknown): number {
+/** As the arithmetic operators and `|number` read it: null is 0, '' is 0, what is no number is NaN. Reading a long text is charged. */
+export function toNumber(value: unknown, evaluation: Evaluation): number {
   switch (typeof value) {
     case 'number':
       return value;
     case 'string':
+      if (value.length >= 32) spend(evaluation, value.length >> 5);
+      return Number(value);
     case 'boolean':
       return Number(value);
     default:
@@ -30,7 +33,7 @@ export interface OperandNames {
 /** `left + right`: a sum, or a text where one of them is a text, an array or an object. */
 export function add(left: unknown, right: unknown, evaluation: Evaluation, names: OperandNames): unknown {
   if (typeof left === 'number' && typeof right === 'number') return left + right;
-  if (!joinsAsText(left) && !joinsAsText(right)) return toNumber(left) + toNumber(right);
+  if (!joinsAsText(left) && !joinsAsText(right)) return toNumber(left, evaluation) + toNumber(right, evaluation);
   const text = partOfText(left, names.left, evaluation) + partOfText(right, names.right, evaluation);
   boundString(evaluation, text.length);
   return text;
@@ -54,22 +57,24 @@ function partOfText(value: unknown, name: string, evaluation: Evaluation): strin
 
 /** `==`: loose on plain values ('1' == 1, nothing == null), by content on arrays and objects. */
 export function looselyEqual(left: unknown, right: unknown, evaluation: Evaluation): boolean {
+  chargeComparison(evaluation, left, right, true);
   if (left === right) return true;
   const leftMissing = left === undefined || left === null;
   const rightMissing = right === undefined || right === null;
   if (leftMissing || rightMissing) return leftMissing && rightMissing;
   if (typeof left === 'object' || typeof right === 'object') return sameJson(left, right, evaluation);
   if (typeof left === typeof right) return false;
-  return toNumber(left) === toNumber(right);
+  return toNumber(left, evaluation) === toNumber(right, evaluation);
 }
 
 export type Ordering = '>' | '>=' | '<' | '<=';
 
 /** Texts by their characters, all else as numbers; what cannot be compared is false. */
-export function compare(left: unknown, operator: Ordering, right: unknown): boolean {
+export function compare(left: unknown, operator: Ordering, right: unknown, evaluation: Evaluation): boolean {
   const both = typeof left === 'string' && typeof right === 'string';
-  const a = both ? left : toNumber(left);
-  const b = both ? right : toNumber(right);
+  if (both) chargeComparison(evaluation, left, right, false);
+  const a = both ? left : toNumber(left, evaluation);
+  const b = both ? right : toNumber(right, evaluation);
   switch (operator) {
     case '>':
       return a > b;
@@ -89,10 +94,12 @@ export function contains(haystack: unknown, needle: unknown, evaluation: Evaluat
     const text = toText(needle, evaluation);
     boundNeedle(text, evaluation);
     boundString(evaluation, haystack.length);
-    return haystack.includes(text);
+    return finderOf(text, haystack.length, evaluation)(haystack, 0) >= 0;
   }
   if (!Array.isArray(haystack) || (typeof needle === 'object' && needle !== null)) return false;
   spend(evaluation, haystack.length >> 3);
+  if (typeof needle === 'string' && needle.length >= 32)
+    for (const element of haystack) chargeComparison(evaluation, element, needle, true);
   return haystack.includes(needle);
 }
 

@@ -36,7 +36,7 @@ export function parseCondition(condition: unknown, evaluation: Evaluation): (ele
   const value = literal(rest);
   if (operator === '==') return (element) => looselyEqual(readPath(element, path), value, evaluation);
   if (operator === '!=') return (element) => !looselyEqual(readPath(element, path), value, evaluation);
-  return (element) => compare(readPath(element, path), operator, value);
+  return (element) => compare(readPath(element, path), operator, value, evaluation);
 }
 
 /** A number, true, false, null, a text in quotes, or, without quotes, the text as it stands. */

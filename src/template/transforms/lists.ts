@@ -1,5 +1,5 @@
 /** Transforms of arrays. What is no array counts as the empty one, unless the transform also takes texts. */
-import { boundArray, boundString, type Evaluation, spend } from '../evaluation.ts';
+import { boundArray, boundString, chargeComparison, type Evaluation, spend } from '../evaluation.ts';
 import { canonicalText, sameJson, toText } from '../json.ts';
 import { MAX_STRING_LENGTH } from '../limits.ts';
 import { toNumber } from '../operators.ts';
@@ -89,7 +89,10 @@ export const LISTS = {
       spend(evaluation, (list.length * Math.ceil(Math.log2(list.length + 1))) >> 2);
       return list
         .map((element) => ({ element, key: at === undefined ? element : readPath(element, at) }))
-        .sort((a, b) => compareForSort(a.key, b.key, order))
+        .sort((a, b) => {
+          chargeComparison(evaluation, a.key, b.key, false);
+          return compareForSort(a.key, b.key, order);
+        })
         .map(({ element }) => element);
     },
   },
@@ -118,7 +121,7 @@ export const LISTS = {
     gives: 'The array in arrays of so many elements, the last one shorter.',
     arity: [1, 1],
     apply: (value, [size], evaluation) => {
-      const length = toNumber(size);
+      const length = toNumber(size, evaluation);
       if (!Number.isInteger(length) || length < 1) {
         throw wrongType(evaluation, 'chunk is given a wrong size', 'a whole number from 1');
       }
@@ -133,7 +136,7 @@ export const LISTS = {
     gives: 'The array with the elements of arrays in it in their place.',
     arity: [0, 1],
     apply: (value, [levels], evaluation) => {
-      const depth = levels === undefined ? 1 : toNumber(levels);
+      const depth = levels === undefined ? 1 : toNumber(levels, evaluation);
       if (!Number.isInteger(depth) || depth < 0) {
         throw wrongType(evaluation, 'flatten is given a wrong number of levels', 'a whole number from 0');
       }
@@ -168,8 +171,8 @@ export const LISTS = {
     arity: [1, 1],
     apply: (value, [other], evaluation) => {
       if (!Array.isArray(value) || !Array.isArray(other)) return false;
-      const known = new Set(elements(other, evaluation).map((element) => toText(element, evaluation)));
-      return elements(value, evaluation).some((element) => known.has(toText(element, evaluation)));
+      const known = new Set(elements(other, evaluation).map((element) => hashedText(element, evaluation)));
+      return elements(value, evaluation).some((element) => known.has(hashedText(element, evaluation)));
     },
   },
   formatList: {
@@ -206,7 +209,7 @@ function pathArgument(transform: string, path: unknown, list: unknown, evaluatio
 
 function position(value: unknown, absent: number | undefined, evaluation: Evaluation): number | undefined {
   if (value === undefined || value === null) return absent;
-  const number = toNumber(value);
+  const number = toNumber(value, evaluation);
   if (Number.isNaN(number)) throw wrongType(evaluation, 'slice is given a wrong position', 'a number');
   return number;
 }
@@ -237,11 +240,19 @@ function flattenOnce(list: readonly unknown[], evaluation: Evaluation): unknown[
   return list.flat();
 }
 
+/** The text that stands for an element in a set, which reads all of it. */
+function hashedText(element: unknown, evaluation: Evaluation): string {
+  const text = toText(element, evaluation);
+  if (text.length >= 32) spend(evaluation, text.length >> 5);
+  return text;
+}
+
 /** Keys are JSON text, so that objects are compared by content and `1` is not `'1'`. */
 function unique(list: readonly unknown[], path: readonly string[] | undefined, evaluation: Evaluation): unknown[] {
   const seen = new Set<string>();
   return list.filter((element) => {
     const key = canonicalText(path === undefined ? element : readPath(element, path), evaluation);
+    if (key.length >= 32) spend(evaluation, key.length >> 5);
     if (seen.has(key)) return false;
     seen.add(key);
     return true;

@@ -12,18 +12,18 @@ export const NUMBERS = {
     gives: 'The number rounded to so many digits behind the point, halves away from zero.',
     arity: [0, 1],
     apply: (value, [digits], evaluation) => {
-      const places = digits === undefined ? 0 : toNumber(digits);
+      const places = digits === undefined ? 0 : toNumber(digits, evaluation);
       if (!Number.isInteger(places) || Math.abs(places) > MAX_DIGITS) {
         throw wrongType(evaluation, 'round is given a wrong number of digits', 'a whole number from -15 to 15');
       }
-      return round(toNumber(value ?? undefined), places);
+      return round(toNumber(value ?? undefined, evaluation), places);
     },
   },
   abs: {
     takes: '',
     gives: 'The number without its sign.',
     arity: [0, 0],
-    apply: (value) => Math.abs(toNumber(value ?? undefined)),
+    apply: (value, _args, evaluation) => Math.abs(toNumber(value ?? undefined, evaluation)),
   },
   min: {
     takes: '(…more)',
@@ -49,7 +49,7 @@ export const NUMBERS = {
 function numbersOf(value: unknown, args: readonly unknown[], evaluation: Evaluation): number[] {
   const all = [...(Array.isArray(value) ? value : [value]), ...args.flat()];
   spend(evaluation, all.length);
-  return all.filter((item) => item !== undefined && item !== null).map(toNumber);
+  return all.filter((item) => item !== undefined && item !== null).map((item) => toNumber(item, evaluation));
 }
 
 function best(

@@ -2,6 +2,7 @@
 import { boundArray, boundString, type Evaluation } from '../evaluation.ts';
 import { toText } from '../json.ts';
 import { boundNeedle, toNumber, truthy } from '../operators.ts';
+import { finderOf } from '../search.ts';
 import type { Family } from './transform.ts';
 
 /** The text of a value, paid for. */
@@ -60,7 +61,7 @@ export const TEXTS = {
     takes: '',
     gives: "The number that the value is or spells; null where it is none. '' is 0.",
     arity: [0, 0],
-    apply: (value) => toNumber(value),
+    apply: (value, _args, evaluation) => toNumber(value, evaluation),
   },
   boolean: {
     takes: '',
@@ -74,7 +75,20 @@ function splitText(source: string, separator: unknown, evaluation: Evaluation): 
   const between = toText(separator, evaluation);
   boundNeedle(between, evaluation);
   boundString(evaluation, source.length);
-  const parts = source.split(between);
+  const parts = between.length > 0 ? partsOf(source, between, evaluation) : source.split('');
   boundArray(evaluation, parts.length);
+  return parts;
+}
+
+/** As `source.split(between)`, also where `between` is long. */
+function partsOf(source: string, between: string, evaluation: Evaluation): string[] {
+  const find = finderOf(between, source.length, evaluation);
+  const parts: string[] = [];
+  let from = 0;
+  for (let at = find(source, 0); at >= 0; at = find(source, from)) {
+    parts.push(source.slice(from, at));
+    from = at + between.length;
+  }
+  parts.push(source.slice(from));
   return parts;
 }
