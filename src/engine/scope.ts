@@ -4,7 +4,7 @@
 import type { Locals } from '../steps/kind.ts';
 import { loopVars } from '../steps/loop-vars.ts';
 import type { Program } from '../steps/program-types.ts';
-import { type Json, LazyObject, type Scope } from '../template/types.ts';
+import { type Json, LazyObject, LiveRecord, type Scope } from '../template/types.ts';
 import type { Entry, Frame, LoopRecord, RunState } from './state.ts';
 
 export class FrameScope implements Scope {
@@ -39,11 +39,11 @@ export class FrameScope implements Scope {
       case 'index':
         return itemOf(state, this.#frame)?.index;
       case 'state':
-        return state.state;
+        return new LiveRecord(state.state);
       case 'variables':
-        return state.variables;
+        return new LiveRecord(state.variables);
       case 'outputs':
-        return state.outputs;
+        return new LiveRecord(state.outputs);
       case 'organizationId':
         return state.genesis.organizationId;
       case 'execution':
@@ -62,7 +62,7 @@ export class FrameScope implements Scope {
 
 /** §3.4: the frame's own entries, then its ancestors', never a sibling's. */
 function stepsOf(state: RunState, frame: Frame): unknown {
-  if (frame.parent === undefined) return frame.entries;
+  if (frame.parent === undefined) return new LiveRecord(frame.entries);
   return new LazyObject(
     (slug) => entryOf(state, frame, slug),
     () => {

@@ -10,13 +10,13 @@ export function readsError(references: readonly Reference[]): boolean {
   return references.some(({ root }) => root === 'error');
 }
 
-/** The roots that are referred to, of `steps` only the entries that are. Values are shared, the objects around them are not. */
+/** The roots that are referred to, of `steps` only the entries that are. A whole root is a copy, its values are shared. */
 export function snapshot(references: readonly Reference[], scope: Scope, now: number): JsonObject {
   const read: JsonObject = {};
   const entries: JsonObject = {};
   const note = (into: JsonObject, name: string, source: string): void => {
     const value = evaluate(parseExpression(source), scope, { now });
-    if (value !== undefined) put(into, name, unshared(value));
+    if (value !== undefined) put(into, name, value);
   };
   for (const { root, path } of references) {
     if (LASTING.has(root)) continue;
@@ -30,12 +30,6 @@ export function snapshot(references: readonly Reference[], scope: Scope, now: nu
     } else note(read, root, root);
   }
   return read;
-}
-
-/** `variables` and `state` are changed in place by later steps. */
-function unshared(value: Json): Json {
-  if (value === null || typeof value !== 'object') return value;
-  return Array.isArray(value) ? value : Object.defineProperties({}, Object.getOwnPropertyDescriptors(value));
 }
 
 function put(object: JsonObject, name: string, value: Json): void {

@@ -64,9 +64,8 @@ function readDotted<K extends string | number>(
 ): unknown {
   let found = value;
   for (let at = 0; at < keys.length && found !== undefined; ) {
-    const parts =
-      isObject(found) && !(found instanceof LazyObject) ? ownParts(found, keys.slice(at, at + MOST_PARTS)) : 1;
-    found = parts === 1 ? read(found, keys[at]!) : (found as Members)[keys.slice(at, at + parts).join('.')];
+    const parts = isObject(found) ? ownParts(found, keys.slice(at, at + MOST_PARTS)) : 1;
+    found = parts === 1 ? read(found, keys[at]!) : readMember(found, keys.slice(at, at + parts).join('.'));
     at += parts;
   }
   return found;
@@ -75,12 +74,8 @@ function readDotted<K extends string | number>(
 /** How many of the keys, joined by dots, name a member of the object; 1 where none of two or more do. */
 function ownParts(object: object, keys: readonly (string | number)[]): number {
   for (let parts = keys.length; parts > 1; parts--)
-    if (Object.hasOwn(object, keys.slice(0, parts).join('.'))) return parts;
+    if (readMember(object, keys.slice(0, parts).join('.')) !== undefined) return parts;
   return 1;
-}
-
-interface Members {
-  readonly [key: string]: unknown;
 }
 
 /** Whether a value has members by name: an object that is no array. */

@@ -38,6 +38,19 @@ export class LazyObject {
   }
 }
 
+/**
+ * A record that the engine changes in place (`variables`, a frame's entries). Its members are read as they are now; whole it
+ * is handed out as a copy, so that what was stored stays what it was. The copy is shallow: values are never changed in place.
+ */
+export class LiveRecord extends LazyObject {
+  constructor(record: { readonly [key: string]: unknown }) {
+    super(
+      (key) => (Object.hasOwn(record, key) ? record[key] : undefined),
+      () => Object.keys(record),
+    );
+  }
+}
+
 /** A path that an expression or a template reads, as far as it is known without running. */
 export interface Reference {
   root: string;

@@ -1,7 +1,9 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
+import type { Definition } from '../../src/definition/types.ts';
 import { type FoldedRun, guessesOf, sliceOf } from '../../src/history/chain.ts';
 import { Fold, type RunTrace } from '../../src/history/fold.ts';
+import { places, withRoots } from '../engine/roots.ts';
 import { Model, WORKFLOW_ID } from './model.ts';
 import { blocksWithChildren, definitionOf } from './programs.ts';
 
@@ -116,40 +118,51 @@ function folded(model: Model): (RunTrace & FoldedRun)[] {
 
 const plain = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
 
+/** What the fold of a model's history must be, whatever happened in it. */
+function demandFold(definition: Definition, acts: readonly Act[], cancels: boolean): void {
+  const model = new Model(definition);
+  for (const one of acts) {
+    if (model.ended) break;
+    perform(model, one);
+  }
+  if (cancels && !model.ended) model.cancel();
+  if (!model.ended) model.task();
+  model.close();
+
+  const chain = folded(model);
+  expect(plain(chain.at(-1)!.state)).toEqual(plain(model.state));
+
+  const { rows, total } = sliceOf(chain, 0, 100_000);
+  const begun = model.trace.filter((line) => line.t === 'begin');
+  expect(total).toBe(begun.length);
+  expect(rows.map((row) => row.path)).toEqual(begun.map((line) => line.path));
+  const ends = new Map(model.trace.flatMap((line) => (line.t === 'end' ? [[line.path, line]] : [])));
+  for (const row of rows) {
+    const end = ends.get(row.path);
+    expect(row.status === 'running' || row.status === 'waiting').toBe(end === undefined);
+    if (end?.t === 'end') expect(row).toMatchObject({ status: end.status, ...(end.port ? { port: end.port } : {}) });
+  }
+  const wondered = guessesOf(chain).filter(({ why }) => !why.startsWith('local_activit'));
+  if (!acts.some((one) => one.do === 'task' && one.fails.includes('taskTimedOut'))) expect(wondered).toEqual([]);
+}
+
+const happenings = fc.array(act, { maxLength: 60, size: 'max' });
+const numRuns = Number(process.env['FOLD_RUNS'] ?? 200);
+
 it('folds every history to the live state, whatever shares a task (E6)', () => {
   fc.assert(
-    fc.property(
-      blocksWithChildren,
-      fc.array(act, { maxLength: 60, size: 'max' }),
-      fc.boolean(),
-      (list, acts, cancels) => {
-        const model = new Model(definitionOf(list));
-        for (const one of acts) {
-          if (model.ended) break;
-          perform(model, one);
-        }
-        if (cancels && !model.ended) model.cancel();
-        if (!model.ended) model.task();
-        model.close();
-
-        const chain = folded(model);
-        expect(plain(chain.at(-1)!.state)).toEqual(plain(model.state));
-
-        const { rows, total } = sliceOf(chain, 0, 100_000);
-        const begun = model.trace.filter((line) => line.t === 'begin');
-        expect(total).toBe(begun.length);
-        expect(rows.map((row) => row.path)).toEqual(begun.map((line) => line.path));
-        const ends = new Map(model.trace.flatMap((line) => (line.t === 'end' ? [[line.path, line]] : [])));
-        for (const row of rows) {
-          const end = ends.get(row.path);
-          expect(row.status === 'running' || row.status === 'waiting').toBe(end === undefined);
-          if (end?.t === 'end')
-            expect(row).toMatchObject({ status: end.status, ...(end.port ? { port: end.port } : {}) });
-        }
-        const wondered = guessesOf(chain).filter(({ why }) => !why.startsWith('local_activit'));
-        if (!acts.some((one) => one.do === 'task' && one.fails.includes('taskTimedOut'))) expect(wondered).toEqual([]);
-      },
+    fc.property(blocksWithChildren, happenings, fc.boolean(), (list, acts, cancels) =>
+      demandFold(definitionOf(list), acts, cancels),
     ),
-    { numRuns: Number(process.env['FOLD_RUNS'] ?? 200) },
+    { numRuns },
+  );
+}, 60_000);
+
+it('folds to the live state also where whole roots are stored at random places (E6)', () => {
+  fc.assert(
+    fc.property(blocksWithChildren, places, happenings, fc.boolean(), (list, chosen, acts, cancels) =>
+      demandFold(withRoots(definitionOf(list), chosen), acts, cancels),
+    ),
+    { numRuns },
   );
 }, 60_000);
