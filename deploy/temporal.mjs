@@ -1,25 +1,20 @@
-// `npm run temporal -- ARGS`: the very Temporal CLI of the stack that runs on SIGNALBOX_DATA, at its address.
+// `npm run temporal -- ARGS`: the very Temporal CLI of a stack that runs on this machine, at its address. The stack is
+// the one on SIGNALBOX_DATA, else the one whose gateway listens on SIGNALBOX_PORT, else the one on .signalbox.
 import { spawnSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
-import { isAlive } from './lock.mjs';
+import { resolve } from 'node:path';
+import { runningStack, stackOnPort } from './stacks.mjs';
 
-const dataDir = resolve(process.env.SIGNALBOX_DATA || '.signalbox');
+const { SIGNALBOX_DATA: data, SIGNALBOX_PORT: port = '' } = process.env;
+const dataDir = resolve(data || '.signalbox');
+const isByPort = !data && /^[1-9]\d{0,4}$/.test(port);
 
-function runningStack() {
-  try {
-    const note = JSON.parse(readFileSync(join(dataDir, 'stack.json'), 'utf8'));
-    return isAlive(note) ? note : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-const stack = runningStack();
+const stack = isByPort ? (stackOnPort(port, process.env) ?? ofPort(runningStack(dataDir))) : runningStack(dataDir);
 const address = process.env.TEMPORAL_ADDRESS || stack?.temporal.address;
 if (!address) {
   console.error(
-    `No stack runs on ${dataDir}. Start one with npm start, or set SIGNALBOX_DATA to the folder of the one that runs.`,
+    isByPort
+      ? `No stack of this user has its gateway on port ${port}. Start one with npm start, or set SIGNALBOX_DATA to the folder of the one that runs.`
+      : `No stack runs on ${dataDir}. Start one with npm start, or set SIGNALBOX_DATA or SIGNALBOX_PORT to those of the one that runs.`,
   );
   process.exit(1);
 }
@@ -38,3 +33,8 @@ if (ended.error) {
   process.exit(1);
 }
 process.exit(ended.status ?? 1);
+
+/** Where the cache folder cannot be written, the usual data folder is asked all the same. */
+function ofPort(note) {
+  return note?.gateway !== undefined && new URL(note.gateway.url).port === port ? note : undefined;
+}

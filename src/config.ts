@@ -19,6 +19,8 @@ export type Config = {
   /** Where the gateway listens; port 0 picks a free one. */
   host: string;
   port: number;
+  /** Where the command line finds the gateway; it comes before host and port. No slash at the end. */
+  url?: string;
   /** The gateway's URL as callers see it, when it is not http://host:port. No slash at the end. */
   publicUrl?: string;
   /** Absolute path of the folder of the local stack: database, logs, master key, stack.json. */
@@ -113,9 +115,23 @@ export const SETTINGS = z.object({
   SIGNALBOX_PORT: wholeNumber(0, 65_535).default(8787).describe('The port of the gateway; 0 picks a free one.'),
   SIGNALBOX_HOST: z
     .string()
+    .refine((host) => !host.includes('/'), {
+      error:
+        'expected an address or a host name, such as 127.0.0.1, and no URL. To reach a gateway by its URL, set SIGNALBOX_URL.',
+      abort: true,
+    })
     .regex(/^[A-Za-z0-9.:_-]+$/, 'expected an address or a host name, such as 127.0.0.1.')
     .default('127.0.0.1')
     .describe('The interface that the gateway listens on. Without API keys it must be this machine.'),
+  SIGNALBOX_URL: z
+    .url({ protocol: /^https?$/, error: 'expected an http or https URL, such as https://signalbox.example.com.' })
+    .refine((url) => !/[@?#]/.test(url), {
+      error:
+        'expected a URL without user, password, query and fragment. The command line takes its key from SIGNALBOX_API_KEY.',
+    })
+    .transform((url) => url.replace(/\/+$/, ''))
+    .optional()
+    .describe('Where the command line finds the gateway. It comes before SIGNALBOX_HOST and SIGNALBOX_PORT.'),
   SIGNALBOX_PUBLIC_URL: z
     .url({ protocol: /^https?$/, error: 'expected an http or https URL, such as https://signalbox.example.com.' })
     .transform((url) => url.replace(/\/+$/, ''))
@@ -289,6 +305,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
   return {
     host: values.SIGNALBOX_HOST,
     port: values.SIGNALBOX_PORT,
+    ...(values.SIGNALBOX_URL === undefined ? {} : { url: values.SIGNALBOX_URL }),
     ...(values.SIGNALBOX_PUBLIC_URL === undefined ? {} : { publicUrl: values.SIGNALBOX_PUBLIC_URL }),
     dataDir: resolve(values.SIGNALBOX_DATA),
     ...(values.SIGNALBOX_MASTER_KEY === undefined ? {} : { masterKey: values.SIGNALBOX_MASTER_KEY }),

@@ -37,8 +37,9 @@ const commands: readonly AddCommand[] = [
 ];
 
 const AFTER_HELP = `
-Everything but start, validate, import and run --dry talks to the gateway at SIGNALBOX_HOST and SIGNALBOX_PORT (127.0.0.1:8787),
-with the API key in SIGNALBOX_API_KEY where the gateway has keys.
+Everything but start, validate, import and run --dry talks to a gateway: the one at SIGNALBOX_URL, else at SIGNALBOX_HOST and
+SIGNALBOX_PORT, else that of the stack on SIGNALBOX_DATA (.signalbox), else 127.0.0.1:8787. Where the gateway has API keys,
+SIGNALBOX_API_KEY holds yours.
 Exit codes: 0 done, 1 something broke that should not, 10 the input is wrong (or no gateway answers), 20 the command line is wrong,
 40 the execution failed.`;
 

@@ -1,10 +1,10 @@
-/** The gateway as the command calls it: found by SIGNALBOX_HOST and SIGNALBOX_PORT, every refusal a CliError. */
+/** The gateway as the command calls it: found by the settings or by the data folder, every refusal a CliError. */
+import { runningStack } from '#stacks';
 import { readConfig } from '../config.ts';
 import type { Problem } from '../definition/types.ts';
 import type { Json } from '../template/types.ts';
 import { CliError, EXIT, PassingError } from './exit.ts';
 import { problemLine } from './problem-lines.ts';
-import { runningStack } from './start/stack-file.ts';
 import type { Terminal } from './terminal.ts';
 
 const PATIENCE_MS = 30_000;
@@ -57,15 +57,22 @@ export function gatewayOf({ env }: Terminal): Gateway {
   };
 }
 
-/** A stack on a free port is found by the note in its data folder. */
+/**
+ * SIGNALBOX_URL, else the port of SIGNALBOX_PORT, else the gateway that the stack on the data folder has noted. A data
+ * folder that was named and has no stack is refused: another gateway must not be taken for it.
+ */
 function gatewayUrl(env: NodeJS.ProcessEnv): string {
-  const { host, port, dataDir } = readConfig(env);
-  if (port !== 0) return `http://${reachable(host)}:${port}`;
+  const { url, host, port, dataDir } = readConfig(env);
+  if (url !== undefined) return url;
+  const isSet = (name: string): boolean => (env[name] ?? '') !== '';
+  const byAddress = `http://${reachable(host)}:${port}`;
+  if (isSet('SIGNALBOX_PORT') && port !== 0) return byAddress;
   const noted = runningStack(dataDir)?.gateway?.url;
   if (noted !== undefined) return noted;
+  if (port !== 0 && (isSet('SIGNALBOX_HOST') || !isSet('SIGNALBOX_DATA'))) return byAddress;
   throw new CliError(
     EXIT.input,
-    `No stack runs on ${dataDir}. Start one with npm start, or set SIGNALBOX_PORT to the port of the gateway.`,
+    `No stack runs on ${dataDir}. Start one with npm start, or set SIGNALBOX_URL or SIGNALBOX_PORT to where the gateway listens.`,
   );
 }
 
@@ -102,7 +109,7 @@ async function asked(url: string, ask: () => Promise<Response>): Promise<Respons
       EXIT.input,
       isLate
         ? `The gateway at ${url} did not answer in time. Look into its log, gateway.log in the data folder.`
-        : `No gateway answers at ${url}. Start one with npm start, or set SIGNALBOX_HOST and SIGNALBOX_PORT to where it listens.`,
+        : `No gateway answers at ${url}. Start one with npm start, or set SIGNALBOX_URL to where it listens.`,
     );
   }
 }
@@ -120,7 +127,7 @@ async function bodyOf(response: Response, url: string): Promise<Json> {
   } catch {
     throw new CliError(
       EXIT.input,
-      `What answers at ${url} is no Signalbox gateway. Set SIGNALBOX_HOST and SIGNALBOX_PORT to where it listens.`,
+      `What answers at ${url} is no Signalbox gateway. Set SIGNALBOX_URL to where it listens.`,
     );
   }
 }

@@ -22,9 +22,10 @@ export async function cli(
 }
 
 /** A folder for files of one test file. */
-export function filesFolder(): { write(name: string, text: string): string; remove(): void } {
+export function filesFolder(): { path: string; write(name: string, text: string): string; remove(): void } {
   const folder = mkdtempSync(join(tmpdir(), 'signalbox-cli-'));
   return {
+    path: folder,
     write: (name, text) => {
       const path = join(folder, name);
       writeFileSync(path, text);

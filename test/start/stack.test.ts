@@ -2,8 +2,8 @@ import { spawn, spawnSync } from 'node:child_process';
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { runningStack } from '#stacks';
 import { projectRoot } from '../../src/cli/start/project-root.ts';
-import { runningStack } from '../../src/cli/start/stack-file.ts';
 import { type DataFolder, dataFolder, type Stack, sleep, startStack, startToEnd, until } from '../support/stack.ts';
 
 const definition = {
@@ -60,12 +60,15 @@ describe('a stack', { timeout: 120_000 }, () => {
     await until('the examples are stored', 20_000, () => stack.output().includes('Examples:'));
     expect(stack.output()).not.toContain('Warning');
     await runHello(stack, 'listed');
-    const cli = spawnSync(
-      process.execPath,
-      [join(projectRoot(), 'deploy/temporal.mjs'), 'workflow', 'describe', '--workflow-id', 'listed'],
-      { env: { ...process.env, SIGNALBOX_DATA: folder.path }, encoding: 'utf8' },
-    );
-    expect(cli.stdout).toContain('COMPLETED');
+    const { port } = new URL(stack.note.gateway?.url ?? '');
+    for (const where of [{ SIGNALBOX_DATA: folder.path }, { SIGNALBOX_PORT: port }]) {
+      const cli = spawnSync(
+        process.execPath,
+        [join(projectRoot(), 'deploy/temporal.mjs'), 'workflow', 'describe', '--workflow-id', 'listed'],
+        { env: { ...process.env, ...where }, encoding: 'utf8' },
+      );
+      expect(cli.stdout).toContain('COMPLETED');
+    }
     await stack.end('SIGTERM');
   });
 

@@ -3,8 +3,8 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client, Connection } from '@temporalio/client';
+import { runningStack, type StackNote } from '#stacks';
 import { projectRoot } from '../../src/cli/start/project-root.ts';
-import { runningStack, type StackNote } from '../../src/cli/start/stack-file.ts';
 
 // A whole stack as `npm start` runs it, on a data folder of its own, for tests that start, stop and kill one:
 //

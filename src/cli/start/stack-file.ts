@@ -1,31 +1,11 @@
-import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isAlive, processStarted } from '#lock';
+import { notePort, type ProcessNote, readStackNote, type StackNote } from '#stacks';
 import type { Config } from '../../config.ts';
 import { say } from './say.ts';
 import type { OwnServer } from './server.ts';
 import type { Supervised } from './supervise.ts';
-
-/** A process, told from a later one with the same id by when it started. */
-export type ProcessNote = { pid: number; started?: string };
-
-/**
- * What a running stack notes in `<data>/stack.json` (0600), so that `npm run temporal`, `start --only` and the next
- * start find it. deploy/temporal.mjs reads the same file.
- */
-export type StackNote = {
-  pid: number;
-  started?: string;
-  gateway?: { url: string };
-  worker?: ProcessNote;
-  temporal: {
-    address: string;
-    namespace: string;
-    uiUrl?: string;
-    binary?: string;
-    server?: ProcessNote;
-  };
-};
 
 const fileIn = (dataDir: string): string => join(dataDir, 'stack.json');
 
@@ -42,8 +22,11 @@ export type StackNotice = {
   remove(): void;
 };
 
-/** Begins the note of the stack that this process runs. */
-export function noteStack(config: Config): StackNotice {
+/**
+ * Begins the note of the stack that this process runs, `<data>/stack.json` (0600), by which `npm run temporal`, the
+ * command line, `start --only` and the next start find it (deploy/stacks.mjs).
+ */
+export function noteStack(config: Config, env: NodeJS.ProcessEnv): StackNotice {
   const { dataDir, temporal } = config;
   const note: StackNote = {
     ...noteProcess(process.pid),
@@ -56,6 +39,7 @@ export function noteStack(config: Config): StackNotice {
     renameSync(draft, fileIn(dataDir));
   };
   write();
+  let forgetPort = (): void => undefined;
   /** A part that was started again must not be lost to a disk that is full: the note is old then. */
   const rewrite = (): void => {
     try {
@@ -73,6 +57,7 @@ export function noteStack(config: Config): StackNotice {
     },
     gateway: (url) => {
       note.gateway = { url };
+      forgetPort = notePort(url, dataDir, env);
       rewrite();
     },
     worker: (worker) => {
@@ -80,24 +65,11 @@ export function noteStack(config: Config): StackNotice {
       if (pid !== undefined) note.worker = noteProcess(pid);
       rewrite();
     },
-    remove: () => rmSync(fileIn(dataDir), { force: true }),
+    remove: () => {
+      forgetPort();
+      rmSync(fileIn(dataDir), { force: true });
+    },
   };
-}
-
-/** The note that lies there, whether or not its stack still runs. */
-export function readStackNote(dataDir: string): StackNote | undefined {
-  try {
-    const note: unknown = JSON.parse(readFileSync(fileIn(dataDir), 'utf8'));
-    return typeof note === 'object' && note !== null && 'temporal' in note ? (note as StackNote) : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-/** The stack that runs on a data folder now. */
-export function runningStack(dataDir: string): StackNote | undefined {
-  const note = readStackNote(dataDir);
-  return note && isAlive(note) ? note : undefined;
 }
 
 const LEFTOVER_MS = 4_000;

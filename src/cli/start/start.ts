@@ -1,4 +1,5 @@
 import { mkdirSync } from 'node:fs';
+import { runningStack } from '#stacks';
 import { bootstrap } from '../../client/bootstrap.ts';
 import { connect, type TemporalConnection } from '../../client/connect.ts';
 import { identityOf } from '../../client/worker-pulse.ts';
@@ -10,7 +11,7 @@ import { lockDataFolder, ownServer, ownWorker } from './parts.ts';
 import { claimPort } from './ports.ts';
 import { say } from './say.ts';
 import type { OwnServer } from './server.ts';
-import { endLeftovers, noteStack, runningStack } from './stack-file.ts';
+import { endLeftovers, noteStack } from './stack-file.ts';
 import type { Supervised } from './supervise.ts';
 import { welcome } from './welcome.ts';
 
@@ -61,7 +62,7 @@ async function startStack(given: Config, env: NodeJS.ProcessEnv, ending: Ending)
   mkdirSync(given.dataDir, { recursive: true, mode: 0o700 });
   lockDataFolder(given.dataDir, ending);
   await endLeftovers(given.dataDir);
-  const note = noteStack(given);
+  const note = noteStack(given, env);
   ending.add(RANK.claims, async () => note.remove());
   let server: OwnServer | undefined;
   let config = given;
