@@ -8,6 +8,7 @@ import { issueProblems } from './issues.ts';
 import { MOST_ITERATIONS_AT_ONCE } from './limits.ts';
 import { OVERFLOWS } from './limits-contract.ts';
 import { isSemver, SLUG, STEP_SLUG } from './names.ts';
+import { DURATION_TITLE } from './titles.ts';
 import { TRIGGER_TYPES } from './trigger-contract.ts';
 import type { Problem } from './types.ts';
 
@@ -34,7 +35,7 @@ const text = (limit: number) => z.string().max(limit);
 function duration(): z.ZodType {
   return z
     .union([z.number().nonnegative(), z.string().min(1).max(100)])
-    .describe('Milliseconds, `2d` or `300ms`, or ISO 8601 (`PT5M`)');
+    .meta({ title: DURATION_TITLE, description: 'Milliseconds, `2d` or `300ms`, or ISO 8601 (`PT5M`)' });
 }
 
 function retryPolicy(): z.ZodType {

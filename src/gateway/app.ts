@@ -10,7 +10,7 @@ import { bulkRoutes } from './bulk.ts';
 import { callbackRoutes } from './callbacks.ts';
 import { CODEC_PATH, codecDoor, codecRoutes, readCodecBody } from './codec.ts';
 import type { Gateway } from './context.ts';
-import { docsRoutes } from './docs.ts';
+import { docsRoutes, leadToDocs } from './docs.ts';
 import { eventRoutes } from './events.ts';
 import { eventStreamRoutes } from './events-stream.ts';
 import { executionActionRoutes } from './execution-actions.ts';
@@ -58,6 +58,7 @@ export function buildApp(
     res.setHeader('cache-control', 'no-store');
     next();
   });
+  leadToDocs(app);
   app.use(CODEC_PATH, codecDoor(gateway));
   app.use(authenticate(gateway.config, keyring));
   app.use(CODEC_PATH, readCodecBody());

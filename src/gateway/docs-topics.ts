@@ -67,6 +67,14 @@ ${fieldTable(fieldsOf(field))}
 ## Step
 
 ${fieldTable(fieldsOf(step))}
+
+## Durations
+
+A duration is a number of milliseconds (\`1500\`), a text with a unit (\`300ms\`, \`45s\`, \`10m\`, \`2h\`, \`1d\`, \`2w\`, \`1y\`), or ISO 8601
+(\`PT5M\`, \`P2DT12H\`). A month counts as 30 days and a year of ISO 8601 as 365. It is at most 100 years. In the config of a step it may be a template.
+
+A point in time is ISO 8601 (\`2026-01-31T09:00:00Z\`; without a zone it is UTC), or a number of milliseconds since 1970 (one below
+10,000,000,000 is taken for seconds).
 `;
   return {
     name: 'definition',

@@ -1,4 +1,5 @@
 /** Words and tables of the manual, in Markdown. */
+import { DURATION_TITLE, INSTANT_TITLE } from '../definition/titles.ts';
 import type { JsonObject } from '../definition/types.ts';
 import type { Json } from '../template/types.ts';
 
@@ -44,13 +45,38 @@ export function fieldsOf(schema: JsonObject, prefix = ''): Field[] {
       isRequired: required.includes(name),
       description: typeof description === 'string' ? description : '',
     };
-    return [
-      field,
-      ...variantsOf(inner)
-        .filter(hasDescribedMembers)
-        .flatMap((one) => fieldsOf(one, `${prefix}${name}.`)),
-    ];
+    return [field, ...innerFields(inner, `${prefix}${name}.`)];
   });
+}
+
+/** Fields of the objects that a value may be. Where a member tells their forms apart, each field says of which it is. */
+function innerFields(schema: JsonObject, prefix: string): Field[] {
+  const objects = variantsOf(schema).filter((one) => one['properties'] !== undefined);
+  const tag = tagOf(objects);
+  if (tag === undefined) return objects.filter(hasDescribedMembers).flatMap((one) => fieldsOf(one, prefix));
+  const forms = objects.map((one) => ({ one, form: typeWords(objectOf(objectOf(one['properties'])[tag])) }));
+  return [
+    {
+      name: prefix + tag,
+      type: forms.map(({ form }) => form).join(', '),
+      isRequired: true,
+      description: 'Which of the forms it has.',
+    },
+    ...forms.flatMap(({ one, form }) =>
+      fieldsOf(one, prefix)
+        .filter(({ name }) => name !== prefix + tag)
+        .map((field) => ({ ...field, description: `With ${form}. ${field.description}`.trimEnd() })),
+    ),
+  ];
+}
+
+/** The member that has another constant in each of several objects. */
+function tagOf(objects: readonly JsonObject[]): string | undefined {
+  const [first, ...others] = objects.map((one) => objectOf(one['properties']));
+  if (first === undefined || others.length === 0) return undefined;
+  return Object.keys(first).find((name) =>
+    [first, ...others].every((members) => objectOf(members[name])['const'] !== undefined),
+  );
 }
 
 /** A schema's alternatives; itself where it has none. */
@@ -59,6 +85,8 @@ function variantsOf(schema: JsonObject): JsonObject[] {
   return variants === undefined ? [schema] : variants.map(objectOf);
 }
 
+const DURATIONS = new RegExp(`\\b${DURATION_TITLE}s?\\b`);
+
 /** A table of fields; those that must be there are marked. */
 export function fieldTable(fields: readonly Field[]): string {
   if (fields.length === 0) return 'None.';
@@ -66,7 +94,7 @@ export function fieldTable(fields: readonly Field[]): string {
     ['Field', 'Type', ''],
     fields.map(({ name, type, isRequired, description }) => [
       isRequired ? `**${code(name)}**` : code(name),
-      type,
+      type.includes('`') ? type : type.replace(DURATIONS, `[$&](/docs/definition#durations)`),
       `${isRequired ? 'Required. ' : ''}${description}`,
     ]),
   );
@@ -74,6 +102,8 @@ export function fieldTable(fields: readonly Field[]): string {
 
 /** What a value may be, for people: `number or template`, `{type: 'bearer', token}`. */
 export function typeWords(schema: JsonObject): string {
+  const { title } = schema;
+  if (title === DURATION_TITLE || title === INSTANT_TITLE) return title;
   const variants = variantsOf(schema);
   if (variants[0] !== schema) return [...new Set(variants.map(typeWords))].join(' or ');
   if (schema['const'] !== undefined) return code(JSON.stringify(schema['const']));
@@ -106,7 +136,7 @@ function plural(words: string): string {
   if (words === 'anything' || words.startsWith('`')) return words;
   return words
     .split(' or ')
-    .map((word) => (/^(text|number|whole number|template|object|boolean)$/.test(word) ? `${word}s` : word))
+    .map((word) => (/^(text|number|whole number|template|object|boolean|duration)$/.test(word) ? `${word}s` : word))
     .join(' or ');
 }
 

@@ -1,16 +1,25 @@
 /** `/docs`, the manual, and `/schema.json`, the language for editors: both are made from the code that runs. */
-import type { Response, Router } from 'express';
+import type { Express, Response, Router } from 'express';
 import type { HostActions } from '../actions/load.ts';
 import { kinds } from '../steps/table.ts';
-import { type Menu, PAGE_POLICY, pageHtml } from './docs-html.ts';
+import { type Menu, PAGE_POLICY, pageHtml, searchHtml } from './docs-html.ts';
 import { type Manual, manual, pageOf } from './docs-pages.ts';
+import { docsQuery, searchManual } from './docs-search.ts';
 import type { Page } from './docs-words.ts';
-import { pathText } from './door.ts';
+import { pathText, queryAs } from './door.ts';
 import { HttpProblem } from './problem.ts';
 import { resource } from './resource.ts';
 import { languageSchema } from './schema-json.ts';
 
 const MARKDOWN = '.md';
+
+/** People who open the gateway in a browser are led to the manual; programs get the answer of any unknown address. */
+export function leadToDocs(app: Express): void {
+  app.get('/', (req, res, next) => {
+    if (req.accepts(['json', 'html']) === 'html') res.redirect(302, '/docs');
+    else next();
+  });
+}
 
 /** `actions`: the host's own. Manual and schema are made when first asked for. */
 export function docsRoutes(router: Router, actions: HostActions): void {
@@ -26,7 +35,14 @@ export function docsRoutes(router: Router, actions: HostActions): void {
       res.type('application/schema+json').send(schema);
     },
   });
-  resource(router, '/docs', { GET: (_req, res) => send(res, '') });
+  resource(router, '/docs', {
+    GET: (req, res) => {
+      const query = queryAs(req, docsQuery).q?.trim() ?? '';
+      if (query === '') return send(res, '');
+      pages ??= manual(actions);
+      sendHtml(res, searchHtml(query, searchManual(pages.values(), query), menus(pages)));
+    },
+  });
   resource(router, '/docs/:page', { GET: (req, res) => send(res, pathText(req, 'page')) });
 }
 
@@ -40,8 +56,12 @@ function sendPage(res: Response, pages: Manual, address: string): void {
     res.type('text/markdown; charset=utf-8').send(`# ${page.title}\n\n${page.markdown}`);
     return;
   }
+  sendHtml(res, pageHtml(page, menus(pages)));
+}
+
+function sendHtml(res: Response, html: string): void {
   res.setHeader('content-security-policy', PAGE_POLICY);
-  res.type('html').send(pageHtml(page, menus(pages)));
+  res.type('html').send(html);
 }
 
 function menus(manual: Manual): Menu[] {

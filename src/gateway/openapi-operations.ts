@@ -1,5 +1,6 @@
 /** Every operation of the gateway. A route that is not here fails a test. */
 import { z } from 'zod';
+import { docsQuery } from './docs-search.ts';
 import { nameText, slugText } from './door.ts';
 import { accessOperations } from './openapi-access.ts';
 import * as answers from './openapi-answers.ts';
@@ -172,7 +173,8 @@ const own: readonly Operation[] = [
     id: 'docs',
     tag: 'gateway',
     summary: 'The manual.',
-    answers: { 200: { text: 'Its front page.', schema: page, media: ['text/html'] } },
+    query: docsQuery,
+    answers: { 200: { text: 'Its front page, or what a search found.', schema: page, media: ['text/html'] } },
   },
   {
     method: 'GET',

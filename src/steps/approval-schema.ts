@@ -53,7 +53,7 @@ export function approvalSchema(): z.ZodType {
     resourceId: templated(z.union([z.string().min(1), z.number()]))
       .optional()
       .describe('… and an id.'),
-    routeHint: textTemplate().optional().describe('Where in the host’s own console it is shown.'),
+    routeHint: textTemplate().optional().describe('Where the host’s own pages show it.'),
     deeplink: textTemplate().optional().describe('A link to what is to be decided.'),
     description: z.string().optional().describe('For readers.'),
   });

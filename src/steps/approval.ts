@@ -35,7 +35,7 @@ export const approval: StepKind = {
   type: 'approval',
   class: 'wait',
   summary: 'Asks people, and waits for their decision.',
-  description: `The run waits, for days if need be, until those who are asked have decided: through the API, the console, or a signal. One
+  description: `The run waits, for days if need be, until those who are asked have decided: through the API, the command line, or a signal. One
 decision wins; whoever comes later is told so.
 
 - **Who.** \`approvers\` names users, roles and groups, as API keys name them; without it, everyone who may approve at all. The person who started the run

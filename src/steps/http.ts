@@ -65,12 +65,19 @@ export function httpSchema(): z.ZodType {
     headers: templated(z.record(z.string(), scalar)).optional().describe('Request headers; null leaves one out.'),
     auth: z
       .union([
-        z.strictObject({ type: z.literal('bearer'), token: secretText() }),
-        z.strictObject({ type: z.literal('basic'), username: z.string(), password: z.string() }),
+        z.strictObject({
+          type: z.literal('bearer'),
+          token: secretText().describe('Sent as `Authorization: Bearer …`.'),
+        }),
+        z.strictObject({
+          type: z.literal('basic'),
+          username: z.string().describe('Who it is.'),
+          password: z.string().describe('Its password.'),
+        }),
         z.strictObject({
           type: z.literal('apiKey'),
           name: textTemplate().optional().describe('The header or parameter; x-api-key if not said.'),
-          value: secretText(),
+          value: secretText().describe('The key.'),
           in: z.enum(['header', 'query']).optional().describe('header if not said.'),
         }),
       ])

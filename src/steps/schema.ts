@@ -4,6 +4,7 @@
  */
 import { z } from 'zod';
 import { EXPECTED_TEMPLATE } from '../definition/issues.ts';
+import { DURATION_TITLE, INSTANT_TITLE } from '../definition/titles.ts';
 
 /** A value of the type, or a template that makes one. */
 export function templated<T extends z.ZodType>(type: T): z.ZodType {
@@ -27,12 +28,12 @@ export function expression(): z.ZodType {
 
 /** Milliseconds, `2d`, or ISO 8601; or a template. The text is read when the step begins. */
 export function duration(): z.ZodType {
-  return z.union([z.number().min(0), z.string().min(1)]);
+  return z.union([z.number().min(0), z.string().min(1)]).meta({ title: DURATION_TITLE });
 }
 
 /** ISO 8601, milliseconds since 1970, or a template. */
 export function instant(): z.ZodType {
-  return z.union([z.number(), z.string().min(1)]);
+  return z.union([z.number(), z.string().min(1)]).meta({ title: INSTANT_TITLE });
 }
 
 /** A payload format: JSON Schema, or 004's short form. */

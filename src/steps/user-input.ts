@@ -20,7 +20,7 @@ export const userInput: StepKind = {
   type: 'user_input',
   class: 'wait',
   summary: 'Asks a person for data, and waits for it.',
-  description: `The run waits until somebody submits data: through the API, the console, or the signal \`submit\`. With \`form\`, a payload
+  description: `The run waits until somebody submits data: through the API or the signal \`submit\`. With \`form\`, a payload
 format, data that does not fit is refused, and the step goes on waiting.
 
 After \`timeout\` the step ends by \`timeout\`, with \`default\` as its data. If that port is not wired, it goes on by \`submitted\` with

@@ -59,6 +59,37 @@ describe('the manual', () => {
     expect(parts.filter((part) => !text.includes(part))).toEqual([]);
   });
 
+  it('lists every form of a member that has several, and says of each field to which it belongs', () => {
+    const { markdown = '' } = manual().get('http') ?? {};
+    expect(markdown).toContain('| **`auth.type`** | `"bearer"`, `"basic"`, `"apiKey"` |');
+    for (const [field, form] of [
+      ['token', 'bearer'],
+      ['username', 'basic'],
+      ['password', 'basic'],
+      ['value', 'apiKey'],
+    ])
+      expect(markdown).toMatch(
+        new RegExp(`\\| \\*\\*\`auth\\.${field}\`\\*\\* \\| text \\| Required\\. With \`"${form}"\`\\.`),
+      );
+  });
+
+  it('says what a duration is, wherever one is taken', () => {
+    const pages = manual();
+    expect(pages.get('definition')?.markdown).toMatch(/## Durations\n\nA duration is a number of milliseconds/);
+    for (const [name, field] of [
+      ['definition', 'config.timeout'],
+      ['definition', 'retry.initialInterval'],
+      ['approval', 'timeout'],
+      ['sleep', 'duration'],
+      ['http', 'timeout'],
+    ] as const)
+      expect(pages.get(name)?.markdown).toContain(`| \`${field}\` | [duration](/docs/definition#durations) |`);
+  });
+
+  it('speaks of no page that is not there', () => {
+    for (const { name, markdown } of manual().values()) expect(markdown, name).not.toMatch(/\bthe console\b/i);
+  });
+
   it.each(OTHER_SYSTEMS.map((one) => [one.dialect, one.document] as const))(
     'gives an example of a document of %s that can be run as it stands',
     (dialect, document) => {

@@ -1,0 +1,85 @@
+// The search of the manual, and the way there from the gateway's address.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { manual } from '../../src/gateway/docs-pages.ts';
+import { searchManual } from '../../src/gateway/docs-search.ts';
+import { kinds } from '../../src/steps/table.ts';
+import { type LonelyGateway, lonelyGateway } from '../gateway/gateway-support.ts';
+
+let gateway: LonelyGateway;
+beforeAll(async () => {
+  gateway = await lonelyGateway();
+});
+afterAll(() => gateway.close());
+
+const ask = (path: string, headers: Record<string, string> = {}) =>
+  fetch(`${gateway.url}${path}`, { redirect: 'manual', headers: { connection: 'close', ...headers } });
+
+describe('the search of the manual', () => {
+  it('is a form on every page, and answers without scripts and without other hosts', async () => {
+    expect(await (await ask('/docs/loop')).text()).toMatch(/<form action="\/docs" role="search"><input [^>]*name="q"/);
+    const answer = await ask('/docs?q=idempotency-key');
+    expect(answer.status).toBe(200);
+    const policy = answer.headers.get('content-security-policy');
+    expect(policy).toContain("default-src 'none'");
+    expect(policy).toContain("form-action 'self'");
+    const html = await answer.text();
+    expect(html).toContain('<mark>Idempotency-Key</mark>');
+    expect(html).toMatch(/<a href="\/docs\/http">http<\/a>/);
+    expect(html).not.toMatch(/<(script|img|link|iframe)\b|\bsrc=|@import|url\(/);
+  });
+
+  it('leads only to places that are there', async () => {
+    const html = await (await ask('/docs?q=retry')).text();
+    const links = [...html.matchAll(/<dt><a href="([^"]*)"/g)].map(([, href = '']) => href);
+    expect(links.length).toBeGreaterThan(5);
+    for (const href of links) {
+      const [path = '', anchor] = href.split('#');
+      const page = await (await ask(path)).text();
+      if (anchor !== undefined) expect(page, href).toContain(`id="${anchor}"`);
+    }
+  });
+
+  it.each(kinds.map(({ type }) => type))('finds the page of the kind %s first', (type) => {
+    expect(searchManual(manual().values(), type)[0]?.page.name).toBe(type);
+  });
+
+  it('finds what has all of the words, settings and codes too', () => {
+    const names = (query: string) => searchManual(manual().values(), query).map(({ page }) => page.name);
+    expect(names('approval quorum')).toContain('approval');
+    expect(names('SIGNALBOX_HISTORY_LIMIT')).toContain('settings');
+    expect(names('resume_token_mismatch')).toContain('problems');
+    expect(names('approval xyzzy')).toEqual([]);
+    expect(names(' ')).toEqual([]);
+  });
+
+  it('says when nothing was found, and takes what was asked for as text', async () => {
+    const html = await (await ask(`/docs?q=${encodeURIComponent('<b>"xyzzy"</b>')}`)).text();
+    expect(html).toContain('Nothing was found.');
+    expect(html).toContain('&lt;b&gt;&quot;xyzzy&quot;&lt;/b&gt;');
+    expect(html).not.toContain('<b>"');
+    const signs = await (await ask(`/docs?q=${encodeURIComponent('(.*)+ [')}`)).text();
+    expect(signs).toContain('Search: (.*)+ [');
+  });
+
+  it('refuses a query that is too long, and parameters that it does not know', async () => {
+    expect((await ask(`/docs?q=${'x'.repeat(201)}`)).status).toBe(400);
+    expect((await ask('/docs?query=x')).status).toBe(400);
+  });
+});
+
+describe('the gateway’s own address', () => {
+  it('leads browsers to the manual', async () => {
+    const answer = await ask('/', { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' });
+    expect(answer.status).toBe(302);
+    expect(answer.headers.get('location')).toBe('/docs');
+  });
+
+  it.each(['*/*', 'application/json'])(
+    'answers programs (%s) with a problem, as any unknown address',
+    async (accept) => {
+      const answer = await ask('/', { accept });
+      expect(answer.status).toBe(404);
+      expect(await answer.json()).toMatchObject({ code: 'not_found' });
+    },
+  );
+});
