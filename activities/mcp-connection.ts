@@ -7,7 +7,7 @@ import { getDefaultEnvironment, StdioClientTransport } from '@modelcontextprotoc
 import { StreamableHTTPClientTransport, StreamableHTTPError } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { ErrorCode, McpError } from '@modelcontextprotocol/sdk/types.js';
-import { type McpTool, MOST_TOOLS } from '../src/definition/mcp-contract.ts';
+import { type McpTool, MOST_TOOLS, mayStartProgram } from '../src/definition/mcp-contract.ts';
 import type { JsonObject } from '../src/definition/types.ts';
 import type { Json } from '../src/template/types.ts';
 import type { EffectContext } from './effect.ts';
@@ -44,6 +44,8 @@ export interface McpSettings {
   readonly fetch: Fetch;
   /** Whether servers may be programs on this machine. */
   readonly stdio: boolean;
+  /** Those that servers of other organizations than `default` may be (SIGNALBOX_MCP_COMMANDS). */
+  readonly commands: readonly (readonly string[])[];
 }
 
 export interface ToolCallRequest {
@@ -139,7 +141,7 @@ export class McpConnections {
     const key = JSON.stringify([context.input.execution.organizationId, server.name, server.updatedAt, headers]);
     for (let again = true; ; again = false) {
       const wasOpen = this.#open.has(key);
-      const open = this.#take(key, server, headers);
+      const open = this.#take(key, server, headers, context);
       try {
         return await act(await open.client);
       } catch (error) {
@@ -153,11 +155,16 @@ export class McpConnections {
     }
   }
 
-  #take(key: string, server: McpServer, headers: Readonly<Record<string, string>>): Open {
+  #take(
+    key: string,
+    server: McpServer,
+    headers: Readonly<Record<string, string>>,
+    { input: { execution } }: EffectContext,
+  ): Open {
     let open = this.#open.get(key);
     if (open === undefined) {
       const client = new Client(CLIENT, CAPABILITIES);
-      const begun: Open = { client: this.#connect(client, server, headers), users: 0 };
+      const begun: Open = { client: this.#connect(client, server, headers, execution.organizationId), users: 0 };
       open = begun;
       this.#open.set(key, begun);
       // Only itself: another may have been opened in its place before it has closed.
@@ -185,13 +192,19 @@ export class McpConnections {
     if (open.users === 0) close(open);
   }
 
-  async #connect(client: Client, server: McpServer, headers: Readonly<Record<string, string>>): Promise<Client> {
+  async #connect(
+    client: Client,
+    server: McpServer,
+    headers: Readonly<Record<string, string>>,
+    organizationId: string,
+  ): Promise<Client> {
     client.onerror = () => undefined;
-    await client.connect(this.#transport(server, headers), { timeout: CONNECT_MS });
+    await client.connect(this.#transport(server, headers, organizationId), { timeout: CONNECT_MS });
     return client;
   }
 
-  #transport({ name, url, command, args = [] }: McpServer, headers: Readonly<Record<string, string>>): Transport {
+  #transport(server: McpServer, headers: Readonly<Record<string, string>>, organizationId: string): Transport {
+    const { name, url, command, args = [] } = server;
     if (url !== undefined)
       return new StreamableHTTPClientTransport(new URL(url), {
         fetch: this.#settings.fetch,
@@ -202,6 +215,12 @@ export class McpConnections {
       throw new EffectFailure(
         'mcp_stdio_disabled',
         `The MCP server '${name}' is a program, and this host runs none. Set SIGNALBOX_MCP_STDIO=1 where the worker starts.`,
+      );
+    // Whoever wrote the entry was asked as well; an entry may be older than the host's list.
+    if (!mayStartProgram(organizationId, server, this.#settings.commands))
+      throw new EffectFailure(
+        'mcp_command_not_allowed',
+        `The MCP server '${name}' is a program that this host does not start for the organization. Put its command line into SIGNALBOX_MCP_COMMANDS where the worker starts.`,
       );
     // Nothing of the worker's environment but what every program needs.
     return new StdioClientTransport({ command, args: [...args], env: getDefaultEnvironment(), stderr: 'ignore' });

@@ -50,7 +50,7 @@ export interface ActivityParts {
 
 export type Settings = Pick<
   Config,
-  'bash' | 'bashFolders' | 'mail' | 'mcpStdioAllowed' | 'httpAllow' | 'ownPorts' | 'port' | 'temporal'
+  'bash' | 'bashFolders' | 'mail' | 'mcpStdioAllowed' | 'mcpCommands' | 'httpAllow' | 'ownPorts' | 'port' | 'temporal'
 >;
 
 /** Activities hold the connections of their agents: make them once for a process. */
@@ -59,7 +59,7 @@ export function createActivities(config: Settings, parts: ActivityParts = {}): R
   const agent = guardedAgent(reach);
   const http = httpEffect(agent);
   const fetch = guardedFetch(agent);
-  const mcp = new McpConnections({ fetch, stdio: config.mcpStdioAllowed });
+  const mcp = new McpConnections({ fetch, stdio: config.mcpStdioAllowed, commands: config.mcpCommands });
   return {
     /** The core's `yield`: gives way to other workflow tasks. */
     noop: async () => ({ data: null }),

@@ -46,6 +46,8 @@ export type Config = {
   bashFolders: string[];
   /** Whether MCP servers may be programs that workers start. */
   mcpStdioAllowed: boolean;
+  /** Programs, with their arguments, that MCP servers of other organizations than `default` may be. */
+  mcpCommands: string[][];
   /** CIDRs of private ranges that outgoing requests may reach. */
   httpAllow: string[];
   /** Ports of this very stack on this machine, which outgoing requests may never reach. */
@@ -201,6 +203,21 @@ export const SETTINGS = z.object({
     .enum(['0', '1'], { error: 'expected 1 (workers start programs as MCP servers) or 0.' })
     .default('0')
     .describe('1 lets MCP servers be programs, which workers start.'),
+  SIGNALBOX_MCP_COMMANDS: z
+    .string()
+    .transform((text) =>
+      text
+        .split(/[,\n]/)
+        .map((line) => line.split(/\s+/).filter((part) => part !== ''))
+        .filter((parts) => parts.length > 0),
+    )
+    .refine((lines) => lines.every(([command]) => command !== '*'), {
+      error: 'expected command lines divided by commas, such as /opt/mcp/files --read-only, /opt/mcp/search *.',
+    })
+    .default([])
+    .describe(
+      'Command lines, divided by commas, that MCP servers of every organization may be; a last `*` takes any further arguments. Others may be started by admins of the organization `default` only.',
+    ),
   SIGNALBOX_HTTP_ALLOW: z
     .string()
     .transform(listOf)
@@ -319,6 +336,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
     bash: BASH_MODES[values.SIGNALBOX_BASH],
     bashFolders: values.SIGNALBOX_BASH_FOLDERS,
     mcpStdioAllowed: values.SIGNALBOX_MCP_STDIO === '1',
+    mcpCommands: values.SIGNALBOX_MCP_COMMANDS,
     httpAllow: values.SIGNALBOX_HTTP_ALLOW,
     ownPorts: values.SIGNALBOX_OWN_PORTS,
     blobs: blobsOf(values.SIGNALBOX_BLOBS, values.SIGNALBOX_DATA),

@@ -13,6 +13,28 @@ export interface McpServerEntry {
   readonly updatedAt: string;
 }
 
+/**
+ * Whether an organization's MCP server may be this program: any, of the organization that the host's own people have; else
+ * one of the host's list, argument by argument. A last part `*` of an entry stands for any further arguments.
+ */
+export function mayStartProgram(
+  organizationId: string,
+  { command, args = [] }: Pick<McpServerEntry, 'command' | 'args'>,
+  listed: readonly (readonly string[])[],
+): boolean {
+  if (organizationId === HOST_ORGANIZATION) return true;
+  const given = [command, ...args];
+  return listed.some((entry) => {
+    const isOpen = entry.at(-1) === '*';
+    const fixed = isOpen ? entry.slice(0, -1) : entry;
+    const fits = isOpen ? given.length >= fixed.length : given.length === fixed.length;
+    return fixed.length > 0 && fits && fixed.every((part, at) => part === given[at]);
+  });
+}
+
+/** The organization of those who run this host. */
+const HOST_ORGANIZATION = 'default';
+
 /** A tool as its server lists it. */
 export interface McpTool {
   readonly name: string;

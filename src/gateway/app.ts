@@ -19,7 +19,7 @@ import { expressionRoutes } from './expressions.ts';
 import { graphRoutes } from './graph.ts';
 import { healthRoutes } from './health.ts';
 import { historyRoutes } from './history.ts';
-import { keepAnswers } from './idempotency.ts';
+import { answerKeeper } from './idempotency.ts';
 import { inboxRoutes } from './inbox.ts';
 import { keyRoutes } from './keys.ts';
 import { limitRoutes } from './limits.ts';
@@ -31,7 +31,7 @@ import { asProblem, HttpProblem, sendProblem } from './problem.ts';
 import { proposalRoutes } from './proposals.ts';
 import { publicTriggerRoutes } from './public-trigger.ts';
 import { logRequests } from './request-log.ts';
-import { auditInto } from './resource.ts';
+import { auditInto, keepAnswersWith } from './resource.ts';
 import { runs004Routes } from './runs-004.ts';
 import { secretRoutes } from './secrets.ts';
 import { syncRoutes } from './sync.ts';
@@ -63,9 +63,9 @@ export function buildApp(
   app.use(authenticate(gateway.config, keyring));
   app.use(CODEC_PATH, readCodecBody());
   app.use(readRawBody());
-  app.use(keepAnswers(gateway));
 
   auditInto(app, trail);
+  keepAnswersWith(app, answerKeeper(gateway));
   healthRoutes(app, gateway);
   docsRoutes(app, gateway.actions);
   openApiRoutes(app);

@@ -8,7 +8,7 @@ import { sameText } from '../client/keys.ts';
 import type { Config } from '../config.ts';
 import { rolesUpTo } from '../definition/access-contract.ts';
 import { DEFAULT_ORGANIZATION } from '../engine/start.ts';
-import { demandLoopback, isLoopback } from './loopback.ts';
+import { demandLoopback, demandNoProxy, isLoopback } from './loopback.ts';
 import { KEYLESS, keyRequired, type Principal, setPrincipal } from './principal.ts';
 import { HttpProblem } from './problem.ts';
 import { isPublicPath } from './route-roles.ts';
@@ -16,13 +16,19 @@ import { isPublicPath } from './route-roles.ts';
 /** Signature, token or a key of its own count there, and callers come from anywhere. */
 const FROM_ANYWHERE = /^\/(webhooks|callbacks)\//;
 
+/** They tell nothing of any organization, and load balancers ask them. */
+const PROBES = /^\/(healthz|readyz)\/?$/;
+
 type Settings = Pick<Config, 'host' | 'adminKey'>;
 
 export function authenticate(config: Settings, keyring: Keyring): RequestHandler {
   return async (req, _res, next) => {
     if (FROM_ANYWHERE.test(req.path)) return next();
     if (!isPublicPath(req.path)) setPrincipal(req, await whoAsks(req, config, keyring));
-    else if (!(await needsKeys(config, keyring))) setPrincipal(req, letInFromHere(req, config));
+    else if (!(await needsKeys(config, keyring))) {
+      if (!PROBES.test(req.path)) demandNoProxy(req);
+      setPrincipal(req, letInFromHere(req, config));
+    }
     next();
   };
 }
@@ -35,6 +41,7 @@ export async function whoAsks(req: Request, config: Settings, keyring: Keyring):
   const shown = req.get('authorization');
   if (shown !== undefined) return holderOf(config, keyring, shown);
   if (await needsKeys(config, keyring)) throw keyRequired();
+  demandNoProxy(req);
   return letInFromHere(req, config);
 }
 

@@ -4,7 +4,7 @@
  * finds what the first one had made. Starts of runs and events are not here: their keys make the ids of what they start.
  * Nor is what changes nothing.
  */
-import type { Request, RequestHandler, Response } from 'express';
+import type { Request, Response } from 'express';
 import { unannounced } from '../client/changing.ts';
 import { type Claim, claimRequest, type KeptAnswer } from '../client/requests.ts';
 import { canonicalText } from '../definition/canonical-text.ts';
@@ -14,6 +14,7 @@ import { parseJson } from './json-guard.ts';
 import { principalOf } from './principal.ts';
 import { HttpProblem } from './problem.ts';
 import { requestKey, setClaim } from './request-key.ts';
+import type { AnswerKeeper } from './resource.ts';
 
 /** How long a request waits for the same one that is being worked on. */
 const WAIT_MS = 10_000;
@@ -30,22 +31,27 @@ const CHANGES_NOTHING = /^\/api\/(workflows\/validate|expressions\/evaluate)$/;
 export const keepsAnswers = (method: string, path: string): boolean =>
   method === 'POST' && path.startsWith('/api/') && !KEYED_BY_THEMSELVES.test(path) && !CHANGES_NOTHING.test(path);
 
-export function keepAnswers(gateway: Gateway): RequestHandler {
-  return async (req, res, next) => {
-    if (!keepsAnswers(req.method, req.path)) return next();
+/** To be asked after the role: whoever may not do it claims no key, and is told no answer. */
+export function answerKeeper(gateway: Gateway): AnswerKeeper {
+  return async (req, res) => {
+    if (!keepsAnswers(req.method, req.path)) return false;
     const key = requestKey(req);
-    if (key === undefined) return next();
-    const { organizationId, id } = principalOf(req);
+    if (key === undefined) return false;
+    const { organizationId, id, role } = principalOf(req);
     const claimed = await claimRequest(
       gateway.access,
       organizationId,
-      { scope: JSON.stringify([id ?? null, req.path]), key, content: contentOf(req) },
+      // A person's keys of different roles are different callers.
+      { scope: JSON.stringify([id ?? null, role, req.path]), key, content: contentOf(req) },
       WAIT_MS,
     );
-    if ('status' in claimed) return replay(res, claimed);
+    if ('status' in claimed) {
+      replay(res, claimed);
+      return true;
+    }
     setClaim(req, claimed);
     holdAnswer(gateway, res, claimed);
-    next();
+    return false;
   };
 }
 

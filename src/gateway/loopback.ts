@@ -17,6 +17,22 @@ export function trustOrigin(req: Request): void {
   trusted.add(req);
 }
 
+/** What proxies add to a request, and nobody else as a rule. */
+const FORWARDING = /^(forwarded|x-forwarded-.+|x-real-ip)$/;
+
+/**
+ * A gateway without keys takes whoever reaches it for an admin, and behind a proxy everybody reaches it.
+ * @throws HttpProblem `proxy_without_keys`.
+ */
+export function demandNoProxy(req: Request): void {
+  const header = Object.keys(req.headers).find((name) => FORWARDING.test(name));
+  if (header === undefined) return;
+  throw new HttpProblem(
+    'proxy_without_keys',
+    `The request came through a proxy (it has the header ${header}), and this gateway has no keys, so it cannot tell its callers apart. Make an API key first: give SIGNALBOX_ADMIN_KEY, or POST /api/keys from this machine without the proxy.`,
+  );
+}
+
 /**
  * A public URL (SIGNALBOX_PUBLIC_URL) changes nothing here: it is for webhooks and callbacks, which are not guarded.
  * @throws HttpProblem `host_not_allowed`, `origin_not_allowed`.

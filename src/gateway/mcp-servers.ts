@@ -9,6 +9,7 @@ import {
   putServer,
   readTools,
 } from '../client/mcp-servers.ts';
+import { mayStartProgram } from '../definition/mcp-contract.ts';
 import { references } from '../template/references.ts';
 import { parseTemplate } from '../template/template.ts';
 import { bodyAs } from './body.ts';
@@ -86,7 +87,13 @@ export function mcpServerRoutes(router: Router, gateway: Gateway): void {
           'mcp_stdio_disabled',
           'This host starts no programs as MCP servers. Give a url, or set SIGNALBOX_MCP_STDIO=1 where the worker and the gateway start.',
         );
-      const { created, server } = await putServer(access, principalOf(req).organizationId, name, settings);
+      const { organizationId } = principalOf(req);
+      if (settings.command !== undefined && !mayStartProgram(organizationId, settings, config.mcpCommands))
+        throw new HttpProblem(
+          'mcp_command_not_allowed',
+          'This host does not start that program for your organization. Give a url, or ask those who run the host to put the command line into SIGNALBOX_MCP_COMMANDS.',
+        );
+      const { created, server } = await putServer(access, organizationId, name, settings);
       res.status(created ? 201 : 200).json(server);
     },
     DELETE: async (req, res) => {

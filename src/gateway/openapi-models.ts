@@ -116,7 +116,7 @@ export const modelOperations: readonly Operation[] = [
       201: { text: 'Stored; it is new.', schema: server },
       200: { text: 'Stored.', schema: server },
     },
-    problems: [...WRITE_PROBLEMS, 'mcp_stdio_disabled', 'too_many', 'too_large'],
+    problems: [...WRITE_PROBLEMS, 'mcp_stdio_disabled', 'mcp_command_not_allowed', 'too_many', 'too_large'],
   },
   {
     method: 'DELETE',

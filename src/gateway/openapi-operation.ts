@@ -74,6 +74,7 @@ export const TEMPORAL_PROBLEMS: readonly ProblemCode[] = ['temporal_unreachable'
 export const GUARD_PROBLEMS: readonly ProblemCode[] = [
   'host_not_allowed',
   'origin_not_allowed',
+  'proxy_without_keys',
   'key_required',
   'key_invalid',
   'role_required',

@@ -29,6 +29,8 @@ export const PROBLEM_CODES = {
   requester_may_not_approve: entry(403, 'Requester may not approve'),
   not_an_assignee: entry(403, 'Not an assignee'),
   needs_override: entry(403, 'Override needed'),
+  mcp_command_not_allowed: entry(403, 'MCP program not allowed'),
+  proxy_without_keys: entry(403, 'Behind a proxy without keys'),
   not_found: entry(404, 'Not found'),
   no_such_step: entry(404, 'No such step'),
   proposer_may_not_review: entry(403, 'Not by the proposer'),

@@ -27,10 +27,19 @@ export interface Resource {
 
 const declared = new WeakMap<Router, Resource[]>();
 const trails = new WeakMap<Router, AuditTrail>();
+const keepers = new WeakMap<Router, AnswerKeeper>();
+
+/** Answers what a request with a key was answered before, and says so; else sees that the answer is kept. */
+export type AnswerKeeper = (req: Request, res: Response) => Promise<boolean>;
 
 /** Where changes through this router's resources are written down. */
 export function auditInto(router: Router, trail: AuditTrail): void {
   trails.set(router, trail);
+}
+
+/** Who keeps the answers to this router's requests. It is asked once the caller's role is known to suffice. */
+export function keepAnswersWith(router: Router, keeper: AnswerKeeper): void {
+  keepers.set(router, keeper);
 }
 
 /** Every resource of a router, in the order in which they were declared. */
@@ -51,7 +60,9 @@ export function resource(router: Router, path: string, handlers: Handlers, optio
       const demand = demandOf(req.method, path);
       if (demand === 'public') return handler(req, res, next);
       demandRole(req, demand);
-      return audited(trails.get(router), req, res, path, () => handler(req, res, next));
+      return unlessKept(keepers.get(router), req, res, () =>
+        audited(trails.get(router), req, res, path, () => handler(req, res, next)),
+      );
     }
     if (options.open === true) return next();
     if (req.method === 'OPTIONS') {
@@ -60,6 +71,16 @@ export function resource(router: Router, path: string, handlers: Handlers, optio
     }
     throw methodNotAllowed(req.method, allowed);
   });
+}
+
+async function unlessKept(
+  keeper: AnswerKeeper | undefined,
+  req: Request,
+  res: Response,
+  act: () => Promise<void> | void,
+): Promise<void> {
+  if (keeper !== undefined && (await keeper(req, res))) return;
+  await act();
 }
 
 export function methodNotAllowed(method: string, allowed: string): HttpProblem {

@@ -43,6 +43,9 @@ export class GatewayError extends Error {
 const KEEP_ALIVE_MS = 75_000;
 /** How long requests that are under way may take to end. */
 const CLOSING_MS = 5_000;
+/** SIGNALBOX_PUBLIC_URL says that others come by another address, as behind a proxy. */
+const PROXY_WITHOUT_KEYS =
+  'SIGNALBOX_PUBLIC_URL is no address of this machine, and the gateway has no API keys: whatever comes through a proxy is refused with proxy_without_keys, but for webhooks, callbacks, /healthz and /readyz. Set SIGNALBOX_ADMIN_KEY, or make a key.';
 const SWEEP_MS = 100;
 /** And how long what they left to be noted: nobody waits for Temporal when it is away. */
 const SETTLING_MS = 2_000;
@@ -54,7 +57,7 @@ const SETTLING_MS = 2_000;
 export async function startGateway(
   config: Config,
   deps: GatewayDeps,
-): Promise<{ url: string; needsKeys: boolean; close(): Promise<void> }> {
+): Promise<{ url: string; needsKeys: boolean; warnings: readonly string[]; close(): Promise<void> }> {
   const log = deps.log ?? pino({ enabled: false });
   const store = access(deps.temporal, config, loadMasterKey(config), deps.uiUrl);
   const keyring = deps.keyring ?? keyringOver(store);
@@ -84,9 +87,13 @@ export async function startGateway(
   const { port } = await listen(server, config);
   url = `http://${config.host.includes(':') ? `[${config.host.replace(/^\[|\]$/g, '')}]` : config.host}:${port}`;
   if (!hasKeys) log.warn({ url }, 'The gateway has no API keys: it serves this machine only.');
+  const isForeign = config.publicUrl !== undefined && !isLoopback(new URL(config.publicUrl).hostname);
+  const warnings = !hasKeys && isForeign ? [PROXY_WITHOUT_KEYS] : [];
+  for (const warning of warnings) log.warn({ publicUrl: config.publicUrl }, warning);
   return {
     url,
     needsKeys: hasKeys,
+    warnings,
     close: async () => {
       closing.abort();
       const ended = new Promise<void>((resolve) => server.close(() => resolve()));

@@ -60,6 +60,7 @@ export const LOOPBACK: Settings = {
   bashFolders: [],
   httpAllow: ['127.0.0.0/8', '::1/128'],
   mcpStdioAllowed: false,
+  mcpCommands: [],
   ownPorts: [],
   port: 0,
   mail: {},

@@ -111,6 +111,25 @@ describe('the activity tool, against the reference server', () => {
     });
   });
 
+  it('starts a program of another organization only from the list of the host', async () => {
+    const store = storeOf({ local: EVERYTHING });
+    const settings = { ...LOOPBACK, mcpStdioAllowed: true };
+    const { command, args } = EVERYTHING;
+    const config = { server: 'local', toolName: 'echo', input: { message: 'hello' } };
+    const input = inputOf(config);
+    const asAcme = (mcpCommands: string[][]) => {
+      const activities = createActivities({ ...settings, mcpCommands }, { mcpServers: store });
+      return environment().run(activities['tool']!, {
+        ...input,
+        execution: { ...input.execution, organizationId: 'acme' },
+      });
+    };
+    await expect(asAcme([])).rejects.toMatchObject({ type: 'mcp_command_not_allowed', nonRetryable: true });
+    await expect(asAcme([[command]])).rejects.toMatchObject({ type: 'mcp_command_not_allowed' });
+    expect(await asAcme([[command, ...args]])).toMatchObject({ data: 'Echo: hello' });
+    expect(await asAcme([[command, '*']])).toMatchObject({ data: 'Echo: hello' });
+  });
+
   it('finds the server that has the tool, and keeps what the servers listed', async () => {
     const store = remote();
     expect(await run(store, { toolName: 'get-sum', input: { a: 2, b: 40 } })).toMatchObject({

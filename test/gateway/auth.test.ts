@@ -104,6 +104,47 @@ describe('with keys', () => {
     );
   });
 
+  it('claims no Idempotency-Key for whoever may not do it', async () => {
+    // Temporal is away: a claim would be told as that.
+    const keyed = { 'idempotency-key': 'fresh' };
+    const refused = await ask(gateway, '/api/keys', { authorization: 'Bearer viewer', body: '{}', ...keyed });
+    expect(refused).toMatchObject({ status: 403, body: { code: 'role_required' } });
+    expect(await ask(gateway, '/api/anything', { authorization: 'Bearer viewer', ...keyed })).toMatchObject({
+      status: 404,
+    });
+    expect(await ask(gateway, '/api/keys', { authorization: 'Bearer admin', body: '{}', ...keyed })).toMatchObject({
+      status: 503,
+    });
+  });
+
+  it('lets programs be MCP servers for other organizations only from the list of the host', async () => {
+    const settings = {
+      SIGNALBOX_MCP_STDIO: '1',
+      SIGNALBOX_MCP_COMMANDS: '/opt/mcp/files --read-only, /opt/mcp/search *',
+    };
+    const ofAcme: Keyring = {
+      ...keyring,
+      holderOf: async (text) => {
+        const holder = await keyring.holderOf(text.replace('acme-', ''));
+        return holder && { ...holder, organizationId: text.startsWith('acme-') ? 'acme' : 'default' };
+      },
+    };
+    const other = await lonelyGateway(settings, ofAcme);
+    const put = async (key: string, command: string, args: string[] = []) => {
+      const body = JSON.stringify({ command, args });
+      const answer = await ask(other, '/api/mcp-servers/x', { method: 'PUT', authorization: `Bearer ${key}`, body });
+      return answer.body.code;
+    };
+    expect(await put('acme-admin', 'sh', ['-c', 'id'])).toBe('mcp_command_not_allowed');
+    expect(await put('acme-admin', '/opt/mcp/files')).toBe('mcp_command_not_allowed');
+    expect(await put('acme-admin', '/opt/mcp/files', ['--read-only', '/'])).toBe('mcp_command_not_allowed');
+    expect(await put('acme-admin', '/opt/mcp/files', ['--read-only'])).toBe('temporal_unreachable');
+    expect(await put('acme-admin', '/opt/mcp/search', ['x', 'y'])).toBe('temporal_unreachable');
+    expect(await put('admin', 'sh', ['-c', 'id'])).toBe('temporal_unreachable');
+    expect(await put('editor', '/opt/mcp/search')).toBe('role_required');
+    await other.close();
+  }, 60_000);
+
   it('asks for an editor where results are given by hand', async () => {
     const body = JSON.stringify({ workflowId: 'orders', presets: { pay: {} } });
     const answer = await ask(gateway, '/api/triggers/manual/run', { authorization: 'Bearer approver', body });
@@ -133,6 +174,45 @@ describe('without keys', () => {
       status: 401,
     });
     await gateway.close();
+  });
+});
+
+describe('without keys, behind a proxy', () => {
+  let gateway: LonelyGateway;
+  beforeAll(async () => {
+    gateway = await lonelyGateway({ SIGNALBOX_PUBLIC_URL: 'https://signalbox.example.com' });
+  });
+  afterAll(() => gateway.close());
+
+  it.each(['forwarded', 'x-forwarded-for', 'x-forwarded-proto', 'x-forwarded-host', 'x-real-ip'])(
+    'nobody is taken for an admin whose request has %s',
+    async (header) => {
+      for (const [method, path] of [
+        ['POST', EVALUATE],
+        ['GET', '/api/workflows'],
+        ['GET', '/docs'],
+        ['POST', '/api/public/trigger/pub.x.y/orders'],
+      ] as const)
+        expect(await ask(gateway, path, { method, [header]: '203.0.113.7' })).toMatchObject({
+          status: 403,
+          body: { code: 'proxy_without_keys' },
+        });
+      expect(await ask(gateway, '/healthz', { method: 'GET', [header]: '203.0.113.7' })).toMatchObject({ status: 200 });
+      for (const path of ['/readyz', '/webhooks/orders', '/callbacks/none'])
+        expect((await ask(gateway, path, { method: 'GET', [header]: '203.0.113.7' })).status).not.toBe(403);
+    },
+  );
+
+  it('is said at the start, and with keys nothing is wrong with it', async () => {
+    expect(gateway.logged.join('')).toContain('SIGNALBOX_PUBLIC_URL');
+    const keyed = await lonelyGateway({ SIGNALBOX_PUBLIC_URL: 'https://signalbox.example.com' }, keyring);
+    const forwarded = { authorization: 'Bearer viewer', 'x-forwarded-for': '203.0.113.7' };
+    expect(await ask(keyed, EVALUATE, forwarded)).toMatchObject({ status: 200 });
+    expect(keyed.logged.join('')).not.toContain('SIGNALBOX_PUBLIC_URL');
+    await keyed.close();
+    const here = await lonelyGateway({ SIGNALBOX_PUBLIC_URL: 'http://localhost:8787' });
+    expect(here.logged.join('')).not.toContain('SIGNALBOX_PUBLIC_URL');
+    await here.close();
   });
 });
 

@@ -28,6 +28,7 @@ describe('settings', () => {
       bash: 'off',
       bashFolders: [],
       mcpStdioAllowed: false,
+      mcpCommands: [],
       httpAllow: [],
       ownPorts: [],
       blobs: { folder: resolve('.signalbox/blobs'), isOn: true },

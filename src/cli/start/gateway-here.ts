@@ -4,8 +4,8 @@ import type { TemporalConnection } from '../../client/connect.ts';
 import type { Config } from '../../config.ts';
 import { logTo } from '../../log.ts';
 
-/** A gateway that listens, and how to end it. */
-export type RunningGateway = { url: string; needsKeys: boolean; close(): Promise<void> };
+/** A gateway that listens, what its operator should know of its settings, and how to end it. */
+export type RunningGateway = { url: string; needsKeys: boolean; warnings: readonly string[]; close(): Promise<void> };
 
 /** Starts the gateway in this process; it is loaded only now, so that a start that fails early fails fast. */
 export async function startGatewayHere(

@@ -75,7 +75,8 @@ async function startStack(given: Config, env: NodeJS.ProcessEnv, ending: Ending)
   }
   const temporal = await ready(config, ending, server !== undefined);
   const deadWorkers = new Set<string>();
-  const { config: complete, gatewayUrl, needsKeys } = await gatewayOn(config, temporal, ending, server, deadWorkers);
+  const gateway = await gatewayOn(config, temporal, ending, server, deadWorkers);
+  const { config: complete, gatewayUrl, needsKeys, warnings } = gateway;
   note.gateway(gatewayUrl);
   // What the worker sends out, such as callback URLs, names the gateway as it really listens.
   const forWorker = { ...complete, publicUrl: complete.publicUrl ?? gatewayUrl };
@@ -91,6 +92,7 @@ async function startStack(given: Config, env: NodeJS.ProcessEnv, ending: Ending)
   ending.signal.throwIfAborted();
   const seconds = (Date.now() - begun) / 1000;
   welcome(say, { config: complete, gatewayUrl, uiUrl: server?.uiUrl, needsKeys, seconds });
+  for (const warning of warnings) say(`Warning: ${warning}`);
   // Nobody has to wait for these. But no call may be under way when the connection closes: the client would throw.
   const offered = offerExamples(complete, temporal, say, ending.signal);
   ending.add(RANK.rim, () => offered);
@@ -112,9 +114,10 @@ async function startPart(
   mkdirSync(given.dataDir, { recursive: true, mode: 0o700 });
   const temporal = await ready(config, ending, false);
   if (only === 'gateway') {
-    const { gatewayUrl, needsKeys } = await gatewayOn(config, temporal, ending, undefined);
+    const { gatewayUrl, needsKeys, warnings } = await gatewayOn(config, temporal, ending, undefined);
     const whom = needsKeys ? 'whoever has an API key' : 'this machine only, since there are no API keys';
     say(`The gateway serves ${gatewayUrl}, to ${whom}.`);
+    for (const warning of warnings) say(`Warning: ${warning}`);
     return;
   }
   await ownWorker(config, env, ending, { logToStdout: true });
@@ -143,7 +146,7 @@ async function gatewayOn(
   ending: Ending,
   server: OwnServer | undefined,
   deadWorkers: ReadonlySet<string> = new Set(),
-): Promise<{ config: Config; gatewayUrl: string; needsKeys: boolean }> {
+): Promise<{ config: Config; gatewayUrl: string; needsKeys: boolean; warnings: readonly string[] }> {
   const claimed = config.port === 0 ? await claimPort(config.host) : undefined;
   if (claimed) ending.add(RANK.claims, async () => claimed.release());
   const port = claimed?.port ?? config.port;
@@ -151,5 +154,6 @@ async function gatewayOn(
   const gateway = await startGatewayHere(complete, temporal, server?.uiUrl, deadWorkers);
   ending.add(RANK.rim, () => gateway.close());
   ending.signal.throwIfAborted();
-  return { config: complete, gatewayUrl: gateway.url, needsKeys: gateway.needsKeys };
+  const { url: gatewayUrl, needsKeys, warnings } = gateway;
+  return { config: complete, gatewayUrl, needsKeys, warnings };
 }
