@@ -85,6 +85,8 @@ const RULES: Rules = {
   retriedIsCancelled: () => patched('retried-is-cancelled'),
   keysCountOnce: () => patched('keys-count-once'),
   undoesBeforeGates: () => patched('undoes-before-gates'),
+  returnIsFinal: () => patched('return-is-final'),
+  loopsAsDescribed: () => patched('loops-as-described'),
 };
 
 function compiled(definition: Definition): Program {

@@ -19,6 +19,8 @@ import { describeRun, type RefusedRequest } from './run-details.ts';
 
 /** The server warns at 2 KB; beyond this the list of waits is shortened. */
 const MAX_MEMO_BYTES = 16_000;
+/** A larger output is read from the run's history. */
+const MAX_DECIDED_BYTES = 8_000;
 const MAX_SHOWN_TEXT = 200;
 /** The patch by which a run shows at once that it is paused, and that it goes on. */
 export const PAUSE_SHOWN = 'pause-shown';
@@ -122,6 +124,7 @@ function memoOf(program: Program, input: RunInput, state: RunState, shown: Shown
     ...pauseOf(state),
     trigger: id === undefined ? { type } : { type, id },
     startedAt: startedAt(genesis.startedAt),
+    ...decidedOf(state),
     ...(input.inline === undefined ? {} : { inline: input.inline }),
     ...(input.initiator === undefined ? {} : { initiator: input.initiator }),
     ...(input.parentId === undefined ? {} : { parentId: input.parentId }),
@@ -129,6 +132,14 @@ function memoOf(program: Program, input: RunInput, state: RunState, shown: Shown
   });
   const full = memo(MAX_SHOWN_WAITS);
   return weigh(full as unknown as Json) <= MAX_MEMO_BYTES ? full : memo(1);
+}
+
+/** Of a run that has returned and drains. A run is shown once more then, since its status changes. */
+function decidedOf({ draining }: RunState): Pick<RunMemo, 'decided'> {
+  if (draining?.decidedAt === undefined) return {};
+  const at = new Date(draining.decidedAt).toISOString();
+  const isSmall = weigh(draining.output) <= MAX_DECIDED_BYTES;
+  return { decided: { at, ...(isSmall ? { output: draining.output } : {}) } };
 }
 
 /** What has changed of it. Histories that were written before runs said so replay without. */

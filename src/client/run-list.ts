@@ -191,7 +191,8 @@ const timedOut = compare('executionStatus', '=', 'TimedOut');
 function statusClause(status: ListedStatus): Clause {
   switch (status) {
     case 'completed':
-      return compare('executionStatus', '=', 'Completed');
+      // A run that has returned is open while effects in flight end.
+      return any(compare('executionStatus', '=', 'Completed'), all(open, compare('status', '=', 'completed')));
     case 'failed':
       return any(all(failed, any(compare('status', '!=', 'aborted'), isNull('status'))), timedOut);
     case 'cancelled':

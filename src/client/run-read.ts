@@ -1,7 +1,15 @@
 /** Reading one run by its id: what it was started with, where it stands, how it ended. Needs no worker. */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { WorkflowExecutionDescription } from '@temporalio/client';
-import { RUN_WORKFLOW, type RunError, type RunInput, type RunStatus, type WaitingFor } from '../definition/run.ts';
+import {
+  RUN_WORKFLOW,
+  type RunError,
+  type RunInput,
+  type RunMemo,
+  type RunStatus,
+  type WaitingFor,
+} from '../definition/run.ts';
+import type { Definition } from '../definition/types.ts';
 import { restore } from '../engine/carry.ts';
 import { DEFAULT_ORGANIZATION, runInputOf } from '../engine/start.ts';
 import type { Json } from '../template/types.ts';
@@ -11,6 +19,7 @@ import { ClientError, hasCode } from './errors.ts';
 import { firstRunId, readArgument, readClosing } from './first-event.ts';
 import { positionOf } from './gates.ts';
 import { type Execution, type ExecutionView, executionView, isOpen, outcomeOf, saidBy, waitsOf } from './run-view.ts';
+import { readFoldedState } from './trace.ts';
 
 /**
  * The run, if it is one of that organization.
@@ -59,7 +68,8 @@ export async function readRun(
   ]);
   const told = executionView(access, execution, argument);
   const view = await withPositions(access, { ...told, waitingFor: withComments(told.waitingFor, argument) });
-  const { output, error } = closing === undefined ? {} : outcomeOf(closing);
+  const decided = await decidedOutcome(access, description);
+  const { output, error }: Partial<Outcome> = decided ?? (closing === undefined ? {} : outcomeOf(closing));
   return {
     ...view,
     ...(argument === undefined || exclude.has('input') ? {} : { input: argument.input ?? {} }),
@@ -115,6 +125,31 @@ export async function readStart(
   }
 }
 
+type Outcome = ReturnType<typeof outcomeOf>;
+
+const returnsEarly = async (access: Access, description: WorkflowExecutionDescription): Promise<boolean> =>
+  mayDrain((await readStart(access, description))?.definition);
+
+/**
+ * What a run has returned whose effects in flight have not ended. One that has closed since tells its output by its end,
+ * unless it was ended from outside.
+ */
+async function decidedOutcome(access: Access, description: WorkflowExecutionDescription): Promise<Outcome | undefined> {
+  const { decided } = (description.memo ?? {}) as Partial<RunMemo>;
+  if (decided === undefined || description.status.name === 'COMPLETED') return undefined;
+  const output =
+    decided.output ?? (await readFoldedState(access, description.workflowId, description.runId))?.draining?.output;
+  return { status: 'completed', output: output ?? null };
+}
+
+/** Whether the run may show its output before it closes. */
+function mayDrain(definition: Definition | undefined): boolean {
+  if (definition === undefined || definition.output !== undefined) return false;
+  return Object.values(definition.steps).some(({ stepType, config }) =>
+    stepType === 'return' ? config?.['drain'] !== false : stepType === 'finish' && config?.['drain'] === true,
+  );
+}
+
 export type RunResult =
   | { readonly ended: true; readonly status: RunStatus; readonly output?: Json; readonly error?: RunError }
   | ({ readonly ended: false } & Pick<ExecutionView, 'status' | 'waitingFor' | 'paused' | 'pausedSince'>);
@@ -123,6 +158,8 @@ export type RunResult =
 const LONGEST_POLL_MS = 20_000;
 /** Near its deadline Temporal answers a long poll at once, and would be asked hundreds of times in the last second. */
 const SHORTEST_POLL_MS = 100;
+/** How long a run that may return before it closes is waited for between two looks at it. */
+const LOOK_EVERY_MS = 500;
 
 /** The run's result; waits up to `waitMs` for it, across continue-as-new. */
 export async function readResult(
@@ -135,7 +172,10 @@ export async function readResult(
   const until = Date.now() + waitMs;
   let description = await describeRun(access, org, executionId);
   let runId = description.runId;
+  const looks = waitMs > 0 && isOpen(description.status.name) && (await returnsEarly(access, description));
   for (;;) {
+    const decided = await decidedOutcome(access, description);
+    if (decided !== undefined) return { ended: true, ...decided };
     const asked = Date.now();
     const remaining = until - asked;
     const isClosed = !isOpen(description.status.name) && runId === description.runId;
@@ -144,7 +184,7 @@ export async function readResult(
         access,
         executionId,
         runId,
-        isClosed ? 0 : Math.min(remaining, LONGEST_POLL_MS),
+        isClosed ? 0 : Math.min(remaining, looks ? LOOK_EVERY_MS : LONGEST_POLL_MS),
         signal,
       );
       if (closing?.how === 'continued') runId = closing.runId;
@@ -152,8 +192,11 @@ export async function readResult(
     }
     if (signal?.aborted || Date.now() >= until) break;
     if (Date.now() - asked < SHORTEST_POLL_MS) await delay(Math.min(SHORTEST_POLL_MS, until - Date.now()));
+    if (looks) description = await describeRun(access, org, executionId);
   }
   description = await describeRun(access, org, executionId);
+  const decided = await decidedOutcome(access, description);
+  if (decided !== undefined) return { ended: true, ...decided };
   const execution = executionOf(description);
   if (!isOpen(execution.status)) {
     const closing = await readClosing(access, executionId, description.runId);

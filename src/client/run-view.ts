@@ -110,6 +110,8 @@ export function statusOf(
   memo: { readonly [field: string]: unknown },
   historyLength?: number,
 ): RunStatus {
+  // A run that has returned keeps its output, also where it was terminated while effects in flight were still ending.
+  if (memo['decided'] !== undefined) return 'completed';
   const closed = CLOSED[status];
   if (closed === 'failed' && memo['status'] === 'aborted') return 'aborted';
   if (closed !== undefined) return closed;
@@ -149,7 +151,7 @@ export function executionView(access: Access, execution: Execution, started?: Ru
       ? { paused: true as const, pausedSince: memo.paused }
       : {}),
     startedAt,
-    ...(execution.closeTime === undefined ? {} : { completedAt: execution.closeTime.toISOString() }),
+    ...completedAtOf(execution.closeTime, memo),
     trigger,
     ...(parentId === undefined ? {} : { parentId }),
     ...(inline === undefined ? {} : { inline }),
@@ -161,6 +163,11 @@ export function executionView(access: Access, execution: Execution, started?: Ru
     ...(execution.unreadable === undefined ? {} : { unreadable: toldOf(execution.unreadable) }),
     temporal: { workflowId, runId, ...urlOf(access, workflowId, runId) },
   };
+}
+
+function completedAtOf(closeTime: Date | undefined, { decided }: Partial<RunMemo>): { completedAt?: string } {
+  const at = decided?.at ?? closeTime?.toISOString();
+  return at === undefined ? {} : { completedAt: at };
 }
 
 const toldOf = ({ code, message }: { code: string; message: string }) => ({ code, message });

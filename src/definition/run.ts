@@ -122,6 +122,8 @@ export interface RunMemo {
   readonly paused?: string | null;
   readonly trigger: { readonly type: string; readonly id?: string };
   readonly startedAt: string;
+  /** The run has returned, and its output is decided, although effects in flight may still end. */
+  readonly decided?: DecidedOutput;
   readonly inline?: boolean;
   readonly initiator?: string;
   readonly parentId?: string;
@@ -129,6 +131,13 @@ export interface RunMemo {
   readonly origin?: RunOrigin;
   /** Written at the run's end too, unlike the rest. */
   readonly costs?: readonly Cost[];
+}
+
+export interface DecidedOutput {
+  /** ISO 8601. */
+  readonly at: string;
+  /** Absent where it is too large for a memo: the history of the run has it. */
+  readonly output?: Json;
 }
 
 /** Failure of the workflow `run`: ApplicationFailure of type = code, message, details[0] = RunError. */

@@ -20,31 +20,52 @@ export const DEADLINE = '$deadline';
 
 /** Success. `given` is what finish gave; the definition's `output` goes before it, the root frame's last data comes after. */
 export function completeRun(core: Core, given: Json | undefined): void {
-  const { program, state } = core;
-  const root = state.frames[ROOT]!;
   let output: Json;
   try {
-    output =
-      program.output !== undefined
-        ? render(program.output, new FrameScope(program, state, root, ''), { now: state.now }).value
-        : (given ?? root.lastOutput?.data ?? null);
+    output = outputOf(core, given);
   } catch (error) {
-    failRun(core, failureOf(error));
-    return;
-  }
-  const bytes = weigh(output);
-  if (bytes > MAX_PAYLOAD_BYTES) {
-    failRun(core, failureOf(tooLarge('result_too_large', "The run's output", bytes)));
+    fail(core, failureOf(error), core.program.rollbackOnFailure);
     return;
   }
   cancelAll(core);
   end(core, { status: 'completed', output });
 }
 
-/** finish with `drain`: effects that have begun end, within the run's own limit, and nothing new begins. */
-export function drainRun(core: Core, output: Json): void {
-  const { state } = core;
-  state.draining = { output };
+/** @throws StepFailure `result_too_large`, and what evaluating throws. */
+function outputOf({ program, state }: Core, given: Json | undefined): Json {
+  const root = state.frames[ROOT]!;
+  const output =
+    program.output !== undefined
+      ? render(program.output, new FrameScope(program, state, root, ''), { now: state.now }).value
+      : (given ?? root.lastOutput?.data ?? null);
+  const bytes = weigh(output);
+  if (bytes > MAX_PAYLOAD_BYTES) throw tooLarge('result_too_large', "The run's output", bytes);
+  return output;
+}
+
+/**
+ * finish with `drain`: effects that have begun end, and nothing new begins. The run has returned: its deadline, a cancel
+ * or a limit only ends the draining.
+ */
+export function drainRun(core: Core, given: Json): void {
+  const { state, program } = core;
+  const isFinal = program.rules.returnIsFinal();
+  // A definition's own output may read what the effects in flight leave, so it is made when they have ended.
+  const isDecided = isFinal && program.output === undefined;
+  let output = given;
+  if (isDecided) {
+    try {
+      output = outputOf(core, given);
+    } catch (error) {
+      fail(core, failureOf(error), program.rollbackOnFailure);
+      return;
+    }
+  }
+  state.draining = {
+    output,
+    ...(isFinal ? { final: true } : {}),
+    ...(isDecided ? { decidedAt: state.now } : {}),
+  };
   state.work = [];
   for (const [id, command] of Object.entries(state.open))
     if (id !== DEADLINE && command.type !== 'run') cancel(core, id);
@@ -59,18 +80,32 @@ export function endIfDrained(core: Core): void {
 
 /** Failure that nothing caught. Rolls back first where the definition or the failing step asks for it. */
 export function failRun(core: Core, error: RunError, rollback = core.program.rollbackOnFailure): void {
+  if (!endedDraining(core)) fail(core, error, rollback);
+}
+
+function fail(core: Core, error: RunError, rollback: boolean): void {
   cancelAll(core);
   if (rollback && core.state.undo.length > 0) rollBack(core, { error, failures: [] });
   else end(core, { status: 'failed', error });
 }
 
+/** Ends the draining of a run that has returned: with its output. False where the run does not drain. */
+function endedDraining(core: Core): boolean {
+  const { draining } = core.state;
+  if (draining?.final !== true) return false;
+  completeRun(core, draining.output);
+  return true;
+}
+
 export function cancelRun(core: Core, reason: string | undefined): void {
+  if (endedDraining(core)) return;
   cancelAll(core);
   end(core, { status: 'cancelled', ...(reason === undefined ? {} : { reason }) });
 }
 
 /** Ends the run where it stands, and undoes what is to be undone, also where a failure would not. */
 export function abortRun(core: Core, reason = 'The run was aborted.'): void {
+  if (endedDraining(core)) return;
   cancelAll(core);
   const error: RunError = { code: ABORTED_CODE, message: reason, retryable: false };
   if (core.state.undo.length > 0) rollBack(core, { error, failures: [], aborted: true });

@@ -3,6 +3,7 @@ import { END_TARGET } from '../steps/ports.ts';
 import type { Step } from '../steps/program-types.ts';
 import { type Core, stepOf } from './core.ts';
 import { completeRun, ROOT } from './ending.ts';
+import { forgetOlder } from './forget.ts';
 import { endFrame, leaveLoops, traceLoopLeft } from './frames.ts';
 import type { Frame, LoopRecord } from './state.ts';
 
@@ -32,7 +33,7 @@ function lead(core: Core, frame: Frame, target: string): void {
         return;
       }
       if (stepOf(core, record.slug).region?.body.has(target) === true) break;
-      leaveLoop(frame);
+      leaveLoop(core, frame);
       traceLoopLeft(core, record, 'completed');
     }
     if (
@@ -53,7 +54,9 @@ function endTick(core: Core, frame: Frame, record: LoopRecord): void {
 }
 
 /** Pops the innermost record; it stays readable as the one last left. */
-export function leaveLoop(frame: Frame): void {
+export function leaveLoop(core: Core, frame: Frame): void {
   const record = frame.loops.pop();
-  if (record !== undefined) frame.left = record;
+  if (record === undefined) return;
+  frame.left = record;
+  forgetOlder(core, record);
 }

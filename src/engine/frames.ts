@@ -4,6 +4,7 @@ import type { FailureShape, FrameSpec } from '../steps/kind.ts';
 import type { Json } from '../template/types.ts';
 import { cancel } from './commands.ts';
 import { type Core, stepOf } from './core.ts';
+import { forgetOlder } from './forget.ts';
 import { cancelInner } from './inner-rows.ts';
 import { framePath } from './paths.ts';
 import type { Frame, LoopRecord, OpenVisit } from './state.ts';
@@ -101,6 +102,7 @@ export function leaveLoops(
 ): void {
   for (let record = frame.loops.pop(); record !== undefined; record = frame.loops.pop()) {
     frame.left = record;
+    if (status === 'completed') forgetOlder(core, record);
     traceLoopLeft(core, record, status, error);
   }
 }

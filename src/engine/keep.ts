@@ -3,6 +3,7 @@ import { StepFailure } from '../steps/kind.ts';
 import { evaluate } from '../template/expression.ts';
 import type { Core } from './core.ts';
 import { rollbackSpec } from './ending.ts';
+import { countTick } from './forget.ts';
 import { MAX_PAYLOAD_BYTES, MAX_ROLLBACKS } from './limits.ts';
 import type { Place } from './record.ts';
 import { FrameScope } from './scope.ts';
@@ -39,8 +40,10 @@ export function keep(core: Core, place: Place, output: Envelope, isPreset: boole
       configurable: true,
     });
   }
-  if (step.rollback !== undefined && !isPreset) state.undo.push(undoOf(core, place, step.rollback, output));
-  else if (step.kind.type === 'checkpoint') state.undo.push({ undo: 'checkpoint', name: String(output.data ?? '') });
+  if (step.rollback !== undefined && !isPreset) {
+    state.undo.push(undoOf(core, place, step.rollback, output));
+    countTick(core, frame);
+  } else if (step.kind.type === 'checkpoint') state.undo.push({ undo: 'checkpoint', name: String(output.data ?? '') });
   if (state.undo.length > MAX_ROLLBACKS)
     throw new StepFailure(
       'rollback_limit',

@@ -4,9 +4,9 @@ import { StepFailure } from '../steps/kind.ts';
 import type { Json } from '../template/types.ts';
 import type { Core } from './core.ts';
 import { follow } from './follow.ts';
-import { tickPath } from './paths.ts';
+import { forgetBefore } from './forget.ts';
 import { type Place, record, settle } from './record.ts';
-import type { Envelope, LoopRecord } from './state.ts';
+import type { Envelope } from './state.ts';
 import { weigh } from './weigh.ts';
 
 /** A loop's record goes on its frame; only then can `while` read `loop`. */
@@ -34,21 +34,11 @@ export function tick(core: Core, place: Place, held: JsonObject, data: Json): vo
   loop.counts = {};
   loop.moved = false;
   core.state.bytes += weigh(held['carry']);
-  const keep = held['keep'];
-  if (typeof keep === 'number') forget(core, loop, loop.tick - keep);
+  forgetBefore(core, loop, loop.tick);
   const output: Envelope = { type: step.kind.type, data };
   frame.entries[step.slug] = { stepType: step.type, name: step.name, output };
   frame.lastOutput = output;
   follow(core, frame, step, step.branches[0] ?? null);
-}
-
-/** historyKeep: rollbacks of ticks before the last few are given up. */
-function forget(core: Core, loop: LoopRecord, before: number): void {
-  if (before < 1) return;
-  const prefix = `${tickPath(loop.path, before - 1)}/`;
-  const { state } = core;
-  if (state.undo.some((undo) => undo.undo === 'step' && undo.path.startsWith(prefix)))
-    state.undo = state.undo.filter((undo) => undo.undo !== 'step' || !undo.path.startsWith(prefix));
 }
 
 /** Ends the step and, in its turn, the innermost loop of the frame. @throws StepFailure `break_outside_loop`. */

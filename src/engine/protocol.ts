@@ -121,6 +121,8 @@ export type TraceEvent =
     }
   /** The config as evaluated, secrets as placeholders. */
   | { readonly t: 'input'; readonly path: string; readonly input: Json }
+  /** A member of the config that was evaluated later than the others, each time anew. */
+  | { readonly t: 'evaluated'; readonly path: string; readonly member: string; readonly value: Json }
   | { readonly t: 'wait'; readonly path: string }
   | {
       readonly t: 'end';

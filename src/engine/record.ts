@@ -22,7 +22,7 @@ export interface Place {
 
 /** Closes what the visit opened and takes it, or its loop record, off the frame. */
 export function settle(core: Core, { frame, record, visit }: Place): void {
-  if (record !== undefined) leaveLoop(frame);
+  if (record !== undefined) leaveLoop(core, frame);
   if (visit !== undefined && frame.visit === visit) {
     closeVisit(core, frame);
     delete frame.visit;

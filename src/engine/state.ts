@@ -205,7 +205,13 @@ export interface RunState {
   /** What `visible` said last. */
   shown: string;
   /** finish with drain: waits for the activities in flight. */
-  draining?: { readonly output: Json };
+  draining?: {
+    readonly output: Json;
+    /** Whatever ends the draining, the run completes. */
+    readonly final?: true;
+    /** Then, in epoch milliseconds, the run decided its output: the definition has no `output` that is made at the end. */
+    readonly decidedAt?: number;
+  };
   rolling?: {
     readonly error: RunError;
     readonly failures: { readonly path: string; readonly error: FailureShape }[];

@@ -14,6 +14,7 @@ const PERSON = /^(user|role|group):/;
 /** waiting: nothing runs and something is awaited, a sleep included. */
 export function statusOf(state: RunState): RunStatus {
   if (state.ending !== undefined) return state.ending.status;
+  if (state.draining?.decidedAt !== undefined) return 'completed';
   if (state.rolling !== undefined) return 'rolling_back';
   if (state.admission !== undefined) return 'pending';
   if (state.yielding || (state.work.length > 0 && !state.paused)) return 'running';

@@ -168,7 +168,8 @@ function traceInput(core: Core, frame: Frame, step: Step, path: string): void {
   for (const [key, written] of members) {
     let value = written;
     try {
-      value = render(parseTemplate(written, { secrets: true }), scope, { now: core.state.now }).value;
+      if (step.kind.later?.includes(key) !== true)
+        value = render(parseTemplate(written, { secrets: true }), scope, { now: core.state.now }).value;
     } catch {
       // Shown as written: the kind itself reports what is wrong with it, if it reads it at all.
     }

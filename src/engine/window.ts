@@ -1,7 +1,7 @@
 /** A kind's window on the run (steps/kind.ts, Visit): reads through the frame's scope, writes only what a kind may. */
 import type { JsonObject } from '../definition/types.ts';
 import { type Locals, StepFailure, type Visit } from '../steps/kind.ts';
-import type { Step } from '../steps/program-types.ts';
+import type { Rules, Step } from '../steps/program-types.ts';
 import { type Expression, evaluate, truthy } from '../template/expression.ts';
 import { render, type Template } from '../template/template.ts';
 import type { EvaluateOptions, Json, Rendered, SecretString } from '../template/types.ts';
@@ -114,6 +114,14 @@ export class Window implements Visit {
 
   assign(target: 'variables' | 'state', name: string, value: Json): void {
     assign(this.#core, target, name, value);
+  }
+
+  note(member: string, value: Json): void {
+    this.#core.trace?.({ t: 'evaluated', path: this.path, member, value });
+  }
+
+  get rules(): Rules {
+    return this.#core.program.rules;
   }
 
   #scope(locals: Locals | undefined): FrameScope {

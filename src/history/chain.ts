@@ -4,7 +4,7 @@
  */
 import type { Guess } from './doubts.ts';
 import type { RunTrace } from './fold.ts';
-import { rowBytes, type TraceRow } from './rows.ts';
+import { rowBytes, type TraceRow, withEvaluated } from './rows.ts';
 
 /** What joining needs of a run's trace; the state is not part of it, so that many can be kept. */
 export type FoldedRun = Pick<
@@ -102,7 +102,10 @@ function settled(row: TraceRow, chain: readonly FoldedRun[], next: number): Trac
     if (chain[n]!.restarted)
       return { ...full, status: 'cancelled', completedAt: chain[n - 1]!.closed?.time ?? full.startedAt };
     const more = chain[n]!.ends.get(row.path);
-    if (more !== undefined) full = { ...full, ...more, attempts: Math.max(full.attempts, more.attempts ?? 0) };
+    if (more === undefined) continue;
+    const { evaluated, ...end } = more;
+    full = { ...full, ...end, attempts: Math.max(full.attempts, more.attempts ?? 0) };
+    if (evaluated !== undefined) full = { ...full, input: withEvaluated(full.input, evaluated) };
   }
   if (full.completedAt !== undefined) return full;
   const last = chain.at(-1)!;

@@ -3,6 +3,7 @@
  * The core says what began and ended; history says when an effect really ran, and how often it was tried.
  */
 import type { RunError } from '../definition/run.ts';
+import { isPlainObject } from '../engine/plain-object.ts';
 import type { TraceEvent } from '../engine/protocol.ts';
 import { weigh } from '../engine/weigh.ts';
 import type { Json } from '../template/types.ts';
@@ -26,7 +27,10 @@ export interface TraceRow {
 
 /** What a run of the chain adds to the row of a visit that began in an earlier one; open while `completedAt` is absent. */
 export type RowEnd = Pick<TraceRow, 'path' | 'status'> &
-  Partial<Omit<TraceRow, 'path' | 'status' | 'stepSlug' | 'stepType' | 'startedAt'>>;
+  Partial<Omit<TraceRow, 'path' | 'status' | 'stepSlug' | 'stepType' | 'startedAt'>> & {
+    /** Members of the input that were evaluated anew. */
+    readonly evaluated?: { readonly [member: string]: Json };
+  };
 
 /** Which rows of a run are kept, by their number in it; the others are counted only. */
 export interface RowWindow {
@@ -94,6 +98,9 @@ export class Rows {
       case 'input':
         this.#touch(event.path).input = event.input;
         return;
+      case 'evaluated':
+        this.#evaluated(event);
+        return;
       // Whether a visit waits is asked of the state, when all is folded.
       case 'wait':
         return;
@@ -126,6 +133,12 @@ export class Rows {
       } else this.window = { ...this.window, to: number };
     }
     this.#open.set(event.path, row);
+  }
+
+  #evaluated({ path, member, value }: TraceEvent & { t: 'evaluated' }): void {
+    const row = this.#touch(path);
+    if ('stepSlug' in row) row.input = withMember(row.input, member, value);
+    else row.evaluated = { ...row.evaluated, [member]: value };
   }
 
   #end(event: TraceEvent & { t: 'end' }): void {
@@ -165,4 +178,16 @@ export class Rows {
     this.ends.set(path, fresh);
     return fresh;
   }
+}
+
+/** The input with some of its members as they were evaluated since. */
+export function withEvaluated(input: Json | undefined, evaluated: { readonly [member: string]: Json }): Json {
+  return Object.entries(evaluated).reduce<Json>(
+    (shown, [member, value]) => withMember(shown, member, value),
+    input ?? {},
+  );
+}
+
+function withMember(input: Json | undefined, member: string, value: Json): Json {
+  return isPlainObject(input) ? { ...input, [member]: value } : { [member]: value };
 }

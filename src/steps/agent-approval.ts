@@ -143,6 +143,8 @@ function inner(visit: Visit, suffix: string, hold: JsonObject): Visit {
     takeMessage: () => undefined,
     takeMessages: () => [],
     assign: (target, name, value) => visit.assign(target, name, value),
+    note: () => undefined,
+    rules: visit.rules,
   };
 }
 

@@ -9,8 +9,11 @@ export const finish: StepKind = {
   class: 'end',
   summary: 'Completes the run.',
   description: `Ends the run with success, from anywhere. The run's output is \`output\`, or the last step's data where it is left out; the
-definition's own \`output\` comes before both. What still runs in other branches is cancelled; with \`drain\` the steps in flight end first. \`return\`
-is the same kind, and drains unless it says otherwise.`,
+definition's own \`output\` comes before both. What still runs in other branches is cancelled; with \`drain\` the effects in flight end first. \`return\`
+is the same kind, and drains unless it says otherwise.
+
+A run that drains has returned: it shows as completed, with its output, at that moment (where the definition has its own \`output\`, when the effects
+have ended). The run's timeout and a cancel end the draining, and the run completes with its output all the same.`,
   example: { stepType: 'finish', config: { output: { paid: '{{ steps.pay.output.data.id }}' } } },
   output: 'None: nothing comes after it.',
   schema: () =>

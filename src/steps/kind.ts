@@ -11,6 +11,7 @@ import type { JsonObject, StepDefinition } from '../definition/types.ts';
 import type { Expression } from '../template/expression.ts';
 import type { Template } from '../template/template.ts';
 import type { Json, Rendered } from '../template/types.ts';
+import type { Rules } from './program-types.ts';
 
 /** pure: no event of history. effect: one or more activities. wait: a person, a message or the clock. container: opens frames or a loop record. end: ends the run or the frame. */
 export type KindClass = 'pure' | 'effect' | 'wait' | 'container' | 'end';
@@ -41,6 +42,8 @@ export interface StepKind {
   /** The written config (templates are strings). Lazy: zod is not in the workflow bundle, so nothing that the core runs calls it. */
   readonly schema: () => z.ZodType;
   ports(step: StepDefinition): Ports;
+  /** Members of the config that are evaluated later than when a visit begins: `note` says what came of them. */
+  readonly later?: readonly string[];
   /** Parses the written config once. Throws TemplateError or ConfigError; both become problems with a pointer. */
   plan(config: JsonObject, parse: Parse, step: StepDefinition): Behaviour;
 }
@@ -107,6 +110,9 @@ export interface Visit {
   takeMessages(name: string, most: number, accept: (payload: Json) => boolean): Json[];
   /** Writes a run variable or a state key at once (kind `set`). Throws StepFailure where the declared type does not fit. */
   assign(target: 'variables' | 'state', name: string, value: Json): void;
+  /** Shows in the trace what a member of the config (`later`) was evaluated to. */
+  note(member: string, value: Json): void;
+  readonly rules: Rules;
   /** The run, for kinds that start other runs. */
   readonly execution: {
     readonly id: string;

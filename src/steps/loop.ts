@@ -20,8 +20,9 @@ body leaves the loop, as \`break\` does. When nothing is left the step ends by \
 Inside, \`loop.item\` and \`loop.index\` (with \`batchSize\` 1), \`loop.batch\`, \`loop.state\` and \`loop.items\` tell where it is, and
 \`loop.parent\` is the loop around it.
 
-A loop with state: \`initial\` starts \`loop.carry\`; after each body \`next\` gives the new carry, and then \`while\` is asked. \`while\` is
-also asked before the first tick; \`until\` is asked after each body. Without \`items\`, and with \`while\`, \`until\` or \`next\`, more than
+A loop with state: \`initial\` starts \`loop.carry\`; after each body \`next\` gives the new carry, and then \`while\` or \`until\` is asked, which both
+read the new one. \`while\` is also asked before the first tick. \`next\` makes the last carry too, also of the tick after which the loop ends. In the
+trace the loop's input shows \`next\` and \`result\` as they were evaluated last. Without \`items\`, and with \`while\`, \`until\` or \`next\`, more than
 \`maxIterations\` ticks are the error \`max_iterations_exceeded:n\`.`,
   example: {
     stepType: 'loop',
@@ -46,10 +47,13 @@ also asked before the first tick; \`until\` is asked after each body. Without \`
         .int()
         .min(1)
         .optional()
-        .describe('Of how many last ticks the rollbacks are kept; all if left out.'),
+        .describe(
+          'Of how many last ticks the rollbacks are kept, the one that is under way included; all if left out.',
+        ),
       description: z.string().optional().describe('For readers.'),
     }),
   ports: () => ({ normal: 'done', names: ['loop', 'done'], body: ['loop'] }),
+  later: ['next', 'result'],
   plan(config, parse) {
     const template = (member: string) =>
       config[member] === undefined ? undefined : parse.template(config[member], `/${member}`);
@@ -70,14 +74,25 @@ also asked before the first tick; \`until\` is asked after each body. Without \`
     const carries = initial !== undefined || next !== undefined;
     const bounded = items === undefined || goOn !== undefined || until !== undefined || next !== undefined;
 
+    const made = (visit: Visit): Json | undefined => {
+      if (result === undefined) return carries ? (visit.hold['carry'] ?? null) : undefined;
+      const value = visit.render(result);
+      visit.note('result', value);
+      return value;
+    };
     const done = (visit: Visit, value: Json | undefined): Outcome => {
       const { hold } = visit;
       hold['complete'] = true;
-      const given =
-        value ?? (result === undefined ? (carries ? (hold['carry'] ?? null) : undefined) : visit.render(result));
+      const given = value ?? made(visit);
       const data: JsonObject = { state: loopState(readHold(hold)), batch: null };
       if (given !== undefined) data['value'] = given;
       return { do: 'end', port: 'done', data };
+    };
+    const carryOn = (visit: Visit): void => {
+      if (next === undefined) return;
+      const carry = visit.render(next);
+      visit.hold['carry'] = carry;
+      visit.note('next', carry);
     };
     const turn = (visit: Visit, tick: number): Outcome => {
       const { hold } = visit;
@@ -121,11 +136,13 @@ also asked before the first tick; \`until\` is asked after each body. Without \`
           return done(visit, event.value);
         }
         if (event.on !== 'tick') return { do: 'ignore' };
+        const isCarriedFirst = until !== undefined && next !== undefined && visit.rules.loopsAsDescribed();
+        if (isCarriedFirst) carryOn(visit);
         if (until !== undefined && visit.test(until)) {
           hold['iterations'] = tick + 1;
           return done(visit, undefined);
         }
-        if (next !== undefined) hold['carry'] = visit.render(next);
+        if (!isCarriedFirst) carryOn(visit);
         return turn(visit, tick + 1);
       },
     };

@@ -87,6 +87,10 @@ export interface Rules {
   readonly retriedIsCancelled: () => boolean;
   /** A pause or resume whose key was answered is not taken once more. */
   readonly keysCountOnce: () => boolean;
+  /** A run that has returned and drains keeps its output, and shows it. */
+  readonly returnIsFinal: () => boolean;
+  /** A loop's `next` comes before `until`, and `historyKeep` keeps no more ticks than it says. */
+  readonly loopsAsDescribed: () => boolean;
   /** A run that ends before its gates have let it pass undoes at once what it has done. */
   readonly undoesBeforeGates: () => boolean;
 }
@@ -97,6 +101,8 @@ export const RULES: Rules = {
   retriedIsCancelled: always,
   keysCountOnce: always,
   undoesBeforeGates: always,
+  returnIsFinal: always,
+  loopsAsDescribed: always,
 };
 
 export const DEFAULT_MAX_STEPS = 1_000_000;

@@ -1,6 +1,7 @@
 /** A run of one step, for tests of kinds: the window of steps/kind.ts over plain roots, a clock that is set, and an inbox. */
 import type { JsonObject, StepDefinition } from '../../src/definition/types.ts';
 import type { Behaviour, Decision, Outcome, Parse, Resume, StepKind, Submission, Visit } from '../../src/steps/kind.ts';
+import { RULES } from '../../src/steps/program-types.ts';
 import { evaluate, parseExpression, truthy } from '../../src/template/expression.ts';
 import { parseTemplate, render } from '../../src/template/template.ts';
 import type { Json } from '../../src/template/types.ts';
@@ -83,6 +84,8 @@ export class Driven {
       now: this.now,
       hold: this.hold,
       branches: [],
+      note: () => undefined,
+      rules: RULES,
       execution: { id: 'run.default.test.1', organizationId: 'default', depth: 0, ...this.#initiator },
       render: (template, locals) => render(template, scope(locals), options).value,
       renderSecret: (template) => render(template, scope(), options),
