@@ -11,7 +11,6 @@ import type { JsonObject, StepDefinition } from '../definition/types.ts';
 import type { Expression } from '../template/expression.ts';
 import type { Template } from '../template/template.ts';
 import type { Json, Rendered } from '../template/types.ts';
-import type { Rules } from './program-types.ts';
 
 /** pure: no event of history. effect: one or more activities. wait: a person, a message or the clock. container: opens frames or a loop record. end: ends the run or the frame. */
 export type KindClass = 'pure' | 'effect' | 'wait' | 'container' | 'end';
@@ -112,7 +111,8 @@ export interface Visit {
   assign(target: 'variables' | 'state', name: string, value: Json): void;
   /** Shows in the trace what a member of the config (`later`) was evaluated to. */
   note(member: string, value: Json): void;
-  readonly rules: Rules;
+  /** What runs that are older than a change still do as before (program-types.ts). */
+  readonly rules: { readonly loopsAsDescribed: () => boolean };
   /** The run, for kinds that start other runs. */
   readonly execution: {
     readonly id: string;
