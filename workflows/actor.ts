@@ -5,17 +5,22 @@
  * Update handlers are synchronous: validator and handler run in one go, so what the validator allowed still holds, and
  * nothing is half done when the actor continues as new (temporal.md, spike 1).
  */
+import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
 import {
   ApplicationFailure,
   allHandlersFinished,
+  CancellationScope,
   condition,
+  defineSignal,
   defineUpdate,
   makeContinueAsNewFunc,
   setHandler,
+  upsertSearchAttributes,
   type Workflow,
   workflowInfo,
 } from '@temporalio/workflow';
 import type { RememberedAnswers } from '../src/definition/actors.ts';
+import { ACTOR_DIVISION, DIVISION_ATTRIBUTE, SET_APART_SIGNAL } from '../src/definition/division.ts';
 import type { Json } from '../src/template/types.ts';
 
 /** Answers kept for repeated requests: a client repeats within seconds. */
@@ -24,6 +29,20 @@ const REMEMBERED = 64;
 const REMEMBERED_CHARACTERS = 300_000;
 /** Below this an actor would do nothing but continue as new. */
 const LEAST_HISTORY = 20;
+
+const DIVISION = defineSearchAttributeKey(DIVISION_ATTRIBUTE, SearchAttributeType.KEYWORD);
+
+/**
+ * Runs an actor that stores something: no cancellation ends it. One that an earlier version has started without the attribute
+ * that sets actors apart takes it on when it is told to.
+ */
+export function stored<Result>(keep: () => Promise<Result>): Promise<Result> {
+  setHandler(defineSignal(SET_APART_SIGNAL), () => {
+    if (workflowInfo().typedSearchAttributes.get(DIVISION) === undefined)
+      upsertSearchAttributes([{ key: DIVISION, value: ACTOR_DIVISION }]);
+  });
+  return CancellationScope.nonCancellable(keep);
+}
 
 /** Throws the refusal that the caller sees: `code` is the failure's type. */
 export function refuse(code: string, message: string, details?: Json): never {

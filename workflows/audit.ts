@@ -5,8 +5,13 @@
  */
 import { condition, defineSignal, setHandler } from '@temporalio/workflow';
 import type { AuditedChange, AuditedOutcome, AuditStart } from '../src/definition/audit-contract.ts';
+import { stored } from './actor.ts';
 
-export async function audit(_start: AuditStart): Promise<never> {
+export function audit(_start: AuditStart): Promise<never> {
+  return stored(() => keepAudit());
+}
+
+async function keepAudit(): Promise<never> {
   setHandler(defineSignal<[AuditedChange]>('change'), () => undefined);
   setHandler(defineSignal<[AuditedOutcome]>('outcome'), () => undefined);
   for (;;) await condition(() => false);

@@ -17,7 +17,7 @@ import {
   type HeldPayload,
   HOLD_SIGNAL,
 } from '../src/definition/debounce-contract.ts';
-import { isFull } from './actor.ts';
+import { isFull, stored } from './actor.ts';
 
 /** What is sent again comes soon. */
 const MOST_KNOWN = 1_000;
@@ -27,7 +27,11 @@ const { fireDebounced } = proxyActivities<DebounceActivities>({
   retry: { initialInterval: '1s', maximumInterval: '60s' },
 });
 
-export async function debounce({ organizationId, historyLimit, carried }: DebounceStart): Promise<void> {
+export function debounce(start: DebounceStart): Promise<void> {
+  return stored(() => keepDebounce(start));
+}
+
+async function keepDebounce({ organizationId, historyLimit, carried }: DebounceStart): Promise<void> {
   let held: HeldPayload | undefined = carried?.held;
   const name = carried?.name ?? workflowInfo().runId;
   let rounds = carried?.rounds ?? 0;

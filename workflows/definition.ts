@@ -18,7 +18,7 @@ import type {
   RemoveDefinition,
   RemovedDefinition,
 } from '../src/definition/actors.ts';
-import { becomeNew, isFull, refuse, writes } from './actor.ts';
+import { becomeNew, isFull, refuse, stored, writes } from './actor.ts';
 import { definitionAttributes } from './actor-attributes.ts';
 import { nextVersion } from './actor-version-number.ts';
 import { proposalsOf } from './definition-proposals.ts';
@@ -29,7 +29,11 @@ const CHANGE_OVERHEAD = 250;
 /** Of the changes together, as JSON: they are carried in one payload. */
 const CHANGES_BYTES = 1_000_000;
 
-export async function definition(start: DefinitionStart): Promise<never> {
+export function definition(start: DefinitionStart): Promise<never> {
+  return stored(() => keepDefinition(start));
+}
+
+async function keepDefinition(start: DefinitionStart): Promise<never> {
   let head: DefinitionHead | null = start.carried?.head ?? null;
   let changes: readonly DefinitionChange[] = start.carried?.changes ?? [];
   let deletedAt: string | null = start.carried?.deletedAt ?? null;

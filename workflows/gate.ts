@@ -28,7 +28,7 @@ import {
   type TakeAnswer,
   type TakeSlot,
 } from '../src/definition/gate-contract.ts';
-import { isFull, refuse, writes } from './actor.ts';
+import { isFull, refuse, stored, writes } from './actor.ts';
 import { Book, type Word } from './gate-book.ts';
 import { isGone } from './run-report.ts';
 
@@ -50,7 +50,11 @@ const { describeHolders } = proxyActivities<GateActivities>({
   retry: { initialInterval: 500, maximumInterval: 30_000 },
 });
 
-export async function gate(start: GateStart): Promise<void> {
+export function gate(start: GateStart): Promise<void> {
+  return stored(() => keepGate(start));
+}
+
+async function keepGate(start: GateStart): Promise<void> {
   const book = new Book(start.carried?.book);
   const taken = writes(start.carried?.answers ?? []);
   const own = workflowInfo().workflowId;

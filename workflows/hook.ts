@@ -14,9 +14,13 @@ import {
   type HookStart,
   type HookState,
 } from '../src/definition/actors.ts';
-import { becomeNew, isFull, refuse, writes } from './actor.ts';
+import { becomeNew, isFull, refuse, stored, writes } from './actor.ts';
 
-export async function hook(start: HookStart): Promise<void> {
+export function hook(start: HookStart): Promise<void> {
+  return stored(() => keepHook(start));
+}
+
+async function keepHook(start: HookStart): Promise<void> {
   let state: HookState = start.carried?.hook ?? {
     path: start.path,
     owner: null,

@@ -13,12 +13,16 @@ import {
   type InboxStart,
   type RemoveMessage,
 } from '../src/definition/inbox-contract.ts';
-import { becomeNew, refuse, untilFull, writes } from './actor.ts';
+import { becomeNew, refuse, stored, untilFull, writes } from './actor.ts';
 
 /** A repeated delivery comes within the retries of one step. */
 const GONE_REMEMBERED = 1_000;
 
-export async function inbox(start: InboxStart): Promise<never> {
+export function inbox(start: InboxStart): Promise<never> {
+  return stored(() => keepInbox(start));
+}
+
+async function keepInbox(start: InboxStart): Promise<never> {
   const messages = new Map((start.carried?.messages ?? []).map((message) => [message.id, message]));
   const gone = new Set(start.carried?.gone);
   const taken = writes(start.carried?.answers ?? []);

@@ -16,9 +16,13 @@ import {
 } from '../src/definition/actors.ts';
 import type { JsonObject } from '../src/definition/types.ts';
 import type { Json } from '../src/template/types.ts';
-import { becomeNew, refuse, untilFull, writes } from './actor.ts';
+import { becomeNew, refuse, stored, untilFull, writes } from './actor.ts';
 
-export async function organization(start: OrganizationStart): Promise<never> {
+export function organization(start: OrganizationStart): Promise<never> {
+  return stored(() => keepOrganization(start));
+}
+
+async function keepOrganization(start: OrganizationStart): Promise<never> {
   const entries = new Map<string, JsonObject>(Object.entries(start.carried?.entries ?? {}));
   const taken = writes(start.carried?.answers ?? []);
 

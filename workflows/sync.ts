@@ -1,9 +1,13 @@
 /** The actor `sync.{org}.{hash}`: the slugs of one set of synced definitions (src/definition/sync-contract.ts). */
 import { continueAsNew, defineQuery, setHandler } from '@temporalio/workflow';
 import { type ChangeSynced, MOST_SYNCED, type SyncedAnswer, type SyncStart } from '../src/definition/sync-contract.ts';
-import { refuse, untilFull, writes } from './actor.ts';
+import { refuse, stored, untilFull, writes } from './actor.ts';
 
-export async function sync(start: SyncStart): Promise<never> {
+export function sync(start: SyncStart): Promise<never> {
+  return stored(() => keepSync(start));
+}
+
+async function keepSync(start: SyncStart): Promise<never> {
   const slugs = new Set(start.carried?.slugs ?? []);
   const taken = writes(start.carried?.answers ?? []);
 

@@ -31,10 +31,14 @@ import {
   type TriggerStart,
   type TriggerState,
 } from '../src/definition/trigger-contract.ts';
-import { becomeNew, isFull, refuse, writes } from './actor.ts';
+import { becomeNew, isFull, refuse, stored, writes } from './actor.ts';
 import { triggerAttributes } from './actor-attributes.ts';
 
-export async function trigger(start: TriggerStart): Promise<void> {
+export function trigger(start: TriggerStart): Promise<void> {
+  return stored(() => keepTrigger(start));
+}
+
+async function keepTrigger(start: TriggerStart): Promise<void> {
   let current: Trigger | null = start.carried?.trigger ?? null;
   let revision = start.carried?.revision ?? 0;
   let droppedAt = start.carried?.droppedAt ?? -1;

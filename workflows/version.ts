@@ -4,7 +4,8 @@
  */
 import { condition } from '@temporalio/workflow';
 import type { VersionStart } from '../src/definition/actors.ts';
+import { stored } from './actor.ts';
 
-export async function version(_start: VersionStart): Promise<void> {
-  await condition(() => false);
+export function version(_start: VersionStart): Promise<void> {
+  return stored(() => condition(() => false));
 }

@@ -5,6 +5,7 @@ import { ulid } from 'ulid';
 import type { ActorStart } from '../definition/actors.ts';
 import type { Access } from './access.ts';
 import { read, write } from './calls.ts';
+import { actorAttributes } from './division.ts';
 
 /** Which actor, and how it begins when there is none yet. */
 export interface Actor<Start extends ActorStart> {
@@ -19,13 +20,14 @@ type Keyless<Request> = Omit<Request, 'key'>;
  * Sends the update and starts the actor where it does not exist. The same `key` again gets the same answer.
  * @throws ClientError with the actor's code when it refuses.
  */
-export function writeOrStart<Start extends ActorStart, Request extends { key: string }, Answer>(
+export async function writeOrStart<Start extends ActorStart, Request extends { key: string }, Answer>(
   access: Access,
   actor: Actor<Start>,
   update: string,
   request: Keyless<Request>,
   key = ulid(),
 ): Promise<Answer> {
+  const apart = await actorAttributes(access);
   return write(access, actor.workflowId, () =>
     access.client.workflow.executeUpdateWithStart<
       (start: Start) => Promise<void>,
@@ -40,6 +42,7 @@ export function writeOrStart<Start extends ActorStart, Request extends { key: st
         args: [actor.start],
         workflowIdConflictPolicy: 'USE_EXISTING',
         workflowIdReusePolicy: 'ALLOW_DUPLICATE',
+        ...apart,
       }),
     }),
   );

@@ -10,11 +10,11 @@ import type { Access } from './access.ts';
 import { describe } from './actor-calls.ts';
 import { auditId } from './audit.ts';
 import { readCursor, writeCursor } from './cursor.ts';
+import { actorQuery } from './division.ts';
 import { hasCode } from './errors.ts';
 import { type HistoryPage, latestHistoryPage } from './history-page.ts';
 import { listPage, type Page, type PageRequest } from './listing.ts';
 import { pagesOf } from './pages.ts';
-import { queryOf } from './query.ts';
 
 const EVENTS_PER_PAGE = 250;
 const ROWS_PER_PAGE = 1_000;
@@ -79,7 +79,7 @@ const compared = (a: Part, b: Part): number => (a.month === b.month ? a.part - b
 /** Latest first. Visibility knows the older ones, and what it does not know yet is looked for. */
 async function partsOf(access: Access, org: string): Promise<Part[]> {
   const parts = new Map<string, Part>();
-  const query = queryOf(org, AUDIT_WORKFLOW, []);
+  const query = await actorQuery(access, org, AUDIT_WORKFLOW, []);
   for await (const rows of pagesOf(ROWS_PER_PAGE, (request) => listPage(access, query, request))) {
     for (const { workflowId } of rows) {
       const [, month, part = '1'] = ID.exec(workflowId) ?? [];

@@ -5,7 +5,6 @@
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
-import { TypedSearchAttributes } from '@temporalio/common';
 import { ulid } from 'ulid';
 import { attributeValue } from '../definition/attributes.ts';
 import {
@@ -19,6 +18,7 @@ import type { Access } from './access.ts';
 import { describe } from './actor-calls.ts';
 import { writeAlong } from './calls.ts';
 import { unannounced } from './changing.ts';
+import { actorAttributes } from './division.ts';
 import { ClientError, hasCode } from './errors.ts';
 import { searchAttributes } from './search-attributes.ts';
 
@@ -74,6 +74,7 @@ export function auditOver(access: Access): AuditTrail {
 
   const tell = async (org: string, change: AuditedChange): Promise<string> => {
     const workflowId = await actorOf(org);
+    const apart = await actorAttributes(access, { key: searchAttributes.org, value: attributeValue(org) });
     await writeAlong(access, () =>
       access.client.workflow.signalWithStart<(start: AuditStart) => Promise<never>, [AuditedChange]>(AUDIT_WORKFLOW, {
         workflowId,
@@ -82,7 +83,7 @@ export function auditOver(access: Access): AuditTrail {
         signal: 'change',
         signalArgs: [change],
         workflowIdReusePolicy: 'REJECT_DUPLICATE',
-        typedSearchAttributes: new TypedSearchAttributes([{ key: searchAttributes.org, value: attributeValue(org) }]),
+        ...apart,
       }),
     );
     return workflowId;

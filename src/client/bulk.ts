@@ -18,6 +18,7 @@ import type { Access } from './access.ts';
 import { describe } from './actor-calls.ts';
 import { grpcOf, isInvalidArgument, read, write } from './calls.ts';
 import { currentPage } from './current-runs.ts';
+import { actorAttributes } from './division.ts';
 import { ClientError, hasCode } from './errors.ts';
 import { idsAmongOthers, listBareExact, listsWanted } from './exact-lists.ts';
 import { readArgument, readClosing } from './first-event.ts';
@@ -186,7 +187,8 @@ async function count(access: Access, query: string): Promise<number> {
 }
 
 /** False where it has been started before. */
-function startRetries(access: Access, workflowId: string, start: BulkRetryStart): Promise<boolean> {
+async function startRetries(access: Access, workflowId: string, start: BulkRetryStart): Promise<boolean> {
+  const apart = await actorAttributes(access);
   return write(access, workflowId, async () => {
     try {
       await access.client.workflow.start(BULK_RETRY_WORKFLOW, {
@@ -195,6 +197,7 @@ function startRetries(access: Access, workflowId: string, start: BulkRetryStart)
         args: [start],
         workflowIdConflictPolicy: 'FAIL',
         workflowIdReusePolicy: 'REJECT_DUPLICATE',
+        ...apart,
         staticSummary: `Retries ${start.total} runs`,
       });
       return true;

@@ -43,7 +43,7 @@ export async function write<T>(access: Access, target: string, act: () => Promis
 }
 
 /** Writes without a place in the queue: signals, of which a workflow takes any number at once. */
-export async function writeAlong<T>(access: Access, act: () => Promise<T>): Promise<T> {
+export async function writeAlong<T>(access: Pick<Access, 'client'>, act: () => Promise<T>): Promise<T> {
   await aboutToChange();
   return attempt(access, WRITE_MS, true, act);
 }

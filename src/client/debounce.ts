@@ -15,6 +15,7 @@ import { type Json, TemplateError } from '../template/types.ts';
 import { acceptedInput } from './accepted-input.ts';
 import type { Access } from './access.ts';
 import { writeAlong } from './calls.ts';
+import { actorAttributes } from './division.ts';
 import { hasCode } from './errors.ts';
 import { type Prepared, type Start, startPrepared } from './firing.ts';
 import { debounceId } from './ids.ts';
@@ -62,6 +63,7 @@ export async function startOrHold(
     ...(id === undefined ? {} : { id }),
   };
   const begun: DebounceStart = { organizationId: org, historyLimit: access.historyLimit };
+  const apart = await actorAttributes(access);
   await writeAlong(access, () =>
     access.client.workflow.signalWithStart<(start: DebounceStart) => Promise<void>, [HeldPayload]>(DEBOUNCE_WORKFLOW, {
       workflowId: debounceId(org, trigger.id ?? definition.slug, key),
@@ -70,6 +72,7 @@ export async function startOrHold(
       signal: HOLD_SIGNAL,
       signalArgs: [held],
       workflowIdReusePolicy: 'ALLOW_DUPLICATE',
+      ...apart,
       staticSummary: `Debounces ${definition.name}`.slice(0, 190),
     }),
   );

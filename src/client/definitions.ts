@@ -15,13 +15,14 @@ import { triggerSecretsOf, withTriggerSecrets } from '../definition/trigger-secr
 import type { Definition } from '../definition/types.ts';
 import type { Access } from './access.ts';
 import { readMemo, writeOrStart, writeTo } from './actor-calls.ts';
+import { actorQuery } from './division.ts';
 import { ClientError, hasCode } from './errors.ts';
 import { holdsAll, listsWanted } from './exact-lists.ts';
 import { hooksOf } from './hook-config.ts';
 import { claimHooks, freeHooks } from './hooks.ts';
 import { definitionId } from './ids.ts';
 import { listPage, type Page, type PageRequest, readable } from './listing.ts';
-import { any, type Clause, compare, queryOf } from './query.ts';
+import { any, type Clause, compare } from './query.ts';
 import { claimTriggers, dropTriggers, putTriggers, removeTriggersOf } from './triggers.ts';
 import { readVersion, storeVersion } from './versions.ts';
 
@@ -231,7 +232,7 @@ export async function listDefinitions(
     clauses.push(any(compare('status', '=', 'enabled'), compare('status', '=', 'disabled')));
   else clauses.push(compare('status', '=', filter.enabled ? 'enabled' : 'disabled'));
   if (filter.tag !== undefined) clauses.push(compare('tags', '=', filter.tag));
-  const page = await listPage(access, queryOf(org, DEFINITION_WORKFLOW, clauses), filter);
+  const page = await listPage(access, await actorQuery(access, org, DEFINITION_WORKFLOW, clauses), filter);
   const wanted = listsWanted(filter);
   const items = page.items
     .filter((row) => holdsAll(row, wanted))

@@ -12,6 +12,7 @@ import {
 import type { Access } from './access.ts';
 import { describe } from './actor-calls.ts';
 import { write } from './calls.ts';
+import { actorAttributes } from './division.ts';
 import { ClientError } from './errors.ts';
 import { readClosing } from './first-event.ts';
 import { eventId, sha256Hex } from './ids.ts';
@@ -33,6 +34,7 @@ export async function publishEvent(access: Access, org: string, event: Published
   const workflowId = eventId(org, event.id);
   const fingerprint = sha256Hex(canonicalText([event.name, event.data]));
   const start: EventStart = { organizationId: org, event };
+  const apart = await actorAttributes(access, { key: searchAttributes.org, value: attributeValue(org) });
   const isNew = await write(access, workflowId, async () => {
     try {
       await access.client.workflow.start(EVENT_WORKFLOW, {
@@ -42,7 +44,7 @@ export async function publishEvent(access: Access, org: string, event: Published
         workflowIdConflictPolicy: 'FAIL',
         workflowIdReusePolicy: 'REJECT_DUPLICATE',
         memo: { [FINGERPRINT]: fingerprint, name: event.name },
-        typedSearchAttributes: [{ key: searchAttributes.org, value: attributeValue(org) }],
+        ...apart,
         staticSummary: event.name.slice(0, 190),
       });
       return true;

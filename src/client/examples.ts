@@ -7,9 +7,9 @@ import { type Conversion, toCanonical } from '../definition/dialects.ts';
 import { parseDocument } from '../definition/parse.ts';
 import type { Access } from './access.ts';
 import { putDefinition, readHead } from './definitions.ts';
+import { actorQuery } from './division.ts';
 import { hasCode } from './errors.ts';
 import { listPage } from './listing.ts';
-import { queryOf } from './query.ts';
 import { putSecret } from './secrets.ts';
 
 /**
@@ -26,7 +26,7 @@ export async function installExamples(access: Access, org: string, folder: strin
 
 /** Actors of deleted definitions stay, so they count. */
 async function isEmpty(access: Access, org: string): Promise<boolean> {
-  const page = await listPage(access, queryOf(org, DEFINITION_WORKFLOW, []), { limit: 1 });
+  const page = await listPage(access, await actorQuery(access, org, DEFINITION_WORKFLOW, []), { limit: 1 });
   return page.items.length === 0;
 }
 

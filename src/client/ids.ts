@@ -16,7 +16,9 @@ export const versionId = (org: string, slug: string, hash: string): string =>
   `ver.${idPart(org)}.${idPart(slug)}.${hash.replace(/^sha256:/, '')}`;
 export const hookId = (org: string, path: string): string => `hook.${idPart(org)}.${idPart(path)}`;
 export const triggerActorId = (org: string, id: string): string => `trigger.${idPart(org)}.${idPart(id)}`;
-export const scheduleId = (org: string, trigger: string): string => `schedule.${idPart(org)}.${idPart(trigger)}`;
+const SCHEDULE = 'schedule.';
+export const scheduleId = (org: string, trigger: string): string => `${SCHEDULE}${idPart(org)}.${idPart(trigger)}`;
+export const isScheduleId = (id: string): boolean => id.startsWith(SCHEDULE);
 /** Temporal appends the time of the tick. */
 export const fireId = (org: string, trigger: string): string => `fire.${idPart(org)}.${idPart(trigger)}`;
 export const eventId = (org: string, id: string): string => `event.${idPart(org)}.${shortHash(id)}`;

@@ -15,6 +15,7 @@ import {
 } from '../definition/mcp-contract.ts';
 import type { Access } from './access.ts';
 import { writeAlong } from './calls.ts';
+import { actorAttributes } from './division.ts';
 import { ClientError, hasCode } from './errors.ts';
 import { mcpToolsId } from './ids.ts';
 import { deleteEntry, listEntries, putEntry, readEntry } from './organization-entries.ts';
@@ -99,6 +100,7 @@ export async function readTools(access: Access, org: string, name: string, refre
   const server = await getServer(access, org, name);
   const kept = await keptTools(access, org, server);
   if (!refresh && kept !== undefined && Date.now() - Date.parse(kept.listedAt) < TOOLS_FRESH_MS) return kept;
+  const apart = await actorAttributes(access);
   const handle = await writeAlong(access, () =>
     access.client.workflow.start<(input: McpToolsInput) => Promise<McpToolList>>(MCP_TOOLS_WORKFLOW, {
       workflowId: mcpToolsId(org, name),
@@ -106,6 +108,7 @@ export async function readTools(access: Access, org: string, name: string, refre
       args: [{ organizationId: org, server: name }],
       workflowIdConflictPolicy: 'USE_EXISTING',
       workflowExecutionTimeout: LISTING_MS,
+      ...apart,
     }),
   );
   try {

@@ -3,6 +3,7 @@
  * organization stands outermost: no filter can reach another organization's runs.
  */
 import { attributeValue, listValue } from '../definition/attributes.ts';
+import { DIVISION_ATTRIBUTE } from '../definition/division.ts';
 import { searchAttributes } from './search-attributes.ts';
 
 const NAMES = {
@@ -14,6 +15,8 @@ const NAMES = {
   closeTime: 'CloseTime',
   startTime: 'StartTime',
   executionDuration: 'ExecutionDuration',
+  taskQueue: 'TaskQueue',
+  division: DIVISION_ATTRIBUTE,
 } as Record<
   | keyof typeof searchAttributes
   | 'executionStatus'
@@ -22,12 +25,21 @@ const NAMES = {
   | 'runId'
   | 'closeTime'
   | 'startTime'
-  | 'executionDuration',
+  | 'executionDuration'
+  | 'taskQueue'
+  | 'division',
   string
 >;
 
 /** Temporal's own, whose values stand there as they are. */
-const WHOLE: ReadonlySet<string> = new Set<AttributeName>(['executionStatus', 'workflowType', 'workflowId', 'runId']);
+const WHOLE: ReadonlySet<string> = new Set<AttributeName>([
+  'executionStatus',
+  'workflowType',
+  'workflowId',
+  'runId',
+  'taskQueue',
+  'division',
+]);
 /** Lists of keywords, whose values are written in a way of their own. */
 const LISTS: ReadonlySet<string> = new Set<keyof typeof searchAttributes>(['tags', 'state', 'waiting']);
 
@@ -61,6 +73,9 @@ export function queryOf(org: string, workflowType: string, clauses: readonly Cla
   const within = [compare('org', '=', org), compare('workflowType', '=', workflowType), ...clauses];
   return within.map((clause) => clause.text).join(' AND ');
 }
+
+/** A query across organizations. It is of the host alone: nothing that a caller gives may stand in it. */
+export const hostQuery = (clauses: readonly Clause[]): string => clauses.map((clause) => clause.text).join(' AND ');
 
 function joined(clauses: readonly Clause[], word: 'AND' | 'OR'): Clause {
   if (clauses.length === 0) throw new RangeError('A clause joins at least one other.');

@@ -19,6 +19,7 @@ import { type Access, keysFor } from './access.ts';
 import { describe } from './actor-calls.ts';
 import { write, writeAlong } from './calls.ts';
 import { unannounced } from './changing.ts';
+import { actorAttributes } from './division.ts';
 import { ClientError, hasCode } from './errors.ts';
 import { readClosing } from './first-event.ts';
 import { requestActorId } from './ids.ts';
@@ -138,6 +139,7 @@ async function begin(
   memo: { readonly [member: string]: string },
 ): Promise<string | undefined> {
   const start: RequestStart = { organizationId: org };
+  const apart = await actorAttributes(access);
   return write(access, workflowId, async () => {
     try {
       const handle = await access.client.workflow.start(REQUEST_WORKFLOW, {
@@ -148,6 +150,7 @@ async function begin(
         workflowIdReusePolicy: 'ALLOW_DUPLICATE_FAILED_ONLY',
         workflowExecutionTimeout: LONGEST_MS,
         memo,
+        ...apart,
       });
       return handle.firstExecutionRunId;
     } catch (error) {

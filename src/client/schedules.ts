@@ -17,6 +17,7 @@ import type { Trigger } from '../definition/trigger-contract.ts';
 import { parseDuration } from '../template/duration.ts';
 import type { Access } from './access.ts';
 import { read, writeAlong } from './calls.ts';
+import { actorAttributes } from './division.ts';
 import { ClientError, hasCode } from './errors.ts';
 import { fireId, scheduleId } from './ids.ts';
 
@@ -64,7 +65,7 @@ export interface ScheduleView {
 
 /** Makes the schedule of a trigger what the trigger says: paused unless it is enabled. */
 export async function putSchedule(access: Access, org: string, trigger: Trigger): Promise<void> {
-  const options = optionsOf(access, org, trigger);
+  const options = optionsOf(access, org, trigger, await actorAttributes(access));
   await writeAlong(access, async () => {
     const { schedule } = access.client;
     try {
@@ -161,7 +162,7 @@ const unscheduled = (triggerId: string): ClientError =>
 const handleOf = (client: Client, org: string, triggerId: string) =>
   client.schedule.getHandle(scheduleId(org, triggerId));
 
-function optionsOf(access: Access, org: string, trigger: Trigger) {
+function optionsOf(access: Access, org: string, trigger: Trigger, apart: Awaited<ReturnType<typeof actorAttributes>>) {
   const { config = {}, id, enabled } = trigger;
   const overlap = typeof config['overlap'] === 'string' ? config['overlap'] : 'skip';
   const jitter = parseDuration(config['jitter'])?.ms;
@@ -183,6 +184,7 @@ function optionsOf(access: Access, org: string, trigger: Trigger) {
       workflowId: fireId(org, id),
       taskQueue: access.taskQueue,
       args: [start] as [FireStart],
+      ...apart,
       staticSummary: `Fires ${id}`.slice(0, 190),
     },
     policies: {

@@ -1,5 +1,6 @@
 import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
 import { ATTRIBUTES } from '../definition/attributes.ts';
+import { DIVISION_ATTRIBUTE } from '../definition/division.ts';
 
 const { KEYWORD, KEYWORD_LIST, DATETIME, INT } = SearchAttributeType;
 
@@ -21,6 +22,9 @@ export const searchAttributes = {
   durationMs: defineSearchAttributeKey(ATTRIBUTES.durationMs, INT),
   tokens: defineSearchAttributeKey(ATTRIBUTES.tokens, INT),
 } as const;
+
+/** Predefined by Temporal, so not among those that are registered. */
+export const divisionKey = defineSearchAttributeKey(DIVISION_ATTRIBUTE, KEYWORD);
 
 /** One of the keys: its name at the server and its type. */
 export type SignalboxKey = (typeof searchAttributes)[keyof typeof searchAttributes];

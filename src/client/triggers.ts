@@ -19,6 +19,7 @@ import {
 import type { TriggerDefinition } from '../definition/types.ts';
 import type { Access } from './access.ts';
 import { type Actor, describe, writeOrStart, writeTo } from './actor-calls.ts';
+import { actorQuery } from './division.ts';
 import { ClientError, hasCode } from './errors.ts';
 import { hooksOf } from './hook-config.ts';
 import { claimHooks, configureHooks, freeHooks } from './hooks.ts';
@@ -26,7 +27,7 @@ import { triggerActorId } from './ids.ts';
 import { inTurns } from './in-turns.ts';
 import { listPage, type Page, type PageRequest, readable } from './listing.ts';
 import { pagesOf } from './pages.ts';
-import { any, type Clause, compare, queryOf } from './query.ts';
+import { any, type Clause, compare } from './query.ts';
 import { deleteSchedule, putSchedule } from './schedules.ts';
 
 /** A trigger, and what came of its firings. */
@@ -65,7 +66,7 @@ export async function listTriggers(access: Access, org: string, filter: TriggerF
   if (workflowId !== undefined) clauses.push(compare('workflow', '=', workflowId));
   if (type !== undefined) clauses.push(compare('triggerType', '=', type));
   if (tag !== undefined) clauses.push(compare('tags', '=', tag));
-  const page = await listPage(access, queryOf(org, TRIGGER_WORKFLOW, clauses), filter);
+  const page = await listPage(access, await actorQuery(access, org, TRIGGER_WORKFLOW, clauses), filter);
   return { ...page, items: page.items.flatMap((row) => viewOf(readable(row).memo) ?? []) };
 }
 

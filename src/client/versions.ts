@@ -4,6 +4,7 @@ import { VERSION_WORKFLOW, type VersionStart } from '../definition/actors.ts';
 import type { Definition } from '../definition/types.ts';
 import type { Access } from './access.ts';
 import { write } from './calls.ts';
+import { actorAttributes } from './division.ts';
 import { hasCode } from './errors.ts';
 import { readArgument } from './first-event.ts';
 import { versionId } from './ids.ts';
@@ -17,6 +18,7 @@ export async function storeVersion(access: Access, org: string, hash: string, de
   const cache = cacheOf(access);
   if (cache.has(workflowId)) return;
   const start: VersionStart = { organizationId: org, slug: definition.slug, hash, definition };
+  const apart = await actorAttributes(access);
   await write(access, workflowId, async () => {
     try {
       await access.client.workflow.start(VERSION_WORKFLOW, {
@@ -25,6 +27,7 @@ export async function storeVersion(access: Access, org: string, hash: string, de
         args: [start],
         workflowIdConflictPolicy: 'USE_EXISTING',
         workflowIdReusePolicy: 'ALLOW_DUPLICATE',
+        ...apart,
         staticSummary: `${definition.slug} ${hash.slice(0, 19)}`,
       });
     } catch (error) {

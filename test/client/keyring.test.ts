@@ -27,7 +27,11 @@ function store() {
   };
   const client = {
     withDeadline: (_at: number, act: () => unknown) => act(),
-    workflow: { getHandle: () => ({ describe, executeUpdate: amend }), executeUpdateWithStart: put },
+    workflow: {
+      getHandle: () => ({ describe, executeUpdate: amend }),
+      executeUpdateWithStart: put,
+      count: async () => ({ count: 0 }),
+    },
   };
   const access = {
     client,

@@ -20,6 +20,7 @@ it('tells why a name cannot be taken, also where those that were taken cannot be
     withDeadline: (_at: number, act: () => Promise<unknown>) => act(),
     workflow: {
       getHandle: handleOf,
+      count: async () => ({ count: 0 }),
       executeUpdateWithStart: async () => {
         if (++claims > 1) throw new ClientError('trigger_exists', 'The API has made one.');
         return { claimed: true };

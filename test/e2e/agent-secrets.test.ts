@@ -11,7 +11,7 @@ import { projectRoot } from '../../src/cli/start/project-root.ts';
 import type { Json } from '../../src/template/types.ts';
 import { type Asked, type ModelServer, modelServer } from '../activities/model-server.ts';
 import { type TestServer as HttpServer, type Seen, serve } from '../activities/server.ts';
-import { type ForkedWorker, forkWorker } from '../support/temporal.ts';
+import { type ForkedWorker, forkWorker, workflowsOf } from '../support/temporal.ts';
 import { call } from './agent-support.ts';
 import { canaryIn, MARK, unpacked } from './canary-search.ts';
 import { type Answer, type TestGateway, testGateway, unique } from './gateway-support.ts';
@@ -195,7 +195,7 @@ describe('an agent among leaky servers', () => {
     for (const answer of answers) expect(canaryIn(answer)).toBeUndefined();
     const { client, taskQueue, config } = gateway.server;
     const types = new Set<string>();
-    for await (const { workflowId, runId, type } of client.workflow.list({ query: `TaskQueue = '${taskQueue}'` })) {
+    for await (const { workflowId, runId, type } of client.workflow.list({ query: workflowsOf(taskQueue) })) {
       const handle = client.workflow.getHandle(workflowId, runId);
       expect(canaryIn(unpacked(await handle.fetchHistory())), workflowId).toBeUndefined();
       const { raw, memo, typedSearchAttributes } = await handle.describe();

@@ -14,7 +14,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { JsonObject, StepDefinition } from '../../src/definition/types.ts';
 import { startGateway } from '../../src/gateway/serve.ts';
 import { type TestServer as HttpServer, type Seen, serve } from '../activities/server.ts';
-import { type ForkedWorker, forkWorker, type TestServer, testServer } from '../support/temporal.ts';
+import { type ForkedWorker, forkWorker, type TestServer, testServer, workflowsOf } from '../support/temporal.ts';
 import { canaryActions } from './canary-actions.ts';
 import { CANARY_CASES, type Receivers } from './canary-cases.ts';
 import { canaryIn, MARK, unpacked } from './canary-search.ts';
@@ -224,7 +224,7 @@ describe('canary secrets', () => {
     const types = new Set<string>();
     let runs = 0;
     for await (const { workflowId, runId, type } of client.workflow.list({
-      query: `TaskQueue = '${server.taskQueue}'`,
+      query: workflowsOf(server.taskQueue),
     })) {
       const handle = client.workflow.getHandle(workflowId, runId);
       const history = unpacked(await handle.fetchHistory());

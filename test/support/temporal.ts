@@ -76,12 +76,16 @@ export async function testServer(overrides: Record<string, string> = {}): Promis
   };
 }
 
+/** The query of everything on a task queue: a query that does not name the attribute has runs only. */
+export const workflowsOf = (taskQueue: string): string =>
+  `TaskQueue = '${taskQueue}' AND (TemporalNamespaceDivision = 'signalbox' OR TemporalNamespaceDivision IS NULL)`;
+
 /**
  * Actors have the same ids in every file (`org.default`), and live on the task queue that began them: one that outlived its
  * file's worker would let the next file wait.
  */
 async function endAll({ client }: TemporalConnection, taskQueue: string): Promise<void> {
-  const open = client.workflow.list({ query: `TaskQueue = '${taskQueue}' AND ExecutionStatus = 'Running'` });
+  const open = client.workflow.list({ query: `${workflowsOf(taskQueue)} AND ExecutionStatus = 'Running'` });
   for await (const { workflowId, runId } of open) {
     const handle = client.workflow.getHandle(workflowId, runId);
     // One that has ended meanwhile is as good.

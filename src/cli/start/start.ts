@@ -2,8 +2,10 @@ import { mkdirSync } from 'node:fs';
 import { runningStack } from '#stacks';
 import { bootstrap } from '../../client/bootstrap.ts';
 import { connect, type TemporalConnection } from '../../client/connect.ts';
+import { knowsDivisions, setStoredApart } from '../../client/division.ts';
 import { identityOf } from '../../client/worker-pulse.ts';
 import { type Config, loadMasterKey, readConfig } from '../../config.ts';
+import { DIVISION_ATTRIBUTE } from '../../definition/division.ts';
 import { offerExamples } from '../examples.ts';
 import { type Ending, listenForEnd, RANK } from './ending.ts';
 import { startGatewayHere } from './gateway-here.ts';
@@ -134,9 +136,28 @@ async function ready(config: Config, ending: Ending, isOwnServer: boolean): Prom
   const temporal = await connect(config);
   ending.add(RANK.connection, () => temporal.close());
   await bootstrap(temporal, { retentionDays: config.retentionDays, ownServer: isOwnServer });
+  await setApart(config, temporal);
   loadMasterKey(config);
   ending.signal.throwIfAborted();
   return temporal;
+}
+
+/** Keeps what is no run out of the lists of Temporal's Web UI and CLI, and says so where that cannot be. */
+async function setApart(config: Config, temporal: TemporalConnection): Promise<void> {
+  if (!(await knowsDivisions(temporal))) {
+    say(
+      `This Temporal server does not know the search attribute ${DIVISION_ATTRIBUTE}, so its lists show definitions, triggers and ` +
+        'other stored things among the runs. Add WorkflowType = "run" to each query, above all to those of batches.',
+    );
+    return;
+  }
+  try {
+    const count = await setStoredApart(temporal, config.taskQueue);
+    if (count > 0) say(`${count} stored things of an earlier version are being set apart from the runs.`);
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    say(`What an earlier version has stored stays among the runs until the next start: ${why}`);
+  }
 }
 
 /** Starts the gateway; the settings that come back know its port, for the worker must refuse requests to it. */
