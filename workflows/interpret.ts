@@ -28,7 +28,7 @@ import {
   type RunError,
   type RunInput,
 } from '../src/definition/run.ts';
-import type { Definition } from '../src/definition/types.ts';
+import type { Definition, JsonObject } from '../src/definition/types.ts';
 import { heldGates, wantedSlots } from '../src/engine/admission.ts';
 import { admit, advance, genesis } from '../src/engine/advance.ts';
 import { carry, restore } from '../src/engine/carry.ts';
@@ -42,7 +42,7 @@ import { weigh } from '../src/engine/weigh.ts';
 import { compile } from '../src/steps/program.ts';
 import type { Program, Rules } from '../src/steps/program-types.ts';
 import type { Json } from '../src/template/types.ts';
-import { endAsCancelled } from './run-cancelled.ts';
+import { cancelDetails, endAsCancelled } from './run-cancelled.ts';
 import { Children } from './run-children.ts';
 import type { RefusedRequest } from './run-details.ts';
 import { Effects } from './run-effects.ts';
@@ -108,7 +108,7 @@ const REASON_SHOWN = 'cancel-reason-shown';
 type Outcome =
   | { readonly as: 'completed'; readonly output: Json }
   | { readonly as: 'failed'; readonly error: RunError }
-  | { readonly as: 'cancelled'; readonly reason?: string };
+  | { readonly as: 'cancelled'; readonly reason?: string; readonly details?: JsonObject };
 
 /** One execution of a run: from its start, or from where the last one continued as new, to its end or the next. */
 class Walk {
@@ -254,7 +254,11 @@ class Walk {
         this.#slots.ask(command.gates);
         return;
       case 'cancelled':
-        this.#outcome = { as: 'cancelled', ...(command.reason === undefined ? {} : { reason: command.reason }) };
+        this.#outcome = {
+          as: 'cancelled',
+          ...(command.reason === undefined ? {} : { reason: command.reason }),
+          ...(command.details === undefined ? {} : { details: command.details }),
+        };
     }
   }
 
@@ -322,7 +326,7 @@ class Walk {
     if (outcome.as === 'completed') return outcome.output;
     // Temporal's event of a cancelled run has no place for it.
     if (outcome.as === 'cancelled' && outcome.reason !== undefined && patched(REASON_SHOWN))
-      upsertMemo({ [CANCEL_REASON]: outcome.reason });
+      upsertMemo({ [CANCEL_REASON]: outcome.reason, ...cancelDetails(outcome.details) });
     if (outcome.as === 'cancelled') endAsCancelled(outcome.reason);
     const { code, path } = outcome.error;
     // The SDK logs the failure too, but its code is lost on the way out of the sandbox.
@@ -371,6 +375,7 @@ function reportOf(outcome: Outcome): { output: Json } | { error: RunError } {
       code: 'child_cancelled',
       message: `The run that was waited for was cancelled${because}.`,
       retryable: false,
+      ...(outcome.details === undefined ? {} : { details: outcome.details }),
     },
   };
 }

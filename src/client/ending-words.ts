@@ -4,7 +4,9 @@
  */
 import { decodeOptionalSinglePayload } from '@temporalio/common/lib/internal-non-workflow/index.js';
 import type { temporal } from '@temporalio/proto';
-import { CANCEL_REASON } from '../definition/run.ts';
+import { isObject } from '../definition/json.ts';
+import { CANCEL_DETAILS, CANCEL_REASON } from '../definition/run.ts';
+import type { JsonObject } from '../definition/types.ts';
 import type { Access } from './access.ts';
 import { read } from './calls.ts';
 
@@ -12,6 +14,8 @@ import { read } from './calls.ts';
 export interface EndingWords {
   readonly reason?: string;
   readonly by?: string;
+  /** What the step that cancelled its run knows besides. */
+  readonly details?: JsonObject;
 }
 
 const PAGE = 200;
@@ -33,10 +37,17 @@ export const endingWords = (reason: unknown, identity: unknown): EndingWords => 
 });
 
 /** `The run was cancelled by ann: Not needed.`; `rest`: what is said of it besides, in a sentence of its own. */
-export function told(what: string, { reason, by }: EndingWords, rest = ''): string {
+export function told(what: string, { reason: given, by, details }: EndingWords, rest = ''): string {
+  const reason = details === undefined ? given : denial(given, details);
   const who = by === undefined ? '' : ` by ${by}`;
   const why = reason === undefined ? '.' : `: ${/[.!?]$/.test(reason) ? reason : `${reason}.`}`;
   return `${what}${who}${why}${rest === '' ? '' : ` ${rest}`}`;
+}
+
+/** `approval_denied by ann (Too dear.)`: of a person's denial, who it was and the comment. */
+function denial(reason: string | undefined, { decidedBy, comments }: JsonObject): string {
+  const who = typeof decidedBy === 'string' ? ` by ${decidedBy}` : '';
+  return `${reason ?? ''}${who}${typeof comments === 'string' ? ` (${comments})` : ''}`.trim();
 }
 
 /**
@@ -65,8 +76,12 @@ export async function readCancellation(access: Access, workflowId: string, runId
 }
 
 async function wordsOf(access: Access, event: HistoryEvent): Promise<EndingWords | undefined> {
-  const own = event.workflowPropertiesModifiedEventAttributes?.upsertedMemo?.fields?.[CANCEL_REASON];
-  if (own) return endingWords(await decodeOptionalSinglePayload(access.client.options.loadedDataConverter, own), '');
+  const fields = event.workflowPropertiesModifiedEventAttributes?.upsertedMemo?.fields ?? {};
+  const read = (name: string) => decodeOptionalSinglePayload(access.client.options.loadedDataConverter, fields[name]);
+  if (fields[CANCEL_REASON]) {
+    const details = await read(CANCEL_DETAILS);
+    return { ...endingWords(await read(CANCEL_REASON), ''), ...(isObject(details) ? { details } : {}) };
+  }
   const asked = event.workflowExecutionCancelRequestedEventAttributes;
   if (!asked) return undefined;
   const from = asked.externalWorkflowExecution?.workflowId;

@@ -187,6 +187,7 @@ export function outcomeOf(closing: Closing): { status: RunStatus; output?: Json;
         error: {
           code: CANCELLED_CODE,
           message: told('The run was cancelled', closing.words),
+          ...placeOf(closing.words),
           ...ENDED,
           ...detailsOf(closing.words),
         },
@@ -226,8 +227,17 @@ function runErrorOf(error: Error | undefined): RunError {
 
 const ENDED = { retryable: false } as const;
 
-const detailsOf = (words: EndingWords): { details?: Json } =>
-  Object.keys(words).length === 0 ? {} : { details: { ...words } };
+const detailsOf = ({ details, ...words }: EndingWords): { details?: Json } => {
+  const { path: _path, stepSlug: _slug, ...known } = details ?? {};
+  const all = { ...words, ...known };
+  return Object.keys(all).length === 0 ? {} : { details: all };
+};
+
+/** Where a step of the run decided its end. */
+const placeOf = ({ details }: EndingWords): Pick<RunError, 'path' | 'stepSlug'> => {
+  const { path, stepSlug } = details ?? {};
+  return typeof path === 'string' && typeof stepSlug === 'string' ? { path, stepSlug } : {};
+};
 
 const isRunError = (value: unknown): value is RunError =>
   typeof value === 'object' &&

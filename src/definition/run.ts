@@ -144,6 +144,8 @@ export interface DecidedOutput {
 export const CANCELLED_CODE = 'cancelled';
 /** The memo's member for why a run has cancelled itself. */
 export const CANCEL_REASON = 'cancelReason';
+/** The memo's member for what else is known of it: of a denied approval who decided, when, comments and votes. */
+export const CANCEL_DETAILS = 'cancelDetails';
 /** The code of a run that was aborted: its status is `aborted`, although to Temporal it has failed. */
 export const ABORTED_CODE = 'run_aborted';
 

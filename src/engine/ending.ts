@@ -1,5 +1,6 @@
 /** How a run ends: completed, failed (after a rollback, where one is due), or cancelled. */
 import { ABORTED_CODE, type RunError } from '../definition/run.ts';
+import type { JsonObject } from '../definition/types.ts';
 import { type FailureShape, type Outcome, type RunSpec, StepFailure } from '../steps/kind.ts';
 import { render } from '../template/template.ts';
 import type { Json } from '../template/types.ts';
@@ -97,10 +98,15 @@ function endedDraining(core: Core): boolean {
   return true;
 }
 
-export function cancelRun(core: Core, reason: string | undefined): void {
+/** `details`: what is known of it besides, where a step of the run decided it. */
+export function cancelRun(core: Core, reason: string | undefined, details?: JsonObject): void {
   if (endedDraining(core)) return;
   cancelAll(core);
-  end(core, { status: 'cancelled', ...(reason === undefined ? {} : { reason }) });
+  end(core, {
+    status: 'cancelled',
+    ...(reason === undefined ? {} : { reason }),
+    ...(details === undefined ? {} : { details }),
+  });
 }
 
 /** Ends the run where it stands, and undoes what is to be undone, also where a failure would not. */
@@ -212,5 +218,8 @@ function end(core: Core, ending: Ending): void {
   state.yielding = false;
   if (ending.status === 'completed') commands.push({ type: 'complete', output: ending.output });
   else if (ending.status !== 'cancelled') commands.push({ type: 'fail', error: ending.error });
-  else commands.push({ type: 'cancelled', ...(ending.reason === undefined ? {} : { reason: ending.reason }) });
+  else {
+    const { status: type, ...why } = ending;
+    commands.push({ type, ...why });
+  }
 }

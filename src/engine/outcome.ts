@@ -49,12 +49,24 @@ export function apply(core: Core, place: Place, outcome: Outcome): void {
       else completeRun(core, outcome.output);
       return;
     case 'cancel':
-      settle(core, place);
-      core.trace?.({ t: 'end', path: place.path, status: 'cancelled', at: core.state.now });
-      cancelRun(core, outcome.reason);
+      cancelBy(core, place, outcome);
       return;
     case 'ignore':
   }
+}
+
+/** The step cancels its run: what it was told stands in its row, and in the run's error. */
+function cancelBy(core: Core, place: Place, { reason, data, meta }: Extract<Outcome, { do: 'cancel' }>): void {
+  const { path, step } = place;
+  settle(core, place);
+  core.trace?.({
+    t: 'end',
+    path,
+    status: 'cancelled',
+    ...(data === undefined ? {} : { output: { ...envelope(step, data, meta) } as JsonObject }),
+    at: core.state.now,
+  });
+  cancelRun(core, reason, data === undefined ? undefined : { path, stepSlug: step.slug, ...data });
 }
 
 /** §7: at the end come saveToState, outputVariable and the rollback's config; then the entry, and the port. */

@@ -72,7 +72,7 @@ export type Command =
   | { readonly type: 'visible'; readonly status: RunStatus; readonly waitingFor: readonly WaitingFor[] }
   | { readonly type: 'complete'; readonly output: Json }
   | { readonly type: 'fail'; readonly error: RunError }
-  | { readonly type: 'cancelled'; readonly reason?: string };
+  | { readonly type: 'cancelled'; readonly reason?: string; readonly details?: JsonObject };
 
 export interface RunCommand {
   readonly type: 'run';

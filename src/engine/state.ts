@@ -148,7 +148,7 @@ export type Undo =
 export type Ending =
   | { readonly status: 'completed'; readonly output: Json }
   | { readonly status: 'failed' | 'aborted'; readonly error: RunError }
-  | { readonly status: 'cancelled'; readonly reason?: string };
+  | { readonly status: 'cancelled'; readonly reason?: string; readonly details?: JsonObject };
 
 /** A run before its gates (admission.ts). */
 export interface Admission {

@@ -13,6 +13,8 @@ import { isAudited } from './route-roles.ts';
 
 /** Members of answers that name what was made. Bodies are never written down: they may hold secrets. */
 const NAMES = ['slug', 'id', 'executionId', 'name'] as const;
+/** Of a decision: which visit it was for, which way it went, and whether it was a vote. */
+const DECIDED = ['path', 'decision', 'recorded', 'comments'] as const;
 const LONGEST = 200;
 
 /** Runs a handler; `path` is the route's. */
@@ -58,11 +60,13 @@ function namesIn(res: Response): () => JsonObject | undefined {
   const json = res.json.bind(res);
   res.json = (body: unknown) => {
     if (isObject(body) && res.statusCode < 400)
-      names = textsOf(Object.fromEntries(NAMES.flatMap((name) => (name in body ? [[name, body[name]]] : []))));
+      names = textsOf(Object.fromEntries(namesOf(body).flatMap((name) => (name in body ? [[name, body[name]]] : []))));
     return json(body);
   };
   return () => names;
 }
+
+const namesOf = (body: JsonObject): readonly string[] => ('decision' in body ? [...NAMES, ...DECIDED] : NAMES);
 
 function textsOf(members: { readonly [name: string]: unknown }): JsonObject {
   return Object.fromEntries(

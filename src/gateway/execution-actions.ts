@@ -68,7 +68,14 @@ export function executionActionRoutes(router: Router, gateway: Gateway): void {
         ...personOf(req),
         ...keyOf(req),
       });
-      res.json({ executionId: id, path, decision, ...(await recordedAs(access, id, path)) });
+      const { comments } = rest;
+      res.json({
+        executionId: id,
+        path,
+        decision,
+        ...(await recordedAs(access, id, path)),
+        ...(comments === undefined ? {} : { comments }),
+      });
     },
   });
 

@@ -205,6 +205,7 @@ export const decided = z.object({
     .optional()
     .describe('vote: the approval waits on, for the votes of others. Absent where the run could not be asked.'),
   votes: votes.optional().describe('Of a vote.'),
+  comments: text.optional().describe('As they were given.'),
 });
 export const submitted = z.object({ executionId: text, path: text });
 export const messageSent = z.object({ executionId: text, name: text, messageId: text });

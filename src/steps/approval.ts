@@ -45,7 +45,8 @@ decision wins; whoever comes later is told so.
 - **How long.** After \`timeout\` the step ends by \`timeout\` (with \`approval_timeout\` if that port is not wired), decides by itself, or asks \`escalateTo\`
   for as long again, of whom any one decides. \`reminders\` bring the request up again.
 - **What comes back.** \`form\` is a payload format that an approver fills in; \`commentRequired\` wants a reason either way.
-- **Rejected.** Goes by \`rejected\`; not wired, the branch ends there. \`onReject: cancel\` cancels the run with \`approval_denied\`.
+- **Rejected.** Goes by \`rejected\`; not wired, the branch ends there. \`onReject: cancel\` cancels the run with \`approval_denied\`; who decided,
+  when, comments and votes stand in the details of the run's error, and in the step's output.
 
 A signal from Temporal (\`approve\`, \`reject\`) decides at once where neither approvers nor a quorum are set; else it needs \`{override: true, reason}\`. It is
 recorded as \`via: temporal\`.`,
@@ -234,8 +235,9 @@ function escalated(visit: Visit, rules: Rules): Outcome {
 }
 
 function decided(visit: Visit, verdict: Verdict, rules: Rules, event?: Decision): Outcome {
-  if (verdict === 'rejected' && rules.cancelsOnReject) return { do: 'cancel', reason: 'approval_denied' };
-  return { do: 'end', port: verdict, data: outputOf(visit, verdict, event), meta: metaOf(visit.hold) };
+  const output = { data: outputOf(visit, verdict, event), meta: metaOf(visit.hold) };
+  if (verdict === 'rejected' && rules.cancelsOnReject) return { do: 'cancel', reason: 'approval_denied', ...output };
+  return { do: 'end', port: verdict, ...output };
 }
 
 function outputOf(visit: Visit, decision: Verdict | 'timeout', event?: Decision): JsonObject {

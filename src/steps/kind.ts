@@ -278,8 +278,8 @@ export type Outcome =
   | { readonly do: 'skip' }
   /** Completes the run. */
   | { readonly do: 'finish'; readonly output: Json; readonly drain?: boolean }
-  /** Cancels the whole run (an approval's onReject: cancel); the reason is a code. */
-  | { readonly do: 'cancel'; readonly reason: string }
+  /** Cancels the whole run (an approval's onReject: cancel); the reason is a code. `data` is the output that the step still has. */
+  | { readonly do: 'cancel'; readonly reason: string; readonly data?: JsonObject; readonly meta?: JsonObject }
   /** The event is not for this visit (a message that does not match). */
   | { readonly do: 'ignore' };
 

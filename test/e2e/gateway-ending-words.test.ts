@@ -70,4 +70,52 @@ describe('a run that somebody has ended', () => {
     expect(error.code).toBe('cancelled');
     expect(error.message).toMatch(/^The run was cancelled: .+/);
   });
+
+  it('keeps who denied an approval that cancels its run: in the error, in the trace, and in the audit', async () => {
+    const denied = await waiting({ onReject: 'cancel', quorum: 'all', approvers: ['admin'] });
+    expect((await act(denied, 'approve', { approve: false, comments: 'too dear' })).status).toBe(200);
+    const error = await errorOf(denied);
+    const vote = {
+      decision: 'rejected',
+      by: 'admin',
+      comments: 'too dear',
+      via: 'api',
+      at: expect.stringMatching(/^20/),
+    };
+    expect(error).toMatchObject({
+      code: 'cancelled',
+      message: 'The run was cancelled: approval_denied by admin (too dear).',
+      path: 'review',
+      stepSlug: 'review',
+      details: {
+        reason: 'approval_denied',
+        decision: 'rejected',
+        decidedBy: 'admin',
+        comments: 'too dear',
+        reviewedAt: expect.stringMatching(/^20/),
+        votes: [vote],
+      },
+    });
+    const steps = await gateway.request('GET', `/api/executions/${denied}/steps`);
+    expect(steps.body.items).toMatchObject([
+      {
+        path: 'review',
+        status: 'cancelled',
+        output: {
+          type: 'approval',
+          data: { decision: 'rejected', decidedBy: 'admin', comments: 'too dear', votes: [vote] },
+        },
+      },
+    ]);
+    const ofThis = ({ target }: { target: { id?: string } }) => target.id === denied;
+    const { body } = await gateway.until('/api/audit', (answer) => answer.body.items.some(ofThis));
+    await gateway.until('/api/audit', (answer) => answer.body.items.find(ofThis)?.outcome === 'done');
+    const listed = await gateway.request('GET', '/api/audit');
+    expect(body.items.length).toBeGreaterThan(0);
+    expect(listed.body.items.find(ofThis)).toMatchObject({
+      by: 'admin',
+      action: 'POST /api/executions/:id/approve',
+      target: { path: 'review', decision: 'rejected', recorded: 'decision', comments: 'too dear' },
+    });
+  });
 });

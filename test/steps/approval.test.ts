@@ -68,7 +68,16 @@ describe('an approval', () => {
       port: 'rejected',
       data: { decision: 'rejected', decidedBy: null },
     });
-    expect(asked({ onReject: 'cancel' }).decide('rejected')).toEqual({ do: 'cancel', reason: 'approval_denied' });
+    expect(asked({ onReject: 'cancel' }).decide('rejected', { by: 'bob', comments: 'too dear' })).toMatchObject({
+      do: 'cancel',
+      reason: 'approval_denied',
+      data: {
+        decision: 'rejected',
+        decidedBy: 'bob',
+        comments: 'too dear',
+        votes: [{ by: 'bob', decision: 'rejected' }],
+      },
+    });
   });
 
   it('wants a comment where the step says so', () => {
