@@ -20,7 +20,6 @@ import {
   upsertMemo,
   workflowInfo,
 } from '@temporalio/workflow';
-import { dataBytesOf } from '../src/definition/build-id.ts';
 import {
   type Accepted,
   CANCEL_REASON,
@@ -88,7 +87,6 @@ const RULES: Rules = {
   undoesBeforeGates: () => patched('undoes-before-gates'),
   returnIsFinal: () => patched('return-is-final'),
   loopsAsDescribed: () => patched('loops-as-described'),
-  dataBytes: () => dataBytesOf(workflowInfo().currentDeploymentVersion?.buildId),
 };
 
 function compiled(definition: Definition): Program {
@@ -144,11 +142,7 @@ class Walk {
       this.#apply(event);
     };
     this.#effects = new Effects(execution, receive);
-    const hears = (event: Event): void => {
-      this.#effects.heard();
-      receive(event);
-    };
-    this.#slots = new Slots({ execution, receive: hears, wanted: () => wantedSlots(this.#state) });
+    this.#slots = new Slots({ execution, receive, wanted: () => wantedSlots(this.#state) });
     this.#children = new Children({
       parent: {
         executionId: workflowId,
@@ -158,7 +152,7 @@ class Walk {
         ...(input.initiator === undefined ? {} : { initiator: input.initiator }),
       },
       workflow: program.definition.slug,
-      receive: hears,
+      receive,
       came: () => this.#horizon.came(),
       open: () => openChildren(this.#state),
     });
@@ -168,7 +162,6 @@ class Walk {
   heedCancellation(root: CancellationScope): void {
     root.cancelRequested.catch(() => {
       this.#horizon.close();
-      this.#effects.heard();
       this.#release();
       this.#apply({ type: 'cancel', at: Date.now() });
     });
@@ -193,7 +186,6 @@ class Walk {
     const run = {
       take: (event: Event): void => {
         this.#horizon.heard();
-        this.#effects.heard();
         this.#apply(event);
       },
       admit: (event: Event): Accepted | Refusal => admit(this.#program, this.#state, event),

@@ -1,6 +1,7 @@
 /** Input and state of a run, however it was asked for: held against what the definition declares before anything starts. */
 import { coerceState, validatePayload, withDefaults } from '../definition/format.ts';
 import { below } from '../definition/pointer.ts';
+import { presetsRefused, UNKNOWN_PRESET, unknownPresets } from '../definition/presets.ts';
 import type { Definition, Problem } from '../definition/types.ts';
 import type { Json } from '../template/types.ts';
 import { ClientError } from './errors.ts';
@@ -17,6 +18,15 @@ export function acceptedInput(definition: Definition, given: Json): Json {
   if (first === undefined) return input;
   const message = `The input is not what workflow ${definition.slug} declares: ${first.message} (${first.pointer || '/'}).`;
   throw invalidInput(message, problems);
+}
+
+/** @throws ClientError `unknown_preset` where presets name steps that are not there, with `problems` below /presets. */
+export function demandPresets(definition: Definition, presets: { readonly [slug: string]: Json }): void {
+  const problems = unknownPresets(definition, presets);
+  if (problems.length === 0) return;
+  throw new ClientError(UNKNOWN_PRESET, presetsRefused(problems), {
+    details: { problems: problems as unknown as Json },
+  });
 }
 
 /** Given state as its declared types. @throws ClientError `invalid_input`, with `problems` below /state. */

@@ -19,8 +19,10 @@
  *  E9  Cancelling a frame cancels what it opened (frames.ts); a rollback is not cancellable (ending.ts).
  *  E10 Everything that can grow has a limit and a typed error (limits.ts).
  */
+import { presetsRefused, UNKNOWN_PRESET, unknownPresets } from '../definition/presets.ts';
 import type { Accepted, Refusal } from '../definition/run.ts';
 import type { Program } from '../steps/program-types.ts';
+import type { Json } from '../template/types.ts';
 import { find, pathOf } from './address.ts';
 import { seekSlots, slotGranted, slotsAnswered } from './admission.ts';
 import { flush, open } from './commands.ts';
@@ -167,6 +169,12 @@ function begin(core: Core): void {
   state.bytes += bytes;
   if (bytes > MAX_PAYLOAD_BYTES) {
     failRun(core, failureOf(tooLarge('payload_too_large', "The run's input", bytes)), false);
+    return;
+  }
+  const problems = unknownPresets(program.definition, state.genesis.presets);
+  if (problems.length > 0) {
+    const details = { problems: problems as unknown as Json };
+    failRun(core, { code: UNKNOWN_PRESET, message: presetsRefused(problems), retryable: false, details }, false);
     return;
   }
   state.work.push({ do: 'visit', frame: ROOT, slug: program.start });

@@ -36,7 +36,7 @@ export interface Simulation {
     command: Extract<Command, { type: 'child' }>,
   ) => ({ output: Json } | { error: FailureShape }) | undefined;
   readonly signals?: readonly ScriptedSignal[];
-  /** Whether time passes for waits on people and messages too, so that their timeouts come (true). A dry run stops there. */
+  /** Whether time passes where nothing but a wait for somebody is left, so that its timeout comes (true). A dry run stops there. */
   readonly timeouts?: boolean;
   /** E2: carry and restore the state after every event, as continue-as-new would. */
   readonly carryAlways?: boolean;
@@ -239,17 +239,20 @@ function waitsAt(state: RunState, step: string): boolean {
   );
 }
 
-/** What is due first; without `timeouts`, timers that only limit a wait for somebody never are. */
+/**
+ * What is due first. Without `timeouts` time passes only to something that comes by itself: where nothing else is left, what
+ * limits a wait for somebody is not due, and the walk stops there. Before that it is due as in a real run.
+ */
 function earliest(due: readonly Due[], state: RunState, timeouts: boolean): number | undefined {
   let first: number | undefined;
+  let passes = timeouts;
   for (let i = 0; i < due.length; i++) {
     const one = due[i]!;
-    if (!timeouts && typeof one.event !== 'function' && one.event.type === 'fired' && !isSleep(state, one.event.id))
-      continue;
+    passes ||= typeof one.event === 'function' || one.event.type !== 'fired' || isSleep(state, one.event.id);
     const best = first === undefined ? undefined : due[first]!;
     if (best === undefined || one.at < best.at || (one.at === best.at && one.seq < best.seq)) first = i;
   }
-  return first;
+  return passes ? first : undefined;
 }
 
 function isSleep(state: RunState, id: string): boolean {

@@ -2,7 +2,7 @@
 import { compared } from '../steps/compared.ts';
 import { presetOf } from '../steps/compile-step.ts';
 import { DAG_STEP } from '../steps/dag.ts';
-import type { Outcome, Resume } from '../steps/kind.ts';
+import type { FailureShape, Outcome, Resume, Unwired } from '../steps/kind.ts';
 import { COMMON_PORTS, END_TARGET } from '../steps/ports.ts';
 import type { Condition, Preset, Step } from '../steps/program-types.ts';
 import { evaluate } from '../template/expression.ts';
@@ -14,6 +14,7 @@ import { failureOf } from './failure.ts';
 import { adoptAll } from './frames.ts';
 import { apply, endVisit, failVisit } from './outcome.ts';
 import { tickPath, visited, visitPath } from './paths.ts';
+import { isPlainObject } from './plain-object.ts';
 import type { Place } from './record.ts';
 import { FrameScope } from './scope.ts';
 import type { Frame, Work } from './state.ts';
@@ -136,6 +137,8 @@ function holds(core: Core, frame: Frame, path: string, when: Condition): boolean
 function usePreset(core: Core, place: Place, preset: Preset): void {
   const { step } = place;
   const { port, data } = preset;
+  const isWired = port === undefined || Object.hasOwn(step.next, port);
+  const other = isWired ? undefined : insteadOf(step, port);
   if (preset.error !== undefined) failVisit(core, place, preset.error);
   else if (port !== undefined && !canEndWith(step, port))
     failVisit(core, place, {
@@ -143,9 +146,27 @@ function usePreset(core: Core, place: Place, preset: Preset): void {
       message: `The preset of '${step.slug}' names the port '${port}'; a '${step.kind.type}' cannot end with it.`,
       retryable: false,
     });
+  else if (!isWired && port === 'skipped') apply(core, place, { do: 'skip' });
+  else if (other !== undefined && 'fails' in other) failVisit(core, place, failureAt(step, port, preset, other.fails));
+  else if (other !== undefined && 'cancels' in other)
+    apply(core, place, { do: 'cancel', reason: other.cancels, ...(isPlainObject(data) ? { data } : {}) });
   else if (port === undefined && step.kind.type === 'finish') apply(core, place, { do: 'finish', output: data });
   else if (port === undefined && step.kind.type === 'break') apply(core, place, { do: 'break', value: data });
-  else endVisit(core, place, port ?? step.ports.normal, data, { ...preset.meta, preset: true }, 'preset');
+  else
+    endVisit(core, place, other?.leaves ?? port ?? step.ports.normal, data, { ...preset.meta, preset: true }, 'preset');
+}
+
+/** What the real step does where it would leave by this port, and the port is not wired; undefined where the path ends. */
+function insteadOf({ ports }: Step, port: string): Unwired | undefined {
+  if (port === 'error') return { fails: 'preset_error' };
+  return Object.hasOwn(ports.unwired ?? {}, port) ? ports.unwired?.[port] : undefined;
+}
+
+/** The error that `meta.error` tells, as it would of a step that went by its port `error`; else that the port leads nowhere. */
+function failureAt(step: Step, port: string | undefined, { meta }: Preset, code: string): FailureShape {
+  const told = presetOf({ error: meta?.['error'] ?? null }).error;
+  const message = `The preset of '${step.slug}' ends with the port '${port}', which is not wired, so the step fails.`;
+  return told ?? { code, message, retryable: false };
 }
 
 function canEndWith({ ports }: Step, port: string): boolean {

@@ -1,7 +1,7 @@
 /** `POST /api/executions {dryRun: true}`: a walk without effects, on a simulated clock, answered at once (design.md §5). */
 import type { Response } from 'express';
 import { walkable } from '../check/check.ts';
-import { acceptedInput } from '../client/accepted-input.ts';
+import { acceptedInput, demandPresets } from '../client/accepted-input.ts';
 import { dryRun } from '../history/dry-run.ts';
 import type { Json } from '../template/types.ts';
 import { type Checked, demandValid } from './definition-door.ts';
@@ -18,11 +18,12 @@ const MAX_MS = 2_000;
 
 /**
  * Answers 200 `{status, output?, error?, steps, waits, problems, warnings}`.
- * @throws HttpProblem `invalid_definition` for problems that no mock mends, `invalid_input`.
+ * @throws HttpProblem `invalid_definition` for problems that no mock mends, `invalid_input`, `unknown_preset`.
  */
 export function answerDryRun(res: Response, checked: Checked, { organizationId, input, presets }: DryRun): void {
   const { problems, warnings } = checked;
   const walked = walkable(checked) ?? demandValid(checked).definition;
+  demandPresets(walked, presets);
   const now = Date.now();
   const run = dryRun(walked, {
     now,

@@ -1,7 +1,7 @@
 /** `POST /api/executions`: a run of a definition that is not stored, in any dialect (document 000 §12). */
 import type { Request, Response } from 'express';
 import { z } from 'zod';
-import { acceptedInput } from '../client/accepted-input.ts';
+import { acceptedInput, demandPresets } from '../client/accepted-input.ts';
 import { unannounced } from '../client/changing.ts';
 import { findKeyedRun, startRun } from '../client/run-start.ts';
 import type { JsonObject } from '../definition/types.ts';
@@ -37,16 +37,23 @@ export const inlineRunBody = z
     presets: z
       .record(nameText(64), anyJson)
       .optional()
-      .describe('Outputs of steps that are not run: slug → data, or {data, port?, meta?}.'),
+      .describe(
+        'Outputs of steps that are not run: slug → data, {data, port?, meta?}, or {error}. Each slug must be a step.',
+      ),
     clientRequestId: nameText(200).optional().describe('The same id again is the same run.'),
-    dryRun: z.boolean().optional().describe('Walks it without any effect, and answers what came of it.'),
+    dryRun: z
+      .boolean()
+      .optional()
+      .describe(
+        'Walks it without any effect on a simulated clock, and answers what came of it. Where only somebody can go on it stops.',
+      ),
   })
   .refine(
     (body) => (body.definition === undefined) === (body.stepsConfig !== undefined),
     'Give `definition`, or `workflowConfig` and `stepsConfig`.',
   );
 
-/** Runs, or with `dryRun` walks, a definition that is not stored. @throws HttpProblem `invalid_definition`, `invalid_input`. */
+/** Runs, or with `dryRun` walks, a definition that is not stored. @throws HttpProblem `invalid_definition`, `invalid_input`, `unknown_preset`. */
 export async function startInline(gateway: Gateway, req: Request, res: Response): Promise<void> {
   demandNoQuery(req);
   const body = bodyAs(req, inlineRunBody);
@@ -57,7 +64,6 @@ export async function startInline(gateway: Gateway, req: Request, res: Response)
   };
   const checked = checkDocument(gateway, document, {
     inline: true,
-    persons: id !== undefined,
     ...(await toolsFor(gateway, organizationId, document)),
     ...(body.dialect === undefined ? {} : { dialect: body.dialect }),
   });
@@ -67,6 +73,7 @@ export async function startInline(gateway: Gateway, req: Request, res: Response)
     return;
   }
   const { definition, hash } = demandValid(checked);
+  demandPresets(definition, body.presets ?? {});
   const input = acceptedInput(definition, given);
   const initiator = id ?? body.triggeredBy;
   const key = startKeyOf(req, body, 'inline');

@@ -1,7 +1,7 @@
 /** `POST /api/triggers/manual/run`: a run of a stored workflow, once for each request id (document 002). */
 import type { Router } from 'express';
 import { z } from 'zod';
-import { acceptedInput, acceptedState } from '../client/accepted-input.ts';
+import { acceptedInput, acceptedState, demandPresets } from '../client/accepted-input.ts';
 import { readDefinition } from '../client/definitions.ts';
 import { findKeyedRun, startRun } from '../client/run-start.ts';
 import { bodyAs } from './body.ts';
@@ -23,7 +23,9 @@ export const manualRunBody = z
     presets: z
       .record(nameText(64), anyJson)
       .optional()
-      .describe('Outputs of steps that are not run: slug → data, or {data, port?, meta?}.'),
+      .describe(
+        'Outputs of steps that are not run: slug → data, {data, port?, meta?}, or {error}. Each slug must be a step.',
+      ),
   })
   .refine(
     (body) => body.input === undefined || body.variables === undefined,
@@ -45,6 +47,7 @@ export function manualRunRoutes(router: Router, gateway: Gateway): void {
       if (known !== undefined) return answerStarted(res, known);
       const { head, definition } = await demandRunnable(gateway, organizationId, body.workflowId);
       const input = acceptedInput(definition, body.input ?? body.variables ?? {});
+      demandPresets(definition, body.presets ?? {});
       const state = acceptedState(definition, body.state ?? {});
       const start = () =>
         startRun(access, organizationId, {

@@ -47,7 +47,7 @@ export const executionOperations: readonly Operation[] = [
       201: { text: 'Started.', schema: answers.started, headers: LOCATION },
       200: { text: 'The run that the same request had started.', schema: answers.started, headers: LOCATION },
     },
-    problems: [...STARTED, 'not_found', 'version_missing'],
+    problems: [...STARTED, 'unknown_preset', 'not_found', 'version_missing'],
   },
   {
     method: 'POST',
@@ -64,7 +64,7 @@ export const executionOperations: readonly Operation[] = [
         schema: answers.startedOrDryRun,
       },
     },
-    problems: [...STARTED, 'invalid_definition', 'too_many', 'too_large'],
+    problems: [...STARTED, 'unknown_preset', 'invalid_definition', 'too_many', 'too_large'],
   },
   {
     method: 'GET',

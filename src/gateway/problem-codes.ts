@@ -83,6 +83,7 @@ export const PROBLEM_CODES = {
   not_an_agent: entry(422, 'Not an agent'),
   invalid_filter: entry(422, 'Invalid filter of a trigger'),
   invalid_input: entry(422, 'Invalid input'),
+  unknown_preset: entry(422, 'Preset for no step'),
   proposal_unchanged: entry(422, 'Nothing proposed'),
   mcp_stdio_disabled: entry(422, 'MCP programs not allowed'),
   not_an_employee: entry(422, 'Not an employee'),

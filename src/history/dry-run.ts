@@ -3,7 +3,7 @@
  * answered by presets, else by null; sleeps pass; where a person, a message or a callback is awaited the walk stops, and
  * says so. What comes out is the trace that the run would have, with the configs as they were evaluated.
  */
-import { didYouMean } from '../definition/names.ts';
+import { unknownPresets } from '../definition/presets.ts';
 import type { RunError, RunStatus, WaitingFor } from '../definition/run.ts';
 import type { Definition, Problem } from '../definition/types.ts';
 import type { RunCommand, TraceEvent } from '../engine/protocol.ts';
@@ -233,23 +233,6 @@ class KeptRows {
       ...(completedAt === undefined ? {} : { completedAt: new Date(completedAt).toISOString() }),
     }));
   }
-}
-
-/** Presets that no step has use for. */
-export function unknownPresets({ steps }: Definition, presets: Presets): Problem[] {
-  return Object.keys(presets)
-    .filter((slug) => !Object.hasOwn(steps, slug))
-    .map((slug) => ({
-      pointer: '/presets',
-      code: 'unknown_step',
-      message: `There is a preset for '${slug.slice(0, 80)}', which is no step of this definition.`,
-      ...hintOf(slug, Object.keys(steps)),
-    }));
-}
-
-function hintOf(slug: string, slugs: readonly string[]): { readonly hint?: string } {
-  const hint = didYouMean(slug, slugs);
-  return hint === undefined ? {} : { hint };
 }
 
 function cutShort(run: Simulated, program: Program, maxSteps: number): Problem[] {

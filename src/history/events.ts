@@ -15,9 +15,7 @@ export type HistoryEvent =
   | (Base & { readonly type: 'workflowStarted'; readonly argument: unknown; readonly continuedFrom?: string })
   /** `sticky`: on the queue of a worker that holds the run; else whoever takes it replays the history. */
   | (Base & { readonly type: 'taskScheduled'; readonly sticky: boolean })
-  | (Base & { readonly type: 'taskStarted' | 'taskFailed' | 'taskTimedOut' })
-  /** `buildId`: of the worker, whose settings stand in it (definition/build-id.ts). */
-  | (Base & { readonly type: 'taskCompleted'; readonly buildId?: string })
+  | (Base & { readonly type: 'taskStarted' | 'taskCompleted' | 'taskFailed' | 'taskTimedOut' })
   | Outside
   | Issued
   | Closed

@@ -14,8 +14,6 @@ export interface Group {
   /** When the task started: the clock of everything in it but local activities. */
   readonly at: number;
   readonly startedId: number;
-  /** Of the worker that did the task. */
-  readonly buildId: string | undefined;
   /** The first event of the history, in the first group. */
   readonly begins?: Extract<HistoryEvent, { type: 'workflowStarted' }>;
   /** Signals, and updates that were accepted, in the order handed over. */
@@ -36,7 +34,6 @@ export interface Group {
 interface Draft {
   at: number;
   startedId: number;
-  buildId: string | undefined;
   timedOut: boolean;
   silent: boolean;
   replayed: boolean;
@@ -87,7 +84,7 @@ export class Grouping {
         this.#started = undefined;
         return undefined;
       case 'taskCompleted':
-        return this.#divide(event.buildId);
+        return this.#divide();
       case 'activityScheduled':
       case 'timerStarted':
       case 'childInitiated':
@@ -128,7 +125,7 @@ export class Grouping {
     return this.#closed;
   }
 
-  #divide(buildId: string | undefined): Group | undefined {
+  #divide(): Group | undefined {
     const before = this.finish();
     const started = this.#started;
     if (started !== undefined) {
@@ -136,7 +133,6 @@ export class Grouping {
       this.#draft = {
         at: started.time,
         startedId: started.id,
-        buildId,
         ...(begins === undefined ? {} : { begins }),
         inputs: this.#inputs,
         issued: [],
@@ -173,7 +169,6 @@ export class Grouping {
     return {
       at: draft.at,
       startedId: draft.startedId,
-      buildId: draft.buildId,
       ...(draft.begins === undefined ? {} : { begins: draft.begins }),
       requests: placed.map(({ request }) => request),
       answers,

@@ -57,7 +57,11 @@ doing. One that has not begun hears it when it begins; one that has ended does n
         error: 'Expected content, message or goal.',
         path: ['content'],
       }),
-  ports: () => ({ normal: 'success', names: ['success', 'timeout'] }),
+  ports: () => ({
+    normal: 'success',
+    names: ['success', 'timeout'],
+    unwired: { timeout: { fails: 'agent_message_timeout' } },
+  }),
   plan(config, parse) {
     const said = CONTENT.find((member) => !isAbsent(config[member]));
     if (said === undefined) throw new ConfigError('invalid_config', '/content', 'Expected content, message or goal.');

@@ -62,9 +62,15 @@ recorded as \`via: temporal\`.`,
   },
   output:
     '`{decision, decidedBy, comments, submittedData, reviewedAt, votes, via}`: decision is approved, rejected or timeout; what was not given is null.',
-  dataMembers: ['decision', 'decidedBy', 'comments', 'submittedData', 'reviewedAt', 'votes', 'via'],
   schema: approvalSchema,
-  ports: () => ({ normal: 'approved', names: ['approved', 'rejected', 'timeout'] }),
+  ports: ({ config }) => ({
+    normal: 'approved',
+    names: ['approved', 'rejected', 'timeout'],
+    unwired: {
+      timeout: { fails: 'approval_timeout' },
+      ...(config?.['onReject'] === 'cancel' ? { rejected: { cancels: 'approval_denied' } } : {}),
+    },
+  }),
   plan(config, parse) {
     if (config['message'] === undefined) throw new ConfigError('invalid_config', '/message', 'Expected what is asked.');
     const onTimeout = option(config, 'onTimeout', ON_TIMEOUT) ?? 'timeout';

@@ -22,7 +22,15 @@ export interface Ports {
   readonly names: readonly string[];
   /** Ports into the body of a container: these of `names`, or `any` other wired name (parallel's branches). */
   readonly body?: readonly string[] | 'any';
+  /** What the kind does instead of leaving by a port that is not wired, where that is not the end of the path. */
+  readonly unwired?: { readonly [port: string]: Unwired };
 }
+
+/** It fails with this code, leaves by another port, or cancels the run for this reason. */
+export type Unwired =
+  | { readonly fails: string; readonly leaves?: undefined }
+  | { readonly leaves: string }
+  | { readonly cancels: string; readonly leaves?: undefined };
 
 export interface StepKind {
   readonly type: string;
@@ -38,8 +46,6 @@ export interface StepKind {
   readonly example: StepDefinition;
   /** What `steps.x.output.data` holds, in words or as a shape. */
   readonly output: string;
-  /** The members of `steps.x.output.data`, where these are always the same. */
-  readonly dataMembers?: readonly string[];
   /** The written config (templates are strings). Lazy: zod is not in the workflow bundle, so nothing that the core runs calls it. */
   readonly schema: () => z.ZodType;
   ports(step: StepDefinition): Ports;
@@ -191,7 +197,7 @@ export interface RunSpec {
   readonly suffix?: string;
   /** Light enough for a local activity (design.md §3). */
   readonly light?: boolean;
-  /** It has no effect outside, so that beginning it again is always safe. */
+  /** It has no effect outside, or its author says how it is tried again, so that beginning it again is safe. */
   readonly repeatable?: true;
   /** The default limit of one attempt in milliseconds where the step names none. */
   readonly timeoutMs?: number;

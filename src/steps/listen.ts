@@ -39,7 +39,11 @@ Without \`count\` the first message ends the step. With it, so many do, and the 
       until: instant().optional().describe('Until when to wait.'),
       description: z.string().optional().describe('For readers.'),
     }),
-  ports: () => ({ normal: 'received', names: ['received', 'timeout'] }),
+  ports: () => ({
+    normal: 'received',
+    names: ['received', 'timeout'],
+    unwired: { timeout: { fails: 'listen_timeout' } },
+  }),
   plan(config, parse) {
     const { timeout, until, match } = config;
     if (config['name'] === undefined) throw new ConfigError('invalid_config', '/name', "Expected the messages' name.");

@@ -42,7 +42,11 @@ After \`timeout\` the step ends by \`timeout\`, with \`default\` as its data. If
       default: anyValue().optional().describe('The data when nobody answers in time.'),
       description: z.string().optional().describe('For readers.'),
     }),
-  ports: () => ({ normal: 'submitted', names: ['submitted', 'timeout'] }),
+  ports: ({ config }) => ({
+    normal: 'submitted',
+    names: ['submitted', 'timeout'],
+    unwired: { timeout: config?.['default'] === undefined ? { fails: 'input_timeout' } : { leaves: 'submitted' } },
+  }),
   plan(config, parse) {
     const message = parse.template(config['message'], '/message');
     const assignees = parse.template(config['assignees'], '/assignees');

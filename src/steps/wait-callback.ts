@@ -37,7 +37,11 @@ After \`timeout\` the step ends by \`timeout\`; if that port is not wired it fai
         .describe('HTTP methods that count as the callback (POST, PUT).'),
       description: z.string().optional().describe('For readers.'),
     }),
-  ports: () => ({ normal: 'received', names: ['received', 'timeout'] }),
+  ports: () => ({
+    normal: 'received',
+    names: ['received', 'timeout'],
+    unwired: { timeout: { fails: 'callback_timeout' } },
+  }),
   plan(config, parse) {
     if (callbackMethods(config) === undefined)
       throw new ConfigError('invalid_config', '/methods', `Expected a list of ${CALLBACK_METHODS.join(', ')}.`);

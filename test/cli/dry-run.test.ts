@@ -104,6 +104,63 @@ describe('a dry run', () => {
     expect(run.steps.map(({ path, status }) => `${path} ${status}`)).toEqual(['rest completed', 'review waiting']);
   });
 
+  it('lets the limit of a wait come before what comes later by itself, as the real run would', () => {
+    const racing = (wait: StepDefinition, nap: string): { [slug: string]: StepDefinition } => ({
+      r: { stepType: 'race', nextSteps: { short: 'wait', long: 'nap', done: 'out' } },
+      wait: { ...wait, nextSteps: { timeout: 'late' } },
+      late: { stepType: 'set', config: { values: { v: 'late' } } },
+      nap: { stepType: 'sleep', config: { duration: nap } },
+      out: { stepType: 'finish', config: { output: '{{ steps.r.output.data.winner }}' } },
+    });
+    const waits: StepDefinition[] = [
+      { stepType: 'wait_callback', config: { timeout: '2s' } },
+      { stepType: 'listen', config: { name: 'news', timeout: '2s' } },
+      { stepType: 'approval', config: { message: 'Well?', timeout: '2s' } },
+      { stepType: 'user_input', config: { message: 'What?', timeout: '2s' } },
+    ];
+    for (const wait of waits) {
+      expect(walk(racing(wait, '4s'))).toMatchObject({ status: 'completed', output: 'short' });
+      expect(walk(racing(wait, '1s'))).toMatchObject({ status: 'completed', output: 'long' });
+    }
+    const nap: StepDefinition = { stepType: 'sleep', config: { duration: '2h' } };
+    expect(walk({ nap }, {}, { config: { timeout: '1h' } })).toMatchObject({ error: { code: 'run_timeout' } });
+  });
+
+  it('ends as the real step would where a preset names a port that is not wired', () => {
+    const fetch = { ...fetchOrder, nextSteps: { success: 'done' } };
+    const bad = { data: null, port: 'error' };
+    expect(walk({ fetch, done }, { presets: { fetch: bad } })).toMatchObject({
+      status: 'failed',
+      error: { code: 'preset_error', stepSlug: 'fetch' },
+    });
+    const told = { ...bad, meta: { error: { code: 'http_status', message: 'It answered 500.' } } };
+    expect(walk({ fetch, done }, { presets: { fetch: told } })).toMatchObject({ error: { code: 'http_status' } });
+    const going: StepDefinition = { ...fetch, onError: 'continue' };
+    expect(walk({ fetch: going, done }, { presets: { fetch: bad } })).toMatchObject({ status: 'completed' });
+    const skipped = walk({ fetch, done }, { presets: { fetch: { data: 1, port: 'skipped' } } });
+    expect(skipped.steps).toMatchObject([{ path: 'fetch', status: 'skipped' }, { path: 'done' }]);
+
+    const ends = (step: StepDefinition, port: string) =>
+      walk({ ask: step, done }, { presets: { ask: { data: {}, port } } });
+    const review: StepDefinition = {
+      stepType: 'approval',
+      config: { message: 'Well?' },
+      nextSteps: { approved: 'done' },
+    };
+    expect(ends(review, 'timeout')).toMatchObject({ status: 'failed', error: { code: 'approval_timeout' } });
+    expect(ends(review, 'rejected')).toMatchObject({ status: 'completed' });
+    const strict = { ...review, config: { message: 'Well?', onReject: 'cancel' } };
+    expect(ends(strict, 'rejected')).toMatchObject({ status: 'cancelled' });
+    const listen: StepDefinition = { stepType: 'listen', config: { name: 'n' } };
+    expect(ends(listen, 'timeout')).toMatchObject({ error: { code: 'listen_timeout' } });
+    const called: StepDefinition = { stepType: 'wait_callback' };
+    expect(ends(called, 'timeout')).toMatchObject({ error: { code: 'callback_timeout' } });
+    const asked: StepDefinition = { stepType: 'user_input', config: { message: 'What?' } };
+    expect(ends(asked, 'timeout')).toMatchObject({ error: { code: 'input_timeout' } });
+    const withDefault = { ...asked, config: { message: 'What?', default: 1 }, nextSteps: { submitted: 'done' } };
+    expect(ends(withDefault, 'timeout').steps.map(({ path }) => path)).toEqual(['ask', 'done']);
+  });
+
   it('goes past people by presets, and by scripted decisions', () => {
     const steps: { [slug: string]: StepDefinition } = {
       review: { stepType: 'approval', config: { message: 'Well?' }, nextSteps: { approved: 'done', rejected: 'no' } },
