@@ -28,7 +28,7 @@ const PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
 const PROBE_MS = 10_000;
 
 /**
- * Config `{command, timeoutMs, repeatable, cwd?, env?}`; data `{stdout, stderr, exitCode}`.
+ * Config `{command, timeoutMs, cwd?, env?}`; data `{stdout, stderr, exitCode}`.
  * Fails with `bash_disabled`, `bash_unavailable`, `bash_cwd_not_allowed`, `bash_exit_code:N`, `bash_timeout:N`.
  */
 export function bashEffect(settings: BashSettings): Effect {
@@ -172,7 +172,7 @@ function existing(folder: string): string {
 }
 
 function readConfig(config: Json, { input, attempt }: EffectContext): Wanted {
-  const { command, cwd, timeoutMs, env, repeatable } = isObject(config) ? config : {};
+  const { command, cwd, timeoutMs, env } = isObject(config) ? config : {};
   if (typeof command !== 'string') throw invalid('command', 'a text');
   demandArgument(command, 'command');
   if (cwd !== undefined && typeof cwd !== 'string') throw invalid('cwd', 'a text');
@@ -187,7 +187,7 @@ function readConfig(config: Json, { input, attempt }: EffectContext): Wanted {
       ['SIGNALBOX_ATTEMPT', String(attempt)],
       ...variables(env ?? {}),
     ]),
-    isRepeatable: repeatable === true,
+    isRepeatable: input.repeatable === true,
   };
 }
 

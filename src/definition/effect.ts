@@ -13,6 +13,8 @@ export interface EffectInput {
   readonly stepSlug: string;
   /** Attempts as a local activity, which Temporal does not count when it goes on as a regular one; 0 when absent. */
   readonly earlierAttempts?: number;
+  /** Beginning it again is safe, or the author said that it is. */
+  readonly repeatable?: true;
   readonly execution: {
     /** The workflow id. */
     readonly id: string;

@@ -88,7 +88,7 @@ export interface RunCommand {
   readonly timeoutMs: number;
   readonly heartbeatMs?: number;
   readonly local: boolean;
-  /** It has no effect outside: begun as a local activity and not done in time, it goes on as a regular one, whatever `retry` says. */
+  /** Beginning it again is safe: begun as a local activity and not done in time, it goes on as a regular one, whatever `retry` says. */
   readonly repeatable?: true;
 }
 

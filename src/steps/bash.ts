@@ -36,7 +36,6 @@ bubblewrap it is \`bash_unavailable\`, unless the host says \`SIGNALBOX_BASH=uns
     nextSteps: { success: 'tell' },
   },
   output: '`{stdout, stderr, exitCode}`.',
-  dataMembers: ['stdout', 'stderr', 'exitCode'],
   schema: () =>
     z.strictObject({
       command: textTemplate().describe('What bash runs.'),
@@ -64,7 +63,7 @@ bubblewrap it is \`bash_unavailable\`, unless the host says \`SIGNALBOX_BASH=uns
             : parse.template(config[member], `/${member}`),
       }));
     const timeout = parse.template(config['timeoutMs'], '/timeoutMs');
-    const limits = { repeatable: step.retry !== undefined };
+    const again: { repeatable?: true } = step.retry === undefined ? {} : { repeatable: true };
     return {
       begin(visit) {
         const given = visit.render(timeout);
@@ -72,11 +71,19 @@ bubblewrap it is \`bash_unavailable\`, unless the host says \`SIGNALBOX_BASH=uns
           ? DEFAULT_BASH_TIMEOUT_MS
           : whole(given, 'timeoutMs', 1, LONGEST_BASH_TIMEOUT_MS);
         const { value, secrets } = renderMembers(visit, members);
-        const rendered = { value: { ...(value as object), ...limits, timeoutMs }, secrets };
+        const rendered = { value: { ...(value as object), timeoutMs }, secrets };
         return {
           do: 'hold',
           hold: {},
-          run: [{ activity: 'bash', config: rendered, timeoutMs: timeoutMs + MARGIN_MS, heartbeatMs: HEARTBEAT_MS }],
+          run: [
+            {
+              activity: 'bash',
+              config: rendered,
+              ...again,
+              timeoutMs: timeoutMs + MARGIN_MS,
+              heartbeatMs: HEARTBEAT_MS,
+            },
+          ],
         };
       },
       resume: effectEnd,

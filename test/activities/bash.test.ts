@@ -25,12 +25,14 @@ interface Call {
   readonly settings?: Settings;
   readonly secrets?: readonly SecretString[];
   readonly environment?: MockActivityEnvironment;
+  readonly repeatable?: true;
 }
 
 async function run(config: JsonObject, call: Call = {}) {
   const secrets = { read: async () => CANARY };
   const { bash } = createActivities(call.settings ?? UNSAFE, { secrets });
-  const input = inputOf({ timeoutMs: 20_000, repeatable: false, ...config }, call.secrets);
+  const again = call.repeatable === undefined ? {} : { repeatable: call.repeatable };
+  const input = { ...inputOf({ timeoutMs: 20_000, ...config }, call.secrets), ...again };
   return (await (call.environment ?? environment()).run(bash!, input)) as EffectOutput;
 }
 const failing = (config: JsonObject, call?: Call) =>
@@ -77,7 +79,7 @@ describe('a command', { timeout: 30_000 }, () => {
       nonRetryable: true,
       details: [{ details: { stdout: 'before\n', stderr: 'no such order\n', exitCode: 3 } }],
     });
-    expect(await failing({ ...config, repeatable: true })).toMatchObject({ nonRetryable: false });
+    expect(await failing(config, { repeatable: true })).toMatchObject({ nonRetryable: false });
     expect(await failing({ command: 'kill -9 $$' })).toMatchObject({ type: 'bash_exit_code:137' });
   });
 
