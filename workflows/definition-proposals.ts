@@ -1,4 +1,5 @@
 /** The proposals of a definition's actor (document 002): made, reviewed, applied or failed, and expired by a timer. */
+import { patched } from '@temporalio/workflow';
 import type { DefinitionStart } from '../src/definition/actors.ts';
 import {
   type FailProposal,
@@ -15,6 +16,9 @@ import {
 } from '../src/definition/proposal-contract.ts';
 import { refuse, type Writes } from './actor.ts';
 
+/** The patch by which proposals end with their definition: their timer ends with them. */
+const PROPOSALS_END = 'proposals-end';
+
 export interface Proposals {
   /** Newest last. */
   all(): readonly Proposal[];
@@ -25,6 +29,8 @@ export interface Proposals {
   /** Refuses unless the proposal may be applied to this definition now. */
   demandApplicable(id: string, headHash: string | undefined, hash: string): void;
   applied(id: string, by: string | undefined): Proposal;
+  /** Forgets all of them, since their definition is deleted. Answers how many there were. */
+  end(): number;
 }
 
 /** `headHash`: of the definition as it is; undefined where it is deleted. `lifetimeMs`: of the proposals that are made. */
@@ -118,6 +124,12 @@ export function proposalsOf(
       if (proposal.status !== 'approved') closed(proposal);
       if (proposal.baseHash !== headHash) stale(proposal.baseHash);
       if (proposal.hash !== hash) refuse('invalid_request', `The proposal ${id} proposes something else.`);
+    },
+    end: () => {
+      const count = all.length;
+      if (count === 0 || !patched(PROPOSALS_END)) return 0;
+      all = [];
+      return count;
     },
     applied: (id, by) =>
       become({

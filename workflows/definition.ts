@@ -124,7 +124,8 @@ async function keepDefinition(start: DefinitionStart): Promise<never> {
       head = null;
       revision += 1;
       deletedAt = new Date().toISOString();
-      removed = { hooks, triggers, revision, at: deletedAt };
+      const ended = proposals.end();
+      removed = { hooks, triggers, revision, at: deletedAt, ...(ended === 0 ? {} : { proposals: ended }) };
       show();
       return removed;
     },

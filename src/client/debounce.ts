@@ -26,6 +26,8 @@ import { finalRefusalOf, firingOf, tellFiring } from './trigger-records.ts';
 /** A payload that was put off: more may come. */
 export interface Debounced {
   readonly debounced: true;
+  /** It was held before: it came again. */
+  readonly again?: true;
   /** ISO 8601: when the run begins at the latest if nothing more comes. */
   readonly until: string;
 }

@@ -4,7 +4,12 @@
  */
 import { decodeArrayFromPayloads } from '@temporalio/common/lib/internal-non-workflow/index.js';
 import type { temporal } from '@temporalio/proto';
-import type { DefinitionChange, DefinitionStart, PutDefinitionAnswer } from '../definition/actors.ts';
+import type {
+  DefinitionChange,
+  DefinitionStart,
+  PutDefinitionAnswer,
+  RemovedDefinition,
+} from '../definition/actors.ts';
 import { isObject } from '../definition/json.ts';
 import { type Proposal, proposalAt } from '../definition/proposal-contract.ts';
 import type { Access } from './access.ts';
@@ -13,6 +18,9 @@ import { historyPage } from './history-page.ts';
 import { definitionId } from './ids.ts';
 
 type HistoryEvent = temporal.api.history.v1.IHistoryEvent;
+
+/** What the updates of the actor answer. */
+type Answered = Partial<PutDefinitionAnswer> & Pick<RemovedDefinition, 'proposals'>;
 
 const EVENTS_PER_PAGE = 1_000;
 
@@ -43,7 +51,8 @@ export async function readDefinitionHistory(
         changes.push(...(carried?.changes ?? []));
         for (const proposal of carried?.proposals ?? []) proposals.set(proposal.id, proposal);
       } else {
-        const { change, proposal } = value as unknown as Partial<PutDefinitionAnswer>;
+        const { change, proposal, proposals: ended } = value as unknown as Answered;
+        if (typeof ended === 'number') proposals.clear();
         if (change !== undefined) changes.push(change);
         if (proposal !== undefined) proposals.set(proposal.id, proposal);
       }

@@ -56,6 +56,8 @@ const MOST_TICKS = 1_000;
 
 /** What Temporal says of a schedule. */
 export interface ScheduleView {
+  /** It starts nothing: its trigger is disabled, or somebody has paused the schedule in Temporal. */
+  readonly paused: boolean;
   /** ISO 8601; at most ten, none while it is paused. */
   readonly nextTimes: readonly string[];
   /** Times that came while the run before still went, and times that were missed for longer than `catchup`. */
@@ -95,6 +97,7 @@ export async function readSchedule(access: Access, org: string, triggerId: strin
     try {
       const { info, state } = await handleOf(access.client, org, triggerId).describe();
       return {
+        paused: state.paused,
         // Temporal tells them of a paused one too.
         nextTimes: state.paused ? [] : info.nextActionTimes.map((time) => time.toISOString()),
         skipped: info.numActionsSkippedOverlap,
@@ -108,7 +111,8 @@ export async function readSchedule(access: Access, org: string, triggerId: strin
 }
 
 /**
- * Makes up for the ticks between two times, as if they came now; those that came are not repeated. Answers how many there are.
+ * Makes up for the ticks from one time up to another, both included, as if they came now; those that came are not repeated.
+ * `overlap`: default allow_all, for each of them is wanted. Answers how many there are.
  * @throws ClientError `not_found`, `too_many`.
  */
 export async function backfillSchedule(
@@ -120,8 +124,8 @@ export async function backfillSchedule(
   const ticks = await ticksWithin(access, org, triggerId, span);
   if (ticks >= MOST_TICKS)
     throw new ClientError('too_many', `There are ${MOST_TICKS} times and more in that span. Ask for a shorter one.`);
-  const overlap = span.overlap === undefined ? undefined : OVERLAPS[span.overlap];
-  const backfill: Backfill = { start: span.start, end: span.end, ...(overlap === undefined ? {} : { overlap }) };
+  const overlap = OVERLAPS[span.overlap ?? 'allow_all'] ?? 'ALLOW_ALL';
+  const backfill: Backfill = { start: justBefore(span.start), end: span.end, overlap };
   await writeAlong(access, async () => {
     try {
       await handleOf(access.client, org, triggerId).backfill(backfill);
@@ -132,6 +136,12 @@ export async function backfillSchedule(
   });
   return ticks;
 }
+
+/**
+ * Temporal lists a schedule's times after the start, and a backfill's from the start on. Times are whole minutes, and later by
+ * the jitter: a millisecond before a whole second both mean the same.
+ */
+const justBefore = (start: Date): Date => (start.getTime() % 1_000 === 0 ? new Date(start.getTime() - 1) : start);
 
 async function ticksWithin(
   access: Access,
@@ -145,7 +155,7 @@ async function ticksWithin(
       client.workflowService.listScheduleMatchingTimes({
         namespace,
         scheduleId: scheduleId(org, triggerId),
-        startTime: msToTs(start.getTime()),
+        startTime: msToTs(justBefore(start).getTime()),
         endTime: msToTs(end.getTime()),
       }),
     );

@@ -27,7 +27,7 @@ export async function startOrHoldOnce(
   const known = await findKeyedRun(access, org, definition.slug, key);
   if (known !== undefined) return known;
   const claimed = await claimRequest(access, org, requestOf(key), HELD_WAIT_MS);
-  if ('status' in claimed) return JSON.parse(claimed.body) as StartedRun | Debounced;
+  if ('status' in claimed) return answeredBefore(claimed.body);
   try {
     const fired = await startOrHold(access, org, prepared, start, claimed.id);
     const again = 'debounced' in fired ? fired : { ...fired, created: false };
@@ -54,7 +54,12 @@ export async function findStarted(
     since === undefined ? findKeyedRun(access, org, slug, key) : findRecentRun(access, org, slug, key, since),
     findAnswer(access, org, requestOf(key), since),
   ]);
-  return run ?? (held && (JSON.parse(held.body) as StartedRun | Debounced));
+  return run ?? (held && answeredBefore(held.body));
+}
+
+function answeredBefore(body: string): StartedRun | Debounced {
+  const answer = JSON.parse(body) as StartedRun | Debounced;
+  return 'debounced' in answer ? { ...answer, again: true } : answer;
 }
 
 const requestOf = ({ scope, key, fingerprint }: StartKey): KeyedRequest => ({ scope, key, content: fingerprint });

@@ -73,9 +73,9 @@ export async function tellFiring(access: Access, org: string, triggerId: string,
   }
 }
 
-export function firingOf(started: StartedRun | { readonly debounced: true }): Firing {
+export function firingOf(started: StartedRun | { readonly debounced: true; readonly again?: true }): Firing {
   const at = new Date().toISOString();
-  if ('debounced' in started) return { at, outcome: 'debounced' };
+  if ('debounced' in started) return { at, outcome: started.again ? 'repeated' : 'debounced' };
   return { at, outcome: started.created ? 'started' : 'repeated', executionId: started.executionId };
 }
 

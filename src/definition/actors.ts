@@ -145,6 +145,8 @@ export interface RemoveDefinition {
 export interface RemovedDefinition {
   readonly hooks: readonly HookPlace[];
   readonly triggers: readonly string[];
+  /** How many proposals ended with it; absent where it had none. */
+  readonly proposals?: number;
   readonly revision: number;
   /** ISO 8601. */
   readonly at: string;

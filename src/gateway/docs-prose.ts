@@ -67,7 +67,8 @@ export const SCHEDULES = `A schedule of Temporal starts one run at each time, wh
 day fields are restricted (neither begins with \`*\`) a day that matches either will do. Of the hours that the clock skips in spring none comes that day; a fixed hour that it repeats
 in autumn comes once, and where minutes alone are named (\`*/15 * * * *\`) each of the two does. Patterns that name hours or days, and come more than once within that hour, lose
 some of its times and of the next ones in zones east of UTC, as Temporal reckons: give those in UTC where that counts. \`POST /api/triggers/ID/backfill {start, end}\` makes up for
-times that went by, each once.`;
+times that went by, from \`start\` up to \`end\` and both included, each once: its runs go at the same time, whatever the schedule says, unless \`overlap\` says otherwise. A schedule that
+somebody has paused in Temporal shows \`schedule: {paused: true}\`.`;
 
 export const EVENTS = `An event is published with \`POST /api/events {name, data, id}\`. It starts the triggers of its name whose \`filter\` lets it: the filter reads \`event\`, and its members
 \`name\`, \`data\` and \`id\` by themselves. The data is the run's input, or what the mapping makes of it. Runs that wait in a \`listen\` step for messages of that name are sent the data too.

@@ -38,7 +38,12 @@ const trigger = z.object({
     .describe('What came of the last firing.'),
   lastRun: z.object({ executionId: text, status: text }).optional().describe('How the last run goes.'),
   schedule: z
-    .object({ nextTimes: z.array(time), skipped: count, missed: count })
+    .object({
+      paused: z.boolean().describe('It starts nothing: disabled here, or paused in Temporal, where it can be resumed.'),
+      nextTimes: z.array(time),
+      skipped: count,
+      missed: count,
+    })
     .optional()
     .describe('Of one schedule: when it comes next; how often it came while a run still went; how often too late.'),
   by: text.optional(),

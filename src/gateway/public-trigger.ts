@@ -134,7 +134,7 @@ function originOf(body: z.infer<typeof orgRunBody>): RunOrigin {
 /** In document 004's envelope. */
 function answer(res: Response, workflow: string, started: StartedRun | Debounced): void {
   if ('debounced' in started) {
-    res.status(202).json({ success: true, data: started });
+    res.status(202).json({ success: true, data: { debounced: true, until: started.until } });
     return;
   }
   const { executionId, status, created } = started;

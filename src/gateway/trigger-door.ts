@@ -25,7 +25,11 @@ const shared = {
 };
 
 export const triggerBody = z.strictObject({
-  workflowId: slugText.optional().describe('What it starts. A schedule whose target is the orchestrator needs none.'),
+  workflowId: slugText
+    .nullish()
+    .describe(
+      'What it starts. A schedule whose target is the orchestrator needs none: null is as good as leaving it out.',
+    ),
   name: nameText(200).describe('Unique among the triggers of its workflow; its id is made of both.'),
   type: types.optional().describe('Here, or in config.'),
   ...shared,

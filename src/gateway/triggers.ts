@@ -58,7 +58,7 @@ export const backfillBody = z
     overlap: z
       .enum(['skip', 'buffer_one', 'buffer_all', 'cancel_other', 'terminate_other', 'allow_all'])
       .optional()
-      .describe("Default: the schedule's own."),
+      .describe('How its runs meet one that still goes. Default: allow_all, whatever the schedule says.'),
   })
   .refine(
     ({ start, end }) => Date.parse(start) >= 0 && Date.parse(start) <= Date.parse(end),
@@ -90,7 +90,7 @@ export function triggerRoutes(router: Router, gateway: Gateway): void {
       if (workflow === undefined)
         throw new HttpProblem('invalid_request', 'Say which workflow the trigger starts: `workflowId` is missing.');
       const { spec, secrets } = checkTrigger(workflow, { type: typeOf(body), name }, given);
-      if (workflowId !== undefined && (await readHead(access, organizationId, workflowId)) === undefined)
+      if (typeof workflowId === 'string' && (await readHead(access, organizationId, workflowId)) === undefined)
         throw new HttpProblem('workflow_not_found', `There is no workflow called ${workflowId}. Store it first.`);
       const key = idOfKey(req);
       const trigger = await createTrigger(access, organizationId, workflow, spec, {

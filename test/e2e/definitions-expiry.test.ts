@@ -85,3 +85,30 @@ describe('a proposal that nobody applies in time', () => {
     expect(next.expiresAt - Date.now()).toBeLessThanOrEqual(LIFETIME_MS);
   });
 });
+
+describe('proposals of a definition that is deleted', () => {
+  it.each([1_000, 4])(
+    'end with it, and do not come back with the next of its name (history limit %i)',
+    async (limit) => {
+      const definition = await shortLived(limit);
+      const { slug } = definition;
+      const [pending, approved] = [await propose(definition, 'pending'), await propose(definition, 'approved')];
+      expect((await review(approved.path)).status).toBe(200);
+      expect((await gateway.request('DELETE', `/api/workflows/${slug}`)).status).toBe(204);
+      const again = await gateway.request('PUT', `/api/workflows/${slug}`, { json: echoDefinition(slug, modifiable) });
+      expect(again).toMatchObject({ status: 201, body: { hash: definition.hash } });
+      const gone = { status: 404, body: { code: 'proposal_not_found' } };
+      for (const { path } of [pending, approved]) {
+        expect(await gateway.request('GET', path)).toMatchObject({ status: 404 });
+        expect(await review(path)).toMatchObject(gone);
+        expect(await gateway.request('POST', `${path}/apply`, { json: {} })).toMatchObject(gone);
+      }
+      expect((await gateway.request('GET', `/api/workflows/${slug}/proposals`)).body.items).toEqual([]);
+      const fresh = await propose(definition, 'of the new one');
+      const listed = await gateway.request('GET', `/api/workflows/${slug}/proposals`);
+      expect(listed.body.items).toMatchObject([{ notes: 'of the new one' }]);
+      await wait(fresh.expiresAt - Date.now() + 1_500);
+      expect((await gateway.request('GET', fresh.path)).body.status).toBe('expired');
+    },
+  );
+});

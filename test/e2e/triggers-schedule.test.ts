@@ -96,9 +96,9 @@ describe('a schedule', () => {
     ['terminate_other', 'aborted'],
   ])('%s ends the run before', async (overlap, status) => {
     const { slug, id } = await scheduled({ overlap }, waiting(unique('replaced')));
-    await backfill(id, 1);
+    await backfill(id, 1, 1, overlap);
     const [first] = await runsOf(slug, (items) => items[0]?.['status'] === 'waiting');
-    await backfill(id, 2, 2);
+    await backfill(id, 2, 2, overlap);
     await gateway.until(`/api/executions/${String(first!['id'])}`, ({ body }) => body.status === status, 20);
     const runs = await runsOf(slug, (items) => items.length === 2 && items.some((run) => run['status'] === 'waiting'));
     expect(runs.map((run) => run['status']).sort()).toEqual([status, 'waiting'].sort());
@@ -142,6 +142,45 @@ describe('a schedule', () => {
     const json = { start: '2000-01-01T00:00:00Z', end: '2026-01-01T00:00:00Z' };
     const refused = await gateway.request('POST', `/api/triggers/${id}/backfill`, { json });
     expect(refused).toMatchObject({ status: 409, body: { code: 'too_many' } });
+  });
+
+  it('makes up for each of its times, start and end included, whatever overlap it has', async () => {
+    const { slug, id } = await scheduled({ cron: '*/10 * * * *' }, waiting(unique('all')));
+    const json = { start: '2026-01-01T17:00:00Z', end: '2026-01-01T17:30:00Z' };
+    const filled = await gateway.request('POST', `/api/triggers/${id}/backfill`, { json });
+    expect(filled).toMatchObject({ status: 202, body: { times: 4 } });
+    const runs = await runsOf(slug, (items) => items.length >= 4);
+    expect(runs).toHaveLength(4);
+    // From a moment later on, and to a moment before, the ends are not in it.
+    const within = { start: '2026-01-02T17:00:00.001Z', end: '2026-01-02T17:29:59.999Z' };
+    const fewer = await gateway.request('POST', `/api/triggers/${id}/backfill`, { json: within });
+    expect(fewer).toMatchObject({ status: 202, body: { times: 2 } });
+    expect(await runsOf(slug, (items) => items.length >= 6)).toHaveLength(6);
+    expect((await counts(id, ({ started }) => started === 6)).schedule.skipped).toBe(0);
+  });
+
+  it('shows that somebody has paused it in Temporal', async () => {
+    const { id } = await scheduled({});
+    const shown = async () => (await gateway.request('GET', `/api/triggers/${id}`)).body;
+    expect(await shown()).toMatchObject({ enabled: true, schedule: { paused: false } });
+    const schedule = gateway.server.client.schedule.getHandle(scheduleId('default', id));
+    await schedule.pause('Not now');
+    expect(await shown()).toMatchObject({ enabled: true, schedule: { paused: true, nextTimes: [] } });
+    await schedule.unpause();
+    expect((await shown()).schedule).toMatchObject({
+      paused: false,
+      nextTimes: expect.arrayContaining([expect.any(String)]),
+    });
+  });
+
+  it('of the orchestrator takes null for its workflow', async () => {
+    const config = { target: 'orchestrator', prompt: 'What is new?', cron: '0 0 1 1 *' };
+    const json = { workflowId: null, name: unique('prompt'), type: 'schedule', config };
+    const made = await gateway.request('POST', '/api/triggers', { json });
+    expect(made, JSON.stringify(made.body)).toMatchObject({ status: 201, body: { workflowId: 'orchestrator' } });
+    expect((await gateway.request('DELETE', `/api/triggers/${made.body.id}`)).status).toBe(204);
+    const other = await gateway.request('POST', '/api/triggers', { json: { ...json, config: { cron: '0 0 1 1 *' } } });
+    expect(other.status).toBe(400);
   });
 
   it('is told from other triggers', async () => {
