@@ -11,6 +11,7 @@ import type { Definition, Problem } from '../definition/types.ts';
 import { compile } from '../steps/program.ts';
 import { kinds } from '../steps/table.ts';
 import type { Json } from '../template/types.ts';
+import { checkApprovals } from './approvals.ts';
 import { precedence } from './before.ts';
 import { configProblems } from './configs.ts';
 import { checkDagReferences } from './dag-references.ts';
@@ -96,6 +97,7 @@ function examine(definition: Definition, host: CheckOptions): Findings {
   checkModifiers(subject, findings);
   checkWrites(subject, findings);
   checkHost(subject, host, findings);
+  checkApprovals(subject, host.persons, findings);
   checkTools(subject, host.tools, findings);
   checkTriggers(definition, findings);
   checkLint(subject, findings);

@@ -56,6 +56,10 @@ export const CODES = {
   rollback_kind: 'A rollback that is no effect.',
   unknown_action: 'An action that this host does not offer.',
   bash_disabled: 'This host does not allow bash.',
+  quorum_unreachable: 'An approval wants more votes than its approvers have.',
+  quorum_without_keys: 'An approval wants several votes while all callers are one person.',
+  unknown_priority: 'An approval has a priority that lists do not know.',
+  reminders_without_notice: 'An approval has reminders, which notify nobody.',
   unknown_server: 'An MCP server that is not stored.',
   unknown_tool: 'A tool that its MCP server does not have.',
   // Expressions, templates and what they read

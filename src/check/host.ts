@@ -16,6 +16,8 @@ export interface Host {
   readonly actions?: ReadonlyMap<string, OfferedAction>;
   /** False: a step of kind bash is a problem. */
   readonly bash?: boolean;
+  /** False: the organization has no API keys, and so knows no persons. */
+  readonly persons?: boolean;
 }
 
 export function checkHost({ steps }: Subject, host: Host, { problems }: Findings): void {

@@ -29,7 +29,7 @@ export function checkStepReferences(
   for (const reading of subject.readings) {
     if (reading.only !== undefined) continue;
     for (const { root, path, column, pointer } of reading.references) {
-      const [read, member, inner] = path;
+      const [read, member, inner, last] = path;
       if (root !== 'steps' || typeof read !== 'string') continue;
       const at = reading.at + (pointer ?? '');
       if (!subject.steps.has(read)) {
@@ -38,7 +38,7 @@ export function checkStepReferences(
         continue;
       }
       if (typeof member === 'string' && !ENTRY.has(member)) {
-        const hint = `Write steps.${read}.output.data${member === 'data' ? '' : `.${member}`}.`;
+        const hint = `Write steps.${read}.output${OUTPUT.has(member) ? '' : '.data'}.${member}.`;
         warnings.push(
           problem(
             at,
@@ -57,10 +57,35 @@ export function checkStepReferences(
             hint,
           ),
         );
+      } else if (member === 'output' && inner === 'data') {
+        checkData(subject, read, last, { at, column }, warnings);
       }
       if (before !== undefined) checkOrder({ subject, before, places, findings }, { reading, read, at, column });
     }
   }
+}
+
+/** A member of the data of a kind whose data always has the same ones. */
+function checkData(
+  { steps }: Subject,
+  read: string,
+  member: unknown,
+  { at, column }: { readonly at: string; readonly column: number },
+  warnings: Findings['warnings'],
+): void {
+  const { kind, written } = steps.get(read) ?? {};
+  const members = kind?.dataMembers;
+  // What is given by hand may have any, and of a forEach there is a list of them.
+  if (members === undefined || typeof member !== 'string' || members.includes(member)) return;
+  if (written?.preset !== undefined || written?.forEach !== undefined) return;
+  warnings.push(
+    problem(
+      at,
+      'unknown_step_member',
+      `Column ${column}: the data of the ${kind?.type} "${read}" has ${members.join(', ')}, and no "${member}".`,
+      didYouMean(member, members),
+    ),
+  );
 }
 
 /** What reads are checked against, and what is found. */

@@ -17,7 +17,7 @@ export function checkWiring(subject: Subject, before: Before | undefined, findin
       );
     }
     if (subject.isDag) continue;
-    unwired(step, findings);
+    unwired(subject, step, findings);
     emptyBodies(subject, step, findings);
     for (const member of ['dependsOn', 'forEach', 'bail'] as const) {
       if (step.written[member] === undefined) continue;
@@ -34,7 +34,7 @@ export function checkWiring(subject: Subject, before: Before | undefined, findin
 }
 
 /** A kind with one port simply ends where that leads nowhere; one with several probably forgot something. */
-function unwired(step: CheckedStep, { warnings }: Findings): void {
+function unwired(subject: Subject, step: CheckedStep, { warnings }: Findings): void {
   const { names, normal, body } = step.ports;
   const wired = Object.keys(step.written.nextSteps ?? {});
   if (body !== undefined && bodyPorts(step).length === 0) {
@@ -56,8 +56,7 @@ function unwired(step: CheckedStep, { warnings }: Findings): void {
       port,
       wired.filter((other) => !names.includes(other)),
     );
-    const hint =
-      meant === undefined ? `Wire it, or lead it to "$end" to say that it ends here.` : `Did "${meant}" mean it?`;
+    const hint = meant === undefined ? endingHint(subject, step) : `Did "${meant}" mean it?`;
     warnings.push(
       problem(
         step.written.nextSteps === undefined ? step.at : `${step.at}/nextSteps`,
@@ -67,6 +66,16 @@ function unwired(step: CheckedStep, { warnings }: Findings): void {
       ),
     );
   }
+}
+
+/** How to say that a port ends here: "$end" would end the whole run, and an edge to its own container ends the branch alone. */
+function endingHint({ regions, steps }: Subject, { slug }: CheckedStep): string {
+  const container = regions.home.get(slug);
+  const type = container === undefined ? undefined : steps.get(container)?.kind?.type;
+  if (container === undefined || type === undefined)
+    return 'Wire it, or lead it to "$end" to say that the run ends here.';
+  const ended = type === 'loop' ? 'tick' : type === 'forEach' ? 'iteration' : 'branch';
+  return `Wire it, or lead it to "${container}" to say that this ${ended} ends here. ("$end" would end the whole run.)`;
 }
 
 /** A body is what its port reaches and the container's other ports do not (language.md §3.2). */

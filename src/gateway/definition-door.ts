@@ -98,16 +98,19 @@ export interface CheckOptions {
   readonly inline?: boolean;
   /** As known-tools.ts finds them. */
   readonly tools?: KnownTools;
+  /** False: the organization has no API keys. */
+  readonly persons?: boolean;
 }
 
 /** Checks a document. @throws HttpProblem `invalid_name`; what else is wrong with it stands in the answer. */
 export function checkDocument(gateway: Gateway, document: Json, options: CheckOptions = {}): Checked {
   demandNames(document);
-  const { dialect, inline, tools } = options;
+  const { dialect, inline, tools, persons } = options;
   const result = check(withSlug(document, options.slug), {
     ...(dialect === undefined ? {} : { dialect }),
     ...(inline === undefined ? {} : { inline }),
     ...(tools === undefined ? {} : { tools }),
+    ...(persons === undefined ? {} : { persons }),
     bash: gateway.config.bash !== 'off',
     actions: gateway.actions,
   });

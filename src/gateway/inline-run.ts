@@ -64,6 +64,7 @@ export async function startInline(gateway: Gateway, req: Request, res: Response)
   };
   const checked = checkDocument(gateway, document, {
     inline: true,
+    persons: id !== undefined,
     ...(await toolsFor(gateway, organizationId, document)),
     ...(body.dialect === undefined ? {} : { dialect: body.dialect }),
   });

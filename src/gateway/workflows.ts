@@ -68,6 +68,7 @@ export function workflowRoutes(router: Router, gateway: Gateway): void {
           dialect: found,
         } = checkDocument(gateway, document, {
           ...(dialect === undefined ? {} : { dialect }),
+          persons: principalOf(req).id !== undefined,
           ...(await toolsFor(gateway, principalOf(req).organizationId, document)),
         });
         res.json({ valid, dialect: found, problems, warnings, ...(hash === undefined ? {} : { hash }) });
@@ -118,6 +119,7 @@ export function workflowRoutes(router: Router, gateway: Gateway): void {
     const { organizationId, id } = principalOf(req);
     const document = documentOf(req);
     const checked = checkDocument(gateway, document, {
+      persons: principalOf(req).id !== undefined,
       ...(await toolsFor(gateway, organizationId, document)),
       ...(dialect === undefined ? {} : { dialect }),
       ...(slug === undefined ? {} : { slug }),

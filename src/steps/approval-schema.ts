@@ -4,6 +4,8 @@ import { duration, instant, nameList, payloadFormat, templated, textTemplate } f
 
 export const ON_TIMEOUT = ['timeout', 'approved', 'rejected', 'escalate'] as const;
 export const ON_REJECT = ['port', 'cancel'] as const;
+/** Other texts are shown as they are. */
+export const PRIORITIES: readonly string[] = ['low', 'medium', 'high', 'urgent'];
 /** Members that say what the approval is about; they are shown with it and stand in `meta`. */
 export const SUBJECT = ['priority', 'dueDate', 'resourceType', 'resourceId', 'routeHint', 'deeplink'] as const;
 
@@ -40,7 +42,9 @@ export function approvalSchema(): z.ZodType {
       .array(duration())
       .max(20)
       .optional()
-      .describe('Times after the start at which the request is brought up again.'),
+      .describe(
+        'Times after the start at which the message says again that it waits: "(reminder 1)". They notify nobody.',
+      ),
     form: payloadFormat().optional().describe('What an approver fills in; checked when they approve.'),
     commentRequired: z.boolean().optional().describe('A decision needs a comment.'),
     onReject: z
@@ -48,7 +52,9 @@ export function approvalSchema(): z.ZodType {
       .optional()
       .describe("'port' (default), or 'cancel': the run is cancelled with approval_denied."),
     priority: textTemplate().optional().describe('low, medium, high, urgent: for lists.'),
-    dueDate: instant().optional().describe('For lists; it ends nothing.'),
+    dueDate: instant()
+      .optional()
+      .describe("A point in time, '2026-01-31T09:00:00Z' or milliseconds since 1970, for lists; it ends nothing."),
     resourceType: textTemplate().optional().describe('What it is about: a type …'),
     resourceId: templated(z.union([z.string().min(1), z.number()]))
       .optional()

@@ -48,8 +48,7 @@ export function quorumOf(value: Json | undefined, audience: readonly string[]): 
   if (isAbsent(value) || value === 'any') return 'any';
   if (value === 'all') return 'all';
   if (typeof value === 'string' && !/^\d+$/.test(value)) throw invalid('quorum', "'any', 'all' or a number", value);
-  const most = electorate(audience) ?? MOST_VOTES;
-  return whole(value, 'quorum', 1, most);
+  return whole(value, 'quorum', 1, quorumLimit(audience) ?? MOST_VOTES);
 }
 
 /**
@@ -66,7 +65,7 @@ export function verdictOf(votes: readonly Vote[], quorum: Quorum, audience: read
     return isCovered(votes, audience) ? 'approved' : undefined;
   }
   if (approvals >= quorum) return 'approved';
-  const voters = electorate(audience);
+  const voters = quorumLimit(audience);
   const isLost = voters === undefined ? rejections >= quorum : voters - rejections < quorum;
   return isLost ? 'rejected' : undefined;
 }
@@ -94,8 +93,8 @@ function isCovered(votes: readonly Vote[], audience: readonly string[]): boolean
   return votes.length > 0 && audience.every((name) => covered.has(name));
 }
 
-/** How many may vote, where only users are named. */
-function electorate(audience: readonly string[]): number | undefined {
+/** How many may vote, where only users are named: no quorum can be larger. */
+export function quorumLimit(audience: readonly string[]): number | undefined {
   return audience.length > 0 && audience.every((name) => name.startsWith('user:')) ? audience.length : undefined;
 }
 

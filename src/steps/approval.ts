@@ -62,6 +62,7 @@ recorded as \`via: temporal\`.`,
   },
   output:
     '`{decision, decidedBy, comments, submittedData, reviewedAt, votes, via}`: decision is approved, rejected or timeout; what was not given is null.',
+  dataMembers: ['decision', 'decidedBy', 'comments', 'submittedData', 'reviewedAt', 'votes', 'via'],
   schema: approvalSchema,
   ports: ({ config }) => ({
     normal: 'approved',

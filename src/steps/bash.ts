@@ -36,6 +36,7 @@ bubblewrap it is \`bash_unavailable\`, unless the host says \`SIGNALBOX_BASH=uns
     nextSteps: { success: 'tell' },
   },
   output: '`{stdout, stderr, exitCode}`.',
+  dataMembers: ['stdout', 'stderr', 'exitCode'],
   schema: () =>
     z.strictObject({
       command: textTemplate().describe('What bash runs.'),

@@ -46,6 +46,8 @@ export interface StepKind {
   readonly example: StepDefinition;
   /** What `steps.x.output.data` holds, in words or as a shape. */
   readonly output: string;
+  /** The members of `steps.x.output.data`, where these are always the same. */
+  readonly dataMembers?: readonly string[];
   /** The written config (templates are strings). Lazy: zod is not in the workflow bundle, so nothing that the core runs calls it. */
   readonly schema: () => z.ZodType;
   ports(step: StepDefinition): Ports;

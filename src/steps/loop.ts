@@ -31,6 +31,7 @@ trace the loop's input shows \`next\` and \`result\` as they were evaluated last
   },
   output:
     '`{state, batch, value?}`: state as in LoopVars; value is what `result` made, what a break gave, or the last carry.',
+  dataMembers: ['state', 'batch', 'value'],
   schema: () =>
     z.strictObject({
       items: templated(z.array(anyValue())).optional().describe('The list to walk.'),

@@ -12,6 +12,7 @@ all have failed the step fails with \`race_failed\`, its \`details\` a map from 
 Steps that had completed in the cancelled branches count in a rollback.`,
   example: { stepType: 'race', nextSteps: { answer: 'waitForReply', late: 'sleepADay', done: 'go' } },
   output: "`{winner, value}`: the branch's name and its last data.",
+  dataMembers: ['winner', 'value'],
   schema: () => z.strictObject({ description: z.string().optional().describe('For readers.') }),
   ports: () => ({ normal: 'done', names: ['done'], body: 'any' }),
   plan: () => ({

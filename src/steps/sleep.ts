@@ -11,6 +11,7 @@ export const sleep: StepKind = {
 passed already is no wait. \`skipTimer\` ends it at once.`,
   example: { stepType: 'sleep', config: { duration: '2h' }, nextSteps: { success: 'remind' } },
   output: '`{until}`: the time waited for, ISO 8601.',
+  dataMembers: ['until'],
   schema: () =>
     z.strictObject({
       duration: duration().optional().describe("How long: milliseconds, '2d', or ISO 8601 ('PT5M')."),

@@ -1,0 +1,91 @@
+/** Approvals that can be written and still not work: quorums that nobody can meet, priorities and due dates that say nothing. */
+import { isObject } from '../definition/json.ts';
+import { didYouMean } from '../definition/names.ts';
+import type { JsonObject } from '../definition/types.ts';
+import { PRIORITIES } from '../steps/approval-schema.ts';
+import { audienceOf, quorumLimit } from '../steps/approval-votes.ts';
+import { epochMs } from '../template/time.ts';
+import type { Json } from '../template/types.ts';
+import { type Findings, problem, type Subject } from './subject.ts';
+
+/** `persons`: false where the organization has no API keys, and so all callers are one. */
+export function checkApprovals({ steps }: Subject, persons: boolean | undefined, findings: Findings): void {
+  for (const { at, kind, written } of steps.values()) {
+    const { config = {} } = written;
+    if (kind?.type === 'approval') checkOne(config, `${at}/config`, persons, findings);
+    const { approval } = config;
+    if (kind?.type === 'agent' && isObject(approval)) checkOne(approval, `${at}/config/approval`, persons, findings);
+  }
+}
+
+function checkOne(config: JsonObject, at: string, persons: boolean | undefined, findings: Findings): void {
+  const { problems, warnings } = findings;
+  const { dueDate, priority, reminders } = config;
+  if (isConstant(dueDate) && epochMs(dueDate) === undefined)
+    problems.push(
+      problem(
+        `${at}/dueDate`,
+        'invalid_config',
+        `"dueDate" is a point in time, and ${JSON.stringify(dueDate)} is none.`,
+        "Write it as '2026-01-31T09:00:00Z', or as {{ now|addDuration('1d') }} for a time from now on.",
+      ),
+    );
+  if (typeof priority === 'string' && isConstant(priority) && !PRIORITIES.includes(priority))
+    warnings.push(
+      problem(
+        `${at}/priority`,
+        'unknown_priority',
+        `"${priority.slice(0, 80)}" is no priority that lists know: ${PRIORITIES.join(', ')}.`,
+        didYouMean(priority, PRIORITIES),
+      ),
+    );
+  if (Array.isArray(reminders) && reminders.length > 0)
+    warnings.push(
+      problem(
+        `${at}/reminders`,
+        'reminders_without_notice',
+        'Reminders notify nobody: each only adds "(reminder n)" to the message that lists show.',
+        'To notify people, put the approval into a race with a loop of sleep and send_message.',
+      ),
+    );
+  checkQuorum(config, at, persons, findings);
+}
+
+function checkQuorum(config: JsonObject, at: string, persons: boolean | undefined, findings: Findings): void {
+  const { quorum } = config;
+  const audience = constantAudience(config['approvers']);
+  const most = audience === undefined ? undefined : quorumLimit(audience);
+  if (typeof quorum === 'number' && most !== undefined && quorum > most)
+    findings.problems.push(
+      problem(
+        `${at}/quorum`,
+        'quorum_unreachable',
+        `A quorum of ${quorum} can never be met: "approvers" names ${most === 1 ? 'one person' : `${most} persons`}.`,
+        `Name more approvers, or set the quorum to ${most} at most.`,
+      ),
+    );
+  const needed = quorum === 'all' ? (audience?.length ?? 0) : quorum;
+  if (persons !== false || typeof needed !== 'number' || needed < 2) return;
+  findings.warnings.push(
+    problem(
+      `${at}/quorum`,
+      'quorum_without_keys',
+      `This organization has no API keys, so all callers are one person, who votes once: ${needed} votes can never be given.`,
+      'Create a key for each approver (POST /api/keys), or set the quorum to any.',
+    ),
+  );
+}
+
+/** Undefined where a template says who is asked, or the schema refuses it anyway. */
+function constantAudience(approvers: Json | undefined): string[] | undefined {
+  if (approvers === undefined || JSON.stringify(approvers).includes('{{')) return undefined;
+  try {
+    return [...new Set(audienceOf(approvers, 'approvers'))];
+  } catch {
+    return undefined;
+  }
+}
+
+function isConstant(value: Json | undefined): value is Json {
+  return value !== undefined && value !== null && !(typeof value === 'string' && value.includes('{{'));
+}

@@ -1,0 +1,97 @@
+import { describe, expect, it } from 'vitest';
+import { check } from '../../src/check/check.ts';
+import type { JsonObject } from '../../src/definition/types.ts';
+
+const asking = (config: JsonObject, persons?: boolean) => {
+  const steps = { ask: { stepType: 'approval', config: { message: 'm', ...config } } };
+  const { problems, warnings } = check(
+    { name: 'X', slug: 'x', start: 'ask', steps },
+    persons === undefined ? {} : { persons },
+  );
+  const of = (list: typeof problems) =>
+    list
+      .filter(({ code }) => code !== 'port_not_wired')
+      .map(({ pointer, code, hint }) => `${pointer.split('/').at(-1)} ${code} ${hint ?? ''}`.trim());
+  return { problems: of(problems), warnings: of(warnings) };
+};
+
+describe('an approval', () => {
+  it('has a due date that is a point in time, and no duration', () => {
+    const hint = "Write it as '2026-01-31T09:00:00Z', or as {{ now|addDuration('1d') }} for a time from now on.";
+    expect(asking({ dueDate: '1d' }).problems).toEqual([`dueDate invalid_config ${hint}`]);
+    for (const dueDate of ['2026-01-31T09:00:00Z', 1_800_000_000_000, '{{ input.due }}', "{{ now|addDuration('1d') }}"])
+      expect(asking({ dueDate })).toEqual({ problems: [], warnings: [] });
+  });
+
+  it('is warned of a priority that lists do not know', () => {
+    expect(asking({ priority: 'urgnt' }).warnings).toEqual(['priority unknown_priority Did you mean "urgent"?']);
+    for (const priority of ['low', 'urgent', '{{ input.priority }}'])
+      expect(asking({ priority })).toEqual({ problems: [], warnings: [] });
+  });
+
+  it('is told that reminders notify nobody', () => {
+    expect(asking({ reminders: ['1d'] }).warnings).toMatchObject([
+      expect.stringContaining('reminders reminders_without_notice'),
+    ]);
+    expect(asking({ reminders: [] }).warnings).toEqual([]);
+  });
+
+  it('needs as many approvers as its quorum', () => {
+    const hint = 'Name more approvers, or set the quorum to 2 at most.';
+    expect(asking({ quorum: 3, approvers: ['ann', 'bob', 'ann'] }).problems).toEqual([
+      `quorum quorum_unreachable ${hint}`,
+    ]);
+    expect(asking({ quorum: 3, approvers: { users: ['ann', 'bob'] } }).problems).toHaveLength(1);
+    for (const approvers of [['ann', 'bob', 'cid'], ['ann', 'role:finance'], { roles: ['finance'] }, '{{ input.who }}'])
+      expect(asking({ quorum: 3, approvers })).toEqual({ problems: [], warnings: [] });
+  });
+
+  it('is told that several votes cannot be given while there are no keys', () => {
+    for (const config of [{ quorum: 2 }, { quorum: 'all', approvers: ['ann', 'bob'] }]) {
+      expect(asking(config, false).warnings).toMatchObject([expect.stringContaining('quorum quorum_without_keys')]);
+      expect(asking(config, true).warnings).toEqual([]);
+      expect(asking(config).warnings).toEqual([]);
+    }
+    for (const config of [{ quorum: 1 }, { quorum: 'any' }, { quorum: 'all', approvers: ['ann'] }, {}])
+      expect(asking(config, false).warnings).toEqual([]);
+  });
+
+  it('is checked within an agent too', () => {
+    const config = { goal: 'g', approval: { tools: ['*'], priority: 'hihg', dueDate: 'tomorrow' } };
+    const { problems, warnings } = check({ name: 'X', slug: 'x', steps: { a: { stepType: 'agent', config } } });
+    expect(problems.map(({ pointer }) => pointer)).toContain('/steps/a/config/approval/dueDate');
+    expect(warnings).toContainEqual(
+      expect.objectContaining({ pointer: '/steps/a/config/approval/priority', hint: 'Did you mean "high"?' }),
+    );
+  });
+});
+
+describe('what is read of an approval', () => {
+  const read = (expression: string, more: JsonObject = {}) => {
+    const ask = { stepType: 'approval', config: { message: 'm' }, nextSteps: { approved: 'out', rejected: 'out' } };
+    const steps = { ask: { ...ask, ...more }, out: { stepType: 'mapping', config: { output: `{{ ${expression} }}` } } };
+    return check({ name: 'X', slug: 'x', start: 'ask', steps }).warnings.map(({ code, message, hint }) => [
+      code,
+      message,
+      hint,
+    ]);
+  };
+
+  it('is one of the members that its data has', () => {
+    expect(read('steps.ask.output.data.submitedData')).toEqual([
+      [
+        'unknown_step_member',
+        'Column 4: the data of the approval "ask" has decision, decidedBy, comments, submittedData, reviewedAt, votes, via, and no "submitedData".',
+        'Did you mean "submittedData"?',
+      ],
+    ]);
+    expect(read('steps.ask.output.data.submittedData.anything')).toEqual([]);
+    expect(read('steps.ask.output.data.other', { preset: { data: { other: 1 } } })).toEqual([]);
+  });
+
+  it('is told where meta, type and data stand', () => {
+    expect(read('steps.ask.meta')[0]?.[2]).toBe('Write steps.ask.output.meta.');
+    expect(read('steps.ask.data')[0]?.[2]).toBe('Write steps.ask.output.data.');
+    expect(read('steps.ask.decision')[0]?.[2]).toBe('Write steps.ask.output.data.decision.');
+  });
+});
