@@ -6,6 +6,7 @@ import { connectionOptions } from '../src/client/connect.ts';
 import { dataConverterOf } from '../src/client/data-converter.ts';
 import { HEARTBEAT_MS, identityOf } from '../src/client/worker-pulse.ts';
 import { ConfigError, readConfig } from '../src/config.ts';
+import { dataLimitOf } from '../src/definition/limits.ts';
 import { interpreterOptions } from '../workflows/run-limit.ts';
 import { keepBlobsSwept } from './blobs.ts';
 import { failureConverterPath } from './bundle.ts';
@@ -52,7 +53,11 @@ async function main(): Promise<void> {
       ...(config.codec ? { failureConverterPath: failureConverterPath() } : {}),
     },
     workflowBundle: { codePath: fileURLToPath(new URL('../workflow-bundle.js', import.meta.url)) },
-    ...interpreterOptions(config.historyLimit, config.codec),
+    ...interpreterOptions({
+      historyLimit: config.historyLimit,
+      dataBytes: dataLimitOf(config.blobs.isOn),
+      encodes: config.codec,
+    }),
     activities: { ...createActivities(config, { ...parts, actions }), ...parts.actors },
     maxCachedWorkflows: CACHED_WORKFLOWS,
     stickyQueueScheduleToStartTimeout: STICKY_MS,

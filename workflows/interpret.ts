@@ -20,6 +20,7 @@ import {
   upsertMemo,
   workflowInfo,
 } from '@temporalio/workflow';
+import { dataBytesOf } from '../src/definition/build-id.ts';
 import {
   type Accepted,
   CANCEL_REASON,
@@ -87,6 +88,7 @@ const RULES: Rules = {
   undoesBeforeGates: () => patched('undoes-before-gates'),
   returnIsFinal: () => patched('return-is-final'),
   loopsAsDescribed: () => patched('loops-as-described'),
+  dataBytes: () => dataBytesOf(workflowInfo().currentDeploymentVersion?.buildId),
 };
 
 function compiled(definition: Definition): Program {
@@ -142,7 +144,11 @@ class Walk {
       this.#apply(event);
     };
     this.#effects = new Effects(execution, receive);
-    this.#slots = new Slots({ execution, receive, wanted: () => wantedSlots(this.#state) });
+    const hears = (event: Event): void => {
+      this.#effects.heard();
+      receive(event);
+    };
+    this.#slots = new Slots({ execution, receive: hears, wanted: () => wantedSlots(this.#state) });
     this.#children = new Children({
       parent: {
         executionId: workflowId,
@@ -152,7 +158,7 @@ class Walk {
         ...(input.initiator === undefined ? {} : { initiator: input.initiator }),
       },
       workflow: program.definition.slug,
-      receive,
+      receive: hears,
       came: () => this.#horizon.came(),
       open: () => openChildren(this.#state),
     });
@@ -162,6 +168,7 @@ class Walk {
   heedCancellation(root: CancellationScope): void {
     root.cancelRequested.catch(() => {
       this.#horizon.close();
+      this.#effects.heard();
       this.#release();
       this.#apply({ type: 'cancel', at: Date.now() });
     });
@@ -186,6 +193,7 @@ class Walk {
     const run = {
       take: (event: Event): void => {
         this.#horizon.heard();
+        this.#effects.heard();
         this.#apply(event);
       },
       admit: (event: Event): Accepted | Refusal => admit(this.#program, this.#state, event),

@@ -15,11 +15,18 @@ import {
   proxyLocalActivities,
   type RetryPolicy,
   sleep,
+  workflowInfo,
 } from '@temporalio/workflow';
+import { dataBytesOf } from '../src/definition/build-id.ts';
 import { type EffectInput, NOT_LIGHT, PAUSE, YIELD } from '../src/definition/effect.ts';
+import { MAX_STATE_BYTES } from '../src/definition/limits.ts';
+import { MAX_PAYLOAD_BYTES } from '../src/engine/limits.ts';
 import type { Event, RunCommand } from '../src/engine/protocol.ts';
+import { weigh } from '../src/engine/weigh.ts';
 import type { EffectResult, FailureShape } from '../src/steps/kind.ts';
+import type { Json } from '../src/template/types.ts';
 import { failureFrom, retryAfterOf } from './run-failure.ts';
+import { TaskBytes } from './task-bytes.ts';
 
 /** A local activity holds back other frames and signals: at most for this long (design.md §3). */
 const LOCAL_LIMIT_MS = 2_000;
@@ -43,37 +50,50 @@ export class Effects {
   readonly #receive: Receiver;
   readonly #shield = new CancellationScope({ cancellable: false });
   readonly #open = new Map<string, CancellationScope>();
+  readonly #task = new TaskBytes(() => (dataBytes() ?? 0) > MAX_STATE_BYTES);
 
   constructor(execution: EffectInput['execution'], receive: Receiver) {
     this.#execution = execution;
     this.#receive = receive;
   }
 
+  /** Something that history has came another way: a signal, an update, news of a child. */
+  heard(): void {
+    this.#task.renew();
+  }
+
   /** `earlierAttempts`: those as a local activity. */
   activity(command: RunCommand, earlierAttempts = 0): void {
     const { id } = command;
     const input = { ...this.#input(command), ...(earlierAttempts === 0 ? {} : { earlierAttempts }) };
+    // Tasks from before the limit was stamped ask for every one that may be local.
+    const isLocal = command.local && (dataBytes() === undefined || this.#task.takesLocal);
+    if (isLocal) this.#task.localBegins();
+    else this.#task.asks(weigh(command.config));
+    const ended = (answer?: Json): void => {
+      this.inFlight--;
+      if (isLocal) this.#task.localEnds(sizeOf(answer));
+      else this.#task.renew();
+    };
     this.inFlight++;
     this.#begin(
       id,
-      () => (command.local ? localCall(command) : regularCall(command))(input),
+      () => (isLocal ? localCall(command) : regularCall(command))(input),
       (result) => {
-        this.inFlight--;
+        ended(result as unknown as Json);
         this.#receive({ type: 'completed', at: Date.now(), id, result });
       },
       (error) => {
-        this.inFlight--;
         const failure = failureFrom(error);
-        const next = command.local ? asRegular(command, failure, retryAfterOf(error)) : undefined;
+        ended(failure as unknown as Json);
+        const next = isLocal ? asRegular(command, failure, retryAfterOf(error)) : undefined;
         if (next !== undefined) {
           this.#after(next.pauseMs, id, () => this.activity(next.command, next.earlierAttempts));
           return;
         }
         this.#receive({ type: 'failed', at: Date.now(), id, error: failure });
       },
-      () => {
-        this.inFlight--;
-      },
+      ended,
     );
   }
 
@@ -82,7 +102,10 @@ export class Effects {
     this.#begin(
       id,
       () => sleep(Math.max(1, at - Date.now()), { summary: id }),
-      () => this.#receive({ type: 'fired', at: Date.now(), id }),
+      () => {
+        this.#task.renew();
+        this.#receive({ type: 'fired', at: Date.now(), id });
+      },
       () => undefined,
       () => undefined,
     );
@@ -97,6 +120,7 @@ export class Effects {
     this.inFlight++;
     const over = (): void => {
       this.inFlight--;
+      this.#task.renew();
       goOn();
     };
     this.#begin(
@@ -119,6 +143,7 @@ export class Effects {
     this.inFlight++;
     const done = (): void => {
       this.inFlight--;
+      this.#task.renew();
       this.#receive({ type: 'continue', at: Date.now() });
     };
     const nothing = { config: null, secrets: [], idempotencyKey: YIELD, path: YIELD, stepSlug: YIELD };
@@ -172,6 +197,20 @@ export class Effects {
     const { id, config, secrets, idempotencyKey, stepSlug, repeatable } = command;
     const again = repeatable === undefined ? {} : { repeatable };
     return { config, secrets, idempotencyKey, path: id, stepSlug, ...again, execution: this.#execution };
+  }
+}
+
+/** What this task's worker lets a run hold; undefined for one from before that was stamped. */
+function dataBytes(): number | undefined {
+  return dataBytesOf(workflowInfo().currentDeploymentVersion?.buildId);
+}
+
+/** Activities refuse results that are too deep to be weighed; nothing may throw here all the same. */
+function sizeOf(answer: Json | undefined): number {
+  try {
+    return answer === undefined ? 0 : weigh(answer);
+  } catch {
+    return MAX_PAYLOAD_BYTES;
   }
 }
 

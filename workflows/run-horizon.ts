@@ -9,7 +9,8 @@
  * decided again. So a run continues as new only in a task that brought something which history has.
  */
 import { workflowInfo } from '@temporalio/workflow';
-import { limitOf, MOST_BYTES, MOST_EVENTS, PATIENCE } from './run-limit.ts';
+import { historyLimitOf } from '../src/definition/build-id.ts';
+import { MOST_BYTES, MOST_EVENTS, PATIENCE } from './run-limit.ts';
 
 export class Horizon {
   readonly #firstLength = workflowInfo().historyLength;
@@ -54,5 +55,5 @@ export class Horizon {
 }
 
 function limit(): number {
-  return limitOf(workflowInfo().currentDeploymentVersion?.buildId);
+  return historyLimitOf(workflowInfo().currentDeploymentVersion?.buildId);
 }

@@ -19,10 +19,9 @@ import {
 } from '@temporalio/common';
 // The package is CommonJS without named exports: its values come by the default, its types by name.
 import proto from '@temporalio/proto';
+import { BLOB_BYTES } from '../definition/limits.ts';
 import { RUN_WORKFLOW } from '../definition/run.ts';
 
-/** From so many bytes on a payload leaves history. */
-export const BLOB_BYTES = 256 * 1024;
 /** The type of the failure when a payload cannot be kept or found. It may pass, so trying again makes sense. */
 export const BLOB_UNAVAILABLE = 'blob_unavailable';
 /** In each folder: whose it is. */

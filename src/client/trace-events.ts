@@ -38,7 +38,11 @@ export async function plainEvent(converter: LoadedDataConverter, raw: Raw): Prom
     return { type: 'taskScheduled', id, time, sticky };
   }
   if (raw.workflowTaskStartedEventAttributes) return { type: 'taskStarted', id, time };
-  if (raw.workflowTaskCompletedEventAttributes) return { type: 'taskCompleted', id, time };
+  const done = raw.workflowTaskCompletedEventAttributes;
+  if (done) {
+    const buildId = done.deploymentVersion?.buildId || done.workerVersion?.buildId;
+    return { type: 'taskCompleted', id, time, ...(buildId ? { buildId } : {}) };
+  }
   if (raw.workflowTaskFailedEventAttributes) return { type: 'taskFailed', id, time };
   if (raw.workflowTaskTimedOutEventAttributes) return { type: 'taskTimedOut', id, time };
 

@@ -1,4 +1,13 @@
-/** Limits of documents (language.md §12). */
+/** Limits of documents and runs (language.md §12). */
+
+/** From this size on a payload of a run leaves history, where there is a blob store. */
+export const BLOB_BYTES = 256 * 1024;
+/** Definition and state of a run together, encoded as JSON, where there is no blob store. */
+export const MAX_STATE_BYTES = 1_800_000;
+/** The same with a blob store: history then holds references only. */
+export const MAX_BLOB_STATE_BYTES = 16_000_000;
+/** What a run's definition and state may take together. The worker stamps it (build-id.ts). */
+export const dataLimitOf = (hasBlobs: boolean): number => (hasBlobs ? MAX_BLOB_STATE_BYTES : MAX_STATE_BYTES);
 
 /** Encoded as JSON, in bytes. */
 export const MAX_DEFINITION_BYTES = 1_048_576;

@@ -3,10 +3,10 @@
  * from, `lastOutput` with its step's entry. As JSON they would be written out once for each place, so values that occur
  * again are carried in a table, and shared again when the state is restored.
  */
+import { MAX_STATE_BYTES } from '../definition/limits.ts';
 import type { JsonObject } from '../definition/types.ts';
 import type { Program } from '../steps/program-types.ts';
 import type { Json } from '../template/types.ts';
-import { MAX_STATE_BYTES } from './limits.ts';
 import { neededFrom } from './needed.ts';
 import { slotsOf } from './room.ts';
 import { type Frame, type RunState, STATE_VERSION } from './state.ts';

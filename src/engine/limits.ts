@@ -10,8 +10,8 @@ export const MAX_OPEN_CHILDREN = 390;
 export const MAX_ACTIVATION_BYTES = 1_500_000;
 /** One config, output, input or result, encoded. A margin below the server's 2 MB. */
 export const MAX_PAYLOAD_BYTES = 1_900_000;
-/** Definition and state together. */
-export const MAX_STATE_BYTES = 1_800_000;
+/** One config of an effect, or output of a step, where definition and state together may take `dataBytes`. */
+export const valueLimitOf = (dataBytes = 0): number => Math.max(dataBytes, MAX_PAYLOAD_BYTES);
 /** Early messages that nobody has read yet. */
 export const MAX_INBOX_BYTES = 1_000_000;
 /**

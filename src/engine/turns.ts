@@ -1,8 +1,9 @@
 /** Walks what is to be walked, in turns, and gives way where one activation would take too long. */
+import { MAX_STATE_BYTES } from '../definition/limits.ts';
 import { carriedBytes, fitsLimit } from './carry.ts';
 import type { Core } from './core.ts';
 import { failRun } from './ending.ts';
-import { MAX_ACTIVATION_UNITS, MAX_STATE_BYTES, STEP_UNITS } from './limits.ts';
+import { MAX_ACTIVATION_UNITS, STEP_UNITS } from './limits.ts';
 import type { RunState } from './state.ts';
 import { walk } from './walk.ts';
 

@@ -2,13 +2,12 @@
 import type { HostActions } from '../actions/load.ts';
 import { CODES } from '../check/codes.ts';
 import { triggerSchemas } from '../check/triggers.ts';
-import { BLOB_BYTES } from '../client/blobs.ts';
 import { SETTINGS } from '../config.ts';
 import { INBOX_MESSAGE_BYTES } from '../definition/inbox-contract.ts';
-import { MAX_DEFINITION_BYTES, MAX_NESTING, MAX_STEPS } from '../definition/limits.ts';
+import { BLOB_BYTES, MAX_DEFINITION_BYTES, MAX_NESTING, MAX_STATE_BYTES, MAX_STEPS } from '../definition/limits.ts';
 import { ROOT_MEANINGS } from '../definition/roots.ts';
 import { definitionSchema } from '../definition/schema.ts';
-import { MAX_INBOX_BYTES, MAX_OPEN_COMMANDS, MAX_PAYLOAD_BYTES, MAX_STATE_BYTES } from '../engine/limits.ts';
+import { MAX_INBOX_BYTES, MAX_OPEN_COMMANDS, MAX_PAYLOAD_BYTES } from '../engine/limits.ts';
 import { QUERY_TEXTS, SIGNAL_TEXTS } from '../engine/signal-texts.ts';
 import { UPDATES } from '../engine/signals.ts';
 import { MAX_SOURCE_LENGTH, MAX_WORK } from '../template/limits.ts';

@@ -15,7 +15,9 @@ export type HistoryEvent =
   | (Base & { readonly type: 'workflowStarted'; readonly argument: unknown; readonly continuedFrom?: string })
   /** `sticky`: on the queue of a worker that holds the run; else whoever takes it replays the history. */
   | (Base & { readonly type: 'taskScheduled'; readonly sticky: boolean })
-  | (Base & { readonly type: 'taskStarted' | 'taskCompleted' | 'taskFailed' | 'taskTimedOut' })
+  | (Base & { readonly type: 'taskStarted' | 'taskFailed' | 'taskTimedOut' })
+  /** `buildId`: of the worker, whose settings stand in it (definition/build-id.ts). */
+  | (Base & { readonly type: 'taskCompleted'; readonly buildId?: string })
   | Outside
   | Issued
   | Closed

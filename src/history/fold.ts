@@ -3,6 +3,7 @@
  * with the same events, comes to the state that the run has live, and tells every visit on the way. No worker is needed.
  * Where history cannot tell what the workflow saw, the fold takes the likeliest and marks the place (doubts.ts).
  */
+import { dataBytesOf } from '../definition/build-id.ts';
 import { NOT_LIGHT, PAUSE, YIELD } from '../definition/effect.ts';
 import type { RunInput } from '../definition/run.ts';
 import type { Definition } from '../definition/types.ts';
@@ -21,7 +22,7 @@ import type { OpenVisit, RunState } from '../engine/state.ts';
 import { waitsOf } from '../engine/waits.ts';
 import type { EffectResult } from '../steps/kind.ts';
 import { compile } from '../steps/program.ts';
-import type { Program } from '../steps/program-types.ts';
+import { type Program, RULES } from '../steps/program-types.ts';
 import type { Json } from '../template/types.ts';
 import { Doubts, type Guess } from './doubts.ts';
 import type { Closed, HistoryEvent, LocalMarker } from './events.ts';
@@ -94,6 +95,8 @@ export class Fold {
   readonly #tries = new Map<string, number>();
   #restarted = false;
   readonly #options: FoldOptions;
+  /** As the worker of the task had it whose events are taken. */
+  #dataBytes: number | undefined;
 
   constructor(workflowId: string, window: RowWindow = ALL_ROWS, options: FoldOptions = {}) {
     this.#workflowId = workflowId;
@@ -145,6 +148,7 @@ export class Fold {
   }
 
   #take(group: Group): void {
+    this.#dataBytes = dataBytesOf(group.buildId);
     if (group.begins !== undefined) this.#begin(group.begins, group.at);
     if (this.#state === undefined) return;
     this.#doubts.ofGroup(group);
@@ -159,14 +163,14 @@ export class Fold {
     const event = this.#grouping.waiting;
     const input = runInputOf(event?.argument);
     if (event === undefined || input?.carried === undefined) return;
-    this.#program = compileQuietly(input.definition);
+    this.#program = this.#compile(input.definition);
     if (this.#program !== undefined) this.#resume({ ...input, carried: input.carried }, this.#program, event);
   }
 
   #begin(event: Begun, at: number): void {
     const input = runInputOf(event.argument);
     if (input === undefined) return;
-    const compiled = compileQuietly(input.definition);
+    const compiled = this.#compile(input.definition);
     if (compiled === undefined) return;
     this.#program = compiled;
     if (input.carried !== undefined) {
@@ -175,6 +179,16 @@ export class Fold {
     }
     this.#state = genesis(compiled, genesisOf(input, this.#workflowId, event.time));
     this.#apply({ type: 'started', at }, event.id);
+  }
+
+  /** A definition that does not compile failed its run at once; so does one that is no definition at all. */
+  #compile(definition: Definition): Program | undefined {
+    try {
+      const compiled = compile(definition, { ...RULES, dataBytes: () => this.#dataBytes });
+      return 'program' in compiled ? compiled.program : undefined;
+    } catch {
+      return undefined;
+    }
   }
 
   /** A state of another interpreter's version cannot be read; such a run has failed. */
@@ -375,14 +389,4 @@ function ended(id: string, at: number, cause: FailureCause | undefined, result: 
 
 function answeredData(result: unknown): unknown {
   return (result as EffectResult | null | undefined)?.data;
-}
-
-/** A definition that does not compile failed its run at once; so does one that is no definition at all. */
-function compileQuietly(definition: Definition): Program | undefined {
-  try {
-    const compiled = compile(definition);
-    return 'program' in compiled ? compiled.program : undefined;
-  } catch {
-    return undefined;
-  }
 }

@@ -14,6 +14,8 @@ export interface Group {
   /** When the task started: the clock of everything in it but local activities. */
   readonly at: number;
   readonly startedId: number;
+  /** Of the worker that did the task. */
+  readonly buildId: string | undefined;
   /** The first event of the history, in the first group. */
   readonly begins?: Extract<HistoryEvent, { type: 'workflowStarted' }>;
   /** Signals, and updates that were accepted, in the order handed over. */
@@ -34,6 +36,7 @@ export interface Group {
 interface Draft {
   at: number;
   startedId: number;
+  buildId: string | undefined;
   timedOut: boolean;
   silent: boolean;
   replayed: boolean;
@@ -84,7 +87,7 @@ export class Grouping {
         this.#started = undefined;
         return undefined;
       case 'taskCompleted':
-        return this.#divide();
+        return this.#divide(event.buildId);
       case 'activityScheduled':
       case 'timerStarted':
       case 'childInitiated':
@@ -125,7 +128,7 @@ export class Grouping {
     return this.#closed;
   }
 
-  #divide(): Group | undefined {
+  #divide(buildId: string | undefined): Group | undefined {
     const before = this.finish();
     const started = this.#started;
     if (started !== undefined) {
@@ -133,6 +136,7 @@ export class Grouping {
       this.#draft = {
         at: started.time,
         startedId: started.id,
+        buildId,
         ...(begins === undefined ? {} : { begins }),
         inputs: this.#inputs,
         issued: [],
@@ -169,6 +173,7 @@ export class Grouping {
     return {
       at: draft.at,
       startedId: draft.startedId,
+      buildId: draft.buildId,
       ...(draft.begins === undefined ? {} : { begins: draft.begins }),
       requests: placed.map(({ request }) => request),
       answers,

@@ -1,4 +1,5 @@
 /** The shape of a program: a definition made ready to walk. */
+import { MAX_STATE_BYTES } from '../definition/limits.ts';
 import type { Definition, JsonObject } from '../definition/types.ts';
 import type { Expression } from '../template/expression.ts';
 import type { Template } from '../template/template.ts';
@@ -93,6 +94,11 @@ export interface Rules {
   readonly loopsAsDescribed: () => boolean;
   /** A run that ends before its gates have let it pass undoes at once what it has done. */
   readonly undoesBeforeGates: () => boolean;
+  /**
+   * Bytes that definition and state may take together, as the worker of the task has it. Undefined for tasks from before
+   * the limit was stamped: those end the run when it grows over the limit of then.
+   */
+  readonly dataBytes: () => number | undefined;
 }
 
 const always = () => true;
@@ -103,6 +109,7 @@ export const RULES: Rules = {
   undoesBeforeGates: always,
   returnIsFinal: always,
   loopsAsDescribed: always,
+  dataBytes: () => MAX_STATE_BYTES,
 };
 
 export const DEFAULT_MAX_STEPS = 1_000_000;

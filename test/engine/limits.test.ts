@@ -1,12 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { MAX_STATE_BYTES } from '../../src/definition/limits.ts';
 import type { StepDefinition } from '../../src/definition/types.ts';
-import {
-  MAX_ACTIVATION_BYTES,
-  MAX_INBOX_BYTES,
-  MAX_OPEN_EFFECTS,
-  MAX_STATE_BYTES,
-  REMEMBERED_IDS,
-} from '../../src/engine/limits.ts';
+import { MAX_ACTIVATION_BYTES, MAX_INBOX_BYTES, MAX_OPEN_EFFECTS, REMEMBERED_IDS } from '../../src/engine/limits.ts';
 import type { Command } from '../../src/engine/protocol.ts';
 import { statusOf, unread } from '../../src/engine/view.ts';
 import { weigh } from '../../src/engine/weigh.ts';

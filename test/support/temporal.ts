@@ -11,6 +11,7 @@ import { bootstrap } from '../../src/client/bootstrap.ts';
 import { connect, connectionOptions, type TemporalConnection } from '../../src/client/connect.ts';
 import { dataConverterOf } from '../../src/client/data-converter.ts';
 import { type Config, readConfig } from '../../src/config.ts';
+import { dataLimitOf } from '../../src/definition/limits.ts';
 import { activityParts } from '../../workers/parts.ts';
 import { interpreterOptions } from '../../workflows/run-limit.ts';
 
@@ -122,7 +123,10 @@ export async function startWorker(server: TestServer, options: TestWorkerOptions
     taskQueue: server.taskQueue,
     dataConverter: dataConverterOf(server.config),
     workflowBundle: { codePath: join(compiledRoot(), 'workflow-bundle.js') },
-    ...interpreterOptions(server.config.historyLimit),
+    ...interpreterOptions({
+      historyLimit: server.config.historyLimit,
+      dataBytes: dataLimitOf(server.config.blobs.isOn),
+    }),
     activities: {
       ...createActivities(server.config, parts),
       ...parts.actors,
