@@ -10,8 +10,9 @@ import { type ModelUsage, usageIn } from '../src/definition/models-contract.ts';
 import { joinSecrets, type SecretPart } from '../src/template/joined.ts';
 import type { Json } from '../src/template/types.ts';
 import { EffectFailure } from './failure.ts';
+import { growingScrub } from './growing-scrub.ts';
 import type { CallbackUrl } from './runs.ts';
-import { type Scrub, scrubOf } from './scrub.ts';
+import type { Scrub } from './scrub.ts';
 import { readSecret, readSecrets, type SecretReader } from './secrets.ts';
 import { withUsage } from './spending.ts';
 
@@ -54,13 +55,19 @@ export function effect(run: Effect, parts: EffectParts = {}): Activity {
   return async (input) => {
     const { cancellationSignal: signal, info, heartbeat } = Context.current();
     const attempt = info.attempt + (input.earlierAttempts ?? 0);
-    const { scrub, hide } = growingScrub();
+    const { scrub, forced, hide, hideSecrets } = growingScrub();
     const before = usageIn(info.heartbeatDetails);
     let detail: (() => Json) | undefined;
     const beat = (): void => {
-      const told = withUsage(detail?.(), before);
+      let told: Json | undefined = withUsage(undefined, before);
+      try {
+        const said = withUsage(detail?.(), before);
+        if (said !== undefined && !isTooDeep(said)) told = scrub.json(said);
+      } catch {
+        // Nothing catches it in a timer, and the process would end. The sign of life goes out without it.
+      }
       if (told === undefined) heartbeat();
-      else heartbeat(scrub.json(told));
+      else heartbeat(told);
     };
     const beating =
       info.heartbeatTimeoutMs === undefined
@@ -71,7 +78,8 @@ export function effect(run: Effect, parts: EffectParts = {}): Activity {
       const callbacks = callbacksOf(input, parts.callbackUrl);
       // What comes back with a callback's token in it would tell the trace how to answer in another's place.
       const tokens = [...callbacks.values()].map((url) => url.slice(url.lastIndexOf('/') + 1));
-      hide(...secrets.values(), ...callbacks.values(), ...tokens);
+      hideSecrets(...secrets.values());
+      hide(...callbacks.values(), ...tokens);
       const config = joinSecrets(input.config, input.secrets, (part) => textOf(part, secrets, callbacks));
       const context: EffectContext = {
         signal,
@@ -80,7 +88,7 @@ export function effect(run: Effect, parts: EffectParts = {}): Activity {
         scrub,
         async secret(name, host) {
           const value = await readSecret(input, parts.secrets, name, host);
-          hide(value);
+          hideSecrets(value);
           return value;
         },
         progress(said) {
@@ -104,27 +112,10 @@ export function effect(run: Effect, parts: EffectParts = {}): Activity {
       const used = usageIn(told);
       const details = fitting(told, used);
       if (used !== undefined && known.retryable) heartbeat({ usage: used });
-      throw failureOf(known, details, attempt, scrub);
+      throw failureOf(known, details, attempt, forced);
     } finally {
       clearInterval(beating);
     }
-  };
-}
-
-/** A scrub that takes out what it is told to hide, from then on: some secrets are read while the effect runs. */
-function growingScrub(): { readonly scrub: Scrub; hide(...values: readonly string[]): void } {
-  const hidden: string[] = [];
-  let shapes = scrubOf(hidden);
-  return {
-    scrub: {
-      text: (text) => shapes.text(text),
-      json: (value) => shapes.json(value),
-      beginning: (text) => shapes.beginning(text),
-    },
-    hide: (...values) => {
-      hidden.push(...values);
-      shapes = scrubOf(hidden);
-    },
   };
 }
 
@@ -166,7 +157,12 @@ function knownOf(error: unknown): EffectFailure {
   return new EffectFailure('effect_failed', message, { retryable: true });
 }
 
-function failureOf(known: EffectFailure, details: Json | undefined, attempt: number, scrub: Scrub): ApplicationFailure {
+function failureOf(
+  known: EffectFailure,
+  details: Json | undefined,
+  attempt: number,
+  scrub: Pick<Scrub, 'text' | 'json'>,
+): ApplicationFailure {
   const { code, retryable, retryAfterMs } = known;
   const failure = ApplicationFailure.create({
     type: code,

@@ -1,6 +1,7 @@
 /** Secret values taken out of what an effect gives back (E7), in every shape that scrub-shapes.ts knows, also within base64. */
 import { SHORTEST_SECRET_CHARACTERS } from '../src/definition/limits.ts';
 import type { Json } from '../src/template/types.ts';
+import { searchOf } from './scrub-search.ts';
 import { encodingsOf, shapesOf } from './scrub-shapes.ts';
 
 const SCRUBBED = '[secret]';
@@ -18,24 +19,21 @@ export interface Scrub {
 
 export function scrubOf(values: readonly string[]): Scrub {
   const secrets = values.filter((value) => value.length >= SHORTEST_SECRET_CHARACTERS);
-  const shapes = [...new Set(secrets.flatMap(shapesOf))]
-    .filter((shape) => shape.length >= SHORTEST_SECRET_CHARACTERS)
-    .sort((a, b) => b.length - a.length);
+  const shapes = [...new Set(secrets.flatMap(shapesOf))].filter((shape) => shape.length >= SHORTEST_SECRET_CHARACTERS);
   if (shapes.length === 0) {
     const same = (text: string): string => text;
     return { text: same, json: (value) => value, beginning: same };
   }
-  const source = shapes.map(escaped).join('|');
-  const [every, some] = [new RegExp(source, 'g'), new RegExp(source)];
-  const hint = new RegExp(secrets.flatMap(encodingsOf).map(escaped).join('|'));
-  const hides = (run: string): boolean => hint.test(run) && decodings(run).some((decoded) => some.test(decoded));
+  const search = searchOf(shapes);
+  const hint = searchOf(secrets.flatMap(encodingsOf));
+  const hides = (run: string): boolean => hint.has(run) && decodings(run).some((decoded) => search.has(decoded));
   const text = (given: string): string => {
-    const clear = given.replace(every, SCRUBBED);
+    const clear = search.replace(given, SCRUBBED);
     // Decoding every word takes a second for a megabyte.
-    return hint.test(clear) ? clear.replace(ENCODED, (run) => (hides(run) ? SCRUBBED : run)) : clear;
+    return hint.has(clear) ? clear.replace(ENCODED, (run) => (hides(run) ? SCRUBBED : run)) : clear;
   };
   // No encoding of a shape is longer than its hexadecimal digits, with what touches them.
-  const longest = 2 * Math.max(...shapes.map((shape) => Buffer.byteLength(shape))) + 8;
+  const longest = 2 * shapes.reduce((most, shape) => Math.max(most, Buffer.byteLength(shape)), 0) + 8;
   return {
     text,
     json: (value) => scrubJson(value, text),
@@ -62,8 +60,4 @@ function scrubJson(value: Json, text: (given: string) => string): Json {
     Object.defineProperty(members, text(key), property);
   }
   return members;
-}
-
-function escaped(text: string): string {
-  return text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
 }

@@ -16,6 +16,9 @@ export const MAX_STEPS = 10_000;
 export const MOST_ITERATIONS_AT_ONCE = 2_000;
 /** Of a secret: a shorter one cannot be told from other text, and so not be taken out of results. */
 export const SHORTEST_SECRET_CHARACTERS = 4;
+/** Of the secrets that one step uses: all of them are looked for in all that it gives back. */
+export const MOST_SECRETS_PER_STEP = 50;
+export const MOST_SECRET_BYTES_PER_STEP = 256 * 1024;
 /** Objects and arrays within one another. */
 export const MAX_NESTING = 200;
 /** A text is not even parsed beyond this many characters. */

@@ -1,5 +1,5 @@
 /** What the manual says that no table in the code knows. */
-import { SHORTEST_SECRET_CHARACTERS } from '../definition/limits.ts';
+import { MOST_SECRETS_PER_STEP, SHORTEST_SECRET_CHARACTERS } from '../definition/limits.ts';
 
 export const WALKING = `\`\`\`yaml
 name: Refund
@@ -56,6 +56,7 @@ the credentials of \`send_message\`, and where else the page of a kind says so. 
   \`https://hooks.slack.com/services/{{ secrets.SLACK_HOOK }}\`. At a redirect to another origin credentials stay behind.
 - **Taken out.** Results, errors and heartbeats are searched for the values before they leave the activity, also as URLs, JSON, HTML and base64 write them; \`[secret]\` stands in their
   place. A value needs ${SHORTEST_SECRET_CHARACTERS} characters to be found, so a shorter one is not stored. What another side tells in a shape of its own (encrypted, or bit by bit) is not found.
+  A step may use ${MOST_SECRETS_PER_STEP} secrets, which are looked for together (\`too_many_secrets\`); where they cannot be taken out, the result is withheld (\`scrub_failed\`).
 - **Clear secrets in a document**, \`triggers[].config.secret\` and \`config.secrets: {KEY: {value}}\`, are stored so when it comes in, and replaced by their names.`;
 
 export const WEBHOOKS = `Deliveries go to \`/webhooks/PATH\`. A signature is checked over the bytes as they came; github, stripe, slack and standard (Standard Webhooks) as their

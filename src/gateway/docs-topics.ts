@@ -4,7 +4,15 @@ import { CODES } from '../check/codes.ts';
 import { triggerSchemas } from '../check/triggers.ts';
 import { SETTINGS } from '../config.ts';
 import { INBOX_MESSAGE_BYTES } from '../definition/inbox-contract.ts';
-import { BLOB_BYTES, MAX_DEFINITION_BYTES, MAX_NESTING, MAX_STATE_BYTES, MAX_STEPS } from '../definition/limits.ts';
+import {
+  BLOB_BYTES,
+  MAX_DEFINITION_BYTES,
+  MAX_NESTING,
+  MAX_STATE_BYTES,
+  MAX_STEPS,
+  MOST_SECRET_BYTES_PER_STEP,
+  MOST_SECRETS_PER_STEP,
+} from '../definition/limits.ts';
 import { ROOT_MEANINGS } from '../definition/roots.ts';
 import { definitionSchema } from '../definition/schema.ts';
 import { MAX_INBOX_BYTES, MAX_OPEN_COMMANDS, MAX_PAYLOAD_BYTES } from '../engine/limits.ts';
@@ -180,6 +188,11 @@ function limitsPage(): Page {
     ['Nesting of JSON', count(MAX_NESTING), 'too_deep'],
     ['A body sent to the API, decompressed', bytes(LARGEST_BODY_BYTES), 'body_too_large'],
     ["A run's input, or what an effect is sent", bytes(MAX_PAYLOAD_BYTES), 'payload_too_large'],
+    [
+      'Secrets of a step',
+      `${count(MOST_SECRETS_PER_STEP)}, ${bytes(MOST_SECRET_BYTES_PER_STEP)} together`,
+      'too_many_secrets',
+    ],
     ['What a step or a run gives', bytes(MAX_PAYLOAD_BYTES), 'result_too_large'],
     ['Definition and state together', bytes(MAX_STATE_BYTES), 'state_too_large'],
     ['Messages that nobody has read yet', bytes(MAX_INBOX_BYTES), 'inbox_overflow'],
