@@ -31,10 +31,21 @@ export interface EffectContext {
   readonly attempt: number;
   /** For texts that are cut: a secret that is cut in two is no longer found afterwards. */
   readonly scrub: Scrub;
+  /** Of secrets alone: for what is sent on with the callback URLs in it. */
+  readonly scrubSecrets: Pick<Scrub, 'json'>;
+  /** The callback URLs in the config. */
+  readonly callbacks: readonly CallbackInConfig[];
   /** A secret that stands in no config: a model's key, a server's header. It is scrubbed like those. @throws EffectFailure */
   secret(name: string, host: string): Promise<string>;
   /** What tells how far a long effect has come: asked whenever a heartbeat is sent. Scrubbed too. Must not throw. */
   progress(detail: () => Json): void;
+}
+
+export interface CallbackInConfig {
+  /** Of the visit that it is for, and its step. */
+  readonly path: string;
+  readonly slug: string;
+  readonly url: string;
 }
 
 /** `config` has its secrets joined. Throws EffectFailure; everything else becomes `effect_failed`. */
@@ -55,7 +66,7 @@ export function effect(run: Effect, parts: EffectParts = {}): Activity {
   return async (input) => {
     const { cancellationSignal: signal, info, heartbeat } = Context.current();
     const attempt = info.attempt + (input.earlierAttempts ?? 0);
-    const { scrub, forced, hide, hideSecrets } = growingScrub();
+    const { scrub, scrubSecrets, forced, hide, hideSecrets } = growingScrub();
     const before = usageIn(info.heartbeatDetails);
     let detail: (() => Json) | undefined;
     const beat = (): void => {
@@ -77,15 +88,17 @@ export function effect(run: Effect, parts: EffectParts = {}): Activity {
       const secrets = await readSecrets(input, parts.secrets, await parts.hostOf?.(input));
       const callbacks = callbacksOf(input, parts.callbackUrl);
       // What comes back with a callback's token in it would tell the trace how to answer in another's place.
-      const tokens = [...callbacks.values()].map((url) => url.slice(url.lastIndexOf('/') + 1));
+      const tokens = callbacks.map(({ url }) => url.slice(url.lastIndexOf('/') + 1));
       hideSecrets(...secrets.values());
-      hide(...callbacks.values(), ...tokens);
+      hide(...callbacks.map(({ url }) => url), ...tokens);
       const config = joinSecrets(input.config, input.secrets, (part) => textOf(part, secrets, callbacks));
       const context: EffectContext = {
         signal,
         input,
         attempt,
         scrub,
+        scrubSecrets,
+        callbacks,
         async secret(name, host) {
           const value = await readSecret(input, parts.secrets, name, host);
           hideSecrets(value);
@@ -119,9 +132,9 @@ export function effect(run: Effect, parts: EffectParts = {}): Activity {
   };
 }
 
-/** The URLs by the path of the visit that each is for. @throws EffectFailure `callback_unavailable`. */
-function callbacksOf(input: EffectInput, urlOf: CallbackUrl | undefined): ReadonlyMap<string, string> {
-  const urls = new Map<string, string>();
+/** @throws EffectFailure `callback_unavailable`. */
+function callbacksOf(input: EffectInput, urlOf: CallbackUrl | undefined): CallbackInConfig[] {
+  const found = new Map<string, CallbackInConfig>();
   for (const { parts } of input.secrets) {
     for (const part of parts) {
       if (typeof part === 'string' || !('callback' in part)) continue;
@@ -132,20 +145,21 @@ function callbacksOf(input: EffectInput, urlOf: CallbackUrl | undefined): Readon
           'callback_unavailable',
           `This worker does not know the gateway's address, and gives out no callback URLs. Set SIGNALBOX_PUBLIC_URL (for '${slug}').`,
         );
-      urls.set(path, url);
+      found.set(path, { path, slug, url });
     }
   }
-  return urls;
+  return [...found.values()];
 }
 
 function textOf(
   part: SecretPart,
   secrets: ReadonlyMap<string, string>,
-  callbacks: ReadonlyMap<string, string>,
+  callbacks: readonly CallbackInConfig[],
 ): string {
-  const value = 'callback' in part ? callbacks.get(part.callback) : secrets.get(part.secret);
+  const isCallback = 'callback' in part;
+  const value = isCallback ? callbacks.find(({ path }) => path === part.callback)?.url : secrets.get(part.secret);
   if (value === undefined) {
-    const name = 'callback' in part ? part.callback : part.secret;
+    const name = isCallback ? part.callback : part.secret;
     throw new EffectFailure('secret_not_found', `There is no secret '${name}'.`);
   }
   return value;

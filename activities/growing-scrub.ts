@@ -13,6 +13,8 @@ const WITHHELD = '[withheld: secrets could not be taken out of this text]';
 export interface GrowingScrub {
   /** Throws EffectFailure `scrub_failed`, never another error. */
   readonly scrub: Scrub;
+  /** Of the secrets alone. */
+  readonly scrubSecrets: Pick<Scrub, 'json'>;
   /** Of failures, which must be told in any case: what cannot be scrubbed is replaced by a fixed text. */
   readonly forced: Pick<Scrub, 'text' | 'json'>;
   hide(...values: readonly string[]): void;
@@ -41,6 +43,7 @@ export function growingScrub(make: (values: readonly string[]) => Scrub = scrubO
       json: (value) => guarded(() => current().json(value)),
       beginning: (text) => guarded(() => current().beginning(text)),
     },
+    scrubSecrets: { json: (value) => guarded(() => make([...secrets]).json(value)) },
     forced: {
       text: (text) => or(WITHHELD, () => current().text(text)),
       json: (value) => or<Json>(WITHHELD, () => current().json(value)),

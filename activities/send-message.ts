@@ -1,9 +1,17 @@
 /** The activity `sendMessage`: kind `send_message`. Its manual is src/steps/send-message.ts; a channel is a file in send-message/. */
 import { createHash } from 'node:crypto';
 import type { EffectInput } from '../src/definition/effect.ts';
+import {
+  MESSAGE_CREDENTIALS,
+  MESSAGE_MEMBERS,
+  MESSAGE_WORDS,
+  type MessageChannel,
+} from '../src/definition/effect-words.ts';
 import { isObject } from '../src/definition/json.ts';
-import type { Effect } from './effect.ts';
-import { invalid } from './failure.ts';
+import type { JsonObject } from '../src/definition/types.ts';
+import type { Json } from '../src/template/types.ts';
+import type { Effect, EffectContext } from './effect.ts';
+import { EffectFailure, invalid } from './failure.ts';
 import { hostOf } from './http.ts';
 import type { Reach } from './http-address.ts';
 import type { Channel } from './send-message/channel.ts';
@@ -29,13 +37,50 @@ export function sendMessageEffect(
     inbox: inboxChannel(inbox),
   };
   return async (config, context) => {
-    const message = isObject(config) ? config : {};
-    const name = String(message['channel']);
+    const written = isObject(config) ? config : {};
+    const name = String(written['channel']);
     const send = Object.hasOwn(channels, name) ? channels[name] : undefined;
     if (send === undefined) throw invalid('channel', `one of ${Object.keys(channels).join(', ')}`);
+    const credentials = MESSAGE_CREDENTIALS[name as MessageChannel];
+    demandPlaces(name as MessageChannel, context);
+    const message = wordsScrubbed(written, credentials, context);
     const id = deliveryId(context.input.idempotencyKey);
     return { data: { id, channel: name, ...(await send({ id, message, context })) } };
   };
+}
+
+/**
+ * The checker sees to it where the channel is written; a template may make another one of it. What this channel does not
+ * take goes nowhere. @throws EffectFailure `secret_not_allowed`
+ */
+function demandPlaces(channel: MessageChannel, { input }: EffectContext): void {
+  for (const { path, parts } of input.secrets) {
+    const member = String(path[0]);
+    if (!MESSAGE_MEMBERS[channel].includes(member) || MESSAGE_CREDENTIALS[channel].includes(member)) continue;
+    const isSecret = parts.some((part) => typeof part !== 'string' && 'secret' in part);
+    if (!isSecret && MESSAGE_WORDS.includes(member)) continue;
+    throw new EffectFailure(
+      'secret_not_allowed',
+      `The channel '${channel}' takes no ${isSecret ? 'secret' : 'callback'} in config.${member}: it is shown to others. ${
+        MESSAGE_CREDENTIALS[channel].length === 0
+          ? 'It takes no secrets at all.'
+          : `It takes secrets in ${MESSAGE_CREDENTIALS[channel].join(', ')}.`
+      }`,
+    );
+  }
+}
+
+/** What others read holds no secret, also where its value stands there by itself. */
+function wordsScrubbed(
+  message: JsonObject,
+  credentials: readonly string[],
+  { scrubSecrets }: EffectContext,
+): JsonObject {
+  const scrubbed = ([member, value]: [string, Json]): [string, Json] => [
+    member,
+    member === 'channel' || credentials.includes(member) ? value : scrubSecrets.json(value),
+  ];
+  return Object.fromEntries(Object.entries(message).map(scrubbed));
 }
 
 /** Where the credentials of a message go, so far as it is known without them. */
@@ -43,7 +88,9 @@ export const messageHostOf =
   (settings: MailSettings) =>
   (input: EffectInput): string | undefined => {
     const config = isObject(input.config) ? input.config : {};
-    return config['channel'] === 'email' ? smtpHostOf(config, settings) : hostOf(input, 'to');
+    // What the inbox keeps goes to no host, whatever its text looks like.
+    if (config['channel'] === 'webhook' || config['channel'] === 'slack') return hostOf(input, 'to');
+    return config['channel'] === 'email' ? smtpHostOf(config, settings) : undefined;
   };
 
 const deliveryId = (idempotencyKey: string): string =>

@@ -55,7 +55,10 @@ export type Config = {
   /** Where payloads over 256 KB are kept, and whether new ones are (src/client/blobs.ts). */
   blobs: { folder: string; isOn: boolean };
   /** For e-mails of steps that name no server or sender of their own. */
-  mail: { smtpUrl?: string; from?: string };
+  /** `fromAllow`: senders that steps may name beside `from`, in lower case: addresses, `*@domain`, or `*`. */
+  mail: { smtpUrl?: string; from?: string; fromAllow?: string[] };
+  /** Of the Temporal server that `start` runs: the ports that it must have, and whether it has a Web UI. */
+  ownTemporal: { port?: number; uiPort?: number; ui: boolean };
   /** How long Temporal keeps closed runs, in days. */
   retentionDays: number;
   /** How many runs may go at once, for whoever starts them; absent where there is no limit. */
@@ -252,7 +255,31 @@ export const SETTINGS = z.object({
     .max(320, 'expected an e-mail address.')
     .regex(/^[^@]+@[^@\s]+$/, 'expected an e-mail address, such as Signalbox <signalbox@example.com>.')
     .optional()
-    .describe('The sender of e-mails of steps that name none.'),
+    .describe("The sender of e-mails over the host's server."),
+  SIGNALBOX_MAIL_FROM_ALLOW: z
+    .string()
+    .transform((text) => listOf(text.toLowerCase()))
+    .pipe(
+      z.array(z.string().regex(/^(\*|(\*|[^@\s]+)@[^@\s]+)$/, 'expected addresses, *@domain or *, divided by commas.')),
+    )
+    .optional()
+    .describe(
+      "Other senders that steps may name in `from` over the host's server: addresses, *@domain, or *, divided by commas.",
+    ),
+  SIGNALBOX_TEMPORAL_PORT: wholeNumber(1, 65_535)
+    .optional()
+    .describe(
+      'The port of the Temporal server that `start` runs; it is an error where it is taken. Without it: the one before, else 7233, else a free one.',
+    ),
+  SIGNALBOX_UI_PORT: wholeNumber(1, 65_535)
+    .optional()
+    .describe("The port of that server's Web UI; without it: the one before, else 8233, else a free one."),
+  SIGNALBOX_UI: z
+    .enum(['0', '1'], { error: 'expected 1 (the Temporal server that `start` runs has its Web UI) or 0.' })
+    .default('1')
+    .describe(
+      '0 starts the Temporal server without its Web UI and HTTP API. They ask for no key: whoever reaches them on this machine, by a browser too, sees and starts all runs.',
+    ),
   SIGNALBOX_LIMIT_USER: limitOf(5).describe(
     'How many runs of one user may go at once: off, on (5), or a number. Default: off.',
   ),
@@ -343,6 +370,12 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
     mail: {
       ...(values.SIGNALBOX_SMTP_URL === undefined ? {} : { smtpUrl: values.SIGNALBOX_SMTP_URL }),
       ...(values.SIGNALBOX_MAIL_FROM === undefined ? {} : { from: values.SIGNALBOX_MAIL_FROM }),
+      ...(values.SIGNALBOX_MAIL_FROM_ALLOW === undefined ? {} : { fromAllow: values.SIGNALBOX_MAIL_FROM_ALLOW }),
+    },
+    ownTemporal: {
+      ...(values.SIGNALBOX_TEMPORAL_PORT === undefined ? {} : { port: values.SIGNALBOX_TEMPORAL_PORT }),
+      ...(values.SIGNALBOX_UI_PORT === undefined ? {} : { uiPort: values.SIGNALBOX_UI_PORT }),
+      ui: values.SIGNALBOX_UI === '1',
     },
     retentionDays: values.SIGNALBOX_RETENTION_DAYS,
     limits: {

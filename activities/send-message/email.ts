@@ -15,7 +15,7 @@ export function emailChannel(reach: Reach, settings: MailSettings): Channel {
   return async (delivery) => {
     const { message, context } = delivery;
     const server = smtpServer(message['smtp'], settings);
-    const mail = mailOf(delivery, settings);
+    const mail = mailOf(delivery, settings, server.isHosts);
     const timeout = AbortSignal.timeout(TIMEOUT_MS);
     const transport = createTransport({ ...transportOf(server), ...(server.isHosts ? {} : guarded(server, reach)) });
     try {
@@ -65,11 +65,29 @@ function guarded({ host, port }: SmtpServer, reach: Reach) {
   };
 }
 
-function mailOf({ id, message }: Delivery, { mail }: MailSettings) {
+/** The host's server vouches for the sender, so a step may not name any. @throws EffectFailure `sender_not_allowed` */
+function demandSender(sender: readonly Address[], { from = '', fromAllow = [] }: MailSettings['mail']): void {
+  const own = addressparser(from, { flatten: true }).map(({ address = '' }) => address.toLowerCase());
+  const allowed = new Set([...own, ...fromAllow]);
+  const isAllowed = ({ address }: Address): boolean => {
+    const name = address.toLowerCase();
+    return ['*', name, `*${name.slice(name.lastIndexOf('@'))}`].some((pattern) => allowed.has(pattern));
+  };
+  if (sender.every(isAllowed)) return;
+  throw new EffectFailure(
+    'sender_not_allowed',
+    `config.from may not be the sender of e-mails over this host's server${
+      own.length === 0 ? '' : `, which is ${own.join(', ')}`
+    }. Leave it out, name a server of your own in config.smtp, or have the host add the sender to SIGNALBOX_MAIL_FROM_ALLOW.`,
+  );
+}
+
+function mailOf({ id, message }: Delivery, { mail }: MailSettings, isHosts: boolean) {
   const from = optionalText(message['from'], 'from') ?? mail.from;
   if (from === undefined)
     throw invalid('from', 'the address of the sender, since the host names none by SIGNALBOX_MAIL_FROM');
   const sender = addresses(from, 'from');
+  if (isHosts) demandSender(sender, mail);
   const to = addresses(message['to'], 'to');
   const cc = addresses(message['cc'], 'cc');
   const bcc = addresses(message['bcc'], 'bcc');

@@ -1,5 +1,9 @@
 /** A message kept for people of the run's own organization: `GET /api/inbox`. */
-import type { InboxMessage } from '../../src/definition/inbox-contract.ts';
+import { callbackMark, type InboxMessage } from '../../src/definition/inbox-contract.ts';
+import { mapTexts } from '../../src/definition/json.ts';
+import type { JsonObject } from '../../src/definition/types.ts';
+import type { Json } from '../../src/template/types.ts';
+import type { CallbackInConfig } from '../effect.ts';
 import { EffectFailure } from '../failure.ts';
 import { type Channel, optionalText, texts } from './channel.ts';
 
@@ -15,13 +19,21 @@ export function inboxChannel(inbox: InboxWriter | undefined): Channel {
     const subject = optionalText(message['subject'], 'subject');
     const words = optionalText(message['text'], 'text');
     const { execution, stepSlug } = context.input;
+    const told: JsonObject = {
+      to: texts(message['to'], 'to'),
+      ...(subject === undefined ? {} : { subject }),
+      ...(words === undefined ? {} : { text: words }),
+      ...(message['data'] === undefined ? {} : { data: message['data'] }),
+    };
+    const { callbacks, scrub } = context;
+    // Temporal keeps the message, and so no URL that ends a wait: the gateway makes it again for those who read it.
+    const kept = scrub.json(withoutUrls(told, callbacks)) as unknown as KeptMessage;
+    const places = Object.fromEntries(callbacks.map(({ slug, path }) => [slug, path]));
     try {
       await inbox.deliver(execution.organizationId, {
         id,
-        to: texts(message['to'], 'to'),
-        ...(subject === undefined ? {} : { subject: context.scrub.text(subject) }),
-        ...(words === undefined ? {} : { text: context.scrub.text(words) }),
-        ...(message['data'] === undefined ? {} : { data: context.scrub.json(message['data']) }),
+        ...kept,
+        ...(callbacks.length === 0 ? {} : { callbacks: places }),
         executionId: execution.id,
         stepSlug,
       });
@@ -32,4 +44,12 @@ export function inboxChannel(inbox: InboxWriter | undefined): Channel {
     }
     return {};
   };
+}
+
+type KeptMessage = Pick<InboxMessage, 'to' | 'subject' | 'text' | 'data'>;
+
+function withoutUrls(value: Json, callbacks: readonly CallbackInConfig[]): Json {
+  return mapTexts(value, (text) =>
+    callbacks.reduce((rest, { slug, url }) => rest.replaceAll(url, callbackMark(slug)), text),
+  );
 }

@@ -8,7 +8,7 @@ import type { Parse, StepKind } from '../steps/kind.ts';
 import { kindOf } from '../steps/table.ts';
 import { type Expression, parseExpression } from '../template/expression.ts';
 import { expressions, type PlaceholderAt, placeholders, references } from '../template/references.ts';
-import { parseTemplate, type Template } from '../template/template.ts';
+import { parseTemplate, type Template, type TemplateOptions } from '../template/template.ts';
 import type { Json, Reference } from '../template/types.ts';
 
 /** When within a visit it is read: at its begin, or at its end, when the step's own output is there. */
@@ -70,7 +70,9 @@ function planned(
   const parse: Parse = {
     template: (value, within) => note.at(isWritten(config, within, value)).template(value ?? null, at + within, moment),
     secretTemplate: (value, within) =>
-      note.at(isWritten(config, within, value)).template(value ?? null, at + within, moment, true),
+      note.at(isWritten(config, within, value)).template(value ?? null, at + within, moment, { secrets: true }),
+    callbackTemplate: (value, within) =>
+      note.at(isWritten(config, within, value)).template(value ?? null, at + within, moment, { callbacks: true }),
     expression: (source, within, locals) =>
       note.at(isWritten(config, within, source)).expression(source, at + within, moment, locals),
   };
@@ -117,8 +119,8 @@ class Notes {
     this.readings = readings;
   }
 
-  template(value: Json, at: string, moment: Moment, secrets = false): Template {
-    const template = parseTemplate(value, { secrets });
+  template(value: Json, at: string, moment: Moment, allowed: TemplateOptions = {}): Template {
+    const template = parseTemplate(value, allowed);
     if (template.root.kind === 'constant') return template;
     this.readings.push({
       slug: this.slug,

@@ -4,6 +4,7 @@ import { isTimezone, parseCron } from '../definition/cron.ts';
 import { issueProblems } from '../definition/issues.ts';
 import { below } from '../definition/pointer.ts';
 import type { Definition, TriggerDefinition } from '../definition/types.ts';
+import { hintOf } from '../steps/report.ts';
 import { type CalendarDuration, parseDuration } from '../template/duration.ts';
 import { type Expression, parseExpression } from '../template/expression.ts';
 import { references } from '../template/references.ts';
@@ -71,12 +72,7 @@ function parsed(
     if (roots !== undefined) problems.push(...limitedProblems(read, roots, at));
   } catch (error) {
     if (!(error instanceof TemplateError)) throw error;
-    problems.push({
-      pointer: at,
-      code: error.code,
-      message: error.message,
-      ...(error.expected === undefined ? {} : { hint: error.expected }),
-    });
+    problems.push(problem(at, error.code, error.message, hintOf(error)));
   }
 }
 

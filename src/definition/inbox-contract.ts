@@ -21,11 +21,19 @@ export interface InboxMessage {
   readonly subject?: string;
   readonly text?: string;
   readonly data?: Json;
+  /**
+   * The visits, by the slugs of their steps, whose callback URLs belong where `callbackMark` stands: a URL ends a wait, so
+   * it is made for those who read it, and not kept.
+   */
+  readonly callbacks?: { readonly [slug: string]: string };
   readonly executionId: string;
   readonly stepSlug: string;
   /** ISO 8601. */
   readonly receivedAt: string;
 }
+
+/** What stands in a kept message for the URL of a callback. */
+export const callbackMark = (slug: string): string => `{{ callback('${slug}') }}`;
 
 /** Update `deliver`. The same id again changes nothing. Refused with `payload_too_large`. */
 export interface DeliverMessage {

@@ -27,3 +27,13 @@ export function put(target: JsonObject, key: string, value: Json): void {
     target[key] = value;
   }
 }
+
+/** A copy with every text in it, but not the keys, as `map` makes it. */
+export function mapTexts(value: Json, map: (text: string) => string): Json {
+  if (typeof value === 'string') return map(value);
+  if (Array.isArray(value)) return value.map((item) => mapTexts(item, map));
+  if (!isObject(value)) return value;
+  const mapped: JsonObject = {};
+  for (const [key, member] of Object.entries(value)) put(mapped, key, mapTexts(member, map));
+  return mapped;
+}

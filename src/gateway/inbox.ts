@@ -1,10 +1,13 @@
 /** `/api/inbox`: messages that runs keep for people (step kind send_message, channel inbox). */
 import type { Router } from 'express';
 import { z } from 'zod';
+import { callbackToken } from '../client/callbacks.ts';
 import { readCursor, writeCursor } from '../client/cursor.ts';
 import { ClientError } from '../client/errors.ts';
 import { listInbox, orderOf, removeFromInbox } from '../client/inbox-messages.ts';
-import type { InboxMessage } from '../definition/inbox-contract.ts';
+import { includesRole } from '../definition/access-contract.ts';
+import { callbackMark, type InboxMessage } from '../definition/inbox-contract.ts';
+import { mapTexts } from '../definition/json.ts';
 import type { Gateway } from './context.ts';
 import { checked, demandNoQuery, nameText, pageQuery, queryAs } from './door.ts';
 import { type Principal, principalOf } from './principal.ts';
@@ -37,9 +40,10 @@ export function inboxRoutes(router: Router, gateway: Gateway): void {
           (to === undefined || message.to.includes(to)) &&
           (before === undefined || orderOf(message) < before),
       );
-      const items = found.slice(0, limit);
-      const last = items.at(-1);
-      const hasMore = found.length > items.length && last !== undefined;
+      const page = found.slice(0, limit);
+      const last = page.at(-1);
+      const hasMore = found.length > page.length && last !== undefined;
+      const items = page.map((message) => shown(gateway, message, principal));
       res.json({ items, ...(hasMore ? { nextCursor: writeCursor(cursors, place, Buffer.from(orderOf(last))) } : {}) });
     },
   });
@@ -56,6 +60,24 @@ export function inboxRoutes(router: Router, gateway: Gateway): void {
       res.status(204).end();
     },
   });
+}
+
+/** With the URLs of its callbacks, for those who may send the run messages: calling one is no less. */
+function shown(gateway: Gateway, { callbacks, ...message }: InboxMessage, { role }: Principal): InboxMessage {
+  if (callbacks === undefined || !includesRole(role, 'runner')) return message;
+  const { executionId } = message;
+  const urls = Object.entries(callbacks).map(([slug, path]): [string, string] => {
+    const token = callbackToken(gateway.access.keys.callbacks, { executionId, path, slug });
+    return [callbackMark(slug), `${gateway.publicUrl()}/callbacks/${token}`];
+  });
+  const joined = (text: string): string => urls.reduce((rest, [mark, url]) => rest.replaceAll(mark, url), text);
+  const { subject, text, data } = message;
+  return {
+    ...message,
+    ...(subject === undefined ? {} : { subject: joined(subject) }),
+    ...(text === undefined ? {} : { text: joined(text) }),
+    ...(data === undefined ? {} : { data: mapTexts(data, joined) }),
+  };
 }
 
 /** Messages for nobody in particular are for everybody. Without keys there are no persons, and an admin sees all. */

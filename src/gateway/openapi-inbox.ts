@@ -8,7 +8,9 @@ const message = z.object({
   id: text,
   to: z.array(text).describe('Whom it is for; empty: everybody.'),
   subject: text.optional(),
-  text: text.optional(),
+  text: text
+    .optional()
+    .describe("URLs of callbacks stand in it for runners and above; others see `{{ callback('slug') }}`."),
   data: z.unknown().optional(),
   executionId: text.describe('The run that sent it.'),
   stepSlug: text,

@@ -122,6 +122,7 @@ function within(parse: Parse): Parse {
   return {
     template: (value, at) => parse.template(value, `/approval${at}`),
     secretTemplate: (value, at) => parse.secretTemplate(value, `/approval${at}`),
+    callbackTemplate: (value, at) => parse.callbackTemplate(value, `/approval${at}`),
     expression: (source, at, locals) => parse.expression(source, `/approval${at}`, locals),
   };
 }

@@ -60,10 +60,16 @@ function actionCall(visit: Visit, suffix: string, inner: string, type: string, p
   }
 }
 
+const constant: Parse['template'] = (value) => ({
+  kind: 'template',
+  root: { kind: 'constant', value: value ?? null },
+});
+
 /** Takes every value as it is. */
 const LITERAL: Parse = {
-  template: (value) => ({ kind: 'template', root: { kind: 'constant', value: value ?? null } }),
-  secretTemplate: (value) => ({ kind: 'template', root: { kind: 'constant', value: value ?? null } }),
+  template: constant,
+  secretTemplate: constant,
+  callbackTemplate: constant,
   expression: () => {
     throw new ConfigError('invalid_config', '', 'A call holds no expressions.');
   },

@@ -216,6 +216,7 @@ export function parser(base: string, read: Reference[] = []): Parse {
   return {
     template: (value, at) => within(at, () => parseTemplate(value ?? null)),
     secretTemplate: (value, at) => within(at, () => parseTemplate(value ?? null, { secrets: true })),
+    callbackTemplate: (value, at) => within(at, () => parseTemplate(value ?? null, { callbacks: true })),
     expression: (source, at) => within(at, () => parseExpression(source)),
   };
 }

@@ -62,6 +62,8 @@ export interface Parse {
   template(value: Json | undefined, at: string): Template;
   /** As template, and `{{ secrets.NAME }}` and `{{ callback('slug') }}` may stand in it. */
   secretTemplate(value: Json | undefined, at: string): Template;
+  /** As template, and `{{ callback('slug') }}` may stand in it, but no secret. */
+  callbackTemplate(value: Json | undefined, at: string): Template;
   /** `locals`: roots that this one expression may read besides the run's (listen's `payload`). */
   expression(source: string, at: string, locals?: readonly string[]): Expression;
 }

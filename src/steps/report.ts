@@ -20,14 +20,19 @@ export function attempt<T>(pointer: string, report: Report, make: () => T): T | 
   try {
     return make();
   } catch (error) {
-    if (error instanceof PlacedError) report(error.pointer, error.cause.code, error.message, error.cause.expected);
+    if (error instanceof PlacedError) report(error.pointer, error.cause.code, error.message, hintOf(error.cause));
     else if (error instanceof TemplateError)
-      report(`${pointer}${error.pointer ?? ''}`, error.code, error.message, error.expected);
+      report(`${pointer}${error.pointer ?? ''}`, error.code, error.message, hintOf(error));
     else if (error instanceof ConfigError) report(`${pointer}${error.at}`, error.code, error.message, error.hint);
     else if (error instanceof StepFailure) report(pointer, error.code, error.message);
     else throw error;
     return undefined;
   }
+}
+
+/** What was expected, where the message does not say it already. */
+export function hintOf({ expected, message }: TemplateError): string | undefined {
+  return expected === undefined || message.includes(expected) ? undefined : expected;
 }
 
 export function duration(value: Json | undefined, pointer: string, report: Report): number | undefined {

@@ -1,5 +1,12 @@
 import { z } from 'zod';
-import { MESSAGE_CHANNELS, SMTP_ENCRYPTIONS } from '../definition/effect-words.ts';
+import {
+  MESSAGE_CHANNELS,
+  MESSAGE_CREDENTIALS,
+  MESSAGE_MEMBERS,
+  MESSAGE_WORDS,
+  type MessageChannel,
+  SMTP_ENCRYPTIONS,
+} from '../definition/effect-words.ts';
 import type { JsonObject } from '../definition/types.ts';
 import { effectEnd, renderMembers } from './http.ts';
 import { ConfigError, type Parse, type RunSpec, type StepKind, type Visit } from './kind.ts';
@@ -10,17 +17,6 @@ import { anyValue, nameList, templated, textTemplate } from './schema.ts';
 const TIMEOUT_MS = 45_000;
 /** Cancelling reaches an activity with its heartbeats. */
 const HEARTBEAT_MS = 15_000;
-/** Where secrets may stand: the credentials (language.md §3). */
-const WITH_SECRETS: ReadonlySet<string> = new Set(['to', 'headers', 'secret', 'smtp']);
-const EVERYWHERE = ['channel', 'to', 'text'];
-/** What each channel takes besides. */
-const MEMBERS: { readonly [channel in (typeof MESSAGE_CHANNELS)[number]]: readonly string[] } = {
-  webhook: ['subject', 'data', 'headers', 'secret'],
-  slack: ['subject', 'blocks'],
-  email: ['subject', 'html', 'from', 'cc', 'bcc', 'replyTo', 'smtp'],
-  inbox: ['subject', 'data'],
-};
-
 export const sendMessage: StepKind = {
   type: 'send_message',
   class: 'effect',
@@ -30,14 +26,19 @@ export const sendMessage: StepKind = {
 - **webhook**: \`to\` is a URL. It gets a POST with \`{id, subject, text, data}\` as JSON, and the headers of Standard Webhooks; with \`secret\` (\`whsec_…\`, or any
   text; two in a list while rotating) it is signed by \`webhook-signature\`.
 - **slack**: \`to\` is the URL of an incoming webhook, best kept as a secret: \`https://hooks.slack.com/services/{{ secrets.SLACK_HOOK }}\`. \`blocks\` are Slack's own.
-- **email**: \`to\`, \`cc\` and \`bcc\` are one address or a list. \`smtp\` names the server; without it the host's is taken (SIGNALBOX_SMTP_URL), as is its sender
-  without \`from\` (SIGNALBOX_MAIL_FROM). A password is sent over an encrypted connection only, unless \`encryption\` says otherwise.
+- **email**: \`to\`, \`cc\` and \`bcc\` are one address or a list. \`smtp\` names the server; without it the host's is taken (SIGNALBOX_SMTP_URL), and the
+  sender is the host's too (SIGNALBOX_MAIL_FROM), unless the host allows the one in \`from\` (SIGNALBOX_MAIL_FROM_ALLOW). A password is sent over an encrypted connection only, unless \`encryption\` says otherwise.
 - **inbox**: the message is kept for people, who read it at \`GET /api/inbox\`. \`to\` names whom it is for: \`ann\`, \`role:finance\`.
 
 **Once.** A message has an id that stays the same through all attempts, so that a receiver can tell a repeat: \`webhook-id\`, \`Idempotency-Key\`, or the e-mail's
 \`Message-ID\`. An inbox takes each id once. What may pass is tried again: no answer, 408, 425, 429, 5xx, and SMTP's 4xx.
 
-\`{{ secrets.NAME }}\` may stand in \`to\`, \`headers\`, \`secret\` and \`smtp\`. Where messages may go is bound as for the kind \`http\`.`,
+\`{{ secrets.NAME }}\` may stand in \`to\`, \`headers\` and \`secret\` of a webhook, \`to\` of slack, and \`smtp\` of an e-mail. Whom an e-mail or an inbox is for, and what a message says, is
+shown, and holds no secret; where a template names the channel, this is checked when the message is sent. A secret's value that stands in the words anyway goes out as
+\`[secret]\`. Where messages may go is bound as for the kind \`http\`.
+
+\`{{ callback('slug') }}\` may stand in \`text\`, \`subject\`, \`html\`, \`blocks\` and \`data\`: the URL of the next visit of that wait_callback step. No trace has it; the inbox shows it to
+those who may send messages to the run (runners).`,
   example: {
     stepType: 'send_message',
     config: {
@@ -106,8 +107,14 @@ function planMessage(config: JsonObject, parse: Parse): (visit: Visit) => RunSpe
     throw new ConfigError('invalid_config', '/text', 'Expected the text of the message.');
   if (channel === 'email' && isAbsent(config['subject']))
     throw new ConfigError('invalid_config', '/subject', 'Expected a subject: an e-mail needs one.');
-  const known = [...EVERYWHERE, ...new Set(Object.values(MEMBERS).flat())];
-  const taken = channel === undefined ? known : [...EVERYWHERE, ...MEMBERS[channel]];
+  const known = [...new Set(Object.values(MESSAGE_MEMBERS).flat())];
+  const taken = channel === undefined ? known : MESSAGE_MEMBERS[channel];
+  const credentials = channel === undefined ? Object.values(MESSAGE_CREDENTIALS).flat() : MESSAGE_CREDENTIALS[channel];
+  const parserOf = (member: string): Parse['template'] => {
+    if (credentials.includes(member)) return (value, at) => parse.secretTemplate(value, at);
+    if (MESSAGE_WORDS.includes(member)) return (value, at) => parse.callbackTemplate(value, at);
+    return (value, at) => parse.template(value, at);
+  };
   const foreign = known.find((member) => !taken.includes(member) && !isAbsent(config[member]));
   if (foreign !== undefined)
     throw new ConfigError(
@@ -119,10 +126,8 @@ function planMessage(config: JsonObject, parse: Parse): (visit: Visit) => RunSpe
     .filter((member) => config[member] !== undefined)
     .map((member) => ({
       member,
-      hasSecrets: WITH_SECRETS.has(member),
-      template: WITH_SECRETS.has(member)
-        ? parse.secretTemplate(config[member], `/${member}`)
-        : parse.template(config[member], `/${member}`),
+      hasSecrets: credentials.includes(member) || MESSAGE_WORDS.includes(member),
+      template: parserOf(member)(config[member], `/${member}`),
     }));
   return (visit) => ({
     activity: 'sendMessage',
@@ -133,7 +138,7 @@ function planMessage(config: JsonObject, parse: Parse): (visit: Visit) => RunSpe
 }
 
 /** Undefined where a template makes it. */
-function channelOf({ channel }: JsonObject): (typeof MESSAGE_CHANNELS)[number] | undefined {
+function channelOf({ channel }: JsonObject): MessageChannel | undefined {
   const known = MESSAGE_CHANNELS.find((one) => one === channel);
   if (known === undefined && !(typeof channel === 'string' && channel.includes('{{')))
     throw new ConfigError('invalid_config', '/channel', `Expected one of ${MESSAGE_CHANNELS.join(', ')}.`);

@@ -40,6 +40,8 @@ it('tells how far an answer has come when it is asked, and not with each of its 
         return text.slice(0, -1);
       },
     },
+    scrubSecrets: { json: (value) => value },
+    callbacks: [],
     secret: async () => '',
     progress: (detail) => {
       progress = detail;

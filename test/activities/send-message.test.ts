@@ -277,6 +277,32 @@ describe('an e-mail', () => {
     expect(await failing(rest)).toMatchObject({ code: 'smtp_missing', nonRetryable: true });
   });
 
+  it('goes over the host’s server from senders that the host names only', async () => {
+    const login = `${USER.username}:${encodeURIComponent(USER.password)}`;
+    const settings = (fromAllow?: string[]): Settings => ({
+      ...LOOPBACK,
+      mail: {
+        smtpUrl: `smtp://${login}@127.0.0.1:${port}?encryption=none`,
+        from: 'Host <host@example.com>',
+        ...(fromAllow === undefined ? {} : { fromAllow }),
+      },
+    });
+    const { smtp: _smtp, ...rest } = mail();
+    const from = (sender: string, ...allowed: string[]) =>
+      send({ ...rest, from: sender }, { settings: settings(allowed) }).then(
+        () => mails.at(-1)?.from,
+        (error: ApplicationFailure) => error.type,
+      );
+    expect(await from('Invoices <HOST@example.com>')).toBe('HOST@example.com');
+    for (const other of ['boss@example.com', 'host@example.com, boss@example.com', 'host@example.com@evil.test'])
+      expect(await from(other), other).toMatch(/^(sender_not_allowed|invalid_config)$/);
+    expect(mails).toHaveLength(1);
+    expect(await from('boss@example.com', 'boss@example.com')).toBe('boss@example.com');
+    expect(await from('any@shop.test', '*@shop.test')).toBe('any@shop.test');
+    expect(await from('any@not-shop.test', '*@shop.test')).toBe('sender_not_allowed');
+    expect(await from('any@else.test', '*')).toBe('any@else.test');
+  });
+
   it('fails typed when it is refused: for now, or for good', async () => {
     expect(await failing(mail({ to: 'nobody@example.com' }))).toMatchObject({
       code: 'smtp_refused',

@@ -38,6 +38,8 @@ const action = (type: string, parameters: { [member: string]: Json }): StepDefin
   config: { type, parameters },
 });
 const plain = (marker: string): string => `${marker} =`;
+/** 60,000 letters and digits, more than a regular expression takes. */
+const long = (marker: string): string => marker + 'a1B2'.repeat(15_000);
 const mail = (smtp: { [member: string]: Json }, { smtpPort }: Receivers): StepDefinition =>
   message({
     channel: 'email',
@@ -91,6 +93,8 @@ export const CANARY_CASES: readonly CanaryCase[] = [
     at: 'http auth key in the query',
     step: (secret, { url }) => http({ url, auth: { type: 'apiKey', name: 'key', in: 'query', value: secret } }),
   },
+  { at: 'http body, long', value: long, step: (secret, { url }) => http({ url, body: { k: secret } }) },
+  { at: 'http refused, long', value: long, step: (secret, { url }) => http({ url: `${url}/refused`, body: secret }) },
   { at: 'http read as text', step: (secret, { url }) => http({ url, as: 'text', body: { k: secret } }) },
   { at: 'http read as base64', step: (secret, { url }) => http({ url, as: 'base64', body: { k: secret } }) },
   { at: 'http refused', step: (secret, { url }) => http({ url: `${url}/refused`, query: { k: secret } }) },
@@ -123,6 +127,17 @@ export const CANARY_CASES: readonly CanaryCase[] = [
   {
     at: 'send_message slack refused',
     step: (secret, { url }) => message({ channel: 'slack', to: `${url}/refused?k=${secret}`, text: 'Hi' }),
+  },
+  // The checker refuses it where the channel is written.
+  {
+    at: 'send_message inbox to',
+    step: (secret) => message({ channel: "{{ 'inbox' }}", to: ['ann', secret], text: 'Hi' }),
+    isKept: true,
+  },
+  {
+    at: 'send_message inbox, where it goes nowhere',
+    step: (secret) => message({ channel: "{{ 'inbox' }}", to: 'ann', text: 'Hi', headers: { 'x-key': secret } }),
+    isKept: true,
   },
   { at: 'send_message smtp password', step: (secret, to) => mail({ password: secret }, to) },
   { at: 'send_message smtp username', step: (secret, to) => mail({ username: secret }, to) },

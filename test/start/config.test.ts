@@ -34,6 +34,7 @@ describe('settings', () => {
       blobs: { folder: resolve('.signalbox/blobs'), isOn: true },
       limits: { overflow: 'queue' },
       mail: {},
+      ownTemporal: { ui: true },
       retentionDays: 30,
       temporal: { namespace: 'signalbox' },
     });
@@ -51,6 +52,9 @@ describe('settings', () => {
     ['SIGNALBOX_FORMER_MASTER_KEYS', `${'ab'.repeat(32)},c2hvcnQ=`, /32 bytes/],
     ['SIGNALBOX_ADMIN_KEY', 'too-short-to-be-a-key', /32 to 200/],
     ['SIGNALBOX_CODEC', 'yes', /expected 1/],
+    ['SIGNALBOX_UI', 'no', /expected 1/],
+    ['SIGNALBOX_TEMPORAL_PORT', '0', /whole number from 1/],
+    ['SIGNALBOX_MAIL_FROM_ALLOW', 'ann', /addresses/],
   ])('%s=%s is refused by name, without repeating the value', (variable, value, message) => {
     const error = refusal({ [variable]: value });
     expect(error).toMatchObject({ variable, code: 'bad_setting', exitCode: 20 });

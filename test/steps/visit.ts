@@ -11,6 +11,7 @@ export const NOW = Date.parse('2026-01-15T10:30:00Z');
 export const parse: Parse = {
   template: (value) => parseTemplate(value ?? null),
   secretTemplate: (value) => parseTemplate(value ?? null, { secrets: true }),
+  callbackTemplate: (value) => parseTemplate(value ?? null, { callbacks: true }),
   expression: (source) => parseExpression(source),
 };
 
