@@ -1,5 +1,5 @@
 /** Secrets read for one effect, of the run's own organization only. */
-import type { EffectInput } from '../src/definition/effect.ts';
+import type { EffectInput, RunsDefinition } from '../src/definition/effect.ts';
 import { EffectFailure } from './failure.ts';
 
 /** What the host reads secrets with. Throws an error with a `code`: `secret_not_found`, `secret_not_allowed`, `secret_unreadable`. */
@@ -10,6 +10,7 @@ export interface SecretUse {
   /** Where it is sent to; absent where that is not known before the secret is read. A secret bound to hosts is then refused. */
   readonly host?: string;
   readonly workflow: string;
+  readonly definition?: RunsDefinition;
 }
 
 /** Codes that trying again does not change. */
@@ -41,9 +42,13 @@ export async function readSecret(
       'secrets_unavailable',
       'This worker has no access to secrets; start it with the master key.',
     );
-  const { organizationId, workflow } = input.execution;
+  const { organizationId, workflow, definition } = input.execution;
   try {
-    return await reader.read(organizationId, name, { workflow, ...(host === undefined ? {} : { host }) });
+    return await reader.read(organizationId, name, {
+      workflow,
+      ...(definition === undefined ? {} : { definition }),
+      ...(host === undefined ? {} : { host }),
+    });
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? error.code : undefined;
     if (typeof code === 'string' && FINAL.has(code)) throw new EffectFailure(code, (error as Error).message);

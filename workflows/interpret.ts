@@ -137,7 +137,13 @@ class Walk {
     else if (continuedFromExecutionRunId !== undefined) this.#state = restore(input.carried);
     else this.#state = resumedAt(program, restore(input.carried), start.startedAt);
     const { organizationId } = this.#state.genesis;
-    const execution = { id: workflowId, workflow: program.definition.slug, organizationId };
+    const { hash, inline } = input;
+    const execution = {
+      id: workflowId,
+      workflow: program.definition.slug,
+      organizationId,
+      definition: { ...(hash === undefined ? {} : { hash }), ...(inline === undefined ? {} : { inline }) },
+    };
     const receive = (event: Event): void => {
       if (event.type === 'continue') this.#horizon.came();
       else this.#horizon.heard();

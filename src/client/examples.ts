@@ -10,7 +10,7 @@ import { putDefinition, readHead } from './definitions.ts';
 import { actorQuery } from './division.ts';
 import { hasCode } from './errors.ts';
 import { listPage } from './listing.ts';
-import { putSecret } from './secrets.ts';
+import { putTakenSecrets } from './secrets.ts';
 
 /**
  * Stores every example of the folder, and their clear secrets encrypted, unless the organization has, or once had, a
@@ -35,7 +35,7 @@ async function install(access: Access, org: string, path: string): Promise<strin
   if (definition === undefined) throw new Error(`The example ${path} is no definition. Mend it, or take it away.`);
   // Before its secrets, which may be another's of the same name by now: the list may lag behind.
   if ((await readHead(access, org, definition.slug)) !== undefined) return undefined;
-  for (const { name, value } of secrets) await putSecret(access, org, name, { value });
+  await putTakenSecrets(access, org, definition.slug, secrets);
   try {
     await putDefinition(access, org, {
       definition,

@@ -3,11 +3,13 @@
  * (E7). Where a secret may be used, hosts and workflows, is sealed with it: whoever changes the lists in Temporal spoils it.
  */
 import type { SealedSecret } from '../definition/actors.ts';
+import type { RunsDefinition } from '../definition/effect.ts';
 import { SHORTEST_SECRET_CHARACTERS } from '../definition/limits.ts';
 import { type Access, keysFor } from './access.ts';
 import { ClientError } from './errors.ts';
 import { deleteEntry, listEntries, putEntry, readEntry } from './organization-entries.ts';
 import { seal, unsealWithAny } from './seal.ts';
+import { readVersion } from './versions.ts';
 
 const COLLECTION = 'secrets';
 export const LONGEST_SECRET_BYTES = 64 * 1024;
@@ -37,8 +39,10 @@ export interface SecretWrite {
 export interface SecretUse {
   /** The host that it is sent to; absent where it goes to no host. */
   readonly host?: string;
-  /** The slug of the workflow whose run uses it. */
+  /** The slug of the workflow whose run uses it, or whose webhook is called. */
   readonly workflow: string;
+  /** Of a run: what it walks. */
+  readonly definition?: RunsDefinition;
 }
 
 /** `pointer`: where the value stood in what came in. @throws ClientError `secret_too_short`, `payload_too_large`. */
@@ -75,6 +79,22 @@ export async function putSecret(
   return { created, secret: summary(name, entry) };
 }
 
+/**
+ * Stores what was taken out of a definition, for its workflow alone (`owner`: its slug, or the hash of one that is not stored);
+ * where somebody has said since who else may use it, that stays.
+ */
+export async function putTakenSecrets(
+  access: Access,
+  org: string,
+  owner: string,
+  secrets: readonly { readonly name: string; readonly value: string }[],
+): Promise<void> {
+  for (const { name, value } of secrets) {
+    const before = await readEntry<SealedSecret>(access, org, COLLECTION, name);
+    await putSecret(access, org, name, { value, allowedWorkflows: before?.allowedWorkflows ?? [owner] });
+  }
+}
+
 /** @throws ClientError `not_found`. */
 export function deleteSecret(access: Access, org: string, name: string): Promise<void> {
   const missing = () => new ClientError('not_found', `There is no secret called ${name}.`);
@@ -101,12 +121,7 @@ export async function readSecret(access: Access, org: string, name: string, use:
     );
   }
   const bounds = boundsOf(entry);
-  if (bounds.allowedWorkflows !== undefined && !bounds.allowedWorkflows.includes(use.workflow)) {
-    throw new ClientError(
-      'secret_not_allowed',
-      `The secret ${name} is not allowed in workflow ${use.workflow}. Add it to its allowedWorkflows.`,
-    );
-  }
+  if (bounds.allowedWorkflows !== undefined) await demandWorkflow(access, org, name, use, bounds.allowedWorkflows);
   if (
     bounds.allowedHosts !== undefined &&
     (use.host === undefined || !bounds.allowedHosts.some((host) => covers(host, use.host ?? '')))
@@ -124,6 +139,35 @@ export async function readSecret(access: Access, org: string, name: string, use:
     );
   }
   return clear;
+}
+
+/**
+ * A run counts as one of a workflow if it walks a stored version of it: any other document could call itself so. One that is
+ * not stored may use what was taken out of itself, which is bound to its hash.
+ * @throws ClientError `secret_not_allowed`
+ */
+async function demandWorkflow(
+  access: Access,
+  org: string,
+  name: string,
+  { workflow, definition }: SecretUse,
+  allowed: readonly string[],
+): Promise<void> {
+  const hash = definition?.hash;
+  if (hash !== undefined && allowed.includes(hash)) return;
+  if (!allowed.includes(workflow))
+    throw new ClientError(
+      'secret_not_allowed',
+      `The secret ${name} is not allowed in workflow ${workflow}. Add it to its allowedWorkflows.`,
+    );
+  if (definition === undefined) return;
+  const isStored =
+    definition.inline !== true && hash !== undefined && (await readVersion(access, org, workflow, hash)) !== undefined;
+  if (isStored) return;
+  throw new ClientError(
+    'secret_not_allowed',
+    `The secret ${name} is allowed in workflow ${workflow}, and this run walks no stored version of it. Store the definition, and start it from there.`,
+  );
 }
 
 /** What activities read secrets with. */

@@ -2,6 +2,12 @@
 import type { Json, SecretString } from '../template/types.ts';
 import type { JsonObject } from './types.ts';
 
+/** `inline`: it is not stored, whatever its hash is. Without a hash it was started by hand. */
+export interface RunsDefinition {
+  readonly hash?: string;
+  readonly inline?: boolean;
+}
+
 /** The one argument of every activity. */
 export interface EffectInput {
   readonly config: Json;
@@ -20,6 +26,8 @@ export interface EffectInput {
     readonly id: string;
     /** The definition's slug: secrets may be bound to it. */
     readonly workflow: string;
+    /** What the run walks, since any document can call itself by that slug; absent where no run asks, but the host. */
+    readonly definition?: RunsDefinition;
     readonly organizationId: string;
   };
 }

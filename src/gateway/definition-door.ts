@@ -5,7 +5,7 @@ import { check } from '../check/check.ts';
 import type { KnownTools } from '../check/tools.ts';
 import { hookProblems } from '../client/hook-config.ts';
 import { hmacHex } from '../client/keys.ts';
-import { demandLength, putSecret } from '../client/secrets.ts';
+import { demandLength, putTakenSecrets } from '../client/secrets.ts';
 import { definitionHash } from '../definition/canonical.ts';
 import { DIALECTS } from '../definition/dialects.ts';
 import { isObject } from '../definition/json.ts';
@@ -192,15 +192,15 @@ export function demandValid(checked: Checked): { definition: Definition; hash: s
   throw new HttpProblem('invalid_definition', `The definition has problems: ${where}${more}.`, { problems });
 }
 
-/** Stores what takeSecrets took out. */
-export async function storeSecrets(gateway: Gateway, org: string, secrets: readonly ClearSecret[]): Promise<void> {
-  for (const { name, value } of secrets) await putSecret(gateway.access, org, name, { value });
-}
-
-/** Stores them when it is called; those that could not be stored are refused now. @throws ClientError `secret_too_short`, `payload_too_large`. */
-export function storing(gateway: Gateway, org: string, secrets: readonly ClearSecret[]): () => Promise<void> {
+/** Stores what takeSecrets took out, when it is called; those that could not be stored are refused now. @throws ClientError `secret_too_short`, `payload_too_large`. */
+export function storing(
+  gateway: Gateway,
+  org: string,
+  owner: string,
+  secrets: readonly ClearSecret[],
+): () => Promise<void> {
   for (const { name, value } of secrets) demandLength(name, value);
-  return () => storeSecrets(gateway, org, secrets);
+  return () => putTakenSecrets(gateway.access, org, owner, secrets);
 }
 
 function withSlug(document: Json, slug: string | undefined): Json {

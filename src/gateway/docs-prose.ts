@@ -52,12 +52,13 @@ the credentials of \`send_message\`, and where else the page of a kind says so. 
 
 - **Not a value.** A run holds the place of a secret, never the secret. The activity that needs it reads it right before use.
 - **Bound.** \`allowedHosts\` (\`api.example.com\`, \`*.example.com\`, with a port if that counts) and \`allowedWorkflows\` say where it may be used; elsewhere the step fails with
-  \`secret_not_allowed\` before anything is sent. They stay when a new value is stored without them; null takes one away. A URL that is a secret as a whole has no host that could be asked about: write the host, and the rest as the secret,
+  \`secret_not_allowed\` before anything is sent. A run counts as one of a workflow if it walks a stored version of it: one that is not stored, or was started by hand in Temporal, does not. They stay when a new value is stored without them; null takes one away. A URL that is a secret as a whole has no host that could be asked about: write the host, and the rest as the secret,
   \`https://hooks.slack.com/services/{{ secrets.SLACK_HOOK }}\`. At a redirect to another origin credentials stay behind.
 - **Taken out.** Results, errors and heartbeats are searched for the values before they leave the activity, also as URLs, JSON, HTML and base64 write them; \`[secret]\` stands in their
   place. A value needs ${SHORTEST_SECRET_CHARACTERS} characters to be found, so a shorter one is not stored. What another side tells in a shape of its own (encrypted, or bit by bit) is not found.
   A step may use ${MOST_SECRETS_PER_STEP} secrets, which are looked for together (\`too_many_secrets\`); where they cannot be taken out, the result is withheld (\`scrub_failed\`).
-- **Clear secrets in a document**, \`triggers[].config.secret\` and \`config.secrets: {KEY: {value}}\`, are stored so when it comes in, and replaced by their names.`;
+- **Clear secrets in a document**, \`triggers[].config.secret\` and \`config.secrets: {KEY: {value}}\`, are stored so when it comes in, and replaced by their names.
+  They are bound to that workflow, both for its steps and for its webhooks, unless \`allowedWorkflows\` says otherwise.`;
 
 export const WEBHOOKS = `Deliveries go to \`/webhooks/PATH\`. A signature is checked over the bytes as they came; github, stripe, slack and standard (Standard Webhooks) as their
 senders write them, hmac by the members above, api_key compares a header (x-api-key unless \`header\` says otherwise). A delivery that comes twice starts one run: by the sender's id (github,

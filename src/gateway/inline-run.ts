@@ -8,7 +8,7 @@ import type { JsonObject } from '../definition/types.ts';
 import type { Json } from '../template/types.ts';
 import { bodyAs } from './body.ts';
 import type { Gateway } from './context.ts';
-import { checkDocument, demandValid, dialectName, storeSecrets } from './definition-door.ts';
+import { checkDocument, demandValid, dialectName, storing } from './definition-door.ts';
 import { anyJson, demandNoQuery, nameText } from './door.ts';
 import { answerDryRun } from './dry-run.ts';
 import { toolsFor } from './known-tools.ts';
@@ -81,7 +81,7 @@ export async function startInline(gateway: Gateway, req: Request, res: Response)
   const known =
     key === undefined ? undefined : await findKeyedRun(gateway.access, organizationId, definition.slug, key);
   if (known !== undefined) return answerStarted(res, known);
-  await storeSecrets(gateway, organizationId, checked.secrets);
+  await storing(gateway, organizationId, hash, checked.secrets)();
   const start = () =>
     startRun(gateway.access, organizationId, {
       definition,

@@ -107,7 +107,7 @@ export function syncRoutes(router: Router, gateway: Gateway): void {
     return checkedAll.flatMap(({ definition, hash, secrets }) =>
       definition === undefined || hash === undefined
         ? []
-        : [{ definition, hash, along: storing(gateway, organizationId, secrets) }],
+        : [{ definition, hash, along: storing(gateway, organizationId, definition.slug, secrets) }],
     );
   }
 }

@@ -94,7 +94,7 @@ export function triggerRoutes(router: Router, gateway: Gateway): void {
         throw new HttpProblem('workflow_not_found', `There is no workflow called ${workflowId}. Store it first.`);
       const key = idOfKey(req);
       const trigger = await createTrigger(access, organizationId, workflow, spec, {
-        along: storing(gateway, organizationId, secrets),
+        along: storing(gateway, organizationId, workflow, secrets),
         ...(key === undefined ? {} : { key }),
         ...(by === undefined ? {} : { by }),
       });
@@ -121,7 +121,7 @@ export function triggerRoutes(router: Router, gateway: Gateway): void {
         Object.keys(given).map((member) => [member, spec[member as keyof typeof spec] ?? null]),
       );
       await changeTrigger(access, organizationId, trigger, change, {
-        along: storing(gateway, organizationId, secrets),
+        along: storing(gateway, organizationId, trigger.workflow, secrets),
         ...(by === undefined ? {} : { by }),
       });
       await answerTrigger(res, organizationId, trigger.id);

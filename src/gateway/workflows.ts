@@ -131,7 +131,7 @@ export function workflowRoutes(router: Router, gateway: Gateway): void {
       definition,
       hash,
       source: 'update',
-      along: storing(gateway, organizationId, checked.secrets),
+      along: storing(gateway, organizationId, definition.slug, checked.secrets),
       ...(id === undefined ? {} : { by: id }),
       ...(notes === undefined ? {} : { notes }),
       ...(key === undefined ? {} : { key }),

@@ -2,7 +2,9 @@ import type { WorkflowHandle } from '@temporalio/client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { access } from '../../src/client/access.ts';
 import { putSecret } from '../../src/client/secrets.ts';
+import { storeVersion } from '../../src/client/versions.ts';
 import { loadMasterKey } from '../../src/config.ts';
+import { definitionHash } from '../../src/definition/canonical.ts';
 import type { Definition } from '../../src/definition/types.ts';
 import type { Json } from '../../src/template/types.ts';
 import type { TestServer as HttpServer } from '../activities/server.ts';
@@ -54,10 +56,15 @@ describe('a run that calls another side', () => {
       allowedHosts: ['127.0.0.1'],
       allowedWorkflows: ['call'],
     });
-    const handle = await startRun(
-      server,
-      one({ url: other.url, query: { k: '{{ secrets.KEY }}' }, body: { token: 'Bearer {{ secrets.KEY }}' } }),
-    );
+    const definition = one({
+      url: other.url,
+      query: { k: '{{ secrets.KEY }}' },
+      body: { token: 'Bearer {{ secrets.KEY }}' },
+    });
+    // A secret that is bound to a workflow is for its stored versions.
+    const hash = definitionHash(definition);
+    await storeVersion(held, 'default', hash, definition);
+    const handle = await startRun(server, definition, { hash });
     const result = (await handle.result()) as { url: string; body: string };
     expect(JSON.parse(other.seen.at(-1)!.body)).toEqual({ token: `Bearer ${CANARY}` });
     expect(result).toMatchObject({ url: '/?k=[secret]', body: '{"token":"Bearer [secret]"}' });

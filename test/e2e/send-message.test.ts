@@ -11,6 +11,8 @@ import { unpacked } from './canary-search.ts';
 import { type TestGateway, testGateway } from './gateway-support.ts';
 import { startRun } from './run-support.ts';
 
+/** The gateway's port is picked after the worker has started; this stands for it. */
+const PUBLIC = 'http://signalbox.test';
 let gateway: TestGateway;
 let receiver: HttpServer;
 let refusals = 0;
@@ -39,6 +41,7 @@ beforeAll(async () => {
   const { port } = smtp.server.address() as AddressInfo;
   gateway = await testGateway({
     SIGNALBOX_HTTP_ALLOW: '127.0.0.0/8',
+    SIGNALBOX_PUBLIC_URL: PUBLIC,
     // An inbox that holds a few messages continues as new.
     SIGNALBOX_HISTORY_LIMIT: '20',
     SIGNALBOX_SMTP_URL: `smtp://127.0.0.1:${port}`,
@@ -110,53 +113,6 @@ describe('a run that sends a message', () => {
   });
 });
 
-describe('the URL of a callback in a message', () => {
-  it('reaches the inbox of runners, ends the wait, and stands in no history', async () => {
-    const definition: Definition = {
-      name: 'Ask',
-      slug: 'ask',
-      start: 'tell',
-      steps: {
-        tell: {
-          stepType: 'send_message',
-          config: { channel: 'inbox', to: ['ann'], text: "Answer at {{ callback('answer') }} please" },
-          nextSteps: { success: 'answer' },
-        },
-        answer: { stepType: 'wait_callback', nextSteps: { received: 'done' } },
-        done: { stepType: 'finish', config: { output: '{{ steps.answer.output.data }}' } },
-      },
-    };
-    const handle = await startRun(gateway.server, definition);
-    const shown = async () => {
-      const { body } = await gateway.request('GET', '/api/inbox?to=ann');
-      return body.items.find((one: { executionId: string }) => one.executionId === handle.workflowId);
-    };
-    await expect.poll(shown, { timeout: 10_000 }).toBeDefined();
-    const { text, callbacks } = await shown();
-    expect(callbacks).toBeUndefined();
-    const url = /^Answer at (http\S+) please$/.exec(text)?.[1] ?? '';
-    const token = url.split('/').at(-1)!;
-    const answered = await fetch(url, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: '{"agreed": true}',
-    });
-    expect(answered.status).toBeLessThan(300);
-    expect(await handle.result()).toEqual({ agreed: true });
-    const { body: trace } = await gateway.request('GET', `/api/executions/${handle.workflowId}/steps`);
-    const inbox = await gateway.server.client.workflow.getHandle('inbox.default').fetchHistory();
-    const description = await gateway.server.client.workflow.getHandle('inbox.default').describe();
-    for (const kept of [trace, await handle.fetchHistory(), inbox, description.raw, description.memo])
-      expect(unpacked(kept)).not.toContain(token);
-  });
-
-  it('is refused as whom a message is for, with a secret, when the channel turns out to be the inbox', async () => {
-    const config = { channel: '{{ input.channel }}', to: ['ann', '{{ secrets.HOOK }}'], text: 'x' };
-    const handle = await startRun(gateway.server, sending(config), { input: { channel: 'inbox' } });
-    await expect(handle.result()).rejects.toMatchObject({ cause: { type: 'secret_not_allowed' } });
-  });
-});
-
 describe('the inbox', () => {
   const tell = async (to: string[], text: string) => {
     const handle = await startRun(gateway.server, sending({ channel: 'inbox', to, subject: 'News', text }));
@@ -205,5 +161,52 @@ describe('the inbox', () => {
   it('takes no message that is too large', async () => {
     const handle = await startRun(gateway.server, sending({ channel: 'inbox', text: 'x'.repeat(70_000) }));
     await expect(handle.result()).rejects.toMatchObject({ cause: { type: 'payload_too_large' } });
+  });
+});
+
+describe('the URL of a callback in a message', () => {
+  it('reaches the inbox of runners, ends the wait, and stands in no history', async () => {
+    const definition: Definition = {
+      name: 'Ask',
+      slug: 'ask',
+      start: 'tell',
+      steps: {
+        tell: {
+          stepType: 'send_message',
+          config: { channel: 'inbox', to: ['ann'], text: "Answer at {{ callback('answer') }} please" },
+          nextSteps: { success: 'answer' },
+        },
+        answer: { stepType: 'wait_callback', nextSteps: { received: 'done' } },
+        done: { stepType: 'finish', config: { output: '{{ steps.answer.output.data }}' } },
+      },
+    };
+    const handle = await startRun(gateway.server, definition);
+    const shown = async () => {
+      const { body } = await gateway.request('GET', '/api/inbox?to=ann');
+      return body.items.find((one: { executionId: string }) => one.executionId === handle.workflowId);
+    };
+    await expect.poll(shown, { timeout: 10_000 }).toBeDefined();
+    const { text, callbacks } = await shown();
+    expect(callbacks).toBeUndefined();
+    const url = /^Answer at (http\S+) please$/.exec(text)?.[1] ?? '';
+    const token = url.split('/').at(-1)!;
+    const answered = await fetch(url.replace(PUBLIC, gateway.url), {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: '{"agreed": true}',
+    });
+    expect(answered.status).toBeLessThan(300);
+    expect(await handle.result()).toEqual({ agreed: true });
+    const { body: trace } = await gateway.request('GET', `/api/executions/${handle.workflowId}/steps`);
+    const inbox = await gateway.server.client.workflow.getHandle('inbox.default').fetchHistory();
+    const description = await gateway.server.client.workflow.getHandle('inbox.default').describe();
+    for (const kept of [trace, await handle.fetchHistory(), inbox, description.raw, description.memo])
+      expect(unpacked(kept)).not.toContain(token);
+  });
+
+  it('is refused as whom a message is for, with a secret, when the channel turns out to be the inbox', async () => {
+    const config = { channel: '{{ input.channel }}', to: ['ann', '{{ secrets.HOOK }}'], text: 'x' };
+    const handle = await startRun(gateway.server, sending(config), { input: { channel: 'inbox' } });
+    await expect(handle.result()).rejects.toMatchObject({ cause: { type: 'secret_not_allowed' } });
   });
 });
