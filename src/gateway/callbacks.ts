@@ -3,14 +3,14 @@ import type { Request, Response, Router } from 'express';
 import { deliverCallback, type ExpectedCallback, expectCallback } from '../client/callbacks.ts';
 import { validatePayload } from '../definition/format.ts';
 import { put } from '../definition/json.ts';
-import type { JsonObject } from '../definition/types.ts';
+import type { JsonObject, Problem } from '../definition/types.ts';
 import type { Json } from '../template/types.ts';
 import { jsonBody, mediaOf, rawBody } from './body.ts';
-import { callbackPage, thanksPage } from './callback-page.ts';
+import { callbackPage, refusalPage, thanksPage } from './callback-page.ts';
 import type { Gateway } from './context.ts';
 import { typedFields } from './form-fields.ts';
 import { checkKeys, decodeText } from './json-guard.ts';
-import { HttpProblem } from './problem.ts';
+import { asProblem, HttpProblem } from './problem.ts';
 import { anyMethod, methodNotAllowed, resource } from './resource.ts';
 
 export function callbackRoutes(router: Router, gateway: Gateway): void {
@@ -19,8 +19,15 @@ export function callbackRoutes(router: Router, gateway: Gateway): void {
     '/callbacks/:token',
     anyMethod(async (req, res) => {
       res.setHeader('referrer-policy', 'no-referrer');
-      const expected = await expectCallback(gateway.access, String(req.params['token']));
-      await answer(gateway, req, res, expected);
+      try {
+        const expected = await expectCallback(gateway.access, String(req.params['token']));
+        await answer(gateway, req, res, expected);
+      } catch (error) {
+        const problem = asProblem(error);
+        if (!isPerson(req) || problem.status >= 500) throw error;
+        for (const [name, value] of Object.entries(problem.options.headers ?? {})) res.setHeader(name, value);
+        sendPage(res, problem.status, refusalPage(problem.title, problem.message));
+      }
     }),
   );
 }
@@ -39,11 +46,22 @@ async function answer(gateway: Gateway, req: Request, res: Response, expected: E
   }
   if (!methods.some((method) => method === req.method)) throw methodNotAllowed(req.method, methods.join(', '));
   const payload = isRead ? queryOf(req) : bodyOf(req, expected);
-  demandFit(expected, payload);
+  const problems = schema === undefined || schema === 'unknown' ? [] : validatePayload(schema, payload);
+  if (problems.length > 0) {
+    // Whoever sent the form sees it again, with what was typed.
+    const isForm = isPerson(req) && mediaOf(req) === 'form' && methods.includes('POST');
+    if (!isForm || schema === undefined || schema === 'unknown') throw unfit(problems);
+    const typed = fieldsOf(new URLSearchParams(decodeText(rawBody(req))));
+    sendPage(res, 422, callbackPage(title, schema, { typed, problems }));
+    return;
+  }
   await deliverCallback(gateway.access, expected, payload);
-  if (req.accepts(['json', 'html']) === 'html') sendPage(res, 202, thanksPage(title));
+  if (isPerson(req)) sendPage(res, 202, thanksPage(title));
   else res.status(202).json({ accepted: true });
 }
+
+/** Browsers ask for HTML first. */
+const isPerson = (req: Request): boolean => req.accepts(['json', 'html']) === 'html';
 
 /** Scripts and other hosts have no business in these pages, and the address, which is the key, is told to nobody. */
 function sendPage(res: Response, status: number, html: string): void {
@@ -51,15 +69,12 @@ function sendPage(res: Response, status: number, html: string): void {
   res.status(status).type('html').send(html);
 }
 
-/** @throws HttpProblem `invalid_callback`: nothing was delivered. */
-function demandFit({ schema }: ExpectedCallback, payload: Json): void {
-  if (schema === undefined || schema === 'unknown') return;
-  const problems = validatePayload(schema, payload);
+/** Nothing was delivered. */
+function unfit(problems: readonly Problem[]): HttpProblem {
   const [first] = problems;
-  if (first === undefined) return;
-  throw new HttpProblem(
+  return new HttpProblem(
     'invalid_callback',
-    `The body is not what is waited for, and was not delivered. ${first.pointer || '/'}: ${first.message}`,
+    `The body is not what is waited for, and was not delivered. ${first?.pointer || '/'}: ${first?.message ?? ''}`,
     { problems },
   );
 }

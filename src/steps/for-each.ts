@@ -6,6 +6,8 @@ import { ConfigError, type FrameSpec, type StepKind } from './kind.ts';
 import { invalid, whole } from './read.ts';
 import { anyValue, templated } from './schema.ts';
 
+type IterationError = { index: number; error: JsonObject };
+
 const NAME = /^[A-Za-z_][A-Za-z0-9_]{0,63}$/;
 
 export const forEach: StepKind = {
@@ -21,7 +23,9 @@ nesting). At most \`concurrency\` iterations go at once; of what they ask for, 5
     nextSteps: { item: 'invite', done: 'report' },
   },
   output:
-    "A list in the items' order: each iteration's last data; null for one that failed while continuing. `meta.errors` lists those.",
+    "A list in the items' order: each iteration's last data; null for one that failed while continuing. `meta.errors` lists those by " +
+    'index, each as `{index, error: {code, message, path, stepSlug, retryable, attempts?, details?}}`; it is absent where none failed. As ' +
+    "text: `{{ steps.each.output.meta.errors|formatList('- {index}: {error.message}') }}`.",
   schema: () =>
     z.strictObject({
       items: templated(z.array(anyValue())).describe('The list to walk.'),
@@ -79,7 +83,7 @@ nesting). At most \`concurrency\` iterations go at once; of what they ask for, 5
         const left = (hold['left'] as number) - 1;
         hold['left'] = left;
         if (left === 0) {
-          const errors = hold['errors'] as Json[];
+          const errors = (hold['errors'] as IterationError[]).toSorted((a, b) => a.index - b.index);
           return { do: 'end', port: 'done', data: results, ...(errors.length === 0 ? {} : { meta: { errors } }) };
         }
         const list = hold['items'] as Json[];

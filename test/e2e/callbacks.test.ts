@@ -176,6 +176,63 @@ describe('a callback', () => {
     expect(await outputOf(id)).toEqual({ count: 3 });
   });
 
+  it('asks people by the form again for what does not fit, and keeps what they typed', async () => {
+    const { id, callback } = await waiting({
+      schema: {
+        type: 'object',
+        description: 'Tell us about the <parcel>.',
+        required: ['state', 'whole', 'count'],
+        properties: {
+          state: { title: 'State', enum: ['here', 'lost'], description: 'Where it is' },
+          whole: { type: 'boolean', title: 'Is it whole?' },
+          count: { type: 'integer' },
+          note: { type: 'string' },
+        },
+      },
+    });
+    const page = await gateway.request('GET', callback);
+    expect(page.body).toContain('<p>Tell us about the &lt;parcel&gt;.</p>');
+    expect(page.body).toContain('<label for="field-0">State</label>\n<small>Where it is</small>\n<select');
+    // Nothing is chosen for anybody.
+    expect(page.body).toMatch(
+      /<select [^>]*name="state" required><option value=""><\/option><option value="here">here<\/option>/,
+    );
+    expect(page.body).toMatch(/<select [^>]*name="whole" required><option value=""><\/option><option value="true">yes/);
+    expect(page.body).not.toContain('selected');
+
+    const person = { 'content-type': 'application/x-www-form-urlencoded', accept: 'text/html' };
+    const again = await gateway.request('POST', callback, {
+      text: 'state=lost&whole=&count=two&note=%3Cb%3Eold',
+      headers: person,
+    });
+    expect(again.status).toBe(422);
+    expect(again.headers.get('content-type')).toContain('text/html');
+    expect(again.body).toContain('<option value="lost" selected>');
+    expect(again.body).toMatch(/name="count" type="text" value="two" required aria-invalid="true"/);
+    expect(again.body).toContain('value="&lt;b&gt;old"');
+    expect(again.body).toMatch(/<p class="error" id="field-1-error">[^<]*missing/);
+    expect(again.body).toMatch(/<p class="error" id="field-2-error">/);
+
+    // Programs get the problems, of the same form too.
+    const program = await gateway.request('POST', callback, form('state=lost&whole=&count=two'));
+    expect(program).toMatchObject({ status: 422, body: { code: 'invalid_callback' } });
+    expect(program.body.problems.map(({ pointer }: { pointer: string }) => pointer).sort()).toEqual([
+      '/count',
+      '/whole',
+    ]);
+
+    const thanks = await gateway.request('POST', callback, {
+      text: 'state=lost&whole=false&count=2&note=',
+      headers: person,
+    });
+    expect(thanks.status).toBe(202);
+    expect(await outputOf(id)).toEqual({ state: 'lost', whole: false, count: 2, note: '' });
+    const late = await gateway.request('GET', callback, { headers: { accept: 'text/html' } });
+    expect(late.status).toBe(410);
+    expect(late.headers.get('content-type')).toContain('text/html');
+    expect(late.body).toContain('The execution that waited for this callback has ended.');
+  });
+
   it('is not waited for longer than the timeout', async () => {
     const { id } = await waiting({ timeout: 300 });
     expect(await outputOf(id)).toBe('late');

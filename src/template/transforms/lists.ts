@@ -177,7 +177,8 @@ export const LISTS = {
   },
   formatList: {
     takes: "(line: '- {name} ({meta.id})', separator = newline)",
-    gives: 'One line for each element, with what stands at the paths in braces; blank lines are left out.',
+    gives:
+      'One line for each element, with what is at the paths in braces (`{error.message}` reads a nested member); blank lines are left out.',
     arity: [1, 2],
     apply: (value, [line, separator], evaluation) => {
       const pattern = toText(line, evaluation);
