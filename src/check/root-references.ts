@@ -190,7 +190,7 @@ function itemOutside(
     const step = subject.steps.get(slug);
     if (subject.isDag && step?.written.forEach !== undefined) {
       if (!OF_ITERATION.some((member) => at.startsWith(`${step.at}/${member}/`)))
-        problems.push(ofTheWhole(at, column, root));
+        problems.push(ofTheWhole(subject.definition, at, column, root));
       return;
     }
     const inside = places
@@ -215,12 +215,19 @@ function itemOutside(
 /** What a dag evaluates once for each item; its other modifiers are of the step as a whole. */
 const OF_ITERATION = ['config', 'rollback'] as const;
 
-function ofTheWhole(at: string, column: number, root: string): Findings['problems'][number] {
+function ofTheWhole(
+  { dialect }: Subject['definition'],
+  at: string,
+  column: number,
+  root: string,
+): Findings['problems'][number] {
   return problem(
     at,
     'outside_iteration',
     `Column ${column}: ${root} has no value here, where it is about the step as a whole and not about one item.`,
-    'In forEach.items keep those that are meant: items[.ok].',
+    dialect === '001'
+      ? 'Keep the items that are meant in a code step before, and let forEach.ref name it.'
+      : 'In forEach.items keep those that are meant: items[.ok].',
   );
 }
 

@@ -2,7 +2,7 @@
 import type { Definition } from '../definition/types.ts';
 import type { DryRun, DryStep } from '../history/dry-run.ts';
 import { brief, cut, table } from './layout.ts';
-import { standingLines } from './run-text.ts';
+import { rollbackLines, standingLines } from './run-text.ts';
 
 const PATH_WIDTH = 50;
 const INPUT_WIDTH = 90;
@@ -19,6 +19,7 @@ export function dryRunLines(definition: Definition, run: DryRun): string[] {
       ...(output === undefined ? {} : { output }),
       ...(error === undefined ? {} : { error }),
     }),
+    ...rollbackLines(steps),
     ...waits.flatMap((wait) => [
       `waits for ${wait.kind} at ${wait.path}`,
       `go on:    --presets '{"${wait.stepSlug}": …}'`,

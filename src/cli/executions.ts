@@ -31,17 +31,29 @@ export async function awaitStanding(
   }
 }
 
+/** Which visits are meant: statuses divided by commas, and a slug or path. */
+export interface StepFilter {
+  readonly status?: string;
+  readonly step?: string;
+}
+
 /** All steps so far. */
-export async function allSteps(gateway: Gateway, id: string): Promise<Step[]> {
+export async function allSteps(gateway: Gateway, id: string, filter: StepFilter = {}): Promise<Step[]> {
   const steps: Step[] = [];
-  for await (const some of pagesOf(10_000, ({ limit, cursor }) => stepPage(gateway, id, limit, cursor)))
+  for await (const some of pagesOf(10_000, ({ limit, cursor }) => stepPage(gateway, id, limit, cursor, filter)))
     steps.push(...some);
   return steps;
 }
 
-export async function stepPage(gateway: Gateway, id: string, limit: number, cursor?: string): Promise<Page<Step>> {
-  const after = cursor === undefined ? '' : `&cursor=${encodeURIComponent(cursor)}`;
-  const { body } = await gateway.call<Page<Step>>('GET', `${executionPath(id)}/steps?limit=${limit}${after}`);
+export async function stepPage(
+  gateway: Gateway,
+  id: string,
+  limit: number,
+  cursor?: string,
+  filter: StepFilter = {},
+): Promise<Page<Step>> {
+  const query = new URLSearchParams({ limit: String(limit), ...filter, ...(cursor === undefined ? {} : { cursor }) });
+  const { body } = await gateway.call<Page<Step>>('GET', `${executionPath(id)}/steps?${query}`);
   return body;
 }
 

@@ -3,6 +3,7 @@ import type { ExecutionView } from '../client/run-view.ts';
 import type { Step } from '../client/trace.ts';
 import type { RunError, RunStatus, WaitingFor } from '../definition/run.ts';
 import type { Json } from '../template/types.ts';
+import { STEP_HEAD, stepRows } from './collapsed.ts';
 import { brief, cut, pretty, table, took } from './layout.ts';
 
 /** What a run has come to, by its end or by a wait. */
@@ -15,7 +16,6 @@ export interface Standing {
   readonly pausedSince?: string;
 }
 
-const PATH_WIDTH = 70;
 const DETAILS_WIDTH = 400;
 
 /** `approval at review until 2026-01-16T10:30:00.000Z: Refund 12?` */
@@ -60,24 +60,23 @@ export function standingLines(id: string, standing: Standing): string[] {
   return lines;
 }
 
-const STEP_HEAD = ['PATH', 'KIND', 'STATUS', 'PORT', 'TRIES', 'TOOK', 'ABOUT'];
-
-/** One line of a table of steps; what failed says why. */
-function stepCells(step: Step): string[] {
-  const { path, stepType, status, port, attempts, startedAt, completedAt, error } = step;
+/** `rolled back: ship, charge`, in the order in which it was done, and what could not be undone. */
+export function rollbackLines(steps: readonly Pick<Step, 'path' | 'stepType' | 'status' | 'error'>[]): string[] {
+  const undone = steps.filter(({ stepType }) => stepType === 'rollback');
+  const done = undone.filter(({ status }) => status === 'completed').map(({ path }) => undoneStep(path));
+  const failed = undone.filter(({ error }) => error !== undefined);
   return [
-    cut(path, PATH_WIDTH),
-    stepType,
-    status,
-    port ?? '',
-    attempts > 1 ? String(attempts) : '',
-    completedAt === undefined ? '' : took(startedAt, completedAt),
-    error === undefined ? '' : `${error.code}: ${cut(error.message, 100)}`,
+    ...(done.length === 0 ? [] : [`rolled back: ${cut(done.join(', '), DETAILS_WIDTH)}`]),
+    ...failed.map(
+      ({ path, error }) => `not rolled back: ${undoneStep(path)}${error === undefined ? '' : `: ${errorLine(error)}`}`,
+    ),
   ];
 }
 
-/** Everything about an execution: what, when, by whom, where it stands, and its steps. */
-export function executionLines(execution: ExecutionView, steps: readonly Step[]): string[] {
+const undoneStep = (path: string): string => path.replace(/\/rollback$/, '');
+
+/** Everything about an execution: what, when, by whom, where it stands, and its steps, each visit of them with `all`. */
+export function executionLines(execution: ExecutionView, steps: readonly Step[], all: boolean): string[] {
   const { id, status, workflowId, workflowVersion, startedAt, completedAt, trigger, initiator, parentId } = execution;
   const { url } = execution.temporal;
   const facts: [string, string | undefined][] = [
@@ -93,6 +92,7 @@ export function executionLines(execution: ExecutionView, steps: readonly Step[])
     `${id}  ${status}`,
     ...facts.flatMap(([name, value]) => (value === undefined ? [] : [`${name.padEnd(8)}  ${value}`])),
     ...standingLines(id, execution),
-    ...(steps.length === 0 ? [] : ['', ...table(STEP_HEAD, steps.map(stepCells))]),
+    ...rollbackLines(steps),
+    ...(steps.length === 0 ? [] : ['', ...table(STEP_HEAD, stepRows(steps, all))]),
   ];
 }

@@ -6,7 +6,7 @@
  */
 import type { RunError } from '../definition/run.ts';
 import type { RunState } from '../engine/state.ts';
-import { type FoldedRun, guessesOf, type Place, rangesOf, sliceOf } from '../history/chain.ts';
+import { type FoldedRun, guessesOf, type Place, rangesOf, type Slice, sliceOf } from '../history/chain.ts';
 import { Fold, type PendingAttempt, type RunTrace } from '../history/fold.ts';
 import { type RowWindow, rowBytes, type TraceRow } from '../history/rows.ts';
 import type { Json } from '../template/types.ts';
@@ -34,14 +34,21 @@ export interface TracePage {
   /** In order of start. */
   readonly items: readonly Step[];
   readonly nextCursor?: string;
-  /** Visits in all, so far. */
+  /** Visits in all so far, whichever are asked for. */
   readonly total: number;
   /** History could not tell everything (E6); `guesses` says where. */
   readonly uncertain: boolean;
   readonly guesses: readonly Place[];
 }
 
+/** Statuses of a visit. */
+export const STEP_STATUSES = ['running', 'waiting', 'completed', 'failed', 'cancelled', 'skipped'] as const;
+
 export interface TraceQuery {
+  /** Only visits of these statuses. */
+  readonly statuses?: readonly TraceRow['status'][];
+  /** Only visits of this step: its slug, or the path of one visit. */
+  readonly step?: string;
   /** Default 1,000, at most 10,000. */
   readonly limit?: number;
   /** The nextCursor of the page before. */
@@ -54,6 +61,9 @@ type Reading = Pick<Access, 'client' | 'namespace'>;
 
 const DEFAULT_LIMIT = 1_000;
 const MAX_LIMIT = 10_000;
+/** What a page with a filter looks through at most: it is short, or empty, where few of the rows are meant. */
+const MOST_SLICES = 4;
+const SLICE_ROWS = 50_000;
 /** A page ends early when its rows have so many bytes. */
 const PAGE_BYTES = 8_000_000;
 /** Rows of one run that are kept; a page beyond them folds the run once more for its own rows. */
@@ -77,6 +87,50 @@ export async function readTrace(access: Reading, executionId: string, query: Tra
   const limit = Math.min(Math.max(Math.trunc(query.limit ?? DEFAULT_LIMIT), 1), MAX_LIMIT);
   const described = await describe(access, executionId, query.runId);
   const chain = await readChain(access, executionId, described);
+  const items: TraceRow[] = [];
+  const isMeant = filterOf(query);
+  let next = offset;
+  let bytes = 0;
+  let total: number;
+  for (let slices = 1; ; slices++) {
+    const slice = await readSlice(access, executionId, described, chain, next, isMeant ? SLICE_ROWS : limit);
+    total = slice.total;
+    for (const row of slice.rows) {
+      if (items.length === limit || bytes >= PAGE_BYTES) break;
+      next += 1;
+      if (isMeant?.(row) === false) continue;
+      items.push(row);
+      bytes += rowBytes(row);
+    }
+    const isFull = items.length === limit || bytes >= PAGE_BYTES;
+    if (isMeant === undefined || isFull || slices === MOST_SLICES || slice.rows.length === 0) break;
+  }
+  const guesses = guessesOf(chain);
+  return {
+    items: items.map(shown),
+    ...(next < total ? { nextCursor: String(next) } : {}),
+    total,
+    uncertain: guesses.length > 0,
+    guesses,
+  };
+}
+
+function filterOf({ statuses, step }: TraceQuery): ((row: TraceRow) => boolean) | undefined {
+  if (statuses === undefined && step === undefined) return undefined;
+  return (row) =>
+    (statuses === undefined || statuses.includes(row.status)) &&
+    (step === undefined || row.stepSlug === step || row.path === step);
+}
+
+/** Rows from `offset` on. Runs of which those are not held are folded again, and stay so in the chain. */
+async function readSlice(
+  access: Reading,
+  executionId: string,
+  described: Described,
+  chain: FoldedRun[],
+  offset: number,
+  limit: number,
+): Promise<Slice> {
   for (const [n, range] of rangesOf(chain, offset, limit).entries()) {
     const { window, runId } = chain[n]!;
     if (range.from >= range.to || (range.from >= window.from && range.to <= window.to)) continue;
@@ -84,16 +138,7 @@ export async function readTrace(access: Reading, executionId: string, query: Tra
     const page = { ...range, bytes: PAGE_BYTES };
     chain[n] = withoutState(runId, await foldRun(access, executionId, runId, page, pending));
   }
-  const { rows, total } = sliceOf(chain, offset, limit, PAGE_BYTES);
-  const guesses = guessesOf(chain);
-  const next = offset + rows.length;
-  return {
-    items: rows.map(shown),
-    ...(next < total ? { nextCursor: String(next) } : {}),
-    total,
-    uncertain: guesses.length > 0,
-    guesses,
-  };
+  return sliceOf(chain, offset, limit, PAGE_BYTES);
 }
 
 /** The state of the run as its history has it; undefined where it never began to walk. Equal to the query `state` (E6). */

@@ -30,12 +30,15 @@ export function plain(text: string, isFollowed = false): string {
 
 export class References {
   /** By the step's name. */
-  private readonly slugs: ReadonlyMap<string, string>;
+  readonly slugs: ReadonlyMap<string, string>;
   private readonly into: Import;
   /** What names that are no slugs begin with: within a text a reference to one ends too early. */
   private readonly heads: ReadonlySet<string>;
+  /** Names of steps that may be skipped. */
+  private readonly skippable: ReadonlySet<string>;
 
-  constructor(slugs: ReadonlyMap<string, string>, into: Import) {
+  constructor(slugs: ReadonlyMap<string, string>, into: Import, skippable: ReadonlySet<string>) {
+    this.skippable = skippable;
     this.slugs = slugs;
     this.into = into;
     this.heads = new Set(
@@ -86,10 +89,16 @@ export class References {
           );
         continue;
       }
-      result += `${plain(text.slice(from, match.index) + before, true)}{{ ${path} }}`;
+      result += `${plain(text.slice(from, match.index) + before, true)}{{ ${this.within(name, path)} }}`;
       from = match.index + all.length;
     }
     return result + plain(text.slice(from));
+  }
+
+  /** What a reference within a text reads. A skipped step gives null, which is nothing in a text, and no failure. */
+  private within(name: string, path: string): string {
+    const slug = this.skippable.has(name) && !ROOTS_001.has(name) ? this.slugs.get(name) : undefined;
+    return slug === undefined ? path : `${stepPath(slug)}.output.meta.skipped ? '' : ${path}`;
   }
 
   private whole(text: string): string | undefined {
@@ -105,6 +114,13 @@ export class References {
     if (ROOTS_001.has(name)) return name + path;
     const slug = this.slugs.get(name);
     if (slug === undefined) return undefined;
-    return `${slug.includes('-') ? `steps['${slug}']` : `steps.${slug}`}.output.data${path}`;
+    return `${stepPath(slug)}.output.data${path}`;
   }
+}
+
+const stepPath = (slug: string): string => (slug.includes('-') ? `steps['${slug}']` : `steps.${slug}`);
+
+/** The name of the step that a reference alone is about. */
+export function referredStep(reference: string): string {
+  return WHOLE.exec(reference.trim())?.[1] ?? '';
 }

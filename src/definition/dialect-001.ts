@@ -3,7 +3,7 @@
  * edges are what the steps refer to (`flow: dag`). A whole text that is a reference keeps its type; one within a text is put in.
  */
 import type { Json } from '../template/types.ts';
-import { plain, References, ROOTS_001 } from './dialect-001-references.ts';
+import { plain, References, ROOTS_001, referredStep } from './dialect-001-references.ts';
 import { Import, type Imported } from './imported.ts';
 import { isObject, typeName } from './json.ts';
 import { stepSlugs } from './names.ts';
@@ -60,12 +60,13 @@ export function from001(document: JsonObject): Imported {
     return into.refused();
   }
   const slugs = slugsOf(steps, into);
+  const skippable = skippableOf(steps);
   for (const [index, step] of steps.entries()) {
     const at = below('/steps', index);
     const slug = isObject(step) && typeof step['name'] === 'string' ? slugs.get(step['name']) : undefined;
     // The second of a name has been reported.
     if (isObject(step) && slug !== undefined && !Object.hasOwn(into.steps, slug))
-      into.step(slug, step001(step, slug, at, slugs, into), at);
+      into.step(slug, step001(step, slug, at, new References(slugs, into, skippable), into), at);
   }
   into.places.set('/config/timeout', '/timeoutMs');
   return into.done(outer(document));
@@ -116,15 +117,21 @@ function slugsOf(steps: readonly Json[], into: Import): Map<string, string> {
   return stepSlugs([...names]);
 }
 
-function step001(
-  written: JsonObject,
-  slug: string,
-  at: string,
-  slugs: ReadonlyMap<string, string>,
-  into: Import,
-): JsonObject {
+/** Names of steps that may be skipped: those with a condition, and iterations over what one of them gives. */
+function skippableOf(steps: readonly Json[]): Set<string> {
+  const written = steps.filter(isObject).filter(({ name }) => typeof name === 'string');
+  const skippable = new Set(written.filter(({ when }) => when !== undefined).map(({ name }) => String(name)));
+  for (let before = -1; before < skippable.size; ) {
+    before = skippable.size;
+    for (const { name, forEach } of written)
+      if (isObject(forEach) && typeof forEach['ref'] === 'string' && skippable.has(referredStep(forEach['ref'])))
+        skippable.add(String(name));
+  }
+  return skippable;
+}
+
+function step001(written: JsonObject, slug: string, at: string, refs: References, into: Import): JsonObject {
   into.lostMembers(written, at, STEP);
-  const refs = new References(slugs, into);
   const action = isObject(written['action']) ? written['action'] : {};
   const config = isObject(written['config']) ? written['config'] : {};
   into.moved(slug, at, [
@@ -153,7 +160,7 @@ function step001(
   }
   if (Array.isArray(written['dependsOn']))
     step['dependsOn'] = written['dependsOn'].map((one) =>
-      typeof one === 'string' ? (slugs.get(one.replace(/^@/, '')) ?? one) : one,
+      typeof one === 'string' ? (refs.slugs.get(one.replace(/^@/, '')) ?? one) : one,
     );
   if (written['outputSchema'] !== undefined)
     into.lost(below(at, 'outputSchema'), 'The schema of the output is left out: what a step gave is not checked.');

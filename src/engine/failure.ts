@@ -1,11 +1,16 @@
 /** E8: every failure is typed: code, message, path, retryable. */
+import { inDialectWords } from '../definition/dialect-001-words.ts';
 import type { RunError } from '../definition/run.ts';
+import type { Definition } from '../definition/types.ts';
 import { type FailureShape, StepFailure } from '../steps/kind.ts';
 import { TemplateError } from '../template/types.ts';
 import type { RunErrorRoot } from './state.ts';
 
-/** What a kind or an expression threw, as a failure. Anything that is not typed is a mistake of ours, and says so. */
-export function failureOf(error: unknown): FailureShape {
+/**
+ * What a kind or an expression threw, as a failure. Anything that is not typed is a mistake of ours, and says so. With the
+ * definition, an expression's failure speaks the words of its dialect.
+ */
+export function failureOf(error: unknown, definition?: Definition): FailureShape {
   if (error instanceof StepFailure)
     return {
       code: error.code,
@@ -13,7 +18,10 @@ export function failureOf(error: unknown): FailureShape {
       retryable: error.retryable,
       ...(error.details === undefined ? {} : { details: error.details }),
     };
-  if (error instanceof TemplateError) return { code: error.code, message: error.message, retryable: false };
+  if (error instanceof TemplateError) {
+    const message = definition === undefined ? error.message : inDialectWords(definition, error.message);
+    return { code: error.code, message, retryable: false };
+  }
   return { code: 'internal_error', message: error instanceof Error ? error.message : String(error), retryable: false };
 }
 

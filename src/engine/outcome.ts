@@ -84,7 +84,7 @@ export function endVisit(
     try {
       keep(core, place, output, as === 'preset');
     } catch (error) {
-      failVisit(core, place, failureOf(error));
+      failVisit(core, place, failureOf(error, core.program.definition));
       return;
     }
   }
@@ -131,7 +131,7 @@ export function endQuietly(core: Core, place: Place, outcome: Outcome): void {
     settle(core, place);
     record(core, place, output, 'completed', port);
   } catch (error) {
-    failQuietly(core, place, failureOf(error));
+    failQuietly(core, place, failureOf(error, core.program.definition));
   }
 }
 

@@ -58,7 +58,7 @@ function begin(core: Core, frame: Frame, slug: string): void {
     if (core.trace !== undefined) traceInput(core, frame, step, path);
     apply(core, place, step.behaviour.begin(new Window(core, frame, step, path, {})));
   } catch (error) {
-    failVisit(core, currentPlace(core, frame, path) ?? place, failureOf(error));
+    failVisit(core, currentPlace(core, frame, path) ?? place, failureOf(error, core.program.definition));
   }
 }
 
@@ -74,7 +74,7 @@ function resume(core: Core, frame: Frame, path: string, event: Resume): void {
     apply(core, place, outcome);
   } catch (error) {
     const now = currentPlace(core, frame, path);
-    if (now !== undefined) failVisit(core, now, failureOf(error));
+    if (now !== undefined) failVisit(core, now, failureOf(error, core.program.definition));
     else throw error;
   }
 }
@@ -98,7 +98,7 @@ export function tell(core: Core, frame: Frame, path: string, event: Resume): boo
   } catch (error) {
     const still = currentPlace(core, frame, path);
     if (still === undefined) throw error;
-    failVisit(core, still, failureOf(error));
+    failVisit(core, still, failureOf(error, core.program.definition));
   }
   return true;
 }

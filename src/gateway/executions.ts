@@ -4,9 +4,9 @@ import { z } from 'zod';
 import { readCursor, writeCursor } from '../client/cursor.ts';
 import { listRuns } from '../client/run-list.ts';
 import { describeRun, readResult, readRun } from '../client/run-read.ts';
-import { readTrace } from '../client/trace.ts';
+import { readTrace, STEP_STATUSES } from '../client/trace.ts';
 import type { Gateway } from './context.ts';
-import { pageQuery, pathText, queryAs, wholeNumber } from './door.ts';
+import { pageQuery, pathName, pathText, queryAs, wholeNumber } from './door.ts';
 import { runListQuery } from './execution-list.ts';
 import { startInline } from './inline-run.ts';
 import { principalOf } from './principal.ts';
@@ -22,7 +22,19 @@ export const executionQuery = z.strictObject({
     .optional()
     .describe('Parts that are left out: input, output.'),
 });
-export const stepsQuery = z.strictObject(pageQuery(1_000, 10_000));
+const statusList = z
+  .string()
+  .transform((text) => text.split(','))
+  .pipe(z.array(z.enum(STEP_STATUSES, { error: `Expected statuses out of ${STEP_STATUSES.join(', ')}.` })))
+  .meta({ type: 'string', pattern: `^(${STEP_STATUSES.join('|')})(,(${STEP_STATUSES.join('|')}))*$` });
+
+export const stepsQuery = z.strictObject({
+  ...pageQuery(1_000, 10_000),
+  status: statusList
+    .optional()
+    .describe(`Only visits of these statuses, divided by commas: ${STEP_STATUSES.join(', ')}.`),
+  step: pathName.optional().describe('Only visits of this step: its slug, or the path of one visit.'),
+});
 export const resultQuery = z.strictObject({
   wait: wholeNumber(0, LONGEST_WAIT_SECONDS).default(0).describe('Seconds. Default: 0.'),
 });
@@ -49,13 +61,18 @@ export function executionRoutes(router: Router, gateway: Gateway): void {
 
   resource(router, '/api/executions/:id/steps', {
     GET: async (req, res) => {
-      const { limit, cursor } = queryAs(req, stepsQuery);
+      const { limit, cursor, status: statuses, step } = queryAs(req, stepsQuery);
       const id = pathText(req, 'id');
       await describeRun(access, principalOf(req).organizationId, id);
       const list = `steps ${id}`;
       const position =
         cursor === undefined ? undefined : Buffer.from(readCursor(access.keys.cursors, list, cursor)).toString();
-      const page = await readTrace(access, id, { limit, ...(position === undefined ? {} : { cursor: position }) });
+      const page = await readTrace(access, id, {
+        limit,
+        ...(statuses === undefined ? {} : { statuses }),
+        ...(step === undefined ? {} : { step }),
+        ...(position === undefined ? {} : { cursor: position }),
+      });
       const next =
         page.nextCursor === undefined
           ? {}

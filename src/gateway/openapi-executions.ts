@@ -119,6 +119,8 @@ export const executionOperations: readonly Operation[] = [
     id: 'listSteps',
     tag: 'executions',
     summary: 'Lists the visits of steps, in order of start.',
+    description:
+      'With `status` or `step` a page may be short, or empty, and have a `nextCursor` all the same: the next one goes on. `total` counts all visits.',
     parameters: id,
     query: stepsQuery,
     answers: { 200: { text: 'A page of visits.', schema: answers.stepPage } },

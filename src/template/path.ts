@@ -47,6 +47,8 @@ export function startColumn(node: Node): number {
 
 /** How an error names a node: its path, or what stands there. */
 export function pathText(node: Node): string {
+  // Of a choice between a constant and a path, only the path can be without a value.
+  if (node.kind === 'conditional' && node.then?.kind === 'literal') return pathText(node.otherwise);
   const found = staticPath(node);
   if (found?.complete) return `"${found.root}${found.path.map(step).join('')}"`;
   return node.kind === 'literal' ? `"${String(node.value)}"` : `The part at column ${startColumn(node)}`;

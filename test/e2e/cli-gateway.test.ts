@@ -64,6 +64,40 @@ describe('signalbox run', () => {
     expect(broken.err).toContain('/steps/a/stepType');
   });
 
+  it('says what it rolled back, as show does; show tells many visits in a few lines, and /steps finds those that failed', async () => {
+    const saga = files.write(
+      'saga.yaml',
+      `config: {onFailure: rollback}
+steps:
+  hold:
+    stepType: run_code
+    config: {language: javascript, code: 'export default () => 1'}
+    rollback: {stepType: run_code, config: {language: javascript, code: 'export default () => 0'}}
+    nextSteps: {success: each}
+  each: {stepType: forEach, config: {items: '{{ input }}', onError: continue}, nextSteps: {item: odd, done: end}}
+  odd: {stepType: condition, config: {expression: 'item % 10 == 7'}, nextSteps: {'true': bad, 'false': good}}
+  bad: {stepType: fail, config: {code: seven, message: 'It is {{ item }}.'}}
+  good: {stepType: mapping, config: {output: '{{ item }}'}}
+  end: {stepType: fail, config: {code: end, message: The end.}}
+`,
+    );
+    const input = JSON.stringify(Array.from({ length: 60 }, (_, n) => n));
+    const { exit, out } = await signalbox('run', saga, '--input', input);
+    expect(exit).toBe(40);
+    expect(out).toContain('rolled back: hold');
+    const id = out.split(' ')[0] ?? '';
+    const shown = await signalbox('show', id);
+    expect(shown.out).toContain('rolled back: hold');
+    expect(shown.out).toMatch(/each\[0-6,8-16,18-26,28-36…\]\/good .*54 of 54/);
+    expect(shown.out.split('\n').length).toBeLessThan(35);
+    expect((await signalbox('show', id, '--all')).out.split('\n').length).toBeGreaterThan(120);
+    const bad = await signalbox('show', id, '--status', 'failed', '--step', 'bad', '--json');
+    expect(JSON.parse(bad.out).steps.map(({ path }: { path: string }) => path)).toEqual(
+      [7, 17, 27, 37, 47, 57].map((n) => `each[${n}]/bad`),
+    );
+    expect(await signalbox('show', id, '--status', 'broken')).toMatchObject({ exit: 10 });
+  });
+
   it('takes presets, and waits no longer than it is told', async () => {
     const sleepy = files.write('sleepy.yaml', 'steps: {a: {stepType: sleep, config: {duration: 1h}}}');
     const begun = Date.now();

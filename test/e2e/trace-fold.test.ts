@@ -138,6 +138,24 @@ describe('the trace of a run', () => {
       cursor = page.nextCursor;
     }
     expect(paged).toEqual(whole.items);
+
+    // With a filter, only those that are meant, page by page too.
+    expect((await trace(many, { step: 'each~3/get' })).items).toEqual([whole.items[5]]);
+    expect((await trace(many, { statuses: ['failed', 'waiting'] })).items).toEqual([]);
+    const gets = [];
+    for (let cursor: string | undefined = '0'; cursor !== undefined; ) {
+      const page: Awaited<ReturnType<typeof trace>> = await trace(many, {
+        limit: 7,
+        step: 'get',
+        statuses: ['completed'],
+        cursor,
+      });
+      expect(page.total).toBe(33);
+      expect(page.items.length).toBeLessThanOrEqual(7);
+      gets.push(...page.items);
+      cursor = page.nextCursor;
+    }
+    expect(gets).toEqual(whole.items.filter(({ stepSlug }) => stepSlug === 'get'));
   });
 
   it('refuses a cursor that no page gave, and says when there is no such run', async () => {

@@ -6,6 +6,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { parse } from 'yaml';
 import { z } from 'zod';
+import { DIALECTS, toCanonical } from '../../src/definition/dialects.ts';
 import { normalDocument } from '../../src/definition/normal.ts';
 import type { Definition, JsonObject } from '../../src/definition/types.ts';
 import type { Json } from '../../src/template/types.ts';
@@ -63,6 +64,8 @@ const program = z
     /** The sentence of language.md that it proves; or what was decided where language.md leaves room. */
     about: z.string().min(10),
     definition: z.record(z.string(), json),
+    /** In which the definition is written, where that is not the canonical form. */
+    dialect: z.enum(DIALECTS).optional(),
     input: json.optional(),
     presets: z.record(z.string(), json).optional(),
     /** By path of a visit, `path/rollback`, or slug: one answer an attempt, the last repeats. */
@@ -110,7 +113,15 @@ function loadProgram(file: string): ProgramFile {
   const read = program.safeParse(parse(readFileSync(file, 'utf8')));
   if (!read.success) throw new Error(`${name}.yaml is no program: ${z.prettifyError(read.error)}`);
   // A program is named after its file, unless its names matter.
-  const document = normalDocument({ name, slug: name, ...(read.data.definition as JsonObject) });
+  const written = { name, slug: name, ...(read.data.definition as JsonObject) };
+  const document = read.data.dialect === undefined ? normalDocument(written) : imported(written, read.data.dialect);
   const definition = document as unknown as Definition;
   return { ...read.data, name, definition, input: read.data.input ?? {} };
+}
+
+function imported(written: JsonObject, dialect: string): JsonObject {
+  const { definition, problems } = toCanonical(written, dialect);
+  if (definition === undefined)
+    throw new Error(`The program is not of dialect ${dialect}: ${JSON.stringify(problems)}`);
+  return definition as unknown as JsonObject;
 }

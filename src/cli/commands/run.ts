@@ -5,14 +5,14 @@ import type { JsonObject } from '../../definition/types.ts';
 import { dryRun } from '../../history/dry-run.ts';
 import type { Json } from '../../template/types.ts';
 import { dryRunLines } from '../dry-text.ts';
-import { awaitStanding, exitOf, startInline } from '../executions.ts';
+import { allSteps, awaitStanding, exitOf, startInline } from '../executions.ts';
 import { CliError, EXIT, type ExitCode } from '../exit.ts';
 import { gatewayOf } from '../gateway.ts';
 import { acceptedInput } from '../input.ts';
 import { pretty } from '../layout.ts';
 import { dialectOption, jsonFlag, jsonOption, objectOption, secondsOption } from '../options.ts';
 import { checkWritten, findingLines, readDocument, type WrittenDocument } from '../read-document.ts';
-import { standingLines } from '../run-text.ts';
+import { rollbackLines, standingLines } from '../run-text.ts';
 import type { Terminal } from '../terminal.ts';
 import type { AddCommand } from './command.ts';
 
@@ -54,11 +54,14 @@ async function runReally(terminal: Terminal, written: WrittenDocument, options: 
     ...(options.input === undefined ? {} : { input: options.input }),
     ...(options.presets === undefined ? {} : { presets: options.presets }),
   });
-  const { ended: _ended, ...standing } = await awaitStanding(gateway, executionId, options.wait);
+  const { ended, ...standing } = await awaitStanding(gateway, executionId, options.wait);
   if (options.json === true) terminal.out(pretty({ executionId, ...standing }));
   else {
     terminal.out(`${executionId}  ${standing.status}`);
     for (const line of standingLines(executionId, standing)) terminal.out(line);
+    // Only a run that failed can have been rolled back.
+    if (ended && exitOf(standing) !== EXIT.ok)
+      for (const line of rollbackLines(await allSteps(gateway, executionId))) terminal.out(line);
   }
   return exitOf(standing);
 }

@@ -8,19 +8,32 @@ import { jsonFlag } from '../options.ts';
 import { executionLines } from '../run-text.ts';
 import type { AddCommand } from './command.ts';
 
+interface ShowOptions {
+  readonly all?: boolean;
+  readonly status?: string;
+  readonly step?: string;
+  readonly json?: boolean;
+}
+
 export const addShow: AddCommand = (program, { terminal, action }) => {
   program
     .command('show')
     .description('show an execution: status, what it waits for, its steps, its error')
     .argument('<id>', 'the execution')
+    .option('--all', 'every visit of a step; without it, many of one step are told in a few lines')
+    .option('--status <statuses>', 'only visits of these statuses, such as failed or failed,waiting')
+    .option('--step <step>', 'only visits of this step: its slug, or the path of one visit')
     .addOption(jsonFlag())
     .action(
-      action(async (id: string, { json }: { json?: boolean }) => {
+      action(async (id: string, { json, all, status, step }: ShowOptions) => {
         const gateway = gatewayOf(terminal);
         const { body } = await gateway.call<ExecutionView>('GET', executionPath(id));
-        const steps = await allSteps(gateway, id);
+        const steps = await allSteps(gateway, id, {
+          ...(status === undefined ? {} : { status }),
+          ...(step === undefined ? {} : { step }),
+        });
         if (json === true) terminal.out(pretty({ ...body, steps }));
-        else for (const line of executionLines(body, steps)) terminal.out(line);
+        else for (const line of executionLines(body, steps, all === true)) terminal.out(line);
         return EXIT.ok;
       }),
     );
