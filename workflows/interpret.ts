@@ -38,7 +38,7 @@ import { resumedAt } from '../src/engine/parking.ts';
 import type { Command, Event } from '../src/engine/protocol.ts';
 import { genesisOf, runInputOf } from '../src/engine/start.ts';
 import type { RunState } from '../src/engine/state.ts';
-import { pausedSince, statusOf, unread, waitingFor } from '../src/engine/view.ts';
+import { inboxOf, pausedSince, statusOf, waitingFor } from '../src/engine/view.ts';
 import { weigh } from '../src/engine/weigh.ts';
 import { compile } from '../src/steps/program.ts';
 import type { Program, Rules } from '../src/steps/program-types.ts';
@@ -89,6 +89,7 @@ const RULES: Rules = {
   returnIsFinal: () => patched('return-is-final'),
   loopsAsDescribed: () => patched('loops-as-described'),
   dataBytes: () => dataBytesOf(workflowInfo().currentDeploymentVersion?.buildId),
+  inbox: () => patched('inbox'),
 };
 
 function compiled(definition: Definition): Program {
@@ -214,7 +215,7 @@ class Walk {
       status: () => ({
         status: statusOf(this.#state),
         waitingFor: waitingFor(this.#state) as unknown as Json,
-        unread: unread(this.#state),
+        ...inboxOf(this.#state),
         ...(this.#state.paused ? { paused: true, pausedSince: pausedSince(this.#state) ?? null } : {}),
       }),
       waiting: () => waitingFor(this.#state) as unknown as Json,

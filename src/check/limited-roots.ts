@@ -9,7 +9,7 @@ const CLOCK = ['now', 'nowMs'] as const;
 
 /** language.md §10: what a trigger's mapping may read, and (src/client/event-spread.ts) the filter of an event. */
 export const MAPPING_ROOTS: readonly string[] = ['body', 'query', 'headers', 'params', ...CLOCK];
-export const FILTER_ROOTS: readonly string[] = ['event', 'name', 'data', 'id', ...CLOCK];
+export const FILTER_ROOTS: readonly string[] = ['event', 'name', 'key', 'data', 'id', ...CLOCK];
 
 export function limitedProblems(references: readonly Reference[], roots: readonly string[], at: string): Problem[] {
   return references

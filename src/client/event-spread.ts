@@ -1,7 +1,7 @@
 /** One round of an event: the triggers that take it, and the runs that listen (language.md §10; workflows/event.ts). */
 import type { EventActivities, EventSpread, PublishedEvent } from '../definition/event-contract.ts';
 import { own } from '../definition/json.ts';
-import { listenTag } from '../definition/run.ts';
+import { LISTENS_TO_MANY, listenKeyTag, listenTag } from '../definition/run.ts';
 import { eventTag, type Trigger } from '../definition/trigger-contract.ts';
 import { evaluate, parseExpression, truthy } from '../template/expression.ts';
 import { type Json, TemplateError } from '../template/types.ts';
@@ -11,18 +11,15 @@ import { ClientError, hasCode } from './errors.ts';
 import { prepareTrigger } from './firing.ts';
 import { inTurns } from './in-turns.ts';
 import { pagesOf } from './pages.ts';
-import { sendMessage } from './run-actions.ts';
-import { listRows } from './run-list.ts';
+import { sendEvent } from './run-actions.ts';
+import { listeningRuns } from './run-list.ts';
 import { orAsBefore, type StartedRun } from './run-start.ts';
 import { findStarted, startOrHoldOnce } from './start-once.ts';
 import { finalRefusalOf, firingOf, tellFiring } from './trigger-records.ts';
 import { listTriggers } from './triggers.ts';
 
 const PAGE = 1_000;
-/** How long a run that listens may take to read what came before. */
-const READING_MS = 2 * 60 * 1000;
 const NOWHERE: EventSpread = { executions: [], told: [], triggers: [] };
-const OPEN = ['pending', 'running', 'waiting', 'rolling_back'] as const;
 
 /** `told`: whom the attempt before had come to; `tell`: says so in turn. */
 export const eventActivitiesOver = (
@@ -49,7 +46,7 @@ export const eventActivitiesOver = (
       listenersTo(access, org, event).then((found) => {
         const left = found.filter((id) => !told.has(id));
         return inTurns(left, async (id) => {
-          if (await tell(access, org, id, event)) add({ told: [id] });
+          if (await tell(access, id, event)) add({ told: [id] });
         });
       }),
     ]);
@@ -70,23 +67,26 @@ async function triggersOf(access: Access, org: string, { name, at }: PublishedEv
   return found;
 }
 
-/** Runs that were there when the event was published, and listen for messages of its name. */
-async function listenersTo(access: Access, org: string, { name, at }: PublishedEvent): Promise<string[]> {
-  const found: string[] = [];
-  const filter = { status: OPEN, waiting: [listenTag(name)], started: { lte: Date.parse(at) } };
-  for await (const rows of pagesOf(PAGE, (request) => listRows(access, org, { ...filter, ...request })))
-    found.push(...rows.map(({ workflowId }) => workflowId));
-  return found;
+/** Runs that were there when the event was published, and listen to its name and key. No other run is woken. */
+async function listenersTo(access: Access, org: string, { name, key, at }: PublishedEvent): Promise<string[]> {
+  const tags = [listenTag(name), ...(key === undefined ? [] : [listenKeyTag(name, key)]), LISTENS_TO_MANY];
+  return listeningRuns(access, org, tags, Date.parse(at));
 }
 
 /** The run that the event starts, if the trigger's filter lets it. */
 async function fire(access: Access, org: string, trigger: Trigger, event: PublishedEvent): Promise<string | undefined> {
-  const { name, data, id, at } = event;
+  const { name, data, id, at, key: eventKey } = event;
   const content = `${trigger.id} ${id}`;
   const key = { scope: 'event', key: content, fingerprint: content };
   try {
     if (!passes(trigger, event)) return undefined;
-    const parts = { body: data, query: {}, headers: {}, params: { name, id }, now: Date.parse(at) };
+    const parts = {
+      body: data,
+      query: {},
+      headers: {},
+      params: { name, id, ...(eventKey === undefined ? {} : { key: eventKey }) },
+      now: Date.parse(at),
+    };
     const started = await orAsBefore<StartedRun | Debounced>(
       async () =>
         startOrHoldOnce(access, org, await prepareTrigger(access, org, trigger, parts), {
@@ -105,11 +105,12 @@ async function fire(access: Access, org: string, trigger: Trigger, event: Publis
   }
 }
 
-/** The filter reads `event`, and its members `name`, `data` and `id` by themselves. */
-function passes({ config }: Trigger, { name, data, id, at }: PublishedEvent): boolean {
+/** The filter reads `event`, and its members `name`, `key`, `data` and `id` by themselves; `key` is null where there is none. */
+function passes({ config }: Trigger, { name, data, id, at, ...event }: PublishedEvent): boolean {
   const filter = own(config, 'filter');
   if (typeof filter !== 'string') return true;
-  const roots: { [name: string]: Json } = { event: { name, data, id }, name, data, id };
+  const key = event.key ?? null;
+  const roots: { [name: string]: Json } = { event: { name, key, data, id }, name, key, data, id };
   try {
     const scope = { root: (root: string) => own(roots, root) };
     return truthy(evaluate(parseExpression(filter), scope, { now: Date.parse(at) }));
@@ -119,19 +120,14 @@ function passes({ config }: Trigger, { name, data, id, at }: PublishedEvent): bo
   }
 }
 
-/** Whether the run took the message. One that has too many unread is given time to read them. */
-async function tell(
-  access: Access,
-  org: string,
-  executionId: string,
-  { name, data, id, at }: PublishedEvent,
-): Promise<boolean> {
+/** Whether the run was told. What its listeners refuse it drops, so a run that reads slowly need not be spared. */
+async function tell(access: Access, executionId: string, { name, key, data, id }: PublishedEvent): Promise<boolean> {
+  const event = key === undefined ? {} : { key };
   try {
-    await sendMessage(access, org, executionId, { name, payload: data, id: `event:${id}` });
+    await sendEvent(access, executionId, { name, payload: data, id: `event:${id}`, event });
     return true;
   } catch (error) {
-    const isLate = Date.now() > Date.parse(at) + READING_MS;
-    if (hasCode(error, 'closed', 'not_found') || (isLate && hasCode(error, 'too_many_unread'))) return false;
+    if (hasCode(error, 'closed', 'not_found')) return false;
     throw error;
   }
 }

@@ -32,7 +32,8 @@ export interface Published {
  */
 export async function publishEvent(access: Access, org: string, event: PublishedEvent): Promise<Published> {
   const workflowId = eventId(org, event.id);
-  const fingerprint = sha256Hex(canonicalText([event.name, event.data]));
+  const { name, data, key } = event;
+  const fingerprint = sha256Hex(canonicalText(key === undefined ? [name, data] : [name, data, key]));
   const start: EventStart = { organizationId: org, event };
   const apart = await actorAttributes(access, { key: searchAttributes.org, value: attributeValue(org) });
   const isNew = await write(access, workflowId, async () => {
@@ -43,9 +44,9 @@ export async function publishEvent(access: Access, org: string, event: Published
         args: [start],
         workflowIdConflictPolicy: 'FAIL',
         workflowIdReusePolicy: 'REJECT_DUPLICATE',
-        memo: { [FINGERPRINT]: fingerprint, name: event.name },
+        memo: { [FINGERPRINT]: fingerprint, name },
         ...apart,
-        staticSummary: event.name.slice(0, 190),
+        staticSummary: name.slice(0, 190),
       });
       return true;
     } catch (error) {

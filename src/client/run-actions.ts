@@ -117,6 +117,15 @@ export async function sendMessage(
   );
 }
 
+/**
+ * Sends an event to a run that Visibility named as listening. The run keeps nothing that it does not take, so it is not counted.
+ * @throws ClientError `closed`.
+ */
+export function sendEvent(access: Access, executionId: string, message: MessageSignal): Promise<void> {
+  const handle = access.client.workflow.getHandle(executionId);
+  return onOpen(() => writeAlong(access, () => handle.signal('message', message)));
+}
+
 /** Asks the run to cancel: what it has opened is cancelled, and rollback runs if it is configured. @throws ClientError `closed`. */
 export async function cancelRun(access: Access, org: string, executionId: string, words: EndingWords): Promise<void> {
   await demandOpen(access, org, executionId);

@@ -7,8 +7,11 @@ import { ClientError } from './errors.ts';
 import { holdsAll, listsWanted, stateValue } from './exact-lists.ts';
 import { definitionId } from './ids.ts';
 import { listPage, type Page, type PageRequest, type Row } from './listing.ts';
+import { pagesOf } from './pages.ts';
 import { type AttributeName, all, any, type Clause, compare, isNull, type Operator, queryOf } from './query.ts';
 import { type Execution, type ExecutionView, executionView, saidBy } from './run-view.ts';
+
+const LISTENING_ROWS = 1_000;
 
 export const LISTED_STATUSES = [
   'pending',
@@ -101,6 +104,31 @@ export function listRows(access: Access, org: string, filter: RunFilter): Promis
     const page = await listPage(access, query, request);
     return { ...page, items: page.items.filter((row) => holdsAll(row, wanted)) };
   });
+}
+
+/**
+ * The open runs that hold one of these values among what they wait for and had started by `startedBy` (epoch milliseconds).
+ * Each run is read once, and its row has to hold the value exactly (exact-lists.ts).
+ */
+export async function listeningRuns(
+  access: Access,
+  org: string,
+  tags: readonly string[],
+  startedBy: number,
+): Promise<string[]> {
+  const query = queryOf(org, RUN_WORKFLOW, [
+    open,
+    any(...tags.map((tag) => compare('waiting', '=', tag))),
+    ...period('started', { lte: startedBy }),
+  ]);
+  const found: string[] = [];
+  for await (const rows of pagesOf(LISTENING_ROWS, (request) => listPage(access, query, request)))
+    found.push(
+      ...rows
+        .filter((row) => tags.some((tag) => holdsAll(row, listsWanted({ waiting: [tag] }))))
+        .map((row) => row.workflowId),
+    );
+  return found;
 }
 
 /** Which of a filter's runs a bulk operation is for. */

@@ -10,6 +10,8 @@ export const SPREAD_UPDATE = 'spread';
 
 export interface PublishedEvent {
   readonly name: string;
+  /** Runs that listen to a key hear only events of that key. */
+  readonly key?: string;
   readonly data: Json;
   /** Two events with one id are one event. */
   readonly id: string;

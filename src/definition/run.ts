@@ -6,6 +6,7 @@ import type { Json } from '../template/types.ts';
 import type { GateWanted } from './gate-contract.ts';
 import type { Cost } from './models-contract.ts';
 import type { Definition, JsonObject } from './types.ts';
+import { shortHash } from './workflow-ids.ts';
 
 /** The workflow type, and the workflow's one argument: this, or a bare definition (design.md §3). */
 export const RUN_WORKFLOW = 'run';
@@ -79,9 +80,12 @@ export interface WaitingFor {
   /** ISO 8601. */
   readonly since: string;
   readonly until?: string;
-  /** Approvals: what is asked. Messages: the name listened to. */
+  /** Approvals: what is asked. Messages: the name listened to, the first of several. */
   readonly message?: string;
   readonly name?: string;
+  /** Messages: all names listened to, where there are several; and the key that events need, where there is one. */
+  readonly names?: readonly string[];
+  readonly key?: string;
   /** Children: the run that is waited for. */
   readonly executionId?: string;
   /** Approvals, where one run is read: a decision needs a comment. */
@@ -181,6 +185,8 @@ export interface MessageSignal {
   readonly payload?: Json;
   /** Two messages with one id are one message. */
   readonly id?: string;
+  /** It was published as an event, with this key: it is only for those that listen now. */
+  readonly event?: { readonly key?: string };
 }
 
 /** The answer of an update that was accepted. A refused one throws ApplicationFailure of type = code, details[0] = Refusal. */
@@ -206,5 +212,9 @@ export interface Refusal {
   readonly paths?: readonly string[];
 }
 
-/** What a run that listens for messages of that name is found by, among those that it waits for (SignalboxWaiting). */
+/** What a run that listens to messages and events of that name is found by, among those that it waits for (SignalboxWaiting). */
 export const listenTag = (name: string): string => `message:${name}`;
+/** What a run that listens to events of that name and key alone is found by. The hash is of both, exactly as they are written. */
+export const listenKeyTag = (name: string, key: string): string => `message-key:${shortHash(name, key)}:${name}`;
+/** A run that listens to more names than can be listed is sent every event. */
+export const LISTENS_TO_MANY = 'message-any';

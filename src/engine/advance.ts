@@ -205,7 +205,7 @@ function isRepeated({ program, state }: Core, event: Event): boolean {
 
 function show(core: Core): void {
   const { state } = core;
-  const shown = shownOf(state);
+  const shown = shownOf(core.program, state);
   if (shown === state.shown) return;
   state.shown = shown;
   core.commands.push({ type: 'visible', status: statusOf(state), waitingFor: waitingFor(state) });

@@ -10,6 +10,8 @@ export interface Core {
   readonly trace: ((event: TraceEvent) => void) | undefined;
   /** Only where a history is walked once more, for a retry or a fork. */
   readonly parking?: Parking | undefined;
+  /** The run is ending: what its visits took and did not use is for nobody. */
+  ends?: true;
 }
 
 /** Asked before a visit begins: whether it is not to, but to be kept for later (parking.ts). */

@@ -60,7 +60,7 @@ export function forkState(
       ...(hash === undefined ? {} : { hash }),
     },
     // Answers to commands are awaited no more; what ended beside the target is told to its container.
-    work: ended.work.filter((one) => one.do === 'visit' || one.event.on === 'frame'),
+    work: ended.work.filter((one) => one.do === 'visit' || (one.do === 'resume' && one.event.on === 'frame')),
     open: {},
     openCount: 0,
     backlog: [],

@@ -5,6 +5,7 @@ import type { Json } from '../template/types.ts';
 import { cancel } from './commands.ts';
 import { type Core, stepOf } from './core.ts';
 import { forgetOlder } from './forget.ts';
+import { giveBack } from './give-back.ts';
 import { cancelInner } from './inner-rows.ts';
 import { framePath } from './paths.ts';
 import type { Frame, LoopRecord, OpenVisit } from './state.ts';
@@ -72,7 +73,7 @@ export function cancelInside(core: Core, frame: Frame): void {
     delete frame.visit;
   }
   leaveLoops(core, frame, 'cancelled');
-  if (state.work.length > 0) state.work = state.work.filter((work) => work.frame !== frame.id);
+  if (state.work.length > 0) state.work = state.work.filter((work) => work.do === 'offer' || work.frame !== frame.id);
 }
 
 /** Takes back all that the open visit of a frame opened, frames first. */
@@ -82,6 +83,7 @@ export function closeVisit(core: Core, frame: Frame): void {
   for (const id of visit.open) cancel(core, id);
   visit.open = [];
   cancelInner(core, visit);
+  giveBack(core, stepOf(core, visit.key ?? visit.slug).behaviour.unused?.(visit.hold) ?? []);
 }
 
 export function dropFrame(core: Core, visit: OpenVisit, id: string): void {

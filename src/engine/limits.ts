@@ -12,8 +12,11 @@ export const MAX_ACTIVATION_BYTES = 1_500_000;
 export const MAX_PAYLOAD_BYTES = 1_900_000;
 /** One config of an effect, or output of a step, where definition and state together may take `dataBytes`. */
 export const valueLimitOf = (dataBytes = 0): number => Math.max(dataBytes, MAX_PAYLOAD_BYTES);
-/** Early messages that nobody has read yet. */
+/** Messages that nobody has read yet; beyond either limit the run drops and counts them. */
 export const MAX_INBOX_BYTES = 1_000_000;
+export const MAX_INBOX_MESSAGES = 5_000;
+/** The part of both limits from which the gateway refuses messages: the rest is for several senders at a time. */
+export const INBOX_OPEN_PART = 0.8;
 /**
  * Units of work (template/limits.ts) that all events of one activation may take together before the core gives way. An
  * activation that computes for five seconds fails its task for ever (temporal.md, spike 4); a million units are about a
@@ -36,5 +39,7 @@ export const MAX_PATH_LENGTH = 200;
 export const MAX_ROLLBACKS = 10_000;
 /** Waits named in the memo and the current details. */
 export const MAX_SHOWN_WAITS = 20;
+/** Names and keys listened to, among what a run is found by. */
+export const MAX_LISTEN_TAGS = 20;
 /** People named beside a wait. */
 export const MAX_SHOWN_PEOPLE = 100;

@@ -98,8 +98,9 @@ export function endVisit(
 export function failVisit(core: Core, place: Place, failure: FailureShape, rollback?: boolean): void {
   const { frame, step, path } = place;
   const error = placed(failure, path, step.slug);
-  settle(core, place);
   const port = rollback === true ? undefined : catchingPort(step);
+  if (port === undefined && (rollback === true || frame.id === ROOT)) core.ends = true;
+  settle(core, place);
   if (port === undefined) {
     if (path !== ROOT) core.trace?.({ t: 'end', path, status: 'failed', error, at: core.state.now });
     // A loop catches nothing: it fails with its body.

@@ -32,7 +32,7 @@ export function parkOpen(program: Program, state: RunState, path: string): Targe
   const core: Core = { program, state, commands: [], trace: undefined };
   closeVisit(core, frame);
   delete frame.visit;
-  state.work = state.work.filter((work) => work.do === 'visit' || work.frame !== frame.id || work.path !== path);
+  state.work = state.work.filter((work) => work.do !== 'resume' || work.frame !== frame.id || work.path !== path);
   const slug = visit.key ?? visit.slug;
   const counts = frame.loops.at(-1)?.counts ?? frame.counts;
   counts[slug] = (counts[slug] ?? 1) - 1;

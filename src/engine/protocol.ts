@@ -22,7 +22,14 @@ export type Event =
   /** The child of that command runs, under the id that the command gave it. */
   | (At & { readonly type: 'childStarted'; readonly id: string })
   | (At & { readonly type: 'childDone'; readonly id: string; readonly output?: Json; readonly error?: FailureShape })
-  | (At & { readonly type: 'message'; readonly name: string; readonly payload: Json; readonly id?: string })
+  /** `event`: it was published, and is only for a visit that listens now. */
+  | (At & {
+      readonly type: 'message';
+      readonly name: string;
+      readonly payload: Json;
+      readonly id?: string;
+      readonly event?: { readonly key?: string };
+    })
   | (At &
       Addressed & {
         readonly type: 'decide';

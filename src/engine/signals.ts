@@ -71,8 +71,9 @@ export function toEvent(name: string, payload: unknown, at: number): Event | und
     case 'message': {
       const called = body['name'];
       const id = optional(body, 'id', isString);
-      if (!isString(called) || called === '' || id === undefined) return undefined;
-      return { type: 'message', at, name: called, payload: body['payload'] ?? null, ...id };
+      const event = optional(body, 'event', isPublished);
+      if (!isString(called) || called === '' || id === undefined || event === undefined) return undefined;
+      return { type: 'message', at, name: called, payload: body['payload'] ?? null, ...id, ...event };
     }
     case 'childDone':
       return childDone(body, at);
@@ -161,6 +162,10 @@ function isString(value: unknown): value is string {
 
 function isBoolean(value: unknown): value is boolean {
   return typeof value === 'boolean';
+}
+
+function isPublished(value: unknown): value is { readonly key?: string } {
+  return isPlainObject(value) && (value['key'] === undefined || isString(value['key']));
 }
 
 function isStanding(value: unknown): value is Standing {

@@ -6,7 +6,7 @@ import type { GateWanted } from '../definition/gate-contract.ts';
 import type { Cost } from '../definition/models-contract.ts';
 import type { Accepted, RunError } from '../definition/run.ts';
 import type { JsonObject } from '../definition/types.ts';
-import type { ChildSpec, FailureShape, Resume, RunSpec, WaitingSpec } from '../steps/kind.ts';
+import type { ChildSpec, FailureShape, Message, Resume, RunSpec, WaitingSpec } from '../steps/kind.ts';
 import type { Json } from '../template/types.ts';
 import type { Genesis, RunCommand } from './protocol.ts';
 
@@ -97,7 +97,9 @@ export interface RunErrorRoot {
 /** What is to be walked next, in order. It is in the state because a long walk gives way in the middle. */
 export type Work =
   | { readonly do: 'visit'; readonly frame: string; readonly slug: string }
-  | { readonly do: 'resume'; readonly frame: string; readonly path: string; readonly event: Resume };
+  | { readonly do: 'resume'; readonly frame: string; readonly path: string; readonly event: Resume }
+  /** Show open listeners the messages that others have given back. */
+  | { readonly do: 'offer' };
 
 export type OpenCommand =
   | {
@@ -127,11 +129,8 @@ export type OpenCommand =
   | { readonly type: 'deadline'; readonly at: number }
   | { readonly type: 'rollback'; readonly path: string; readonly command: RunCommand };
 
-export interface InboxMessage {
-  readonly name: string;
-  readonly payload: Json;
-  readonly bytes: number;
-}
+/** A message that nobody has taken yet. `returned`: a listener gave it back, and other open listeners have not seen it. */
+export type InboxMessage = Message & { readonly returned?: true };
 
 export type Undo =
   | {
@@ -179,6 +178,10 @@ export interface RunState {
   outputs: { [name: string]: Json };
   inbox: InboxMessage[];
   inboxBytes: number;
+  /** How many messages and events have come so far. */
+  arrived?: number;
+  /** How many messages the full inbox has dropped. */
+  dropped?: number;
   /** Ids of messages seen, oldest first. */
   seen: string[];
   /** Answers to requests with a key, oldest first. */

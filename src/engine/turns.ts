@@ -2,6 +2,7 @@
 import { MAX_STATE_BYTES } from '../definition/limits.ts';
 import { carriedBytes, fitsLimit } from './carry.ts';
 import type { Core } from './core.ts';
+import { offer } from './delivery.ts';
 import { failRun } from './ending.ts';
 import { MAX_ACTIVATION_UNITS, STEP_UNITS } from './limits.ts';
 import type { RunState } from './state.ts';
@@ -23,7 +24,8 @@ export function drain(core: Core): void {
     }
     const work = state.work.shift()!;
     const before = state.bytes;
-    walk(core, work);
+    if (work.do === 'offer') offer(core);
+    else walk(core, work);
     // What a step keeps was weighed, which is work too.
     state.effort.units += STEP_UNITS + (Math.max(0, state.bytes - before) >> 3);
     checkLimit(core);

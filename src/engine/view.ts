@@ -1,10 +1,12 @@
 /** What the outside sees of a run without walking it: status, waits, searchable state (design.md §4). */
-import type { RunStatus, WaitingFor } from '../definition/run.ts';
-import type { WaitingSpec } from '../steps/kind.ts';
+import { MAX_ATTRIBUTE_VALUES } from '../definition/attributes.ts';
+import { LISTENS_TO_MANY, listenKeyTag, listenTag, type RunStatus, type WaitingFor } from '../definition/run.ts';
+import type { Hearing, WaitingSpec } from '../steps/kind.ts';
 import type { Program } from '../steps/program-types.ts';
 import { visits } from './address.ts';
 import { childRunId } from './child-run.ts';
-import { MAX_SHOWN_PEOPLE, MAX_SHOWN_WAITS } from './limits.ts';
+import { hearingOf } from './hearing.ts';
+import { MAX_LISTEN_TAGS, MAX_SHOWN_PEOPLE, MAX_SHOWN_WAITS } from './limits.ts';
 import type { Admission, OpenVisit, RunState } from './state.ts';
 import { type Wait, waitsOf } from './waits.ts';
 
@@ -41,6 +43,7 @@ export function waitingFor(state: RunState): WaitingFor[] {
       ...(waiting.until === undefined ? {} : { until: iso(waiting.until) }),
       ...(waiting.message === undefined ? {} : { message: waiting.message }),
       ...(waiting.name === undefined ? {} : { name: waiting.name }),
+      ...heardBy(waiting),
       ...peopleOf(waiting),
       ...(waiting.votes === undefined ? {} : { votes: waiting.votes }),
       ...(waiting.kind === 'child' ? childOf(state, visit) : {}),
@@ -83,19 +86,65 @@ function allWaits(state: RunState): { readonly visit: OpenVisit; readonly wait: 
   return visits(state).flatMap(({ visit }) => waitsOf(visit).map((wait) => ({ visit, wait })));
 }
 
-/** Who is waited for, for the search attribute SignalboxWaiting: the kinds, and `user:ann`, `role:finance`. */
+/** Names and key of a listener, where there is more to say than its one name. */
+function heardBy({ hearing }: WaitingSpec): Pick<WaitingFor, 'names' | 'key'> {
+  return {
+    ...(hearing === undefined || hearing.names.length < 2 ? {} : { names: hearing.names }),
+    ...(hearing?.key === undefined ? {} : { key: hearing.key }),
+  };
+}
+
+/**
+ * Who is waited for, for the search attribute SignalboxWaiting: the kinds, `user:ann`, `role:finance`, and what is listened to. A
+ * list has only so many values: what is listened to comes first, since events would not find the run without it.
+ */
 export function audience(state: RunState): string[] {
   const names = new Set<string>();
+  const heard = heardIn(state);
+  const isListed = heard.size <= MAX_LISTEN_TAGS;
   for (const { wait } of allWaits(state)) {
     names.add(wait.waiting.kind);
+    for (const tag of isListed ? tagsOf(hearingOf(wait.waiting)) : []) names.add(tag);
     for (const name of wait.waiting.audience ?? []) names.add(name);
   }
-  return [...names];
+  return isListed && names.size <= MAX_ATTRIBUTE_VALUES ? [...names] : [...new Set([...listenTags(heard), ...names])];
+}
+
+/** What is listened to: each pair of name and key once. */
+function heardIn(state: RunState): ReadonlyMap<string, Hearing> {
+  const heard = new Map<string, Hearing>();
+  for (const { visit } of Object.values(state.frames)) {
+    const hearing = visit?.waiting === undefined ? undefined : hearingOf(visit.waiting);
+    const { names = [], key } = hearing ?? {};
+    for (const name of names)
+      heard.set(JSON.stringify([name, key]), { names: [name], ...(key === undefined ? {} : { key }) });
+  }
+  return heard;
+}
+
+/** By what events find the run. Of too many pairs, the keys are left out, and of too many names, all are joined to one. */
+function listenTags(heard: ReadonlyMap<string, Hearing>): string[] {
+  if (heard.size <= MAX_LISTEN_TAGS) return [...heard.values()].flatMap(tagsOf);
+  const names = new Set([...heard.values()].flatMap((hearing) => hearing.names));
+  return names.size <= MAX_LISTEN_TAGS ? [...names].map(listenTag) : [LISTENS_TO_MANY];
+}
+
+function tagsOf({ names, key }: Hearing = { names: [] }): string[] {
+  return names.map((name) => (key === undefined ? listenTag(name) : listenKeyTag(name, key)));
 }
 
 /** Messages that nobody has read. */
 export function unread(state: RunState): number {
   return state.inbox.length;
+}
+
+/** What is known of the inbox: for those who send. */
+export function inboxOf({ inbox, inboxBytes, dropped }: RunState): {
+  unread: number;
+  unreadBytes: number;
+  dropped?: number;
+} {
+  return { unread: inbox.length, unreadBytes: inboxBytes, ...(dropped === undefined ? {} : { dropped }) };
 }
 
 /** `key=value` of the state that the definition declares searchable. */
@@ -110,10 +159,15 @@ export function searchable(program: Program, state: RunState): string[] {
 }
 
 /** Tells whether what is visible has changed: the run began to wait, goes on, or ends. */
-export function shownOf(state: RunState): string {
+export function shownOf(program: Program, state: RunState): string {
   const status = statusOf(state);
   const { admission } = state;
   if (admission !== undefined) return `${status} ${admission.taken} ${admission.waiting?.since ?? ''}`;
+  // Events have to find a run that listens also while something else in it is at work.
+  if (status === 'running') {
+    const heard = heardIn(state);
+    return heard.size === 0 || !program.rules.inbox() ? status : `${status} ${listenTags(heard).join(' ')}`;
+  }
   if (status !== 'waiting') return status;
   const paths: string[] = [];
   // Of many, the first stand for themselves, and all others for one another: a number that changes with each of them.

@@ -20,7 +20,7 @@ import { FrameScope } from './scope.ts';
 import type { Frame, Work } from './state.ts';
 import { Window } from './window.ts';
 
-export function walk(core: Core, work: Work): void {
+export function walk(core: Core, work: Exclude<Work, { do: 'offer' }>): void {
   const frame = core.state.frames[work.frame];
   if (frame === undefined) return;
   if (work.do === 'visit') {

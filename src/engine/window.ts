@@ -1,12 +1,14 @@
 /** A kind's window on the run (steps/kind.ts, Visit): reads through the frame's scope, writes only what a kind may. */
 import type { JsonObject } from '../definition/types.ts';
-import { type Locals, StepFailure, type Visit } from '../steps/kind.ts';
+import { type Hearing, type Locals, type Message, StepFailure, type Visit } from '../steps/kind.ts';
 import type { Rules, Step } from '../steps/program-types.ts';
 import { type Expression, evaluate, truthy } from '../template/expression.ts';
 import { render, type Template } from '../template/template.ts';
 import type { EvaluateOptions, Json, Rendered, SecretString } from '../template/types.ts';
 import { callbackPath } from './callback-path.ts';
 import type { Core } from './core.ts';
+import { giveBack } from './give-back.ts';
+import { hears } from './hearing.ts';
 import { FrameScope } from './scope.ts';
 import type { Frame } from './state.ts';
 import { weigh } from './weigh.ts';
@@ -86,30 +88,36 @@ export class Window implements Visit {
   }
 
   takeMessage(name: string, accept: (payload: Json) => boolean): { readonly payload: Json } | undefined {
-    const [payload] = this.takeMessages(name, 1, accept);
-    return payload === undefined ? undefined : { payload };
+    return this.takeMessages({ names: [name] }, 1, accept)[0];
   }
 
-  takeMessages(name: string, most: number, accept: (payload: Json) => boolean): Json[] {
-    const { state } = this.#core;
+  takeMessages(hearing: Hearing, most: number, accept: (payload: Json) => boolean): Message[] {
+    const { state, program } = this.#core;
     const { effort } = state;
-    const taken: Json[] = [];
+    const taken: Message[] = [];
     let refusing = 0;
-    const left = state.inbox.filter((message) => {
-      if (message.name !== name || taken.length >= most) return true;
+    /** As runs counted once: as if all that were refused had been asked again for each one taken. */
+    let repeated = 0;
+    const left = state.inbox.filter((unread) => {
+      if (taken.length >= most || !hears(hearing, unread)) return true;
       const before = effort.units;
-      if (!accept(message.payload)) {
+      if (!accept(unread.payload)) {
         refusing += effort.units - before;
         return true;
       }
-      taken.push(message.payload);
+      const { returned: _, ...message } = unread;
+      taken.push(message);
       state.inboxBytes -= message.bytes;
-      // Histories know where their run gave way: as if all that were refused had been asked again for each one taken.
-      if (taken.length < most) effort.units += refusing;
+      if (taken.length < most) repeated += refusing;
       return false;
     });
+    if (repeated > 0 && !program.rules.inbox()) effort.units += repeated;
     if (taken.length > 0) state.inbox = left;
     return taken;
+  }
+
+  putBack(messages: readonly Message[]): void {
+    giveBack(this.#core, messages);
   }
 
   assign(target: 'variables' | 'state', name: string, value: Json): void {

@@ -72,8 +72,13 @@ some of its times and of the next ones in zones east of UTC, as Temporal reckons
 times that went by, from \`start\` up to \`end\` and both included, each once: its runs go at the same time, whatever the schedule says, unless \`overlap\` says otherwise. A schedule that
 somebody has paused in Temporal shows \`schedule: {paused: true}\`.`;
 
-export const EVENTS = `An event is published with \`POST /api/events {name, data, id}\`. It starts the triggers of its name whose \`filter\` lets it: the filter reads \`event\`, and its members
-\`name\`, \`data\` and \`id\` by themselves. The data is the run's input, or what the mapping makes of it. Runs that wait in a \`listen\` step for messages of that name are sent the data too.
+export const EVENTS = `An event is published with \`POST /api/events {name, key?, data, id}\`. It starts the triggers of its name whose \`filter\` lets it: the filter reads \`event\`, and its members
+\`name\`, \`key\`, \`data\` and \`id\` by themselves. The data is the run's input, or what the mapping makes of it; a template of the mapping reads \`params.name\`, \`params.id\` and \`params.key\`.
+
+Runs that wait in a \`listen\` step for the event's name are sent the data too. Give the event a \`key\`, such as an order number, and the step the same \`key: '{{ input.order }}'\`: then the event
+wakes only the runs that listen to that key, and those that listen without one. An event without a key reaches only listeners without one. A run keeps no event that no listener of
+it takes. A run that began to listen up to three seconds after the event was published may still be sent it.
+
 Two events with one \`id\` are one event. A trigger whose run cannot be started for the moment is tried again until it can; one that is refused, also by a full limit whose \`overflow\` is \`reject\`,
 says so in its counts and its \`last\`.`;
 

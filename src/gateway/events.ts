@@ -14,6 +14,13 @@ import { resource } from './resource.ts';
 
 export const eventBody = z.strictObject({
   name: nameText(200).describe('What triggers and listen steps ask for.'),
+  key: z
+    .union([nameText(500), z.number()])
+    .transform(String)
+    .optional()
+    .describe(
+      'What it is about, such as an order number: listen steps that name a `key` hear only events of that key.',
+    ),
   data: anyJson.optional().describe('What they are given. Default: {}.'),
   id: nameText(200).optional().describe('Two events with one id are one event. Default: the header Idempotency-Key.'),
 });
@@ -22,12 +29,13 @@ export function eventRoutes(router: Router, gateway: Gateway): void {
   resource(router, '/api/events', {
     POST: async (req, res) => {
       demandNoQuery(req);
-      const { name, data = {}, id = requestKey(req) ?? ulid() } = bodyAs(req, eventBody);
+      const { name, key, data = {}, id = requestKey(req) ?? ulid() } = bodyAs(req, eventBody);
       if (isCallbackName(name))
         throw new HttpProblem('invalid_name', 'Events of that name are callbacks: call the URL that the run gave out.');
       const at = new Date().toISOString();
       const { created, spread } = await publishEvent(gateway.access, principalOf(req).organizationId, {
         name,
+        ...(key === undefined ? {} : { key }),
         data,
         id,
         at,
@@ -35,6 +43,7 @@ export function eventRoutes(router: Router, gateway: Gateway): void {
       res.status(created ? 202 : 200).json({
         id,
         name,
+        ...(key === undefined ? {} : { key }),
         ...(spread === undefined ? {} : { executions: spread.executions, told: spread.told }),
       });
     },

@@ -57,6 +57,7 @@ const page = z.object({
 const published = z.object({
   id: text,
   name: text,
+  key: text.optional(),
   executions: z.array(text).optional().describe('Runs that it has started; absent where no worker has answered yet.'),
   told: z.array(text).optional().describe('Runs that listened, and were told.'),
 });

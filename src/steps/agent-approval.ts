@@ -143,6 +143,7 @@ function inner(visit: Visit, suffix: string, hold: JsonObject): Visit {
     test: (expression, locals) => visit.test(expression, locals),
     takeMessage: () => undefined,
     takeMessages: () => [],
+    putBack: () => undefined,
     assign: (target, name, value) => visit.assign(target, name, value),
     note: () => undefined,
     rules: visit.rules,

@@ -77,6 +77,8 @@ export interface Behaviour {
     visit: Visit,
     event: Decision | Submission,
   ): { readonly code: Refusal['code']; readonly message: string } | undefined;
+  /** Messages that the visit took and has not used: they go back to the inbox when it ends without them. */
+  unused?(hold: JsonObject): readonly Message[];
   /**
    * For kinds that take more than one call: how a retry of the run goes on with a visit that failed at an event, which
    * `failed` tells of. `hold` is as it was before, and may be changed in place. Without it, an effect is made once more where
@@ -96,6 +98,25 @@ export type Rearm = 'again' | 'on' | 'never';
 
 export interface Locals {
   readonly [root: string]: unknown;
+}
+
+/** A message that has come to the run. */
+export interface Message {
+  readonly name: string;
+  readonly payload: Json;
+  /** What it takes in the inbox. */
+  readonly bytes: number;
+  /** Its number among all messages of the run: what goes back to the inbox finds its place by it. */
+  readonly n?: number;
+  /** It was published as an event; absent where it was sent to this run. */
+  readonly event?: { readonly key?: string };
+}
+
+/** Which messages a listener asks for. */
+export interface Hearing {
+  readonly names: readonly string[];
+  /** Events need this key; without it, events of every key are heard. Messages sent to the run have no key. */
+  readonly key?: string;
 }
 
 /** A kind's window on the run, valid during one begin or resume. */
@@ -118,7 +139,9 @@ export interface Visit {
   /** Takes the oldest early message of that name that `accept` likes out of the inbox. */
   takeMessage(name: string, accept: (payload: Json) => boolean): { readonly payload: Json } | undefined;
   /** As takeMessage, as many as there are up to `most`, oldest first. Each is shown to `accept` once. */
-  takeMessages(name: string, most: number, accept: (payload: Json) => boolean): Json[];
+  takeMessages(hearing: Hearing, most: number, accept: (payload: Json) => boolean): Message[];
+  /** Gives back what takeMessages gave and the visit does not use after all. */
+  putBack(messages: readonly Message[]): void;
   /** Writes a run variable or a state key at once (kind `set`). Throws StepFailure where the declared type does not fit. */
   assign(target: 'variables' | 'state', name: string, value: Json): void;
   /** Shows in the trace what a member of the config (`later`) was evaluated to. */
@@ -141,7 +164,7 @@ export type Resume =
   | { readonly on: 'completed'; readonly suffix: string; readonly result: EffectResult }
   | { readonly on: 'failed'; readonly suffix: string; readonly error: FailureShape }
   | { readonly on: 'fired'; readonly suffix: string }
-  | { readonly on: 'message'; readonly payload: Json }
+  | { readonly on: 'message'; readonly payload: Json; readonly message: Message }
   | Decision
   | Submission
   | { readonly on: 'frame'; readonly name: string; readonly ended: true; readonly data: Json }
@@ -243,6 +266,8 @@ export interface WaitingSpec {
   readonly until?: number;
   readonly message?: string;
   readonly name?: string;
+  /** Published events, and messages of all these names, are for it. */
+  readonly hearing?: Hearing;
   /** For the search attribute SignalboxWaiting: `user:ann`, `role:finance`, `resource:order:7`. */
   readonly audience?: readonly string[];
   /** Persons who may not decide. */

@@ -99,6 +99,11 @@ export interface Rules {
    * the limit was stamped: those end the run when it grows over the limit of then.
    */
   readonly dataBytes: () => number | undefined;
+  /**
+   * A listener gives back what it took and did not use; a full inbox drops messages; what a listener refuses counts once
+   * towards an activation; and a run shows at once what it listens to, also while something runs.
+   */
+  readonly inbox: () => boolean;
 }
 
 const always = () => true;
@@ -110,6 +115,7 @@ export const RULES: Rules = {
   returnIsFinal: always,
   loopsAsDescribed: always,
   dataBytes: () => MAX_STATE_BYTES,
+  inbox: always,
 };
 
 export const DEFAULT_MAX_STEPS = 1_000_000;

@@ -191,7 +191,10 @@ function leaf(stepType: Block['kind'], strong: boolean): StepDefinition {
     case 'user_input':
       return { stepType, config: { message: 'What?', ...(strong ? { timeout: '5m', default: 1 } : {}) } };
     case 'listen':
-      return { stepType, config: { name: 'news', ...(strong ? { timeout: '5m', count: 2 } : {}) } };
+      return {
+        stepType,
+        config: strong ? { name: ['news', 'gossip'], key: 'k{{ 1 }}', timeout: '5m', count: 2 } : { name: 'news' },
+      };
     case 'fail':
       return { stepType, config: { code: 'broken', rollback: strong } };
     case 'finish':

@@ -4,6 +4,7 @@ import type { Player } from './player.ts';
 
 export type Act =
   | { readonly do: 'answer'; readonly n: number; readonly how: 'ok' | 'no' | 'again' }
+  | { readonly do: 'event'; readonly n: number }
   | { readonly do: 'fire' | 'message' | 'pause' | 'resume' | 'cancel' }
   | {
       readonly do: 'decide' | 'submit' | 'cancelStep' | 'retryStep' | 'skipTimer';
@@ -22,6 +23,7 @@ const act: fc.Arbitrary<Act> = fc.oneof(
     }),
   },
   { weight: 4, arbitrary: fc.constantFrom<Act>({ do: 'fire' }, { do: 'message' }) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant('event' as const), n: fc.nat(5) }) },
   {
     weight: 5,
     arbitrary: fc.record({
@@ -69,6 +71,14 @@ export function perform(player: Player, one: Act): void {
       return;
     case 'message':
       player.feed({ type: 'message', name: 'news', payload: player.commands.length });
+      return;
+    case 'event':
+      player.feed({
+        type: 'message',
+        name: one.n % 2 === 0 ? 'news' : 'gossip',
+        payload: player.commands.length,
+        event: one.n < 2 ? {} : { key: `k${one.n % 3}` },
+      });
       return;
     case 'decide':
       player.feed({

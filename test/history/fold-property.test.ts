@@ -29,7 +29,10 @@ const request = fc.oneof(
 );
 const message = fc.record({
   name: fc.constant('message'),
-  payload: fc.record({ name: fc.constantFrom('news', 'gossip'), payload: fc.integer() }),
+  payload: fc.oneof(
+    fc.record({ name: fc.constantFrom('news', 'gossip'), payload: fc.integer() }),
+    fc.record({ name: fc.constant('news'), payload: fc.integer(), event: fc.constantFrom({}, { key: 'k' }) }),
+  ),
 });
 const nonsense = fc.constantFrom({ name: 'approve', payload: { step: 7 } }, { name: 'unheard-of', payload: 1 });
 

@@ -97,11 +97,14 @@ export class Driven {
         const at = this.inbox.findIndex((message) => message.name === name && accept(message.payload));
         return at < 0 ? undefined : this.inbox.splice(at, 1)[0];
       },
-      takeMessages: (name, most, accept) => {
-        const taken = this.inbox.filter((message) => message.name === name && accept(message.payload)).slice(0, most);
+      takeMessages: ({ names }, most, accept) => {
+        const taken = this.inbox
+          .filter((message) => names.includes(message.name) && accept(message.payload))
+          .slice(0, most);
         for (const message of taken) this.inbox.splice(this.inbox.indexOf(message), 1);
-        return taken.map(({ payload }) => payload);
+        return taken.map((message) => ({ ...message, bytes: 0 }));
       },
+      putBack: (messages) => void this.inbox.unshift(...messages),
       assign: (target, name, value) => {
         this.assigned.push([target, name, value]);
         if (target === 'variables') this.#roots[name] = value;

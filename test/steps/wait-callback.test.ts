@@ -2,6 +2,9 @@ import { describe, expect, it } from 'vitest';
 import { waitCallback } from '../../src/steps/wait-callback.ts';
 import { begin, Driven, NOW } from './visit.ts';
 
+const called = (payload: { ok?: boolean }) =>
+  ({ on: 'message', payload, message: { name: 'callback:step', payload, bytes: 0 } }) as const;
+
 describe('wait_callback', () => {
   it('waits for the message that a call of its URL becomes', () => {
     expect(begin(waitCallback, { timeout: '1h' })).toMatchObject({
@@ -27,8 +30,8 @@ describe('wait_callback', () => {
   it('leaves one that does not fit its schema', () => {
     const driven = new Driven(waitCallback, { schema: { ok: 'boolean' } });
     driven.begin();
-    expect(driven.resume({ on: 'message', payload: {} })).toEqual({ do: 'ignore' });
-    expect(driven.resume({ on: 'message', payload: { ok: false } })).toMatchObject({ port: 'received' });
+    expect(driven.resume(called({}))).toEqual({ do: 'ignore' });
+    expect(driven.resume(called({ ok: false }))).toMatchObject({ port: 'received' });
   });
 
   it('ends by timeout, or fails where that is not wired', () => {

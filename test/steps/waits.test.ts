@@ -5,7 +5,8 @@ import { userInput } from '../../src/steps/user-input.ts';
 import { Driven, NOW, parse } from './visit.ts';
 
 const HOUR = 3_600_000;
-const message = (payload: unknown) => ({ on: 'message', payload: payload as never }) as const;
+const message = (payload: unknown, name = 'n') =>
+  ({ on: 'message', payload: payload as never, message: { name, payload: payload as never, bytes: 0 } }) as const;
 
 describe('sleep', () => {
   it('waits for a while', () => {

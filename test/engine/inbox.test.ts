@@ -1,0 +1,163 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { Definition, StepDefinition } from '../../src/definition/types.ts';
+import { MAX_LISTEN_TAGS } from '../../src/engine/limits.ts';
+import type { Command } from '../../src/engine/protocol.ts';
+import { audience, waitingFor } from '../../src/engine/view.ts';
+import type { Json } from '../../src/template/types.ts';
+import { programOf } from '../support/program.ts';
+import { completed, http, message, start } from './large.ts';
+import { Player } from './player.ts';
+import { perform } from './scripts.ts';
+
+const event = (name: string, payload: Json, key?: string) =>
+  ({ type: 'message', name, payload, event: key === undefined ? {} : { key } }) as const;
+
+const NAMES = ['news', 'gossip'] as const;
+
+/** Listeners one after the other, alone, against the clock, or beside one another; each leads to the next, however it ends. */
+const listeners: fc.Arbitrary<Definition> = fc
+  .array(
+    fc.record({
+      kind: fc.constantFrom('alone', 'race', 'parallel'),
+      name: fc.constantFrom<Json>('news', 'gossip', [...NAMES]),
+      key: fc.constantFrom<{ key?: string }>({}, { key: 'k1' }),
+      count: fc.integer({ min: 1, max: 3 }),
+      timeout: fc.constantFrom<{ timeout?: string }>({}, { timeout: '1m' }),
+    }),
+    { minLength: 2, maxLength: 6 },
+  )
+  .map((blocks) => {
+    const steps: { [slug: string]: StepDefinition } = { end: { stepType: 'listen', config: { name: 'never' } } };
+    blocks.forEach(({ kind, name, key, count, timeout }, i) => {
+      const next = i + 1 < blocks.length ? `b${i + 1}` : 'end';
+      const config = { name, count, ...key, ...timeout };
+      if (kind === 'alone') steps[`b${i}`] = { stepType: 'listen', config, nextSteps: { received: next, error: next } };
+      else {
+        steps[`b${i}`] = { stepType: kind, nextSteps: { one: `one${i}`, two: `two${i}`, done: next, error: next } };
+        steps[`one${i}`] = { stepType: 'listen', config };
+        steps[`two${i}`] =
+          kind === 'race'
+            ? { stepType: 'sleep', config: { duration: '30s' } }
+            : { stepType: 'listen', config: { name, count: 2, timeout: '45s' } };
+      }
+    });
+    return { name: 'Listeners', slug: 'listeners', start: 'b0', steps };
+  });
+
+const acts = fc.array(
+  fc.record({ do: fc.constantFrom('message', 'message', 'event', 'event', 'fire', 'cancelStep'), n: fc.nat(5) }),
+  { minLength: 5, maxLength: 40, size: 'max' },
+);
+
+describe('the inbox', () => {
+  it('has every message to the run once: unread, with an open listener, or put out', () => {
+    let returned = 0;
+    fc.assert(
+      fc.property(listeners, acts, fc.boolean(), (definition, script, carries) => {
+        const player = new Player(programOf(definition), { carries });
+        player.feed({ type: 'started' });
+        const sent: number[] = [];
+        for (const [i, one] of script.entries()) {
+          player.at += 100;
+          const [name, key] = [NAMES[one.n % 2]!, `k${one.n % 3}`];
+          const published = one.do === 'event' ? { event: { key } } : {};
+          if (one.do === 'fire') player.fire();
+          else if (one.do === 'cancelStep') perform(player, { do: 'cancelStep', n: one.n, named: true });
+          else player.feed({ type: 'message', name, payload: i, ...published });
+          if (one.do === 'message') sent.push(i);
+          if (player.ended) return;
+          const found = placesOf(player);
+          expect(found.length).toBe(new Set(found).size);
+          expect(found).toEqual(expect.arrayContaining(sent));
+          const numbers = player.state.inbox.map(({ n }) => n!);
+          expect(numbers).toEqual(numbers.toSorted((x, y) => x - y));
+          const bytes = player.state.inbox.reduce((sum, message) => sum + message.bytes, 0);
+          expect(player.state.inboxBytes).toBe(bytes);
+          if (player.state.inbox.some((message) => message.event !== undefined)) returned++;
+        }
+      }),
+      { numRuns: 200 },
+    );
+    expect(returned).toBeGreaterThan(20);
+  }, 120_000);
+
+  it('keeps no event that nobody took, whatever it says', () => {
+    const run = start({
+      hear: {
+        stepType: 'listen',
+        config: { name: 'paid', key: 'A', match: 'payload.ok' },
+        nextSteps: { received: 'rest' },
+      },
+      rest: { stepType: 'sleep', config: { duration: '1h' } },
+    });
+    for (const one of [
+      event('paid', { ok: false }, 'A'),
+      event('paid', { ok: true }, 'B'),
+      event('paid', { ok: true }),
+      event('sent', 1),
+    ])
+      run.feed(one);
+    expect(run.state).toMatchObject({ inbox: [], inboxBytes: 0 });
+    expect(waitingFor(run.state)).toMatchObject([{ path: 'hear', name: 'paid', key: 'A' }]);
+    run.feed(event('paid', { ok: true }, 'A'));
+    run.feed(event('paid', { ok: true }, 'A'));
+    expect(run.state).toMatchObject({ inbox: [], inboxBytes: 0 });
+    expect(waitingFor(run.state)).toMatchObject([{ path: 'rest' }]);
+  });
+
+  it('shows a listener as soon as it listens, also while something else runs', () => {
+    const run = start({
+      both: { stepType: 'parallel', nextSteps: { a: 'long', b: 'rest' } },
+      long: http(),
+      rest: { stepType: 'sleep', config: { duration: 10 }, nextSteps: { success: 'hear' } },
+      hear: { stepType: 'listen', config: { name: ['x', 'y'], key: 7 } },
+    });
+    const shows = (commands: readonly Command[]) => commands.some(({ type }) => type === 'visible');
+    expect(audience(run.state)).toEqual(['timer']);
+    expect(shows(run.feed({ type: 'fired', id: 'both/b/rest' }))).toBe(true);
+    expect(audience(run.state)).toEqual([
+      'message',
+      expect.stringMatching(/^message-key:[0-9a-f]{32}:x$/),
+      expect.stringMatching(/^message-key:[0-9a-f]{32}:y$/),
+    ]);
+    expect(shows(run.feed(completed('both/a/long')))).toBe(true);
+  });
+
+  it('is found by names where keys are too many, and by everything where names are', () => {
+    const listeners = (count: number, config: { [member: string]: Json }) =>
+      start({
+        each: {
+          stepType: 'forEach',
+          config: { items: Array.from({ length: count }, (_, n) => n), concurrency: count },
+          nextSteps: { item: 'hear' },
+        },
+        hear: { stepType: 'listen', config: { name: 'x', ...config } },
+      }).state;
+    expect(audience(listeners(MAX_LISTEN_TAGS, { key: '{{ item }}' }))).toHaveLength(MAX_LISTEN_TAGS + 1);
+    expect(audience(listeners(MAX_LISTEN_TAGS + 1, { key: '{{ item }}' }))).toEqual(['message:x', 'message']);
+    expect(audience(listeners(MAX_LISTEN_TAGS + 1, { name: 'x{{ item }}' }))).toEqual(['message-any', 'message']);
+  });
+
+  it('forgets the id of a message that it dropped: sent again, it is taken', () => {
+    const run = start({ hear: { stepType: 'listen', config: { name: 'last' } } });
+    for (let i = 0; i < 9; i++) run.feed(message('n', 'x'.repeat(110_000)));
+    run.feed(message('n', 'x'.repeat(110_000), 'one'));
+    expect(run.state.dropped).toBe(1);
+    expect(run.state.seen).toEqual([]);
+  });
+});
+
+/** Payloads of messages: unread, held by listeners that are open, and put out by those that have ended. */
+function placesOf({ state, trace }: Player): number[] {
+  const open = Object.values(state.frames).flatMap(
+    ({ visit }) => (visit?.hold['taken'] ?? []) as { payload: number }[],
+  );
+  const out = trace.flatMap((line) => {
+    if (line.t !== 'end') return [];
+    const { type, data, meta } = (line.output ?? {}) as { type?: string; data?: number | number[] | null; meta?: Json };
+    const isSkipped = meta !== null && typeof meta === 'object' && 'skipped' in meta;
+    return type !== 'listen' || isSkipped || data === null || data === undefined ? [] : data;
+  });
+  return [...state.inbox.map(({ payload }) => payload as number), ...open.map(({ payload }) => payload), ...out];
+}
