@@ -12,12 +12,15 @@ import {
   upsertSearchAttributes,
 } from '@temporalio/workflow';
 import {
+  type BackfillNote,
   type ChangeTrigger,
   type ClaimTrigger,
   type CreateTrigger,
   FIRED_SIGNAL,
   type Firing,
+  MOST_BACKFILL_NOTES,
   NEVER_FIRED,
+  type NoteBackfill,
   type PutTrigger,
   type ReleaseTrigger,
   type RemoveTrigger,
@@ -43,6 +46,7 @@ async function keepTrigger(start: TriggerStart): Promise<void> {
   let revision = start.carried?.revision ?? 0;
   let droppedAt = start.carried?.droppedAt ?? -1;
   let fired: TriggerRecord = start.carried?.fired ?? NEVER_FIRED;
+  let backfills: readonly BackfillNote[] = start.carried?.backfills ?? [];
   let claims: TriggerClaims = start.carried?.claims ?? [];
   /** Something was written, so that there is a trigger, or none any more. */
   let begun = start.carried !== undefined;
@@ -161,6 +165,16 @@ async function keepTrigger(start: TriggerStart): Promise<void> {
     },
   );
 
+  taken.on<NoteBackfill, { noted: boolean }>(
+    'backfilled',
+    () => void existing(),
+    ({ note }) => {
+      backfills = [...backfills, note].slice(-MOST_BACKFILL_NOTES);
+      upsertMemo({ backfills });
+      return { noted: true };
+    },
+  );
+
   setHandler(defineSignal<[Firing]>(FIRED_SIGNAL), (firing) => {
     if (current === null || typeof firing?.outcome !== 'string') return;
     fired = recorded(fired, firing);
@@ -176,7 +190,15 @@ async function keepTrigger(start: TriggerStart): Promise<void> {
   }
   await condition(allHandlersFinished);
   if (current === null && !isFull(start.historyLimit)) return;
-  const carried: TriggerState = { trigger: current, revision, droppedAt, claims, fired, answers: taken.answers() };
+  const carried: TriggerState = {
+    trigger: current,
+    revision,
+    droppedAt,
+    claims,
+    fired,
+    backfills,
+    answers: taken.answers(),
+  };
   await becomeNew<typeof trigger>({ ...start, carried });
 }
 

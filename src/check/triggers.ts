@@ -78,6 +78,11 @@ function parsed(
 
 const LONGEST_SPAN_MS = 366 * 24 * 60 * 60 * 1000;
 
+const LONGEST_REPLAY_WINDOW_MS = 30 * 24 * 60 * 60 * 1000;
+
+const isReplayWindow = (duration: CalendarDuration | undefined): boolean =>
+  duration !== undefined && duration.months === 0 && duration.ms >= 1_000 && duration.ms <= LONGEST_REPLAY_WINDOW_MS;
+
 const isSpan = (duration: CalendarDuration | undefined): boolean =>
   duration !== undefined && duration.months === 0 && duration.ms >= 0 && duration.ms <= LONGEST_SPAN_MS;
 
@@ -123,6 +128,15 @@ function buildSchemas(): { readonly [type in TriggerDefinition['type']]: z.ZodTy
         .regex(/^[A-Za-z0-9-]{1,100}$/, { error: 'expected the name of a header, such as X-Timestamp' })
         .optional()
         .describe('hmac: the header of the time in seconds, which is signed too and must be recent.'),
+      replayWindow: z
+        .union([z.number(), z.string()])
+        .refine((value) => isReplayWindow(parseDuration(value)), {
+          error: "expected a duration such as '10m' or PT24H, from one second to 30 days",
+        })
+        .optional()
+        .describe(
+          'For how long the same bytes are the same delivery, which starts one run. Default: 24 hours with github, whose ids of deliveries are not signed, else 5 minutes; no matter with standard.',
+        ),
     }),
     schedule: z
       .strictObject({

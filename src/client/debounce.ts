@@ -52,13 +52,14 @@ export async function startOrHold(
   const forMs = seconds * 1000;
   const due = Date.now() + forMs;
   const mostMs = parseDuration(definition.config?.debounce?.maxWait)?.ms;
-  const { trigger } = start;
+  const { trigger, initiator } = start;
   const held: HeldPayload = {
     workflow: definition.slug,
     input,
     state,
     trigger,
     origin,
+    ...(initiator === undefined ? {} : { initiator }),
     due,
     forMs,
     ...(mostMs === undefined ? {} : { mostMs }),
@@ -106,7 +107,7 @@ async function fireDebounced(
   access: Access,
   { organizationId: org, held, key: ownKey }: FireDebounced,
 ): Promise<{ executionId: string | null }> {
-  const { workflow, state, trigger, origin, id: key = ownKey } = held;
+  const { workflow, state, trigger, origin, initiator, id: key = ownKey } = held;
   const triggerId = trigger.id;
   try {
     const { definition, hash } = await resolveWorkflow(access, org, { workflow });
@@ -114,6 +115,7 @@ async function fireDebounced(
     const started = await startPrepared(access, org, prepared, {
       trigger,
       origin,
+      ...(initiator === undefined ? {} : { initiator }),
       key: { scope: 'debounce', key, fingerprint: key },
     });
     if (triggerId !== undefined) await tellFiring(access, org, triggerId, firingOf(started));

@@ -75,7 +75,7 @@ async function listenersTo(access: Access, org: string, { name, key, at }: Publi
 
 /** The run that the event starts, if the trigger's filter lets it. */
 async function fire(access: Access, org: string, trigger: Trigger, event: PublishedEvent): Promise<string | undefined> {
-  const { name, data, id, at, key: eventKey } = event;
+  const { name, data, id, at, key: eventKey, by } = event;
   const content = `${trigger.id} ${id}`;
   const key = { scope: 'event', key: content, fingerprint: content };
   try {
@@ -91,6 +91,7 @@ async function fire(access: Access, org: string, trigger: Trigger, event: Publis
       async () =>
         startOrHoldOnce(access, org, await prepareTrigger(access, org, trigger, parts), {
           trigger: { type: 'event', id: trigger.id, metadata: { name, id } },
+          ...(by === undefined ? {} : { initiator: by }),
           key,
         }),
       () => findStarted(access, org, trigger.workflow, key),

@@ -29,6 +29,9 @@ async function fireSchedule(access: Access, request: FireSchedule): Promise<Fire
   const { cron, timezone } = view.trigger.config ?? {};
   const tick = tickOf(String(cron), typeof timezone === 'string' ? timezone : 'UTC', time);
   const key = `${triggerId} ${tick}`;
+  const initiator = view.backfills.findLast(
+    ({ start, end, at }) => isWithin(time, start, end) && isWithin(at, time, at),
+  )?.by;
   try {
     const started = await fireTrigger(
       access,
@@ -37,6 +40,7 @@ async function fireSchedule(access: Access, request: FireSchedule): Promise<Fire
       { body, query: {}, headers: {}, params: {}, now: Date.parse(time) },
       {
         trigger: { type: 'schedule', metadata: body },
+        ...(initiator === undefined ? {} : { initiator }),
         key: { scope: 'schedule', key, fingerprint: key, name: tickName(triggerId, tick) },
         ...(notify === undefined ? {} : { notify: { workflowId: notify, path: triggerId } }),
       },
@@ -50,6 +54,9 @@ async function fireSchedule(access: Access, request: FireSchedule): Promise<Fire
     return { refused: { code: refused.code, message: refused.message } };
   }
 }
+
+const isWithin = (time: string, start: string, end: string): boolean =>
+  Date.parse(time) >= Date.parse(start) && Date.parse(time) <= Date.parse(end);
 
 async function endFired(access: Access, { organizationId, executionId, how }: EndFired): Promise<void> {
   try {

@@ -11,8 +11,8 @@ import type { HookWanted } from './hooks.ts';
 /** The whole config stands in a memo, which is meant to be small. */
 const LARGEST_CONFIG_BYTES = 16_000;
 
-/** Members of a webhook's config that only mean something to the schemes `hmac` and `api_key`. */
-const OPTIONS = ['header', 'algorithm', 'encoding', 'prefix', 'timestampHeader'];
+/** Members of a webhook's config that only mean something to schemes. */
+const OPTIONS = ['header', 'algorithm', 'encoding', 'prefix', 'timestampHeader', 'replayWindow'];
 
 /** The webhook triggers as their paths need them. Call hookProblems first. */
 export function hooksOf(definition: Pick<Definition, 'triggers'>): HookWanted[] {

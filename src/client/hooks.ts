@@ -10,10 +10,12 @@ import {
   type HookStart,
   type HookState,
 } from '../definition/actors.ts';
+import { DEFAULT_ORGANIZATION } from '../engine/start.ts';
 import type { Access } from './access.ts';
 import { type Actor, readMemo, writeOrStart, writeTo } from './actor-calls.ts';
-import { hasCode } from './errors.ts';
+import { ClientError, hasCode } from './errors.ts';
 import { hookId } from './ids.ts';
+import { isOrganization } from './organizations.ts';
 
 /** One webhook trigger of a definition. */
 export interface HookWanted extends HookPlace {
@@ -31,7 +33,7 @@ export async function readHook(access: Access, org: string, path: string): Promi
 
 /**
  * Takes the paths for an owner, all or none, and answers those that it did not have before.
- * @throws ClientError `path_taken`, `path_resting`.
+ * @throws ClientError `path_taken`, `path_resting`, `path_reserved`.
  */
 export async function claimHooks(
   access: Access,
@@ -43,6 +45,7 @@ export async function claimHooks(
   const claimed: HookPlace[] = [];
   try {
     for (const place of wanted) {
+      await demandOwnPath(access, org, place.path);
       const now = await readHook(access, org, place.path);
       const isOurs = now?.owner?.workflow === owner.workflow && now.owner.api === owner.api;
       if (isOurs && now.config !== null) continue;
@@ -57,6 +60,19 @@ export async function claimHooks(
     throw error;
   }
   return claimed;
+}
+
+/**
+ * Addresses of `default` do not name it, so a path of it that begins as those of another organization would be theirs.
+ * @throws ClientError `path_reserved`.
+ */
+async function demandOwnPath(access: Access, org: string, path: string): Promise<void> {
+  const [first = '', ...rest] = path.split('/');
+  if (org !== DEFAULT_ORGANIZATION || rest.length === 0 || !(await isOrganization(access, first))) return;
+  throw new ClientError(
+    'path_reserved',
+    `The path ${path} begins with '${first}', which is the name of an organization, whose webhooks are there. Begin it with another word.`,
+  );
 }
 
 /** Writes what answers at each path, as the definition's write with that revision says. */

@@ -15,6 +15,27 @@ export async function listOrganizations(access: Access): Promise<readonly string
   return [DEFAULT_ORGANIZATION, ...made.map(([name]) => name)];
 }
 
+/** Another gateway may just have made one. */
+const FRESH_MS = 250;
+const known = new WeakMap<Access, { names: Promise<ReadonlySet<string>>; readAt: number }>();
+
+/**
+ * Whether there is an organization of that name. What is made up costs at most one question to Temporal in a quarter of a
+ * second, however many ask.
+ */
+export async function isOrganization(access: Access, name: string): Promise<boolean> {
+  if (name === DEFAULT_ORGANIZATION) return true;
+  const last = known.get(access);
+  if (last !== undefined && (await last.names).has(name)) return true;
+  if (last !== undefined && Date.now() - last.readAt < FRESH_MS) return false;
+  // One that failed is asked again by the next.
+  const names = listOrganizations(access).then((list) => new Set(list));
+  const entry = { names, readAt: Date.now() };
+  known.set(access, entry);
+  names.catch(() => known.get(access) === entry && known.delete(access));
+  return (await names).has(name);
+}
+
 /** Lists the organization where it is not listed yet. */
 export async function ensureOrganization(access: Access, org: string): Promise<void> {
   if (org === DEFAULT_ORGANIZATION) return;

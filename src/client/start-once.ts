@@ -5,7 +5,7 @@
 import type { Access } from './access.ts';
 import { type Debounced, isDebounced, startOrHold } from './debounce.ts';
 import type { Prepared, Start } from './firing.ts';
-import { claimRequest, findAnswer, type KeyedRequest, letGo } from './requests.ts';
+import { claimRequest, findAnswer, type KeptAnswer, type KeyedRequest, letGo } from './requests.ts';
 import { findKeyedRun, findRecentRun, type RunStart, type StartedRun } from './run-start.ts';
 
 type StartKey = NonNullable<RunStart['key']>;
@@ -37,6 +37,43 @@ export async function startOrHoldOnce(
     await letGo(claimed, error);
     throw error;
   }
+}
+
+/** Bytes that are one delivery while they come within a time: what they are claimed as now, and in the span of time before. */
+export interface KeyedBytes {
+  readonly now: KeyedRequest;
+  readonly before: KeyedRequest;
+  /** Epoch milliseconds: what came earlier counts no more. */
+  readonly since: number;
+}
+
+/**
+ * Does `start` once for the bytes; what it had made for them before is answered as made before.
+ * @throws ClientError `request_in_flight`, and what `start` throws, after which the bytes are free.
+ */
+export async function startForBytes(
+  access: Access,
+  org: string,
+  { now, before, since }: KeyedBytes,
+  start: () => Promise<StartedRun | Debounced>,
+): Promise<StartedRun | Debounced> {
+  const earlier = await findAnswer(access, org, before, since);
+  if (earlier !== undefined) return asBefore(earlier);
+  const claimed = await claimRequest(access, org, now, HELD_WAIT_MS);
+  if ('status' in claimed) return asBefore(claimed);
+  try {
+    const started = await start();
+    await claimed.answer({ status: 202, headers: {}, body: JSON.stringify(started) });
+    return started;
+  } catch (error) {
+    await letGo(claimed, error);
+    throw error;
+  }
+}
+
+function asBefore({ body }: KeptAnswer): StartedRun | Debounced {
+  const started = JSON.parse(body) as StartedRun | Debounced;
+  return 'debounced' in started ? started : { ...started, created: false };
 }
 
 /**

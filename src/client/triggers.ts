@@ -2,10 +2,12 @@
 import { ulid } from 'ulid';
 import type { HookOwner, HookPlace, RemovedDefinition } from '../definition/actors.ts';
 import {
+  type BackfillNote,
   type ChangeTrigger,
   type ClaimTrigger,
   type CreateTrigger,
   NEVER_FIRED,
+  type NoteBackfill,
   type PutTrigger,
   type ReleaseTrigger,
   type RemoveTrigger,
@@ -34,6 +36,8 @@ import { deleteSchedule, putSchedule } from './schedules.ts';
 export interface TriggerView {
   readonly trigger: Trigger;
   readonly fired: TriggerRecord;
+  /** Who asked for which of a schedule's times to be made up for, in the order in which they asked. */
+  readonly backfills: readonly BackfillNote[];
 }
 
 export const triggerIdOf = (workflow: string, name: string): string => `${workflow}.${name}`;
@@ -295,7 +299,11 @@ function remove(access: Access, org: string, id: string, request: Omit<RemoveTri
 function viewOf(memo: { readonly [field: string]: unknown }): TriggerView | undefined {
   const trigger = memo['trigger'] as Trigger | null | undefined;
   if (trigger === undefined || trigger === null) return undefined;
-  return { trigger, fired: (memo['fired'] as TriggerRecord | undefined) ?? NEVER_FIRED };
+  return {
+    trigger,
+    fired: (memo['fired'] as TriggerRecord | undefined) ?? NEVER_FIRED,
+    backfills: (memo['backfills'] as BackfillNote[] | undefined) ?? [],
+  };
 }
 
 const actor = (access: Access, org: string, workflow: string, id: string): Actor<TriggerStart> => ({
@@ -303,6 +311,11 @@ const actor = (access: Access, org: string, workflow: string, id: string): Actor
   workflowType: TRIGGER_WORKFLOW,
   start: { organizationId: org, historyLimit: access.historyLimit, id, workflow },
 });
+
+/** Says who asks for a schedule's times, so that the runs of these are theirs. @throws ClientError `not_found`. */
+export async function noteBackfill(access: Access, org: string, id: string, note: BackfillNote): Promise<void> {
+  await writeTo<NoteBackfill, { noted: boolean }>(access, triggerActorId(org, id), 'backfilled', { note });
+}
 
 /** @throws ClientError `not_found`. */
 export async function demandTrigger(access: Access, org: string, id: string): Promise<TriggerView> {

@@ -52,6 +52,7 @@ const CONFIG: ReadonlySet<string> = new Set([
   'debounce',
   'concurrency',
   'onFailure',
+  'publicStart',
 ]);
 
 export function from000(document: JsonObject): Imported {

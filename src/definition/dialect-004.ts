@@ -29,6 +29,7 @@ const OUTER: ReadonlySet<string> = new Set([
   'debounce_seconds',
   'debounce_key',
   'triggers',
+  'public_start',
 ]);
 
 const MOVED = [
@@ -37,6 +38,7 @@ const MOVED = [
   ['/start', '/starting_step_id'],
   ['/steps', '/flow'],
   ['/config/mode', '/mode'],
+  ['/config/publicStart', '/public_start'],
   ['/config/debounce', '/debounce_key'],
   ['/config/debounce/key', '/debounce_key'],
   ['/config/debounce/seconds', '/debounce_seconds'],
@@ -106,13 +108,15 @@ function outer(document: JsonObject): JsonObject {
   }
   if (canonical['name'] === undefined && canonical['slug'] === undefined)
     canonical['name'] = typeof document['id'] === 'string' ? document['id'] : 'Workflow';
-  const config: JsonObject = {};
+  // Every workflow of that system has a public trigger; `public_start: false` takes it away.
+  const { public_start: publicStart } = document;
+  const config: JsonObject = { publicStart: isSaid(publicStart) ? publicStart : true };
   if (document['mode'] !== undefined && document['mode'] !== null) config['mode'] = document['mode'];
   const { debounce_seconds: seconds, debounce_key: key } = document;
   // Without seconds the key still tells which runs `mode: restart` takes for the same.
   if (isSaid(seconds) || isSaid(key))
     config['debounce'] = { seconds: isSaid(seconds) ? seconds : 0, ...(isSaid(key) ? { key } : {}) };
-  return Object.keys(config).length > 0 ? { ...canonical, config } : canonical;
+  return { ...canonical, config };
 }
 
 /** What is said, of whatever type, is checked; null and an empty text say nothing. */

@@ -17,6 +17,8 @@ export interface PublishedEvent {
   readonly id: string;
   /** When it was published: ISO 8601. */
   readonly at: string;
+  /** The person or program that published it: the initiator of the runs that it starts. */
+  readonly by?: string;
 }
 
 export interface EventStart {

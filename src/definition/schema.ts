@@ -218,6 +218,12 @@ function workflowConfig(): z.ZodType {
         })
         .optional()
         .describe('How many runs may go at once.'),
+      publicStart: z
+        .boolean()
+        .optional()
+        .describe(
+          "true lets whoever has the organization's public key start it (`POST /api/public/trigger/…`). Default: false.",
+        ),
       onFailure: z
         .enum(['fail', 'rollback'])
         .optional()

@@ -42,6 +42,25 @@ export type TriggerSource =
   | { readonly of: 'definition'; readonly revision: number; readonly enabled: boolean }
   | { readonly of: 'api' };
 
+/** Times of a schedule that somebody asked to be made up for: the runs of these are theirs. */
+export interface BackfillNote {
+  /** ISO 8601, both included. */
+  readonly start: string;
+  readonly end: string;
+  /** ISO 8601: when it was asked. */
+  readonly at: string;
+  readonly by: string;
+}
+
+/** Update `backfilled`, before the schedule is asked. Refused with `not_found`. */
+export interface NoteBackfill {
+  readonly key: string;
+  readonly note: BackfillNote;
+}
+
+/** So many are remembered, the last ones. */
+export const MOST_BACKFILL_NOTES = 50;
+
 /** What came of one firing, or of several of the same kind. */
 export interface Firing {
   /** ISO 8601. */
@@ -82,6 +101,7 @@ export interface TriggerState {
   /** Definitions that are just being written, and until when that is believed (epoch milliseconds). */
   readonly claims?: TriggerClaims;
   readonly fired: TriggerRecord;
+  readonly backfills?: readonly BackfillNote[];
   readonly answers: RememberedAnswers;
 }
 

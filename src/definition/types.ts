@@ -83,6 +83,8 @@ export interface WorkflowConfig {
   readonly debounce?: { readonly key?: string; readonly seconds?: number; readonly maxWait?: Duration };
   readonly concurrency?: ConcurrencyConfig;
   readonly onFailure?: 'fail' | 'rollback';
+  /** Whether the holders of the organization's public key may start it. */
+  readonly publicStart?: boolean;
 }
 
 export interface TriggerDefinition {

@@ -88,7 +88,7 @@ export function buildApp(
   manualRunRoutes(app, gateway);
   triggerRoutes(app, gateway);
   eventRoutes(app, gateway);
-  publicTriggerRoutes(app, gateway);
+  publicTriggerRoutes(app, gateway, keyring);
   expressionRoutes(app);
   secretRoutes(app, gateway);
   inboxRoutes(app, gateway);

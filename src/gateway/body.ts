@@ -20,13 +20,19 @@ export function rawBody(req: Request): Buffer {
 
 /** `application/json` and the like, `application/yaml` and the like, or undefined. Other charsets than UTF-8 are none of them. */
 export function mediaOf(req: Request): 'json' | 'yaml' | 'form' | undefined {
-  const [type = '', ...parameters] = (req.get('content-type') ?? '').toLowerCase().split(';');
-  const charset = parameters.map((parameter) => parameter.trim()).find((parameter) => parameter.startsWith('charset='));
-  if (charset !== undefined && !/^charset="?(utf-8|utf8|us-ascii)"?$/.test(charset)) return undefined;
-  const media = type.trim();
+  const contentType = req.get('content-type');
+  if (!isUtf8(contentType)) return undefined;
+  const media = (contentType ?? '').toLowerCase().split(';')[0]?.trim() ?? '';
   if (media === 'application/json' || /^application\/[a-z0-9.+-]+\+json$/.test(media)) return 'json';
   if (/^(application|text)\/(x-)?yaml$/.test(media) || /^application\/[a-z0-9.+-]+\+yaml$/.test(media)) return 'yaml';
   return media === 'application/x-www-form-urlencoded' ? 'form' : undefined;
+}
+
+/** Whether a content type names UTF-8, or no charset. */
+export function isUtf8(contentType: string | undefined): boolean {
+  const [, ...parameters] = (contentType ?? '').toLowerCase().split(';');
+  const charset = parameters.map((parameter) => parameter.trim()).find((parameter) => parameter.startsWith('charset='));
+  return charset === undefined || /^charset="?(utf-8|utf8|us-ascii)"?$/.test(charset);
 }
 
 /**

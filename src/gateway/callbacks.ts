@@ -2,14 +2,13 @@
 import type { Request, Response, Router } from 'express';
 import { deliverCallback, type ExpectedCallback, expectCallback } from '../client/callbacks.ts';
 import { validatePayload } from '../definition/format.ts';
-import { put } from '../definition/json.ts';
 import type { JsonObject, Problem } from '../definition/types.ts';
 import type { Json } from '../template/types.ts';
 import { jsonBody, mediaOf, rawBody } from './body.ts';
 import { callbackPage, refusalPage, thanksPage } from './callback-page.ts';
 import type { Gateway } from './context.ts';
-import { typedFields } from './form-fields.ts';
-import { checkKeys, decodeText } from './json-guard.ts';
+import { fieldsOf, typedFields } from './form-fields.ts';
+import { decodeText } from './json-guard.ts';
 import { asProblem, HttpProblem } from './problem.ts';
 import { anyMethod, methodNotAllowed, resource } from './resource.ts';
 
@@ -97,15 +96,4 @@ function bodyOf(req: Request, { schema }: ExpectedCallback): Json {
 function queryOf(req: Request): JsonObject {
   const at = req.originalUrl.indexOf('?');
   return fieldsOf(new URLSearchParams(at < 0 ? '' : req.originalUrl.slice(at + 1)));
-}
-
-/** A name that occurs more than once is a list. @throws HttpProblem `forbidden_key`, `invalid_name`. */
-function fieldsOf(given: URLSearchParams): JsonObject {
-  const fields: JsonObject = {};
-  for (const name of new Set(given.keys())) {
-    const values = given.getAll(name);
-    put(fields, name, values.length === 1 ? (values[0] ?? '') : values);
-  }
-  checkKeys(fields);
-  return fields;
 }

@@ -62,8 +62,11 @@ the credentials of \`send_message\`, and where else the page of a kind says so. 
 
 export const WEBHOOKS = `Deliveries go to \`/webhooks/PATH\`. A signature is checked over the bytes as they came; github, stripe, slack and standard (Standard Webhooks) as their
 senders write them, hmac by the members above, api_key compares a header (x-api-key unless \`header\` says otherwise). A delivery that comes twice starts one run: by the sender's id (github,
-standard), by \`Idempotency-Key\` (api_key, none: where nothing is signed), else by what was sent, for five minutes. Slack's \`url_verification\` is answered
-with its challenge, and starts nothing; GitHub's \`ping\` is a delivery like any other, which \`headers["x-github-event"]\` tells from the rest. A body is JSON or a form.`;
+standard), by \`Idempotency-Key\` (api_key, none: where nothing is signed), else by what was sent, for five minutes. What github and hmac
+sign has neither an id nor, without \`timestampHeader\`, a time: so the same signed bytes are one delivery as well, for 24 hours with github and five minutes with hmac, or for as long as
+\`replayWindow\` says. Slack's \`url_verification\` is answered
+with its challenge, and starts nothing; GitHub's \`ping\` is a delivery like any other, which \`headers["x-github-event"]\` tells from the rest. A body is JSON or a form.
+An address that begins with the name of an organization is that organization's, so a path of \`default\` may not begin so (\`path_reserved\`).`;
 
 export const SCHEDULES = `A schedule of Temporal starts one run at each time, whatever is restarted meanwhile; the run's input is \`{scheduledTime}\`, or what the mapping makes of it. Where both
 day fields are restricted (neither begins with \`*\`) a day that matches either will do. Of the hours that the clock skips in spring none comes that day; a fixed hour that it repeats
@@ -89,7 +92,10 @@ switched on and off by \`/enable\` and \`/disable\`, which lasts until the defin
   public trigger. The key is a path into the payload (\`customer.id\`, else a member of that very name), or a template; a payload without it starts its run at once. Payloads
   that never cease put the run off for ever, unless \`maxWait\` says how long the first may wait: \`maxWait: 10m\`.
 - **Restart.** With \`config: {mode: restart}\` a new run takes the place of the active one of the same debounce key, or of the workflow where there is none: that one is rolled back, and ends as \`aborted\`.
-- **Strangers** start a workflow by \`POST /api/public/trigger/KEY/WORKFLOW\` with the organization's public key (\`GET /api/public-key\`; a POST there makes another). The body is the payload.
+- **Strangers** start a workflow by \`POST /api/public/trigger/KEY/WORKFLOW\` with the organization's public key (\`GET /api/public-key\`; a POST there makes another). The body is the payload: JSON, a form,
+  or a text. The workflow must say so by \`config: {publicStart: true}\`; one of the dialect 004 says it unless it has \`public_start: false\`. Editors see the key.
+- **Initiator.** A run's initiator may not approve it. That is whoever starts it with a key, publishes the event that starts it, sends its trigger a test request, or asks for times to be made up
+  for; also whoever shows an API key at the public trigger. A delivery of a webhook and a tick of a schedule have none.
 - **Once.** Every POST takes an \`Idempotency-Key\`: the same request again gets the same answer, another one with its key is refused.`;
 
 export const SIGNALS_INTRODUCTION = `A run is a workflow of the type \`run\`; its id is the execution's id. Whoever can reach Temporal can speak to it, by \`temporal workflow signal\` or any SDK. Each

@@ -33,12 +33,14 @@ export function eventRoutes(router: Router, gateway: Gateway): void {
       if (isCallbackName(name))
         throw new HttpProblem('invalid_name', 'Events of that name are callbacks: call the URL that the run gave out.');
       const at = new Date().toISOString();
-      const { created, spread } = await publishEvent(gateway.access, principalOf(req).organizationId, {
+      const { organizationId, id: by } = principalOf(req);
+      const { created, spread } = await publishEvent(gateway.access, organizationId, {
         name,
         ...(key === undefined ? {} : { key }),
         data,
         id,
         at,
+        ...(by === undefined ? {} : { by }),
       });
       res.status(created ? 202 : 200).json({
         id,

@@ -3,6 +3,7 @@ import { coerceState, isJsonSchema } from '../definition/format.ts';
 import { isObject, own, put } from '../definition/json.ts';
 import type { JsonObject, PayloadFormat } from '../definition/types.ts';
 import type { Json } from '../template/types.ts';
+import { checkKeys } from './json-guard.ts';
 
 export interface FormField {
   readonly name: string;
@@ -90,4 +91,15 @@ const areTexts = (choices: Json | undefined): boolean =>
 function textOf(member: Json, name: string): string | undefined {
   const value = own(member, name);
   return typeof value === 'string' ? value : undefined;
+}
+
+/** A name that occurs more than once is a list. @throws HttpProblem `forbidden_key`, `invalid_name`. */
+export function fieldsOf(given: URLSearchParams): JsonObject {
+  const fields: JsonObject = {};
+  for (const name of new Set(given.keys())) {
+    const values = given.getAll(name);
+    put(fields, name, values.length === 1 ? (values[0] ?? '') : values);
+  }
+  checkKeys(fields);
+  return fields;
 }

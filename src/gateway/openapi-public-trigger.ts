@@ -23,7 +23,11 @@ const STARTED: { readonly [status: number]: Answer } = {
   201: { text: 'Started.', schema: started, headers: { Location: 'The address of the run.' } },
   200: { text: 'The run that the same request had started.', schema: started },
 };
-const PAYLOAD = { schema: answers.anything, isOptional: true } as const;
+const PAYLOAD = {
+  schema: answers.anything,
+  isOptional: true,
+  media: ['application/json', 'application/x-www-form-urlencoded', 'text/plain'],
+} as const;
 const PROBLEMS: readonly ProblemCode[] = [
   ...WRITE_PROBLEMS,
   'not_found',
@@ -45,12 +49,13 @@ export const publicTriggerOperations: readonly Operation[] = [
     tag: 'triggers',
     summary: 'Starts a run for strangers: the body is the payload.',
     description:
+      'The workflow must say `publicStart: true` in its config. Who shows an API key as well counts as the initiator. ' +
       'Where the definition debounces, payloads of one key within its time start one run, with the last of them.',
     parameters: { publicApiKey: nameText(1_000), workflowId: slugText },
     headers: REQUEST_KEY,
     body: PAYLOAD,
     answers: { ...STARTED, 202: { text: 'Put off, since more may come.', schema: debounced } },
-    problems: [...PROBLEMS, 'public_key_invalid', 'request_in_flight'],
+    problems: [...PROBLEMS, 'public_key_invalid', 'public_start_not_allowed', 'request_in_flight'],
   },
   {
     method: 'POST',
@@ -81,7 +86,7 @@ export const publicTriggerOperations: readonly Operation[] = [
     path: '/api/public-key',
     id: 'getPublicKey',
     tag: 'triggers',
-    summary: "Answers the organization's public key, by which strangers start its workflows.",
+    summary: "Answers the organization's public key, by which strangers start workflows with publicStart.",
     answers: { 200: { text: 'The key.', schema: publicKey } },
   },
   {

@@ -68,6 +68,7 @@ const PATHS: readonly ProblemCode[] = [
   ...WRITE_PROBLEMS,
   'invalid_trigger',
   'path_taken',
+  'path_reserved',
   'path_resting',
   'payload_too_large',
   'too_many',

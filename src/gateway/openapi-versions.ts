@@ -24,6 +24,7 @@ const PUT: readonly ProblemCode[] = [
   'hash_mismatch',
   'entry_changed',
   'path_taken',
+  'path_reserved',
   'path_resting',
   'trigger_exists',
   'payload_too_large',

@@ -20,6 +20,7 @@ const WRITTEN: readonly ProblemCode[] = [
   'hash_mismatch',
   'already_exists',
   'path_taken',
+  'path_reserved',
   'path_resting',
   'trigger_exists',
   'payload_too_large',

@@ -3,15 +3,20 @@ import type { Request, Response, Router } from 'express';
 import { z } from 'zod';
 import { acceptedState } from '../client/accepted-input.ts';
 import type { Debounced } from '../client/debounce.ts';
-import { prepareRun, type Start, startPrepared } from '../client/firing.ts';
+import { ClientError } from '../client/errors.ts';
+import { type Prepared, prepareRun, type Start, startPrepared } from '../client/firing.ts';
+import type { Keyring } from '../client/keyring.ts';
 import { organizationOfPublicKey, readPublicKey, renewPublicKey } from '../client/public-key.ts';
 import { findKeyedRun, orAsBefore, type StartedRun } from '../client/run-start.ts';
 import { findStarted, startOrHoldOnce } from '../client/start-once.ts';
 import type { RunOrigin } from '../definition/run.ts';
 import type { Json } from '../template/types.ts';
-import { bodyAs, jsonBody } from './body.ts';
+import { whoAsks } from './auth.ts';
+import { bodyAs, isUtf8, jsonBody, mediaOf, rawBody } from './body.ts';
 import type { Gateway } from './context.ts';
 import { anyJson, demandNoQuery, nameText, pathSlug, pathText } from './door.ts';
+import { fieldsOf } from './form-fields.ts';
+import { decodeText } from './json-guard.ts';
 import { demandOrganization, principalOf } from './principal.ts';
 import { HttpProblem } from './problem.ts';
 import { fingerprintOf, requestKey } from './request-key.ts';
@@ -27,8 +32,28 @@ export const orgRunBody = z.strictObject({
   conversation_title: nameText(200).optional().describe('For people.'),
 });
 
-export function publicTriggerRoutes(router: Router, gateway: Gateway): void {
-  const { access } = gateway;
+/** @throws ClientError `public_start_not_allowed`. */
+function demandPublicStart({ definition }: Prepared): void {
+  if (definition.config?.publicStart === true) return;
+  throw new ClientError(
+    'public_start_not_allowed',
+    `The workflow '${definition.slug}' is not open to public starts. Its owner allows them by publicStart: true in its config.`,
+  );
+}
+
+export function publicTriggerRoutes(router: Router, gateway: Gateway, keyring: Keyring): void {
+  const { access, config } = gateway;
+
+  /** Who has the public key and starts by it, where the request shows a key of the same organization as well. */
+  const callerOf = async (req: Request, org: string): Promise<string | undefined> => {
+    if (req.get('authorization') === undefined) return undefined;
+    const caller = await whoAsks(req, config, keyring).catch((error: unknown) => {
+      // What else the header may hold is no matter of this door.
+      if (error instanceof HttpProblem) return undefined;
+      throw error;
+    });
+    return caller?.organizationId === org ? caller.id : undefined;
+  };
 
   resource(router, '/api/public/trigger/:publicApiKey/:workflowId', {
     POST: async (req, res) => {
@@ -40,12 +65,15 @@ export function publicTriggerRoutes(router: Router, gateway: Gateway): void {
           'The key in the address is none, or no longer one. Ask for the present one.',
         );
       const workflow = pathSlug(req, 'workflowId');
-      const body = jsonBody(req) ?? {};
+      const body = payloadOf(req);
       const triggerUrl = `${gateway.publicUrl()}/api/public/trigger/…/${workflow}`;
-      const start = startOf(req, `public ${workflow}`, body, { triggerUrl });
+      const start = startOf(req, `public ${workflow}`, body, { triggerUrl }, await callerOf(req, org));
       const started = await orAsBefore<StartedRun | Debounced>(
-        async () =>
-          startOrHoldOnce(access, org, await prepareRun(access, org, { workflow, parts: partsOf(body) }), start),
+        async () => {
+          const prepared = await prepareRun(access, org, { workflow, parts: partsOf(body) });
+          demandPublicStart(prepared);
+          return startOrHoldOnce(access, org, prepared, start);
+        },
         async () => start.key && findStarted(access, org, workflow, start.key),
       );
       answer(res, workflow, started);
@@ -57,7 +85,7 @@ export function publicTriggerRoutes(router: Router, gateway: Gateway): void {
       demandNoQuery(req);
       const { organizationId, id } = principalOf(req);
       const workflow = pathSlug(req, 'workflowId');
-      const body = jsonBody(req) ?? {};
+      const body = payloadOf(req);
       const triggerUrl = `${gateway.publicUrl()}/api/private/trigger/${workflow}`;
       const start = startOf(req, `private ${workflow}`, body, { triggerUrl }, id);
       const started = await orAsBefore(
@@ -101,6 +129,17 @@ export function publicTriggerRoutes(router: Router, gateway: Gateway): void {
       res.status(201).json(shownKey(gateway, await renewPublicKey(access, principalOf(req).organizationId)));
     },
   });
+}
+
+/** The whole body as document 004 takes it: JSON, the fields of a form, or a text as it stands. */
+function payloadOf(req: Request): Json {
+  const bytes = rawBody(req);
+  if (bytes.length === 0) return {};
+  const media = mediaOf(req);
+  if (media === 'form') return fieldsOf(new URLSearchParams(decodeText(bytes)));
+  const type = req.get('content-type') ?? 'text/plain';
+  if (media === undefined && /^text\//i.test(type) && isUtf8(type)) return decodeText(bytes);
+  return jsonBody(req) ?? {};
 }
 
 const shownKey = (gateway: Gateway, publicApiKey: string): object => ({

@@ -81,8 +81,8 @@ export const ROUTE_ROLES: { readonly [path: string]: Demands } = {
   '/api/events': { POST: 'runner' },
   '/api/public/trigger/:publicApiKey/:workflowId': { POST: 'public' },
   '/api/private/trigger/:workflowId': { POST: 'runner' },
-  // Whoever has it starts runs.
-  '/api/public-key': { GET: 'runner', POST: 'admin' },
+  // Whoever has it starts runs, and is known by no name.
+  '/api/public-key': { GET: 'editor', POST: 'admin' },
   '/api/expressions/evaluate': { POST: 'viewer' },
 
   '/api/keys': { GET: 'admin', POST: 'admin' },

@@ -13,6 +13,7 @@ import {
   deleteTrigger,
   demandTrigger,
   listTriggers,
+  noteBackfill,
   type TriggerView,
 } from '../client/triggers.ts';
 import { mergePatch } from '../definition/merge-patch.ts';
@@ -177,10 +178,12 @@ export function triggerRoutes(router: Router, gateway: Gateway): void {
     POST: async (req, res) => {
       demandNoQuery(req);
       const { start, end, overlap } = bodyAs(req, backfillBody);
-      const { organizationId } = principalOf(req);
+      const { organizationId, id: by } = principalOf(req);
       const { trigger } = await demandTrigger(access, organizationId, pathText(req, 'id'));
       if (trigger.type !== 'schedule')
         throw new HttpProblem('refused', `The trigger ${trigger.id} is no schedule: it has no times to make up for.`);
+      if (by !== undefined)
+        await noteBackfill(access, organizationId, trigger.id, { start, end, at: new Date().toISOString(), by });
       const times = await backfillSchedule(access, organizationId, trigger.id, {
         start: new Date(start),
         end: new Date(end),

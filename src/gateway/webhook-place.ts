@@ -2,6 +2,7 @@
 import type { Request } from 'express';
 import { keepsHook } from '../client/definitions.ts';
 import { readHook } from '../client/hooks.ts';
+import { isOrganization } from '../client/organizations.ts';
 import type { HookConfig, HookState } from '../definition/actors.ts';
 import { DEFAULT_ORGANIZATION } from '../engine/start.ts';
 import type { Gateway } from './context.ts';
@@ -15,26 +16,24 @@ export interface Place {
   readonly config: HookConfig;
 }
 
-/** The hook of the request's address: first as `org/path`, then as a path of `default`; one that is enabled before others. */
+/**
+ * The hook of the request's address. An address that begins with the name of an organization is that organization's, and
+ * no other's; every other is a path of `default`.
+ */
 export async function placeOf(gateway: Gateway, req: Request): Promise<Place | undefined> {
-  const { org, path } = req.params;
-  const parts = [org ?? [], path].flat().map((part) => checked(nameText(200), part, 'path'));
+  const { access } = gateway;
+  const parts = [req.params['org'] ?? [], req.params['path']]
+    .flat()
+    .map((part) => checked(nameText(200), part, 'path'));
   const [first = '', ...rest] = parts;
-  const candidates = [
-    { org: first, path: rest.join('/') },
-    { org: DEFAULT_ORGANIZATION, path: parts.join('/') },
-  ];
-  let disabled: Place | undefined;
-  for (const { org, path } of candidates) {
-    const hook = path === '' ? undefined : await readHook(gateway.access, org, path);
-    if (hook?.owner == null || hook.config == null) continue;
-    const { owner, config } = hook;
-    if (owner.api === undefined && !(await keepsHook(gateway.access, org, path, owner))) continue;
-    const place = { org, path, owner, config };
-    if (place.config.enabled) return place;
-    disabled ??= place;
-  }
-  return disabled;
+  const isNamed = rest.length > 0 && (await isOrganization(access, first));
+  const org = isNamed ? first : DEFAULT_ORGANIZATION;
+  const path = (isNamed ? rest : parts).join('/');
+  const hook = await readHook(access, org, path);
+  if (hook?.owner == null || hook.config == null) return undefined;
+  const { owner, config } = hook;
+  if (owner.api === undefined && !(await keepsHook(access, org, path, owner))) return undefined;
+  return { org, path, owner, config };
 }
 
 /** The address of a webhook's path. */

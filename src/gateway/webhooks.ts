@@ -7,12 +7,13 @@ import { sha256Hex } from '../client/ids.ts';
 import { readResult } from '../client/run-read.ts';
 import { orAsBefore, type StartedRun } from '../client/run-start.ts';
 import { readSecret } from '../client/secrets.ts';
-import { findStarted, startOrHoldOnce } from '../client/start-once.ts';
+import { findStarted, startForBytes, startOrHoldOnce } from '../client/start-once.ts';
 import { firingOf, recordFiring, refusalOf } from '../client/trigger-records.ts';
 import { triggerIdOf } from '../client/triggers.ts';
 import type { HookConfig } from '../definition/actors.ts';
 import type { TriggerParts } from '../definition/trigger-mapping.ts';
 import type { JsonObject } from '../definition/types.ts';
+import { parseDuration } from '../template/duration.ts';
 import type { Json } from '../template/types.ts';
 import { mediaOf, rawBody } from './body.ts';
 import type { Gateway } from './context.ts';
@@ -104,8 +105,9 @@ async function deliver(
 }
 
 /**
- * One run for each delivery: by the sender's id, else by the hash of its body for five minutes. That window slides: keys are
- * of fixed spans of five minutes, and the span before is looked at first.
+ * One run for each delivery: by the sender's id, and by its bytes for a time. That window slides: keys are of fixed spans as
+ * long as it, and the span before is looked at first. An id that is not signed proves nothing, so such deliveries are held
+ * against both: the run's key is the id, and the bytes are claimed as those of a request are (client/requests.ts).
  */
 async function startOnce(
   gateway: Gateway,
@@ -119,28 +121,46 @@ async function startOnce(
   const { mapping, targetState } = config;
   const { workflow } = owner;
   const { id, hash, content } = identityOf(scheme, delivery, parts);
+  const isIdUnsigned = scheme.replayWindowMs?.(config.options) !== undefined;
+  const windowMs = replayWindowOf(scheme, config);
   const keyOf = (key: string, fingerprint = key) => ({ scope: `webhook ${path}`, key, fingerprint });
-  const span = Math.floor(delivery.now / BODY_KEY_MS);
+  const span = Math.floor(delivery.now / windowMs);
+  const since = delivery.now - windowMs;
+  const key = id === undefined ? keyOf(`body ${span} ${hash}`) : keyOf(`id ${id}`, content);
+  const start = () =>
+    orAsBefore<StartedRun | Debounced>(
+      async () => {
+        if (!config.enabled) throw new ClientError('not_found', NO_WEBHOOK);
+        const prepared = await prepareRun(access, org, {
+          workflow,
+          ...(mapping === undefined ? {} : { mapping }),
+          ...(targetState === undefined ? {} : { targetState }),
+          parts,
+        });
+        const metadata = { path, ...(id === undefined ? {} : { deliveryId: id }) };
+        return startOrHoldOnce(access, org, prepared, { trigger: { type: 'webhook', id: triggerId, metadata }, key });
+      },
+      () => findStarted(access, org, workflow, key),
+    );
   if (id === undefined) {
     const before = keyOf(`body ${span - 1} ${hash}`);
-    const started = await findStarted(access, org, workflow, before, delivery.now - BODY_KEY_MS);
-    if (started !== undefined) return started;
+    return (await findStarted(access, org, workflow, before, since)) ?? start();
   }
-  const key = id === undefined ? keyOf(`body ${span} ${hash}`) : keyOf(`id ${id}`, content);
-  return orAsBefore<StartedRun | Debounced>(
-    async () => {
-      if (!config.enabled) throw new ClientError('not_found', NO_WEBHOOK);
-      const prepared = await prepareRun(access, org, {
-        workflow,
-        ...(mapping === undefined ? {} : { mapping }),
-        ...(targetState === undefined ? {} : { targetState }),
-        parts,
-      });
-      const metadata = { path, ...(id === undefined ? {} : { deliveryId: id }) };
-      return startOrHoldOnce(access, org, prepared, { trigger: { type: 'webhook', id: triggerId, metadata }, key });
-    },
-    () => findStarted(access, org, workflow, key),
-  );
+  if (!isIdUnsigned) return start();
+  const known = await findStarted(access, org, workflow, key);
+  if (known !== undefined) return known;
+  const requestOf = (at: number) => ({
+    scope: `webhook bytes ${path}`,
+    key: `${windowMs} ${at} ${hash}`,
+    content: hash,
+  });
+  return startForBytes(access, org, { now: requestOf(span), before: requestOf(span - 1), since }, start);
+}
+
+function replayWindowOf(scheme: Scheme, { options }: HookConfig): number {
+  const written = options['replayWindow'];
+  const ms = written === undefined ? undefined : parseDuration(written)?.ms;
+  return ms ?? scheme.replayWindowMs?.(options) ?? BODY_KEY_MS;
 }
 
 /** Two secrets while rotating; one that is gone does not hinder the other. */
@@ -210,15 +230,17 @@ function headersOf(req: Request, scheme: Scheme, config: HookConfig): JsonObject
 
 interface Identity {
   readonly id?: string;
-  /** Of everything that was sent. */
+  /** Of everything that was sent, or, where it is signed, of what was signed. */
   readonly hash: string;
   /** What another delivery with the id must hold too. */
   readonly content?: string;
 }
 
-/** What makes two deliveries the same: the sender's id, else everything that was sent. */
+/** What makes two deliveries the same: the sender's id, else everything that was sent or, where it is signed, what was signed. */
 function identityOf(scheme: Scheme, delivery: Delivery, parts: TriggerParts): Identity {
-  const hash = sha256Hex(delivery.raw, '\n', JSON.stringify(parts.query));
+  // A query is not signed, so it does not make another delivery of what is.
+  const unsigned = scheme.takesKeys === true ? ['\n', JSON.stringify(parts.query)] : [];
+  const hash = sha256Hex(delivery.raw, ...unsigned);
   const id = scheme.deliveryId?.(delivery);
   if (id !== undefined && id !== '') return { id, hash };
   const key = scheme.takesKeys === true ? delivery.header('Idempotency-Key') : undefined;

@@ -12,6 +12,8 @@ export interface Evaluation {
   element: unknown;
   /** Units of work left (MAX_WORK). */
   work: number;
+  /** What it began with. */
+  readonly limit: number;
   /** Characters and nodes that the result may still have (MAX_RESULT_SIZE). */
   room: number;
   /** Column of the operator or transform that runs, for its errors. */
@@ -19,12 +21,13 @@ export interface Evaluation {
 }
 
 export function beginEvaluation(scope: Scope, options: EvaluateOptions): Evaluation {
-  return { scope, now: options.now, element: undefined, work: MAX_WORK, room: MAX_RESULT_SIZE, column: 1 };
+  const limit = Math.min(options.work ?? MAX_WORK, MAX_WORK);
+  return { scope, now: options.now, element: undefined, work: limit, limit, room: MAX_RESULT_SIZE, column: 1 };
 }
 
 /** Puts what an evaluation has taken on the meter, also when it failed. */
 export function account(evaluation: Evaluation, options: EvaluateOptions): void {
-  if (options.meter !== undefined) options.meter.units += MAX_WORK - evaluation.work;
+  if (options.meter !== undefined) options.meter.units += evaluation.limit - evaluation.work;
 }
 
 /** Takes `units` from the work left. Throws `expression_limit` when none is left. */
@@ -34,7 +37,7 @@ export function spend(evaluation: Evaluation, units: number): void {
     throw fail(
       evaluation,
       'expression_limit',
-      `The expression takes more than ${MAX_WORK} units of work. Do it on fewer elements, or in a run_code step.`,
+      `The expression takes more than ${evaluation.limit} units of work. Do it on fewer elements, or in a run_code step.`,
     );
   }
 }

@@ -80,6 +80,8 @@ export interface EvaluateOptions {
   now: number;
   /** Adds up the work of many evaluations, for whoever has to bound them together. */
   meter?: Meter;
+  /** Units of work, where it may take fewer than MAX_WORK. */
+  readonly work?: number;
 }
 
 /** Units of work as in MAX_WORK (limits.ts), which bounds one evaluation. */

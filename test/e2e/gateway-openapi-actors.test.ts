@@ -41,7 +41,7 @@ holdToDocument(
       const { hash } = await send('PUT', `/api/workflows/${slug}`, definition);
       return { slug, hash: String(hash), definition };
     };
-    const echo = await store('echo');
+    const echo = await store('echo', { config: { publicStart: true } });
     const open = await store('open', { constraints: { allowSelfModification: true } });
     const propose = async (): Promise<string> => {
       const proposal = { ...open.definition, description: unique('changed') };

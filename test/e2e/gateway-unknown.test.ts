@@ -104,7 +104,9 @@ describe.concurrent('a request whose outcome is not known', () => {
   });
 
   it('that was put off and has been run since is not run again', async () => {
-    const slug = await stored(echoDefinition(unique('put-off'), { config: { debounce: { key: 'of', seconds: 1 } } }));
+    const slug = await stored(
+      echoDefinition(unique('put-off'), { config: { debounce: { key: 'of', seconds: 1 }, publicStart: true } }),
+    );
     const key = unique('key');
     const trigger = `/api/public/trigger/${publicKey}/${slug}`;
     const asked = { path: trigger, json: { of: 'a', n: key }, key };
@@ -121,7 +123,9 @@ describe.concurrent('a request whose outcome is not known', () => {
   });
 
   it('and that is sent again while a later one is put off takes not its place', async () => {
-    const slug = await stored(echoDefinition(unique('later'), { config: { debounce: { key: 'of', seconds: 30 } } }));
+    const slug = await stored(
+      echoDefinition(unique('later'), { config: { debounce: { key: 'of', seconds: 30 }, publicStart: true } }),
+    );
     const key = unique('key');
     const trigger = `/api/public/trigger/${publicKey}/${slug}`;
     const asked = { path: trigger, json: { of: 'a', n: key }, key };

@@ -1,9 +1,10 @@
 // Deliveries that are signed: whose they are, and that each is taken once.
 import { createHmac } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { startGateway } from '../../src/gateway/serve.ts';
 import type { Json } from '../../src/template/types.ts';
 import { githubExamples } from '../gateway/github-examples.ts';
-import { echoDefinition, type TestGateway, testGateway, unique } from './gateway-support.ts';
+import { echoDefinition, requestTo, type TestGateway, testGateway, unique } from './gateway-support.ts';
 import { github, hookedAt, type Members, outputOf } from './webhook-support.ts';
 
 let gateway: TestGateway;
@@ -50,9 +51,16 @@ describe('webhooks of senders who sign', () => {
       headers: github('canary-github', body, delivery),
     });
     expect(replayed).toMatchObject({ status: 200, body: { executionId: first.body.executionId } });
-    const next = await gateway.request('POST', `/webhooks/${path}`, {
+    // The id is not signed: whoever has seen a delivery could send it again under another.
+    const renamed = await gateway.request('POST', `/webhooks/${path}`, {
       text: body,
       headers: github('canary-github', body, crypto.randomUUID()),
+    });
+    expect(renamed).toMatchObject({ status: 200, body: { executionId: first.body.executionId } });
+    const other = JSON.stringify({ ...push, after: 'another' });
+    const next = await gateway.request('POST', `/webhooks/${path}`, {
+      text: other,
+      headers: github('canary-github', other, crypto.randomUUID()),
     });
     expect(next.status).toBe(202);
     expect(next.body.executionId).not.toBe(first.body.executionId);
@@ -81,12 +89,60 @@ describe('webhooks of senders who sign', () => {
     expect(kept).not.toContain('canary-github');
   });
 
+  it('start one run of bytes that are sent again, also at once, after a restart, and until the window is over', async () => {
+    const day = 24 * 60 * 60 * 1000;
+    const secret = 'that of the sender';
+    const hex = (text: string) => createHmac('sha256', secret).update(text).digest('hex');
+    const cases: [config: Members, windowMs: number][] = [
+      [{ scheme: 'github' }, day],
+      [{ scheme: 'github', replayWindow: '1h' }, day / 24],
+      [{ scheme: 'hmac' }, 5 * 60 * 1000],
+      [{ scheme: 'hmac', replayWindow: '2h' }, day / 12],
+    ];
+    for (const [config, windowMs] of cases) {
+      const { path } = await hookedAt(gateway, { secret, ...config });
+      const text = JSON.stringify({ of: path });
+      const headers = (): Record<string, string> =>
+        config['scheme'] === 'github' ? github(secret, text, crypto.randomUUID()) : { 'x-signature': hex(text) };
+      const send = (more = '') => gateway.request('POST', `/webhooks/${path}${more}`, { text, headers: headers() });
+      const at = Date.now();
+      const answers = await Promise.all(Array.from({ length: 8 }, () => send()));
+      expect(answers.map(({ status }) => status).sort()).toEqual([...Array(7).fill(200), 202]);
+      const [{ executionId }] = answers.map(({ body }) => body);
+      expect(new Set(answers.map(({ body }) => body.executionId)).size).toBe(1);
+      // What is not signed makes no other delivery of it.
+      expect(await send('?shop=x')).toMatchObject({ status: 200, body: { executionId } });
+      // The time of this process alone: the gateway's.
+      vi.useFakeTimers({ toFake: ['Date'] });
+      try {
+        vi.setSystemTime(at + windowMs - 5_000);
+        expect(await send()).toMatchObject({ status: 200, body: { executionId } });
+        vi.setSystemTime(at + windowMs + 5_000);
+        const later = await send();
+        expect(later.status, JSON.stringify(config)).toBe(202);
+        expect(later.body.executionId).not.toBe(executionId);
+      } finally {
+        vi.useRealTimers();
+      }
+    }
+    const { path } = await hookedAt(gateway, { scheme: 'github', secret });
+    const text = JSON.stringify({ of: path });
+    const first = await gateway.request('POST', `/webhooks/${path}`, { text, headers: github(secret, text, 'a') });
+    const again = await startGateway(gateway.server.config, { temporal: gateway.server });
+    const replayed = await requestTo(again.url, 'POST', `/webhooks/${path}`, {
+      text,
+      headers: github(secret, text, 'b'),
+    });
+    await again.close();
+    expect(replayed).toMatchObject({ status: 200, body: { executionId: first.body.executionId } });
+  });
+
   it('take both secrets while rotating', async () => {
     const { path } = await hookedAt(gateway, { scheme: 'github', secrets: ['old one', 'new one'] });
     for (const secret of ['old one', 'new one']) {
       const answer = await gateway.request('POST', `/webhooks/${path}`, {
-        text: '{}',
-        headers: github(secret, '{}', crypto.randomUUID()),
+        text: `{"by":"${secret}"}`,
+        headers: github(secret, `{"by":"${secret}"}`, crypto.randomUUID()),
       });
       expect(answer.status).toBe(202);
     }

@@ -18,9 +18,12 @@ afterAll(() => gateway.close());
 
 type Members = { [key: string]: Json };
 
+/** Open to public starts, unless it says something else. */
 async function put(more: Members): Promise<string> {
   const slug = unique('public');
-  const answer = await gateway.request('PUT', `/api/workflows/${slug}`, { json: echoDefinition(slug, more) });
+  const config = { publicStart: true, ...(more['config'] as Members | undefined) };
+  const json = echoDefinition(slug, { ...more, config });
+  const answer = await gateway.request('PUT', `/api/workflows/${slug}`, { json });
   expect(answer.status, JSON.stringify(answer.body)).toBe(201);
   return slug;
 }
@@ -63,6 +66,41 @@ describe('the public trigger', () => {
     publicKey = (await gateway.request('POST', '/api/public-key', { json: {} })).body.publicApiKey;
     expect((await gateway.request('POST', `/api/public/trigger/${before}/${slug}`, { json: {} })).status).toBe(401);
     expect((await send(slug, {})).status).toBe(201);
+  });
+
+  it('starts only workflows that say so, and those of document 004', async () => {
+    const closed = await put({ config: { publicStart: false } });
+    expect(await send(closed, {})).toMatchObject({ status: 403, body: { code: 'public_start_not_allowed' } });
+    expect((await privately(closed, {})).status).toBe(201);
+    const slug = unique('of-004');
+    const flow = {
+      start: { type: 'starting_step', next_step_id: 'f' },
+      f: { type: 'finish', config: { output: '{{input}}' } },
+    };
+    const document = { name: 'Of 004', slug, starting_step_id: 'start', flow };
+    expect((await gateway.request('PUT', `/api/workflows/${slug}`, { json: document })).status).toBe(201);
+    expect((await send(slug, {})).status).toBe(201);
+    const shut = { ...document, public_start: false };
+    expect((await gateway.request('PUT', `/api/workflows/${slug}`, { json: shut })).status).toBe(200);
+    expect(await send(slug, {})).toMatchObject({ status: 403, body: { code: 'public_start_not_allowed' } });
+  });
+
+  it('takes the whole body as payload: a text, a form, JSON of any kind', async () => {
+    const slug = await put({});
+    const path = `/api/public/trigger/${publicKey}/${slug}`;
+    const given = async (text: string, type?: string) => {
+      const headers: Record<string, string> = type === undefined ? {} : { 'content-type': type };
+      const answer = await gateway.request('POST', path, { text, headers });
+      return answer.status === 201 ? output(answer.body.data.run_id) : [answer.status, answer.body.code];
+    };
+    expect(await given('hallo ü', 'text/plain')).toBe('hallo ü');
+    expect(await given('a,b\n1,2', 'text/csv; charset=utf-8')).toBe('a,b\n1,2');
+    expect(await given('a=1&b=x%20y&b=z', 'application/x-www-form-urlencoded')).toEqual({ a: '1', b: ['x y', 'z'] });
+    expect(await given('[1,2]', 'application/json')).toEqual([1, 2]);
+    expect(await given('{x', 'application/json')).toEqual([400, 'invalid_json']);
+    expect(await given('__proto__=1', 'application/x-www-form-urlencoded')).toEqual([400, 'forbidden_key']);
+    expect(await given('x', 'application/octet-stream')).toEqual([415, 'unsupported_media_type']);
+    expect(await given('x', 'text/plain; charset=utf-16')).toEqual([415, 'unsupported_media_type']);
   });
 
   it('starts one run for each Idempotency-Key', async () => {

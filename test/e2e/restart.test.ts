@@ -41,7 +41,7 @@ async function restarting(more: Members = {}): Promise<string> {
     },
     ask: { stepType: 'approval', config: { message: 'Go on?' } },
   };
-  const config = { mode: 'restart', debounce: { key: 'customer' } };
+  const config = { mode: 'restart', debounce: { key: 'customer' }, publicStart: true };
   const answer = await gateway.request('PUT', `/api/workflows/${slug}`, {
     json: echoDefinition(slug, { config, steps, ...more }),
   });

@@ -12,5 +12,7 @@ export const github: Scheme = {
     return anyFits([given.toLowerCase()], expected) ? OK : invalid(HEADER);
   },
   deliveryId: (delivery) => delivery.header('X-GitHub-Delivery'),
+  // The delivery's id is not signed. GitHub sends a delivery again for three days, under its id.
+  replayWindowMs: () => 24 * 60 * 60 * 1000,
   privateHeaders: () => ['x-hub-signature', 'x-hub-signature-256'],
 };

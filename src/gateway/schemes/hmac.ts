@@ -27,6 +27,7 @@ export const genericHmac: Scheme = {
       ? OK
       : invalid(header);
   },
+  replayWindowMs: (options) => (textOf(options, 'timestampHeader', '') === '' ? 5 * 60 * 1000 : undefined),
   privateHeaders: (options) => [textOf(options, 'header', 'X-Signature').toLowerCase()],
 };
 

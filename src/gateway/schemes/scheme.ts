@@ -31,6 +31,11 @@ export interface Scheme {
   handshake?(body: Json): JsonObject | undefined;
   /** Nothing of a delivery is signed, so an `Idempotency-Key` counts. With a signature, whoever has one could send it again under another key. */
   readonly takesKeys?: true;
+  /**
+   * Where neither a time nor an id is signed: for how long the same signed bytes are one delivery, whatever else is sent with
+   * them. Undefined: what is signed tells of two deliveries which is the older.
+   */
+  readonly replayWindowMs?: (options: JsonObject) => number | undefined;
   /** Headers that prove something, which mappings do not see. Lower case. */
   readonly privateHeaders: (options: JsonObject) => readonly string[];
 }
