@@ -4,7 +4,7 @@ import type { Json } from '../src/template/types.ts';
 import type { Effect } from './effect.ts';
 import { EffectFailure, invalid } from './failure.ts';
 
-/** How the host sends runs messages. Throws an error with a `code`: `not_found`, `closed`, `too_many_unread`. */
+/** How the host sends runs messages. Throws an error with a `code`: `not_found`, `closed`, `inbox_overflow`. */
 export interface RunMessenger {
   /** Two messages with one id are one. */
   send(
@@ -31,6 +31,7 @@ export function messageRunEffect(messenger: RunMessenger | undefined): Effect {
       const code = error instanceof Error && 'code' in error ? error.code : undefined;
       if (typeof code === 'string' && FINAL.has(code))
         throw new EffectFailure(code === 'not_found' ? 'recipient_not_found' : code, (error as Error).message);
+      if (code === 'inbox_overflow') throw new EffectFailure(code, (error as Error).message, { retryable: true });
       throw new EffectFailure('recipient_unavailable', 'The run could not be reached now.', { retryable: true });
     }
     return { data: { executionId } };

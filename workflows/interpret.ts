@@ -227,7 +227,7 @@ class Walk {
   /** Never throws: it is called from handlers and detached promises. */
   #apply(event: Event): void {
     if (this.#outcome !== undefined) return;
-    const { paused } = this.#state;
+    const { paused, dropped } = this.#state;
     try {
       for (const command of advance(this.#program, this.#state, event)) this.#perform(command);
     } catch (error) {
@@ -237,6 +237,11 @@ class Walk {
     // What lists show changes with each vote of a person, and not with others: those are told here.
     if (event.type === 'decide' && this.#toShow === undefined && this.#countsVotes() && patched(VOTES_SHOWN))
       this.#toShow = this.#standing();
+    if (this.#state.dropped !== dropped) {
+      this.#tell();
+      // Each of many more would be an event of history: lists learn the number when the run shows itself next.
+      if (dropped === undefined) this.#toShow ??= this.#standing();
+    }
     if (this.#state.paused === paused) return;
     this.#tell();
     if (patched(PAUSE_SHOWN)) this.#toShow = this.#standing();

@@ -20,6 +20,8 @@ export interface Told {
   /** How many things are waited for; `waitingFor` names the first of them. */
   readonly waits: number;
   readonly pausedSince?: string;
+  /** How many messages the full inbox has dropped. */
+  readonly dropped?: number;
   /** The last one. */
   readonly refused?: RefusedRequest;
   /** What a signal `approve` has to hold for the approval at that path. */
@@ -42,6 +44,11 @@ export function describeRun(definition: Definition, place: Place, shown: Told): 
       `**Paused** since ${shown.pausedSince}: nothing new begins. To go on:`,
       ...block(signal(place, 'resume')),
     );
+  if (shown.dropped !== undefined)
+    lines.push(
+      '',
+      `**The inbox is or was full.** ${shown.dropped === 1 ? 'One message was' : `${shown.dropped} messages were`} dropped: no step had read those that came before.`,
+    );
   if (shown.refused !== undefined) {
     const { signal: name, at, message } = shown.refused;
     lines.push('', `The signal \`${code(name)}\` of ${at} was not heeded: ${plain(message)}`);
@@ -55,11 +62,18 @@ export function describeRun(definition: Definition, place: Place, shown: Told): 
 function describeWait(wait: WaitingFor, place: Place, shown: Told): string[] {
   const until = wait.until === undefined ? '' : ` until ${wait.until}`;
   const who = wait.path === '' ? 'The run' : `\`${code(wait.path)}\``;
-  const lines = [`- ${who} waits for ${WAITS[wait.kind]}${until} (since ${wait.since})`];
+  const lines = [`- ${who} waits for ${WAITS[wait.kind]}${heard(wait)}${until} (since ${wait.since})`];
   if (wait.message !== undefined) lines.push(`  > ${plain(wait.message)}`);
   const command = answerTo(wait, place, shown);
   if (command !== undefined) lines.push(...block(command));
   return lines;
+}
+
+/** Which messages: their names, and the key that events need. */
+function heard({ kind, name, names, key }: WaitingFor): string {
+  if (kind !== 'message' || name === undefined) return '';
+  const called = (names ?? [name]).map((one) => `\`${code(one)}\``).join(' or ');
+  return ` called ${called}${key === undefined ? '' : ` (events: of the key \`${code(key)}\`)`}`;
 }
 
 const WAITS: { readonly [kind in WaitingFor['kind']]: string } = {

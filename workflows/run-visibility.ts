@@ -56,7 +56,7 @@ export function show(program: Program, input: RunInput, state: RunState, shown: 
   if (changed.length > 0) upsertSearchAttributes(changed);
   // What was aborted has failed to Temporal: only the run itself can tell.
   if (ended && shown.status === 'aborted') upsertMemo({ status: shown.status });
-  const memo = ended ? costsOf(state) : memoOf(program, input, state, shown);
+  const memo = ended ? { ...costsOf(state), ...droppedOf(state) } : memoOf(program, input, state, shown);
   const before = workflowInfo().memo ?? {};
   const fresh = Object.entries(memo).filter(([key, value]) => value !== undefined && !same(before[key], value));
   if (fresh.length > 0) upsertMemo(Object.fromEntries(fresh));
@@ -74,6 +74,7 @@ export function tell(program: Program, state: RunState, shown: Shown, refused?: 
         ...shown,
         waits: waitCount(state),
         ...(since === undefined ? {} : { pausedSince: since }),
+        ...droppedOf(state),
         ...(refused === undefined ? {} : { refused }),
         toApprove: (path) => approvalAnswer(program, state, path),
       },
@@ -121,6 +122,7 @@ function memoOf(program: Program, input: RunInput, state: RunState, shown: Shown
     status: shown.status,
     waitingFor: shown.waitingFor.slice(0, waits).map(shortened),
     unread: unread(state),
+    ...droppedOf(state),
     ...pauseOf(state),
     trigger: id === undefined ? { type } : { type, id },
     startedAt: startedAt(genesis.startedAt),
@@ -150,7 +152,12 @@ function pauseOf(state: RunState): Pick<RunMemo, 'paused'> {
   return isSaid || !patched(PAUSE_SHOWN) ? {} : { paused: since };
 }
 
-/** The one thing of the memo that the end may change. */
+/** Messages that the full inbox has dropped; absent where there are none. */
+function droppedOf({ dropped }: RunState): Pick<RunMemo, 'dropped'> {
+  return dropped === undefined ? {} : { dropped };
+}
+
+/** What of the memo the end may change, but for `dropped`. */
 function costsOf({ costs }: RunState): Pick<RunMemo, 'costs'> {
   return costs === undefined ? {} : { costs };
 }

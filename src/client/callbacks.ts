@@ -86,7 +86,7 @@ export async function expectCallback(access: Access, token: string): Promise<Exp
 /**
  * Hands the body to the run. A visit takes one callback, so a body that is known to fit is sent under one id: what comes
  * later for the same visit changes nothing.
- * @throws ClientError `gone`, `too_many_unread`.
+ * @throws ClientError `gone`, `inbox_overflow`.
  */
 export async function deliverCallback(access: Access, expected: ExpectedCallback, payload: Json): Promise<void> {
   const { place, organizationId, schema } = expected;

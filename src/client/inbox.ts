@@ -1,29 +1,51 @@
 /**
- * How many messages a run has not read. Its memo says so only as often as it shows itself, so what was sent since is
- * counted here, and before anything is refused the run itself is asked.
+ * What a run has not read: the number of messages and their bytes. Its memo tells the number only as often as the run shows
+ * itself, so what was sent since is counted here, and the run itself is asked where the count says too little.
  */
+import type { WaitingFor } from '../definition/run.ts';
+import { INBOX_OPEN_PART, MAX_INBOX_BYTES, MAX_INBOX_MESSAGES, MESSAGE_OVERHEAD } from '../engine/limits.ts';
+import { weigh } from '../engine/weigh.ts';
+import type { Json } from '../template/types.ts';
 import type { Access } from './access.ts';
 import { read } from './calls.ts';
 import { ClientError } from './errors.ts';
 
-/** From so many unread messages on a run takes no further ones (design.md §5). */
-const MOST_UNREAD = 5_000;
-/** Other processes send too: after so many of our own the run is asked again. */
-const ASK_AFTER = 1_000;
+/** From here on messages are refused; the rest of the inbox is for processes that count at the same time (design.md §5). */
+const MOST_UNREAD = INBOX_OPEN_PART * MAX_INBOX_MESSAGES;
+const MOST_BYTES = INBOX_OPEN_PART * MAX_INBOX_BYTES;
+/** Other processes send too: after so much of our own the run is asked again. */
+const ASK_AFTER = 500;
+const ASK_AFTER_BYTES = 100_000;
 const ASK_AGAIN_MS = 5_000;
 const RUNS_COUNTED = 10_000;
 
+interface Amount {
+  messages: number;
+  bytes: number;
+}
+
 interface Count {
   readonly org: string;
-  /** As the run said, by its memo or when asked. */
-  known: number;
+  /** As the run said when asked, or by its memo, which does not know bytes. */
+  known: Amount;
+  isAsked: boolean;
+  /** Names that the run waited for when it was asked. */
+  heard: ReadonlySet<string>;
   /** Sent by this process since, those that are under way among them. */
-  sent: number;
+  readonly sent: Amount;
   /** Not acknowledged yet: a run that is asked now may not know of them. */
-  underway: number;
+  readonly underway: Amount;
   asking: Promise<void> | undefined;
   /** Epoch milliseconds: while nobody answers, the run is not asked for each message. */
   notBefore: number;
+}
+
+/** The query `status` of a run, as far as it is read here. */
+interface Asked {
+  readonly unread: number;
+  /** Absent where an older worker answers. */
+  readonly unreadBytes?: number;
+  readonly waitingFor: readonly WaitingFor[];
 }
 
 const counts = new Map<string, Count>();
@@ -31,12 +53,13 @@ const counts = new Map<string, Count>();
 /**
  * Sends one more message to the run, and counts it. `readMemo` is asked the first time, and finds out whether there is such
  * a run at all.
- * @throws ClientError `too_many_unread`, and what `readMemo` and `send` throw.
+ * @throws ClientError `inbox_overflow`, and what `readMemo` and `send` throw.
  */
 export async function sendCounted(
   access: Access,
   org: string,
   executionId: string,
+  message: { readonly name: string; readonly payload?: Json },
   readMemo: () => Promise<{ readonly [field: string]: unknown }>,
   send: () => Promise<void>,
 ): Promise<void> {
@@ -46,27 +69,36 @@ export async function sendCounted(
   counts.set(executionId, count);
   const [oldest] = counts.keys();
   if (counts.size > RUNS_COUNTED && oldest !== undefined) counts.delete(oldest);
-  if (isDue(count)) {
+  const bytes = weigh(message.payload ?? null) + message.name.length + MESSAGE_OVERHEAD;
+  if (isDue(count, bytes)) {
     // One query at a time: a run refuses a second one while the first waits.
     count.asking ??= ask(access, executionId, count).finally(() => {
       count.asking = undefined;
     });
     await count.asking;
   }
-  const unread = count.known + count.sent;
-  if (unread >= MOST_UNREAD) {
-    throw new ClientError(
-      'too_many_unread',
-      `The run has about ${unread} unread messages, and takes no more until it has read some.`,
-    );
-  }
-  count.sent += 1;
-  count.underway += 1;
+  demandRoom(count, message.name, bytes);
+  add(count.sent, 1, bytes);
+  add(count.underway, 1, bytes);
   try {
     await send();
   } finally {
-    count.underway -= 1;
+    add(count.underway, -1, -bytes);
   }
+}
+
+function demandRoom(count: Count, name: string, bytes: number): void {
+  const unread = unreadOf(count);
+  if (isFull(unread))
+    throw new ClientError(
+      'inbox_overflow',
+      `The run has about ${unread.messages} unread messages of ${unread.bytes} bytes, and takes no more until it has read some. From ${MOST_UNREAD} messages or ${MOST_BYTES} bytes on, messages are refused.`,
+    );
+  if (unread.bytes + bytes > MAX_INBOX_BYTES && !count.heard.has(name))
+    throw new ClientError(
+      'inbox_overflow',
+      `The message takes ${bytes} bytes, and the run does not listen to it now. At most ${MAX_INBOX_BYTES} bytes of unread messages are kept; about ${unread.bytes} are taken. Send it when the run listens, or send less.`,
+    );
 }
 
 async function newCount(
@@ -79,23 +111,59 @@ async function newCount(
   const counted = counts.get(executionId);
   return counted?.org === org
     ? counted
-    : { org, known: Number(memo['unread'] ?? 0), sent: 0, underway: 0, asking: undefined, notBefore: 0 };
+    : {
+        org,
+        known: { messages: Number(memo['unread'] ?? 0), bytes: 0 },
+        isAsked: false,
+        heard: new Set(),
+        sent: { messages: 0, bytes: 0 },
+        underway: { messages: 0, bytes: 0 },
+        asking: undefined,
+        notBefore: 0,
+      };
 }
 
-const isDue = ({ known, sent, notBefore }: Count): boolean =>
-  Date.now() >= notBefore && (known + sent >= MOST_UNREAD || sent >= ASK_AFTER);
+const unreadOf = ({ known, sent }: Count): Amount => ({
+  messages: known.messages + sent.messages,
+  bytes: known.bytes + sent.bytes,
+});
+
+const isFull = ({ messages, bytes }: Amount): boolean => messages >= MOST_UNREAD || bytes >= MOST_BYTES;
+
+function isDue(count: Count, bytes: number): boolean {
+  const { known, isAsked, sent, notBefore } = count;
+  const unread = unreadOf(count);
+  return (
+    Date.now() >= notBefore &&
+    (isFull(unread) ||
+      unread.bytes + bytes > MAX_INBOX_BYTES ||
+      (!isAsked && known.messages > 0) ||
+      sent.messages >= ASK_AFTER ||
+      sent.bytes >= ASK_AFTER_BYTES)
+  );
+}
 
 /** While no worker answers, what was counted stands. */
 async function ask(access: Access, executionId: string, count: Count): Promise<void> {
-  const before = count.sent - count.underway;
+  const before = {
+    messages: count.sent.messages - count.underway.messages,
+    bytes: count.sent.bytes - count.underway.bytes,
+  };
   try {
-    const { unread } = await read(access, () =>
-      access.client.workflow.getHandle(executionId).query<{ unread: number }>('status'),
+    const { unread, unreadBytes, waitingFor } = await read(access, () =>
+      access.client.workflow.getHandle(executionId).query<Asked>('status'),
     );
-    count.known = unread;
-    count.sent -= before;
+    count.known = { messages: unread, bytes: unreadBytes ?? 0 };
+    count.isAsked = true;
+    count.heard = new Set(waitingFor.flatMap(({ name, names }) => names ?? name ?? []));
+    add(count.sent, -before.messages, -before.bytes);
   } catch {
     // Not known: refused sooner rather than too late.
     count.notBefore = Date.now() + ASK_AGAIN_MS;
   }
+}
+
+function add(amount: Amount, messages: number, bytes: number): void {
+  amount.messages += messages;
+  amount.bytes += bytes;
 }

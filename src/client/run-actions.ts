@@ -102,7 +102,7 @@ async function submitNow(access: Access, org: string, executionId: string, reque
 
 /**
  * Sends a message; it is kept until a listen step takes it.
- * @throws ClientError `closed`, `too_many_unread`.
+ * @throws ClientError `closed`, `inbox_overflow`.
  */
 export async function sendMessage(
   access: Access,
@@ -112,7 +112,7 @@ export async function sendMessage(
 ): Promise<void> {
   const readMemo = async () => (await demandOpen(access, org, executionId)).memo;
   const handle = access.client.workflow.getHandle(executionId);
-  await sendCounted(access, org, executionId, readMemo, () =>
+  await sendCounted(access, org, executionId, message, readMemo, () =>
     onOpen(() => writeAlong(access, () => handle.signal('message', message))),
   );
 }

@@ -29,6 +29,8 @@ export interface ExecutionView {
   /** Nothing new begins until somebody sends the signal `resume`. */
   readonly paused?: true;
   readonly pausedSince?: string;
+  /** Messages that the run dropped because its inbox was full; absent where there are none. */
+  readonly droppedMessages?: number;
   readonly startedAt: string;
   readonly completedAt?: string;
   readonly input?: Json;
@@ -150,6 +152,7 @@ export function executionView(access: Access, execution: Execution, started?: Ru
     ...(typeof memo.paused === 'string' && isOpen(execution.status)
       ? { paused: true as const, pausedSince: memo.paused }
       : {}),
+    ...(memo.dropped === undefined ? {} : { droppedMessages: memo.dropped }),
     startedAt,
     ...completedAtOf(execution.closeTime, memo),
     trigger,

@@ -122,6 +122,8 @@ export interface RunMemo {
   readonly status: RunStatus;
   readonly waitingFor: readonly WaitingFor[];
   readonly unread: number;
+  /** Messages that the run dropped because its inbox was full. */
+  readonly dropped?: number;
   /** Since when the run is paused: ISO 8601; null or absent where it is not. */
   readonly paused?: string | null;
   readonly trigger: { readonly type: string; readonly id?: string };

@@ -15,7 +15,13 @@ import {
 } from '../definition/limits.ts';
 import { ROOT_MEANINGS } from '../definition/roots.ts';
 import { definitionSchema } from '../definition/schema.ts';
-import { MAX_INBOX_BYTES, MAX_OPEN_COMMANDS, MAX_PAYLOAD_BYTES } from '../engine/limits.ts';
+import {
+  INBOX_OPEN_PART,
+  MAX_INBOX_BYTES,
+  MAX_INBOX_MESSAGES,
+  MAX_OPEN_COMMANDS,
+  MAX_PAYLOAD_BYTES,
+} from '../engine/limits.ts';
 import { QUERY_TEXTS, SIGNAL_TEXTS } from '../engine/signal-texts.ts';
 import { UPDATES } from '../engine/signals.ts';
 import { MAX_SOURCE_LENGTH, MAX_WORK } from '../template/limits.ts';
@@ -195,7 +201,11 @@ function limitsPage(): Page {
     ],
     ['What a step or a run gives', bytes(MAX_PAYLOAD_BYTES), 'result_too_large'],
     ['Definition and state together', bytes(MAX_STATE_BYTES), 'state_too_large'],
-    ['Messages that nobody has read yet', bytes(MAX_INBOX_BYTES), 'inbox_overflow'],
+    [
+      'Messages that nobody has read yet',
+      `${bytes(MAX_INBOX_BYTES)} and ${count(MAX_INBOX_MESSAGES)}; the API refuses from ${INBOX_OPEN_PART * 100}% on`,
+      'inbox_overflow',
+    ],
     ['A message to the inbox', bytes(INBOX_MESSAGE_BYTES), 'payload_too_large'],
     ['An expression', `${count(MAX_SOURCE_LENGTH)} characters`, 'expression_limit'],
     ['What one evaluation takes', `${count(MAX_WORK)} units of work`, 'expression_limit'],

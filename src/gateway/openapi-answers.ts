@@ -122,6 +122,7 @@ export const execution = z.object({
   status,
   waitingFor,
   ...pause,
+  droppedMessages: z.int().optional().describe('Messages that the run dropped because its inbox was full.'),
   startedAt: time,
   completedAt: time.optional(),
   input: json.optional(),

@@ -190,7 +190,7 @@ export const executionOperations: readonly Operation[] = [
     headers: REQUEST_KEY,
     body: { schema: anyJson, isOptional: true },
     answers: { 202: { text: 'Sent.', schema: answers.messageSent } },
-    problems: [...ADDRESSED, 'too_many_unread', 'payload_too_large'],
+    problems: [...ADDRESSED, 'inbox_overflow', 'payload_too_large'],
   },
   {
     method: 'POST',

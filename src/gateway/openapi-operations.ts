@@ -128,7 +128,7 @@ const callbacks: readonly Operation[] = METHODS.map((method) => ({
     'body_too_large',
     'payload_too_large',
     'unsupported_media_type',
-    'too_many_unread',
+    'inbox_overflow',
   ],
   isPublic: true,
 }));

@@ -103,7 +103,7 @@ export const PROBLEM_CODES = {
   limit_reached: entry(429, 'Limit reached'),
   queue_full: entry(429, 'Queue full'),
   codec_failed: entry(422, 'Payload cannot be decoded'),
-  too_many_unread: entry(429, 'Too many unread messages'),
+  inbox_overflow: entry(429, 'Too many unread messages'),
   bulk_busy: entry(429, 'Too many bulk operations'),
   too_many_streams: entry(429, 'Too many streams'),
 

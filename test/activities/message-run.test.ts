@@ -35,7 +35,7 @@ describe('the activity messageRun', () => {
     ['not_found', 'recipient_not_found', true],
     ['closed', 'closed', true],
     ['payload_too_large', 'payload_too_large', true],
-    ['too_many_unread', 'recipient_unavailable', false],
+    ['inbox_overflow', 'inbox_overflow', false],
     ['unavailable', 'recipient_unavailable', false],
   ])('fails typed where the run is %s', async (code, type, nonRetryable) => {
     expect(await failing(MESSAGE, refusing(code))).toMatchObject({ type, nonRetryable });

@@ -25,7 +25,7 @@ async function ask(method: string, path: string, json?: Json) {
 
 it('says when to come again wherever a limit is full for a while', () => {
   const headers = { 'retry-after': expect.stringMatching(/^\d+$/) };
-  for (const code of ['too_many_unread', 'limit_reached', 'queue_full'])
+  for (const code of ['inbox_overflow', 'limit_reached', 'queue_full'])
     expect(asProblem(new ClientError(code, 'Not now.')), code).toMatchObject({ status: 429, options: { headers } });
 });
 
