@@ -342,7 +342,9 @@ class Walk {
     await report(this.#input.notify, reportOf(outcome));
     const gates = heldGates(this.#state);
     if (gates.length > 0) await releaseSlots(workflowInfo().workflowId, gates);
-    show(this.#program, this.#input, this.#state, { status: statusOf(this.#state), waitingFor: [] }, true);
+    const ended: Shown = { status: statusOf(this.#state), waitingFor: [] };
+    show(this.#program, this.#input, this.#state, ended, true);
+    tell(this.#program, this.#state, ended);
     if (outcome.as === 'completed') return outcome.output;
     // Temporal's event of a cancelled run has no place for it.
     if (outcome.as === 'cancelled' && outcome.reason !== undefined && patched(REASON_SHOWN))

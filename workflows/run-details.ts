@@ -1,4 +1,5 @@
 /** A run's current details: Markdown that Temporal's UI shows beside it. Which definition, what it waits for, what to do. */
+import { sampleOf } from '../src/definition/format-sample.ts';
 import type { RunStatus, WaitingFor } from '../src/definition/run.ts';
 import type { Definition } from '../src/definition/types.ts';
 
@@ -64,6 +65,7 @@ function describeWait(wait: WaitingFor, place: Place, shown: Told): string[] {
   const who = wait.path === '' ? 'The run' : `\`${code(wait.path)}\``;
   const lines = [`- ${who} waits for ${WAITS[wait.kind]}${heard(wait)}${until} (since ${wait.since})`];
   if (wait.message !== undefined) lines.push(`  > ${plain(wait.message)}`);
+  if (wait.form !== undefined) lines.push(`  It asks for \`data\`: ${plain(JSON.stringify(wait.form))}`);
   const command = answerTo(wait, place, shown);
   if (command !== undefined) lines.push(...block(command));
   return lines;
@@ -99,7 +101,7 @@ function answerTo(wait: WaitingFor, place: Place, shown: Told): string | undefin
     case 'approval':
       return signal(place, 'approve', { step: wait.path, ...shown.toApprove(wait.path) });
     case 'input':
-      return signal(place, 'submit', { step: wait.path, data: {} });
+      return signal(place, 'submit', { step: wait.path, data: wait.form === undefined ? {} : sampleOf(wait.form) });
     case 'message':
       return signal(place, 'message', { name: wait.name ?? '', payload: {} });
     case 'timer':

@@ -24,6 +24,8 @@ const MAX_DECIDED_BYTES = 8_000;
 const MAX_SHOWN_TEXT = 200;
 /** The patch by which a run shows at once that it is paused, and that it goes on. */
 export const PAUSE_SHOWN = 'pause-shown';
+/** The patch by which a run shows the forms of what it waits for, and what its approvals are about. */
+const SUBJECTS_SHOWN = 'subjects-shown';
 /** The patch by which a run shows votes of nobody in particular too. */
 export const VOTES_SHOWN = 'votes-shown';
 
@@ -114,13 +116,14 @@ function memoOf(program: Program, input: RunInput, state: RunState, shown: Shown
   const { definition } = program;
   const { genesis } = state;
   const { type, id } = genesis.trigger;
+  const waitingFor = subjectsShown(shown.waitingFor);
   const memo = (waits: number): RunMemo => ({
     workflow: definition.slug,
     ...(definition.version === undefined ? {} : { version: definition.version }),
     ...(input.hash === undefined ? {} : { hash: input.hash }),
     organizationId: genesis.organizationId,
     status: shown.status,
-    waitingFor: shown.waitingFor.slice(0, waits).map(shortened),
+    waitingFor: waitingFor.slice(0, waits).map(shortened),
     unread: unread(state),
     ...droppedOf(state),
     ...pauseOf(state),
@@ -155,6 +158,23 @@ function pauseOf(state: RunState): Pick<RunMemo, 'paused'> {
 /** Messages that the full inbox has dropped; absent where there are none. */
 function droppedOf({ dropped }: RunState): Pick<RunMemo, 'dropped'> {
   return dropped === undefined ? {} : { dropped };
+}
+
+/** Histories that were written before runs showed forms, and what approvals are about, replay without. */
+function subjectsShown(waits: readonly WaitingFor[]): readonly WaitingFor[] {
+  const plain = waits.map(
+    ({
+      form: _form,
+      priority: _p,
+      dueDate: _d,
+      resourceType: _t,
+      resourceId: _i,
+      routeHint: _r,
+      deeplink: _l,
+      ...wait
+    }) => wait,
+  );
+  return same(plain, waits) || patched(SUBJECTS_SHOWN) ? waits : plain;
 }
 
 /** What of the memo the end may change, but for `dropped`. */

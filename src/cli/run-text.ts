@@ -1,6 +1,7 @@
 /** An execution as people read it. */
 import type { ExecutionView } from '../client/run-view.ts';
 import type { Step } from '../client/trace.ts';
+import { sampleOf } from '../definition/format-sample.ts';
 import type { RunError, RunStatus, WaitingFor } from '../definition/run.ts';
 import type { Json } from '../template/types.ts';
 import { STEP_HEAD, stepRows } from './collapsed.ts';
@@ -34,10 +35,13 @@ export function errorLine({ code, path, attempts, message }: RunError): string {
 }
 
 /** The command that decides, whole: with the step where several are open, and with the comment where it is wanted. */
-function decideLine(id: string, { path, commentRequired }: WaitingFor, several: boolean): string {
+function decideLine(id: string, { path, commentRequired, form }: WaitingFor, several: boolean): string {
   const step = several ? ` --step '${path}'` : '';
-  return `npx signalbox resume ${id} --decision approve|deny${step}${commentRequired === true ? " --comments 'why'" : ''}`;
+  const data = form === undefined ? '' : ` --data ${quoted(JSON.stringify(sampleOf(form)))}`;
+  return `npx signalbox resume ${id} --decision approve|deny${step}${data}${commentRequired === true ? " --comments 'why'" : ''}`;
 }
+
+const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
 
 /** Output, error and waits, and what to do about an approval. */
 export function standingLines(id: string, standing: Standing): string[] {
@@ -50,6 +54,7 @@ export function standingLines(id: string, standing: Standing): string[] {
   const several = waitingFor.filter(({ kind }) => kind === 'approval').length > 1;
   for (const wait of waitingFor) {
     lines.push(`waits for ${waitLine(wait)}`);
+    if (wait.form !== undefined) lines.push(`asks for: ${brief(wait.form, DETAILS_WIDTH)}`);
     if (wait.kind === 'approval') lines.push(`decide:   ${decideLine(id, wait, several)}`);
   }
   if (error !== undefined) {

@@ -5,6 +5,9 @@ import type { Access } from './access.ts';
 import { demandReadable, type Page, type PageRequest } from './listing.ts';
 import { resumeToken } from './resume-token.ts';
 import { listRuns } from './run-list.ts';
+import type { ExecutionView } from './run-view.ts';
+
+const USER = 'user:';
 
 /** Whoever asks; without an id there are no persons, and everybody who gets in may decide. */
 export interface Viewer extends Standing {
@@ -18,18 +21,29 @@ export type ShownWait = WaitingFor & { readonly resumeToken?: string };
 export type ApprovalView = ShownWait & {
   readonly executionId: string;
   readonly workflowId: string;
+  /** Only what is open is listed: what was decided stands in the steps of its run. */
+  readonly status: 'pending';
+  /** The first person who is asked (document 000); `audience` names all. */
+  readonly approverMemberId?: string;
 };
 
 export interface ApprovalFilter extends PageRequest {
   readonly workflowId?: string;
+  readonly executionId?: string;
+  readonly priority?: string;
+  /** Of any type, where none is among `waiting`. */
+  readonly resourceId?: string;
   /** `user:ann`, `role:finance`, `resource:order:17`: runs that wait for all of these. */
   readonly waiting: readonly string[];
   /** Only what the viewer may decide. */
   readonly mine: boolean;
 }
 
+/** Pages of runs none of whose approvals is listed that are passed over before one is handed out empty. */
+const PATIENCE = 20;
+
 /**
- * A page holds the approvals of up to `limit` runs, and where only the viewer's are listed it may hold fewer.
+ * A page holds the approvals of up to `limit` runs, and where only some of them are listed it may hold fewer.
  * @throws ClientError `payload_unreadable`, `blob_unavailable` where a run's waits cannot be read.
  */
 export async function listApprovals(
@@ -38,20 +52,39 @@ export async function listApprovals(
   viewer: Viewer,
   filter: ApprovalFilter,
 ): Promise<Page<ApprovalView>> {
-  const { mine, ...runs } = filter;
-  const page = await listRuns(access, org, {
-    ...runs,
-    status: ['pending', 'running', 'waiting', 'rolling_back'],
-    waiting: ['approval', ...filter.waiting],
-  });
-  // One that waits for an approval, and does not tell which: a list without it would be untrue.
-  for (const { id, unreadable } of page.items) demandReadable(id, unreadable);
-  const items = page.items.flatMap((run) =>
-    run.waitingFor
-      .filter((wait) => wait.kind === 'approval' && (!mine || mayDecide(viewer, wait)))
-      .map((wait) => ({ executionId: run.id, workflowId: run.workflowId, ...shownWait(access, viewer, run.id, wait) })),
-  );
-  return { ...page, items };
+  const { mine, priority, resourceId, cursor, ...runs } = filter;
+  const isListed = (wait: WaitingFor): boolean =>
+    wait.kind === 'approval' &&
+    (!mine || mayDecide(viewer, wait)) &&
+    (priority === undefined || wait.priority === priority) &&
+    (resourceId === undefined || wait.resourceId === resourceId);
+  let from = cursor;
+  for (let passed = 0; ; passed++) {
+    const page = await listRuns(access, org, {
+      ...runs,
+      ...(from === undefined ? {} : { cursor: from }),
+      status: ['pending', 'running', 'waiting', 'rolling_back'],
+      waiting: ['approval', ...filter.waiting],
+    });
+    // One that waits for an approval, and does not tell which: a list without it would be untrue.
+    for (const { id, unreadable } of page.items) demandReadable(id, unreadable);
+    const items = page.items.flatMap((run) =>
+      run.waitingFor.filter(isListed).map((wait) => approvalView(access, viewer, run, wait)),
+    );
+    if (items.length > 0 || page.nextCursor === undefined || passed === PATIENCE) return { ...page, items };
+    from = page.nextCursor;
+  }
+}
+
+function approvalView(access: Access, viewer: Viewer, run: ExecutionView, wait: WaitingFor): ApprovalView {
+  const person = wait.audience?.find((name) => name.startsWith(USER));
+  return {
+    executionId: run.id,
+    workflowId: run.workflowId,
+    status: 'pending',
+    ...(person === undefined ? {} : { approverMemberId: person.slice(USER.length) }),
+    ...shownWait(access, viewer, run.id, wait),
+  };
 }
 
 /** Whether the run would take the viewer's decision, as far as the list of waits tells. */

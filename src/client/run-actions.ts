@@ -10,6 +10,7 @@ import { sendCounted } from './inbox.ts';
 import { isResumeToken } from './resume-token.ts';
 import { describeRun, executionOf } from './run-read.ts';
 import { type Execution, isOpen, waitsOf } from './run-view.ts';
+import { readTrace } from './trace.ts';
 
 /** The memo lists no more waits than this; beyond it the run itself is asked. */
 const MEMO_WAITS = 20;
@@ -219,6 +220,28 @@ async function onOpen<T>(act: () => Promise<T>): Promise<T> {
 const closed = (): ClientError =>
   new ClientError('closed', 'The execution has ended: there is nothing left to do to it.');
 
+/** Rows of the trace that are looked through for an approval of the past. */
+const MOST_ROWS = 50_000;
+
+/** Whether the token was one of an approval that is open no more. */
+async function wasResumeToken(
+  access: Access,
+  executionId: string,
+  token: string,
+  keys: readonly Uint8Array[],
+): Promise<boolean> {
+  let cursor: string | undefined;
+  for (let seen = 0; seen < MOST_ROWS; ) {
+    const page = await readTrace(access, executionId, { limit: 10_000, ...(cursor === undefined ? {} : { cursor }) });
+    for (const { path, startedAt: since } of page.items)
+      if (keys.some((key) => isResumeToken(key, executionId, { path, since }, token))) return true;
+    seen += page.items.length;
+    cursor = page.nextCursor;
+    if (cursor === undefined || page.items.length === 0) break;
+  }
+  return false;
+}
+
 /** The path of the approval that a token names. */
 async function stepOfToken(
   access: Access,
@@ -234,6 +257,11 @@ async function stepOfToken(
   const keys = keysFor(access, 'resumeTokens');
   const meant = named.find((wait) => keys.some((key) => isResumeToken(key, execution.workflowId, wait, token)));
   if (meant === undefined) {
+    if (await wasResumeToken(access, execution.workflowId, token, keys))
+      throw new ClientError(
+        'already_decided',
+        'The resume token is of an approval that is over: it was used, or nobody decided in time.',
+      );
     throw new ClientError(
       'resume_token_mismatch',
       'The resume token belongs to no open approval of this execution. Read the execution again for the current one.',

@@ -5,7 +5,7 @@
 import type { Json } from '../template/types.ts';
 import type { GateWanted } from './gate-contract.ts';
 import type { Cost } from './models-contract.ts';
-import type { Definition, JsonObject } from './types.ts';
+import type { Definition, JsonObject, PayloadFormat } from './types.ts';
 import { shortHash } from './workflow-ids.ts';
 
 /** The workflow type, and the workflow's one argument: this, or a bare definition (design.md §3). */
@@ -96,6 +96,15 @@ export interface WaitingFor {
   readonly notBy?: readonly string[];
   /** Approvals that one vote does not decide: how many approvals there are, and are needed. */
   readonly votes?: { readonly have: number; readonly needed: number };
+  /** Approvals and input: the payload format of what is to be filled in; absent where it is larger than 4,000 characters. */
+  readonly form?: PayloadFormat;
+  /** Approvals: what they are about, as their config says. */
+  readonly priority?: string;
+  readonly dueDate?: string;
+  readonly resourceType?: string;
+  readonly resourceId?: string;
+  readonly routeHint?: string;
+  readonly deeplink?: string;
   /** Slots: the workflow id of the gate. */
   readonly gate?: string;
   /** Slots: how many would go on before and with this run, where the gate could be asked; 1 is next. */

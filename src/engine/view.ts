@@ -44,6 +44,8 @@ export function waitingFor(state: RunState): WaitingFor[] {
       ...(waiting.message === undefined ? {} : { message: waiting.message }),
       ...(waiting.name === undefined ? {} : { name: waiting.name }),
       ...heardBy(waiting),
+      ...(waiting.form === undefined ? {} : { form: waiting.form }),
+      ...waiting.about,
       ...peopleOf(waiting),
       ...(waiting.votes === undefined ? {} : { votes: waiting.votes }),
       ...(waiting.kind === 'child' ? childOf(state, visit) : {}),

@@ -5,18 +5,24 @@ import { listApprovals } from '../client/approvals.ts';
 import type { Gateway } from './context.ts';
 import { nameText, pageQuery, queryAs } from './door.ts';
 import { principalOf } from './principal.ts';
-import { HttpProblem } from './problem.ts';
 import { resource } from './resource.ts';
 
 const text = nameText(200);
 export const approvalListQuery = z.strictObject({
   ...pageQuery(),
   workflowId: text.optional().describe('The slug of the workflow.'),
+  executionId: text.optional().describe('The run that asks.'),
+  status: z
+    .literal('pending')
+    .optional()
+    .describe('What is listed is pending: decided approvals stand in the steps of their run.'),
+  priority: text.optional().describe('As the approval says it: low, medium, high, urgent.'),
+  approver: text.optional().describe('Who is asked: a person, or `role:finance`, `group:board`.'),
   user: text.optional().describe('A person who is asked.'),
   role: text.optional().describe('A role that is asked.'),
   group: text.optional().describe('A group that is asked.'),
   resourceType: text.optional().describe('What it is about: a type,'),
-  resourceId: text.optional().describe('and, together with it, an id.'),
+  resourceId: text.optional().describe('and an id; alone, one of any type.'),
   all: z
     .enum(['true', 'false'])
     .optional()
@@ -28,15 +34,14 @@ export const approvalListQuery = z.strictObject({
 export function approvalRoutes(router: Router, gateway: Gateway): void {
   resource(router, '/api/approvals', {
     GET: async (req, res) => {
-      const { limit, cursor, workflowId, user, role, group, resourceType, resourceId, all } = queryAs(
+      const { limit, user, role, group, approver, resourceType, resourceId, all, ...rest } = queryAs(
         req,
         approvalListQuery,
       );
-      const named = user ?? role ?? group;
-      if (resourceId !== undefined && resourceType === undefined) {
-        throw new HttpProblem('invalid_request', 'A resourceId is looked for together with its resourceType.');
-      }
+      const { cursor, workflowId, executionId, priority } = rest;
+      const named = user ?? role ?? group ?? approver;
       const waiting = [
+        ...(approver === undefined ? [] : [/^(user|role|group):/.test(approver) ? approver : `user:${approver}`]),
         ...(user === undefined ? [] : [`user:${user}`]),
         ...(role === undefined ? [] : [`role:${role}`]),
         ...(group === undefined ? [] : [`group:${group}`]),
@@ -51,6 +56,9 @@ export function approvalRoutes(router: Router, gateway: Gateway): void {
         mine: all === undefined ? named === undefined : all === 'false',
         ...(cursor === undefined ? {} : { cursor }),
         ...(workflowId === undefined ? {} : { workflowId }),
+        ...(executionId === undefined ? {} : { executionId }),
+        ...(priority === undefined ? {} : { priority }),
+        ...(resourceId === undefined ? {} : { resourceId }),
       });
       res.json(page);
     },

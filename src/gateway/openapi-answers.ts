@@ -1,5 +1,6 @@
 /** What the API answers (design.md §5, "Answers"), for the OpenAPI document. More members may be added to any of them. */
 import { z } from 'zod';
+import { SUBJECT } from '../steps/approval-schema.ts';
 import { pageOf } from './openapi-operation.ts';
 
 const text = z.string();
@@ -89,6 +90,13 @@ const wait = {
   audience: z.array(text).optional().describe('Who is asked: `user:ann`, `role:finance`, `group:board`.'),
   notBy: z.array(text).optional().describe('Of an approval: persons who may not decide, or have voted.'),
   votes: votes.optional().describe('Of an approval that one vote does not decide.'),
+  form: z
+    .record(z.string(), json)
+    .optional()
+    .describe('Of an approval or input: the payload format of `data`. Absent where it has more than 4,000 characters.'),
+  ...Object.fromEntries(
+    SUBJECT.map((member) => [member, text.optional().describe('Of an approval: as its config says it.')]),
+  ),
   commentRequired: z.literal(true).optional().describe('Of an approval, where one run is read: it wants a comment.'),
 };
 const waitingFor = z.array(
@@ -301,7 +309,14 @@ export const bulkOperation = z.object({
 });
 
 export const approvalPage = pageOf(
-  z.object({ ...wait, executionId: text, workflowId: text, resumeToken: text.optional() }),
+  z.object({
+    ...wait,
+    executionId: text,
+    workflowId: text,
+    status: z.literal('pending'),
+    approverMemberId: text.optional().describe('The first person who is asked.'),
+    resumeToken: text.optional(),
+  }),
 );
 
 export const evaluated = z.object({ value: json });

@@ -269,7 +269,8 @@ export const executionOperations: readonly Operation[] = [
     id: 'listApprovals',
     tag: 'executions',
     summary: 'Lists what waits for people.',
-    description: 'By person, role, group or resource; `resourceId` goes together with `resourceType`.',
+    description:
+      'By person, role, group, resource, priority, workflow or run. Decided approvals are not listed: they stand in the steps of their run.',
     query: approvalListQuery,
     answers: { 200: { text: 'A page of approvals.', schema: answers.approvalPage } },
     problems: LIST_PROBLEMS,

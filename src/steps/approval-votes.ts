@@ -19,6 +19,8 @@ export type Vote = {
   comments: string | null;
   at: string;
   via: string;
+  /** What the approver filled in, where a form was sent. */
+  data?: Json;
   /** Given by an operator past the approvers' rules. */
   reason?: string;
   /** Of a person: the names among the approvers that the vote stands for. */

@@ -13,6 +13,7 @@ import {
 } from './approval-votes.ts';
 import { instantMs, isoInstant, planDuration } from './duration.ts';
 import {
+  type ApprovalSubject,
   ConfigError,
   type Decision,
   type Outcome,
@@ -23,7 +24,7 @@ import {
   type TimerSpec,
   type Visit,
 } from './kind.ts';
-import { type Format, misfit, planFormat } from './payload.ts';
+import { type Format, misfit, planFormat, shownForm } from './payload.ts';
 import { isAbsent, text } from './read.ts';
 
 const REMINDER = '/reminder[';
@@ -43,8 +44,10 @@ decision wins; whoever comes later is told so.
 - **How many.** \`quorum\`: \`any\` (the first vote decides, either way), \`all\` who are named (somebody of each role and group; one rejection rejects), or a number: so many must approve, and it is rejected
   once too few are left who could; where roles or groups are named, and so it is not known who is left, by as many rejections. A vote is not a decision, and nobody votes twice.
 - **How long.** After \`timeout\` the step ends by \`timeout\` (with \`approval_timeout\` if that port is not wired), decides by itself, or asks \`escalateTo\`
-  for as long again, of whom any one decides. \`reminders\` bring the request up again.
-- **What comes back.** \`form\` is a payload format that an approver fills in; \`commentRequired\` wants a reason either way.
+  for as long again, of whom any one decides. \`reminders\` add "(reminder 1)" to the message
+  that lists show; they notify nobody.
+- **What comes back.** \`form\` is a payload format that an approver fills in; \`commentRequired\` wants a reason either way. With a quorum every vote keeps what its
+  approver filled in (\`votes[].data\`), and \`submittedData\` is that of the vote that decided.
 - **Rejected.** Goes by \`rejected\`; not wired, the branch ends there. \`onReject: cancel\` cancels the run with \`approval_denied\`; who decided,
   when, comments and votes stand in the details of the run's error, and in the step's output.
 
@@ -126,7 +129,7 @@ recorded as \`via: temporal\`.`,
           .map((ms, i) => ({ suffix: `${REMINDER}${i}]`, at: visit.now + ms(visit) }))
           .filter(({ at }) => until === undefined || at < until);
         if (until !== undefined) timers.push({ at: until });
-        return { ...waitOn({ hold, execution: visit.execution }), timers };
+        return { ...waitOn(visit, rules, hold), timers };
       },
       resume: (visit, event) => resume(visit, event, rules),
       refuse: (visit, event) => refuse(visit, event, rules),
@@ -147,7 +150,7 @@ function resume(visit: Visit, event: Resume, rules: Rules): Outcome {
   if (event.on === 'fired') {
     if (!event.suffix.startsWith(REMINDER)) return timedOut(visit, rules);
     hold['reminded'] = ((hold['reminded'] as number | undefined) ?? 0) + 1;
-    return waitOn(visit);
+    return waitOn(visit, rules);
   }
   if (event.on !== 'decision' || refuse(visit, event, rules) !== undefined) return { do: 'ignore' };
   const person = personOf(event);
@@ -157,6 +160,7 @@ function resume(visit: Visit, event: Resume, rules: Rules): Outcome {
     comments: event.comments ?? null,
     at: isoInstant(visit.now),
     via: event.via,
+    ...(event.data === undefined || hold['quorum'] === 'any' ? {} : { data: event.data }),
     ...(isOverride(event) ? { reason: event.reason } : {}),
     ...(person === undefined ? {} : { for: standsFor(audienceIn(hold), person) }),
   };
@@ -166,7 +170,7 @@ function resume(visit: Visit, event: Resume, rules: Rules): Outcome {
     event.via === VIA_SIGNAL
       ? event.decision
       : verdictOf(votes, hold['quorum'] as Quorum, person === undefined ? audienceIn(hold) : electorsOf(visit));
-  return verdict === undefined ? waitOn(visit) : decided(visit, verdict, rules, event);
+  return verdict === undefined ? waitOn(visit, rules) : decided(visit, verdict, rules, event);
 }
 
 /** Why this decision cannot be taken now; language.md §6. */
@@ -239,7 +243,7 @@ function escalated(visit: Visit, rules: Rules): Outcome {
   hold['audience'] = audienceOf(visit.render(rules.escalateTo), 'escalateTo');
   hold['quorum'] = 'any';
   hold['until'] = until;
-  return { ...waitOn(visit), timers: [{ suffix: ESCALATION, at: until }] };
+  return { ...waitOn(visit, rules), timers: [{ suffix: ESCALATION, at: until }] };
 }
 
 function decided(visit: Visit, verdict: Verdict, rules: Rules, event?: Decision): Outcome {
@@ -269,15 +273,16 @@ function metaOf(hold: JsonObject): JsonObject {
   };
 }
 
-function waitOn(visit: Pick<Visit, 'hold' | 'execution'>): Extract<Outcome, { do: 'hold' }> {
-  const { hold } = visit;
-  const notBy = notByOf(visit);
+function waitOn(visit: Visit, rules: Rules, hold: JsonObject = visit.hold): Extract<Outcome, { do: 'hold' }> {
+  const asked = { hold, execution: visit.execution };
+  const notBy = notByOf(asked);
+  const about = hold['about'] as ApprovalSubject;
   // What lists show changes with each vote of a person, and when others are asked.
   const revision =
     votesOf(hold).filter((vote) => vote.for !== undefined).length + (hold['escalated'] === undefined ? 0 : 1);
   const until = hold['until'] as number | undefined;
   const reminded = hold['reminded'];
-  const votes = tallyOf(votesOf(hold), hold['quorum'] as Quorum, electorsOf(visit));
+  const votes = tallyOf(votesOf(hold), hold['quorum'] as Quorum, electorsOf(asked));
   return {
     do: 'hold',
     hold,
@@ -286,6 +291,8 @@ function waitOn(visit: Pick<Visit, 'hold' | 'execution'>): Extract<Outcome, { do
       message: reminded === undefined ? (hold['message'] as string) : `${hold['message']} (reminder ${reminded})`,
       audience: [...audienceIn(hold), ...resourceIn(hold)],
       ...(until === undefined ? {} : { until }),
+      ...shownForm(rules.form.of(visit, hold)),
+      ...(Object.keys(about).length === 0 ? {} : { about }),
       ...(notBy.length === 0 ? {} : { notBy }),
       ...(votes === undefined ? {} : { votes }),
       ...(revision === 0 ? {} : { revision }),

@@ -7,7 +7,7 @@
  */
 import type { z } from 'zod';
 import type { Refusal, Standing } from '../definition/run.ts';
-import type { JsonObject, StepDefinition } from '../definition/types.ts';
+import type { JsonObject, PayloadFormat, StepDefinition } from '../definition/types.ts';
 import type { Expression } from '../template/expression.ts';
 import type { Template } from '../template/template.ts';
 import type { Json, Rendered } from '../template/types.ts';
@@ -260,6 +260,14 @@ export interface ChildSpec {
   /** false: answered as soon as the child has started, by `completed` with `{executionId}`. */
   readonly wait?: false;
 }
+export interface ApprovalSubject {
+  readonly priority?: string;
+  readonly dueDate?: string;
+  readonly resourceType?: string;
+  readonly resourceId?: string;
+  readonly routeHint?: string;
+  readonly deeplink?: string;
+}
 export interface WaitingSpec {
   readonly kind: 'approval' | 'input' | 'message' | 'callback' | 'timer' | 'child';
   /** Epoch milliseconds. */
@@ -270,6 +278,10 @@ export interface WaitingSpec {
   readonly hearing?: Hearing;
   /** For the search attribute SignalboxWaiting: `user:ann`, `role:finance`, `resource:order:7`. */
   readonly audience?: readonly string[];
+  /** As of WaitingFor. */
+  readonly form?: PayloadFormat;
+  /** What it is about: members of WaitingFor. */
+  readonly about?: ApprovalSubject;
   /** Persons who may not decide. */
   readonly notBy?: readonly string[];
   /** As of WaitingFor. */

@@ -31,6 +31,13 @@ export function planFormat(value: Json | undefined, member: string, parse: Parse
   };
 }
 
+const MAX_SHOWN_FORM = 4_000;
+
+/** What those who are asked are shown of it; a larger one stands in the input of the step only. */
+export function shownForm(format: PayloadFormat | undefined): { readonly form?: PayloadFormat } {
+  return format === undefined || JSON.stringify(format).length > MAX_SHOWN_FORM ? {} : { form: format };
+}
+
 /** Why the data does not fit, as one sentence; undefined where it does, or where there is no format. */
 export function misfit(format: PayloadFormat | undefined, data: Json): string | undefined {
   if (format === undefined) return undefined;

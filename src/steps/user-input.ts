@@ -12,7 +12,7 @@ import {
   type Submission,
   type Visit,
 } from './kind.ts';
-import { misfit, planFormat } from './payload.ts';
+import { misfit, planFormat, shownForm } from './payload.ts';
 import { isAbsent, optionalText } from './read.ts';
 import { anyValue, duration, nameList, payloadFormat, textTemplate } from './schema.ts';
 
@@ -104,6 +104,7 @@ After \`timeout\` the step ends by \`timeout\`, with \`default\` as its data. If
           waiting: {
             kind: 'input',
             audience,
+            ...shownForm(form.of(visit, hold)),
             ...(asked === undefined ? {} : { message: asked }),
             ...(until === undefined ? {} : { until }),
           },

@@ -124,7 +124,7 @@ describe('what is refused at the door', () => {
       '/api/executions?started[after]=1',
       '/api/executions?constructor=1',
       '/api/executions/x/result?wait=61',
-      '/api/approvals?resourceId=1',
+      '/api/approvals?status=approved',
       '/api/executions/%00',
       '/api/executions/%E0%A4%A',
       '/api/executions?cursor=forged',

@@ -49,19 +49,30 @@ function withDetails(command: Command): Command {
 
 async function decide(terminal: Terminal, id: string, approve: boolean, options: DecideOptions): Promise<ExitCode> {
   const { comments, step, data, resumeToken, json } = options;
-  const { body } = await gatewayOf(terminal).call<{ path: string; decision: string }>(
-    'POST',
-    `${executionPath(id)}/approve`,
-    {
-      json: {
-        approve,
-        ...(comments === undefined ? {} : { comments }),
-        ...(step === undefined ? {} : { step }),
-        ...(data === undefined ? {} : { data }),
-        ...(resumeToken === undefined ? {} : { resumeToken }),
-      },
+  const { body } = await gatewayOf(terminal).call<Decided>('POST', `${executionPath(id)}/approve`, {
+    json: {
+      approve,
+      ...(comments === undefined ? {} : { comments }),
+      ...(step === undefined ? {} : { step }),
+      ...(data === undefined ? {} : { data }),
+      ...(resumeToken === undefined ? {} : { resumeToken }),
     },
-  );
-  terminal.out(json === true ? pretty(body) : `${id}  ${body.path} ${body.decision}`);
+  });
+  terminal.out(json === true ? pretty(body) : `${id}  ${body.path} ${decidedText(body)}`);
   return EXIT.ok;
+}
+
+interface Decided {
+  readonly path: string;
+  readonly decision: string;
+  readonly recorded?: 'decision' | 'vote';
+  readonly votes?: { readonly have: number; readonly needed: number };
+}
+
+/** A vote is not a decision: `vote 1 of 2 recorded`. */
+export function decidedText({ decision, recorded, votes }: Decided): string {
+  if (recorded !== 'vote') return decision;
+  if (votes === undefined) return `${decision}: vote recorded`;
+  const tally = `${votes.have} of ${votes.needed}`;
+  return decision === 'approved' ? `vote ${tally} recorded` : `vote recorded (${decision}); ${tally} approvals so far`;
 }
