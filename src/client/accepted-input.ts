@@ -1,5 +1,6 @@
 /** Input and state of a run, however it was asked for: held against what the definition declares before anything starts. */
-import { coerceState, validatePayload, withDefaults } from '../definition/format.ts';
+import { type coerceState, validatePayload, withDefaults } from '../definition/format.ts';
+import { typeName } from '../definition/json.ts';
 import { below } from '../definition/pointer.ts';
 import { presetsRefused, UNKNOWN_PRESET, unknownPresets } from '../definition/presets.ts';
 import type { Definition, Problem } from '../definition/types.ts';
@@ -29,10 +30,23 @@ export function demandPresets(definition: Definition, presets: { readonly [slug:
   });
 }
 
-/** Given state as its declared types. @throws ClientError `invalid_input`, with `problems` below /state. */
+/** How a value is read into a declared field of the state. */
+export type StateReader = typeof coerceState;
+
+/** Only what is of the declared type already. */
+const strictly: StateReader = (field, value) =>
+  value === null || typeof value === field.type
+    ? { value }
+    : { problem: `expected ${field.type}, got ${typeName(value)}` };
+
+/**
+ * Given state, which must have its declared types; another reader lets more through.
+ * @throws ClientError `invalid_input`, with `problems` below /state.
+ */
 export function acceptedState(
   definition: Definition,
   given: { readonly [key: string]: Json },
+  read: StateReader = strictly,
 ): { [key: string]: string | number | boolean } {
   const state: { [key: string]: string | number | boolean } = {};
   const problems: Problem[] = [];
@@ -43,7 +57,7 @@ export function acceptedState(
       problems.push({ pointer, code: 'invalid_state', message: `The workflow declares no state ${key}.` });
       continue;
     }
-    const fitting = coerceState(field, value);
+    const fitting = read(field, value);
     if ('problem' in fitting)
       problems.push({ pointer, code: 'invalid_state', message: `The state ${key}: ${fitting.problem}.` });
     // Null empties a field, which it is without a value of its own.

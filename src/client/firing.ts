@@ -2,6 +2,8 @@
  * What all triggers do when they fire, whoever noticed it: the current definition, the input that the mapping makes of what
  * came, held against what the definition declares, and a run (language.md §10).
  */
+
+import { coerceState } from '../definition/format.ts';
 import type { RunTrigger } from '../definition/run.ts';
 import type { Trigger } from '../definition/trigger-contract.ts';
 import { inputOf, type Mapping, type TriggerParts } from '../definition/trigger-mapping.ts';
@@ -40,7 +42,7 @@ export async function prepareRun(access: Access, org: string, occasion: Occasion
   const { definition, hash } = await resolveWorkflow(access, org, { workflow: occasion.workflow });
   const made = inputOf(occasion.mapping, occasion.parts);
   if ('problem' in made) throw new ClientError('invalid_mapping', made.problem);
-  const state = acceptedState(definition, occasion.targetState ?? {});
+  const state = acceptedState(definition, occasion.targetState ?? {}, coerceState);
   return { definition, hash, input: acceptedInput(definition, made.input), state };
 }
 

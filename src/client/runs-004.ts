@@ -43,7 +43,11 @@ export interface State004 {
   readonly error: RunError | null;
   readonly runtimeContext: {
     readonly userId: string | null;
+    readonly employeeId: string | null;
+    /** Every run goes through a queue of Temporal's. */
     readonly isAsync: true;
+    /** Whether steps were given their results by hand (presets). */
+    readonly isDebug?: boolean;
     readonly organizationId?: string;
     readonly workflowId?: string;
     readonly state?: Json;
@@ -138,6 +142,7 @@ export async function readRun004(
     ...state.runtimeContext,
     organizationId: org,
     workflowId: run.workflowId,
+    isDebug: more.isDebug,
     state: more.state,
   };
   return { ...shown, flow: more.flow, state: { ...state, runtimeContext } };
@@ -171,7 +176,7 @@ function run004(run: ExecutionView, steps: readonly Step004[]): Run004 {
     state: {
       currentStepId: currentStep(run.waitingFor[0]?.stepSlug, steps),
       error: run.error ?? null,
-      runtimeContext: { userId: run.initiator ?? null, isAsync: true },
+      runtimeContext: { userId: run.initiator ?? null, employeeId: origin.employeeId ?? null, isAsync: true },
       steps,
     },
   };
@@ -181,10 +186,11 @@ async function fullOf(
   access: Access,
   org: string,
   executionId: string,
-): Promise<{ flow: Definition | null; state: Json }> {
+): Promise<{ flow: Definition | null; state: Json; isDebug: boolean }> {
   const description = await describeRun(access, org, executionId);
   const [started, folded] = await Promise.all([readStart(access, description), readFoldedState(access, executionId)]);
-  return { flow: started?.definition ?? null, state: folded?.state ?? {} };
+  const isDebug = Object.keys(started?.presets ?? {}).length > 0;
+  return { flow: started?.definition ?? null, state: folded?.state ?? {}, isDebug };
 }
 
 /** Where the run waits, else where it stands or stood last. */

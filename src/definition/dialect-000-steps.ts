@@ -150,6 +150,12 @@ function kind(stepType: string, config: JsonObject, at: string, into: Import, st
   }
 }
 
+/** An `inputSchema` is a JSON Schema, also where it leaves its type out. */
+function objectSchema(schema: Json | undefined): Json | undefined {
+  if (!isObject(schema) || schema['type'] !== undefined || !isObject(schema['properties'])) return schema;
+  return { type: 'object', ...schema };
+}
+
 /** A trigger's own configuration becomes the definition's trigger where it says more than `manual`. */
 function triggerStep(config: JsonObject, at: string, into: Import): Kind {
   const {
@@ -171,7 +177,7 @@ function triggerStep(config: JsonObject, at: string, into: Import): Kind {
   const kept: JsonObject = {};
   if (type !== undefined) kept['type'] = type;
   if (description !== undefined) kept['description'] = description;
-  const format = inputs ?? inputSchema;
+  const format = inputs ?? objectSchema(inputSchema);
   if (format !== undefined && format !== null) kept['inputs'] = format;
   const pattern = cron ?? schedule;
   const event = eventName ?? eventType;

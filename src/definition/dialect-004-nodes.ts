@@ -150,9 +150,22 @@ function kind(
     case 'condition':
       return { stepType, config: condition(config, node, at, into) };
     default: {
-      return { stepType, config: spelt(config, SPELLINGS[stepType] ?? {}, at, into) };
+      const canonical = spelt(config, SPELLINGS[stepType] ?? {}, at, into);
+      return { stepType, config: stepType === 'send_message' ? withChannel(canonical, at, into) : canonical };
     }
   }
+}
+
+/** Document 004 sends a message without a word about how: it is kept for people, who find it in the inbox. */
+function withChannel(config: JsonObject, at: string, into: Import): JsonObject {
+  if (config['channel'] !== undefined && config['channel'] !== null && config['channel'] !== '') return config;
+  into.warn(
+    below(at, 'channel'),
+    'missing_member',
+    'The node names no channel: its message goes to the inbox (GET /api/inbox).',
+    'Give channel and to, if it shall go elsewhere.',
+  );
+  return { ...config, channel: 'inbox' };
 }
 
 /** Members under their canonical names. What is said by two spellings is said once, by the canonical one or the first. */

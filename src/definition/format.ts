@@ -4,7 +4,7 @@
  * workflow sandbox too: no clock, no built-ins of Node, no regular expression of a user.
  */
 import type { Json } from '../template/types.ts';
-import { isDate, isDatetime } from './formats.ts';
+import { isDate, isIsoDatetime } from './formats.ts';
 import { isObject, own, typeName } from './json.ts';
 import { validateJsonSchema } from './json-schema.ts';
 import { jsonSchemaFormatProblems } from './json-schema-format.ts';
@@ -38,10 +38,14 @@ const FIELD_MEMBERS: ReadonlySet<string> = new Set([
   'label',
 ]);
 
-/** JSON Schema is told from the short form by `$schema`, `type: object` with nothing else a field could be, or a combinator. */
+/**
+ * JSON Schema is told from the short form by `$schema`, `type: object` with nothing else a field could be, a list of what is
+ * required beside `properties`, or a combinator.
+ */
 export function isJsonSchema(format: PayloadFormat): boolean {
   if (typeof own(format, '$schema') === 'string' || typeof own(format, '$ref') === 'string') return true;
   if (own(format, 'type') === 'object') return true;
+  if (isObject(own(format, 'properties')) && Array.isArray(own(format, 'required'))) return true;
   return ['anyOf', 'oneOf', 'allOf'].some((keyword) => Array.isArray(own(format, keyword)));
 }
 
@@ -173,7 +177,7 @@ function fits(type: FieldType, value: Json): boolean {
     case 'date':
       return typeof value === 'string' && isDate(value);
     case 'datetime':
-      return typeof value === 'string' && isDatetime(value);
+      return typeof value === 'string' && isIsoDatetime(value);
     case 'integer':
       return typeof value === 'number' && Number.isInteger(value);
     default:

@@ -1,4 +1,5 @@
 /** What texts may look like that formats speak of. Each check is linear in the text. */
+import { extendedForm } from '../template/time.ts';
 
 /** YYYY-MM-DD, and a day that the calendar has. */
 export function isDate(text: string): boolean {
@@ -8,7 +9,12 @@ export function isDate(text: string): boolean {
   return month >= 1 && month <= 12 && day >= 1 && day <= daysIn(year, month);
 }
 
-/** ISO 8601 with date and time: `2026-01-31T10:30Z`, with seconds, fractions and an offset if wanted. */
+/** Document 004's datetime, ISO 8601: `2026-01-31T10:30Z`, or in its basic form `20260131T1030Z`. */
+export function isIsoDatetime(text: string): boolean {
+  return /^[^ ]*$/.test(text) && isDatetime(extendedForm(text) ?? text);
+}
+
+/** JSON Schema's date-time: date and time, with seconds, fractions and an offset if wanted; RFC 3339 lets a blank divide them. */
 export function isDatetime(text: string): boolean {
   return isDate(text.slice(0, 10)) && /^[Tt ]/.test(text.slice(10)) && isTime(text.slice(11));
 }

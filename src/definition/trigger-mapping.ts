@@ -57,7 +57,7 @@ function mapped(mapping: Mapping, parts: TriggerParts): { readonly input: JsonOb
   return { input };
 }
 
-/** The value at `$.a['b c'][0]`, a member's name with dots included; null where the path leads nowhere. */
+/** The value at `$.a['b c'][0]`, a member's name with dots included; of a list `.0` is `[0]`. Null where the path leads nowhere. */
 function atPath(value: Json, path: string): Json {
   const pattern = /\.([^.[\]]+)|\[(\d+)\]|\['([^']*)'\]|\["([^"]*)"\]/gy;
   const keys: (string | number)[] = [];
@@ -75,5 +75,6 @@ function atPath(value: Json, path: string): Json {
 
 function readKey(value: unknown, key: string | number): Json | undefined {
   const here = value as Json | undefined;
-  return typeof key === 'number' ? (Array.isArray(here) ? here[key] : undefined) : own(here, key);
+  if (!Array.isArray(here)) return typeof key === 'number' ? undefined : own(here, key);
+  return /^\d+$/.test(String(key)) ? here[Number(key)] : undefined;
 }

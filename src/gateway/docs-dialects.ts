@@ -223,6 +223,7 @@ export const OTHER_SYSTEMS: readonly OtherSystem[] = [
       ],
       ['`system_prompt`, `workflow_id`, `timeout_ms`, …', '`systemPrompt`, `workflow`, `timeoutMs`, …'],
       ['`mode`, `debounce_key`, `debounce_seconds`', '`config.mode`, `config.debounce`'],
+      ['`send_message` without a `channel`', '`channel: inbox`: people read it at `GET /api/inbox`'],
     ],
   },
 ];

@@ -12,7 +12,7 @@ import { checkDocument, demandValid, dialectName, storing } from './definition-d
 import { anyJson, demandNoQuery, nameText } from './door.ts';
 import { answerDryRun } from './dry-run.ts';
 import { toolsFor } from './known-tools.ts';
-import { principalOf } from './principal.ts';
+import { demandOrganization, principalOf } from './principal.ts';
 import { answerStarted } from './start-answer.ts';
 import { startKeyed, startKeyOf } from './start-key.ts';
 
@@ -23,6 +23,9 @@ export const inlineRunBody = z
     definition: anyJson.optional().describe('In any dialect.'),
     workflowConfig: anyJson.optional().describe('Instead of definition, together with stepsConfig: the dialect 000.'),
     stepsConfig: anyJson.optional().describe('Instead of definition: its steps, in the dialect 000.'),
+    organizationId: nameText(200)
+      .optional()
+      .describe("The caller's own, as document 000 sends it; another is not found."),
     dialect: dialectName.optional().describe('What the definition is written in. Default: told by its form.'),
     input: anyJson.optional().describe('What the run is started with. Default: {}.'),
     triggeredBy: nameText(200).optional().describe('Who or what starts it, for lists.'),
@@ -57,7 +60,8 @@ export const inlineRunBody = z
 export async function startInline(gateway: Gateway, req: Request, res: Response): Promise<void> {
   demandNoQuery(req);
   const body = bodyAs(req, inlineRunBody);
-  const { organizationId, id } = principalOf(req);
+  const { organizationId, id } =
+    body.organizationId === undefined ? principalOf(req) : demandOrganization(req, body.organizationId);
   const document = body.definition ?? {
     workflowConfig: body.workflowConfig ?? {},
     stepsConfig: body.stepsConfig ?? [],

@@ -275,7 +275,9 @@ export const run004 = z.object({
     error: runError.nullable(),
     runtimeContext: z.object({
       userId: text.nullable(),
-      isAsync: z.boolean(),
+      employeeId: text.nullable(),
+      isAsync: z.boolean().describe('Always true: every run goes through a queue.'),
+      isDebug: z.boolean().optional().describe('Whether steps were given their results by hand (presets).'),
       organizationId: text.optional(),
       workflowId: text.optional(),
       state: json.optional(),

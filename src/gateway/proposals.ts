@@ -16,6 +16,7 @@ import { checkDocument, demandValid, dialectName } from './definition-door.ts';
 import { anyJson, demandNoQuery, nameText, noMembers, pageQuery, pathSlug, pathText, queryAs } from './door.ts';
 import { changeNotes, versionHash } from './history.ts';
 import { indexedPage } from './indexed-page.ts';
+import { toolsFor } from './known-tools.ts';
 import { principalOf } from './principal.ts';
 import { HttpProblem } from './problem.ts';
 import { idOfKey } from './request-key.ts';
@@ -61,7 +62,11 @@ export function proposalRoutes(router: Router, gateway: Gateway): void {
       // Where nothing can be changed, no more is said of what it would become.
       await listProposals(access, organizationId, slug);
       const { definition, hash, secrets } = withSecrets(
-        checkDocument(gateway, proposal, { slug, ...(dialect === undefined ? {} : { dialect }) }),
+        checkDocument(gateway, proposal, {
+          slug,
+          ...(dialect === undefined ? {} : { dialect }),
+          ...(await toolsFor(gateway, organizationId, proposal)),
+        }),
       );
       if (secrets.length > 0)
         throw new HttpProblem(

@@ -9,6 +9,7 @@ import type { Gateway } from './context.ts';
 import { checkDocument, dialectName, storing } from './definition-door.ts';
 import { anyJson, demandNoQuery, nameText } from './door.ts';
 import { changeNotes } from './history.ts';
+import { toolsFor } from './known-tools.ts';
 import { principalOf } from './principal.ts';
 import { HttpProblem } from './problem.ts';
 import { resource } from './resource.ts';
@@ -81,8 +82,9 @@ export function syncRoutes(router: Router, gateway: Gateway): void {
   ): Promise<SyncedDefinition[]> {
     const problems: Problem[] = [];
     const places = new Map<string, number>();
+    const tools = await toolsFor(gateway, principalOf(req).organizationId, ...documents);
     const checkedAll = documents.map((document, index) => {
-      const checked = checkDocument(gateway, document, dialect === undefined ? {} : { dialect });
+      const checked = checkDocument(gateway, document, { ...tools, ...(dialect === undefined ? {} : { dialect }) });
       for (const problem of checked.problems)
         problems.push({ ...problem, pointer: `${pointer(index)}${problem.pointer}` });
       const slug = checked.definition?.slug;

@@ -3,7 +3,16 @@ import { EPOCH_SECONDS_BELOW } from './limits.ts';
 
 const ISO =
   /^([+-]\d{6}|\d{4})-(\d{2})(?:-(\d{2})(?:[Tt ](\d{2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?\s?(?:([Zz])|([+-])(\d{2}):?(\d{2})?)?)?)?$/;
+const BASIC = /^(\d{4})(\d{2})(\d{2})T(\d{2})(\d{2})(?:(\d{2})([.,]\d{1,9})?)?(Z|[+-]\d{2}(?:\d{2})?)?$/i;
 const MAX_TIME_MS = 8_640_000_000_000_000;
+
+/** ISO 8601's basic form of date and time (`20260115T103000Z`) with its hyphens and colons; undefined for any other text. */
+export function extendedForm(text: string): string | undefined {
+  const match = BASIC.exec(text);
+  if (match === null) return undefined;
+  const [, year, month, day, hour, minute, second, fraction = '', zone = ''] = match;
+  return `${year}-${month}-${day}T${hour}:${minute}${second === undefined ? '' : `:${second}${fraction}`}${zone}`;
+}
 
 /** `2026-01-15T10:30:00.000Z`; undefined for a time that the calendar does not reach. */
 export function isoTime(epochMs: number): string | undefined {
@@ -20,7 +29,8 @@ export function epochMs(value: unknown): number | undefined {
     return Math.abs(ms) <= MAX_TIME_MS ? ms : undefined;
   }
   if (typeof value !== 'string' || value.length > 64) return undefined;
-  const match = ISO.exec(value.trim());
+  const text = value.trim();
+  const match = ISO.exec(extendedForm(text) ?? text);
   if (match === null) return undefined;
   const field = (index: number, absent: number) => (match[index] === undefined ? absent : Number(match[index]));
   const [year, month, day] = [field(1, 0), field(2, 1), field(3, 1)];

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { check } from '../../src/check/check.ts';
 import { type Conversion, toCanonical } from '../../src/definition/dialects.ts';
 import type { JsonObject } from '../../src/definition/types.ts';
+import { dryRun } from '../../src/history/dry-run.ts';
 import type { Json } from '../../src/template/types.ts';
 
 const folder = new URL('cases/000/', import.meta.url);
@@ -55,6 +56,24 @@ describe('the definitions that the product of document 000 shipped', () => {
 });
 
 describe('document 000', () => {
+  it('takes the inputSchema of its start step as the JSON Schema that it is, also without a type', () => {
+    const inputSchema = { properties: { id: { type: 'string', description: 'Whose' } }, required: ['id'] };
+    const { definition, problems } = imported([
+      step('a', 'start', { inputSchema }, { success: 'b' }),
+      step('b', 'output', { mapping: { id: '{{ input.id }}' } }),
+    ]);
+    expect(problems).toEqual([]);
+    if (definition === undefined) throw new Error('It was not imported.');
+    const walk = (input: Json) => dryRun(definition, { now: 0, input });
+    expect(walk({ id: 'x' })).toMatchObject({ status: 'completed', output: { id: 'x' } });
+    expect(walk({ properties: { id: 'x' } })).toMatchObject({
+      status: 'failed',
+      error: { code: 'invalid_input', path: 'a', message: expect.stringContaining('id') },
+    });
+    const optional = imported([step('a', 'start', { inputSchema: { properties: inputSchema.properties } })]);
+    expect(optional.definition?.steps['a']?.config).toMatchObject({ inputs: { type: 'object' } });
+  });
+
   it('gives retries, modifiers and kinds their canonical names', () => {
     const { definition } = imported(
       [

@@ -128,6 +128,18 @@ describe('models, agents and tools of other dialects', () => {
     });
   });
 
+  it('004: a message without a channel is kept in the inbox, and a warning says so', () => {
+    const of = (config: JsonObject) =>
+      check({ name: 'W', starting_step_id: 'm', flow: { m: { type: 'send_message', config } } });
+    const { definition, problems, warnings } = of({ message: 'in chat' });
+    expect(problems).toEqual([]);
+    expect(definition?.steps['m']?.config).toEqual({ text: 'in chat', channel: 'inbox' });
+    expect(warnings).toMatchObject([{ pointer: '/flow/m/config/channel', code: 'missing_member' }]);
+    const named = of({ message: 'x', channel: 'webhook', to: 'https://example.com/' });
+    expect(named.definition?.steps['m']?.config).toMatchObject({ channel: 'webhook' });
+    expect(named.warnings).toEqual([]);
+  });
+
   it('004: the prompt of a model may be called so, and is one', () => {
     const of = (type: string, config: JsonObject) =>
       check({ name: 'W', starting_step_id: 'a', flow: { a: { type, config } } });

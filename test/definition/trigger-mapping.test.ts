@@ -23,6 +23,8 @@ describe('a mapping', () => {
     const mapping = {
       id: '$.order.id',
       sku: '$.order.lines[0].sku',
+      dotted: '$.order.lines.0.sku',
+      beyond: '$.order.lines.1.sku',
       odd: "$.order['odd key']",
       shop: '$.query.shop',
       none: '$.order.missing.deeper',
@@ -34,6 +36,8 @@ describe('a mapping', () => {
       input: {
         id: 7,
         sku: 'a b',
+        dotted: 'a b',
+        beyond: null,
         odd: true,
         shop: 'x',
         none: null,

@@ -115,6 +115,19 @@ describe('models and servers over the API', () => {
     expect((await validated(tool({}, 'get-sun'))).problems).toMatchObject([
       { pointer: '/steps/sum/config/toolName', code: 'unknown_tool', hint: expect.stringContaining('get-sum') },
     ]);
+    // What validate finds, sync refuses to store.
+    const workflow = { name: 'T', slug: 't', steps: { sum: { stepType: 'tool', config: tool({}, 'get-sun') } } };
+    const syncs: [path: string, json: Json, pointer: string][] = [
+      ['sync', { workflow }, '/workflow'],
+      ['sync-all', { workflows: [workflow], source: 'tools', dryRun: true }, '/workflows/0'],
+    ];
+    for (const [path, json, pointer] of syncs) {
+      const synced = await gateway.request('POST', `/api/workflows/${path}`, { json });
+      expect(synced).toMatchObject({ status: 422, body: { code: 'invalid_definition' } });
+      expect(synced.body.problems).toMatchObject([
+        { pointer: `${pointer}/steps/sum/config/toolName`, code: 'unknown_tool' },
+      ]);
+    }
     expect((await validated(tool({}, 'get-sum', 'everythin'))).warnings).toMatchObject([
       { pointer: '/steps/sum/config/server', code: 'unknown_server', hint: expect.stringContaining('everything') },
     ]);

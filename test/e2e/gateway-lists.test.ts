@@ -123,7 +123,10 @@ describe('run lists', () => {
       input_tokens: 0,
       failed_at: null,
       flow: { slug },
-      state: { error: null, runtimeContext: { state: { customer: 'c-end' } } },
+      state: {
+        error: null,
+        runtimeContext: { isAsync: true, isDebug: false, employeeId: null, state: { customer: 'c-end' } },
+      },
     });
     expect(run.state.steps.at(-1).output.data).toHaveLength(1_000);
     for (const exclude of ['flow', 'state', 'flow,state']) {
@@ -131,7 +134,7 @@ describe('run lists', () => {
       expect(list.body.items).toHaveLength(5);
       for (const item of list.body.items) {
         expect(item).not.toHaveProperty('flow');
-        expect(Object.keys(item.state.runtimeContext)).toEqual(['userId', 'isAsync']);
+        expect(Object.keys(item.state.runtimeContext)).toEqual(['userId', 'employeeId', 'isAsync']);
         expect(JSON.stringify(item.state.steps.at(-1).output).length).toBeLessThan(400);
       }
     }

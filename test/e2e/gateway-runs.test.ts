@@ -203,6 +203,29 @@ describe('runs over HTTP', () => {
     expect(answer.body.problems[0].pointer).toBe('/orderId');
   });
 
+  it('takes the organization that document 000 sends along where it is the caller’s own', async () => {
+    const workflowConfig = { name: 'Named', config: {} };
+    const stepsConfig = [
+      { stepSlug: 'start', name: 'start', stepType: 'start', order: 1, config: {}, nextSteps: { success: 'out' } },
+      {
+        stepSlug: 'out',
+        name: 'out',
+        stepType: 'finish',
+        order: 2,
+        config: { output: '{{ input.a }}' },
+        nextSteps: {},
+      },
+    ];
+    const json = { organizationId: 'default', workflowConfig, stepsConfig, input: { a: 1 }, triggeredBy: 'me' };
+    const started = await gateway.request('POST', '/api/executions', { json });
+    expect(started.status).toBe(201);
+    const result = await gateway.request('GET', `/api/executions/${started.body.executionId}/result?wait=20`);
+    expect(result.body).toMatchObject({ status: 'completed', output: 1 });
+    expect(
+      await gateway.request('POST', '/api/executions', { json: { ...json, organizationId: 'another' } }),
+    ).toMatchObject({ status: 404, body: { code: 'not_found' } });
+  });
+
   it('starts with the given state', async () => {
     const slug = unique('stateful');
     const steps = {
@@ -214,6 +237,11 @@ describe('runs over HTTP', () => {
     const refused = await manual({ workflowId: slug, state: { attempts: 'many' } });
     expect(refused).toMatchObject({ status: 422, body: { code: 'invalid_input' } });
     expect(refused.body.problems[0].pointer).toBe('/state/attempts');
+    // Document 004: a value is of its declared type, and none is made into it.
+    expect(await manual({ workflowId: slug, state: { attempts: '4' } })).toMatchObject({
+      status: 422,
+      body: { problems: [{ pointer: '/state/attempts', code: 'invalid_state' }] },
+    });
     const started = await manual({ workflowId: slug, state: { attempts: 4 } });
     const result = await gateway.request('GET', `/api/executions/${started.body.executionId}/result?wait=20`);
     expect(result.body).toMatchObject({ status: 'completed', output: 5 });

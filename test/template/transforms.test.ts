@@ -101,6 +101,8 @@ describe('times are UTC and come from the run’s clock', () => {
     ['"2026-01-15T09:00:00+02:00"|isoDate', '2026-01-15T07:00:00.000Z'],
     ['"2026-01-15T09:00:00.123456Z"|isoDate', '2026-01-15T09:00:00.123Z'],
     ['"2026-02-30"|isoDate', ''],
+    ['"20260115T090000Z"|parseDate', Date.UTC(2026, 0, 15, 9)],
+    ['"20260115T0900+0100"|parseDate', Date.UTC(2026, 0, 15, 8)],
     ['"15.1.2026"|parseDate', null],
     ['now|addDuration("2d")', '2026-01-17T10:30:00.000Z'],
     ['nowMs|addDuration("PT5M")', '2026-01-15T10:35:00.000Z'],
