@@ -7,13 +7,14 @@ import {
   defineSignal,
   defineUpdate,
   log,
+  patched,
   setDefaultSignalHandler,
   setHandler,
 } from '@temporalio/workflow';
 import type { Accepted, Refusal } from '../src/definition/run.ts';
 import type { Event } from '../src/engine/protocol.ts';
 import { QUERY_TEXTS, SIGNAL_TEXTS } from '../src/engine/signal-texts.ts';
-import { SIGNALS, toEvent, UPDATES, updateToEvent } from '../src/engine/signals.ts';
+import { SIGNALS, toEvent, UPDATES, unknownMember, updateToEvent } from '../src/engine/signals.ts';
 import type { Json } from '../src/template/types.ts';
 import { refusal } from './run-failure.ts';
 
@@ -26,6 +27,9 @@ export interface Addressee {
   /** A signal was not heeded: nobody hears of it but who looks at the run. */
   ignored(signal: string, message: string): void;
 }
+
+/** The patch by which a signal with a member that it does not have is ignored. */
+const MEMBERS_KNOWN = 'members-known';
 
 const DESCRIPTIONS: { readonly [name: string]: string } = { ...SIGNAL_TEXTS, ...QUERY_TEXTS };
 
@@ -42,13 +46,11 @@ const CAN_BE_REFUSED: ReadonlySet<Event['type']> = new Set([
 
 export function listenToSignals(run: Addressee): void {
   const receive = (name: string, payload: unknown): void => {
-    const event = toEvent(name, payload, Date.now());
+    const event = toEvent(name, payload, Date.now(), () => patched(MEMBERS_KNOWN));
     if (event === undefined) {
-      log.warn('A signal was ignored: no signal has this name, or its payload has the wrong shape.', { signal: name });
-      run.ignored(
-        name,
-        `No signal has this name, or its payload has the wrong shape. ${DESCRIPTIONS[name] ?? ''}`.trim(),
-      );
+      const why = unknownMember(name, payload) ?? 'No signal has this name, or its payload has the wrong shape.';
+      log.warn('A signal was ignored.', { signal: name, code: 'invalid_signal', message: why });
+      run.ignored(name, `${why} ${DESCRIPTIONS[name] ?? ''}`.trim());
       return;
     }
     const answer = CAN_BE_REFUSED.has(event.type) ? run.admit(event) : undefined;
@@ -68,13 +70,11 @@ export function listenToSignals(run: Addressee): void {
 
 export function answerUpdates(run: Addressee): void {
   for (const name of UPDATES) {
-    const asked = (payload: unknown): Event => {
-      const event = updateToEvent(name, payload, Date.now());
+    const asked = (payload: unknown, isStrict?: () => boolean): Event => {
+      const event = updateToEvent(name, payload, Date.now(), isStrict);
       if (event === undefined) {
-        throw refusal({
-          code: 'invalid_signal',
-          message: `The update '${name}' takes one JSON object. ${DESCRIPTIONS[name] ?? ''}`.trim(),
-        });
+        const why = unknownMember(name, payload) ?? `'${name}' takes one JSON object.`;
+        throw refusal({ code: 'invalid_signal', message: `The update ${why} ${DESCRIPTIONS[name] ?? ''}`.trim() });
       }
       return event;
     };
@@ -86,7 +86,8 @@ export function answerUpdates(run: Addressee): void {
     setHandler(
       defineUpdate<Accepted, [unknown]>(name),
       (payload) => {
-        const event = asked(payload);
+        // The validator has refused unknown members, but not in histories from before it did.
+        const event = asked(payload, () => false);
         const answer = admitted(event);
         run.take(event);
         return answer;

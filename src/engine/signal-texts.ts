@@ -7,7 +7,8 @@ export const SIGNAL_TEXTS = {
   reject: 'Rejects: {step?, by?, comments?, override?, reason?, key?}',
   decide: 'Decides: {decision: "approved" | "rejected", step?, by?, comments?, data?, override?, reason?, key?}',
   submit: 'Answers a user_input: {step?, data, by?, key?}',
-  message: 'A message for listen steps: {name, payload?, id?}',
+  message:
+    'A message for listen steps: {name, payload?, id?, event?}. With event: {key?} only those that listen now take it',
   childDone: 'A child run ended: {path, output? | error?}',
   cancelStep: 'Cancels one open step: {step?, key?}',
   retryStep: 'Runs an open step again: {step?, key?}',

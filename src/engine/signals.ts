@@ -39,19 +39,51 @@ export const UPDATES = [
   'resume',
 ] as const;
 
+const ADDRESS = ['step', 'key', 'by'] as const;
+const DECISION = [...ADDRESS, 'comments', 'data', 'via', 'override', 'reason', 'as'] as const;
+/** Members of what people send. What runs and gates send to each other is not listed: a newer sender may say more. */
+const MEMBERS: { readonly [name: string]: readonly string[] | undefined } = {
+  approve: DECISION,
+  reject: DECISION,
+  decide: [...DECISION, 'decision'],
+  submit: [...ADDRESS, 'data', 'via', 'as'],
+  message: ['name', 'payload', 'id', 'event'],
+  cancelStep: ADDRESS,
+  retryStep: ADDRESS,
+  skipTimer: ADDRESS,
+  pause: ['key'],
+  resume: ['key'],
+  abort: ['reason'],
+};
+const MOST_SHOWN = 80;
+
+/** Which member of a signal or update nobody reads, as one sentence. A misspelled member must not pass for one left out. */
+export function unknownMember(name: string, payload: unknown): string | undefined {
+  const members = Object.hasOwn(MEMBERS, name) ? MEMBERS[name] : undefined;
+  if (members === undefined || !isPlainObject(payload)) return undefined;
+  const odd = Object.keys(payload).find((member) => !members.includes(member));
+  return odd === undefined ? undefined : `'${name}' has no member '${odd.slice(0, MOST_SHOWN)}'.`;
+}
+
 /** The update of that name as an event; undefined where no update has that name, or the payload does not fit. */
-export function updateToEvent(name: string, payload: unknown, at: number): Event | undefined {
-  return (UPDATES as readonly string[]).includes(name) ? toEvent(name, payload, at) : undefined;
+export function updateToEvent(name: string, payload: unknown, at: number, isStrict?: () => boolean): Event | undefined {
+  return (UPDATES as readonly string[]).includes(name) ? toEvent(name, payload, at, isStrict) : undefined;
 }
 
 /**
  * The signal of that name as an event. `payload` is the first argument (none counts as `{}`), `at` is the run's clock in
- * epoch milliseconds. Undefined where no signal has that name, or a member that counts has the wrong type. Members that
- * nobody asks for are left out.
+ * epoch milliseconds. Undefined where no signal has that name, a member has the wrong type, or there is a member that no
+ * such signal has. `isStrict` is asked only there: false takes the signal without the member.
  */
-export function toEvent(name: string, payload: unknown, at: number): Event | undefined {
+export function toEvent(
+  name: string,
+  payload: unknown,
+  at: number,
+  isStrict: () => boolean = () => true,
+): Event | undefined {
   const body = payload === undefined || payload === null ? {} : payload;
   if (!isPlainObject(body)) return undefined;
+  if (unknownMember(name, body) !== undefined && isStrict()) return undefined;
   switch (name) {
     case 'approve':
       return decide(body, 'approved', at);
@@ -165,7 +197,7 @@ function isBoolean(value: unknown): value is boolean {
 }
 
 function isPublished(value: unknown): value is { readonly key?: string } {
-  return isPlainObject(value) && (value['key'] === undefined || isString(value['key']));
+  return isPlainObject(value) && Object.keys(value).every((member) => member === 'key' && isString(value[member]));
 }
 
 function isStanding(value: unknown): value is Standing {

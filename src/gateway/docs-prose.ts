@@ -99,7 +99,7 @@ switched on and off by \`/enable\` and \`/disable\`, which lasts until the defin
 - **Once.** Every POST takes an \`Idempotency-Key\`: the same request again gets the same answer, another one with its key is refused.`;
 
 export const SIGNALS_INTRODUCTION = `A run is a workflow of the type \`run\`; its id is the execution's id. Whoever can reach Temporal can speak to it, by \`temporal workflow signal\` or any SDK. Each
-takes one JSON object. \`step\` is a slug or the path of one visit, and may be left out where just one fits. With a \`key\` the same request again is the same request. A signal has no
+takes one JSON object. \`step\` is a slug or the path of one visit, and may be left out where just one fits. With a \`key\` the same request again is the same request. A member that is not listed is refused: a signal that has one is ignored, and the run's current details say so. A signal has no
 answer; an update answers \`{accepted, path}\`, or is refused with a typed error and leaves no trace.
 
 A run is started with \`{definition, input?, presets?}\`, or with a definition alone.`;

@@ -220,7 +220,8 @@ export class Fold {
     const event =
       request.type === 'signal'
         ? toEvent(request.name, request.payload, at)
-        : updateToEvent(request.name ?? '', request.payload, at);
+        : // It was accepted.
+          updateToEvent(request.name ?? '', request.payload, at, () => false);
     if (event !== undefined) this.#apply(event, request.id);
   }
 

@@ -34,7 +34,12 @@ const message = fc.record({
     fc.record({ name: fc.constant('news'), payload: fc.integer(), event: fc.constantFrom({}, { key: 'k' }) }),
   ),
 });
-const nonsense = fc.constantFrom({ name: 'approve', payload: { step: 7 } }, { name: 'unheard-of', payload: 1 });
+const nonsense = fc.constantFrom(
+  { name: 'approve', payload: { step: 7 } },
+  { name: 'approve', payload: { stepp: 'a' } },
+  { name: 'message', payload: { name: 'news', data: 1 } },
+  { name: 'unheard-of', payload: 1 },
+);
 
 /** Signals and updates that compete: only their order decides. */
 const asked: fc.Arbitrary<Asked> = fc.record({
