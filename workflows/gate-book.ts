@@ -29,6 +29,7 @@ export type Verdict = { readonly as: 'granted' | 'waiting'; readonly since: numb
 export class Book {
   #limit: number;
   #seq: number;
+  #basis: string | undefined;
   #grants = 0;
   readonly #leases: Map<string, Lease>;
   readonly #queue: Map<string, Waiting>;
@@ -37,6 +38,7 @@ export class Book {
   constructor(carried?: GateState) {
     this.#limit = carried?.limit ?? 0;
     this.#seq = carried?.seq ?? 0;
+    this.#basis = carried?.basis;
     this.#leases = new Map((carried?.leases ?? []).map((lease) => [lease.run, { ...lease }]));
     this.#queue = new Map((carried?.queue ?? []).map((place) => [place.run, place]));
     this.#turns = new Map(Object.entries(carried?.turns ?? {}));
@@ -65,13 +67,29 @@ export class Book {
     return this.#leases.has(run) || this.#queue.has(run);
   }
 
+  /** Whether the limit is new here, so that the runs that are active already have to be counted first. */
+  wantsActive({ run, basis, active }: TakeSlot): boolean {
+    return active === undefined && basis !== undefined && basis !== this.#basis && !this.knows(run);
+  }
+
+  /** Gives leases to runs that were there before the limit, as many as can be written down. */
+  count({ run: asking, basis, active = [] }: TakeSlot): void {
+    if (basis !== undefined) this.#basis = basis;
+    for (const { run, startedAt } of active) {
+      if (run === asking || this.knows(run) || !this.hasRoom) continue;
+      // It may have ended since it was seen: what closed after its start is over.
+      this.#lease({ run, since: startedAt, seq: this.#seq++, startedAt }, '');
+    }
+  }
+
   /** What a request would be told now; changes nothing. */
-  weigh({ run, limit, seen }: TakeSlot, now: number): Verdict {
+  weigh({ run, limit, seen, active = [] }: TakeSlot, now: number): Verdict {
     const lease = this.#leases.get(run);
     if (lease !== undefined) return { as: 'granted', since: lease.since };
     const place = this.#queue.get(run);
     if (place !== undefined) return { as: 'waiting', since: place.since };
-    const held = this.#leases.size - this.gone(seen, now).filter((one) => this.#leases.has(one)).length;
+    const gone = this.gone(seen, now).filter((one) => this.#leases.has(one)).length;
+    const held = this.#leases.size - gone + active.filter((one) => one.run !== run && !this.knows(one.run)).length;
     // Those that wait come first.
     return limit - held > this.#queue.size ? { as: 'granted', since: 0 } : { as: 'full' };
   }
@@ -87,6 +105,7 @@ export class Book {
    */
   take(request: TakeSlot, now: number, words: Word[]): Verdict {
     this.#limit = request.limit;
+    this.count(request);
     this.forget(this.gone(request.seen, now));
     this.grant(now, words);
     const { run, group, startedAt } = request;
@@ -193,6 +212,7 @@ export class Book {
   carried(): GateState {
     return {
       limit: this.#limit,
+      ...(this.#basis === undefined ? {} : { basis: this.#basis }),
       leases: [...this.#leases.values()],
       queue: [...this.#queue.values()],
       turns: Object.fromEntries(this.#turns),

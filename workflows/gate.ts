@@ -19,8 +19,10 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import {
+  ACTIVE_WANTED,
   type GateActivities,
   type GateStart,
+  limitReached,
   MOST_HELD,
   type QueueOrder,
   type ReleaseSlot,
@@ -96,24 +98,31 @@ async function keepGate(start: GateStart): Promise<void> {
     tell(words);
   };
 
+  /** A request that takes no place in the queue, and finds no slot. */
+  const isRefused = (request: TakeSlot): boolean =>
+    (request.overflow === 'reject' || request.overflow === 'cancel-newest') &&
+    !book.knows(request.run) &&
+    book.weigh(request, Date.now()).as === 'full';
+
   taken.on<TakeSlot, TakeAnswer>(
     'take',
     (request) => {
       if (book.knows(request.run)) return;
-      const isFullNow = book.weigh(request, Date.now()).as === 'full';
-      if (isFullNow && (request.overflow === 'reject' || request.overflow === 'cancel-newest')) {
-        const { limit } = request;
-        refuse(
-          'limit_reached',
-          `${limit} ${limit === 1 ? 'run goes' : 'runs go'} already, and no more may at once. Try again when one has ended.`,
-          { ...book.reached(request.shownFrom), limit },
-        );
-      }
+      if (book.wantsActive(request)) refuse(ACTIVE_WANTED, 'Say which runs are active already.');
+      const { limit } = request;
+      // What is active has to be written down, which a refusal does not do.
+      if (isRefused(request) && request.active === undefined)
+        refuse('limit_reached', limitReached(limit), { ...book.reached(request.shownFrom), limit });
       if (!book.hasRoom)
         refuse('queue_full', `${MOST_HELD} runs go or wait already, and no more can wait. Try again later.`);
     },
     (request) => {
       const words: Word[] = [];
+      book.count(request);
+      if (isRefused(request)) {
+        poke();
+        return { as: 'full', reached: { ...book.reached(request.shownFrom), limit: request.limit } };
+      }
       const verdict = book.take(request, Date.now(), words);
       poke();
       tell(words);

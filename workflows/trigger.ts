@@ -57,6 +57,7 @@ async function keepTrigger(start: TriggerStart): Promise<void> {
     begun = true;
     revision += 1;
     const at = new Date().toISOString();
+    const owner = before?.owner ?? by;
     current =
       spec === null
         ? null
@@ -69,6 +70,7 @@ async function keepTrigger(start: TriggerStart): Promise<void> {
             createdAt: before?.createdAt ?? at,
             updatedAt: at,
             ...(by === undefined ? {} : { by }),
+            ...(owner === undefined ? {} : { owner }),
           };
     if (current === null) fired = NEVER_FIRED;
     upsertMemo({ trigger: current, fired });
@@ -107,7 +109,7 @@ async function keepTrigger(start: TriggerStart): Promise<void> {
     },
   );
 
-  taken.on<PutTrigger, Trigger | null>('put', demandNoneOfApi, ({ revision: written, spec }) => {
+  taken.on<PutTrigger, Trigger | null>('put', demandNoneOfApi, ({ revision: written, spec, by }) => {
     if (written <= droppedAt) return null;
     const { source } = current ?? {};
     if (source?.of === 'definition' && source.revision > written) return current;
@@ -115,7 +117,7 @@ async function keepTrigger(start: TriggerStart): Promise<void> {
     const isKept = source?.of === 'definition' && source.enabled === spec.enabled;
     const enabled = isKept && current !== null ? current.enabled : spec.enabled;
     claims = [];
-    return become({ ...spec, enabled }, { of: 'definition', revision: written, enabled: spec.enabled });
+    return become({ ...spec, enabled }, { of: 'definition', revision: written, enabled: spec.enabled }, by);
   });
 
   taken.on<CreateTrigger, Trigger>(

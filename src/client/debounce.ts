@@ -60,6 +60,7 @@ export async function startOrHold(
     trigger,
     origin,
     ...(initiator === undefined ? {} : { initiator }),
+    ...(start.owner === undefined ? {} : { owner: start.owner }),
     due,
     forMs,
     ...(mostMs === undefined ? {} : { mostMs }),
@@ -107,7 +108,7 @@ async function fireDebounced(
   access: Access,
   { organizationId: org, held, key: ownKey }: FireDebounced,
 ): Promise<{ executionId: string | null }> {
-  const { workflow, state, trigger, origin, initiator, id: key = ownKey } = held;
+  const { workflow, state, trigger, origin, initiator, owner, id: key = ownKey } = held;
   const triggerId = trigger.id;
   try {
     const { definition, hash } = await resolveWorkflow(access, org, { workflow });
@@ -116,6 +117,7 @@ async function fireDebounced(
       trigger,
       origin,
       ...(initiator === undefined ? {} : { initiator }),
+      ...(owner === undefined ? {} : { owner }),
       key: { scope: 'debounce', key, fingerprint: key },
     });
     if (triggerId !== undefined) await tellFiring(access, org, triggerId, firingOf(started));

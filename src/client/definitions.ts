@@ -130,7 +130,12 @@ export async function putDefinition(
   }
   await request.along?.();
   const { revision } = answer.head;
-  await putTriggers(access, org, slug, { triggers, revision, dropped: answer.dropped ?? [] });
+  await putTriggers(access, org, slug, {
+    triggers,
+    revision,
+    dropped: answer.dropped ?? [],
+    ...(request.by === undefined ? {} : { by: request.by }),
+  });
   await freeHooks(access, org, slug, answer.freed, revision);
   return answer;
 }

@@ -2,7 +2,7 @@
 import type { EventActivities, EventSpread, PublishedEvent } from '../definition/event-contract.ts';
 import { own } from '../definition/json.ts';
 import { LISTENS_TO_MANY, listenKeyTag, listenTag } from '../definition/run.ts';
-import { eventTag, type Trigger } from '../definition/trigger-contract.ts';
+import { eventTag, ownerOfTrigger, type Trigger } from '../definition/trigger-contract.ts';
 import { evaluate, parseExpression, truthy } from '../template/expression.ts';
 import { type Json, TemplateError } from '../template/types.ts';
 import type { Access } from './access.ts';
@@ -92,6 +92,7 @@ async function fire(access: Access, org: string, trigger: Trigger, event: Publis
         startOrHoldOnce(access, org, await prepareTrigger(access, org, trigger, parts), {
           trigger: { type: 'event', id: trigger.id, metadata: { name, id } },
           ...(by === undefined ? {} : { initiator: by }),
+          owner: ownerOfTrigger(trigger),
           key,
         }),
       () => findStarted(access, org, trigger.workflow, key),

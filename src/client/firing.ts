@@ -5,7 +5,7 @@
 
 import { coerceState } from '../definition/format.ts';
 import type { RunTrigger } from '../definition/run.ts';
-import type { Trigger } from '../definition/trigger-contract.ts';
+import { ownerOfTrigger, type Trigger } from '../definition/trigger-contract.ts';
 import { inputOf, type Mapping, type TriggerParts } from '../definition/trigger-mapping.ts';
 import type { Definition, JsonObject } from '../definition/types.ts';
 import type { Json } from '../template/types.ts';
@@ -47,7 +47,7 @@ export async function prepareRun(access: Access, org: string, occasion: Occasion
 }
 
 /** What a run knows of its start, beside what it is. */
-export type Start = Pick<RunStart, 'trigger' | 'key' | 'initiator' | 'notify' | 'origin'>;
+export type Start = Pick<RunStart, 'trigger' | 'key' | 'initiator' | 'owner' | 'notify' | 'origin'>;
 
 /** @throws ClientError as startRun. */
 export function startPrepared(access: Access, org: string, prepared: Prepared, start: Start): Promise<StartedRun> {
@@ -69,7 +69,8 @@ export async function fireTrigger(
   return orAsBefore(
     async () => {
       const prepared = await prepareTrigger(access, org, trigger, parts);
-      return startPrepared(access, org, prepared, { ...start, trigger: { ...start.trigger, id: trigger.id } });
+      const owner = ownerOfTrigger(trigger);
+      return startPrepared(access, org, prepared, { ...start, owner, trigger: { ...start.trigger, id: trigger.id } });
     },
     async () => key && findFired(access, org, targetsOf(trigger), key),
   );

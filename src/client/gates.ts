@@ -1,6 +1,8 @@
 /** Asking gates for slots, and looking after those that hold them (design.md §4). */
 import { setTimeout as delay } from 'node:timers/promises';
 import {
+  ACTIVE_WANTED,
+  type ActiveRun,
   GATE_WORKFLOW,
   type GateActivities,
   type GateStart,
@@ -8,6 +10,7 @@ import {
   type HolderAnswer,
   type HolderQuestion,
   type LimitReached,
+  limitReached,
   MOST_HELD,
   type QueueOrder,
   type ReleaseSlot,
@@ -16,6 +19,7 @@ import {
   type TakeSlot,
 } from '../definition/gate-contract.ts';
 import type { Access } from './access.ts';
+import { type Asking, activeUnder } from './active-runs.ts';
 import { describe, writeOrStart } from './actor-calls.ts';
 import { read, writeAlong } from './calls.ts';
 import { ClientError, hasCode } from './errors.ts';
@@ -38,10 +42,11 @@ export async function takeSlots(
   run: string,
   gates: readonly GateWanted[],
   startedAt?: number,
+  asking?: Asking,
 ): Promise<SlotAnswer[]> {
   const answers: SlotAnswer[] = [];
   for (const wanted of gates) {
-    const answer = await takeSlot(access, org, run, wanted, startedAt);
+    const answer = await takeSlot(access, org, { run, startedAt, asking }, wanted);
     answers.push(answer);
     if (answer.as !== 'granted') break;
   }
@@ -58,11 +63,12 @@ export async function takeRefusable(
   org: string,
   run: string,
   gates: readonly GateWanted[],
+  asking?: Asking,
 ): Promise<GateWanted[]> {
   const refusable = gates.filter(({ overflow }) => overflow === 'reject');
   // Before it is asked: a gate does not count from earlier.
   const takenAt = Date.now();
-  const answers = await takeSlots(access, org, run, refusable);
+  const answers = await takeSlots(access, org, run, refusable, undefined, asking);
   for (const answer of answers) {
     if (answer.as !== 'refused') continue;
     const held = answers.filter(({ as }) => as === 'granted').map(({ gate }) => gate);
@@ -135,16 +141,17 @@ export function gateActivitiesOver(over: Access): GateActivities {
   };
 }
 
-async function takeSlot(
-  access: Access,
-  org: string,
-  run: string,
-  wanted: GateWanted,
-  startedAt: number | undefined,
-): Promise<SlotAnswer> {
+/** The run that asks; `asking`: what it is, where it was not started yet. */
+interface Asker {
+  readonly run: string;
+  readonly startedAt: number | undefined;
+  readonly asking: Asking | undefined;
+}
+
+async function takeSlot(access: Access, org: string, asker: Asker, wanted: GateWanted): Promise<SlotAnswer> {
   const { gate } = wanted;
   try {
-    return { gate, ...(await take(access, org, run, wanted, startedAt)) };
+    return { gate, ...(await take(access, org, asker, wanted)) };
   } catch (error) {
     if (!hasCode(error, 'limit_reached')) return refused(gate, error);
     const { holders } = error.details as unknown as LimitReached;
@@ -154,20 +161,46 @@ async function takeSlot(
     );
     if (found.closed.length + found.missing.length === 0) return overflowed(wanted, error);
     try {
-      return { gate, ...(await take(access, org, run, wanted, startedAt, found)) };
+      return { gate, ...(await take(access, org, asker, wanted, found)) };
     } catch (again) {
       return hasCode(again, 'limit_reached') ? overflowed(wanted, again) : refused(gate, again);
     }
   }
 }
 
-function take(
+/** A gate that hears of the limit first is told which runs are active already. */
+async function take(
   access: Access,
   org: string,
-  run: string,
-  { gate, scope, limit, overflow, evict, group }: GateWanted,
-  startedAt: number | undefined,
+  asker: Asker,
+  wanted: GateWanted,
   found?: HolderAnswer,
+): Promise<Exclude<TakeAnswer, { as: 'full' }>> {
+  try {
+    return granted(await takeWith(access, org, asker, wanted, found));
+  } catch (error) {
+    if (!hasCode(error, ACTIVE_WANTED)) throw error;
+    const listed = await activeUnder(access, org, wanted, asker.run, asker.asking);
+    const ended = await describeHolders(access, { runs: listed.map(({ run }) => run), patienceMs: 0 });
+    const active = listed.filter(({ run }) => !ended.closed.includes(run) && !ended.missing.includes(run));
+    return granted(await takeWith(access, org, asker, wanted, found, active));
+  }
+}
+
+/** As a refusal, where that is what the answer says. */
+function granted(answer: TakeAnswer): Exclude<TakeAnswer, { as: 'full' }> {
+  if (answer.as !== 'full') return answer;
+  const { limit } = answer.reached;
+  throw new ClientError('limit_reached', limitReached(limit), { details: { ...answer.reached } });
+}
+
+function takeWith(
+  access: Access,
+  org: string,
+  { run, startedAt }: Asker,
+  { gate, scope, limit, overflow, evict, group, basis }: GateWanted,
+  found: HolderAnswer | undefined,
+  active?: readonly ActiveRun[],
 ): Promise<TakeAnswer> {
   const start: GateStart = { organizationId: org, historyLimit: access.historyLimit, scope };
   const actor = { workflowId: gate, workflowType: GATE_WORKFLOW, start };
@@ -181,6 +214,8 @@ function take(
     ...(startedAt === undefined ? {} : { startedAt }),
     ...(found === undefined ? {} : { seen: found }),
     ...(evict === undefined ? {} : { evict }),
+    ...(basis === undefined ? {} : { basis }),
+    ...(active === undefined ? {} : { active }),
   });
 }
 

@@ -6,6 +6,7 @@
  */
 import type { GateWanted, Overflow } from '../definition/gate-contract.ts';
 import { LIMIT_SCOPES, type LimitEntry, type LimitScope } from '../definition/limits-contract.ts';
+import type { RunTrigger } from '../definition/run.ts';
 import type { Definition } from '../definition/types.ts';
 import { definitionGates, gateId } from '../engine/gates.ts';
 import type { Json } from '../template/types.ts';
@@ -37,7 +38,7 @@ export async function readLimits(access: Access, org: string): Promise<Entries> 
   return Object.fromEntries(await listEntries<LimitEntry>(access, org, COLLECTION)) as Entries;
 }
 
-/** Sets a limit of the organization. It counts for runs that start from now on. @throws ClientError `too_large`, `too_many`. */
+/** Sets a limit of the organization. It holds back runs that start from now on, and counts those that are active. @throws ClientError `too_large`, `too_many`. */
 export async function putLimit(
   access: Access,
   org: string,
@@ -62,26 +63,49 @@ export async function deleteLimit(access: Access, org: string, scope: LimitScope
 
 /** What counts for the organization's runs now. */
 export async function effectiveLimits(access: Access, org: string): Promise<EffectiveLimits> {
+  const counted = Object.entries(await countedLimits(access, org));
+  return Object.fromEntries(counted.map(([scope, { limit, overflow }]) => [scope, { limit, overflow }]));
+}
+
+async function countedLimits(access: Access, org: string): Promise<CountedLimits> {
   const { limits: host } = access;
   const own = await entriesOf(access, org);
-  const limits: { [scope in LimitScope | 'global']?: EffectiveLimit } = {};
+  const limits: { [scope in LimitScope | 'global']?: CountedLimit } = {};
   for (const scope of LIMIT_SCOPES) {
-    const limit = lower(own[scope], hosts(host[scope], host.overflow));
-    if (limit !== undefined) limits[scope] = { limit: limit.limit, overflow: limit.overflow };
+    const limit = lower(entered(own[scope]), hosts(host[scope], host.overflow));
+    if (limit !== undefined) limits[scope] = limit;
   }
   const everybody = hosts(host.global, host.overflow);
   if (everybody !== undefined) limits.global = everybody;
   return limits;
 }
 
+/** With what names it as it was switched on (GateWanted). */
+type CountedLimit = EffectiveLimit & { readonly basis: string };
+type CountedLimits = { readonly [scope in LimitScope | 'global']?: CountedLimit };
+
 /** What a run is, as far as limits go by it. */
 export interface LimitedRun {
   readonly definition: Definition;
   readonly input: Json;
   readonly initiator?: string;
-  /** Whether somebody has started it, and not a webhook, a schedule or an event. */
-  readonly isManual: boolean;
+  /** Who has made the trigger that starts it. */
+  readonly owner?: string;
+  readonly trigger: Pick<RunTrigger, 'type'>;
 }
+
+/** Triggers behind which stands a person or a program, and not a sender of webhooks or a clock. */
+const MANUAL: ReadonlySet<string> = new Set<RunTrigger['type']>(['manual', 'inline']);
+
+/**
+ * Among whose runs a run counts: those of whoever started it, or else has made its trigger. While there are no keys nobody has a
+ * name, and everybody is one. Undefined where nobody is known.
+ */
+export const userOf = (run: {
+  readonly initiator?: string;
+  readonly owner?: string;
+  readonly trigger: { readonly type: string };
+}): string | undefined => run.initiator ?? run.owner ?? (MANUAL.has(run.trigger.type) ? '' : undefined);
 
 /**
  * The gates of a run that no other run starts, in the order in which it asks: the widest first. A run that waits at its
@@ -89,20 +113,22 @@ export interface LimitedRun {
  * limited child could wait for a run that waits for the parent's slot.
  */
 export async function gatesOf(access: Access, org: string, run: LimitedRun): Promise<GateWanted[]> {
-  const { definition, input, initiator } = run;
-  const { user, organization, global } = await effectiveLimits(access, org);
+  const { definition, input } = run;
+  const { user, organization, global } = await countedLimits(access, org);
   const own = definitionGates({ organizationId: org, definition, input });
   const group = own[0]?.gate ?? definition.slug;
   const gates: GateWanted[] = [];
   if (global !== undefined) gates.push({ gate: gateId(HOST, 'global'), scope: 'global', ...global, group: org });
   if (organization !== undefined)
     gates.push({ gate: gateId(org, 'organization'), scope: 'organization', ...organization, group });
-  // While there are no keys nobody has a name, and everybody is one.
-  const person = initiator ?? (run.isManual ? '' : undefined);
+  const person = userOf(run);
   if (user !== undefined && person !== undefined)
-    gates.push({ gate: gateId(org, 'user', person), scope: 'user', ...user, group });
+    gates.push({ gate: userGate(org, person), scope: 'user', ...user, group });
   return [...gates, ...own];
 }
+
+/** The gate of one user's runs. */
+export const userGate = (org: string, person: string): string => gateId(org, 'user', person);
 
 function entriesOf(access: Access, org: string): Promise<Entries> {
   const known: Kept = kept.get(access) ?? new Map();
@@ -117,10 +143,13 @@ function entriesOf(access: Access, org: string): Promise<Entries> {
   return entries;
 }
 
-const hosts = (limit: number | undefined, overflow: Overflow): EffectiveLimit | undefined =>
-  limit === undefined ? undefined : { limit, overflow };
+const entered = (entry: LimitEntry | undefined): CountedLimit | undefined =>
+  entry === undefined ? undefined : { limit: entry.limit, overflow: entry.overflow, basis: entry.updatedAt };
 
-function lower(a: EffectiveLimit | undefined, b: EffectiveLimit | undefined): EffectiveLimit | undefined {
+const hosts = (limit: number | undefined, overflow: Overflow): CountedLimit | undefined =>
+  limit === undefined ? undefined : { limit, overflow, basis: `host ${limit}` };
+
+function lower(a: CountedLimit | undefined, b: CountedLimit | undefined): CountedLimit | undefined {
   if (a === undefined || b === undefined) return a ?? b;
   return a.limit <= b.limit ? a : b;
 }

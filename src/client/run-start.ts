@@ -38,6 +38,8 @@ export interface RunStart {
   readonly trigger: RunTrigger;
   readonly inline?: boolean;
   readonly initiator?: string;
+  /** Who has made the trigger that starts it: without an initiator it counts as a run of theirs. */
+  readonly owner?: string;
   readonly timeoutMs?: number;
   /**
    * `scope` keeps keys of different origins apart; `fingerprint` stands for the request's content: the key with another
@@ -59,9 +61,6 @@ export interface StartedRun {
   readonly created: boolean;
 }
 
-/** Triggers behind which stands a person or a program, and not a sender of webhooks or a clock. */
-const MANUAL: ReadonlySet<RunTrigger['type']> = new Set(['manual', 'inline']);
-
 /** The memo's own member beside RunMemo: what the key's first request was. */
 export const FINGERPRINT = 'fingerprint';
 
@@ -73,14 +72,14 @@ export const FINGERPRINT = 'fingerprint';
 export async function startRun(access: Access, org: string, request: RunStart): Promise<StartedRun> {
   const { definition, key } = request;
   const executionId = key === undefined ? newRunId(org, definition.slug) : idOfKey(org, definition.slug, key);
-  const wanted = await gatesOf(access, org, { ...request, isManual: MANUAL.has(request.trigger.type) });
+  const wanted = await gatesOf(access, org, request);
   if (wanted.length > 0 && key !== undefined) {
     // It must take no slot for a run that is there.
     const known = await findKeyedRun(access, org, definition.slug, key);
     if (known !== undefined) return known;
   }
   measure(runInput(org, request, executionId, wanted));
-  const gates = wanted.length === 0 ? wanted : await takeRefusable(access, org, executionId, wanted);
+  const gates = wanted.length === 0 ? wanted : await takeRefusable(access, org, executionId, wanted, request);
   const input = runInput(org, request, executionId, gates);
   const status = gates.every(({ taken }) => taken) ? 'running' : 'pending';
   const startedAt = new Date();
@@ -225,6 +224,7 @@ function memoOf(org: string, request: RunStart, status: RunStatus, startedAt: Da
     startedAt: startedAt.toISOString(),
     ...(request.inline === undefined ? {} : { inline: request.inline }),
     ...(request.initiator === undefined ? {} : { initiator: request.initiator }),
+    ...(request.owner === undefined ? {} : { owner: request.owner }),
     ...(request.forkOf === undefined ? {} : { forkOf: request.forkOf }),
     ...(request.origin === undefined ? {} : { origin: request.origin }),
   };

@@ -8,6 +8,7 @@ import {
   type CreateTrigger,
   NEVER_FIRED,
   type NoteBackfill,
+  ownerOfTrigger,
   type PutTrigger,
   type ReleaseTrigger,
   type RemoveTrigger,
@@ -206,16 +207,17 @@ export async function putTriggers(
     readonly triggers: readonly TriggerDefinition[];
     readonly revision: number;
     readonly dropped: readonly string[];
+    readonly by?: string;
   },
 ): Promise<void> {
-  const { triggers, revision, dropped } = written;
+  const { triggers, revision, dropped, by } = written;
   await inTurns(triggers, async ({ enabled = true, ...rest }) => {
     const id = triggerIdOf(workflow, rest.name);
     const trigger = await writeOrStart<TriggerStart, PutTrigger, Trigger | null>(
       access,
       actor(access, org, workflow, id),
       'put',
-      { revision, spec: { ...rest, enabled } },
+      { revision, spec: { ...rest, enabled }, ...(by === undefined ? {} : { by }) },
     );
     if (trigger !== null) await settle(access, org, trigger);
   });
@@ -264,8 +266,10 @@ export async function removeTriggersOf(
 async function settle(access: Access, org: string, written: Trigger): Promise<void> {
   for (let trigger: Trigger | undefined = written; ; ) {
     if (trigger.type === 'schedule') await putSchedule(access, org, trigger);
-    for (const hook of hooksOf({ triggers: [trigger] }))
-      await configureHooks(access, org, ownerOf(trigger), [hook], revisionOf(trigger));
+    for (const hook of hooksOf({ triggers: [trigger] })) {
+      const config = { ...hook.config, owner: ownerOfTrigger(trigger) };
+      await configureHooks(access, org, ownerOf(trigger), [{ ...hook, config }], revisionOf(trigger));
+    }
     const now: Trigger | undefined = (await readTrigger(access, org, trigger.id))?.trigger;
     if (now === undefined) {
       await deleteSchedule(access, org, trigger.id);

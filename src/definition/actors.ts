@@ -174,6 +174,8 @@ export interface HookConfig {
   readonly options: JsonObject;
   readonly mapping?: { readonly [key: string]: string };
   readonly targetState?: JsonObject;
+  /** Whose runs its runs are. */
+  readonly owner?: string;
 }
 
 /** `hook.{org}.{path}`: what its memo says under `hook`. */

@@ -17,6 +17,8 @@ export interface HeldPayload {
   readonly origin: RunOrigin;
   /** Who sent it, where that is known. */
   readonly initiator?: string;
+  /** Whose run it will be (RunStart). */
+  readonly owner?: string;
   /** When the run begins if nothing more comes: epoch milliseconds, by the clock of whoever sends it. */
   readonly due: number;
   /** How long after it has come the run begins if nothing more comes: so long by Temporal's clock, whatever `due` says. */

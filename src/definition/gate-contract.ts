@@ -29,13 +29,28 @@ export interface GateWanted {
   readonly evict?: 'cancel' | 'abort';
   /** Groups take turns in the queue. */
   readonly group: string;
+  /** Names the limit as it was switched on: a gate that hears of it first asks which runs are active already. */
+  readonly basis?: string;
   /** The run held its lease before it was started. */
   readonly taken?: true;
   /** Then: when it was asked for, in epoch milliseconds. A run that starts later than TAKEN_FOR_MS after that asks again. */
   readonly takenAt?: number;
 }
 
-/** Update `take`, asked as often as one likes: the lease or the place of a run is one. Refused with `limit_reached`, `queue_full`. */
+/** Refuses a take whose basis the gate does not know: it is to be sent again with `active`. */
+export const ACTIVE_WANTED = 'active_wanted';
+
+/** A run that began before it was under the limit. */
+export interface ActiveRun {
+  readonly run: string;
+  /** Epoch milliseconds. */
+  readonly startedAt: number;
+}
+
+/**
+ * Update `take`, asked as often as one likes: the lease or the place of a run is one. Refused with `limit_reached`, `queue_full`,
+ * ACTIVE_WANTED.
+ */
 export interface TakeSlot {
   readonly key: string;
   readonly run: string;
@@ -43,6 +58,10 @@ export interface TakeSlot {
   readonly overflow: Overflow;
   readonly evict?: 'cancel' | 'abort';
   readonly group: string;
+  /** As in GateWanted. */
+  readonly basis?: string;
+  /** Runs that were active before the limit counted: they hold leases from now on. */
+  readonly active?: readonly ActiveRun[];
   /** When the run was started, in epoch milliseconds: the newest is the one that was started last, not that asks last. */
   readonly startedAt?: number;
   /** From which of its holders on a refusal shows them, going round: whoever asks again sees others. */
@@ -51,10 +70,18 @@ export interface TakeSlot {
   readonly seen?: HolderAnswer;
 }
 
-export type TakeAnswer = { readonly as: 'granted' } | { readonly as: 'waiting'; readonly since: string };
+/** `full` is as good as the refusal `limit_reached`, from a gate that has just counted the runs which were active. */
+export type TakeAnswer =
+  | { readonly as: 'granted' }
+  | { readonly as: 'waiting'; readonly since: string }
+  | { readonly as: 'full'; readonly reached: LimitReached };
 
 /** The details of `limit_reached`. `holders`: some of those that hold a lease, those that are ending first. */
 export type LimitReached = { limit: number; active: number; waiting: number; holders: string[] };
+
+/** The message of `limit_reached`. */
+export const limitReached = (limit: number): string =>
+  `${limit} ${limit === 1 ? 'run goes' : 'runs go'} already, and no more may at once. Try again when one has ended.`;
 
 /** What one gate said to one run: the answer to its take, or its refusal. */
 export type SlotAnswer =
@@ -85,6 +112,8 @@ export interface Waiting {
 export interface GateState {
   /** As the latest asker had it. */
   readonly limit: number;
+  /** Of the latest take that had one. */
+  readonly basis?: string;
   readonly leases: readonly Lease[];
   readonly queue: readonly Waiting[];
   /** Group → when it was served last, as a count of grants. */

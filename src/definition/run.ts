@@ -141,6 +141,8 @@ export interface RunMemo {
   readonly decided?: DecidedOutput;
   readonly inline?: boolean;
   readonly initiator?: string;
+  /** Who has made the trigger that started it. */
+  readonly owner?: string;
   readonly parentId?: string;
   readonly forkOf?: ForkOrigin;
   readonly origin?: RunOrigin;

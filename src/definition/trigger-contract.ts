@@ -31,8 +31,13 @@ export interface Trigger extends TriggerSpec {
   /** ISO 8601. */
   readonly createdAt: string;
   readonly updatedAt: string;
+  /** Who wrote it last, and who made it: the runs that it starts count as theirs. */
   readonly by?: string;
+  readonly owner?: string;
 }
+
+/** Whose runs its runs are; empty while nobody has a name. */
+export const ownerOfTrigger = ({ owner, by = '' }: Pick<Trigger, 'owner' | 'by'>): string => owner ?? by;
 
 /**
  * Where a trigger is written: in a definition, whose write of that revision said what it is and whether it is enabled, or
@@ -134,6 +139,8 @@ export interface TriggerClaimed {
 export interface PutTrigger {
   readonly key: string;
   readonly revision: number;
+  /** Who writes the definition. */
+  readonly by?: string;
   readonly spec: TriggerSpec;
 }
 

@@ -26,18 +26,22 @@ export function gateId(org: string, ...what: readonly string[]): string {
 /** The gates of the run's own definition; none where it limits nothing. Runs whose key cannot be read are counted together. */
 export function definitionGates(subject: GateSubject): GateWanted[] {
   const { definition } = subject;
-  const { concurrency, mode } = definition.config ?? {};
+  const { concurrency, mode, debounce } = definition.config ?? {};
   const gates: GateWanted[] = [];
+  const isLimited = concurrency !== undefined || mode === 'restart';
+  // Another version may come after one without the limit, whose runs it has to count.
+  const limits = { version: definition.version ?? null, concurrency: concurrency ?? null, mode: mode ?? null };
+  const basis = isLimited ? shortHash(canonicalText({ ...limits, key: debounce?.key ?? null } as Json)) : '';
   if (concurrency !== undefined) {
     const { limit, key, overflow = 'queue' } = concurrency;
     const of = key === undefined ? 'all' : readable(() => `key ${keyOf(subject, key)}`);
     const gate = gateId(subject.organizationId, 'workflow', definition.slug, of ?? 'all');
-    gates.push({ gate, scope: 'workflow', limit, overflow, group: '' });
+    gates.push({ gate, scope: 'workflow', limit, overflow, group: '', basis });
   }
   const restarts = mode === 'restart' ? restartKey(subject) : undefined;
   if (restarts !== undefined) {
     const gate = gateId(subject.organizationId, 'restart', definition.slug, restarts);
-    gates.push({ gate, scope: 'workflow', limit: 1, overflow: 'cancel-oldest', evict: 'abort', group: '' });
+    gates.push({ gate, scope: 'workflow', limit: 1, overflow: 'cancel-oldest', evict: 'abort', group: '', basis });
   }
   return gates;
 }

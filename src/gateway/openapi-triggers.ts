@@ -47,6 +47,7 @@ const trigger = z.object({
     .optional()
     .describe('Of one schedule: when it comes next; how often it came while a run still went; how often too late.'),
   by: text.optional(),
+  owner: text.optional().describe('Who has made it: its runs count as theirs where the runs of each user are limited.'),
   createdAt: time,
   updatedAt: time,
 });

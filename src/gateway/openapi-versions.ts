@@ -304,7 +304,7 @@ export const versionOperations: readonly Operation[] = [
     tag: 'limits',
     summary: 'Limits how many runs of the organization, or of each user in it, go at once.',
     description:
-      "It counts for runs that start from now on, within five seconds. The host's own limit counts where it is lower.",
+      "It holds back runs that start from now on, within five seconds, and counts those that are active already. The host's own limit counts where it is lower.",
     parameters: { scope: limitScope },
     body: { schema: limitBody },
     answers: {

@@ -138,7 +138,8 @@ async function startOnce(
           parts,
         });
         const metadata = { path, ...(id === undefined ? {} : { deliveryId: id }) };
-        return startOrHoldOnce(access, org, prepared, { trigger: { type: 'webhook', id: triggerId, metadata }, key });
+        const trigger = { type: 'webhook', id: triggerId, metadata } as const;
+        return startOrHoldOnce(access, org, prepared, { trigger, owner: config.owner ?? '', key });
       },
       () => findStarted(access, org, workflow, key),
     );

@@ -101,7 +101,11 @@ describe('a starter that dies after it was let in', () => {
     const definition = approvalDefinition(slug, { config: { concurrency: { limit: 1, overflow: 'reject' } } });
     await store(definition);
     const over = access(gateway.server, gateway.server.config, loadMasterKey(gateway.server.config));
-    const subject = { definition: definition as unknown as Definition, input: { amount: 1 }, isManual: true };
+    const subject = {
+      definition: definition as unknown as Definition,
+      input: { amount: 1 },
+      trigger: { type: 'manual' as const },
+    };
     const gates = await gatesOf(over, 'default', subject);
     expect(await takeSlots(over, 'default', `run.default.${slug}.never`, gates)).toMatchObject([{ as: 'granted' }]);
     expect((await start(slug)).status).toBe(429);

@@ -66,7 +66,8 @@ describe('limits of people', () => {
       own: { organization: { limit: 2 } },
       effective: { organization: { limit: 2, overflow: 'reject' }, global: { limit: 3, overflow: 'reject' } },
     });
-    // Runs that went when the limit was set are not counted, those from now on are.
+    // Runs that went when the limit was set are counted.
+    expect((await start('ann', slug)).body).toMatchObject({ code: 'limit_reached', scope: 'organization' });
     await end(first.body.executionId);
     await end(bobs.body.executionId);
     const two = [await start('ann', slug), await start('bob', slug)];
