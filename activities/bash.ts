@@ -2,19 +2,35 @@
 import { existsSync, realpathSync, statSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { isAbsolute, join, relative } from 'node:path';
+import { isAbsolute, join } from 'node:path';
 import type { Config } from '../src/config.ts';
 import type { EffectOutput } from '../src/definition/effect.ts';
 import { isObject } from '../src/definition/json.ts';
 import type { JsonObject } from '../src/definition/types.ts';
 import type { Json } from '../src/template/types.ts';
 import { type Ended, type Output, runCommand } from './bash/run-command.ts';
-import { BWRAP, EMPTY_FOLDER, environmentArguments, sandboxArguments } from './bash/sandbox.ts';
+import {
+  BWRAP,
+  EMPTY_FOLDER,
+  environmentArguments,
+  isWithin,
+  limitedShell,
+  realPlace,
+  type Sandbox,
+  sandboxArguments,
+} from './bash/sandbox.ts';
+import { exceeded, LIMITS, type Limits } from './bash/watch.ts';
 import type { Effect, EffectContext } from './effect.ts';
 import { EffectFailure, invalid } from './failure.ts';
 import type { Scrub } from './scrub.ts';
 
 export type BashSettings = Pick<Config, 'bash' | 'bashFolders'>;
+
+export interface BashParts {
+  /** Folders of this host that no command may see: the data folder, this program's. */
+  readonly hidden?: readonly string[];
+  readonly limits?: Limits;
+}
 
 const MOST_CHARACTERS = 64_000;
 const CUT = '\n[cut at 64,000 characters]';
@@ -31,20 +47,22 @@ const PROBE_MS = 10_000;
  * Config `{command, timeoutMs, cwd?, env?}`; data `{stdout, stderr, exitCode}`.
  * Fails with `bash_disabled`, `bash_unavailable`, `bash_cwd_not_allowed`, `bash_exit_code:N`, `bash_timeout:N`.
  */
-export function bashEffect(settings: BashSettings): Effect {
-  let probed: Promise<void> | undefined;
+export function bashEffect(settings: BashSettings, { hidden = [], limits = LIMITS }: BashParts = {}): Effect {
+  let probed: Promise<boolean> | undefined;
   return async (config, context) => {
     if (settings.bash === 'off')
       throw new EffectFailure('bash_disabled', 'This worker does not run bash. Set SIGNALBOX_BASH=1 where it starts.');
     const wanted = readConfig(config, context);
     if (settings.bash === 'unsafe') return outcome(await unconfined(wanted, context), wanted, context);
     probed ??= probe();
-    await probed.catch((error: unknown) => {
+    const forbidsNamespaces = await probed.catch((error: unknown) => {
       // It may be installed in the meantime.
       probed = undefined;
       throw error;
     });
-    return outcome(await sandboxed(wanted, settings.bashFolders, context), wanted, context);
+    const place = wanted.cwd === undefined ? undefined : placeIn(settings.bashFolders, hidden, wanted.cwd);
+    const sandbox = { folder: place?.folder, hidden, forbidsNamespaces };
+    return outcome(await sandboxed(wanted, place?.cwd, sandbox, limits, context), wanted, context, limits);
   };
 }
 
@@ -56,20 +74,24 @@ interface Wanted {
   readonly isRepeatable: boolean;
 }
 
-async function sandboxed(wanted: Wanted, folders: readonly string[], { signal }: EffectContext): Promise<Ended> {
-  const { command, cwd, timeoutMs, env } = wanted;
-  const place = cwd === undefined ? undefined : placeIn(folders, cwd);
-  const home = place?.cwd ?? EMPTY_FOLDER;
+async function sandboxed(
+  { command, timeoutMs, env }: Wanted,
+  home = EMPTY_FOLDER,
+  sandbox: Sandbox,
+  limits: Limits,
+  { signal }: EffectContext,
+): Promise<Ended> {
   const inside = new Map([['PATH', PATH], ['HOME', home], ['LANG', 'C.UTF-8'], ...env]);
-  const args = [...sandboxArguments(place?.folder), '--chdir', home, ...environmentArguments(inside)];
+  const args = [...sandboxArguments(sandbox), '--chdir', home, ...environmentArguments(inside)];
   return runCommand({
     program: BWRAP,
     // An environment of bwrap itself could make it load what lies in the folder (LD_PRELOAD).
-    args: ['--args', '3', '--', 'bash', '-c', command],
+    args: ['--args', '3', '--', ...limitedShell(limits), command],
     pipe: args.map((arg) => `${arg}\0`).join(''),
     env: { PATH: process.env['PATH'] ?? PATH },
     timeoutMs,
     signal,
+    watch: (pid) => exceeded(pid, limits),
     mostCharacters: MOST_KEPT_CHARACTERS,
   });
 }
@@ -98,29 +120,42 @@ async function unconfined(wanted: Wanted, { signal }: EffectContext): Promise<En
   }
 }
 
-/** Whether a sandbox can be made here: bubblewrap may be missing, or the kernel may not let it. */
-async function probe(): Promise<void> {
+/**
+ * Whether a sandbox can be made here: bubblewrap may be missing, or the kernel may not let it. True where it can also keep
+ * commands from making namespaces of their own, which older ones cannot. @throws EffectFailure `bash_unavailable`
+ */
+async function probe(): Promise<boolean> {
   const advice =
     'Bash steps run in bubblewrap. Install it where the worker runs (Linux; the package bubblewrap) and let it make user namespaces, or set SIGNALBOX_BASH=unsafe to run commands as the worker itself.';
-  const args = [...sandboxArguments(undefined), '--chdir', EMPTY_FOLDER, '--', 'bash', '-c', ':'];
-  const tried = await runCommand({
-    program: BWRAP,
-    args,
-    env: { PATH: process.env['PATH'] ?? PATH },
-    timeoutMs: PROBE_MS,
-    // It is asked for all steps, also when this one is cancelled.
-    signal: new AbortController().signal,
-    mostCharacters: MOST_LINE_CHARACTERS,
-  }).catch((error: unknown) => {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown';
-    throw new EffectFailure('bash_unavailable', `There is no ${BWRAP} here that can be started (${code}). ${advice}`);
-  });
-  if (tried.exitCode === 0) return;
+  const begin = (forbidsNamespaces: boolean) =>
+    runCommand({
+      program: BWRAP,
+      args: [
+        ...sandboxArguments({ hidden: [], forbidsNamespaces }),
+        ...['--chdir', EMPTY_FOLDER, '--', ...limitedShell(LIMITS), ':'],
+      ],
+      env: { PATH: process.env['PATH'] ?? PATH },
+      timeoutMs: PROBE_MS,
+      // It is asked for all steps, also when this one is cancelled.
+      signal: new AbortController().signal,
+      mostCharacters: MOST_LINE_CHARACTERS,
+    }).catch((error: unknown) => {
+      const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown';
+      throw new EffectFailure('bash_unavailable', `There is no ${BWRAP} here that can be started (${code}). ${advice}`);
+    });
+  if ((await begin(true)).exitCode === 0) return true;
+  const tried = await begin(false);
+  if (tried.exitCode === 0) return false;
   throw new EffectFailure('bash_unavailable', `No sandbox can be made here: ${lastLine(tried.stderr.text)} ${advice}`);
 }
 
-function outcome(ended: Ended, { timeoutMs, isRepeatable }: Wanted, { scrub }: EffectContext): EffectOutput {
-  const { exitCode, isLate } = ended;
+function outcome(
+  ended: Ended,
+  { timeoutMs, isRepeatable }: Wanted,
+  { scrub }: EffectContext,
+  limits = LIMITS,
+): EffectOutput {
+  const { exitCode, isLate, breach } = ended;
   const data = { stdout: shown(ended.stdout, scrub), stderr: shown(ended.stderr, scrub), exitCode };
   if (isLate)
     throw new EffectFailure(
@@ -131,6 +166,14 @@ function outcome(ended: Ended, { timeoutMs, isRepeatable }: Wanted, { scrub }: E
         details: { ...data, timeoutMs },
       },
     );
+  if (breach === 'memoryBytes' || breach === 'processes') {
+    const what = breach === 'processes' ? `${limits.processes} processes` : `${limits.memoryBytes} bytes of memory`;
+    throw new EffectFailure(
+      breach === 'processes' ? `bash_processes:${limits.processes}` : `bash_memory:${limits.memoryBytes}`,
+      `The command used more than ${what}, and was ended. Let it do less at once.`,
+      { retryable: isRepeatable, details: data },
+    );
+  }
   if (exitCode === 0) return { data };
   const said = lastLine(data.stderr);
   throw new EffectFailure(
@@ -149,12 +192,19 @@ function lastLine(text: string): string {
   return (text.trimEnd().split('\n').at(-1) ?? '').slice(0, MOST_LINE_CHARACTERS);
 }
 
-/** Of the folders that the host names, the one that it lies in, links followed. @throws EffectFailure `bash_cwd_not_allowed` */
-function placeIn(folders: readonly string[], given: string): { readonly folder: string; readonly cwd: string } {
+/**
+ * Of the folders that the host names, the one that it lies in, links followed. What is hidden is none, but a folder that the
+ * host names within it. @throws EffectFailure `bash_cwd_not_allowed`
+ */
+function placeIn(
+  folders: readonly string[],
+  hidden: readonly string[],
+  given: string,
+): { readonly folder: string; readonly cwd: string } {
   const cwd = existing(given);
   for (const folder of folders.filter((one) => existsSync(one)).map(existing)) {
-    const within = relative(folder, cwd);
-    if (within === '' || (!within.startsWith('..') && !isAbsolute(within))) return { folder, cwd };
+    const isHidden = hidden.flatMap(realPlace).some((place) => isWithin(cwd, place) && isWithin(place, folder));
+    if (isWithin(cwd, folder) && !isHidden) return { folder, cwd };
   }
   throw new EffectFailure(
     'bash_cwd_not_allowed',

@@ -4,7 +4,7 @@ import type { Config } from '../src/config.ts';
 import { hostActionTools } from './action-tools.ts';
 import type { ActionTool } from './agent-tools.ts';
 import { agentTurnEffect } from './agent-turn.ts';
-import { bashEffect } from './bash.ts';
+import { type BashParts, bashEffect } from './bash.ts';
 import { describeChildrenEffect } from './describe-children.ts';
 import { type Activity, effect } from './effect.ts';
 import { guardedFetch } from './guarded-fetch.ts';
@@ -28,6 +28,8 @@ import { listToolsEffect, toolEffect, toolHostOf } from './tool.ts';
 const DEFAULT_TEMPORAL_PORT = 7233;
 
 export interface ActivityParts {
+  /** What bash's sandbox hides, and its limits. */
+  readonly bash?: BashParts;
   /** The host's own. */
   readonly actions?: HostActions;
   /** Reads the organizations' secrets. */
@@ -78,7 +80,7 @@ export function createActivities(config: Settings, parts: ActivityParts = {}): R
     ),
     messageRun: effect(messageRunEffect(parts.messenger), parts),
     hostAction: effect(hostActionEffect(parts.actions ?? NO_ACTIONS), parts),
-    bash: effect(bashEffect(config), parts),
+    bash: effect(bashEffect(config, parts.bash), parts),
     runCode: effect(runCodeEffect),
     sendMessage: effect(sendMessageEffect(http, reach, config, parts.inbox), {
       ...parts,

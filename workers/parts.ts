@@ -1,6 +1,7 @@
 import { Client } from '@temporalio/client';
 import type { NativeConnection } from '@temporalio/worker';
 import type { ActivityParts } from '../activities/table.ts';
+import { projectRoot } from '../src/cli/start/project-root.ts';
 import { access } from '../src/client/access.ts';
 import { dataConverterOf } from '../src/client/data-converter.ts';
 import { deliverToInbox } from '../src/client/inbox-messages.ts';
@@ -18,6 +19,7 @@ export function activityParts(
   const client = new Client({ connection, namespace, dataConverter: dataConverterOf(config) });
   const over = access({ client, namespace }, config, loadMasterKey(config));
   return {
+    bash: { hidden: [projectRoot(), config.dataDir, config.blobs.folder] },
     secrets: secretReader(over),
     inbox: { deliver: (org, message) => deliverToInbox(over, org, message) },
     ...runsOver(over, config),

@@ -3,6 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { constants } from 'node:os';
 import type { Readable, Writable } from 'node:stream';
 import { StringDecoder } from 'node:string_decoder';
+import { WATCH_MS } from './watch.ts';
 
 export interface Command {
   readonly program: string;
@@ -13,6 +14,8 @@ export interface Command {
   readonly pipe?: string;
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
+  /** Asked for the program's id, now and again: what it must be ended for. */
+  readonly watch?: (pid: number) => string | undefined;
   /** Of each of its outputs, so many characters are kept. */
   readonly mostCharacters: number;
 }
@@ -21,6 +24,8 @@ export interface Ended {
   /** 128 and the signal's number, where a signal ended it. */
   readonly exitCode: number;
   readonly isLate: boolean;
+  /** What `watch` said. */
+  readonly breach?: string;
   readonly stdout: Output;
   readonly stderr: Output;
 }
@@ -34,7 +39,7 @@ const LAST_OUTPUT_MS = 500;
 
 /** Rejects where the program cannot be started, and with the signal's reason. */
 export async function runCommand(command: Command): Promise<Ended> {
-  const { program, args, env, cwd, pipe, timeoutMs, signal, mostCharacters } = command;
+  const { program, args, env, cwd, pipe, timeoutMs, signal, watch, mostCharacters } = command;
   signal.throwIfAborted();
   const child = spawn(program, args, {
     env,
@@ -53,12 +58,21 @@ export async function runCommand(command: Command): Promise<Ended> {
     end();
   }, timeoutMs);
   signal.addEventListener('abort', end);
+  let breach: string | undefined;
+  const watching =
+    watch === undefined
+      ? undefined
+      : setInterval(() => {
+          breach ??= child.pid === undefined ? undefined : watch(child.pid);
+          if (breach !== undefined) end();
+        }, WATCH_MS);
   try {
     const exitCode = await ended(child);
     signal.throwIfAborted();
-    return { exitCode, isLate, stdout: stdout(), stderr: stderr() };
+    return { exitCode, isLate, stdout: stdout(), stderr: stderr(), ...(breach === undefined ? {} : { breach }) };
   } finally {
     clearTimeout(clock);
+    clearInterval(watching);
     signal.removeEventListener('abort', end);
   }
 }

@@ -1,8 +1,11 @@
 /**
  * What a command sees in bubblewrap: the system's programs, read only; /proc, /dev and /tmp of its own; one folder to
- * work in. No network, no other processes, no environment but its own, nothing of the worker's files.
+ * work in. No network, no other processes, no environment but its own, nothing of the worker's files: where those lie
+ * within what it sees (a clone in /usr/src, a data folder in the folder to work in), empty folders hide them.
  */
-import { lstatSync, readlinkSync } from 'node:fs';
+import { lstatSync, readlinkSync, realpathSync } from 'node:fs';
+import { isAbsolute, relative } from 'node:path';
+import type { Limits } from './watch.ts';
 
 export const BWRAP = 'bwrap';
 /** The folder to work in where the step names none: in memory, and gone with the sandbox. */
@@ -19,11 +22,41 @@ const SYSTEM_FILES = [
   '/etc/ssl/certs',
   '/etc/localtime',
 ];
+/** Of the empty folder that hides another. */
+const HIDDEN_BYTES = 4_096;
 const NOBODY = '65534';
 
-/** `folder`: one of the host's that may be written to. `env` goes to bwrap by a pipe: others can read a command line. */
-export function sandboxArguments(folder: string | undefined): string[] {
+/**
+ * Sets the limits of each process, and then becomes bash with the command, its first argument. `-p` reads no file that the
+ * environment names. Virtual memory has no limit, since runtimes reserve terabytes of it; what can be written to has. The
+ * kernel counts threads as processes, in older ones those of the worker's user too: this stops a bomb, and watch.ts counts.
+ */
+export const limitedShell = ({ memoryBytes, processes }: Limits): readonly string[] => [
+  ...['bash', '-p', '-c'],
+  `ulimit -c 0 -u ${16 * processes} -d ${Math.ceil(memoryBytes / 1024)} && exec bash -c "$1"`,
+  'bash',
+];
+
+export interface Sandbox {
+  /** One of the host's that may be written to. */
+  readonly folder?: string | undefined;
+  /** Folders that it must not see. */
+  readonly hidden: readonly string[];
+  /** Whether this bubblewrap can keep a command from making namespaces of its own (0.8 or newer). */
+  readonly forbidsNamespaces: boolean;
+}
+
+/** `env` goes to bwrap by a pipe: others can read a command line. */
+export function sandboxArguments({ folder, hidden, forbidsNamespaces }: Sandbox): string[] {
+  const places = hidden.flatMap(realPlace);
+  const hiddenIn = (within: readonly string[]) =>
+    places.filter((place) => within.some((seen) => isWithin(place, seen) && place !== seen));
+  // The folder may lie in what is hidden of the system, and have something to hide itself.
+  const before = hiddenIn(['/usr', ...SYSTEM_FOLDERS]);
+  const after = folder === undefined ? [] : hiddenIn([folder]);
+  const hide = (place: string): string[] => ['--size', String(HIDDEN_BYTES), '--tmpfs', place];
   return [
+    ...(forbidsNamespaces ? ['--unshare-user', '--disable-userns'] : []),
     ...['--unshare-all', '--die-with-parent', '--new-session', '--cap-drop', 'ALL'],
     ...['--uid', NOBODY, '--gid', NOBODY, '--hostname', 'signalbox'],
     ...['--ro-bind', '/usr', '/usr'],
@@ -31,7 +64,10 @@ export function sandboxArguments(folder: string | undefined): string[] {
     ...SYSTEM_FILES.flatMap((file) => ['--ro-bind-try', file, file]),
     ...['--proc', '/proc', '--dev', '/dev'],
     ...inMemory('/tmp'),
+    ...before.flatMap(hide),
     ...(folder === undefined ? inMemory(EMPTY_FOLDER) : ['--bind', folder, folder]),
+    ...after.flatMap(hide),
+    ...[...before, ...after].flatMap((place) => ['--remount-ro', place]),
     ...['--remount-ro', '/'],
   ];
 }
@@ -42,6 +78,21 @@ export function environmentArguments(env: ReadonlyMap<string, string>): string[]
 
 function inMemory(folder: string): string[] {
   return ['--size', String(MEMORY_FOLDER_BYTES), '--tmpfs', folder];
+}
+
+/** Links followed; none where there is no such folder. */
+export function realPlace(folder: string): string[] {
+  try {
+    return [realpathSync(folder)];
+  } catch {
+    return [];
+  }
+}
+
+/** Whether it is the folder, or lies in it. */
+export function isWithin(place: string, folder: string): boolean {
+  const way = relative(folder, place);
+  return way === '' || (way !== '..' && !way.startsWith('../') && !isAbsolute(way));
 }
 
 function systemFolder(folder: string): string[] {

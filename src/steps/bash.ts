@@ -16,8 +16,10 @@ export const bash: StepKind = {
   class: 'effect',
   summary: 'Runs a command in a shell, where the host allows it.',
   description: `Runs \`bash -c\` on the worker, in a sandbox (bubblewrap) that has the system's programs to read, an empty folder to work in that is gone
-afterwards, no network and no other processes. The host has to allow it with \`SIGNALBOX_BASH=1\`, else the step is \`bash_disabled\`; where there is no
+afterwards, no network, no other processes, and neither the data folder nor the program of Signalbox itself. The host has to allow it with \`SIGNALBOX_BASH=1\`, else the step is \`bash_disabled\`; where there is no
 bubblewrap it is \`bash_unavailable\`, unless the host says \`SIGNALBOX_BASH=unsafe\`, which runs commands as the worker's own user.
+
+It is \`bash -c\`, no login shell: a profile of the worker would be the worker's files and environment.
 
 - **Data.** A template in \`command\` becomes part of the command, whatever stands in it. Hand data over by \`env\`, and write \`"$NAME"\`.
 - **Secrets** may stand in \`env\` only. They are taken out of the output.
@@ -25,6 +27,7 @@ bubblewrap it is \`bash_unavailable\`, unless the host says \`SIGNALBOX_BASH=uns
 - **Output.** \`stdout\` and \`stderr\` are cut at 64,000 characters each, and marked where they are.
 - **Errors.** Another exit code than 0 is \`bash_exit_code:N\`, with the output in its details; a command that takes too long is \`bash_timeout:N\` (milliseconds). All of its
   processes are ended then, and when the step is cancelled. Either is tried again only where the step itself has \`retry\`: nobody else knows whether it may.
+  In the sandbox all processes of a command together may be 256 (\`bash_processes:N\`) and have 1 GiB of memory (\`bash_memory:N\`), files in memory aside; they are counted some times a second.
   \`SIGNALBOX_IDEMPOTENCY_KEY\` and \`SIGNALBOX_ATTEMPT\` are in its environment.`,
   example: {
     stepType: 'bash',

@@ -259,6 +259,54 @@ describe.runIf(sandboxed)('the sandbox', { timeout: 30_000 }, () => {
     }
   });
 
+  it('shows neither folders that it must hide nor lets them be worked in, but a folder within that the host names', async () => {
+    const clone = join(folder, 'clone');
+    const [kept, named] = [join(clone, 'data'), join(clone, 'named')];
+    for (const place of [kept, named]) mkdirSync(place, { recursive: true });
+    writeFileSync(join(kept, 'master.key'), CANARY);
+    writeFileSync(join(clone, 'program.js'), CANARY);
+    const settings: Settings = { ...SANDBOX, bashFolders: [folder, named] };
+    const hidden = [clone, kept, '/usr/share', join(folder, 'not-there')];
+    const { bash } = createActivities(settings, { bash: { hidden } });
+    const shows = async (command: string, cwd?: string) => {
+      const config = { command, timeoutMs: 20_000, ...(cwd === undefined ? {} : { cwd }) };
+      const { data } = (await environment().run(bash!, inputOf(config))) as EffectOutput;
+      return (data as { stdout: string }).stdout;
+    };
+    expect(await shows('ls -A /usr/share | wc -l; touch /usr/share/x 2>/dev/null || echo no')).toBe('0\nno\n');
+    expect(await shows(`ls -A ${clone}; cat ${kept}/* ${clone}/* 2>/dev/null; true`, folder)).not.toContain('canary');
+    expect(await shows(`find ${clone} -type f`, folder)).toBe('');
+    for (const cwd of [clone, kept])
+      await expect(shows('pwd', cwd)).rejects.toMatchObject({ type: 'bash_cwd_not_allowed' });
+    const only = createActivities({ ...SANDBOX, bashFolders: [named] }, { bash: { hidden } })['bash']!;
+    const writes = inputOf({ command: 'echo kept > file; ls ..', timeoutMs: 20_000, cwd: named });
+    expect(await environment().run(only, writes)).toMatchObject({ data: { stdout: 'named\n' } });
+    expect(readFileSync(join(named, 'file'), 'utf8')).toBe('kept\n');
+  });
+
+  it('ends a command that takes too many processes or too much memory', async () => {
+    const limits = { memoryBytes: 64 * 1024 * 1024, processes: 20 };
+    const { bash } = createActivities(SANDBOX, { bash: { limits } });
+    const ends = (command: string) =>
+      environment()
+        .run(bash!, inputOf({ command, timeoutMs: 20_000 }))
+        .catch((error: unknown) => error);
+    const forks = 'for i in $(seq 60); do sleep 62 & done; wait';
+    expect(await ends(forks)).toMatchObject({ type: 'bash_processes:20', nonRetryable: true });
+    await expect.poll(() => spawnSync('pgrep', ['-f', '^sleep 62$']).stdout.toString(), PATIENCE).toBe('');
+    // One that takes it all by itself is told so by the kernel; several together are ended.
+    expect(await ends('head -c 80000000 /dev/zero | tail -c 80000000 > /dev/null')).toMatchObject({
+      type: expect.stringMatching(/^bash_(exit_code:1|memory:67108864)$/),
+    });
+    const several = 'for i in 1 2 3; do (x=$(head -c 30000000 /dev/zero | tr "\\0" a); sleep 5) & done; wait';
+    expect(await ends(several)).toMatchObject({ type: 'bash_memory:67108864' });
+    expect(await ends('echo fine')).toMatchObject({ data: { stdout: 'fine\n' } });
+  });
+
+  it('makes no namespaces of its own', async () => {
+    expect(await inside('unshare -U true 2>/dev/null && echo made; true')).toBe('');
+  });
+
   it('is ended with all that it started', async () => {
     const failed = await failing({ command: 'setsid sleep 61 & sleep 61', timeoutMs: 700 }, { settings: SANDBOX });
     expect(failed).toMatchObject({ type: 'bash_timeout:700' });

@@ -1,8 +1,10 @@
 // bash as steps of runs where there is no bubblewrap: refused, or without a sandbox, yet within its limits.
+import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { projectRoot } from '../../src/cli/start/project-root.ts';
 import type { Definition, JsonObject } from '../../src/definition/types.ts';
 import { type ForkedWorker, forkWorker, type TestServer, testServer } from '../support/temporal.ts';
 import { startRun } from './run-support.ts';
@@ -111,5 +113,24 @@ describe('a worker with SIGNALBOX_BASH=unsafe', () => {
     const { stdout } = (await (await startRun(server, shell({ command: 'env' }))).result()) as { stdout: string };
     expect(stdout).toContain('SIGNALBOX_IDEMPOTENCY_KEY=');
     expect(stdout).not.toMatch(/canary|SIGNALBOX_BASH|TEMPORAL/);
+  });
+});
+
+const canSandbox = spawnSync('bwrap', ['--unshare-all', '--ro-bind', '/', '/', 'true']).status === 0;
+describe.runIf(canSandbox)('a worker with SIGNALBOX_BASH=1 and a sandbox', () => {
+  it('shows no command the data folder, also where it lies in the folder to work in', async () => {
+    const server = await testServer({ SIGNALBOX_BASH: '1' });
+    const { dataDir } = server.config;
+    const within = dirname(dataDir);
+    const worker = await forkWorker(server, { SIGNALBOX_BASH_FOLDERS: within });
+    try {
+      expect(existsSync(join(dataDir, 'master.key'))).toBe(true);
+      const command = `cat ${dataDir}/master.key; ls -A ${dataDir} | wc -l; test -e ${projectRoot()} || echo no clone`;
+      const handle = await startRun(server, shell({ command, cwd: within }));
+      expect(await handle.result()).toMatchObject({ stdout: '0\nno clone\n' });
+    } finally {
+      await worker.end();
+      await server.close();
+    }
   });
 });
