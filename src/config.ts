@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { isAbsolute, join, resolve } from 'node:path';
+import { linkSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { dirname, isAbsolute, join, resolve } from 'node:path';
 import { loadClientConnectConfig } from '@temporalio/envconfig';
 import ipaddr from 'ipaddr.js';
 import { z } from 'zod';
@@ -400,7 +400,7 @@ export function loadMasterKey(config: Pick<Config, 'masterKey' | 'dataDir'>): Ui
   const path = join(config.dataDir, 'master.key');
   let text: string;
   try {
-    mkdirSync(config.dataDir, { recursive: true, mode: 0o700 });
+    makeFolder(config.dataDir);
     text = readOrMakeKey(path);
   } catch (error) {
     throw new ConfigError(
@@ -437,3 +437,26 @@ function readOrMakeKey(path: string): string {
 
 const codeOf = (error: unknown): string | undefined =>
   error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
+
+/**
+ * As mkdir with `recursive`, which tries for ever where a file system such as /proc takes no folders: it makes the parent,
+ * which is there, and tries again.
+ */
+export function makeFolder(folder: string): void {
+  const missing: string[] = [];
+  let at = folder;
+  while (statSync(at, { throwIfNoEntry: false }) === undefined && dirname(at) !== at) {
+    missing.unshift(at);
+    at = dirname(at);
+  }
+  if (!statSync(at).isDirectory())
+    throw Object.assign(new Error('Not a folder'), { code: at === folder ? 'EEXIST' : 'ENOTDIR' });
+  for (const one of missing) {
+    try {
+      mkdirSync(one, { mode: 0o700 });
+    } catch (error) {
+      // Another process was first.
+      if (statSync(one, { throwIfNoEntry: false })?.isDirectory() !== true) throw error;
+    }
+  }
+}

@@ -1,7 +1,9 @@
+import { existsSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { Client } from '@temporalio/client';
 import type { NativeConnection } from '@temporalio/worker';
 import type { ActivityParts } from '../activities/table.ts';
-import { projectRoot } from '../src/cli/start/project-root.ts';
 import { access } from '../src/client/access.ts';
 import { dataConverterOf } from '../src/client/data-converter.ts';
 import { deliverToInbox } from '../src/client/inbox-messages.ts';
@@ -19,10 +21,21 @@ export function activityParts(
   const client = new Client({ connection, namespace, dataConverter: dataConverterOf(config) });
   const over = access({ client, namespace }, config, loadMasterKey(config));
   return {
-    bash: { hidden: [projectRoot(), config.dataDir, config.blobs.folder] },
+    bash: { hidden: [programFolder(), config.dataDir, config.blobs.folder] },
     secrets: secretReader(over),
     inbox: { deliver: (org, message) => deliverToInbox(over, org, message) },
     ...runsOver(over, config),
     actors: actorActivities(over),
   };
+}
+
+/** The whole of this program, whether it runs from its sources or as it was compiled into a folder of it. */
+function programFolder(): string {
+  const own = dirname(fileURLToPath(import.meta.url));
+  let folder = own;
+  while (!existsSync(join(folder, 'package.json'))) {
+    if (dirname(folder) === folder) return own;
+    folder = dirname(folder);
+  }
+  return folder;
 }

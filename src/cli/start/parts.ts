@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { tryLock } from '#lock';
 import type { Config } from '../../config.ts';
 import { type Ending, RANK } from './ending.ts';
+import { keepPorts, keptPorts } from './kept-ports.ts';
 import { obtainTemporal } from './obtain.ts';
 import { say } from './say.ts';
 import { type OwnServer, startServer } from './server.ts';
@@ -45,7 +46,18 @@ export async function ownServer(
     logFile: join(config.dataDir, 'logs', 'temporal.log'),
     say,
     onRestart,
+    wanted: config.ownTemporal,
+    before: keptPorts(config.dataDir),
   });
+  const { address, uiUrl } = server;
+  try {
+    keepPorts(config.dataDir, {
+      temporal: portOf(`http://${address}`),
+      ...(uiUrl === undefined ? {} : { ui: portOf(uiUrl) }),
+    });
+  } catch (error) {
+    say(`The ports cannot be kept for the next start: ${(error as Error).message}`);
+  }
   ending.add(
     RANK.server,
     () => server.end(),
@@ -53,6 +65,8 @@ export async function ownServer(
   );
   return server;
 }
+
+const portOf = (url: string): number => Number(new URL(url).port);
 
 /** Starts the worker as a child. */
 export async function ownWorker(

@@ -9,10 +9,27 @@ import { tryLock } from '#lock';
 /** A port that nobody else listens on, and how to give up the claim to it. */
 export type ClaimedPort = { port: number; release: () => void };
 
-/** Claims the preferred port, or any free one when that is taken or none is preferred. */
-export async function claimPort(host: string, preferred?: number): Promise<ClaimedPort> {
-  if (preferred !== undefined) {
-    const claimed = await claim(host, preferred);
+/** A port that a setting names is not free. */
+export class PortTakenError extends Error {
+  readonly code = 'port_taken';
+  readonly exitCode = 1;
+  constructor(setting: string, port: number) {
+    super(`${setting}: port ${port} is taken, or may not be used by this user. Free it, or name another one.`);
+    this.name = 'PortTakenError';
+  }
+}
+
+/** Claims the port that a setting names. @throws PortTakenError */
+export async function claimNamedPort(host: string, port: number, setting: string): Promise<ClaimedPort> {
+  const claimed = await claim(host, port);
+  if (!claimed) throw new PortTakenError(setting, port);
+  return claimed;
+}
+
+/** Claims the first of the preferred ports that is free, or any free one. */
+export async function claimPort(host: string, ...preferred: readonly number[]): Promise<ClaimedPort> {
+  for (const port of preferred) {
+    const claimed = await claim(host, port);
     if (claimed) return claimed;
   }
   for (;;) {

