@@ -28,7 +28,7 @@ import { isOpen } from './run-view.ts';
 const AT_ONCE = 10;
 /** Between two looks at runs that are about to end. */
 const LOOK_MS = 25;
-/** What was seen of a gate's holders, or of its queue, is good for so long: many ask at once. */
+/** What was seen of a gate's queue is good for so long: many ask at once. */
 const SEEN_MS = 50;
 const ORDER_MS = 500;
 
@@ -156,9 +156,7 @@ async function takeSlot(access: Access, org: string, asker: Asker, wanted: GateW
     if (!hasCode(error, 'limit_reached')) return refused(gate, error);
     const { holders } = error.details as unknown as LimitReached;
     // A run that has ended may still stand in the books.
-    const found = await seen(ended, access, gate, SEEN_MS, () =>
-      describeHolders(access, { runs: holders, patienceMs: 0 }),
-    );
+    const found = await seenSince(access, gate, () => describeHolders(access, { runs: holders, patienceMs: 0 }));
     if (found.closed.length + found.missing.length === 0) return overflowed(wanted, error);
     try {
       return { gate, ...(await take(access, org, asker, wanted, found)) };
@@ -240,7 +238,6 @@ async function orderOf(access: Access, gate: string): Promise<QueueOrder> {
 
 type Seen<T> = WeakMap<Access, Map<string, { readonly at: number; readonly what: Promise<T> }>>;
 const orders: Seen<QueueOrder> = new WeakMap();
-const ended: Seen<HolderAnswer> = new WeakMap();
 /** Gates remembered before the oldest are forgotten. */
 const MOST_SEEN = 1_000;
 
@@ -258,4 +255,33 @@ function seen<T>(all: Seen<T>, access: Access, gate: string, forMs: number, look
   const [oldest] = known.keys();
   if (known.size > MOST_SEEN && oldest !== undefined) known.delete(oldest);
   return what;
+}
+
+/** The look at a gate's holders that is under way, and the one that follows it. */
+interface Looks {
+  readonly now: Promise<HolderAnswer>;
+  next?: Promise<HolderAnswer>;
+}
+const looks = new WeakMap<Access, Map<string, Looks>>();
+
+/**
+ * What a look at the gate's holders sees that begins now or later: one that began before may have missed an end which the asker
+ * knows of. All who ask during a look share the next one.
+ */
+function seenSince(access: Access, gate: string, look: () => Promise<HolderAnswer>): Promise<HolderAnswer> {
+  const known = looks.get(access) ?? new Map<string, Looks>();
+  looks.set(access, known);
+  const begin = (): Promise<HolderAnswer> => {
+    const begun: Looks = { now: look() };
+    known.set(gate, begun);
+    const done = (): void => {
+      if (begun.next === undefined) known.delete(gate);
+    };
+    begun.now.then(done, done);
+    return begun.now;
+  };
+  const current = known.get(gate);
+  if (current === undefined) return begin();
+  current.next ??= current.now.then(begin, begin);
+  return current.next;
 }

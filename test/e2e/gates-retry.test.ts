@@ -78,3 +78,18 @@ it('keeps the lease that a retry has taken, while the run is not there yet', asy
     await terminate(String(one?.body.executionId));
   }
 });
+
+it('gives the slot of a run that has just been terminated, though a moment ago it was seen to go', async () => {
+  const slug = await stored();
+  let holder = String((await start(slug)).body.executionId);
+  for (let turn = 0; turn < 10; turn++) {
+    await asks(holder);
+    const refused = await Promise.all([start(slug), start(slug), start(slug)]);
+    expect(refused.map(({ status }) => status)).toEqual([429, 429, 429]);
+    await terminate(holder);
+    const next = await start(slug);
+    expect(next, JSON.stringify(next.body)).toMatchObject({ status: 201 });
+    holder = String(next.body.executionId);
+  }
+  await terminate(holder);
+});
