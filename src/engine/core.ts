@@ -10,8 +10,11 @@ export interface Core {
   readonly trace: ((event: TraceEvent) => void) | undefined;
   /** Only where a history is walked once more, for a retry or a fork. */
   readonly parking?: Parking | undefined;
-  /** The run is ending: what its visits took and did not use is for nobody. */
-  ends?: true;
+  /**
+   * What becomes of messages that a visit took and did not use. Default: open listeners are shown them. quietly: they are
+   * kept for the visit, which begins again. not: the run ends.
+   */
+  givesBack?: 'quietly' | 'not';
 }
 
 /** Asked before a visit begins: whether it is not to, but to be kept for later (parking.ts). */

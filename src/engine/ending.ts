@@ -205,7 +205,7 @@ function notUndone(core: Core, path: string, error: FailureShape): void {
 
 function cancelAll(core: Core): void {
   const { state } = core;
-  core.ends = true;
+  core.givesBack = 'not';
   cancelInside(core, state.frames[ROOT]!);
   state.work = [];
   for (const id of Object.keys(state.open)) cancel(core, id);

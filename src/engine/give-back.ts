@@ -4,12 +4,16 @@ import type { Core } from './core.ts';
 
 /** Open listeners are shown it in the run's next turn; if none of them takes it, it stays for a later one. */
 export function giveBack(core: Core, messages: readonly Message[]): void {
-  const { state, program } = core;
-  if (messages.length === 0 || core.ends === true || !program.rules.inbox()) return;
-  state.inbox = [...state.inbox, ...messages.map((message) => ({ ...message, returned: true as const }))];
+  const { state, program, givesBack } = core;
+  if (messages.length === 0 || givesBack === 'not' || !program.rules.inbox()) return;
+  const isOffered = givesBack !== 'quietly';
+  state.inbox = [
+    ...state.inbox,
+    ...(isOffered ? messages.map((message) => ({ ...message, returned: true as const })) : messages),
+  ];
   sortInbox(core);
   for (const { bytes } of messages) state.inboxBytes += bytes;
-  state.work.push({ do: 'offer' });
+  if (isOffered) state.work.push({ do: 'offer' });
 }
 
 /** Oldest first. Messages that a run carried from before they were numbered are the oldest. */

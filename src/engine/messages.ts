@@ -7,50 +7,58 @@ import { deliver } from './delivery.ts';
 import { MAX_INBOX_BYTES, MAX_INBOX_MESSAGES, MESSAGE_OVERHEAD, REMEMBERED_IDS } from './limits.ts';
 import { shorten } from './paths.ts';
 import type { Event } from './protocol.ts';
-import type { InboxMessage } from './state.ts';
+import type { InboxMessage, RunState } from './state.ts';
 import { drain } from './turns.ts';
 import { weigh } from './weigh.ts';
 
-/** Two messages with one id are one. */
-export function message(core: Core, event: Extract<Event, { type: 'message' }>): void {
+type MessageEvent = Extract<Event, { type: 'message' }>;
+
+export function message(core: Core, event: MessageEvent): void {
   const { state } = core;
-  const { name, payload, event: published } = event;
-  const id = event.id === undefined ? undefined : shorten(event.id);
-  if (id !== undefined) {
-    if (state.seen.includes(id)) return;
-    state.seen.push(id);
-    if (state.seen.length > REMEMBERED_IDS) state.seen.shift();
-  }
-  const bytes = weigh(payload) + name.length + (published?.key?.length ?? 0) + MESSAGE_OVERHEAD;
-  state.arrived = (state.arrived ?? 0) + 1;
-  const came: InboxMessage = {
-    name,
-    payload,
-    bytes,
-    n: state.arrived,
-    ...(published === undefined ? {} : { event: published }),
-  };
+  const came = arrived(state, event);
+  if (came === undefined) return;
   if (state.rolling === undefined && state.draining === undefined) {
     // What waits to be walked may be listening next: in order, it comes before this message.
     drain(core);
     if (state.ending !== undefined) return;
     if (deliver(core, came)) {
-      state.bytes += bytes;
+      state.bytes += came.bytes;
       return;
     }
   }
-  if (published === undefined) keepUnread(core, came, id);
+  if (event.event !== undefined) return;
+  const isFull = state.inbox.length >= MAX_INBOX_MESSAGES || state.inboxBytes + came.bytes > MAX_INBOX_BYTES;
+  if (isFull && core.program.rules.inbox()) drop(state, event);
+  else keepUnread(state, came);
 }
 
-/** One that is dropped may be sent again under its id. */
-function keepUnread({ state, program }: Core, came: InboxMessage, id: string | undefined): void {
-  const isFull = state.inbox.length >= MAX_INBOX_MESSAGES || state.inboxBytes + came.bytes > MAX_INBOX_BYTES;
-  if (isFull && program.rules.inbox()) {
-    state.dropped = (state.dropped ?? 0) + 1;
-    if (id !== undefined && state.seen.at(-1) === id) state.seen.pop();
-    return;
+/** For a retry: the message at which its listener failed is kept for that listener, which begins again. */
+export function keepForListener(state: RunState, event: MessageEvent): void {
+  const came = arrived(state, event);
+  if (came !== undefined) keepUnread(state, came);
+}
+
+/** Numbered; undefined where it came before: two messages with one id are one. */
+function arrived(state: RunState, { id, name, payload, event }: MessageEvent): InboxMessage | undefined {
+  if (id !== undefined) {
+    const known = shorten(id);
+    if (state.seen.includes(known)) return undefined;
+    state.seen.push(known);
+    if (state.seen.length > REMEMBERED_IDS) state.seen.shift();
   }
+  const bytes = weigh(payload) + name.length + (event?.key?.length ?? 0) + MESSAGE_OVERHEAD;
+  state.arrived = (state.arrived ?? 0) + 1;
+  return { name, payload, bytes, n: state.arrived, ...(event === undefined ? {} : { event }) };
+}
+
+function keepUnread(state: RunState, came: InboxMessage): void {
   state.inbox.push(came);
   state.inboxBytes += came.bytes;
   state.bytes += came.bytes;
+}
+
+/** It may be sent again under its id. */
+function drop(state: RunState, { id }: MessageEvent): void {
+  state.dropped = (state.dropped ?? 0) + 1;
+  if (id !== undefined && state.seen.at(-1) === shorten(id)) state.seen.pop();
 }

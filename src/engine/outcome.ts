@@ -99,7 +99,7 @@ export function failVisit(core: Core, place: Place, failure: FailureShape, rollb
   const { frame, step, path } = place;
   const error = placed(failure, path, step.slug);
   const port = rollback === true ? undefined : catchingPort(step);
-  if (port === undefined && (rollback === true || frame.id === ROOT)) core.ends = true;
+  if (port === undefined && (rollback === true || frame.id === ROOT)) core.givesBack = 'not';
   settle(core, place);
   if (port === undefined) {
     if (path !== ROOT) core.trace?.({ t: 'end', path, status: 'failed', error, at: core.state.now });

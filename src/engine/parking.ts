@@ -29,7 +29,7 @@ export function parkOpen(program: Program, state: RunState, path: string): Targe
   const found = openVisit(state, path);
   if (found === undefined) return undefined;
   const { frame, visit } = found;
-  const core: Core = { program, state, commands: [], trace: undefined };
+  const core: Core = { program, state, commands: [], trace: undefined, givesBack: 'quietly' };
   closeVisit(core, frame);
   delete frame.visit;
   state.work = state.work.filter((work) => work.do !== 'resume' || work.frame !== frame.id || work.path !== path);

@@ -8,6 +8,7 @@
 import type { RunError } from '../definition/run.ts';
 import { countUsage } from '../engine/costs.ts';
 import { DEADLINE } from '../engine/ending.ts';
+import { keepForListener } from '../engine/messages.ts';
 import { openVisit, parkOpen, type Target } from '../engine/parking.ts';
 import type { Event } from '../engine/protocol.ts';
 import type { RunState } from '../engine/state.ts';
@@ -120,8 +121,10 @@ export class Rearming {
     const suffix = answered?.suffix;
     const rearm = step?.behaviour.rearm?.(visit, { code, ...(suffix === undefined ? {} : { suffix }) });
     if (rearm === 'never') throw repeats(path, 'after its calls had ended');
-    if (rearm === undefined && answered === undefined) this.parked.push(parkOpen(program, state, path)!);
-    else this.#left.add(path);
+    if (rearm === undefined && answered === undefined) {
+      this.parked.push(parkOpen(program, state, path)!);
+      if (event.type === 'message') keepForListener(state, event);
+    } else this.#left.add(path);
     if (rearm === 'on') return true;
     // What the answer has cost is paid, although it is asked for again.
     if (answered !== undefined) countUsage(state, event);

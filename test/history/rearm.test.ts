@@ -150,6 +150,35 @@ describe('a failed run is armed again', () => {
     expect(openIds(state)).toEqual(['$deadline', 'rest']);
   });
 
+  it('with all that a listener had received, also the message at which it failed', () => {
+    const model = new Model(
+      named(
+        {
+          both: { stepType: 'parallel', config: { failFast: true }, nextSteps: { a: 'three', b: 'other' } },
+          three: { stepType: 'listen', config: { name: 'm', count: 3 }, saveToState: 'sum' },
+          other: { stepType: 'listen', config: { name: 'm' } },
+        },
+        { state: { sum: { type: 'number' } } },
+      ),
+    );
+    model.task();
+    for (const payload of [1, 2]) model.signal('message', { name: 'm', payload });
+    model.signal('message', { name: 'm', payload: 3, event: { key: 'k' } });
+    model.task();
+    expect(model.state.ending).toMatchObject({
+      error: { code: 'join_failed', details: { a: { code: 'state_type' } } },
+    });
+    const state = armed(model);
+    expect(parked(state)).toEqual(['both/a:three']);
+    // The listener beside it has not seen them: it did not get them before.
+    expect(state.inbox.map(({ payload, event }) => [payload, event])).toEqual([
+      [1, undefined],
+      [2, undefined],
+      [3, { key: 'k' }],
+    ]);
+    expect(state.frames['both/b']?.visit?.path).toBe('both/b/other');
+  });
+
   it('not where it would only repeat itself', () => {
     const loops = named({
       each: { stepType: 'loop', config: { while: 'true', maxIterations: 1 }, nextSteps: { loop: 'one' } },
