@@ -63,8 +63,9 @@ function streaming(fetch: Fetch, { scrub }: EffectContext): Fetch {
       .slice(0, MOST_SHOWN_CHARACTERS);
     throw new EffectFailure(
       'model_answer',
-      `The model's address answered with ${scrub.text(type)} instead of a stream of events. See whether its baseUrl is right. It begins with: ${said}`,
-      { retryable: true },
+      `The model's address answered with ${scrub.text(type)} instead of a stream of events (text/event-stream): models must stream. See whether its baseUrl is right. It begins with: ${said}`,
+      // A page may be that of a proxy whose model is away; a document is what this address gives.
+      { retryable: !/json/i.test(type) },
     );
   };
 }

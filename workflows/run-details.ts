@@ -63,9 +63,9 @@ export function describeRun(definition: Definition, place: Place, shown: Told): 
 function describeWait(wait: WaitingFor, place: Place, shown: Told): string[] {
   const until = wait.until === undefined ? '' : ` until ${wait.until}`;
   const who = wait.path === '' ? 'The run' : `\`${code(wait.path)}\``;
-  const lines = [`- ${who} waits for ${WAITS[wait.kind]}${heard(wait)}${until} (since ${wait.since})`];
-  if (wait.message !== undefined) lines.push(`  > ${plain(wait.message)}`);
-  if (wait.form !== undefined) lines.push(`  It asks for \`data\`: ${plain(JSON.stringify(wait.form))}`);
+  const lines = [`${who} waits for ${WAITS[wait.kind]}${heard(wait)}${until} (since ${wait.since})`];
+  if (wait.message !== undefined) lines.push('', `> ${plain(wait.message)}`);
+  if (wait.form !== undefined) lines.push('', `It asks for \`data\`: ${plain(JSON.stringify(wait.form))}`);
   const command = answerTo(wait, place, shown);
   if (command !== undefined) lines.push(...block(command));
   return lines;
@@ -88,7 +88,8 @@ const WAITS: { readonly [kind in WaitingFor['kind']]: string } = {
   slot: 'a free slot',
 };
 
-const block = (command: string): string[] => ['', '  ```', `  ${command}`, '  ```'];
+/** Neither in a list nor indented: the UI garbles blocks that are. One line, which is copied whole. */
+const block = (command: string): string[] => ['', '```', command, '```'];
 
 function signal({ id, namespace }: Place, name: string, input?: object): string {
   const within = namespace === USUAL_NAMESPACE ? '' : ` --namespace ${shell(namespace)}`;

@@ -105,6 +105,12 @@ async function asked(url: string, ask: () => Promise<Response>): Promise<Respons
     return await ask();
   } catch (error) {
     const isLate = error instanceof Error && error.name === 'TimeoutError';
+    const distrust = certificateCode(error);
+    if (distrust !== undefined)
+      throw new CliError(
+        EXIT.input,
+        `The certificate of ${url} is not trusted here (${distrust}). Name the file of its authority in NODE_EXTRA_CA_CERTS.`,
+      );
     throw new PassingError(
       EXIT.input,
       isLate
@@ -112,6 +118,13 @@ async function asked(url: string, ask: () => Promise<Response>): Promise<Respons
         : `No gateway answers at ${url}. Start one with npm start, or set SIGNALBOX_URL to where it listens.`,
     );
   }
+}
+
+/** How Node says that it does not trust a certificate. */
+function certificateCode(error: unknown): string | undefined {
+  const { cause } = error instanceof Error ? error : { cause: undefined };
+  const code = cause instanceof Error && 'code' in cause ? String(cause.code) : '';
+  return /CERT|UNABLE_TO_VERIFY|UNABLE_TO_GET_ISSUER/.test(code) ? code : undefined;
 }
 
 function keyOf(env: NodeJS.ProcessEnv): { authorization?: string } {

@@ -17,7 +17,8 @@ export function apiPage(): Page {
     return `## ${tag}\n\n${list}\n\n${ours.map(operationWords).join('\n\n')}`;
   });
   const markdown = `For clients and tools it is described by [OpenAPI 3.1](/openapi.json). Bodies are JSON, definitions YAML too. Unknown parameters and members are refused; errors
-are [problems](/docs/problems). Lists answer \`{items, nextCursor?}\` and take \`limit\` and \`cursor\`.
+are [problems](/docs/problems). A problem's \`pointer\` names a place in the body; of a run's input it is a place within the input, and of its state it begins
+with \`/state\`. Lists answer \`{items, nextCursor?}\` and take \`limit\` and \`cursor\`.
 
 ${sections.join('\n\n')}
 `;

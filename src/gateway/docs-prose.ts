@@ -102,4 +102,6 @@ export const SIGNALS_INTRODUCTION = `A run is a workflow of the type \`run\`; it
 takes one JSON object. \`step\` is a slug or the path of one visit, and may be left out where just one fits. With a \`key\` the same request again is the same request. A member that is not listed is refused: a signal that has one is ignored, and the run's current details say so. A signal has no
 answer; an update answers \`{accepted, path}\`, or is refused with a typed error and leaves no trace.
 
-A run is started with \`{definition, input?, presets?}\`, or with a definition alone.`;
+A run is started with \`{definition, input?, presets?}\`, or with a definition alone.
+
+\`temporal workflow stack\` shows nothing of a run, since a run is data and no code: \`temporal workflow metadata\` and the queries tell where it stands.`;

@@ -17,7 +17,8 @@ stands in no trace. Both steps belong to the same body of a loop, the same branc
 
 Who calls the URL with one of \`methods\` ends the step by \`received\`; a JSON body, a form, or a text is its data (for GET, the query). A callback that comes before the step
 waits is kept for it. With \`schema\`, a payload format, a body that does not fit is refused with 422. One callback ends one visit: the same URL again changes nothing, and after the run's
-end it is gone (410). Opened in a browser, the URL shows a form, unless GET is one of the \`methods\`.
+end it is gone (410). Opened in a browser, the URL shows a form, unless GET is one of the \`methods\`; what does not fit
+is asked for again, with what was typed.
 
 After \`timeout\` the step ends by \`timeout\`; if that port is not wired it fails with \`callback_timeout\`.`,
   example: {

@@ -102,6 +102,15 @@ describe.each(PROVIDERS)('a model call to a provider of kind %s', (provider) => 
     expect(await failing(provider, page)).toMatchObject({
       type: 'model_answer',
       message: expect.stringMatching(/text\/html.*baseUrl/),
+      nonRetryable: false,
+    });
+  });
+
+  it('is not tried again where a document comes instead of a stream', async () => {
+    expect(await failing(provider, { status: 200, headers: { 'content-type': 'application/json' } })).toMatchObject({
+      type: 'model_answer',
+      message: expect.stringMatching(/application\/json.*models must stream/),
+      nonRetryable: true,
     });
   });
 

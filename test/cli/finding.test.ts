@@ -2,11 +2,13 @@
 import { spawnSync } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
+import { createServer as createSecureServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { notePort } from '#stacks';
 import { projectRoot } from '../../src/cli/start/project-root.ts';
+import { CERTIFICATE, KEY } from '../activities/certificates.ts';
 import { cli, filesFolder } from './terminal.ts';
 
 const files = filesFolder();
@@ -54,6 +56,18 @@ describe('the command line', () => {
     const { exit, err } = await cli(['list'], { env: { SIGNALBOX_URL: 'https://127.0.0.1:1' } });
     expect(exit).toBe(10);
     expect(err).toContain('No gateway answers at https://127.0.0.1:1.');
+  });
+
+  it('says so where it does not trust the certificate', async () => {
+    const secure = createSecureServer({ cert: CERTIFICATE, key: KEY }, (_req, res) => res.end('{"items": []}'));
+    await new Promise<void>((resolve) => secure.listen(0, '127.0.0.1', resolve));
+    const url = `https://localhost:${(secure.address() as AddressInfo).port}`;
+    const { exit, err } = await cli(['list'], { env: { SIGNALBOX_URL: url } });
+    secure.close();
+    expect(exit).toBe(10);
+    expect(err).toMatch(
+      new RegExp(`The certificate of ${url} is not trusted here \\([A-Z_]+\\)\\. .*NODE_EXTRA_CA_CERTS`),
+    );
   });
 
   it.each([

@@ -36,8 +36,12 @@ describe('the current details of a run', () => {
   it('name the definition, and each wait with the command that answers it', () => {
     const text = told(1);
     expect(text).toContain('**Ask \\*all\\*** (`ask-all`): waiting');
-    expect(text).toContain('- `each[0]/ask` waits for an approval');
-    expect(text).toContain(`--workflow-id '${place.id}' --name approve --input '{"step":"each[0]/ask"}'`);
+    expect(text).toContain('\n\n`each[0]/ask` waits for an approval');
+    expect(text).toContain(
+      `\n\`\`\`\ntemporal workflow signal --workflow-id '${place.id}' --name approve --input '{"step":"each[0]/ask"}'\n\`\`\``,
+    );
+    // Blocks in a list or indented are garbled by the UI.
+    expect(text).not.toMatch(/^[ \t]+(```|>)|^- /m);
     expect(text).not.toContain('more');
   });
 
@@ -56,6 +60,6 @@ describe('the current details of a run', () => {
       message: '# Sure?\n[x](y)',
     };
     const shown: Told = { status: 'waiting', waitingFor: [wait], waits: 1, toApprove: () => ({}) };
-    expect(describeRun(definition, place, shown)).toContain('  > \\# Sure? \\[x\\](y)\n');
+    expect(describeRun(definition, place, shown)).toContain('\n\n> \\# Sure? \\[x\\](y)\n');
   });
 });
