@@ -11,6 +11,7 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import baseVariant from '@jitl/quickjs-wasmfile-release-sync';
 import { newQuickJSWASMModuleFromVariant, newVariant } from 'quickjs-emscripten-core';
+import { INTL_PRELUDE, localized, MOST_REQUEST_CHARACTERS } from './intl.mjs';
 
 const MOST_RESULT_CHARACTERS = 1_900_000;
 const MOST_LEVELS = 200;
@@ -31,6 +32,13 @@ const MOST_KEPT = 4;
 /** Texts of types that were stripped already, by the text with them. */
 const MOST_STRIPPED = 50;
 const FILE = 'script';
+const TOO_LONG = JSON.stringify({
+  ok: false,
+  name: 'RangeError',
+  message: `What is to be formatted has more than ${MOST_REQUEST_CHARACTERS} characters.`,
+});
+// A script's local time is the same on every machine.
+process.env.TZ = 'UTC';
 
 /**
  * Runs in the guest before the script, and keeps what the script might replace. `run` resolves to the result as JSON text.
@@ -133,6 +141,13 @@ function makeGuest(instance) {
     if (lines.length >= MOST_LINES || !isShort(context, text, MOST_LINE_CHARACTERS)) state.isCut = true;
     else lines.push({ level: context.getString(level), text: context.getString(text) });
   });
+  const localize = context.newFunction('localize', (request) =>
+    context.newString(
+      isShort(context, request, MOST_REQUEST_CHARACTERS) ? localized(context.getString(request)) : TOO_LONG,
+    ),
+  );
+  const intl = context.evalCode(INTL_PRELUDE, 'prelude.js').unwrap();
+  context.callFunction(intl, context.undefined, localize).unwrap();
   const make = context.evalCode(PRELUDE, 'prelude.js').unwrap();
   const prelude = context.callFunction(make, context.undefined, emit).unwrap();
   return {

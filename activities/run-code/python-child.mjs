@@ -20,6 +20,11 @@ import asyncio, inspect, json, linecache, os, sys, traceback
 # Where this file lies on the host is nothing for scripts.
 os.environ.pop('_', None)
 
+ZONES = (
+    "There is no data of time zones in this Python. Take a fixed offset, datetime.timezone(datetime.timedelta(hours=1)), "
+    "or JavaScript, whose toLocaleString and Intl.DateTimeFormat take {timeZone: 'Europe/Berlin'}."
+)
+
 def too_deep(value, most_levels):
     # By hand: json fails on what is deep by breaking the interpreter.
     waiting = [(value, 1)]
@@ -60,6 +65,8 @@ async def signalbox_run(code, text, most, most_levels):
         return json.dumps({'error': {'code': 'script_out_of_memory', 'message': ''}})
     except BaseException as thrown:
         frames = [frame for frame in traceback.extract_tb(thrown.__traceback__) if frame.filename == 'script.py']
+        if type(thrown).__name__ == 'ZoneInfoNotFoundError':
+            return error('script_error', 'ZoneInfoNotFoundError', ZONES)
         return error('script_error', type(thrown).__name__, str(thrown), ''.join(traceback.format_list(frames[-10:])))
     try:
         if too_deep(value, most_levels):
