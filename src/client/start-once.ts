@@ -72,7 +72,7 @@ export async function startForBytes(
 }
 
 function asBefore({ body }: KeptAnswer): StartedRun | Debounced {
-  const started = JSON.parse(body) as StartedRun | Debounced;
+  const started = answeredBefore(body);
   return 'debounced' in started ? started : { ...started, created: false };
 }
 

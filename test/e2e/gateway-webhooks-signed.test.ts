@@ -214,6 +214,23 @@ describe('webhooks of senders who sign', () => {
     }
   });
 
+  it('count as repeated what comes again while its run is put off', async () => {
+    const secret = 'that of GitHub';
+    const config = { debounce: { seconds: 3 } };
+    const { slug, path } = await hookedAt(gateway, { scheme: 'github', secret }, {}, { config });
+    const text = JSON.stringify({ n: unique('n') });
+    // The same delivery twice, and its bytes once more under another id.
+    for (const delivery of ['one', 'one', 'two']) {
+      const answer = await gateway.request('POST', `/webhooks/${path}`, {
+        text,
+        headers: github(secret, text, delivery),
+      });
+      expect(answer).toMatchObject({ status: 202, body: { debounced: true } });
+    }
+    const { body } = await gateway.until(`/api/triggers/${slug}.in`, ({ body }) => body.counts.started === 1, 30);
+    expect(body.counts).toEqual({ started: 1, repeated: 2, debounced: 1, refused: 0 });
+  });
+
   it('answer Slack with its challenge, and start nothing of it', async () => {
     const secret = 'that of Slack';
     const { slug, path } = await hookedAt(gateway, { scheme: 'slack', secret, headers: { 'X-Kind': '*' } });
