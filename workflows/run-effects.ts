@@ -84,7 +84,7 @@ export class Effects {
         this.#receive({ type: 'completed', at: Date.now(), id, result });
       },
       (error) => {
-        const failure = failureFrom(error);
+        const failure = failureFrom(error, command.local ? undefined : earlierAttempts + command.retry.maxAttempts);
         ended(failure as unknown as Json);
         const next = isLocal ? asRegular(command, failure, retryAfterOf(error)) : undefined;
         if (next !== undefined) {

@@ -17,14 +17,17 @@ import type { Json } from '../src/template/types.ts';
 /** Problems that a failure lists; a definition of thousands of steps can have thousands. */
 const MAX_PROBLEMS = 100;
 
-/** What an activity or a child failed with, as the core takes it. */
-export function failureFrom(error: unknown): FailureShape {
+/** What an activity or a child failed with, as the core takes it. `most`: the attempts that the activity had in all. */
+export function failureFrom(error: unknown, most?: number): FailureShape {
   const cause = error instanceof ActivityFailure || error instanceof ChildWorkflowFailure ? error.cause : error;
   if (cause instanceof ApplicationFailure) {
     const { type, message, nonRetryable, details } = cause;
     return failureOfCause({ kind: 'application', type, message, nonRetryable, details });
   }
-  if (cause instanceof TimeoutFailure) return failureOfCause({ kind: 'timeout', timeoutType: cause.timeoutType });
+  if (cause instanceof TimeoutFailure) {
+    const isExhausted = error instanceof ActivityFailure && error.retryState === 'MAXIMUM_ATTEMPTS_REACHED';
+    return failureOfCause({ kind: 'timeout', timeoutType: cause.timeoutType }, isExhausted ? most : undefined);
+  }
   if (cause instanceof CancelledFailure) return failureOfCause({ kind: 'cancelled' });
   return failureOfCause({ kind: 'other', message: cause instanceof Error ? cause.message : undefined });
 }

@@ -123,6 +123,14 @@ function stepCells(step: Step): string[] {
     port ?? '',
     attempts > 1 ? String(attempts) : '',
     completedAt === undefined ? '' : took(startedAt, completedAt),
-    error === undefined ? '' : `${error.code}: ${cut(error.message, ABOUT_WIDTH)}`,
+    error === undefined ? retryingText(step) : `${error.code}: ${cut(error.message, ABOUT_WIDTH)}`,
   ];
+}
+
+/** `next attempt 2026-01-16T10:30:00.000Z after http_status: The server answered 500.`, or that it is paused. */
+function retryingText({ lastError, nextAttemptAt, activityPaused }: Step): string {
+  const when = nextAttemptAt === undefined ? 'attempt under way' : `next attempt ${nextAttemptAt}`;
+  const standing = activityPaused === true ? 'paused' : lastError === undefined ? '' : when;
+  if (lastError === undefined) return standing;
+  return `${standing}, after ${lastError.code}: ${cut(lastError.message, ABOUT_WIDTH)}`;
 }

@@ -24,14 +24,14 @@ const MOST_PATHS = 100;
 /**
  * The state at the end of the run, had the visit not begun: branches beside it have come as far as they came, and those that
  * failed stand before their failure. Where the end took the visit's place away (a race that another branch won), the state
- * when it began. `from`: the path of a visit, or a slug that was visited once. `error`: what the run failed with.
+ * when it began. `from`: the path of a visit, or a slug that was visited once; the first visit where it is left out. `error`: what the run failed with.
  * @throws ClientError `no_such_step`, `ambiguous_step`, `not_retryable`.
  */
 export async function standing(
   access: Access,
   executionId: string,
   lastRunId: string,
-  from: string,
+  from: string | undefined,
   error: RunError | undefined,
 ): Promise<Standing> {
   const { runs, program, addressees } = await visitsOf(access, executionId, lastRunId);
@@ -96,7 +96,8 @@ async function visitsOf(
 }
 
 /** `run`: the number of that in which the visit began last. */
-function placeOf(runs: readonly VisitedRun[], from: string): { path: string; run: number } {
+function placeOf(runs: readonly VisitedRun[], from: string | undefined): { path: string; run: number } {
+  if (from === undefined) return firstVisit(runs);
   const lastWith = (path: string) => runs.findLastIndex(({ visits }) => visits.has(path));
   const known = runs[lastWith(from)]?.visits.get(from);
   if (known !== undefined && !isInner(runs, from, known)) return { path: from, run: lastWith(from) };
@@ -111,6 +112,14 @@ function placeOf(runs: readonly VisitedRun[], from: string): { path: string; run
       details: { paths: [...paths].slice(0, MOST_PATHS) },
     });
   return { path, run: lastWith(path) };
+}
+
+function firstVisit(runs: readonly VisitedRun[]): { path: string; run: number } {
+  const run = runs.findIndex(({ visits }) => visits.size > 0);
+  const path = runs[run]?.visits.keys().next().value;
+  if (path === undefined)
+    throw new ClientError('no_such_step', 'The run has visited no step: there is nothing to fork. Start a new run.');
+  return { path, run };
 }
 
 /** An agent's call: it has a path of its own under its visit's, and is no visit that could be begun with. */

@@ -2,7 +2,7 @@
  * Fork (design.md §5): a new run that begins at a visit of one that has ended, with what that had come to by then, edited.
  * The original's history is walked again with that visit parked, so that branches beside it that had finished stay finished.
  */
-import type { Definition } from '../definition/types.ts';
+import type { Definition, Problem } from '../definition/types.ts';
 import { carry } from '../engine/carry.ts';
 import { type ForkEdits, forkState, forkWork, placeGone } from '../engine/fork.ts';
 import { runInputOf } from '../engine/start.ts';
@@ -12,15 +12,15 @@ import { acceptedInput, acceptedState } from './accepted-input.ts';
 import type { Access } from './access.ts';
 import { ClientError } from './errors.ts';
 import { readArgument, readClosing } from './first-event.ts';
-import { standing, unwalkable } from './fork-standing.ts';
+import { type Standing, standing, unwalkable } from './fork-standing.ts';
 import { resolveWorkflow } from './resolve-workflow.ts';
 import { describeRun } from './run-read.ts';
 import { findKeyedRun, type RunStart, type StartedRun, startRun } from './run-start.ts';
 import { isOpen, outcomeOf } from './run-view.ts';
 
 export interface ForkRequest {
-  /** The path of a visit, or the slug of a step that was visited once. */
-  readonly from: string;
+  /** The path of a visit, or the slug of a step that was visited once. Default: the first visit of the run. */
+  readonly from?: string;
   readonly edits: ForkEdits;
   /** A hash or a number of the workflow; default: the definition that the original ran. */
   readonly version?: string;
@@ -37,7 +37,7 @@ export async function forkRun(
   org: string,
   executionId: string,
   request: ForkRequest,
-): Promise<StartedRun> {
+): Promise<StartedRun & { readonly warnings?: readonly Problem[] }> {
   const description = await describeRun(access, org, executionId);
   const argument = runInputOf(await readArgument<unknown>(access, executionId, description.runId));
   if (argument === undefined) throw unwalkable();
@@ -47,6 +47,11 @@ export async function forkRun(
   if (known !== undefined) return known;
   if (isOpen(description.status.name))
     throw new ClientError('still_open', 'The execution has not ended. Cancel or terminate it, or wait for its end.');
+  if (request.from === undefined && argument.definition.flow === 'dag')
+    throw new ClientError(
+      'invalid_input',
+      'Several steps of a graph (flow: dag) may come first: say in `from` where the fork begins.',
+    );
   const closing = await readClosing(access, executionId, description.runId);
   const error = closing?.how === 'failed' ? outcomeOf(closing).error : undefined;
   const stood = await standing(access, executionId, description.runId, request.from, error);
@@ -62,7 +67,8 @@ export async function forkRun(
   const edits = acceptedEdits(program, request.edits);
   const { genesis } = stood.state;
   const initiator = request.initiator ?? argument.initiator;
-  return startRun(access, org, {
+  const warnings = request.version === undefined ? [] : changedKinds(stood, program);
+  const started = await startRun(access, org, {
     definition: chosen.definition,
     ...(chosen.hash === undefined ? {} : { hash: chosen.hash }),
     input: edits.input ?? genesis.input,
@@ -82,6 +88,24 @@ export async function forkRun(
     ...(initiator === undefined ? {} : { initiator }),
     ...(argument.timeoutMs === undefined ? {} : { timeoutMs: argument.timeoutMs }),
     ...(key === undefined ? {} : { key }),
+  });
+  return warnings.length === 0 ? started : { ...started, warnings };
+}
+
+/** Steps of another kind than in the version that the run had: what they left is read, or they begin, as another kind now. */
+function changedKinds({ program: before, state, target }: Standing, program: Program): Problem[] {
+  const slugs = new Set([target.slug, ...Object.values(state.frames).flatMap(({ entries }) => Object.keys(entries))]);
+  return [...slugs].flatMap((slug) => {
+    const [old, now] = [before.steps.get(slug)?.kind.type, program.steps.get(slug)?.kind.type];
+    if (old === undefined || now === undefined || old === now) return [];
+    const does = slug === target.slug ? 'It begins as that.' : 'What it has put out is kept as it was.';
+    return [
+      {
+        pointer: `/steps/${slug}/stepType`,
+        code: 'kind_changed',
+        message: `The step '${slug}' was of kind '${old}' in the run, and is of kind '${now}' in this version. ${does}`,
+      },
+    ];
   });
 }
 

@@ -18,6 +18,7 @@ import { describe } from './actor-calls.ts';
 import { ClientError, hasCode } from './errors.ts';
 import { firstRunId, readArgument, readClosing } from './first-event.ts';
 import { positionOf } from './gates.ts';
+import { retriedEffects } from './pending.ts';
 import { type Execution, type ExecutionView, executionView, isOpen, outcomeOf, saidBy, waitsOf } from './run-view.ts';
 import { readFoldedState } from './trace.ts';
 
@@ -68,10 +69,13 @@ export async function readRun(
   ]);
   const told = executionView(access, execution, argument);
   const view = await withPositions(access, { ...told, waitingFor: withComments(told.waitingFor, argument) });
+  const converter = access.client.options.loadedDataConverter;
+  const retrying = await retriedEffects(converter, description.raw.pendingActivities);
   const decided = await decidedOutcome(access, description);
   const { output, error }: Partial<Outcome> = decided ?? (closing === undefined ? {} : outcomeOf(closing));
   return {
     ...view,
+    ...(retrying.length === 0 ? {} : { retrying }),
     ...(argument === undefined || exclude.has('input') ? {} : { input: argument.input ?? {} }),
     ...(output === undefined || exclude.has('output') ? {} : { output }),
     ...(error === undefined ? {} : { error }),

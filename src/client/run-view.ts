@@ -17,6 +17,7 @@ import type { Json } from '../template/types.ts';
 import type { Access } from './access.ts';
 import { type EndingWords, told } from './ending-words.ts';
 import type { Closing } from './first-event.ts';
+import type { RetriedEffect } from './pending.ts';
 import { searchAttributes } from './search-attributes.ts';
 
 export interface ExecutionView {
@@ -26,6 +27,8 @@ export interface ExecutionView {
   readonly workflowHash?: string;
   readonly status: RunStatus;
   readonly waitingFor: readonly WaitingFor[];
+  /** Where one run is read: effects that are tried again, or that somebody has paused through Temporal. */
+  readonly retrying?: readonly RetriedEffect[];
   /** Nothing new begins until somebody sends the signal `resume`. */
   readonly paused?: true;
   readonly pausedSince?: string;

@@ -22,6 +22,7 @@ type Payloads = temporal.api.common.v1.IPayloads | null | undefined;
 type Failure = temporal.api.failure.v1.IFailure | null | undefined;
 
 const { TASK_QUEUE_KIND_STICKY } = proto.temporal.api.enums.v1.TaskQueueKind;
+const { RETRY_STATE_MAXIMUM_ATTEMPTS_REACHED } = proto.temporal.api.enums.v1.RetryState;
 const LOCAL_ACTIVITY = 'core_local_activity';
 
 /** The event in plain words; `other` where it means nothing to a run. */
@@ -51,7 +52,8 @@ export async function plainEvent(converter: LoadedDataConverter, raw: Raw): Prom
   const began = raw.activityTaskStartedEventAttributes;
   if (began) {
     const attempt = began.attempt || 1;
-    return { type: 'activityStarted', id, time, scheduledId: Number(began.scheduledEventId), attempt };
+    const lastFailure = began.lastFailure ? { lastFailure: await causeOf(converter, began.lastFailure) } : {};
+    return { type: 'activityStarted', id, time, scheduledId: Number(began.scheduledEventId), attempt, ...lastFailure };
   }
   const completed = raw.activityTaskCompletedEventAttributes;
   if (completed) {
@@ -61,7 +63,8 @@ export async function plainEvent(converter: LoadedDataConverter, raw: Raw): Prom
   const failed = raw.activityTaskFailedEventAttributes ?? raw.activityTaskTimedOutEventAttributes;
   if (failed) {
     const cause = await causeOf(converter, failed.failure);
-    return { type: 'activityFailed', id, time, scheduledId: Number(failed.scheduledEventId), cause };
+    const exhausted = failed.retryState === RETRY_STATE_MAXIMUM_ATTEMPTS_REACHED ? { exhausted: true as const } : {};
+    return { type: 'activityFailed', id, time, scheduledId: Number(failed.scheduledEventId), cause, ...exhausted };
   }
   const taken = raw.activityTaskCanceledEventAttributes;
   if (taken) {
@@ -151,7 +154,7 @@ function markerOf(data: unknown): { attempt: number; backoff: boolean; scheduled
 }
 
 /** As the workflow sees it: through the SDK's own failure converter, then without its classes. */
-async function causeOf(converter: LoadedDataConverter, failure: Failure): Promise<FailureCause> {
+export async function causeOf(converter: LoadedDataConverter, failure: Failure): Promise<FailureCause> {
   const error = await decodeOptionalFailureToOptionalError(converter, failure);
   const cause = error instanceof ActivityFailure ? error.cause : error;
   if (cause instanceof ApplicationFailure) {

@@ -14,9 +14,10 @@ import type { Access } from './access.ts';
 import { read } from './calls.ts';
 import { ClientError, hasCode } from './errors.ts';
 import { historyOf } from './histories.ts';
+import { pendingAttempts, type ShownRetrying, shownRetrying } from './pending.ts';
 
 /** One visit of a step (design.md §5, "step"). Times are ISO 8601. */
-export interface Step {
+export interface Step extends ShownRetrying {
   readonly path: string;
   readonly stepSlug: string;
   readonly stepType: string;
@@ -26,6 +27,8 @@ export interface Step {
   readonly input?: Json;
   readonly output?: Json;
   readonly error?: RunError;
+  /** Where attempts are asked for: which one the row is, from 1. */
+  readonly attempt?: number;
   readonly startedAt: string;
   readonly completedAt?: string;
 }
@@ -49,6 +52,8 @@ export interface TraceQuery {
   readonly statuses?: readonly TraceRow['status'][];
   /** Only visits of this step: its slug, or the path of one visit. */
   readonly step?: string;
+  /** Shows every attempt, and not only the last one; `limit` counts visits. */
+  readonly attempts?: boolean;
   /** Default 1,000, at most 10,000. */
   readonly limit?: number;
   /** The nextCursor of the page before. */
@@ -107,7 +112,7 @@ export async function readTrace(access: Reading, executionId: string, query: Tra
   }
   const guesses = guessesOf(chain);
   return {
-    items: items.map(shown),
+    items: items.flatMap((row) => shownRows(row, query.attempts === true)),
     ...(next < total ? { nextCursor: String(next) } : {}),
     total,
     uncertain: guesses.length > 0,
@@ -232,10 +237,7 @@ async function describe(access: Reading, workflowId: string, runId: string | und
   );
   return {
     runId: described.workflowExecutionInfo?.execution?.runId ?? runId ?? '',
-    pending: (described.pendingActivities ?? []).map(({ activityId, attempt }) => ({
-      activityId: activityId ?? '',
-      attempt: attempt || 1,
-    })),
+    pending: await pendingAttempts(access.client.options.loadedDataConverter, described.pendingActivities),
   };
 }
 
@@ -252,10 +254,32 @@ function offsetOf(cursor: string | undefined): number {
   return Number(cursor);
 }
 
+/** One for each visit, or, where attempts are asked for, one for each attempt: the last one is the visit's own. */
+function shownRows(row: TraceRow, attempts: boolean): Step[] {
+  const step = shown(row);
+  if (!attempts) return [step];
+  const { path, stepSlug, stepType } = step;
+  const earlier = Array.from({ length: Math.max(0, row.attempts - 1) }, (_, n): Step => {
+    const error = row.failures?.find(({ attempt }) => attempt === n + 1)?.error;
+    return {
+      path,
+      stepSlug,
+      stepType,
+      status: 'failed',
+      attempts: row.attempts,
+      attempt: n + 1,
+      ...(error === undefined ? {} : { error }),
+      startedAt: step.startedAt,
+    };
+  });
+  return [...earlier, { ...step, attempt: row.attempts }];
+}
+
 function shown(row: TraceRow): Step {
-  const { startedAt, completedAt, ...rest } = row;
+  const { startedAt, completedAt, failures: _failures, retrying, ...rest } = row;
   return {
     ...rest,
+    ...(retrying === undefined || completedAt !== undefined ? {} : shownRetrying(retrying)),
     startedAt: new Date(startedAt).toISOString(),
     ...(completedAt === undefined ? {} : { completedAt: new Date(completedAt).toISOString() }),
   };

@@ -11,6 +11,8 @@ import { below } from './pointer.ts';
 import { retryFrom, retryPlaces } from './retry-from.ts';
 import type { JsonObject } from './types.ts';
 
+/** The most that the limit of a step of kind run_code may be. */
+const LONGEST_CODE_MS = 600_000;
 const OUTER: ReadonlySet<string> = new Set([
   'id',
   'name',
@@ -44,6 +46,7 @@ const MOVED = [
   ['/config/output', '/input'],
   ['/retry', '/config'],
   ['/timeout', '/config/timeoutMs'],
+  ['/config/timeoutMs', '/config/timeoutMs'],
   ['/onError', '/config/onError'],
 ] as const;
 /** What belongs to each action. */
@@ -140,10 +143,14 @@ function step001(written: JsonObject, slug: string, at: string, refs: References
     ...retryPlaces(config, '/retry', '/config'),
   ]);
   const input = written['input'] === undefined ? undefined : refs.value(written['input'], below(at, 'input'));
-  const step: JsonObject = {
-    ...kindOf(action, input, below(at, 'action'), into),
-    ...modifiers(config, below(at, 'config'), into),
-  };
+  const kind = kindOf(action, input, below(at, 'action'), into);
+  const step: JsonObject = { ...kind, ...modifiers(config, below(at, 'config'), into) };
+  const { timeoutMs } = config;
+  // The limit of code is its sandbox's own: it ends there, with an error that no other attempt would mend.
+  if (kind['stepType'] === 'run_code' && typeof timeoutMs === 'number' && timeoutMs <= LONGEST_CODE_MS) {
+    step['config'] = { ...(kind['config'] as JsonObject), timeoutMs };
+    delete step['timeout'];
+  }
   if (written['name'] !== slug) step['name'] = written['name'] ?? slug;
   for (const member of ['description', 'preset'] as const)
     if (written[member] !== undefined) step[member] = written[member];

@@ -21,8 +21,11 @@ export type FailureCause =
   | { readonly kind: 'cancelled' }
   | { readonly kind: 'other'; readonly message?: string | null | undefined };
 
-/** The typed failure of a command. Every failure has a code (E8), also one that an activity threw without a type. */
-export function failureOfCause(cause: FailureCause): FailureShape {
+/**
+ * The typed failure of a command. Every failure has a code (E8), also one that an activity threw without a type.
+ * `attempts`: where an activity that timed out, and so could not count them, has used up those that it had.
+ */
+export function failureOfCause(cause: FailureCause, attempts?: number): FailureShape {
   switch (cause.kind) {
     case 'application':
       return applicationFailure(cause);
@@ -31,6 +34,7 @@ export function failureOfCause(cause: FailureCause): FailureShape {
         code: 'timeout',
         message: `The step did not answer in time (${TIMEOUTS[cause.timeoutType ?? ''] ?? 'its timeout'}); raise its timeout, or see why the other side is slow.`,
         retryable: true,
+        ...(attempts === undefined ? {} : { attempts }),
       };
     case 'cancelled':
       return { code: 'cancelled', message: 'The step was cancelled before it ended.', retryable: false };

@@ -40,6 +40,17 @@ export const wholeNumber = (least: number, most: number) =>
     // A text on the wire, and a number to those who read the OpenAPI document.
     .meta({ type: 'integer', pattern: undefined, minimum: least, maximum: most });
 
+const LONGEST_TIMEOUT_MS = 10 * 365 * 24 * 60 * 60 * 1000;
+
+/** How long a run may take: of the requests that start one. */
+export const timeoutMsField = z
+  .number()
+  .int()
+  .min(1)
+  .max(LONGEST_TIMEOUT_MS)
+  .optional()
+  .describe('The deadline of the run; it comes before `config.timeout`.');
+
 /** `limit` and `cursor`, which all lists take. */
 export const pageQuery = (defaultLimit = 50, most = 1_000) => ({
   limit: wholeNumber(1, most).default(defaultLimit).describe(`How many. Default: ${defaultLimit}.`),

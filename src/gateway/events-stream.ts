@@ -4,13 +4,15 @@
  */
 import type { Writable } from 'node:stream';
 import type { Request, Response, Router } from 'express';
+import { z } from 'zod';
 import { followRun, type Happening } from '../client/event-stream.ts';
 import type { Keyring } from '../client/keyring.ts';
 import { describeRun } from '../client/run-read.ts';
 import { isOpen } from '../client/run-view.ts';
 import { whoAsks } from './auth.ts';
 import type { Gateway } from './context.ts';
-import { checked, demandNoQuery, nameText, pathText } from './door.ts';
+import { checked, nameText, pathText, queryAs } from './door.ts';
+import { type NamedEvent, namesOf002 } from './event-names-002.ts';
 import { principalOf } from './principal.ts';
 import { HttpProblem } from './problem.ts';
 import { resource } from './resource.ts';
@@ -23,11 +25,20 @@ const RECONNECT_MS = 1_000;
 /** A stream whose key was revoked ends after this. */
 const RECHECK_MS = 2_000;
 
+export const eventsQuery = z.strictObject({
+  names: z
+    .literal('002')
+    .optional()
+    .describe(
+      '002: events have the names of document 002, such as execution.started, step.completed, approval.required.',
+    ),
+});
+
 export function eventStreamRoutes(router: Router, gateway: Gateway, keyring: Keyring): void {
   let streams = 0;
   resource(router, '/api/executions/:id/events', {
     GET: async (req, res) => {
-      demandNoQuery(req);
+      const { names } = queryAs(req, eventsQuery);
       const id = pathText(req, 'id');
       const description = await describeRun(gateway.access, principalOf(req).organizationId, id);
       if (streams >= MOST_STREAMS)
@@ -49,7 +60,13 @@ export function eventStreamRoutes(router: Router, gateway: Gateway, keyring: Key
           res.status(204).end();
           return;
         }
-        await stream(req, res, first?.value, happenings);
+        await stream(
+          req,
+          res,
+          first?.value,
+          happenings,
+          names === '002' ? namesOf002(id, lastEventId(req) === undefined) : asItIs,
+        );
       } finally {
         clearInterval(recheck);
         streams--;
@@ -72,6 +89,7 @@ export function eventStreamRoutes(router: Router, gateway: Gateway, keyring: Key
     res: Response,
     first: Happening | undefined,
     rest: AsyncGenerator<Happening>,
+    named: (happening: Happening) => readonly NamedEvent[],
   ): Promise<void> {
     res.status(200).setHeader('content-type', 'text/event-stream; charset=utf-8');
     // Proxies that gather answers are told not to.
@@ -83,8 +101,8 @@ export function eventStreamRoutes(router: Router, gateway: Gateway, keyring: Key
     res.write(`retry: ${RECONNECT_MS}\n\n`);
     const heartbeat = setInterval(() => res.write(':\n\n'), HEARTBEAT_MS);
     try {
-      if (first !== undefined) await tell(res, first);
-      for await (const happening of rest) await tell(res, happening);
+      if (first !== undefined) await tell(res, first.id, named(first));
+      for await (const happening of rest) await tell(res, happening.id, named(happening));
     } catch (error) {
       // Headers are out; who listens comes back with its last id.
       gateway.log.warn({ requestId: res.locals['requestId'], err: String(error) }, 'A stream of events was cut off.');
@@ -96,10 +114,17 @@ export function eventStreamRoutes(router: Router, gateway: Gateway, keyring: Key
 }
 
 /** Waits where the listener is slow. */
-async function tell(res: Response, { id, event, data }: Happening): Promise<void> {
-  if (res.destroyed || res.write(`id: ${id}\nevent: ${event}\ndata: ${JSON.stringify(data)}\n\n`)) return;
+async function tell(res: Response, id: string, events: readonly NamedEvent[]): Promise<void> {
+  // Of several, the last one has the id: whoever is cut off between them hears them all again.
+  const text = events.map(
+    ({ event, data }, n) =>
+      `${n === events.length - 1 ? `id: ${id}\n` : ''}event: ${event}\ndata: ${JSON.stringify(data)}\n\n`,
+  );
+  if (res.destroyed || res.write(text.join(''))) return;
   await drained(res);
 }
+
+const asItIs = ({ event, data }: Happening): NamedEvent[] => [{ event, data }];
 
 /** Resolves when the stream takes more, or never will; leaves no listener behind, however often a stream is waited for. */
 export function drained(stream: Writable): Promise<void> {

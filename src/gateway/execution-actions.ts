@@ -38,7 +38,9 @@ export const reasonBody = z.strictObject({
 export const nothing = z.strictObject({});
 const values = z.record(nameText(200), anyJson);
 export const forkBody = z.strictObject({
-  from: nameText(300).describe('The path of a visit, or the slug of a step that was visited once.'),
+  from: nameText(300)
+    .optional()
+    .describe('The path of a visit, or the slug of a step that was visited once. Default: the first visit of the run.'),
   edits: z
     .strictObject({
       input: anyJson.optional().describe('Another input.'),
@@ -140,9 +142,8 @@ export function executionActionRoutes(router: Router, gateway: Gateway): void {
       const { organizationId, id: initiator } = principalOf(req);
       const id = pathText(req, 'id');
       const started = await forkRun(access, organizationId, id, {
-        from: body.from,
         edits: given(body.edits ?? {}),
-        ...given({ version: body.version, initiator, key: startKeyOf(req, body, `fork ${id}`) }),
+        ...given({ from: body.from, version: body.version, initiator, key: startKeyOf(req, body, `fork ${id}`) }),
       });
       answerStarted(res, started);
     },

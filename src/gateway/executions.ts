@@ -33,6 +33,10 @@ export const stepsQuery = z.strictObject({
   status: statusList
     .optional()
     .describe(`Only visits of these statuses, divided by commas: ${STEP_STATUSES.join(', ')}.`),
+  attempts: z
+    .enum(['true', 'false'])
+    .optional()
+    .describe('true: a row for every attempt of a step, the last one with its end. `limit` counts visits.'),
   step: pathName.optional().describe('Only visits of this step: its slug, or the path of one visit.'),
 });
 export const resultQuery = z.strictObject({
@@ -61,7 +65,7 @@ export function executionRoutes(router: Router, gateway: Gateway): void {
 
   resource(router, '/api/executions/:id/steps', {
     GET: async (req, res) => {
-      const { limit, cursor, status: statuses, step } = queryAs(req, stepsQuery);
+      const { limit, cursor, status: statuses, step, attempts } = queryAs(req, stepsQuery);
       const id = pathText(req, 'id');
       await describeRun(access, principalOf(req).organizationId, id);
       const list = `steps ${id}`;
@@ -71,6 +75,7 @@ export function executionRoutes(router: Router, gateway: Gateway): void {
         limit,
         ...(statuses === undefined ? {} : { statuses }),
         ...(step === undefined ? {} : { step }),
+        ...(attempts === 'true' ? { attempts: true } : {}),
         ...(position === undefined ? {} : { cursor: position }),
       });
       const next =

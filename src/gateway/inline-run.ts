@@ -9,14 +9,12 @@ import type { Json } from '../template/types.ts';
 import { bodyAs } from './body.ts';
 import type { Gateway } from './context.ts';
 import { checkDocument, demandValid, dialectName, storing } from './definition-door.ts';
-import { anyJson, demandNoQuery, nameText } from './door.ts';
+import { anyJson, demandNoQuery, nameText, timeoutMsField } from './door.ts';
 import { answerDryRun } from './dry-run.ts';
 import { toolsFor } from './known-tools.ts';
 import { demandOrganization, principalOf } from './principal.ts';
 import { answerStarted } from './start-answer.ts';
 import { startKeyed, startKeyOf } from './start-key.ts';
-
-const LONGEST_TIMEOUT_MS = 10 * 365 * 24 * 60 * 60 * 1000;
 
 export const inlineRunBody = z
   .strictObject({
@@ -30,13 +28,7 @@ export const inlineRunBody = z
     input: anyJson.optional().describe('What the run is started with. Default: {}.'),
     triggeredBy: nameText(200).optional().describe('Who or what starts it, for lists.'),
     triggerData: anyJson.optional().describe('Stands in `execution.trigger.metadata`.'),
-    timeoutMs: z
-      .number()
-      .int()
-      .min(1)
-      .max(LONGEST_TIMEOUT_MS)
-      .optional()
-      .describe('The deadline of the run; it comes before `config.timeout`.'),
+    timeoutMs: timeoutMsField,
     presets: z
       .record(nameText(64), anyJson)
       .optional()

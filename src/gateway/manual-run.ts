@@ -6,7 +6,7 @@ import { readDefinition } from '../client/definitions.ts';
 import { findKeyedRun, startRun } from '../client/run-start.ts';
 import { bodyAs } from './body.ts';
 import type { Gateway } from './context.ts';
-import { anyJson, demandNoQuery, nameText, slugText } from './door.ts';
+import { anyJson, demandNoQuery, nameText, slugText, timeoutMsField } from './door.ts';
 import { demandRole, principalOf } from './principal.ts';
 import { HttpProblem } from './problem.ts';
 import { resource } from './resource.ts';
@@ -19,6 +19,7 @@ export const manualRunBody = z
     input: anyJson.optional().describe('What the run is started with. Default: {}.'),
     variables: anyJson.optional().describe('Another name of input.'),
     state: z.record(nameText(200), anyJson).optional().describe('What the declared state begins with.'),
+    timeoutMs: timeoutMsField,
     clientRequestId: nameText(200).optional().describe('The same id again is the same run.'),
     presets: z
       .record(nameText(64), anyJson)
@@ -57,6 +58,7 @@ export function manualRunRoutes(router: Router, gateway: Gateway): void {
           trigger: { type: 'manual' },
           state,
           ...(body.presets === undefined ? {} : { presets: body.presets }),
+          ...(body.timeoutMs === undefined ? {} : { timeoutMs: body.timeoutMs }),
           ...(id === undefined ? {} : { initiator: id }),
           ...(key === undefined ? {} : { key }),
         });

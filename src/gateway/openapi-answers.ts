@@ -70,6 +70,12 @@ const runError = z.object({
   details: json.optional(),
 });
 
+const retrying = {
+  lastError: runError.optional().describe('Of an effect that is tried again: why the attempt before failed.'),
+  nextAttemptAt: time.optional().describe('Absent while an attempt runs, and while the effect is paused.'),
+  activityPaused: z.literal(true).optional().describe('Somebody has paused the activity through Temporal.'),
+};
+
 const votes = z.object({
   have: z.int().describe('Approvals so far.'),
   needed: z.int().describe('Approvals that there must be; with quorum all one for each user, role and group.'),
@@ -130,6 +136,10 @@ export const execution = z.object({
   status,
   waitingFor,
   ...pause,
+  retrying: z
+    .array(z.object({ path: text, attempt: z.int().describe('The one that runs, or comes next.'), ...retrying }))
+    .optional()
+    .describe('Where one run is read: effects that are tried again, or are paused through Temporal.'),
   droppedMessages: z.int().optional().describe('Messages that the run dropped because its inbox was full.'),
   startedAt: time,
   completedAt: time.optional(),
@@ -174,6 +184,12 @@ export const execution = z.object({
 export const executionPage = pageOf(execution);
 
 export const started = z.object({ executionId: text, status });
+export const forked = started.extend({
+  warnings: z
+    .array(problemItem)
+    .optional()
+    .describe('Of a fork to another version: steps that are of another kind there.'),
+});
 const step = z.object({
   path: text,
   stepSlug: text,
@@ -181,6 +197,8 @@ const step = z.object({
   status: z.enum(['running', 'waiting', 'completed', 'failed', 'cancelled', 'skipped']),
   port: text.optional(),
   attempts: z.int(),
+  attempt: z.int().optional().describe('With attempts=true: which attempt the row is, from 1.'),
+  ...retrying,
   input: json.optional(),
   output: json.optional().describe('{type, data, meta}.'),
   error: runError.optional(),

@@ -2,6 +2,7 @@
 import { approvalListQuery } from './approvals.ts';
 import { bulkBody } from './bulk.ts';
 import { anyJson, nameText, pathName } from './door.ts';
+import { eventsQuery } from './events-stream.ts';
 import { approveBody, forkBody, nothing, reasonBody, submitBody } from './execution-actions.ts';
 import { runListQuery } from './execution-list.ts';
 import { executionQuery, resultQuery, stepsQuery } from './executions.ts';
@@ -133,8 +134,9 @@ export const executionOperations: readonly Operation[] = [
     tag: 'executions',
     summary: 'Follows a run, as Server-Sent Events.',
     description:
-      '`step` when a visit begins or ends, `status` when the run begins to wait or goes on, `end` with the result; then the stream ends. From the beginning, or after Last-Event-ID.',
+      '`step` when a visit begins or ends, `status` when the run begins to wait or goes on, `end` with the result; then the stream ends. From the beginning, or after Last-Event-ID. With names=002: execution.started, step.started, step.completed, step.failed, step.cancelled, approval.required, approval.approved, approval.denied, execution.resumed, execution.finished, and status for other changes.',
     parameters: id,
+    query: eventsQuery,
     headers: { 'Last-Event-ID': 'The last event that was seen.' },
     answers: {
       200: { text: 'The events.', schema: answers.page, media: ['text/event-stream'] },
@@ -248,8 +250,8 @@ export const executionOperations: readonly Operation[] = [
     headers: REQUEST_KEY,
     body: { schema: forkBody },
     answers: {
-      201: { text: 'Started.', schema: answers.started, headers: LOCATION },
-      200: { text: 'The run that the same request had started.', schema: answers.started, headers: LOCATION },
+      201: { text: 'Started.', schema: answers.forked, headers: LOCATION },
+      200: { text: 'The run that the same request had started.', schema: answers.forked, headers: LOCATION },
     },
     problems: [
       ...STARTED,

@@ -34,9 +34,21 @@ export type Outside =
       readonly name: string;
       readonly payload: unknown;
     })
-  | (Base & { readonly type: 'activityStarted'; readonly scheduledId: number; readonly attempt: number })
+  /** Written when the activity ends, for its last attempt; `lastFailure` is that of the attempt before. */
+  | (Base & {
+      readonly type: 'activityStarted';
+      readonly scheduledId: number;
+      readonly attempt: number;
+      readonly lastFailure?: FailureCause;
+    })
   | (Base & { readonly type: 'activityCompleted'; readonly scheduledId: number; readonly result: unknown })
-  | (Base & { readonly type: 'activityFailed'; readonly scheduledId: number; readonly cause: FailureCause })
+  /** `exhausted`: it was not tried again because its attempts were used up. */
+  | (Base & {
+      readonly type: 'activityFailed';
+      readonly scheduledId: number;
+      readonly cause: FailureCause;
+      readonly exhausted?: true;
+    })
   | (Base & { readonly type: 'timerFired'; readonly startedId: number })
   /** A child runs; also where one of its id ran already, or had ended. */
   | (Base & { readonly type: 'childStarted'; readonly initiatedId: number });

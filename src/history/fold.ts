@@ -20,7 +20,7 @@ import { toEvent, updateToEvent } from '../engine/signals.ts';
 import { genesisOf, runInputOf } from '../engine/start.ts';
 import type { OpenVisit, RunState } from '../engine/state.ts';
 import { waitsOf } from '../engine/waits.ts';
-import type { EffectResult } from '../steps/kind.ts';
+import type { EffectResult, FailureShape } from '../steps/kind.ts';
 import { compile } from '../steps/program.ts';
 import { type Program, RULES } from '../steps/program-types.ts';
 import type { Json } from '../template/types.ts';
@@ -60,7 +60,13 @@ export type Inherited = Pick<TraceRow, 'path' | 'stepSlug' | 'stepType' | 'start
 /** An activity in flight, as the server describes it. */
 export interface PendingAttempt {
   readonly activityId: string;
+  /** The one that runs, or comes next. */
   readonly attempt: number;
+  readonly lastFailure?: FailureCause;
+  /** When it is tried next, in epoch milliseconds; absent while an attempt runs. */
+  readonly nextAttemptAt?: number;
+  /** Somebody has paused it through Temporal: it is not tried until it goes on. */
+  readonly paused?: true;
 }
 
 /** How a history is folded otherwise than to its trace. */
@@ -90,7 +96,7 @@ export class Fold {
   #inherited: Inherited[] = [];
   readonly #opened = new Opened();
   /** Attempts and start of activities, until they end. */
-  readonly #starts = new Map<number, { attempt: number; at: number }>();
+  readonly #starts = new Map<number, { attempt: number; at: number; lastFailure?: FailureCause }>();
   /** Attempts as a local activity, of what goes on as a regular one. */
   readonly #tries = new Map<string, number>();
   #restarted = false;
@@ -124,9 +130,10 @@ export class Fold {
     this.settle();
     this.#takeOver();
     const closed = this.#grouping.closed;
-    for (const { activityId, attempt } of pending) {
-      const path = this.#rowOf(activityId);
-      if (path !== undefined) this.#rows.attempt(path, attempt + (this.#tries.get(activityId) ?? 0));
+    for (const one of pending) {
+      const path = this.#rowOf(one.activityId);
+      const before = this.#tries.get(one.activityId) ?? 0;
+      if (path !== undefined) this.#rows.attempt(path, { ...one, attempt: one.attempt + before });
     }
     if (closed !== undefined && this.#program !== undefined && this.#state !== undefined)
       this.#doubts.ofEnd(closed, this.#program, this.#state);
@@ -231,7 +238,11 @@ export class Fold {
         this.#apply({ type: 'cancel', at }, answer.id);
         return;
       case 'activityStarted':
-        this.#starts.set(answer.scheduledId, { attempt: answer.attempt, at: answer.time });
+        this.#starts.set(answer.scheduledId, {
+          attempt: answer.attempt,
+          at: answer.time,
+          ...(answer.lastFailure === undefined ? {} : { lastFailure: answer.lastFailure }),
+        });
         return;
       case 'timerFired': {
         const id = this.#opened.answered(answer.startedId);
@@ -264,11 +275,15 @@ export class Fold {
           for (const event of slotEvents(answer.result, at)) this.#apply(event, answer.id);
         }
         if (id === CHILDREN || id === SLOTS) return;
-        const event = ended(id, at, failed ? answer.cause : undefined, failed ? undefined : answer.result);
+        const attempts = before + (start?.attempt ?? 1);
+        const event = failed
+          ? ended(id, at, answer.cause, undefined, answer.exhausted === true ? attempts : undefined)
+          : ended(id, at, undefined, answer.result);
         this.#applyEnd(event, answer.id, {
-          attempts: before + (start?.attempt ?? 1),
+          attempts,
           startedAt: start?.at,
           completedAt: answer.time,
+          ...(start?.lastFailure === undefined ? {} : { lastFailure: failureOfCause(start.lastFailure) }),
         });
       }
     }
@@ -283,7 +298,10 @@ export class Fold {
       if (marker.backoff) return;
       if (marker.cause !== undefined && again.has(id)) {
         // One that is not light was not tried.
-        if (!isNotLight(marker.cause)) this.#tries.set(id, attempt);
+        if (isNotLight(marker.cause)) return;
+        this.#tries.set(id, attempt);
+        const path = this.#rowOf(id);
+        if (path !== undefined) this.#rows.failed(path, attempt, failureOfCause(marker.cause));
         return;
       }
       const at = Math.max(this.#state?.now ?? 0, group.at, marker.completedAt ?? 0);
@@ -313,11 +331,12 @@ export class Fold {
   #applyEnd(
     event: Event & { id: string },
     eventId: number,
-    tried: { attempts: number; startedAt: number | undefined; completedAt: number },
+    tried: { attempts: number; startedAt: number | undefined; completedAt: number; lastFailure?: FailureShape },
   ): void {
     const path = this.#rowOf(event.id);
     if (path !== undefined) {
-      const { attempts, startedAt, completedAt } = tried;
+      const { attempts, startedAt, completedAt, lastFailure } = tried;
+      if (lastFailure !== undefined) this.#rows.failed(path, attempts - 1, lastFailure);
       const effort = { path, attempts, completedAt, ...(startedAt === undefined ? {} : { startedAt }) };
       this.#rows.tried(effort);
       this.#rows.during(effort);
@@ -382,10 +401,16 @@ function openRows(state: RunState, program: Program): Inherited[] {
     });
 }
 
-function ended(id: string, at: number, cause: FailureCause | undefined, result: unknown): Event & { id: string } {
+function ended(
+  id: string,
+  at: number,
+  cause: FailureCause | undefined,
+  result: unknown,
+  attempts?: number,
+): Event & { id: string } {
   return cause === undefined
     ? { type: 'completed', at, id, result: result as EffectResult }
-    : { type: 'failed', at, id, error: failureOfCause(cause) };
+    : { type: 'failed', at, id, error: failureOfCause(cause, attempts) };
 }
 
 function answeredData(result: unknown): unknown {

@@ -3,6 +3,7 @@
  * The core says what began and ended; history says when an effect really ran, and how often it was tried.
  */
 import type { RunError } from '../definition/run.ts';
+import { type FailureCause, failureOfCause } from '../engine/causes.ts';
 import { isPlainObject } from '../engine/plain-object.ts';
 import type { TraceEvent } from '../engine/protocol.ts';
 import { weigh } from '../engine/weigh.ts';
@@ -20,9 +21,26 @@ export interface TraceRow {
   /** The envelope `{type, data, meta?}`. */
   readonly output?: Json;
   readonly error?: RunError;
+  /** Attempts that failed and were followed by another one, as far as history tells of them. */
+  readonly failures?: readonly FailedAttempt[];
+  /** Of an effect in flight that has failed before or is paused: what the server tells of it. */
+  readonly retrying?: Retrying;
   /** Epoch milliseconds. */
   readonly startedAt: number;
   readonly completedAt?: number;
+}
+
+export interface FailedAttempt {
+  /** From 1. */
+  readonly attempt: number;
+  readonly error: RunError;
+}
+
+export interface Retrying {
+  readonly lastError?: RunError;
+  /** Epoch milliseconds; absent while an attempt runs, and while it is paused. */
+  readonly nextAttemptAt?: number;
+  readonly paused?: true;
 }
 
 /** What a run of the chain adds to the row of a visit that began in an earlier one; open while `completedAt` is absent. */
@@ -59,6 +77,14 @@ export interface Effort {
   /** Absent where it is not known, or is only that of a later attempt. */
   readonly startedAt?: number;
   readonly completedAt: number;
+}
+
+/** As PendingAttempt of the fold. */
+interface PendingEffort {
+  readonly attempt: number;
+  readonly lastFailure?: FailureCause;
+  readonly nextAttemptAt?: number;
+  readonly paused?: true;
 }
 
 type Open = { -readonly [K in keyof TraceRow]: TraceRow[K] };
@@ -109,10 +135,24 @@ export class Rows {
     }
   };
 
-  /** Sets attempts of activities that are still in flight, by the path of their visit. */
-  attempt(path: string, attempts: number): void {
+  /** What the server tells of an activity that is still in flight, by the path of its visit. */
+  attempt(path: string, { attempt, lastFailure, nextAttemptAt, paused }: PendingEffort): void {
     const row = this.#touch(path);
-    row.attempts = Math.max(row.attempts ?? 0, attempts);
+    row.attempts = Math.max(row.attempts ?? 0, attempt);
+    const lastError = lastFailure === undefined ? undefined : failureOfCause(lastFailure);
+    if (lastError !== undefined && attempt > 1) this.failed(path, attempt - 1, lastError);
+    if (lastError === undefined && paused === undefined) return;
+    row.retrying = {
+      ...(lastError === undefined ? {} : { lastError }),
+      ...(nextAttemptAt === undefined ? {} : { nextAttemptAt }),
+      ...(paused === undefined ? {} : { paused }),
+    };
+  }
+
+  /** An attempt of the visit's effect failed, and another one followed. */
+  failed(path: string, attempt: number, error: RunError): void {
+    const row = this.#touch(path);
+    row.failures = [...(row.failures ?? []).filter((known) => known.attempt !== attempt), { attempt, error }];
   }
 
   #begin(event: TraceEvent & { t: 'begin' }): void {

@@ -10,7 +10,7 @@ export const fail: StepKind = {
   class: 'end',
   summary: 'Fails the branch or the run with an error of its own.',
   description: `The error rises like that of any failing step: it fails the iteration or branch, whose container decides, and at the root the run. With
-\`rollback: true\` it passes every container and fails the run, which rolls back first. \`critical\` says that trying again is no use: \`error.retryable\` is false.`,
+\`rollback: true\` it passes every container and fails the run, which rolls back first. \`critical\` says that trying again is no use: \`error.retryable\` is false then, and with \`rollback\` too.`,
   example: {
     stepType: 'fail',
     config: { code: 'out_of_stock', message: 'Nothing left of {{ input.sku }}', rollback: true },
@@ -44,7 +44,8 @@ export const fail: StepKind = {
             code: named,
             message:
               optionalText(visit.render(message), 'message') ?? `The step '${visit.slug}' failed the run (${named}).`,
-            retryable: critical !== true,
+            // A run that has rolled back cannot be retried: what it had done is undone.
+            retryable: critical !== true && rollback !== true,
           },
           rollback: rollback === true,
         };

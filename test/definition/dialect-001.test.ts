@@ -111,3 +111,26 @@ describe('an action of document 001', () => {
     expect(warnings.map(({ pointer }) => pointer)).toEqual(lost);
   });
 });
+
+describe('the time limit of a step of document 001', () => {
+  const limited = (action: JsonObject, timeoutMs: number): unknown => {
+    const { definition, problems } = imported({ name: 'a', action, config: { timeoutMs } });
+    expect(problems).toEqual([]);
+    return definition?.steps['a'];
+  };
+
+  it('is the sandbox’s own for code, which ends with an error that is not tried again', () => {
+    const code = 'export default () => 1';
+    expect(limited({ code }, 700)).toEqual({
+      stepType: 'run_code',
+      config: { language: 'typescript', code, timeoutMs: 700 },
+    });
+  });
+
+  it('is that of an attempt for a tool, and for code that may take longer than any sandbox', () => {
+    expect(limited({ toolName: 'A' }, 700)).toMatchObject({ timeout: 700, config: { toolName: 'A' } });
+    const long = limited({ code: 'export default () => 1' }, 3_600_000);
+    expect(long).toMatchObject({ timeout: 3_600_000 });
+    expect(long).not.toHaveProperty('config.timeoutMs');
+  });
+});

@@ -14,8 +14,9 @@ async function listen(
   id: string,
   enough: (seen: Seen[]) => boolean = () => false,
   lastEventId?: string,
+  query = '',
 ): Promise<{ status: number; type: string; seen: Seen[]; ended: boolean }> {
-  const response = await fetch(`${gateway.url}/api/executions/${id}/events`, {
+  const response = await fetch(`${gateway.url}/api/executions/${id}/events${query}`, {
     headers: lastEventId === undefined ? {} : { 'last-event-id': lastEventId },
   });
   const type = response.headers.get('content-type') ?? '';
@@ -75,6 +76,36 @@ describe('the events of a run', () => {
     expect((await all).seen).toEqual([...first.seen, ...rest.seen]);
     expect((await listen(id)).seen).toEqual([...first.seen, ...rest.seen]);
     expect(await listen(id, undefined, rest.seen.at(-1)?.id)).toMatchObject({ status: 204, seen: [] });
+  });
+
+  it('have the names of document 002 where these are asked for', async () => {
+    const id = await start(approvalDefinition(unique('named')));
+    const all = listen(id, undefined, undefined, '?names=002');
+    const first = await listen(id, waiting, undefined, '?names=002');
+    const named = (seen: readonly Seen[]) => seen.map(({ event, data }) => `${event} ${data['path'] ?? ''}`.trim());
+    expect(named(first.seen)).toEqual([
+      'execution.started',
+      'step.started received',
+      'step.completed received',
+      'step.started review',
+      'approval.required review',
+      'status',
+    ]);
+    for (const { data } of first.seen) expect(data['executionId']).toBe(id);
+    expect(first.seen[4]?.data).toMatchObject({ kind: 'approval', message: 'Refund 7?' });
+    await gateway.request('POST', `/api/executions/${id}/approve`, { json: { approve: false, comments: 'no' } });
+    const rest = await listen(id, undefined, first.seen.at(-1)?.id, '?names=002');
+    expect(named(rest.seen)).toEqual([
+      'approval.denied review',
+      'step.completed review',
+      'step.started no',
+      'step.completed no',
+      'execution.finished',
+    ]);
+    expect(rest.seen.at(-1)?.data).toEqual({ executionId: id, status: 'completed', output: { paid: 0 } });
+    expect((await all).seen.map(({ event }) => event)).toEqual([...first.seen, ...rest.seen].map(({ event }) => event));
+    const refused = await gateway.request('GET', `/api/executions/${id}/events?names=003`);
+    expect(refused.status).toBe(400);
   });
 
   it('go on across continue-as-new', async () => {

@@ -168,3 +168,43 @@ describe('a fork', () => {
     expect(again).toMatchObject({ status: 200, body: { executionId: first.body.executionId } });
   });
 });
+
+describe('a fork that says little', () => {
+  it('begins at the first visit, with the whole run before it', async () => {
+    const id = await start(await stored(line));
+    await result(id);
+    const copy = await forked(id, { edits: { input: { n: 5 } } });
+    expect((await result(copy)).output).toMatchObject({ a: 5, b: 15, n: 5 });
+    expect(await paths(copy)).toEqual(['start completed', 'first completed', 'second completed', 'end completed']);
+    const dag = await stored({ a: { stepType: 'mapping', config: { output: 1 } } }, { flow: 'dag' });
+    const graph = await start(dag);
+    await result(graph);
+    expect(await fork(graph, {})).toMatchObject({ status: 422, body: { code: 'invalid_input' } });
+  });
+
+  it('tells which steps are of another kind in the version that it goes on with', async () => {
+    const slug = await stored(line);
+    const id = await start(slug);
+    await result(id);
+    const second = { stepType: 'mapping', config: { output: 7 }, nextSteps: { success: 'end' } };
+    const changed = await gateway.request('PUT', `/api/workflows/${slug}`, {
+      json: {
+        ...echoDefinition(slug),
+        steps: { ...line, second, end: { stepType: 'finish', config: { output: '{{ lastOutput.data }}' } } },
+      },
+    });
+    expect(changed.status).toBe(200);
+    const same = await fork(id, { from: 'second' });
+    expect(same.body).not.toHaveProperty('warnings');
+    const answer = await fork(id, { from: 'second', version: changed.body.hash });
+    expect(answer).toMatchObject({
+      status: 201,
+      body: {
+        warnings: [
+          { pointer: '/steps/second/stepType', code: 'kind_changed', message: expect.stringContaining("'set'") },
+        ],
+      },
+    });
+    expect((await result(answer.body.executionId)).output).toBe(7);
+  });
+});

@@ -247,6 +247,15 @@ describe('runs over HTTP', () => {
     expect(result.body).toMatchObject({ status: 'completed', output: 5 });
   });
 
+  it('ends past the time that its start allows, by hand too', async () => {
+    const slug = await stored('timed', approvalDefinition);
+    const started = await manual({ workflowId: slug, input: { amount: 1 }, timeoutMs: 300 });
+    expect(started.status).toBe(201);
+    const result = await gateway.request('GET', `/api/executions/${started.body.executionId}/result?wait=20`);
+    expect(result.body).toMatchObject({ status: 'failed', error: { code: 'run_timeout' } });
+    expect((await manual({ workflowId: slug, timeoutMs: 0 })).status).toBe(400);
+  });
+
   it('cancels, terminates, and says when there is nothing left to do', async () => {
     const slug = await stored('ended', approvalDefinition);
     const first = (await manual({ workflowId: slug, input: { amount: 1 } })).body.executionId;
