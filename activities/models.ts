@@ -8,6 +8,7 @@ import type { ModelEntry, ModelProvider } from '../src/definition/models-contrac
 import type { EffectContext } from './effect.ts';
 import { EffectFailure } from './failure.ts';
 import type { Fetch } from './guarded-fetch.ts';
+import { streamOf } from './whole-answer.ts';
 
 /** What the host reads models with. Throws an error with a `code`: `model_not_found`. */
 export interface ModelReader {
@@ -24,7 +25,7 @@ const ADDRESSES: { readonly [provider in Exclude<ModelProvider, 'openai-compatib
   anthropic: 'https://api.anthropic.com/v1',
   google: 'https://generativelanguage.googleapis.com/v1beta',
 };
-const NO_STREAM = /^\s*(text\/html|application\/(xhtml|json))\b/i;
+const NO_STREAM = /^\s*(text\/(html|plain)|application\/(xhtml|json))\b/i;
 const MOST_SHOWN_CHARACTERS = 200;
 /** Providers want one even where the server does not look at it. */
 const NO_KEY = 'none';
@@ -48,24 +49,29 @@ export async function openModel(
     );
   const apiKey =
     entry.apiKeySecret === undefined ? undefined : await context.secret(entry.apiKeySecret, new URL(baseURL).host);
-  return { entry, model: modelOf(entry, baseURL, apiKey, streaming(fetch, context)) };
+  return { entry, model: modelOf(entry, baseURL, apiKey, streaming(entry.provider, fetch, context)) };
 }
 
-/** Every call asks for a stream of events. A page or a document instead of one comes from where no such model is. */
-function streaming(fetch: Fetch, { scrub }: EffectContext): Fetch {
+/**
+ * Every call asks for a stream of events. Some servers of OpenAI's API answer whole all the same, which is as good; another
+ * document, or a page, comes from where no such model is.
+ */
+function streaming(provider: ModelProvider, fetch: Fetch, { scrub }: EffectContext): Fetch {
   return async (input, init) => {
     const answer = await fetch(input, init);
     const type = answer.headers.get('content-type') ?? '';
-    if (!answer.ok || !NO_STREAM.test(type)) return answer;
-    const said = scrub
-      .text(await answer.text())
-      .replace(/\s+/g, ' ')
-      .slice(0, MOST_SHOWN_CHARACTERS);
+    if (!answer.ok || !(type === '' || NO_STREAM.test(type))) return answer;
+    const text = await answer.text();
+    const headers = { 'content-type': 'text/event-stream' };
+    const whole = provider.startsWith('openai') ? streamOf(text) : undefined;
+    if (whole !== undefined) return new Response(whole, { headers });
+    if (!/json|html/i.test(type) && !/^\s*[{<]/.test(text)) return new Response(text, { headers });
+    const said = scrub.text(text).replace(/\s+/g, ' ').slice(0, MOST_SHOWN_CHARACTERS);
     throw new EffectFailure(
       'model_answer',
-      `The model's address answered with ${scrub.text(type)} instead of a stream of events (text/event-stream): models must stream. See whether its baseUrl is right. It begins with: ${said}`,
+      `The model's address answered with ${scrub.text(type) || 'a document'} instead of a stream of events (text/event-stream): models must stream, or answer as chat completions do. See whether its baseUrl is right. It begins with: ${said}`,
       // A page may be that of a proxy whose model is away; a document is what this address gives.
-      { retryable: !/json/i.test(type) },
+      { retryable: /html/i.test(type) },
     );
   };
 }

@@ -101,7 +101,9 @@ async function listed(
   connections: McpConnections,
   context: EffectContext,
 ): Promise<McpToolList> {
-  const tools = await connections.tools(server, await headersOf(server, context), context);
+  const found = await connections.tools(server, await headersOf(server, context), context);
+  // A server may tell the headers that it was sent in what it says of its tools; the list is kept, and shown.
+  const tools = context.scrub.json(found as unknown as Json) as unknown as McpToolList['tools'];
   const list: McpToolList = { tools, listedAt: new Date().toISOString(), of: server.updatedAt };
   // What is kept spares a listing; where it cannot be, the next asks again.
   await fromStore(store, (from) => from.keep(context.input.execution.organizationId, server.name, list)).catch(
