@@ -5,7 +5,7 @@
  */
 import { defineSearchAttributeKey, type SearchAttributePair, SearchAttributeType } from '@temporalio/common';
 import { patched, setCurrentDetails, upsertMemo, upsertSearchAttributes, workflowInfo } from '@temporalio/workflow';
-import { ATTRIBUTES, attributeValue, attributeValues } from '../src/definition/attributes.ts';
+import { ATTRIBUTES, attributeValue, attributeValues, modelValue } from '../src/definition/attributes.ts';
 import type { RunInput, RunMemo, RunStatus, WaitingFor } from '../src/definition/run.ts';
 import { tokensOf } from '../src/engine/costs.ts';
 import { MAX_SHOWN_WAITS } from '../src/engine/limits.ts';
@@ -103,7 +103,10 @@ function attributesOf(program: Program, state: RunState, shown: Shown): SearchAt
   // An empty list is worth an event only where there was a value.
   const lists = [
     { key: keys.tags, value: attributeValues(program.definition.tags ?? []) },
-    { key: keys.state, value: attributeValues(searchable(program, state)) },
+    {
+      key: keys.state,
+      value: attributeValues([...(state.models ?? []).map(modelValue), ...searchable(program, state)]),
+    },
     { key: keys.waiting, value: attributeValues(audience(state)) },
   ];
   for (const list of lists) {

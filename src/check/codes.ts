@@ -26,6 +26,7 @@ export const CODES = {
   invalid_retry: 'A member of a retry policy that cannot be used.',
   invalid_duration: 'A duration that cannot be read.',
   not_carried_over: 'Something that the canonical form has no place for was left out.',
+  too_many_searchable: 'More fields of the state are searchable than lists can find runs by.',
   template_in_expression: 'An expression holds the braces of a template.',
   template_in_value: 'A value that is taken as it is written holds the braces of a template.',
   invalid_slug: 'A slug that no step can have.',

@@ -2,6 +2,7 @@
  * What is legal and probably not meant: `&&` and `||` mixed without parentheses, braces of templates in expressions and in
  * values that are taken as they are.
  */
+import { MAX_ATTRIBUTE_VALUES } from '../definition/attributes.ts';
 import { below } from '../definition/pointer.ts';
 import { bracedStrings, mixedLogic } from '../template/lint.ts';
 import type { Json } from '../template/types.ts';
@@ -9,6 +10,7 @@ import { type Findings, problem, type Subject } from './subject.ts';
 
 export function checkLint({ definition, readings }: Subject, { warnings }: Findings): void {
   bracedValues(definition.config?.variables ?? {}, '/config/variables', warnings);
+  searchableFields(definition, warnings);
   for (const reading of readings) {
     for (const { expression, at } of reading.expressions) {
       for (const column of mixedLogic(expression)) {
@@ -33,6 +35,19 @@ export function checkLint({ definition, readings }: Subject, { warnings }: Findi
       }
     }
   }
+}
+
+function searchableFields({ state = {} }: Subject['definition'], warnings: Findings['warnings']): void {
+  const names = Object.entries(state).flatMap(([name, field]) => (field.searchable === true ? [name] : []));
+  if (names.length <= MAX_ATTRIBUTE_VALUES) return;
+  warnings.push(
+    problem(
+      '/state',
+      'too_many_searchable',
+      `${names.length} fields are searchable, and lists find a run by ${MAX_ATTRIBUTE_VALUES} of its values at most: of a run with more, the first as written here.`,
+      'Write searchable: false at those that no list is filtered by, or write the others first.',
+    ),
+  );
 }
 
 /** Variables begin as what is written: a template among them would reach its place as a text with braces. */

@@ -53,12 +53,14 @@ export async function startOrHold(
   const due = Date.now() + forMs;
   const mostMs = parseDuration(definition.config?.debounce?.maxWait)?.ms;
   const { trigger, initiator } = start;
+  // As document 004 has it: a run that was put off has the key of what has held it.
+  const heldOrigin = key === '' ? origin : { ...origin, debounceKey: `${trigger.id ?? definition.slug}:${key}` };
   const held: HeldPayload = {
     workflow: definition.slug,
     input,
     state,
     trigger,
-    origin,
+    origin: heldOrigin,
     ...(initiator === undefined ? {} : { initiator }),
     ...(start.owner === undefined ? {} : { owner: start.owner }),
     due,

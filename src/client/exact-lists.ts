@@ -2,7 +2,7 @@
  * Values of lists (tags, searchable state, who is waited for) as a filter means them. SQLite's index, by which Temporal searches
  * lists, takes upper and lower case for one, and `♡` for the end of a value; so what a row itself holds decides.
  */
-import { attributeValue, type ListsWanted, listValue } from '../definition/attributes.ts';
+import { attributeValue, type ListsWanted, listValue, modelValue } from '../definition/attributes.ts';
 import type { Access } from './access.ts';
 import { type BareRow, listBare, listPage, type Page, type PageRequest, type Row } from './listing.ts';
 import { pagesOf } from './pages.ts';
@@ -14,18 +14,25 @@ export interface ListFilter {
   readonly tag?: string;
   readonly state?: { readonly [key: string]: string };
   readonly waiting?: readonly string[];
+  /** One that the run has asked. */
+  readonly model?: string;
 }
 
 export const stateValue = (key: string, value: string): string => `${key}=${value}`;
 
-export const listsWanted = ({ tag, state = {}, waiting = [] }: ListFilter): ListsWanted => [
+export const listsWanted = ({ tag, state = {}, waiting = [], model }: ListFilter): ListsWanted => [
+  ...(model === undefined ? [] : ([['state', listValue(modelValue(model)), attributeValue(model)]] as const)),
   ...(tag === undefined ? [] : ([['tags', listValue(attributeValue(tag))]] as const)),
   ...Object.entries(state).map(([key, value]) => ['state', listValue(stateValue(key, value))] as const),
   ...waiting.map((who) => ['waiting', listValue(who)] as const),
 ];
 
 export const holdsAll = ({ attributes }: Pick<Row, 'attributes'>, wanted: ListsWanted): boolean =>
-  wanted.every(([list, value]) => attributes.get(searchAttributes[list])?.includes(value) === true);
+  wanted.every(
+    ([list, value, model]) =>
+      attributes.get(searchAttributes[list])?.includes(value) === true ||
+      (model !== undefined && attributes.get(searchAttributes.model) === model),
+  );
 
 /** As listBare, of the rows alone that hold what is wanted. */
 export async function listBareExact(

@@ -1,4 +1,5 @@
 /** Lists of runs (design.md §5): the filters of document 004, by Visibility. */
+import { modelValue } from '../definition/attributes.ts';
 import { RUN_WORKFLOW } from '../definition/run.ts';
 import type { Access } from './access.ts';
 import { describe } from './actor-calls.ts';
@@ -153,7 +154,6 @@ export function runQuery(org: string, filter: Omit<RunFilter, 'limit' | 'cursor'
     ['conversation', filter.conversationId],
     ['channel', filter.channel],
     ['employee', filter.employeeId],
-    ['model', filter.model],
     ['trigger', filter.triggerId],
     ['triggerType', filter.triggerType],
     ['tags', filter.tag],
@@ -161,6 +161,8 @@ export function runQuery(org: string, filter: Omit<RunFilter, 'limit' | 'cursor'
   for (const [name, value] of equal) {
     if (value !== undefined) clauses.push(compare(name, '=', value));
   }
+  const { model } = filter;
+  if (model !== undefined) clauses.push(any(compare('model', '=', model), compare('state', '=', modelValue(model))));
   for (const [key, value] of Object.entries(filter.state ?? {}))
     clauses.push(compare('state', '=', stateValue(key, value)));
   for (const who of filter.waiting ?? []) clauses.push(compare('waiting', '=', who));

@@ -7,6 +7,7 @@ import {
   type RunInput,
   type RunMemo,
   type RunStatus,
+  type RunTrigger,
   type WaitingFor,
 } from '../definition/run.ts';
 import type { Definition } from '../definition/types.ts';
@@ -122,7 +123,9 @@ export async function readStart(
   try {
     const started = runInputOf(await readArgument<unknown>(access, description.workflowId, firstRunId(description)));
     // A retry or a fork was given a state, and the input is in it.
-    return started?.carried === undefined ? started : { ...started, input: restore(started.carried).genesis.input };
+    if (started?.carried === undefined) return started;
+    const { input, trigger } = restore(started.carried).genesis;
+    return { ...started, input, trigger: trigger as RunTrigger };
   } catch (error) {
     if (hasCode(error, 'not_found')) return undefined;
     throw error;

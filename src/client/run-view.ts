@@ -13,6 +13,7 @@ import {
   type RunStatus,
   type WaitingFor,
 } from '../definition/run.ts';
+import type { JsonObject } from '../definition/types.ts';
 import type { Json } from '../template/types.ts';
 import type { Access } from './access.ts';
 import { type EndingWords, told } from './ending-words.ts';
@@ -23,6 +24,8 @@ import { searchAttributes } from './search-attributes.ts';
 export interface ExecutionView {
   readonly id: string;
   readonly workflowId: string;
+  /** Its name, known where one run is read. */
+  readonly workflowName?: string;
   readonly workflowVersion?: string;
   readonly workflowHash?: string;
   readonly status: RunStatus;
@@ -39,7 +42,13 @@ export interface ExecutionView {
   readonly input?: Json;
   readonly output?: Json;
   readonly error?: RunError;
-  readonly trigger: { readonly type: string; readonly id?: string };
+  /** Name and metadata are known where one run is read. */
+  readonly trigger: {
+    readonly type: string;
+    readonly id?: string;
+    readonly name?: string;
+    readonly metadata?: JsonObject;
+  };
   readonly parentId?: string;
   readonly inline?: boolean;
   readonly initiator?: string;
@@ -139,6 +148,7 @@ export function executionView(access: Access, execution: Execution, started?: Ru
   const version = memo.version ?? definition?.version;
   const hash = memo.hash ?? started?.hash;
   const trigger = memo.trigger ?? shownTrigger(started) ?? { type: execution.triggerType ?? 'temporal' };
+  const slug = memo.workflow ?? definition?.slug ?? execution.workflow ?? '';
   const startedAt = memo.startedAt ?? (execution.started ?? execution.startTime).toISOString();
   const parentId = memo.parentId ?? started?.parentId;
   const inline = memo.inline ?? started?.inline;
@@ -147,7 +157,8 @@ export function executionView(access: Access, execution: Execution, started?: Ru
   const origin = memo.origin === undefined ? execution.origin : { ...execution.origin, ...memo.origin };
   return {
     id: workflowId,
-    workflowId: memo.workflow ?? definition?.slug ?? execution.workflow ?? '',
+    workflowId: slug,
+    ...(definition === undefined ? {} : { workflowName: definition.name }),
     ...(version === undefined ? {} : { workflowVersion: version }),
     ...(hash === undefined ? {} : { workflowHash: hash }),
     status: statusOf(execution.status, execution.memo, execution.historyLength),
@@ -158,7 +169,7 @@ export function executionView(access: Access, execution: Execution, started?: Ru
     ...(memo.dropped === undefined ? {} : { droppedMessages: memo.dropped }),
     startedAt,
     ...completedAtOf(execution.closeTime, memo),
-    trigger,
+    trigger: { ...trigger, ...saidOfTrigger(slug, trigger.id, started) },
     ...(parentId === undefined ? {} : { parentId }),
     ...(inline === undefined ? {} : { inline }),
     ...(initiator === undefined ? {} : { initiator }),
@@ -251,6 +262,14 @@ const isRunError = (value: unknown): value is RunError =>
   'code' in value &&
   typeof value.code === 'string' &&
   'message' in value;
+
+/** Its name is what stands in its id behind the slug of its workflow; a run that another one starts has that one's id. */
+function saidOfTrigger(slug: string, id: string | undefined, started: RunInput | undefined) {
+  if (started === undefined) return {};
+  const name = id?.startsWith(`${slug}.`) === true ? id.slice(slug.length + 1) : undefined;
+  const metadata = started.trigger?.metadata;
+  return { ...(name === undefined ? {} : { name }), ...(metadata === undefined ? {} : { metadata }) };
+}
 
 function shownTrigger(started: RunInput | undefined): { type: string; id?: string } | undefined {
   const trigger = started?.trigger;

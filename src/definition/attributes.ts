@@ -23,8 +23,11 @@ export const ATTRIBUTES = {
   tokens: 'SignalboxTokens',
 } as const;
 
-/** What each of the lists must hold, as it is written there. */
-export type ListsWanted = readonly (readonly [list: 'tags' | 'state' | 'waiting', value: string])[];
+/** What each of the lists must hold, as it is written there. `model`: the value of SignalboxModel that is as good. */
+export type ListsWanted = readonly (readonly [list: 'tags' | 'state' | 'waiting', value: string, model?: string])[];
+
+/** How a model stands among the searchable state, whose values all have a `=`: a run may have asked several. */
+export const modelValue = (model: string): string => `model:${encodeURIComponent(model)}`;
 
 /** Bytes of a keyword that are kept; the hash of the whole makes what is longer findable all the same. */
 export const MAX_ATTRIBUTE_BYTES = 200;

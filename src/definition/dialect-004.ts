@@ -32,6 +32,7 @@ const OUTER: ReadonlySet<string> = new Set([
   'public_start',
 ]);
 
+const STATE_TYPES: ReadonlySet<string> = new Set(['string', 'number', 'boolean']);
 const MOVED = [
   ['/input', '/payload_format'],
   ['/state', '/state_definition'],
@@ -104,7 +105,7 @@ function outer(document: JsonObject): JsonObject {
     state: 'state_definition',
   })) {
     const value = document[written];
-    if (value !== undefined && value !== null) canonical[member] = value;
+    if (value !== undefined && value !== null) canonical[member] = member === 'state' ? searchable(value) : value;
   }
   if (canonical['name'] === undefined && canonical['slug'] === undefined)
     canonical['name'] = typeof document['id'] === 'string' ? document['id'] : 'Workflow';
@@ -117,6 +118,17 @@ function outer(document: JsonObject): JsonObject {
   if (isSaid(seconds) || isSaid(key))
     config['debounce'] = { seconds: isSaid(seconds) ? seconds : 0, ...(isSaid(key) ? { key } : {}) };
   return { ...canonical, config };
+}
+
+/** Lists of that system filter by every field of the state. */
+function searchable(state: Json): Json {
+  if (!isObject(state)) return state;
+  return Object.fromEntries(
+    Object.entries(state).map(([name, field]) => {
+      if (typeof field === 'string' && STATE_TYPES.has(field)) return [name, { type: field, searchable: true }];
+      return [name, isObject(field) ? { searchable: true, ...field } : field];
+    }),
+  );
 }
 
 /** What is said, of whatever type, is checked; null and an empty text say nothing. */

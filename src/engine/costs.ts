@@ -3,6 +3,8 @@ import { addUsage, type Cost, usageIn } from '../definition/models-contract.ts';
 import type { Event } from './protocol.ts';
 import type { RunState } from './state.ts';
 
+/** Models of one run that lists find it by. */
+const MOST_MODELS = 20;
 const NOTHING = { input_tokens: 0, output_tokens: 0, cached_input_tokens: 0, usd_cost: 0 };
 
 /** Counts what an effect's answer says that it has used; one that failed may have used something too. */
@@ -19,6 +21,8 @@ export function countUsage(state: RunState, event: Event): void {
   const known = costs.find((cost) => cost.key_type === key_type);
   const sum: Cost = { key_type, ...addUsage(known ?? NOTHING, usage) };
   state.costs = known === undefined ? [...costs, sum] : costs.map((cost) => (cost === known ? sum : cost));
+  const asked = state.models ?? (state.model === undefined ? [] : [state.model]);
+  if (asked.length > 0 && !asked.includes(model) && asked.length < MOST_MODELS) state.models = [...asked, model];
   state.model = model;
 }
 

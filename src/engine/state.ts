@@ -205,6 +205,8 @@ export interface RunState {
   costs?: readonly Cost[];
   /** The model that was asked last. */
   model?: string;
+  /** All that were asked, in the order of their first answers; absent while it is one. */
+  models?: readonly string[];
   /** What `visible` said last. */
   shown: string;
   /** finish with drain: waits for the activities in flight. */

@@ -122,7 +122,15 @@ const pause = {
   pausedSince: time.optional(),
 };
 
-const trigger = z.object({ type: text, id: text.optional() });
+const trigger = z.object({
+  type: text,
+  id: text.optional(),
+  name: text.optional().describe("The trigger's, within its workflow; where one run is read."),
+  metadata: z
+    .record(text, z.unknown())
+    .optional()
+    .describe('What is known of how it fired, such as the path and the id of a delivery; where one run is read.'),
+});
 
 const unreadable = z
   .object({ code: text, message: text })
@@ -131,6 +139,7 @@ const unreadable = z
 export const execution = z.object({
   id: text,
   workflowId: text,
+  workflowName: text.optional().describe('Where one run is read.'),
   workflowVersion: text.optional(),
   workflowHash: text.optional(),
   status,

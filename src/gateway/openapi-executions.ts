@@ -74,7 +74,7 @@ export const executionOperations: readonly Operation[] = [
     tag: 'executions',
     summary: 'Lists runs.',
     description:
-      'Lists may lag behind by a second; reading one by its id does not. Each execution is listed once, as it is now; a page may hold fewer than `limit` where executions were retried, and `nextCursor` tells whether more follow.',
+      'Open ones come first, the latest start first; then those that have ended, the latest end first. Lists may lag behind by a second; reading one by its id does not. Each execution is listed once, as it is now; a page may hold fewer than `limit` where executions were retried, and `nextCursor` tells whether more follow.',
     query: runListQuery,
     answers: { 200: { text: 'A page of runs.', schema: answers.executionPage } },
     problems: LIST_PROBLEMS,

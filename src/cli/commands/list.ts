@@ -26,7 +26,9 @@ const WAIT_WIDTH = 80;
 export const addList: AddCommand = (program, { terminal, action }) => {
   program
     .command('list')
-    .description('list executions (the latest first), workflows, or open approvals')
+    .description(
+      'list executions (open ones first, the latest start first; then the latest end first), workflows, or open approvals',
+    )
     .addArgument(new Argument('[what]', 'what to list').choices(LISTS).default('executions'))
     .option('--workflow <slug>', 'executions or approvals of this workflow')
     .option('--status <status>', 'executions of this status, such as waiting or failed')
