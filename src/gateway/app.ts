@@ -89,7 +89,7 @@ export function buildApp(
   triggerRoutes(app, gateway);
   eventRoutes(app, gateway);
   publicTriggerRoutes(app, gateway, keyring);
-  expressionRoutes(app);
+  expressionRoutes(app, gateway);
   secretRoutes(app, gateway);
   inboxRoutes(app, gateway);
   keyRoutes(app, gateway, keyring);

@@ -40,15 +40,20 @@ export function isUtf8(contentType: string | undefined): boolean {
  * @throws HttpProblem `unsupported_media_type`, and those of parseJson.
  */
 export function jsonBody(req: Request): Json | undefined {
+  const bytes = jsonBytes(req);
+  return bytes.length === 0 ? undefined : parseJson(bytes);
+}
+
+/** The body that says of itself that it is JSON, not parsed yet; none has no bytes. @throws HttpProblem `unsupported_media_type`. */
+export function jsonBytes(req: Request): Buffer {
   const bytes = rawBody(req);
-  if (bytes.length === 0) return undefined;
-  if (mediaOf(req) !== 'json') {
+  if (bytes.length > 0 && mediaOf(req) !== 'json') {
     throw new HttpProblem(
       'unsupported_media_type',
       'Send the body as JSON, with the header Content-Type: application/json.',
     );
   }
-  return parseJson(bytes);
+  return bytes;
 }
 
 /** The JSON body as a schema wants it; a missing body counts as `{}`. @throws HttpProblem as jsonBody, or `invalid_request`. */

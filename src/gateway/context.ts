@@ -2,6 +2,7 @@ import type { Logger } from 'pino';
 import type { HostActions } from '../actions/load.ts';
 import type { Access } from '../client/access.ts';
 import type { Config } from '../config.ts';
+import type { OffloadPool } from './offload/pool.ts';
 
 /** What every resource of the gateway needs. Made once, when the app is built. */
 export interface Gateway {
@@ -10,6 +11,8 @@ export interface Gateway {
   readonly log: Logger;
   /** The host's own. */
   readonly actions: HostActions;
+  /** Threads for work whose length the caller decides. */
+  readonly offload: OffloadPool;
   /** Aborted when the gateway closes: long waits end then. */
   readonly closing: AbortSignal;
   /** Identities of workers that whoever started this gateway has seen die. It may grow and shrink. */

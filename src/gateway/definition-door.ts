@@ -1,7 +1,6 @@
 /** Documents that come in as definitions: read, checked, their secrets taken out, ready to be stored or run. */
 import type { Request } from 'express';
 import { z } from 'zod';
-import { check } from '../check/check.ts';
 import type { KnownTools } from '../check/tools.ts';
 import { hookProblems } from '../client/hook-config.ts';
 import { hmacHex } from '../client/keys.ts';
@@ -9,14 +8,15 @@ import { demandLength, putTakenSecrets } from '../client/secrets.ts';
 import { definitionHash } from '../definition/canonical.ts';
 import { DIALECTS } from '../definition/dialects.ts';
 import { isObject } from '../definition/json.ts';
-import { parseDocument } from '../definition/parse.ts';
 import type { ClearSecret } from '../definition/secrets-out.ts';
 import type { Definition, Problem } from '../definition/types.ts';
-import { hasLoneSurrogate } from '../definition/vet.ts';
 import type { Json } from '../template/types.ts';
 import { mediaOf, rawBody } from './body.ts';
 import type { Gateway } from './context.ts';
-import { decodeText, parseJson } from './json-guard.ts';
+import { toolsForText } from './known-tools.ts';
+import { checkBytesIn, checkIn } from './offload/doors.ts';
+import type { Found } from './offload/tasks.ts';
+import { principalOf } from './principal.ts';
 import { HttpProblem } from './problem.ts';
 
 export const dialectName = z.enum(DIALECTS);
@@ -34,62 +34,6 @@ export interface Checked {
   readonly secrets: readonly ClearSecret[];
 }
 
-/** Problems of a text that make it no document at all; others are problems of the definition. */
-const UNREADABLE: ReadonlySet<string> = new Set([
-  'malformed',
-  'duplicate_key',
-  'unknown_tag',
-  'several_documents',
-  'empty_document',
-  'too_many_aliases',
-  'not_json',
-  'too_deep',
-  'forbidden_key',
-  'invalid_name',
-]);
-
-/** The document in a body: JSON or YAML. @throws HttpProblem 400 and 415. */
-export function documentOf(req: Request): Json {
-  const bytes = rawBody(req);
-  const media = mediaOf(req);
-  if (media !== 'json' && media !== 'yaml') {
-    throw new HttpProblem('unsupported_media_type', 'Send the definition as application/json or application/yaml.');
-  }
-  if (media === 'json') parseJson(bytes);
-  const parsed = parseDocument(decodeText(bytes));
-  if ('document' in parsed) return parsed.document;
-  const { problems } = parsed;
-  const first = problems[0];
-  const detail = `The document cannot be read: ${first?.message ?? 'unknown'}`;
-  if (first === undefined || !UNREADABLE.has(first.code))
-    throw new HttpProblem('invalid_definition', detail, { problems });
-  const code =
-    first.code === 'too_deep' || first.code === 'forbidden_key' || first.code === 'invalid_name'
-      ? first.code
-      : media === 'json'
-        ? 'invalid_json'
-        : 'invalid_yaml';
-  throw new HttpProblem(code, detail, { problems });
-}
-
-/** Names go into ids, lists and logs, some of which cannot hold every character. @throws HttpProblem `invalid_name`. */
-function demandNames(document: Json): void {
-  if (!isObject(document)) return;
-  const { name, slug, tags, triggers } = document;
-  const listed = [
-    ...(Array.isArray(tags) ? tags : []),
-    ...(Array.isArray(triggers) ? triggers.map((one) => (isObject(one) ? (one['name'] ?? '') : '')) : []),
-  ];
-  for (const text of [name, slug, ...listed]) {
-    if (typeof text === 'string' && (text.includes('\0') || hasLoneSurrogate(text))) {
-      throw new HttpProblem(
-        'invalid_name',
-        'A name, slug or tag of the definition holds NUL or half of a surrogate pair.',
-      );
-    }
-  }
-}
-
 export interface CheckOptions {
   readonly dialect?: string;
   /** The slug of the address; the document may leave it out, and may not have another. */
@@ -102,31 +46,63 @@ export interface CheckOptions {
   readonly persons?: boolean;
 }
 
-/** Checks a document. @throws HttpProblem `invalid_name`; what else is wrong with it stands in the answer. */
-export function checkDocument(gateway: Gateway, document: Json, options: CheckOptions = {}): Checked {
-  demandNames(document);
-  const { dialect, inline, tools, persons } = options;
-  const result = check(withSlug(document, options.slug), {
-    ...(dialect === undefined ? {} : { dialect }),
-    ...(inline === undefined ? {} : { inline }),
-    ...(tools === undefined ? {} : { tools }),
-    ...(persons === undefined ? {} : { persons }),
-    bash: gateway.config.bash !== 'off',
-    actions: gateway.actions,
-  });
+/**
+ * Checks the document in a body, JSON or YAML, whose tools the organization has.
+ * @throws HttpProblem 400, 415 and 422 for what is no document, and of the pool; what else is wrong with it stands in the answer.
+ */
+export async function checkBody(gateway: Gateway, req: Request, options: CheckOptions = {}): Promise<Checked> {
+  const media = mediaOf(req);
+  if (media !== 'json' && media !== 'yaml') {
+    throw new HttpProblem('unsupported_media_type', 'Send the definition as application/json or application/yaml.');
+  }
+  const bytes = rawBody(req);
+  const { organizationId } = principalOf(req);
+  const known = { ...options, ...(await toolsForText(gateway, organizationId, bytes)) };
+  return accepted(gateway, await checkBytesIn(gateway, organizationId, bytes, media, sent(gateway, known)), known);
+}
+
+/** Checks a document. @throws HttpProblem `invalid_name`, and of the pool; what else is wrong with it stands in the answer. */
+export async function checkDocument(
+  gateway: Gateway,
+  organizationId: string,
+  document: Json,
+  options: CheckOptions = {},
+): Promise<Checked> {
+  const [checked] = await checkDocuments(gateway, organizationId, [document], options);
+  if (checked === undefined) throw new Error('A document was checked, and nothing came of it.');
+  return checked;
+}
+
+/** As checkDocument, each in its place. */
+export async function checkDocuments(
+  gateway: Gateway,
+  organizationId: string,
+  documents: readonly Json[],
+  options: CheckOptions = {},
+): Promise<readonly Checked[]> {
+  const results = await checkIn(gateway, organizationId, documents, sent(gateway, options));
+  return results.map((result) => accepted(gateway, result, options));
+}
+
+const sent = (gateway: Gateway, options: CheckOptions) => ({ ...options, bash: gateway.config.bash !== 'off' });
+
+/** What the checker found, with what only this gateway knows. */
+function accepted(gateway: Gateway, { checked: result, writtenSlug }: Found, options: CheckOptions): Checked {
   const base = { dialect: result.dialect, warnings: result.warnings };
   const refused = (problems: readonly Problem[]): Checked => ({ ...base, valid: false, problems, secrets: [] });
   if (result.definition === undefined) return refused(result.problems);
   if (!result.valid) return { ...refused(result.problems), definition: result.definition };
   const { slug } = result.definition;
-  if (options.slug !== undefined && slug !== options.slug && writtenSlug(document) !== undefined) {
+  if (options.slug !== undefined && slug !== options.slug && writtenSlug !== undefined) {
     const message = `The document's slug is ${slug}, and the address says ${options.slug}. Make them the same.`;
     return refused([{ pointer: '/slug', code: 'slug_mismatch', message }]);
   }
   const { definition, secrets } = placed(gateway, result.definition, result.secrets, options);
   const problems = hookProblems(definition);
   if (problems.length > 0) return refused(problems);
-  return { ...base, valid: true, problems: [], definition, hash: definitionHash(definition), secrets };
+  const isAsChecked = definition === result.definition && result.hash !== undefined;
+  const hash = isAsChecked ? result.hash : definitionHash(definition);
+  return { ...base, valid: true, problems: [], definition, hash, secrets };
 }
 
 /**
@@ -180,8 +156,6 @@ function renamed(definition: Json, names: ReadonlyMap<string, string>): Json {
   };
 }
 
-const writtenSlug = (document: Json): Json | undefined => (isObject(document) ? document['slug'] : undefined);
-
 /** @throws HttpProblem `invalid_definition` with the problems. */
 export function demandValid(checked: Checked): { definition: Definition; hash: string } {
   const { definition, hash, problems, valid } = checked;
@@ -201,9 +175,4 @@ export function storing(
 ): () => Promise<void> {
   for (const { name, value } of secrets) demandLength(name, value);
   return () => putTakenSecrets(gateway.access, org, owner, secrets);
-}
-
-function withSlug(document: Json, slug: string | undefined): Json {
-  if (slug === undefined || !isObject(document) || document['slug'] !== undefined) return document;
-  return isObject(document['steps']) ? { ...document, slug } : document;
 }

@@ -3,8 +3,8 @@ import type { Request } from 'express';
 import { z } from 'zod';
 import { hasLoneSurrogate } from '../definition/vet.ts';
 import type { Json } from '../template/types.ts';
+import { HttpProblem } from './http-problem.ts';
 import { asProblems } from './issues.ts';
-import { HttpProblem } from './problem.ts';
 
 /** A text that may stand in ids, logs and stores. */
 export const nameText = (longest: number) =>

@@ -2,9 +2,10 @@
 import type { Response } from 'express';
 import { walkable } from '../check/check.ts';
 import { acceptedInput, demandPresets } from '../client/accepted-input.ts';
-import { dryRun } from '../history/dry-run.ts';
 import type { Json } from '../template/types.ts';
+import type { Gateway } from './context.ts';
 import { type Checked, demandValid } from './definition-door.ts';
+import { walkIn } from './offload/doors.ts';
 
 export interface DryRun {
   readonly organizationId: string;
@@ -12,26 +13,25 @@ export interface DryRun {
   readonly presets: { readonly [slug: string]: Json };
 }
 
-/** The walk holds everybody else up, so it is short. */
-const MAX_STEPS = 20_000;
-const MAX_MS = 2_000;
-
 /**
  * Answers 200 `{status, output?, error?, steps, waits, problems, warnings}`.
- * @throws HttpProblem `invalid_definition` for problems that no mock mends, `invalid_input`, `unknown_preset`.
+ * @throws HttpProblem `invalid_definition` for problems that no mock mends, `invalid_input`, `unknown_preset`, and of the pool.
  */
-export function answerDryRun(res: Response, checked: Checked, { organizationId, input, presets }: DryRun): void {
+export async function answerDryRun(
+  gateway: Gateway,
+  res: Response,
+  checked: Checked,
+  { organizationId, input, presets }: DryRun,
+): Promise<void> {
   const { problems, warnings } = checked;
   const walked = walkable(checked) ?? demandValid(checked).definition;
   demandPresets(walked, presets);
-  const now = Date.now();
-  const run = dryRun(walked, {
-    now,
+  const run = await walkIn(gateway, {
+    definition: walked,
+    now: Date.now(),
     input: acceptedInput(walked, input),
     presets,
     organizationId,
-    maxSteps: MAX_STEPS,
-    isOver: () => Date.now() - now > MAX_MS,
   });
   res.json({ ...run, problems: [...problems, ...run.problems], warnings });
 }

@@ -58,7 +58,7 @@ export async function startInline(gateway: Gateway, req: Request, res: Response)
     workflowConfig: body.workflowConfig ?? {},
     stepsConfig: body.stepsConfig ?? [],
   };
-  const checked = checkDocument(gateway, document, {
+  const checked = await checkDocument(gateway, organizationId, document, {
     inline: true,
     persons: id !== undefined,
     ...(await toolsFor(gateway, organizationId, document)),
@@ -66,7 +66,7 @@ export async function startInline(gateway: Gateway, req: Request, res: Response)
   });
   const given = body.input ?? {};
   if (body.dryRun === true) {
-    answerDryRun(res, checked, { input: given, presets: body.presets ?? {}, organizationId });
+    await answerDryRun(gateway, res, checked, { input: given, presets: body.presets ?? {}, organizationId });
     return;
   }
   const { definition, hash } = demandValid(checked);

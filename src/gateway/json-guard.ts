@@ -3,7 +3,7 @@ import { MAX_NESTING } from '../definition/limits.ts';
 import { below } from '../definition/pointer.ts';
 import { FORBIDDEN_KEYS, hasLoneSurrogate } from '../definition/vet.ts';
 import type { Json } from '../template/types.ts';
-import { HttpProblem } from './problem.ts';
+import { HttpProblem } from './http-problem.ts';
 
 /**
  * The value of a JSON text in UTF-8.
@@ -19,8 +19,13 @@ export function parseJson(bytes: Uint8Array): Json {
   } catch (error) {
     throw new HttpProblem('invalid_json', `The body is not valid JSON${placeOf(error)}.`, { cause: error });
   }
-  checkKeys(value);
+  if (mayHoldRefusedKey(text)) checkKeys(value);
   return value;
+}
+
+/** Whether it is worth looking: a key that is refused stands in the text as it is, or by an escape. */
+function mayHoldRefusedKey(text: string): boolean {
+  return text.includes('\\u') || [...FORBIDDEN_KEYS].some((key) => text.includes(key));
 }
 
 /** @throws HttpProblem `invalid_json` where the bytes are not UTF-8. */
@@ -34,18 +39,37 @@ export function decodeText(bytes: Uint8Array): string {
 
 /** Refuses keys that no document of ours may have. Walks without recursion. */
 export function checkKeys(value: Json): void {
-  const open: { value: Json; at: string }[] = [{ value, at: '' }];
-  for (let next = open.pop(); next !== undefined; next = open.pop()) {
-    const { value: here, at } = next;
-    if (typeof here !== 'object' || here === null) continue;
-    for (const [key, member] of Object.entries(here)) {
-      const pointer = below(at, key);
-      if (FORBIDDEN_KEYS.has(key)) refuseKey('forbidden_key', `The key ${key} is not allowed.`, pointer);
+  const open: Place[] = [{ value }];
+  for (let here = open.pop(); here !== undefined; here = open.pop()) {
+    const { value: held } = here;
+    if (Array.isArray(held)) {
+      for (let at = 0; at < held.length; at++) {
+        const member = held[at];
+        if (typeof member === 'object' && member !== null) open.push({ value: member, key: at, within: here });
+      }
+      continue;
+    }
+    if (typeof held !== 'object' || held === null) continue;
+    for (const key of Object.keys(held)) {
+      if (FORBIDDEN_KEYS.has(key))
+        refuseKey('forbidden_key', `The key ${key} is not allowed.`, below(pointerOf(here), key));
       if (key.includes('\0') || hasLoneSurrogate(key))
-        refuseKey('invalid_name', 'A key holds a NUL or half a surrogate pair.', at);
-      if (typeof member === 'object' && member !== null) open.push({ value: member, at: pointer });
+        refuseKey('invalid_name', 'A key holds a NUL or half a surrogate pair.', pointerOf(here));
+      const member = held[key];
+      if (typeof member === 'object' && member !== null) open.push({ value: member, key, within: here });
     }
   }
+}
+
+/** A value within a document. Its pointer is made only where it is told. */
+interface Place {
+  readonly value: Json;
+  readonly key?: string | number;
+  readonly within?: Place;
+}
+
+function pointerOf({ key, within }: Place): string {
+  return within === undefined || key === undefined ? '' : below(pointerOf(within), key);
 }
 
 function refuseKey(code: 'forbidden_key' | 'invalid_name', message: string, pointer: string): never {

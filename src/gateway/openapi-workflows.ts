@@ -1,7 +1,7 @@
 /** Operations on definitions, secrets and expressions, for the OpenAPI document. */
 import { slugText } from './door.ts';
 import { runListQuery } from './execution-list.ts';
-import { evaluateBody } from './expressions.ts';
+import { evaluateBody } from './offload/evaluation.ts';
 import * as answers from './openapi-answers.ts';
 import { LIST_PROBLEMS, type Operation, WRITE_PROBLEMS } from './openapi-operation.ts';
 import type { ProblemCode } from './problem-codes.ts';

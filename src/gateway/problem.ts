@@ -8,31 +8,10 @@ import { ClientError } from '../client/errors.ts';
 import { isObject, own } from '../definition/json.ts';
 import type { JsonObject, Problem } from '../definition/types.ts';
 import type { Json } from '../template/types.ts';
+import { HttpProblem } from './http-problem.ts';
 import { PROBLEM_CODES, type ProblemCode } from './problem-codes.ts';
 
-export interface HttpProblemOptions {
-  readonly problems?: readonly Problem[];
-  readonly headers?: { readonly [name: string]: string };
-  /** Members beside those of RFC 9457, such as `paths` or `executionId`. */
-  readonly more?: JsonObject;
-  readonly cause?: unknown;
-}
-
-/** Thrown anywhere in a handler; becomes the answer. */
-export class HttpProblem extends Error {
-  readonly code: string;
-  readonly status: number;
-  readonly title: string;
-  readonly options: HttpProblemOptions;
-  constructor(code: ProblemCode, detail: string, options: HttpProblemOptions = {}) {
-    super(detail, options.cause === undefined ? {} : { cause: options.cause });
-    this.name = 'HttpProblem';
-    this.code = code;
-    this.status = PROBLEM_CODES[code].status;
-    this.title = PROBLEM_CODES[code].title;
-    this.options = options;
-  }
-}
+export { HttpProblem };
 
 const RETRY_AFTER_SECONDS = 2;
 

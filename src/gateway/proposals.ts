@@ -12,7 +12,7 @@ import {
 import { PROPOSAL_STATUSES, type Proposal } from '../definition/proposal-contract.ts';
 import { bodyAs } from './body.ts';
 import type { Gateway } from './context.ts';
-import { checkDocument, demandValid, dialectName } from './definition-door.ts';
+import { type Checked, checkDocument, demandValid, dialectName } from './definition-door.ts';
 import { anyJson, demandNoQuery, nameText, noMembers, pageQuery, pathSlug, pathText, queryAs } from './door.ts';
 import { changeNotes, versionHash } from './history.ts';
 import { indexedPage } from './indexed-page.ts';
@@ -62,7 +62,7 @@ export function proposalRoutes(router: Router, gateway: Gateway): void {
       // Where nothing can be changed, no more is said of what it would become.
       await listProposals(access, organizationId, slug);
       const { definition, hash, secrets } = withSecrets(
-        checkDocument(gateway, proposal, {
+        await checkDocument(gateway, organizationId, proposal, {
           slug,
           ...(dialect === undefined ? {} : { dialect }),
           ...(await toolsFor(gateway, organizationId, proposal)),
@@ -143,7 +143,7 @@ function authorOf(req: Request): { by?: string; key?: string } {
   return { ...(by === undefined ? {} : { by }), ...(key === undefined ? {} : { key }) };
 }
 
-function withSecrets(checked: ReturnType<typeof checkDocument>) {
+function withSecrets(checked: Checked) {
   return { ...demandValid(checked), secrets: checked.secrets };
 }
 

@@ -13,6 +13,7 @@ import { type Config, loadMasterKey } from '../config.ts';
 import { buildApp } from './app.ts';
 import { needsKeys } from './auth.ts';
 import { isLoopback } from './loopback.ts';
+import { OffloadPool } from './offload/pool.ts';
 import { answerUnparsed } from './unparsed.ts';
 
 export interface GatewayDeps {
@@ -57,7 +58,7 @@ const SETTLING_MS = 2_000;
 export async function startGateway(
   config: Config,
   deps: GatewayDeps,
-): Promise<{ url: string; needsKeys: boolean; warnings: readonly string[]; close(): Promise<void> }> {
+): Promise<{ url: string; needsKeys: boolean; warnings: readonly string[]; warm(): void; close(): Promise<void> }> {
   const log = deps.log ?? pino({ enabled: false });
   const store = access(deps.temporal, config, loadMasterKey(config), deps.uiUrl);
   const keyring = deps.keyring ?? keyringOver(store);
@@ -71,7 +72,9 @@ export async function startGateway(
   const closing = new AbortController();
   let url = '';
   const actions = await loadActions(config.actionsDir);
+  const offload = new OffloadPool(config.actionsDir);
   const gateway = {
+    offload,
     access: store,
     config,
     log,
@@ -93,6 +96,7 @@ export async function startGateway(
   return {
     url,
     needsKeys: hasKeys,
+    warm: () => offload.warm(),
     warnings,
     close: async () => {
       closing.abort();
@@ -104,6 +108,7 @@ export async function startGateway(
       await ended;
       clearInterval(sweep);
       clearTimeout(force);
+      await offload.close();
       const settled = Promise.all([keyring.settled(), trail.settled(), firingsTold(store)]);
       await Promise.race([settled, delay(SETTLING_MS, undefined, { ref: false })]);
     },

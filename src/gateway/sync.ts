@@ -6,7 +6,7 @@ import type { Problem } from '../definition/types.ts';
 import type { Json } from '../template/types.ts';
 import { bodyAs } from './body.ts';
 import type { Gateway } from './context.ts';
-import { checkDocument, dialectName, storing } from './definition-door.ts';
+import { checkDocuments, dialectName, storing } from './definition-door.ts';
 import { anyJson, demandNoQuery, nameText } from './door.ts';
 import { changeNotes } from './history.ts';
 import { toolsFor } from './known-tools.ts';
@@ -82,9 +82,12 @@ export function syncRoutes(router: Router, gateway: Gateway): void {
   ): Promise<SyncedDefinition[]> {
     const problems: Problem[] = [];
     const places = new Map<string, number>();
-    const tools = await toolsFor(gateway, principalOf(req).organizationId, ...documents);
-    const checkedAll = documents.map((document, index) => {
-      const checked = checkDocument(gateway, document, { ...tools, ...(dialect === undefined ? {} : { dialect }) });
+    const { organizationId } = principalOf(req);
+    const checkedAll = await checkDocuments(gateway, organizationId, documents, {
+      ...(await toolsFor(gateway, organizationId, ...documents)),
+      ...(dialect === undefined ? {} : { dialect }),
+    });
+    for (const [index, checked] of checkedAll.entries()) {
       for (const problem of checked.problems)
         problems.push({ ...problem, pointer: `${pointer(index)}${problem.pointer}` });
       const slug = checked.definition?.slug;
@@ -96,8 +99,7 @@ export function syncRoutes(router: Router, gateway: Gateway): void {
           message: `The slug ${slug} is that of ${pointer(before)} as well.`,
         });
       if (slug !== undefined) places.set(slug, index);
-      return checked;
-    });
+    }
     const [first] = problems;
     if (first !== undefined)
       throw new HttpProblem(
@@ -105,7 +107,6 @@ export function syncRoutes(router: Router, gateway: Gateway): void {
         `Nothing was written, since there are problems: ${first.message} (${first.pointer}).`,
         { problems },
       );
-    const { organizationId } = principalOf(req);
     return checkedAll.flatMap(({ definition, hash, secrets }) =>
       definition === undefined || hash === undefined
         ? []

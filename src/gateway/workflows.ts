@@ -11,11 +11,10 @@ import {
 import { listOfWorkflow, listRuns } from '../client/run-list.ts';
 import type { Definition } from '../definition/types.ts';
 import type { Gateway } from './context.ts';
-import { checkDocument, demandValid, dialectName, documentOf, storing } from './definition-door.ts';
+import { checkBody, demandValid, dialectName, storing } from './definition-door.ts';
 import { demandNoQuery, nameText, pageQuery, pathSlug, queryAs } from './door.ts';
 import { runListQuery } from './execution-list.ts';
 import { changeNotes } from './history.ts';
-import { toolsFor } from './known-tools.ts';
 import { principalOf } from './principal.ts';
 import { HttpProblem } from './problem.ts';
 import { idOfKey } from './request-key.ts';
@@ -59,18 +58,11 @@ export function workflowRoutes(router: Router, gateway: Gateway): void {
     {
       POST: async (req, res) => {
         const { dialect } = queryAs(req, workflowWriteQuery);
-        const document = documentOf(req);
-        const {
-          valid,
-          problems,
-          warnings,
-          hash,
-          dialect: found,
-        } = checkDocument(gateway, document, {
+        const checked = await checkBody(gateway, req, {
           ...(dialect === undefined ? {} : { dialect }),
           persons: principalOf(req).id !== undefined,
-          ...(await toolsFor(gateway, principalOf(req).organizationId, document)),
         });
+        const { valid, problems, warnings, hash, dialect: found } = checked;
         res.json({ valid, dialect: found, problems, warnings, ...(hash === undefined ? {} : { hash }) });
       },
     },
@@ -117,10 +109,8 @@ export function workflowRoutes(router: Router, gateway: Gateway): void {
   async function store(req: Request, res: Response, slug: string | undefined): Promise<void> {
     const { dialect, notes } = queryAs(req, workflowStoreQuery);
     const { organizationId, id } = principalOf(req);
-    const document = documentOf(req);
-    const checked = checkDocument(gateway, document, {
-      persons: principalOf(req).id !== undefined,
-      ...(await toolsFor(gateway, organizationId, document)),
+    const checked = await checkBody(gateway, req, {
+      persons: id !== undefined,
       ...(dialect === undefined ? {} : { dialect }),
       ...(slug === undefined ? {} : { slug }),
     });

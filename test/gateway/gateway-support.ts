@@ -8,6 +8,7 @@ import { NO_ACTIONS } from '../../src/actions/load.ts';
 import type { Keyring } from '../../src/client/keyring.ts';
 import { readConfig } from '../../src/config.ts';
 import { buildApp } from '../../src/gateway/app.ts';
+import { OffloadPool } from '../../src/gateway/offload/pool.ts';
 import { resourcesOf } from '../../src/gateway/resource.ts';
 import { startGateway } from '../../src/gateway/serve.ts';
 
@@ -33,6 +34,7 @@ export async function routesOfApp(): Promise<string[]> {
   const app = buildApp({
     access: { keys: {}, client } as never,
     actions: NO_ACTIONS,
+    offload: new OffloadPool(),
     config: readConfig({}),
     log: pino({ enabled: false }),
     closing: new AbortController().signal,

@@ -16,5 +16,8 @@ export async function startGatewayHere(
 ): Promise<RunningGateway> {
   const { startGateway } = await import('../../gateway/serve.ts');
   const log = pino({ name: 'gateway' }, logTo(join(config.dataDir, 'logs', 'gateway.log')));
-  return startGateway(config, { temporal, log, deadWorkers, ...(uiUrl === undefined ? {} : { uiUrl }) });
+  const gateway = await startGateway(config, { temporal, log, deadWorkers, ...(uiUrl === undefined ? {} : { uiUrl }) });
+  // The first who sends something large does not wait for a thread to begin.
+  gateway.warm();
+  return gateway;
 }

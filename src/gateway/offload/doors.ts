@@ -1,0 +1,58 @@
+/**
+ * What is small is done at once, in this thread, since its length is bounded by its size or by the work that it may take; what is
+ * not goes to a thread of its own.
+ */
+import type { DryRun } from '../../history/dry-run.ts';
+import type { Json } from '../../template/types.ts';
+import type { Gateway } from '../context.ts';
+import { HttpProblem } from '../http-problem.ts';
+import { evaluateText } from './evaluation.ts';
+import { type Found, found, type Media, readDocument, type SentCheckOptions, type Walked } from './tasks.ts';
+
+/** Documents up to here are read and checked in some tens of milliseconds at most (test/gateway/offload.test.ts). */
+export const SMALL_DOCUMENT_BYTES = 4 * 1024;
+/** Bodies up to here are parsed in a few milliseconds, */
+const SMALL_EVALUATION_BYTES = 32 * 1024;
+/** and evaluated as long as this lasts, which is a few milliseconds as well. */
+const SMALL_WORK = 50_000;
+
+/** The document that bytes hold, checked. @throws HttpProblem as readDocument, `invalid_name`, and of the pool. */
+export async function checkBytesIn(
+  { offload, actions }: Gateway,
+  organizationId: string,
+  bytes: Uint8Array,
+  media: Media,
+  options: SentCheckOptions,
+): Promise<Found> {
+  if (bytes.length <= SMALL_DOCUMENT_BYTES) return found(readDocument(bytes, media), options, actions);
+  return offload.run(organizationId, { kind: 'checkBytes', bytes, media, options });
+}
+
+/** Each document in its place. @throws HttpProblem `invalid_name`, and of the pool. */
+export async function checkIn(
+  { offload, actions }: Gateway,
+  organizationId: string,
+  documents: readonly Json[],
+  options: SentCheckOptions,
+): Promise<readonly Found[]> {
+  const text = JSON.stringify(documents);
+  if (text.length <= SMALL_DOCUMENT_BYTES) return documents.map((document) => found(document, options, actions));
+  return offload.run(organizationId, { kind: 'check', documents: text, options });
+}
+
+/** The value as JSON. @throws HttpProblem as evaluateText, and of the pool. */
+export async function evaluateIn({ offload }: Gateway, organizationId: string, bytes: Uint8Array): Promise<string> {
+  if (bytes.length <= SMALL_EVALUATION_BYTES) {
+    try {
+      return JSON.stringify(evaluateText(bytes, SMALL_WORK));
+    } catch (error) {
+      // Whether that is its own limit, or that of what is done at once, is found out elsewhere.
+      if (!(error instanceof HttpProblem && error.code === 'expression_limit')) throw error;
+    }
+  }
+  return offload.run(organizationId, { kind: 'evaluate', bytes });
+}
+
+/** A walk takes as long as its steps say, however small its definition is. @throws HttpProblem of the pool. */
+export const walkIn = ({ offload }: Gateway, of: Walked): Promise<DryRun> =>
+  offload.run(of.organizationId, { kind: 'walk', of });
