@@ -48,6 +48,10 @@ export type Config = {
   mcpStdioAllowed: boolean;
   /** Programs, with their arguments, that MCP servers of other organizations than `default` may be. */
   mcpCommands: string[][];
+  /** Limits of rate at the gateway; 0 per second is none. */
+  rates: { [whose in 'address' | 'key' | 'organization']: { perSecond: number; burst: number } };
+  /** Addresses of proxies whose X-Forwarded-For is believed. */
+  trustedProxies: string[];
   /** CIDRs of private ranges that outgoing requests may reach. */
   httpAllow: string[];
   /** Ports of this very stack on this machine, which outgoing requests may never reach. */
@@ -221,6 +225,26 @@ export const SETTINGS = z.object({
     .describe(
       'Command lines, divided by commas, that MCP servers of every organization may be; a last `*` takes any further arguments. Others may be started by admins of the organization `default` only.',
     ),
+  SIGNALBOX_RATE_ADDRESS: wholeNumber(0, 1_000_000)
+    .default(100)
+    .describe('Requests per second from one address at webhooks, callbacks and public triggers; 0 is no limit.'),
+  SIGNALBOX_RATE_ADDRESS_BURST: wholeNumber(1, 10_000_000).default(1_000).describe('How many of them at once.'),
+  SIGNALBOX_RATE_KEY: wholeNumber(0, 1_000_000)
+    .default(1_000)
+    .describe('Requests per second with one API key; 0 is no limit.'),
+  SIGNALBOX_RATE_KEY_BURST: wholeNumber(1, 10_000_000).default(3_000).describe('How many of them at once.'),
+  SIGNALBOX_RATE_ORGANIZATION: wholeNumber(0, 1_000_000)
+    .default(1_000)
+    .describe('Requests per second with all API keys of one organization; 0 is no limit.'),
+  SIGNALBOX_RATE_ORGANIZATION_BURST: wholeNumber(1, 10_000_000).default(3_000).describe('How many of them at once.'),
+  SIGNALBOX_TRUSTED_PROXIES: z
+    .string()
+    .transform(listOf)
+    .refine((ranges) => ranges.every((range) => ipaddr.isValid(range) || ipaddr.isValidCIDR(range)), {
+      error: 'expected addresses or CIDRs divided by commas, such as 10.0.0.0/8.',
+    })
+    .default([])
+    .describe("Addresses of proxies whose X-Forwarded-For tells the callers' addresses, by which they are limited."),
   SIGNALBOX_HTTP_ALLOW: z
     .string()
     .transform(listOf)
@@ -364,6 +388,12 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
     bashFolders: values.SIGNALBOX_BASH_FOLDERS,
     mcpStdioAllowed: values.SIGNALBOX_MCP_STDIO === '1',
     mcpCommands: values.SIGNALBOX_MCP_COMMANDS,
+    rates: {
+      address: { perSecond: values.SIGNALBOX_RATE_ADDRESS, burst: values.SIGNALBOX_RATE_ADDRESS_BURST },
+      key: { perSecond: values.SIGNALBOX_RATE_KEY, burst: values.SIGNALBOX_RATE_KEY_BURST },
+      organization: { perSecond: values.SIGNALBOX_RATE_ORGANIZATION, burst: values.SIGNALBOX_RATE_ORGANIZATION_BURST },
+    },
+    trustedProxies: values.SIGNALBOX_TRUSTED_PROXIES,
     httpAllow: values.SIGNALBOX_HTTP_ALLOW,
     ownPorts: values.SIGNALBOX_OWN_PORTS,
     blobs: blobsOf(values.SIGNALBOX_BLOBS, values.SIGNALBOX_DATA),

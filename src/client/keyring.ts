@@ -8,6 +8,7 @@ import { DEFAULT_ORGANIZATION } from '../engine/start.ts';
 import type { Access } from './access.ts';
 import { claimOf, isKey, readKeys } from './api-keys.ts';
 import { amendEntry } from './organization-entries.ts';
+import { isOrganization } from './organizations.ts';
 
 /** A key that another gateway revokes is known to be revoked after this. */
 const FRESH_MS = 2_000;
@@ -51,7 +52,7 @@ export function keyringOver(access: Access): Keyring {
   const refresh = (org: string): Promise<Known['records']> => {
     const underWay = reading.get(org);
     if (underWay !== undefined) return underWay;
-    const begun: Promise<Known['records']> = readKeys(access, org);
+    const begun: Promise<Known['records']> = readOf(org);
     reading.set(org, begun);
     const isWanted = () => reading.get(org) === begun && reading.delete(org);
     // Where it was forgotten meanwhile, it is read once more.
@@ -66,6 +67,9 @@ export function keyringOver(access: Access): Keyring {
       },
     );
   };
+  /** Of an organization that is made up there is nothing to be read. */
+  const readOf = async (org: string): Promise<Known['records']> =>
+    org === DEFAULT_ORGANIZATION || (await isOrganization(access, org)) ? readKeys(access, org) : new Map();
   const keep = (org: string, records: Known['records']): void => {
     known.delete(org);
     known.set(org, { records, readAt: Date.now() });

@@ -6,6 +6,7 @@ import { ulid } from 'ulid';
 import { type Access, keysFor } from './access.ts';
 import { hmacHex, sameText } from './keys.ts';
 import { putEntry, readEntry } from './organization-entries.ts';
+import { isOrganization } from './organizations.ts';
 
 const COLLECTION = 'public-key';
 const NAME = 'current';
@@ -32,6 +33,8 @@ export async function organizationOfPublicKey(access: Access, given: string): Pr
   const [form, name] = given.split('.');
   if (form !== 'pub' || name === undefined) return undefined;
   const org = Buffer.from(name, 'base64url').toString('utf8');
+  // What is made up costs Temporal nothing.
+  if (!(await isOrganization(access, org))) return undefined;
   const generation = await generationOf(access, org);
   return keysFor(access, 'publicKeys').some((key) => sameText(keyOf(key, org, generation), given)) ? org : undefined;
 }

@@ -5,7 +5,7 @@ import { type Keyring, keyringOver } from '../client/keyring.ts';
 import { approvalRoutes } from './approvals.ts';
 import { auditRoutes } from './audit.ts';
 import { authenticate } from './auth.ts';
-import { readRawBody } from './body.ts';
+import { readBodies } from './body.ts';
 import { bulkRoutes } from './bulk.ts';
 import { callbackRoutes } from './callbacks.ts';
 import { CODEC_PATH, codecDoor, codecRoutes, readCodecBody } from './codec.ts';
@@ -30,6 +30,7 @@ import { openApiRoutes } from './openapi.ts';
 import { asProblem, HttpProblem, sendProblem } from './problem.ts';
 import { proposalRoutes } from './proposals.ts';
 import { publicTriggerRoutes } from './public-trigger.ts';
+import { limitAddresses, limitPrincipals } from './rates.ts';
 import { logRequests } from './request-log.ts';
 import { auditInto, keepAnswersWith } from './resource.ts';
 import { runs004Routes } from './runs-004.ts';
@@ -49,6 +50,7 @@ export function buildApp(
   app.disable('x-powered-by');
   app.disable('etag');
   app.set('case sensitive routing', true);
+  app.set('trust proxy', gateway.config.trustedProxies);
   // `state[key]=value`, `duration[gte]=5` (document 004).
   app.set('query parser', 'extended');
 
@@ -60,9 +62,11 @@ export function buildApp(
   });
   leadToDocs(app);
   app.use(CODEC_PATH, codecDoor(gateway));
+  app.use(limitAddresses(gateway.config, keyring));
   app.use(authenticate(gateway.config, keyring));
+  app.use(limitPrincipals(gateway.config));
   app.use(CODEC_PATH, readCodecBody());
-  app.use(readRawBody());
+  app.use(readBodies());
 
   auditInto(app, trail);
   keepAnswersWith(app, answerKeeper(gateway));

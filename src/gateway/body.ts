@@ -1,5 +1,5 @@
 /** Bodies: read once as raw bytes, since signatures are over those, and parsed by whoever knows what they should be. */
-import express, { type Request, type RequestHandler } from 'express';
+import express, { type Request, type RequestHandler, type Response } from 'express';
 import type { z } from 'zod';
 import type { Json } from '../template/types.ts';
 import { checked } from './door.ts';
@@ -11,6 +11,24 @@ export const LARGEST_BODY_BYTES = 2 * 1024 * 1024;
 /** Puts the decompressed bytes into `req.body`; the limit counts what comes out, so a bomb ends at 2 MB. */
 export function readRawBody(limit = LARGEST_BODY_BYTES): RequestHandler {
   return express.raw({ type: () => true, limit, inflate: true });
+}
+
+/** Doors that look first whether there is anybody behind them, and read the body then (readBody). */
+const READ_LATER = /^\/(webhooks\/|callbacks\/|api\/public\/trigger\/)/;
+
+/** Reads bodies, but for those that are read later. */
+export function readBodies(): RequestHandler {
+  const read = readRawBody();
+  return (req, res, next) => (READ_LATER.test(req.path) ? next() : read(req, res, next));
+}
+
+const readLate = readRawBody();
+
+/** Reads the body of a door that has somebody behind it. @throws what express says of bodies, such as too large ones. */
+export function readBody(req: Request, res: Response): Promise<void> {
+  return new Promise((resolve, reject) => {
+    void readLate(req, res, (error?: unknown) => (error === undefined ? resolve() : reject(error)));
+  });
 }
 
 /** The bytes of the body, none if it had none. */

@@ -4,7 +4,7 @@ import { deliverCallback, type ExpectedCallback, expectCallback } from '../clien
 import { validatePayload } from '../definition/format.ts';
 import type { JsonObject, Problem } from '../definition/types.ts';
 import type { Json } from '../template/types.ts';
-import { jsonBody, mediaOf, rawBody } from './body.ts';
+import { jsonBody, mediaOf, rawBody, readBody } from './body.ts';
 import { callbackPage, refusalPage, thanksPage } from './callback-page.ts';
 import type { Gateway } from './context.ts';
 import { fieldsOf, typedFields } from './form-fields.ts';
@@ -44,6 +44,7 @@ async function answer(gateway: Gateway, req: Request, res: Response, expected: E
     return;
   }
   if (!methods.some((method) => method === req.method)) throw methodNotAllowed(req.method, methods.join(', '));
+  if (!isRead) await readBody(req, res);
   const payload = isRead ? queryOf(req) : bodyOf(req, expected);
   const problems = schema === undefined || schema === 'unknown' ? [] : validatePayload(schema, payload);
   if (problems.length > 0) {

@@ -13,12 +13,12 @@ import { whoAsks } from './auth.ts';
 import type { Gateway } from './context.ts';
 import { checked, nameText, pathText, queryAs } from './door.ts';
 import { type NamedEvent, namesOf002 } from './event-names-002.ts';
-import { principalOf } from './principal.ts';
+import { type Principal, principalOf } from './principal.ts';
 import { HttpProblem } from './problem.ts';
 import { resource } from './resource.ts';
 
-/** Each holds a request open at Temporal. */
-const MOST_STREAMS = 500;
+/** Each holds a request open at Temporal. So many in all, of one organization, and with one key. */
+const MOST_STREAMS = { all: 1_000, organization: 500, key: 200 } as const;
 /** Proxies close what is silent for a minute. */
 const HEARTBEAT_MS = 15_000;
 const RECONNECT_MS = 1_000;
@@ -34,20 +34,52 @@ export const eventsQuery = z.strictObject({
     ),
 });
 
+/** Who follows how many runs. */
+export class Streams {
+  readonly #open = new Map<string, number>();
+
+  /**
+   * Counts one more; what is answered is to be called when it has ended.
+   * @throws HttpProblem `too_many_streams`.
+   */
+  enter({ organizationId, keyId, id }: Principal): () => void {
+    const counted = [
+      { name: '', most: MOST_STREAMS.all, who: 'This gateway' },
+      { name: `organization ${organizationId}`, most: MOST_STREAMS.organization, who: 'Your organization' },
+      // While there are no keys, everybody is one.
+      ...(keyId === undefined && id === undefined
+        ? []
+        : [{ name: `key ${organizationId} ${keyId ?? id}`, most: MOST_STREAMS.key, who: 'Your key' }]),
+    ];
+    for (const { name, most, who } of counted) {
+      if ((this.#open.get(name) ?? 0) < most) continue;
+      throw new HttpProblem(
+        'too_many_streams',
+        `${who} follows ${most} runs already. Try again shortly, or ask for /result?wait=60 instead.`,
+        { headers: { 'retry-after': '5' } },
+      );
+    }
+    for (const { name } of counted) this.#add(name, 1);
+    return () => {
+      for (const { name } of counted) this.#add(name, -1);
+    };
+  }
+
+  #add(name: string, by: 1 | -1): void {
+    const count = (this.#open.get(name) ?? 0) + by;
+    if (count > 0) this.#open.set(name, count);
+    else this.#open.delete(name);
+  }
+}
+
 export function eventStreamRoutes(router: Router, gateway: Gateway, keyring: Keyring): void {
-  let streams = 0;
+  const streams = new Streams();
   resource(router, '/api/executions/:id/events', {
     GET: async (req, res) => {
       const { names } = queryAs(req, eventsQuery);
       const id = pathText(req, 'id');
       const description = await describeRun(gateway.access, principalOf(req).organizationId, id);
-      if (streams >= MOST_STREAMS)
-        throw new HttpProblem(
-          'too_many_streams',
-          `This gateway follows ${MOST_STREAMS} runs already. Try again shortly, or ask for /result?wait=60 instead.`,
-          { headers: { 'retry-after': '5' } },
-        );
-      streams++;
+      const leave = streams.enter(principalOf(req));
       const gone = new AbortController();
       res.once('close', () => gone.abort());
       const recheck = setInterval(() => void unlessLeftOut(req, () => gone.abort()), RECHECK_MS);
@@ -69,7 +101,7 @@ export function eventStreamRoutes(router: Router, gateway: Gateway, keyring: Key
         );
       } finally {
         clearInterval(recheck);
-        streams--;
+        leave();
         gone.abort();
       }
     },

@@ -20,12 +20,18 @@ export function trustOrigin(req: Request): void {
 /** What proxies add to a request, and nobody else as a rule. */
 const FORWARDING = /^(forwarded|x-forwarded-.+|x-real-ip)$/;
 
+const forwardingHeader = (req: Request): string | undefined =>
+  Object.keys(req.headers).find((name) => FORWARDING.test(name));
+
+/** Whether a request came through a proxy, as far as that says so. */
+export const isForwarded = (req: Request): boolean => forwardingHeader(req) !== undefined;
+
 /**
  * A gateway without keys takes whoever reaches it for an admin, and behind a proxy everybody reaches it.
  * @throws HttpProblem `proxy_without_keys`.
  */
 export function demandNoProxy(req: Request): void {
-  const header = Object.keys(req.headers).find((name) => FORWARDING.test(name));
+  const header = forwardingHeader(req);
   if (header === undefined) return;
   throw new HttpProblem(
     'proxy_without_keys',

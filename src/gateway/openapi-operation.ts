@@ -58,6 +58,7 @@ export const BODY_PROBLEMS: readonly ProblemCode[] = [
 
 /** Of every operation. */
 export const COMMON_PROBLEMS: readonly ProblemCode[] = [
+  'rate_limited',
   'invalid_request',
   'request_timeout',
   'headers_too_large',

@@ -12,7 +12,7 @@ import { findStarted, startOrHoldOnce } from '../client/start-once.ts';
 import type { RunOrigin } from '../definition/run.ts';
 import type { Json } from '../template/types.ts';
 import { whoAsks } from './auth.ts';
-import { bodyAs, isUtf8, jsonBody, mediaOf, rawBody } from './body.ts';
+import { bodyAs, isUtf8, jsonBody, mediaOf, rawBody, readBody } from './body.ts';
 import type { Gateway } from './context.ts';
 import { anyJson, demandNoQuery, nameText, pathSlug, pathText } from './door.ts';
 import { fieldsOf } from './form-fields.ts';
@@ -65,6 +65,7 @@ export function publicTriggerRoutes(router: Router, gateway: Gateway, keyring: K
           'The key in the address is none, or no longer one. Ask for the present one.',
         );
       const workflow = pathSlug(req, 'workflowId');
+      await readBody(req, res);
       const body = payloadOf(req);
       const triggerUrl = `${gateway.publicUrl()}/api/public/trigger/…/${workflow}`;
       const start = startOf(req, `public ${workflow}`, body, { triggerUrl }, await callerOf(req, org));

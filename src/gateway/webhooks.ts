@@ -15,7 +15,7 @@ import type { TriggerParts } from '../definition/trigger-mapping.ts';
 import type { JsonObject } from '../definition/types.ts';
 import { parseDuration } from '../template/duration.ts';
 import type { Json } from '../template/types.ts';
-import { mediaOf, rawBody } from './body.ts';
+import { mediaOf, rawBody, readBody } from './body.ts';
 import type { Gateway } from './context.ts';
 import { nameText } from './door.ts';
 import { checkKeys, parseJson } from './json-guard.ts';
@@ -42,6 +42,7 @@ export function webhookRoutes(router: Router, gateway: Gateway): void {
   const handlers = anyMethod(async (req, res) => {
     const place = await placeOf(gateway, req);
     if (place === undefined) throw new HttpProblem('not_found', NO_WEBHOOK);
+    await readBody(req, res);
     try {
       await deliver(gateway, req, res, place);
     } catch (error) {

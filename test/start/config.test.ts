@@ -29,6 +29,12 @@ describe('settings', () => {
       bashFolders: [],
       mcpStdioAllowed: false,
       mcpCommands: [],
+      rates: {
+        address: { perSecond: 100, burst: 1_000 },
+        key: { perSecond: 1_000, burst: 3_000 },
+        organization: { perSecond: 1_000, burst: 3_000 },
+      },
+      trustedProxies: [],
       httpAllow: [],
       ownPorts: [],
       blobs: { folder: resolve('.signalbox/blobs'), isOn: true },

@@ -1,0 +1,173 @@
+// Limits of rate: who is limited, by what, and that nothing is asked or read for what is refused.
+import { request as httpRequest } from 'node:http';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { Keyring } from '../../src/client/keyring.ts';
+import type { KeyRecord } from '../../src/definition/access-contract.ts';
+import { Streams } from '../../src/gateway/events-stream.ts';
+import { KEYLESS } from '../../src/gateway/principal.ts';
+import { Buckets } from '../../src/gateway/rates.ts';
+import { type LonelyGateway, lonelyGateway, NO_KEYS } from './gateway-support.ts';
+
+const record: KeyRecord = {
+  name: 'a',
+  role: 'admin',
+  user: 'ann',
+  roles: [],
+  groups: [],
+  prefix: 'sbk_default_0',
+  mac: '',
+  sealed: '',
+  createdAt: '2026-01-15T10:00:00.000Z',
+  createdBy: null,
+  lastUsedAt: null,
+};
+/** Keys are `organization:id`. */
+const keyring: Keyring = {
+  ...NO_KEYS,
+  hasKeys: async () => true,
+  holderOf: async (text) => {
+    const [organizationId = '', keyId = ''] = text.split(':');
+    return { organizationId, keyId, record };
+  },
+};
+
+async function statuses(gateway: LonelyGateway, count: number, path: string, init: RequestInit = {}) {
+  const answers = await Promise.all(Array.from({ length: count }, () => fetch(`${gateway.url}${path}`, init)));
+  const limited = answers.filter(({ status }) => status === 429);
+  for (const { headers } of limited) expect(Number(headers.get('retry-after'))).toBeGreaterThan(0);
+  const [first] = await Promise.all(limited.map((answer) => answer.json() as Promise<{ code: string }>));
+  if (first !== undefined) expect(first.code).toBe('rate_limited');
+  return { passed: answers.length - limited.length, limited: limited.length };
+}
+
+const SLOW = { SIGNALBOX_RATE_ADDRESS: '1', SIGNALBOX_RATE_ADDRESS_BURST: '5' };
+
+describe('the doors that ask for no key', () => {
+  it('are limited for each address, before Temporal is asked', async () => {
+    const gateway = await lonelyGateway(SLOW, keyring);
+    expect((await statuses(gateway, 20, '/callbacks/x', { method: 'POST', body: '{}' })).passed).toBeLessThan(8);
+    // Temporal is away: what came so far would say so, and late.
+    for (const path of ['/webhooks/a/b', '/api/public/trigger/pub.x.y/z'])
+      expect(await statuses(gateway, 3, path, { method: 'POST' })).toEqual({ passed: 0, limited: 3 });
+    expect(await statuses(gateway, 20, '/healthz')).toEqual({ passed: 20, limited: 0 });
+    const keyed = { headers: { authorization: 'Bearer default:1' } };
+    expect(await statuses(gateway, 20, '/api/nothing', keyed)).toEqual({ passed: 20, limited: 0 });
+    await gateway.close();
+  }, 60_000);
+
+  it('believe only proxies that are known in whom they forward for', async () => {
+    const from = (address: string): RequestInit => ({ method: 'POST', headers: { 'x-forwarded-for': address } });
+    const strange = await lonelyGateway(SLOW, keyring);
+    await statuses(strange, 5, '/callbacks/x', from('203.0.113.1'));
+    expect(await statuses(strange, 1, '/callbacks/x', from('203.0.113.2'))).toMatchObject({ limited: 1 });
+    await strange.close();
+    const known = await lonelyGateway({ ...SLOW, SIGNALBOX_TRUSTED_PROXIES: '127.0.0.1/32, ::1' }, keyring);
+    await statuses(known, 5, '/callbacks/x', from('203.0.113.1'));
+    expect(await statuses(known, 1, '/callbacks/x', from('203.0.113.1'))).toMatchObject({ limited: 1 });
+    expect(await statuses(known, 1, '/callbacks/x', from('203.0.113.2'))).toMatchObject({ limited: 0 });
+    await statuses(known, 5, '/callbacks/x', from('2001:db8::1'));
+    expect(await statuses(known, 1, '/callbacks/x', from('2001:db8::ffff'))).toMatchObject({ limited: 1 });
+    expect(await statuses(known, 1, '/callbacks/x', from('2001:db8:0:1::1'))).toMatchObject({ limited: 0 });
+    await known.close();
+  }, 60_000);
+
+  it('are not limited on this machine while there are no keys, but through a proxy', async () => {
+    const gateway = await lonelyGateway(SLOW);
+    expect(await statuses(gateway, 20, '/callbacks/x')).toEqual({ passed: 20, limited: 0 });
+    const forwarded = { headers: { 'x-forwarded-for': '203.0.113.1' } };
+    expect(await statuses(gateway, 20, '/callbacks/x', forwarded)).toMatchObject({ passed: 5 });
+    await gateway.close();
+  }, 60_000);
+
+  it('read no body of what they refuse, or have nobody for', async () => {
+    const gateway = await lonelyGateway({ ...SLOW, SIGNALBOX_RATE_ADDRESS_BURST: '1' }, keyring);
+    // Of the 2 MB that are announced none is sent: who waited for them would not answer.
+    const unsent = (path: string, authorization?: string) =>
+      new Promise<number>((resolve, reject) => {
+        const headers = { 'content-length': '2000000', ...(authorization === undefined ? {} : { authorization }) };
+        const sent = httpRequest(`${gateway.url}${path}`, { method: 'POST', headers }, (response) => {
+          response.resume();
+          resolve(response.statusCode ?? 0);
+          sent.destroy();
+        });
+        sent.on('error', reject);
+        sent.flushHeaders();
+      });
+    expect(await unsent('/webhooks/made-up/path')).toBe(503);
+    await statuses(gateway, 2, '/callbacks/x');
+    expect(await unsent('/webhooks/made-up/path')).toBe(429);
+    await gateway.close();
+  }, 60_000);
+});
+
+describe('keys and organizations', () => {
+  it('are limited each by themselves, and not where it is switched off', async () => {
+    const settings = {
+      SIGNALBOX_RATE_KEY: '1',
+      SIGNALBOX_RATE_KEY_BURST: '4',
+      SIGNALBOX_RATE_ORGANIZATION: '1',
+      SIGNALBOX_RATE_ORGANIZATION_BURST: '6',
+    };
+    const gateway = await lonelyGateway(settings, keyring);
+    const as = (key: string) => ({ headers: { authorization: `Bearer ${key}` } });
+    expect(await statuses(gateway, 10, '/api/nothing', as('acme:1'))).toMatchObject({ passed: 4 });
+    expect(await statuses(gateway, 10, '/api/nothing', as('acme:2'))).toMatchObject({ passed: 2 });
+    expect(await statuses(gateway, 10, '/api/nothing', as('other:1'))).toMatchObject({ passed: 4 });
+    await gateway.close();
+    const off = await lonelyGateway({ SIGNALBOX_RATE_KEY: '0', SIGNALBOX_RATE_ORGANIZATION: '0' }, keyring);
+    expect(await statuses(off, 50, '/api/nothing', as('acme:1'))).toMatchObject({ limited: 0 });
+    await off.close();
+  }, 60_000);
+});
+
+describe('a bucket', () => {
+  it('lets through at most its burst and what has dripped into it since', () => {
+    const steps = fc.array(fc.nat({ max: 400 }), { minLength: 1, maxLength: 200 });
+    fc.assert(
+      fc.property(fc.integer({ min: 1, max: 50 }), fc.integer({ min: 1, max: 50 }), steps, (perSecond, burst, gaps) => {
+        const buckets = new Buckets({ perSecond, burst });
+        let now = 0;
+        let taken = 0;
+        for (const gap of gaps) {
+          now += gap;
+          const waitMs = buckets.take('a', now);
+          if (waitMs === undefined) taken++;
+          else {
+            // When it says so, there is one.
+            now += waitMs;
+            expect(buckets.take('a', now)).toBeUndefined();
+            taken++;
+          }
+          expect(taken).toBeLessThanOrEqual(burst + (now * perSecond) / 1_000 + 1e-6);
+        }
+      }),
+    );
+  });
+
+  it('is one of a bounded number', () => {
+    const buckets = new Buckets({ perSecond: 1, burst: 1 }, 100);
+    for (let n = 0; n < 1_000; n++) buckets.take(`caller ${n}`, 0);
+    expect(buckets.size).toBe(100);
+    expect(buckets.take('caller 999', 0)).toBeGreaterThan(0);
+    expect(buckets.take('caller 0', 0)).toBeUndefined();
+  });
+});
+
+it('streams are so many of a key, of an organization, and in all', () => {
+  const streams = new Streams();
+  const of = (organizationId: string, keyId: string) => ({ ...KEYLESS, organizationId, keyId });
+  const first = streams.enter(of('acme', '0'));
+  for (let n = 1; n < 200; n++) streams.enter(of('acme', '0'));
+  expect(() => streams.enter(of('acme', '0'))).toThrow(expect.objectContaining({ code: 'too_many_streams' }));
+  first();
+  streams.enter(of('acme', '0'));
+  for (let n = 0; n < 300; n++) streams.enter(of('acme', String(1 + Math.floor(n / 200))));
+  expect(() => streams.enter(of('acme', '9'))).toThrow(
+    expect.objectContaining({ message: expect.stringContaining('500') }),
+  );
+  for (let n = 0; n < 500; n++) streams.enter({ ...KEYLESS, organizationId: 'default' });
+  expect(() => streams.enter(of('other', '1'))).toThrow(
+    expect.objectContaining({ message: expect.stringContaining('1000') }),
+  );
+});
