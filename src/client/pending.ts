@@ -3,7 +3,7 @@ import type { LoadedDataConverter } from '@temporalio/common';
 // The package is CommonJS without named exports: its values come by the default, its types by name.
 import proto, { type temporal } from '@temporalio/proto';
 import type { RunError } from '../definition/run.ts';
-import { failureOfCause } from '../engine/causes.ts';
+import { type FailureCause, failureOfCause } from '../engine/causes.ts';
 import type { PendingAttempt } from '../history/fold.ts';
 import type { Retrying } from '../history/rows.ts';
 import { msOf } from './timestamps.ts';
@@ -12,6 +12,9 @@ import { causeOf } from './trace-events.ts';
 type Pending = readonly temporal.api.workflow.v1.IPendingActivityInfo[] | null | undefined;
 
 const { PENDING_ACTIVITY_STATE_STARTED } = proto.temporal.api.enums.v1.PendingActivityState;
+
+/** Under another master key, say: the run itself is shown all the same. */
+const UNREADABLE: FailureCause = { kind: 'other', message: 'The error of the attempt before cannot be read.' };
 
 /** Retrying as answers tell it. */
 export interface ShownRetrying {
@@ -32,7 +35,7 @@ export function pendingAttempts(converter: LoadedDataConverter, pending: Pending
         return {
           activityId: activityId ?? '',
           attempt: attempt || 1,
-          ...(lastFailure ? { lastFailure: await causeOf(converter, lastFailure) } : {}),
+          ...(lastFailure ? { lastFailure: await causeOf(converter, lastFailure).catch(() => UNREADABLE) } : {}),
           ...(waits && paused !== true ? { nextAttemptAt } : {}),
           ...(paused === true ? { paused } : {}),
         };

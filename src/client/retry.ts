@@ -43,6 +43,8 @@ export async function retryRun(access: Access, org: string, executionId: string,
   const { runId, memo = {} } = description;
   if (key !== undefined && memo[RETRY_KEY] === key)
     return { executionId, status: statusOf(description.status.name, memo), runId };
+  // Also where it was terminated while effects in flight were still ending: what it returned stands.
+  if (memo['decided'] !== undefined) throw notFailed('The execution has completed');
   if (isOpen(description.status.name)) throw notFailed('The execution has not ended');
   const closing = await readClosing(access, executionId, runId);
   if (closing?.how === 'completed' || closing?.how === 'cancelled')

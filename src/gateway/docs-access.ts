@@ -50,7 +50,8 @@ const PERSONS = `Starting a definition that is not stored, a fork, and results b
 
 A key is of a person: \`user\`, or else its name. One person may have several keys. \`roles\` and \`groups\` of a key are names of your own, such as \`finance\`: approvals ask
 for users, roles and groups by these names. Whoever started a run may not approve in it, whichever key it was, unless \`requesterMayApprove\`. The resume token of an approval is shown to
-those alone who may decide it, and \`GET /api/approvals\` lists what waits for whoever asks (\`all=true\`: for anybody).
+those alone who may decide it, and \`GET /api/approvals\` lists what waits for whoever asks (\`all=true\`: for anybody), by \`approver\`, \`priority\`,
+\`resourceType\` and \`resourceId\`, \`workflowId\` or \`executionId\`. A token that was used is answered 409, also while another approval waits; 403 is for one that never was the run's.
 
 ## Audit
 

@@ -20,7 +20,8 @@ steps:
 - **Containers.** \`loop\`, \`forEach\`, \`parallel\` and \`race\` have a body: the steps that their body ports reach and their other ports do not. An edge
   back to the container ends the tick, iteration or branch; another edge out of a loop's body leaves the loop, and out of a branch there is none.
 - **Visits.** \`when\` is asked first, then the config is evaluated, once for all attempts. At the end come \`saveToState\`, \`outputVariable\` and
-  the config of \`rollback\`.
+  the config of \`rollback\`. While an effect is tried again, the run (\`retrying\`) and its step show \`lastError\` and \`nextAttemptAt\`; \`/steps?attempts=true\` has
+  a row for every attempt, with its error where Temporal keeps it: of the last two attempts, and of the first one of a light effect.
 - **Paths.** A visit is named by its path: \`each~3/ask\` (tick 3 of a loop), \`split/left/ask\` (a branch), \`all[2]/ask\` (an iteration), \`ask#2\` (the second
   visit). Where a caller names a step, it is a path, or a slug with one open visit.
 - **dag.** With \`flow: dag\` there are no \`nextSteps\`: a step runs as soon as the steps that it refers to, or names in \`dependsOn\`, have ended.

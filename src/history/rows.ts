@@ -61,12 +61,13 @@ export interface RowWindow {
 const ROW_BYTES = 300;
 
 /** About what a row takes as JSON. */
-export function rowBytes(row: Pick<TraceRow, 'input' | 'output' | 'error'>): number {
-  const { input, output, error } = row;
+export function rowBytes(row: Pick<TraceRow, 'input' | 'output' | 'error' | 'failures'>): number {
+  const { input, output, error, failures = [] } = row;
   let bytes = ROW_BYTES;
   if (input !== undefined) bytes += weigh(input);
   if (output !== undefined) bytes += weigh(output);
   if (error?.details !== undefined) bytes += weigh(error.details);
+  for (const failed of failures) bytes += ROW_BYTES + weigh(failed.error.details);
   return bytes;
 }
 

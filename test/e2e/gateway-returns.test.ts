@@ -96,6 +96,8 @@ describe('a run that has returned while an effect is in flight', () => {
     await gateway.request('GET', `${killed}/result?wait=20`);
     expect((await gateway.request('POST', `${killed}/terminate`)).body.status).toBe('completed');
     while ((await temporalStatus(late)) === 'RUNNING') await new Promise((resolve) => setTimeout(resolve, 100));
+    const retried = await gateway.request('POST', `${killed}/retry`);
+    expect(retried).toMatchObject({ status: 409, body: { code: 'not_failed' } });
     for (const path of [late, killed])
       expect((await gateway.request('GET', `${path}/result`)).body).toEqual({
         status: 'completed',
