@@ -48,7 +48,8 @@ export function forkState(
   { executionId, at, gates, hash }: ForkStart,
 ): RunState {
   const { parentId: _parent, hash: _hash, ...genesis } = ended.genesis;
-  const { draining: _drain, rolling: _rolling, ending: _ending, costs: _costs, model: _model, ...kept } = ended;
+  const { draining: _drain, rolling: _rolling, ending: _ending, costs: _costs, model: _model, ...others } = ended;
+  const { dropped: _dropped, refused: _refused, ...kept } = others;
   const { definition } = program;
   const state: RunState = {
     ...kept,

@@ -23,42 +23,40 @@ export function message(core: Core, event: MessageEvent): void {
     if (state.ending !== undefined) return;
     if (deliver(core, came)) {
       state.bytes += came.bytes;
+      remember(state, event);
       return;
     }
   }
   if (event.event !== undefined) return;
   const isFull = state.inbox.length >= MAX_INBOX_MESSAGES || state.inboxBytes + came.bytes > MAX_INBOX_BYTES;
-  if (isFull && core.program.rules.inbox()) drop(state, event);
-  else keepUnread(state, came);
+  if (isFull && core.program.rules.inbox()) state.dropped = (state.dropped ?? 0) + 1;
+  else keepUnread(state, came, event);
 }
 
 /** For a retry: the message at which its listener failed is kept for that listener, which begins again. */
 export function keepForListener(state: RunState, event: MessageEvent): void {
   const came = arrived(state, event);
-  if (came !== undefined) keepUnread(state, came);
+  if (came !== undefined) keepUnread(state, came, event);
 }
 
-/** Numbered; undefined where it came before: two messages with one id are one. */
+/** Numbered; undefined where it was taken or kept before: two messages with one id are one. */
 function arrived(state: RunState, { id, name, payload, event }: MessageEvent): InboxMessage | undefined {
-  if (id !== undefined) {
-    const known = shorten(id);
-    if (state.seen.includes(known)) return undefined;
-    state.seen.push(known);
-    if (state.seen.length > REMEMBERED_IDS) state.seen.shift();
-  }
+  if (id !== undefined && state.seen.includes(shorten(id))) return undefined;
   const bytes = weigh(payload) + name.length + (event?.key?.length ?? 0) + MESSAGE_OVERHEAD;
   state.arrived = (state.arrived ?? 0) + 1;
   return { name, payload, bytes, n: state.arrived, ...(event === undefined ? {} : { event }) };
 }
 
-function keepUnread(state: RunState, came: InboxMessage): void {
+function keepUnread(state: RunState, came: InboxMessage, event: MessageEvent): void {
   state.inbox.push(came);
   state.inboxBytes += came.bytes;
   state.bytes += came.bytes;
+  remember(state, event);
 }
 
-/** It may be sent again under its id. */
-function drop(state: RunState, { id }: MessageEvent): void {
-  state.dropped = (state.dropped ?? 0) + 1;
-  if (id !== undefined && state.seen.at(-1) === shorten(id)) state.seen.pop();
+/** Of what was dropped no id is remembered: it may be sent again, and many events do not push out the ids of messages. */
+function remember(state: RunState, { id }: MessageEvent): void {
+  if (id === undefined) return;
+  state.seen.push(shorten(id));
+  if (state.seen.length > REMEMBERED_IDS) state.seen.shift();
 }

@@ -180,6 +180,8 @@ export interface RunState {
   inboxBytes: number;
   /** How many messages and events have come so far. */
   arrived?: number;
+  /** By step: the number up to which it has refused all messages that it hears, and would refuse them again. */
+  refused?: { readonly [step: string]: { readonly hearing: string; readonly n: number } };
   /** How many messages the full inbox has dropped. */
   dropped?: number;
   /** Ids of messages seen, oldest first. */

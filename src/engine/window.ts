@@ -8,9 +8,9 @@ import type { EvaluateOptions, Json, Rendered, SecretString } from '../template/
 import { callbackPath } from './callback-path.ts';
 import type { Core } from './core.ts';
 import { giveBack } from './give-back.ts';
-import { hears } from './hearing.ts';
 import { FrameScope } from './scope.ts';
 import type { Frame } from './state.ts';
+import { takeUnread } from './unread.ts';
 import { weigh } from './weigh.ts';
 
 export class Window implements Visit {
@@ -91,29 +91,13 @@ export class Window implements Visit {
     return this.takeMessages({ names: [name] }, 1, accept)[0];
   }
 
-  takeMessages(hearing: Hearing, most: number, accept: (payload: Json) => boolean): Message[] {
-    const { state, program } = this.#core;
-    const { effort } = state;
-    const taken: Message[] = [];
-    let refusing = 0;
-    /** As runs counted once: as if all that were refused had been asked again for each one taken. */
-    let repeated = 0;
-    const left = state.inbox.filter((unread) => {
-      if (taken.length >= most || !hears(hearing, unread)) return true;
-      const before = effort.units;
-      if (!accept(unread.payload)) {
-        refusing += effort.units - before;
-        return true;
-      }
-      const { returned: _, ...message } = unread;
-      taken.push(message);
-      state.inboxBytes -= message.bytes;
-      if (taken.length < most) repeated += refusing;
-      return false;
-    });
-    if (repeated > 0 && !program.rules.inbox()) effort.units += repeated;
-    if (taken.length > 0) state.inbox = left;
-    return taken;
+  takeMessages(
+    hearing: Hearing,
+    most: number,
+    accept: (payload: Json) => boolean,
+    { isConstant = false } = {},
+  ): Message[] {
+    return takeUnread(this.#core, { hearing, most, accept, ...(isConstant ? { step: this.#step } : {}) });
   }
 
   putBack(messages: readonly Message[]): void {

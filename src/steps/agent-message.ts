@@ -26,7 +26,7 @@ doing. One that has not begun hears it when it begins; one that has ended does n
   whichever agent of this run hears it first.
 - **await_response.** Waits for the agent's next answer. After \`await_timeout_ms\` the step ends by \`timeout\`; if that port is not wired it fails with
   \`agent_message_timeout\`.
-- **Errors.** A run that is not there is \`recipient_not_found\`, one that has ended \`closed\`.`,
+- **Errors.** A run that is not there is \`recipient_not_found\`, one that has ended \`closed\`, one with too many unread messages \`inbox_overflow\`, which is tried again.`,
   example: {
     stepType: 'agent_message',
     config: {

@@ -138,8 +138,16 @@ export interface Visit {
   readonly branches: readonly string[];
   /** Takes the oldest early message of that name that `accept` likes out of the inbox. */
   takeMessage(name: string, accept: (payload: Json) => boolean): { readonly payload: Json } | undefined;
-  /** As takeMessage, as many as there are up to `most`, oldest first. Each is shown to `accept` once. */
-  takeMessages(hearing: Hearing, most: number, accept: (payload: Json) => boolean): Message[];
+  /**
+   * As takeMessage, as many as there are up to `most`, oldest first. Each is shown to `accept` once. `isConstant`: what
+   * `accept` refuses is refused at every visit of the step, and need not be shown to later ones.
+   */
+  takeMessages(
+    hearing: Hearing,
+    most: number,
+    accept: (payload: Json) => boolean,
+    options?: { readonly isConstant?: boolean },
+  ): Message[];
   /** Gives back what takeMessages gave and the visit does not use after all. */
   putBack(messages: readonly Message[]): void;
   /** Writes a run variable or a state key at once (kind `set`). Throws StepFailure where the declared type does not fit. */

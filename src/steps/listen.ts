@@ -1,6 +1,8 @@
 import { z } from 'zod';
 import type { JsonObject } from '../definition/types.ts';
+import { children, type Node } from '../template/ast.ts';
 import type { Expression } from '../template/expression.ts';
+import { references } from '../template/references.ts';
 import { type Json, TemplateError } from '../template/types.ts';
 import { planDuration, planInstant } from './duration.ts';
 import {
@@ -18,6 +20,10 @@ import { duration, expression, instant, payloadFormat, templated, textTemplate }
 
 const MOST_MESSAGES = 10_000;
 const MOST_NAMES = 20;
+/** What is the same at every visit. */
+const CONSTANT_ROOTS: ReadonlySet<string> = new Set(['payload', 'input']);
+/** Transforms that read the clock. */
+const CLOCK_READERS = /^(days|hours|minutes)Ago$/;
 
 export const listen: StepKind = {
   type: 'listen',
@@ -80,6 +86,8 @@ listener in its order, and a retry of the run keeps it.`,
     const waitMs = isAbsent(timeout) ? undefined : planDuration(timeout, '/timeout', parse);
     const instantOf = isAbsent(until) ? undefined : planInstant(until, '/until', parse);
 
+    const isConstant = schema.isConstant && (fits === undefined || readsOnly(fits, CONSTANT_ROOTS));
+
     const accepts = (visit: Visit, hold: JsonObject, payload: Json): boolean =>
       (fits === undefined || matches(visit, fits, payload)) && misfit(schema.of(visit, hold), payload) === undefined;
 
@@ -97,7 +105,9 @@ listener in its order, and a retry of the run keeps it.`,
         };
         const wait = waitMs?.(visit);
         const at = wait === undefined ? instantOf?.(visit) : visit.now + wait;
-        const early = visit.takeMessages(hearing, many ?? 1, (payload) => accepts(visit, hold, payload));
+        const early = visit.takeMessages(hearing, many ?? 1, (payload) => accepts(visit, hold, payload), {
+          isConstant,
+        });
         const ended = take(hold, early);
         if (ended !== undefined) return ended;
         if (at !== undefined && at <= visit.now) {
@@ -133,6 +143,13 @@ function hearingOf(name: Json, key: string | undefined): Hearing {
   if (listed.length === 0 || listed.length > MOST_NAMES)
     throw invalid('name', `a text, or a list of 1 to ${MOST_NAMES} texts`, name);
   return { names: listed, ...(key === undefined ? {} : { key }) };
+}
+
+/** The same payload then has the same answer at every visit. */
+function readsOnly(expression: Expression, roots: ReadonlySet<string>): boolean {
+  const isFit = (node: Node): boolean =>
+    (node.kind !== 'transform' || !CLOCK_READERS.test(node.name)) && children(node).every(isFit);
+  return references(expression).every(({ root }) => roots.has(root)) && isFit(expression.node);
 }
 
 /** Messages come from outside: one that the expression cannot be asked about is not for this step, and fails no run. */

@@ -13,6 +13,8 @@ const LISTED_PROBLEMS = 5;
  * holds none is the same at every visit, so state need not carry it.
  */
 export interface Format {
+  /** It holds no template. */
+  readonly isConstant: boolean;
   /** What `hold` must keep: nothing where the format is a constant. */
   held(visit: Visit): JsonObject;
   /** `hold`: where it is not the visit's yet, as within begin. */
@@ -20,12 +22,13 @@ export interface Format {
 }
 
 export function planFormat(value: Json | undefined, member: string, parse: Parse): Format {
-  if (value === undefined) return { held: () => ({}), of: () => undefined };
+  if (value === undefined) return { isConstant: true, held: () => ({}), of: () => undefined };
   const template = parse.template(value, `/${member}`);
   const read = (json: Json | undefined): PayloadFormat | undefined =>
     isAbsent(json) ? undefined : object(json, member);
-  if (isConstant(template)) return { held: () => ({}), of: (visit) => read(visit.render(template)) };
+  if (isConstant(template)) return { isConstant: true, held: () => ({}), of: (visit) => read(visit.render(template)) };
   return {
+    isConstant: false,
     held: (visit) => ({ [member]: read(visit.render(template)) ?? null }),
     of: (visit, hold = visit.hold) => read(hold[member]),
   };

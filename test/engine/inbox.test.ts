@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { Definition, StepDefinition } from '../../src/definition/types.ts';
 import { MAX_LISTEN_TAGS } from '../../src/engine/limits.ts';
 import type { Command } from '../../src/engine/protocol.ts';
-import { audience, waitingFor } from '../../src/engine/view.ts';
+import { audience, unread, waitingFor } from '../../src/engine/view.ts';
 import type { Json } from '../../src/template/types.ts';
 import { programOf } from '../support/program.ts';
 import { completed, http, message, start } from './large.ts';
@@ -139,12 +139,71 @@ describe('the inbox', () => {
     expect(audience(listeners(MAX_LISTEN_TAGS + 1, { name: 'x{{ item }}' }))).toEqual(['message-any', 'message']);
   });
 
+  it('asks a step once about a message that it refuses, however often the step is visited', () => {
+    const reads = { n: 0 };
+    const payload = (kind: string) => ({
+      get kind() {
+        reads.n++;
+        return kind;
+      },
+    });
+    const visits = 200;
+    const looping = (match: string) =>
+      start(
+        {
+          each: { stepType: 'loop', config: { items: Array(visits).fill(0) }, nextSteps: { loop: 'hear' } },
+          hear: { stepType: 'listen', config: { name: 'n', match } },
+        },
+        { kind: 'mine' },
+      );
+    for (const [match, most] of [
+      ['payload.kind == input.kind', 10_000],
+      ['payload.kind == (loop.index < 0 ? "" : "mine")', Number.POSITIVE_INFINITY],
+    ] as const) {
+      const run = looping(match);
+      for (let n = 0; n < 1_000; n++) run.feed(message('n', payload('other')));
+      reads.n = 0;
+      for (let n = 0; n < visits; n++) {
+        for (let more = run.feed(message('n', payload('mine'))); more.some(({ type }) => type === 'yield'); )
+          more = run.feed({ type: 'continue' });
+      }
+      expect(run.state.ending?.status).toBe('completed');
+      expect(unread(run.state)).toBe(1_000);
+      expect(reads.n).toBeLessThan(most);
+      if (most === Number.POSITIVE_INFINITY) expect(reads.n).toBeGreaterThan(visits * 900);
+    }
+  });
+
+  it('asks again about what stands behind a message that was given back', () => {
+    const run = start({
+      each: { stepType: 'loop', config: { items: [1, 2, 3] }, nextSteps: { loop: 'race', done: 'rest' } },
+      race: { stepType: 'race', nextSteps: { hear: 'hear', stop: 'stop' } },
+      hear: { stepType: 'listen', config: { name: 'n', match: 'payload > 1', count: 2 } },
+      stop: { stepType: 'listen', config: { name: 'stop' } },
+      rest: { stepType: 'sleep', config: { duration: '1h' } },
+    });
+    for (const n of [2, 1]) run.feed(message('n', n));
+    run.feed(message('stop', null));
+    expect(run.state.inbox.map(({ payload }) => payload)).toEqual([1]);
+    run.feed(message('stop', null));
+    run.feed(message('n', 3));
+    expect(run.state.frames['']?.entries['race']?.output.data).toEqual({ winner: 'hear', value: [2, 3] });
+    expect(run.state.inbox.map(({ payload }) => payload)).toEqual([1]);
+  });
+
   it('forgets the id of a message that it dropped: sent again, it is taken', () => {
     const run = start({ hear: { stepType: 'listen', config: { name: 'last' } } });
     for (let i = 0; i < 9; i++) run.feed(message('n', 'x'.repeat(110_000)));
     run.feed(message('n', 'x'.repeat(110_000), 'one'));
     expect(run.state.dropped).toBe(1);
     expect(run.state.seen).toEqual([]);
+  });
+
+  it('remembers the ids of events that a listener took, and of no others', () => {
+    const run = start({ hear: { stepType: 'listen', config: { name: 'n', match: 'payload > 0', count: 3 } } });
+    for (const payload of [0, 1, 1]) run.feed({ ...event('n', payload), id: `event:${payload}` });
+    expect(run.state.seen).toEqual(['event:1']);
+    expect(run.state.frames['']?.visit?.hold['taken']).toMatchObject([{ payload: 1 }]);
   });
 });
 
