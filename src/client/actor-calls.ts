@@ -1,11 +1,15 @@
 /** How actors are written to and read from, whatever they hold. */
+
 import { WithStartWorkflowOperation, type WorkflowExecutionDescription } from '@temporalio/client';
+import { executionInfoFromRaw } from '@temporalio/client/lib/helpers.js';
 import { WorkflowNotFoundError } from '@temporalio/common';
 import { ulid } from 'ulid';
 import type { ActorStart } from '../definition/actors.ts';
+import type { Unreadable } from '../history/events.ts';
 import type { Access } from './access.ts';
 import { read, write } from './calls.ts';
 import { actorAttributes } from './division.ts';
+import { legible } from './unreadable.ts';
 
 /** Which actor, and how it begins when there is none yet. */
 export interface Actor<Start extends ActorStart> {
@@ -84,4 +88,29 @@ export async function readMemo<T>(access: Access, workflowId: string, field: str
   const description = await describe(access, workflowId);
   if (description?.status.name !== 'RUNNING') return undefined;
   return (description.memo?.[field] ?? undefined) as T | undefined;
+}
+
+/** A description whose memo may be missing, and why. */
+export type LegibleDescription = WorkflowExecutionDescription & { readonly unreadable?: Unreadable };
+
+/** As `describe`, also where the memo cannot be read. */
+export async function describeLegibly(access: Access, workflowId: string): Promise<LegibleDescription | undefined> {
+  const described = await legible(() => describe(access, workflowId));
+  if (described.unreadable === undefined) return described.value;
+  const raw = await read(access, () =>
+    access.client.workflowService.describeWorkflowExecution({
+      namespace: access.namespace,
+      execution: { workflowId },
+    }),
+  );
+  const { memo: _memo, ...info } = raw.workflowExecutionInfo ?? {};
+  const converter = access.client.options.loadedDataConverter;
+  const nothing = async () => undefined;
+  return {
+    ...(await executionInfoFromRaw(info, converter, raw, access.namespace)),
+    raw,
+    staticDetails: nothing,
+    staticSummary: nothing,
+    unreadable: described.unreadable,
+  };
 }

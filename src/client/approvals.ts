@@ -1,8 +1,10 @@
 /** What waits for a person: the open approvals of an organization, and who may decide them (language.md §6). */
+
 import { includesRole, type Role } from '../definition/access-contract.ts';
 import type { Standing, WaitingFor } from '../definition/run.ts';
+import type { Unreadable } from '../history/events.ts';
 import type { Access } from './access.ts';
-import { demandReadable, type Page, type PageRequest } from './listing.ts';
+import type { Page, PageRequest } from './listing.ts';
 import { resumeToken } from './resume-token.ts';
 import { listRuns } from './run-list.ts';
 import type { ExecutionView } from './run-view.ts';
@@ -25,6 +27,8 @@ export type ApprovalView = ShownWait & {
   readonly status: 'pending';
   /** The first person who is asked (document 000); `audience` names all. */
   readonly approverMemberId?: string;
+  /** Why nothing else is told. */
+  readonly unreadable?: Unreadable;
 };
 
 export interface ApprovalFilter extends PageRequest {
@@ -44,7 +48,7 @@ const PATIENCE = 20;
 
 /**
  * A page holds the approvals of up to `limit` runs, and where only some of them are listed it may hold fewer.
- * @throws ClientError `payload_unreadable`, `blob_unavailable` where a run's waits cannot be read.
+ * A run that waits for an approval and does not tell which is an item too, with the reason: without it the list were untrue.
  */
 export async function listApprovals(
   access: Access,
@@ -66,10 +70,10 @@ export async function listApprovals(
       status: ['pending', 'running', 'waiting', 'rolling_back'],
       waiting: ['approval', ...filter.waiting],
     });
-    // One that waits for an approval, and does not tell which: a list without it would be untrue.
-    for (const { id, unreadable } of page.items) demandReadable(id, unreadable);
     const items = page.items.flatMap((run) =>
-      run.waitingFor.filter(isListed).map((wait) => approvalView(access, viewer, run, wait)),
+      run.unreadable === undefined
+        ? run.waitingFor.filter(isListed).map((wait) => approvalView(access, viewer, run, wait))
+        : [unreadApproval(run, run.unreadable)],
     );
     if (items.length > 0 || page.nextCursor === undefined || passed === PATIENCE) return { ...page, items };
     from = page.nextCursor;
@@ -84,6 +88,20 @@ function approvalView(access: Access, viewer: Viewer, run: ExecutionView, wait: 
     status: 'pending',
     ...(person === undefined ? {} : { approverMemberId: person.slice(USER.length) }),
     ...shownWait(access, viewer, run.id, wait),
+  };
+}
+
+/** Which of its approvals is open is not known. */
+function unreadApproval({ id, workflowId, startedAt }: ExecutionView, unreadable: Unreadable): ApprovalView {
+  return {
+    executionId: id,
+    workflowId,
+    status: 'pending',
+    path: '',
+    stepSlug: '',
+    kind: 'approval',
+    since: startedAt,
+    unreadable,
   };
 }
 

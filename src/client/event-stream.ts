@@ -3,23 +3,23 @@
  * across continue-as-new and retries. The same history gives the same happenings with the same ids, so that whoever was cut
  * off goes on after the last id it has seen.
  */
+
 import type { RunError, RunStatus, WaitingFor } from '../definition/run.ts';
 import type { TraceEvent } from '../engine/protocol.ts';
 import { runInputOf } from '../engine/start.ts';
 import { statusOf, waitingFor } from '../engine/view.ts';
-import type { Closed, HistoryEvent } from '../history/events.ts';
+import type { Closed, HistoryEvent, Unreadable } from '../history/events.ts';
 import { Fold } from '../history/fold.ts';
 import type { Json } from '../template/types.ts';
 import type { Access } from './access.ts';
-import { describe } from './actor-calls.ts';
+import { describeLegibly } from './actor-calls.ts';
 import { grpcOf, translated } from './calls.ts';
 import { ClientError, hasCode } from './errors.ts';
 import { readClosing } from './first-event.ts';
 import { GRPC } from './grpc.ts';
-import { historyOf } from './histories.ts';
-import { withBlobs } from './history-page.ts';
+import { historyOf, plainEvents } from './histories.ts';
 import { outcomeOf } from './run-view.ts';
-import { plainEvent } from './trace-events.ts';
+import { legible, writable } from './unreadable.ts';
 
 export type Happening = { readonly id: string } & (
   | { readonly event: 'step'; readonly data: StepHappening }
@@ -27,11 +27,18 @@ export type Happening = { readonly id: string } & (
       readonly event: 'status';
       readonly data: { readonly status: RunStatus; readonly waitingFor: readonly WaitingFor[] };
     }
-  | {
-      readonly event: 'end';
-      readonly data: { readonly status: RunStatus; readonly output?: Json; readonly error?: RunError };
-    }
+  | { readonly event: 'end'; readonly data: End }
+  /** Which steps follow cannot be read: only the end is told. */
+  | { readonly event: 'unreadable'; readonly data: Unreadable }
 );
+
+interface End {
+  readonly status: RunStatus;
+  readonly output?: Json;
+  readonly error?: RunError;
+  /** Why output or error are missing. */
+  readonly unreadable?: Unreadable;
+}
 
 /** A visit has begun, or has ended. */
 export interface StepHappening {
@@ -87,11 +94,28 @@ async function* follow(
       continue;
     }
     if (closed === undefined || runs[n + 1] !== undefined) continue;
-    const closing = await readClosing(access, executionId, runId);
-    if (closing !== undefined && run.told + 1 > skip)
-      yield { id: run.nextId(), event: 'end', data: outcomeOf(closing) };
+    const data = await endOf(access, executionId, runId, closed);
+    if (data !== undefined && run.told + 1 > skip) yield { id: run.nextId(), event: 'end', data };
   }
 }
+
+async function endOf(access: Access, executionId: string, runId: string, { how }: Closed): Promise<End | undefined> {
+  const closing = await legible(() => readClosing(access, executionId, runId));
+  if (closing.unreadable !== undefined) return { status: STATUSES[how], unreadable: closing.unreadable };
+  if (closing.value === undefined) return undefined;
+  const { value, unreadable } = writable(outcomeOf(closing.value), ['output', 'error']);
+  return { ...value, ...(unreadable === undefined ? {} : { unreadable }) };
+}
+
+/** How a run was closed, where nothing more of its end can be read. */
+const STATUSES: { readonly [how in Closed['how']]: RunStatus } = {
+  completed: 'completed',
+  failed: 'failed',
+  cancelled: 'cancelled',
+  terminated: 'aborted',
+  timedOut: 'failed',
+  continued: 'running',
+};
 
 /** One run of the chain: its own fold, and its own numbers. */
 class FollowedRun {
@@ -104,11 +128,12 @@ class FollowedRun {
   readonly #slugs = new Map<string, { stepSlug: string; stepType: string }>();
   #news: Omit<Happening, 'id'>[] = [];
   #shown = '';
+  #isUnread = false;
 
   constructor(executionId: string, runId: string) {
     this.#executionId = executionId;
     this.#runId = runId;
-    this.#fold = new Fold(executionId, { from: 0, to: 0 }, { heard: (line) => this.#hear(line) });
+    this.#fold = new Fold(executionId, { from: 0, to: 0 }, { heard: (line) => this.#hear(line), tolerant: true });
   }
 
   nextId(): string {
@@ -135,7 +160,12 @@ class FollowedRun {
   }
 
   #look(): void {
-    const { state } = this.#fold;
+    const { state, unreadable } = this.#fold;
+    if (unreadable !== undefined) {
+      if (!this.#isUnread) this.#news.push({ event: 'unreadable', data: unreadable });
+      this.#isUnread = true;
+      return;
+    }
     if (state === undefined || state.ending !== undefined) return;
     const data = { status: statusOf(state), waitingFor: waitingFor(state) };
     const shown = JSON.stringify(data);
@@ -150,7 +180,8 @@ class FollowedRun {
       this.#slugs.set(path, { stepSlug, stepType });
       this.#news.push({ event: 'step', data: { path, stepSlug, stepType, status: 'running', at: iso(line.at) } });
     } else if (line.t === 'end') {
-      const { t: _t, at, path, ...rest } = line;
+      const { t: _t, at, path, ...told } = line;
+      const { value: rest } = writable(told, ['output', 'error']);
       this.#news.push({ event: 'step', data: { path, ...this.#slugs.get(path), ...rest, at: iso(at) } });
       this.#slugs.delete(path);
     }
@@ -166,7 +197,6 @@ async function* pagesOf(
   runId: string,
   signal: AbortSignal,
 ): AsyncGenerator<HistoryEvent[]> {
-  const converter = access.client.options.loadedDataConverter;
   let nextPageToken: Uint8Array = new Uint8Array();
   do {
     const request = {
@@ -178,8 +208,7 @@ async function* pagesOf(
     };
     const page = await polled(access, signal, () => access.client.workflowService.getWorkflowExecutionHistory(request));
     if (page === undefined) continue;
-    await withBlobs(access, page);
-    yield await Promise.all((page.history?.events ?? []).map((event) => plainEvent(converter, event)));
+    yield await plainEvents(access, page);
     nextPageToken = page.nextPageToken ?? new Uint8Array();
     if (nextPageToken.length === 0) return;
   } while (!signal.aborted);
@@ -202,7 +231,7 @@ const isLate = (error: unknown): boolean => grpcOf(error)?.code === GRPC.DEADLIN
 
 /** The runs of the chain that are still kept, oldest first, from `first` on. */
 async function chainOf(access: Access, executionId: string, first: string | undefined): Promise<string[]> {
-  const described = await describe(access, executionId);
+  const described = await describeLegibly(access, executionId);
   if (described === undefined) throw new ClientError('not_found', 'There is no execution with that id.');
   const runs = [described.runId];
   while (runs[0] !== first) {

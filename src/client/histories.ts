@@ -3,8 +3,9 @@ import type { HistoryEvent } from '../history/events.ts';
 import { Fold, type FoldOptions, type RunTrace } from '../history/fold.ts';
 import type { Access } from './access.ts';
 import { ClientError, hasCode } from './errors.ts';
-import { historyPage } from './history-page.ts';
-import { plainEvent } from './trace-events.ts';
+import { bareHistoryPage, type HistoryPage, withBlobs } from './history-page.ts';
+import { plainEvent, type RawEvent, unreadEvent } from './trace-events.ts';
+import { unreadableOf } from './unreadable.ts';
 
 type Reading = Pick<Access, 'client' | 'namespace'>;
 
@@ -13,18 +14,52 @@ const EVENTS_PER_PAGE = 1_000;
 
 /** The events of one run so far. @throws ClientError `not_found`, `temporal_unreachable`, `blob_unavailable`. */
 export async function* historyOf(access: Reading, workflowId: string, runId: string): AsyncGenerator<HistoryEvent> {
-  const converter = access.client.options.loadedDataConverter;
   let nextPageToken: Uint8Array = new Uint8Array();
   do {
-    const page = await historyPage(access, {
+    const page = await bareHistoryPage(access, {
       namespace: access.namespace,
       execution: { workflowId, runId },
       maximumPageSize: EVENTS_PER_PAGE,
       nextPageToken,
     });
-    for (const event of page.history?.events ?? []) yield await plainEvent(converter, event);
+    yield* await plainEvents(access, page);
     nextPageToken = page.nextPageToken ?? new Uint8Array();
   } while (nextPageToken.length > 0);
+}
+
+/** The events of a page. One that holds what cannot be read says so, and the others are read all the same. */
+export async function plainEvents(access: Reading, page: HistoryPage): Promise<HistoryEvent[]> {
+  const events = page.history?.events ?? [];
+  const missing = await withoutMissing(access, page);
+  const converter = access.client.options.loadedDataConverter;
+  return Promise.all(
+    events.map(async (event) => {
+      try {
+        const why = missing.get(event);
+        if (why !== undefined) throw why;
+        return await plainEvent(converter, event);
+      } catch (error) {
+        return unreadEvent(event, unreadableOf(error));
+      }
+    }),
+  );
+}
+
+/** Puts back what is kept outside history. Where that is not all there, which events it is missing from. */
+async function withoutMissing(access: Reading, page: HistoryPage): Promise<ReadonlyMap<RawEvent, unknown>> {
+  const missing = new Map<RawEvent, unknown>();
+  try {
+    await withBlobs(access, page);
+  } catch {
+    for (const event of page.history?.events ?? []) {
+      try {
+        await withBlobs(access, { history: { events: [event] } });
+      } catch (error) {
+        missing.set(event, error);
+      }
+    }
+  }
+  return missing;
 }
 
 /** One run of a chain, folded otherwise than to its trace. @throws ClientError `not_retryable` past its retention. */
@@ -43,5 +78,7 @@ export async function foldWith(
       cause: error,
     });
   }
+  const { unreadable } = fold;
+  if (unreadable !== undefined) throw new ClientError(unreadable.code, unreadable.message);
   return fold.finish();
 }

@@ -13,8 +13,12 @@ export type HistoryPage = temporal.api.workflowservice.v1.IGetWorkflowExecutionH
 
 /** One page. @throws ClientError `not_found`, `temporal_unreachable`, `blob_unavailable`. */
 export async function historyPage(access: Pick<Access, 'client'>, request: HistoryRequest): Promise<HistoryPage> {
-  const page = await read(access, () => access.client.workflowService.getWorkflowExecutionHistory(request));
-  return withBlobs(access, page);
+  return withBlobs(access, await bareHistoryPage(access, request));
+}
+
+/** One page as the server has it. @throws ClientError `not_found`, `temporal_unreachable`. */
+export function bareHistoryPage(access: Pick<Access, 'client'>, request: HistoryRequest): Promise<HistoryPage> {
+  return read(access, () => access.client.workflowService.getWorkflowExecutionHistory(request));
 }
 
 /** The same from the latest event back. @throws ClientError `not_found`, `temporal_unreachable`, `blob_unavailable`. */

@@ -4,10 +4,11 @@ import type { TypedSearchAttributes } from '@temporalio/common';
 import { decodeTypedSearchAttributes } from '@temporalio/common/lib/converter/payload-search-attributes.js';
 import { decodeMapFromPayloads } from '@temporalio/common/lib/internal-non-workflow/index.js';
 import type { Access } from './access.ts';
-import { isInvalidArgument, read, translated } from './calls.ts';
+import { isInvalidArgument, read } from './calls.ts';
 import { readCursor, writeCursor } from './cursor.ts';
 import { ClientError } from './errors.ts';
 import { dateOf } from './timestamps.ts';
+import { unreadableOf } from './unreadable.ts';
 
 export interface Page<T> {
   readonly items: readonly T[];
@@ -114,9 +115,7 @@ async function memoOf(access: Access, { memo }: RawExecution): Promise<Pick<Row,
   try {
     return { memo: (await decodeMapFromPayloads(access.client.options.loadedDataConverter, memo?.fields)) ?? {} };
   } catch (error) {
-    const unreadable = translated(error, false);
-    if (unreadable instanceof ClientError) return { memo: {}, unreadable };
-    throw error;
+    return { memo: {}, unreadable: unreadableOf(error) };
   }
 }
 

@@ -11,6 +11,7 @@ import { listPage, type Page, type PageRequest, type Row } from './listing.ts';
 import { pagesOf } from './pages.ts';
 import { type AttributeName, all, any, type Clause, compare, isNull, type Operator, queryOf } from './query.ts';
 import { type Execution, type ExecutionView, executionView, saidBy } from './run-view.ts';
+import { soundMemo } from './sound-memo.ts';
 
 const LISTENING_ROWS = 1_000;
 
@@ -240,6 +241,6 @@ function statusClause(status: ListedStatus): Clause {
   }
 }
 
-function rowExecution({ attributes, ...rest }: Row): Execution {
-  return { ...rest, ...saidBy(attributes) };
+function rowExecution({ attributes, memo, ...rest }: Row): Execution {
+  return { ...rest, memo: soundMemo(memo), ...saidBy(attributes) };
 }

@@ -1,6 +1,8 @@
 /** Reading one run by its id: what it was started with, where it stands, how it ended. Needs no worker. */
+
 import { setTimeout as delay } from 'node:timers/promises';
 import type { WorkflowExecutionDescription } from '@temporalio/client';
+import { isObject } from '../definition/json.ts';
 import {
   RUN_WORKFLOW,
   type RunError,
@@ -10,38 +12,42 @@ import {
   type RunTrigger,
   type WaitingFor,
 } from '../definition/run.ts';
-import type { Definition } from '../definition/types.ts';
+import type { Definition, StepDefinition } from '../definition/types.ts';
 import { restore } from '../engine/carry.ts';
 import { DEFAULT_ORGANIZATION, runInputOf } from '../engine/start.ts';
+import type { Unreadable } from '../history/events.ts';
 import type { Json } from '../template/types.ts';
 import type { Access } from './access.ts';
-import { describe } from './actor-calls.ts';
+import { describeLegibly, type LegibleDescription } from './actor-calls.ts';
 import { ClientError, hasCode } from './errors.ts';
 import { firstRunId, readArgument, readClosing } from './first-event.ts';
 import { positionOf } from './gates.ts';
 import { retriedEffects } from './pending.ts';
 import { type Execution, type ExecutionView, executionView, isOpen, outcomeOf, saidBy, waitsOf } from './run-view.ts';
+import { searchAttributes } from './search-attributes.ts';
+import { soundMemo } from './sound-memo.ts';
 import { readFoldedState } from './trace.ts';
+import { legible, writable } from './unreadable.ts';
 
 /**
  * The run, if it is one of that organization.
  * @throws ClientError `not_found`, also for a run of another organization.
  */
-export async function describeRun(
-  access: Access,
-  org: string,
-  executionId: string,
-): Promise<WorkflowExecutionDescription> {
-  const description = await describe(access, executionId);
+export async function describeRun(access: Access, org: string, executionId: string): Promise<LegibleDescription> {
+  const description = await describeLegibly(access, executionId);
   const missing = () => new ClientError('not_found', 'There is no execution with that id.');
   if (description === undefined || description.type !== RUN_WORKFLOW) throw missing();
   // A run started by hand belongs to `default`, and says so only once it has come to wait.
-  if ((description.memo?.['organizationId'] ?? DEFAULT_ORGANIZATION) !== org) throw missing();
+  if (organizationOf(description) !== org) throw missing();
   return description;
 }
 
+function organizationOf({ memo, typedSearchAttributes }: WorkflowExecutionDescription): unknown {
+  return memo?.['organizationId'] ?? typedSearchAttributes.get(searchAttributes.org) ?? DEFAULT_ORGANIZATION;
+}
+
 /** The latest execution of a run, as its description tells of it. */
-export function executionOf(description: WorkflowExecutionDescription): Execution {
+export function executionOf(description: LegibleDescription): Execution {
   return {
     workflowId: description.workflowId,
     runId: description.runId,
@@ -50,7 +56,8 @@ export function executionOf(description: WorkflowExecutionDescription): Executio
     // Of a chain, only the first execution can be one that nobody has begun to walk.
     ...(firstRunId(description) === description.runId ? { historyLength: description.historyLength } : {}),
     ...(description.closeTime === undefined ? {} : { closeTime: description.closeTime }),
-    memo: description.memo ?? {},
+    memo: soundMemo(description.memo ?? {}),
+    ...(description.unreadable === undefined ? {} : { unreadable: description.unreadable }),
     ...saidBy(description.typedSearchAttributes),
   };
 }
@@ -64,23 +71,34 @@ export async function readRun(
 ): Promise<ExecutionView> {
   const description = await describeRun(access, org, executionId);
   const execution = executionOf(description);
-  const [argument, closing] = await Promise.all([
-    readStart(access, description),
-    isOpen(execution.status) ? undefined : readClosing(access, executionId, description.runId),
+  const [start, end] = await Promise.all([
+    legible(() => readStart(access, description)),
+    legible(() => readEnd(access, description)),
   ]);
+  const argument = start.value;
   const told = executionView(access, execution, argument);
   const view = await withPositions(access, { ...told, waitingFor: withComments(told.waitingFor, argument) });
   const converter = access.client.options.loadedDataConverter;
   const retrying = await retriedEffects(converter, description.raw.pendingActivities);
-  const decided = await decidedOutcome(access, description);
-  const { output, error }: Partial<Outcome> = decided ?? (closing === undefined ? {} : outcomeOf(closing));
-  return {
+  const { output, error } = end.value ?? {};
+  const whole = {
     ...view,
     ...(retrying.length === 0 ? {} : { retrying }),
     ...(argument === undefined || exclude.has('input') ? {} : { input: argument.input ?? {} }),
     ...(output === undefined || exclude.has('output') ? {} : { output }),
     ...(error === undefined ? {} : { error }),
   };
+  const { value, unreadable } = writable(whole, ['input', 'output', 'error']);
+  const why = view.unreadable ?? start.unreadable ?? end.unreadable ?? unreadable;
+  return why === undefined ? value : { ...value, unreadable: why };
+}
+
+/** How the run ended, or what it has returned already. */
+async function readEnd(access: Access, description: LegibleDescription): Promise<Partial<Outcome>> {
+  const decided = await decidedOutcome(access, description);
+  if (decided !== undefined || isOpen(description.status.name)) return decided ?? {};
+  const closing = await readClosing(access, description.workflowId, description.runId);
+  return closing === undefined ? {} : outcomeOf(closing);
 }
 
 /** A run that waits for a slot says at which gate; that one knows the place in its queue. */
@@ -96,7 +114,7 @@ async function withPositions(access: Access, view: ExecutionView): Promise<Execu
 
 /** Whether a decision needs a comment is what the definition says of the step. */
 function withComments(waits: readonly WaitingFor[], started: RunInput | undefined): readonly WaitingFor[] {
-  const steps = started?.definition.steps ?? {};
+  const steps = (started?.definition.steps ?? {}) as { readonly [slug: string]: StepDefinition | null | undefined };
   return waits.map((wait) => {
     const step = wait.kind === 'approval' ? steps[wait.stepSlug] : undefined;
     return step?.stepType === 'approval' && step.config?.['commentRequired'] === true
@@ -135,14 +153,14 @@ export async function readStart(
 type Outcome = ReturnType<typeof outcomeOf>;
 
 const returnsEarly = async (access: Access, description: WorkflowExecutionDescription): Promise<boolean> =>
-  mayDrain((await readStart(access, description))?.definition);
+  mayDrain((await legible(() => readStart(access, description))).value?.definition);
 
 /**
  * What a run has returned whose effects in flight have not ended. One that has closed since tells its output by its end,
  * unless it was ended from outside.
  */
 async function decidedOutcome(access: Access, description: WorkflowExecutionDescription): Promise<Outcome | undefined> {
-  const { decided } = (description.memo ?? {}) as Partial<RunMemo>;
+  const { decided } = soundMemo(description.memo ?? {}) as Partial<RunMemo>;
   if (decided === undefined || description.status.name === 'COMPLETED') return undefined;
   const output =
     decided.output ?? (await readFoldedState(access, description.workflowId, description.runId))?.draining?.output;
@@ -152,13 +170,22 @@ async function decidedOutcome(access: Access, description: WorkflowExecutionDesc
 /** Whether the run may show its output before it closes. */
 function mayDrain(definition: Definition | undefined): boolean {
   if (definition === undefined || definition.output !== undefined) return false;
-  return Object.values(definition.steps).some(({ stepType, config }) =>
-    stepType === 'return' ? config?.['drain'] !== false : stepType === 'finish' && config?.['drain'] === true,
-  );
+  // One that was started by hand may have anything in their place.
+  return Object.values(definition.steps).some((step) => {
+    const { stepType, config } = isObject(step) ? (step as unknown as StepDefinition) : ({} as Partial<StepDefinition>);
+    return stepType === 'return' ? config?.['drain'] !== false : stepType === 'finish' && config?.['drain'] === true;
+  });
 }
 
 export type RunResult =
-  | { readonly ended: true; readonly status: RunStatus; readonly output?: Json; readonly error?: RunError }
+  | {
+      readonly ended: true;
+      readonly status: RunStatus;
+      readonly output?: Json;
+      readonly error?: RunError;
+      /** Why the output or the error is missing. */
+      readonly unreadable?: Unreadable;
+    }
   | ({ readonly ended: false } & Pick<ExecutionView, 'status' | 'waitingFor' | 'paused' | 'pausedSince'>);
 
 /** Temporal answers a long poll after 20 s at the latest, so a longer wait asks again. */
@@ -181,42 +208,51 @@ export async function readResult(
   let runId = description.runId;
   const looks = waitMs > 0 && isOpen(description.status.name) && (await returnsEarly(access, description));
   for (;;) {
-    const decided = await decidedOutcome(access, description);
-    if (decided !== undefined) return { ended: true, ...decided };
+    const early = await legible(() => decidedOutcome(access, description));
+    if (early.value !== undefined) return { ended: true, ...early.value };
     const asked = Date.now();
     const remaining = until - asked;
     const isClosed = !isOpen(description.status.name) && runId === description.runId;
     if (isClosed || remaining > 0) {
-      const closing = await readClosing(
-        access,
-        executionId,
-        runId,
-        isClosed ? 0 : Math.min(remaining, looks ? LOOK_EVERY_MS : LONGEST_POLL_MS),
-        signal,
+      const pollMs = isClosed ? 0 : Math.min(remaining, looks ? LOOK_EVERY_MS : LONGEST_POLL_MS);
+      const { value: closing, unreadable } = await legible(() =>
+        readClosing(access, executionId, runId, pollMs, signal),
       );
-      if (closing?.how === 'continued') runId = closing.runId;
-      else if (closing !== undefined) return { ended: true, ...outcomeOf(closing) };
+      if (unreadable !== undefined) {
+        description = await describeRun(access, org, executionId);
+        if (!isOpen(description.status.name)) return unreadEnd(access, description, unreadable);
+        runId = description.runId;
+      } else if (closing?.how === 'continued') runId = closing.runId;
+      else if (closing !== undefined) return endOf(outcomeOf(closing));
     }
     if (signal?.aborted || Date.now() >= until) break;
     if (Date.now() - asked < SHORTEST_POLL_MS) await delay(Math.min(SHORTEST_POLL_MS, until - Date.now()));
     if (looks) description = await describeRun(access, org, executionId);
   }
   description = await describeRun(access, org, executionId);
-  const decided = await decidedOutcome(access, description);
-  if (decided !== undefined) return { ended: true, ...decided };
+  const end = await legible(() => readEnd(access, description));
+  if (end.unreadable !== undefined && !isOpen(description.status.name))
+    return unreadEnd(access, description, end.unreadable);
+  if (end.value?.status !== undefined) return endOf({ ...end.value, status: end.value.status });
   const execution = executionOf(description);
-  if (!isOpen(execution.status)) {
-    const closing = await readClosing(access, executionId, description.runId);
-    if (closing !== undefined) return { ended: true, ...outcomeOf(closing) };
-  }
   const { status, paused, pausedSince } = executionView(access, execution);
   const waits = waitsOf(execution);
   const isAsked = waits.some(({ kind }) => kind === 'approval');
   return {
     ended: false,
     status,
-    waitingFor: isAsked ? withComments(waits, await readStart(access, description)) : waits,
+    waitingFor: isAsked ? withComments(waits, (await legible(() => readStart(access, description))).value) : waits,
     ...(paused === undefined ? {} : { paused }),
     ...(pausedSince === undefined ? {} : { pausedSince }),
   };
+}
+
+function endOf(outcome: Outcome): RunResult {
+  const { value, unreadable } = writable(outcome, ['output', 'error']);
+  return { ended: true, ...value, ...(unreadable === undefined ? {} : { unreadable }) };
+}
+
+/** The run has ended, and what it ended with cannot be read. */
+function unreadEnd(access: Access, description: LegibleDescription, unreadable: Unreadable): RunResult {
+  return { ended: true, status: executionView(access, executionOf(description)).status, unreadable };
 }

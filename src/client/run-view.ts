@@ -1,4 +1,5 @@
 /** A run as the outside sees it (design.md §5, "Answers"), made of what Temporal tells and of the run's memo. */
+
 import type { WorkflowExecutionInfo } from '@temporalio/client';
 import { ApplicationFailure, type TypedSearchAttributes } from '@temporalio/common';
 import type { Cost } from '../definition/models-contract.ts';
@@ -14,12 +15,14 @@ import {
   type WaitingFor,
 } from '../definition/run.ts';
 import type { JsonObject } from '../definition/types.ts';
+import type { Unreadable } from '../history/events.ts';
 import type { Json } from '../template/types.ts';
 import type { Access } from './access.ts';
 import { type EndingWords, told } from './ending-words.ts';
 import type { Closing } from './first-event.ts';
 import type { RetriedEffect } from './pending.ts';
 import { searchAttributes } from './search-attributes.ts';
+import { toldOf } from './unreadable.ts';
 
 export interface ExecutionView {
   readonly id: string;
@@ -58,7 +61,7 @@ export interface ExecutionView {
   readonly model?: string;
   readonly costs?: readonly Cost[];
   /** Why most of the above is not known: what Temporal holds of the run cannot be read here. */
-  readonly unreadable?: { readonly code: string; readonly message: string };
+  readonly unreadable?: Unreadable;
   readonly temporal: { readonly workflowId: string; readonly runId: string; readonly url?: string };
 }
 
@@ -73,7 +76,7 @@ export interface Execution {
   readonly closeTime?: Date;
   readonly memo: { readonly [field: string]: unknown };
   /** Why the memo is empty. */
-  readonly unreadable?: { readonly code: string; readonly message: string };
+  readonly unreadable?: Unreadable;
   /** Known where one run was described. */
   readonly historyLength?: number;
   /** For runs that were started by hand and never showed themselves in a memo. */
@@ -187,8 +190,6 @@ function completedAtOf(closeTime: Date | undefined, { decided }: Partial<RunMemo
   return at === undefined ? {} : { completedAt: at };
 }
 
-const toldOf = ({ code, message }: { code: string; message: string }) => ({ code, message });
-
 /** How a run ended, as answers tell it. */
 export function outcomeOf(closing: Closing): { status: RunStatus; output?: Json; error?: RunError } {
   switch (closing.how) {
@@ -271,10 +272,11 @@ function saidOfTrigger(slug: string, id: string | undefined, started: RunInput |
   return { ...(name === undefined ? {} : { name }), ...(metadata === undefined ? {} : { metadata }) };
 }
 
+/** A run that was started by hand may name anything as its trigger. */
 function shownTrigger(started: RunInput | undefined): { type: string; id?: string } | undefined {
-  const trigger = started?.trigger;
-  if (trigger === undefined) return undefined;
-  return trigger.id === undefined ? { type: trigger.type } : { type: trigger.type, id: trigger.id };
+  const { type, id } = (started?.trigger ?? {}) as { type?: unknown; id?: unknown };
+  if (typeof type !== 'string') return undefined;
+  return typeof id === 'string' ? { type, id } : { type };
 }
 
 function urlOf(access: Access, workflowId: string, runId: string): { url?: string } {

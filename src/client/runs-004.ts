@@ -1,15 +1,19 @@
 /** Runs as document 004 shows them: its names, its statuses, and its lists with flow and state, or in compressed form. */
+
 import type { Cost } from '../definition/models-contract.ts';
 import type { RunError, RunStatus } from '../definition/run.ts';
 import type { Definition } from '../definition/types.ts';
+import type { Unreadable } from '../history/events.ts';
 import type { Json } from '../template/types.ts';
 import type { Access } from './access.ts';
 import { hasCode } from './errors.ts';
 import type { Page } from './listing.ts';
 import { listRuns, type RunFilter } from './run-list.ts';
 import { describeRun, readRun, readStart } from './run-read.ts';
+import { shownDefinition } from './run-state.ts';
 import type { ExecutionView } from './run-view.ts';
 import { readFoldedState, readTrace, type Step } from './trace.ts';
+import { legible, writable } from './unreadable.ts';
 
 export interface Run004 {
   readonly id: string;
@@ -35,7 +39,7 @@ export interface Run004 {
   readonly flow?: Definition | null;
   readonly state: State004;
   /** Why so little is told of a run in a list: what Temporal holds of it cannot be read. */
-  readonly unreadable?: { readonly code: string; readonly message: string };
+  readonly unreadable?: Unreadable;
 }
 
 export interface State004 {
@@ -64,6 +68,8 @@ export interface Step004 {
   readonly error: string | null;
   readonly startedAt: string;
   readonly completedAt: string | null;
+  /** Why input or output are missing. */
+  readonly unreadable?: Unreadable;
 }
 
 export type Status004 = 'created' | 'in_progress' | 'suspended' | 'completed' | 'failed' | 'aborted';
@@ -111,12 +117,11 @@ async function readListed(
   compressed: boolean,
 ): Promise<Run004 | undefined> {
   try {
-    return await readRun004(access, org, listed.id, compressed);
+    const { value, unreadable } = await legible(() => readRun004(access, org, listed.id, compressed));
+    return value ?? { ...run004(listed, []), unreadable };
   } catch (error) {
     if (hasCode(error, 'not_found')) return undefined;
-    if (!hasCode(error, 'payload_unreadable', 'blob_unavailable')) throw error;
-    const { code, message } = error;
-    return { ...run004(listed, []), unreadable: { code, message } };
+    throw error;
   }
 }
 
@@ -132,10 +137,14 @@ export async function readRun004(
     readTrace(access, executionId, { limit: compressed ? MOST_STEPS_IN_LISTS : MOST_STEPS }),
     compressed ? undefined : fullOf(access, org, executionId),
   ]);
-  const shown = run004(
-    run,
-    trace.items.map((step) => stepOf(step, compressed)),
-  );
+  const unreadable = run.unreadable ?? trace.unreadable ?? more?.unreadable;
+  const shown = {
+    ...run004(
+      run,
+      trace.items.map((step) => stepOf(step, compressed)),
+    ),
+    ...(unreadable === undefined ? {} : { unreadable }),
+  };
   if (more === undefined) return shown;
   const { state } = shown;
   const runtimeContext = {
@@ -186,11 +195,19 @@ async function fullOf(
   access: Access,
   org: string,
   executionId: string,
-): Promise<{ flow: Definition | null; state: Json; isDebug: boolean }> {
+): Promise<{ flow: Definition | null; state: Json; isDebug: boolean; unreadable?: Unreadable }> {
   const description = await describeRun(access, org, executionId);
-  const [started, folded] = await Promise.all([readStart(access, description), readFoldedState(access, executionId)]);
+  const [{ value: started, unreadable: unread }, folded] = await Promise.all([
+    legible(() => readStart(access, description)),
+    readFoldedState(access, executionId),
+  ]);
+  const { value, unreadable = unread } = writable(
+    { flow: started === undefined ? null : shownDefinition(started.definition), state: folded?.state ?? {} },
+    ['flow', 'state'],
+  );
+  const { flow = null, state = {} }: Partial<typeof value> = value;
   const isDebug = Object.keys(started?.presets ?? {}).length > 0;
-  return { flow: started?.definition ?? null, state: folded?.state ?? {}, isDebug };
+  return { flow, state, isDebug, ...(unreadable === undefined ? {} : { unreadable }) };
 }
 
 /** Where the run waits, else where it stands or stood last. */
@@ -210,6 +227,7 @@ function stepOf(step: Step, compressed: boolean): Step004 {
     error: step.error?.message ?? null,
     startedAt: step.startedAt,
     completedAt: step.completedAt ?? null,
+    ...(step.unreadable === undefined ? {} : { unreadable: step.unreadable }),
   };
 }
 

@@ -14,10 +14,11 @@ import {
 // The package is CommonJS without named exports: its values come by the default, its types by name.
 import proto, { type temporal } from '@temporalio/proto';
 import type { FailureCause } from '../engine/causes.ts';
-import type { Closed, HistoryEvent } from '../history/events.ts';
+import type { Closed, HistoryEvent, Unreadable } from '../history/events.ts';
 import { msOf, type Timestamp } from './timestamps.ts';
 
-type Raw = temporal.api.history.v1.IHistoryEvent;
+export type RawEvent = temporal.api.history.v1.IHistoryEvent;
+type Raw = RawEvent;
 type Payloads = temporal.api.common.v1.IPayloads | null | undefined;
 type Failure = temporal.api.failure.v1.IFailure | null | undefined;
 
@@ -124,6 +125,19 @@ export async function plainEvent(converter: LoadedDataConverter, raw: Raw): Prom
     const updateId = request?.meta?.updateId ?? '';
     return { updateId, name: request?.input?.name ?? '', payload: await first(request?.input?.args) };
   }
+}
+
+/** An event whose payloads cannot be read. How a run was closed is known all the same. */
+export function unreadEvent(raw: Raw, { code, message }: Unreadable): HistoryEvent {
+  const id = Number(raw.eventId);
+  const time = msOf(raw.eventTime) ?? 0;
+  const how = closing(raw);
+  if (how !== undefined) {
+    const nextRunId = raw.workflowExecutionContinuedAsNewEventAttributes?.newExecutionRunId;
+    return { type: 'closed', id, time, how, ...(nextRunId ? { nextRunId } : {}) };
+  }
+  const before = raw.workflowExecutionStartedEventAttributes?.continuedExecutionRunId;
+  return { type: 'unreadable', id, time, code, message, ...(before ? { continuedFrom: before } : {}) };
 }
 
 function closing(raw: Raw): Closed['how'] | undefined {

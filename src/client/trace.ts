@@ -4,9 +4,11 @@
  *
  * What a closed run folds to never changes, so it is kept, up to a bound; of a long chain only the last run is read anew.
  */
+
 import type { RunError } from '../definition/run.ts';
 import type { RunState } from '../engine/state.ts';
 import { type FoldedRun, guessesOf, type Place, rangesOf, type Slice, sliceOf } from '../history/chain.ts';
+import type { Unreadable } from '../history/events.ts';
 import { Fold, type PendingAttempt, type RunTrace } from '../history/fold.ts';
 import { type RowWindow, rowBytes, type TraceRow } from '../history/rows.ts';
 import type { Json } from '../template/types.ts';
@@ -15,6 +17,7 @@ import { read } from './calls.ts';
 import { ClientError, hasCode } from './errors.ts';
 import { historyOf } from './histories.ts';
 import { pendingAttempts, type ShownRetrying, shownRetrying } from './pending.ts';
+import { writable } from './unreadable.ts';
 
 /** One visit of a step (design.md §5, "step"). Times are ISO 8601. */
 export interface Step extends ShownRetrying {
@@ -31,6 +34,8 @@ export interface Step extends ShownRetrying {
   readonly attempt?: number;
   readonly startedAt: string;
   readonly completedAt?: string;
+  /** Why input, output or error are missing. */
+  readonly unreadable?: Unreadable;
 }
 
 export interface TracePage {
@@ -42,6 +47,8 @@ export interface TracePage {
   /** History could not tell everything (E6); `guesses` says where. */
   readonly uncertain: boolean;
   readonly guesses: readonly Place[];
+  /** Why steps are missing: the history cannot be read from somewhere on. */
+  readonly unreadable?: Unreadable;
 }
 
 /** Statuses of a visit. */
@@ -111,12 +118,14 @@ export async function readTrace(access: Reading, executionId: string, query: Tra
     if (isMeant === undefined || isFull || slices === MOST_SLICES || slice.rows.length === 0) break;
   }
   const guesses = guessesOf(chain);
+  const unreadable = chain.find((run) => run.unreadable !== undefined)?.unreadable;
   return {
     items: items.flatMap((row) => shownRows(row, query.attempts === true)),
     ...(next < total ? { nextCursor: String(next) } : {}),
     total,
     uncertain: guesses.length > 0,
     guesses,
+    ...(unreadable === undefined ? {} : { unreadable }),
   };
 }
 
@@ -152,9 +161,13 @@ export async function readFoldedState(
   executionId: string,
   runId?: string,
 ): Promise<RunState | undefined> {
+  return (await readFolded(access, executionId, runId)).state;
+}
+
+/** One run of the execution, the latest by default, without its rows. */
+export async function readFolded(access: Reading, executionId: string, runId?: string): Promise<RunTrace> {
   const described = await describe(access, executionId, runId);
-  const folded = await foldRun(access, executionId, described.runId, NO_ROWS, described.pending);
-  return folded.state;
+  return foldRun(access, executionId, described.runId, NO_ROWS, described.pending);
 }
 
 /** The runs of the chain, oldest first. Of a long one not all rows are held: those that a page needs are folded again. */
@@ -189,7 +202,8 @@ async function readRun(
     return known;
   }
   const folded = withoutState(runId, await foldRun(access, executionId, runId, KEPT, pending));
-  if (folded.closed !== undefined) keep(folded);
+  // What cannot be read now may be read when a key or a blob is back.
+  if (folded.closed !== undefined && folded.unreadable === undefined) keep(folded);
   return folded;
 }
 
@@ -218,7 +232,7 @@ async function foldRun(
   window: RowWindow,
   pending: readonly PendingAttempt[] = [],
 ): Promise<RunTrace> {
-  const fold = new Fold(executionId, window);
+  const fold = new Fold(executionId, window, { tolerant: true });
   for await (const event of historyOf(access, executionId, runId)) fold.push(event);
   return fold.finish(pending);
 }
@@ -260,7 +274,8 @@ function shownRows(row: TraceRow, attempts: boolean): Step[] {
   if (!attempts) return [step];
   const { path, stepSlug, stepType } = step;
   const earlier = Array.from({ length: Math.max(0, row.attempts - 1) }, (_, n): Step => {
-    const error = row.failures?.find(({ attempt }) => attempt === n + 1)?.error;
+    const failed = { error: row.failures?.find(({ attempt }) => attempt === n + 1)?.error };
+    const { error } = writable(failed, ['error']).value;
     return {
       path,
       stepSlug,
@@ -277,8 +292,10 @@ function shownRows(row: TraceRow, attempts: boolean): Step[] {
 
 function shown(row: TraceRow): Step {
   const { startedAt, completedAt, failures: _failures, retrying, ...rest } = row;
+  const { value: written, unreadable } = writable(rest, ['input', 'output', 'error']);
   return {
-    ...rest,
+    ...written,
+    ...(unreadable === undefined ? {} : { unreadable }),
     ...(retrying === undefined || completedAt !== undefined ? {} : shownRetrying(retrying)),
     startedAt: new Date(startedAt).toISOString(),
     ...(completedAt === undefined ? {} : { completedAt: new Date(completedAt).toISOString() }),

@@ -33,6 +33,8 @@ export function namesOf002(executionId: string, fresh: boolean): (happening: Hap
         ];
       case 'end':
         return [{ event: 'execution.finished', data }];
+      case 'unreadable':
+        return [{ event: 'unreadable', data }];
       case 'status': {
         const { status, waitingFor } = happening.data;
         const approvals = waitingFor.filter(({ kind }) => kind === 'approval');

@@ -4,9 +4,10 @@ import { z } from 'zod';
 import { readCursor, writeCursor } from '../client/cursor.ts';
 import { listRuns } from '../client/run-list.ts';
 import { describeRun, readResult, readRun } from '../client/run-read.ts';
+import { readSnapshot, readState } from '../client/run-state.ts';
 import { readTrace, STEP_STATUSES } from '../client/trace.ts';
 import type { Gateway } from './context.ts';
-import { pageQuery, pathName, pathText, queryAs, wholeNumber } from './door.ts';
+import { demandNoQuery, pageQuery, pathName, pathText, queryAs, wholeNumber } from './door.ts';
 import { runListQuery } from './execution-list.ts';
 import { startInline } from './inline-run.ts';
 import { principalOf } from './principal.ts';
@@ -83,6 +84,20 @@ export function executionRoutes(router: Router, gateway: Gateway): void {
           ? {}
           : { nextCursor: writeCursor(access.keys.cursors, list, Buffer.from(page.nextCursor)) };
       res.json({ ...page, ...next });
+    },
+  });
+
+  resource(router, '/api/executions/:id/state', {
+    GET: async (req, res) => {
+      demandNoQuery(req);
+      res.json(await readState(access, principalOf(req).organizationId, pathText(req, 'id')));
+    },
+  });
+
+  resource(router, '/api/executions/:id/definition', {
+    GET: async (req, res) => {
+      demandNoQuery(req);
+      res.json(await readSnapshot(access, principalOf(req).organizationId, pathText(req, 'id')));
     },
   });
 

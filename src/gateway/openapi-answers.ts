@@ -213,12 +213,14 @@ const step = z.object({
   error: runError.optional(),
   startedAt: time,
   completedAt: time.optional(),
+  unreadable: unreadable.optional(),
 });
 export const stepPage = z.object({
   ...pageOf(step).shape,
   total: z.int().describe('Visits in all, so far.'),
   uncertain: z.boolean().describe('History could not tell everything.'),
   guesses: z.array(z.looseObject({})).describe('Where it could not.'),
+  unreadable: unreadable.optional(),
 });
 
 export const dryRun = z.object({
@@ -232,7 +234,37 @@ export const dryRun = z.object({
   warnings: z.array(problemItem),
 });
 
-export const result = z.object({ status, output: json.optional(), error: runError.optional() });
+export const result = z.object({
+  status,
+  output: json.optional(),
+  error: runError.optional(),
+  unreadable: unreadable.optional(),
+});
+export const executionState = z.object({
+  status,
+  variables: json.describe('By name.'),
+  state: json.describe('By key.'),
+  outputs: json.describe('By `outputVariable`.'),
+  currentSteps: z
+    .array(
+      z.object({
+        path: text,
+        stepSlug: text,
+        stepType: text,
+        status: z.enum(['running', 'waiting']),
+        since: time,
+      }),
+    )
+    .describe('Visits that are open, the oldest first.'),
+  uncertain: z.boolean().describe('History could not tell everything.'),
+  unreadable: unreadable.optional(),
+});
+export const executionDefinition = z.object({
+  workflowId: text,
+  workflowVersion: text.optional(),
+  workflowHash: text.optional(),
+  definition: definitionDocument,
+});
 export const noResult = z.object({ status, waitingFor, ...pause });
 export const decided = z.object({
   executionId: text,
@@ -319,6 +351,7 @@ export const run004 = z.object({
         error: text.nullable(),
         startedAt: time,
         completedAt: time.nullable(),
+        unreadable: unreadable.optional(),
       }),
     ),
   }),
@@ -345,6 +378,7 @@ export const approvalPage = pageOf(
     status: z.literal('pending'),
     approverMemberId: text.optional().describe('The first person who is asked.'),
     resumeToken: text.optional(),
+    unreadable: unreadable.optional(),
   }),
 );
 

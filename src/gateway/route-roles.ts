@@ -58,6 +58,8 @@ export const ROUTE_ROLES: { readonly [path: string]: Demands } = {
   '/api/executions/:id': { GET: 'viewer' },
   '/api/executions/:id/steps': { GET: 'viewer' },
   '/api/executions/:id/events': { GET: 'viewer' },
+  '/api/executions/:id/state': { GET: 'viewer' },
+  '/api/executions/:id/definition': { GET: 'viewer' },
   '/api/executions/:id/result': { GET: 'viewer' },
   '/api/executions/:id/approve': { POST: 'approver' },
   '/api/executions/:id/submit': { POST: 'runner' },

@@ -20,6 +20,7 @@ export type FoldedRun = Pick<
   | 'closed'
   | 'continuedFrom'
   | 'restarted'
+  | 'unreadable'
 > & {
   readonly runId: string;
 };

@@ -24,7 +24,9 @@ export interface Guess {
     | 'update_after_silent_task'
     | 'carried_state_differs'
     | 'ended_otherwise'
-    | 'not_walkable';
+    | 'not_walkable'
+    /** From here on the history cannot be read. */
+    | 'unreadable';
 }
 
 /** Ends that the run itself brought about; termination and Temporal's own timeout come from outside. */

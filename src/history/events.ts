@@ -10,6 +10,12 @@ interface Base {
   readonly time: number;
 }
 
+/** Why something that is stored cannot be read: a code, and a sentence for people. */
+export interface Unreadable {
+  readonly code: string;
+  readonly message: string;
+}
+
 export type HistoryEvent =
   /** `argument` is the workflow's first; `continuedFrom` the run before in the chain. */
   | (Base & { readonly type: 'workflowStarted'; readonly argument: unknown; readonly continuedFrom?: string })
@@ -21,6 +27,8 @@ export type HistoryEvent =
   | Outside
   | Issued
   | Closed
+  /** What this event holds cannot be read: nothing after it can be folded but how the run was closed. */
+  | (Base & Unreadable & { readonly type: 'unreadable'; readonly continuedFrom?: string })
   /** Whatever else history holds; it means nothing here. */
   | (Base & { readonly type: 'other' });
 

@@ -25,7 +25,7 @@ import { compile } from '../steps/program.ts';
 import { type Program, RULES } from '../steps/program-types.ts';
 import type { Json } from '../template/types.ts';
 import { Doubts, type Guess } from './doubts.ts';
-import type { Closed, HistoryEvent, LocalMarker } from './events.ts';
+import type { Closed, HistoryEvent, LocalMarker, Unreadable } from './events.ts';
 import { type Answered, type Group, Grouping, type Request } from './groups.ts';
 import { Opened } from './opened.ts';
 import { type RowEnd, Rows, type RowWindow, type TraceRow } from './rows.ts';
@@ -53,6 +53,8 @@ export interface RunTrace {
   readonly continuedFrom: string | undefined;
   /** It began with a carried state, but not by continue-as-new: a retry or a fork. What was open is open anew, as rows of its own. */
   readonly restarted: boolean;
+  /** Why the rows end before the history does. */
+  readonly unreadable?: Unreadable | undefined;
 }
 
 export type Inherited = Pick<TraceRow, 'path' | 'stepSlug' | 'stepType' | 'startedAt'>;
@@ -78,6 +80,8 @@ export interface FoldOptions {
   readonly parking?: Parking;
   /** Goes on from here, instead of from what the run carried. */
   readonly from?: RunState;
+  /** What cannot be folded ends the rows, and says why, instead of failing: for those who only look. */
+  readonly tolerant?: true;
 }
 
 type Begun = Extract<HistoryEvent, { type: 'workflowStarted' }>;
@@ -100,6 +104,7 @@ export class Fold {
   /** Attempts as a local activity, of what goes on as a regular one. */
   readonly #tries = new Map<string, number>();
   #restarted = false;
+  #unreadable: Unreadable | undefined;
   readonly #options: FoldOptions;
   /** As the worker of the task had it whose events are taken. */
   #dataBytes: number | undefined;
@@ -115,27 +120,59 @@ export class Fold {
     return this.#state;
   }
 
+  /** Why nothing more is folded. */
+  get unreadable(): Unreadable | undefined {
+    return this.#unreadable;
+  }
+
   push(event: HistoryEvent): void {
-    const group = this.#grouping.push(event);
-    if (group !== undefined) this.#take(group);
+    if (this.#unreadable !== undefined) {
+      if (event.type === 'closed') this.#grouping.push(event);
+    } else if (event.type === 'unreadable') {
+      this.settle();
+      this.#endRows(event.id, { code: event.code, message: event.message });
+      this.#continuedFrom ??= event.continuedFrom;
+    } else this.#tolerated(event.id, () => this.#takeUp(this.#grouping.push(event)));
   }
 
   /** Takes what has come as complete. What a task issued stands in one piece: between pages of history this is safe. */
   settle(): void {
-    const last = this.#grouping.finish();
-    if (last !== undefined) this.#take(last);
+    if (this.#unreadable === undefined) this.#tolerated(0, () => this.#takeUp(this.#grouping.finish()));
+  }
+
+  #takeUp(group: Group | undefined): void {
+    if (group !== undefined) this.#take(group);
+  }
+
+  #tolerated(eventId: number, act: () => void): void {
+    if (this.#options.tolerant !== true) {
+      act();
+      return;
+    }
+    try {
+      act();
+    } catch (error) {
+      const told = error instanceof Error ? error.message : String(error);
+      this.#endRows(eventId, { code: 'internal_error', message: `The history cannot be walked from here on: ${told}` });
+    }
+  }
+
+  #endRows(eventId: number, why: Unreadable): void {
+    this.#unreadable = why;
+    this.#doubts.note(eventId, 'unreadable');
   }
 
   finish(pending: readonly PendingAttempt[] = []): RunTrace {
     this.settle();
-    this.#takeOver();
+    if (this.#unreadable === undefined) this.#tolerated(0, () => this.#takeOver());
     const closed = this.#grouping.closed;
     for (const one of pending) {
       const path = this.#rowOf(one.activityId);
       const before = this.#tries.get(one.activityId) ?? 0;
       if (path !== undefined) this.#rows.attempt(path, { ...one, attempt: one.attempt + before });
     }
-    if (closed !== undefined && this.#program !== undefined && this.#state !== undefined)
+    const isWhole = this.#unreadable === undefined;
+    if (isWhole && closed !== undefined && this.#program !== undefined && this.#state !== undefined)
       this.#doubts.ofEnd(closed, this.#program, this.#state);
     return {
       state: this.#state,
@@ -151,6 +188,7 @@ export class Fold {
       closed,
       continuedFrom: this.#continuedFrom,
       restarted: this.#restarted,
+      unreadable: this.#unreadable,
     };
   }
 

@@ -103,6 +103,7 @@ export class Grouping {
         this.#admitted.set(event.updateId, event);
         return undefined;
       case 'taskScheduled':
+      case 'unreadable':
       case 'other':
         return undefined;
       default:
