@@ -8,7 +8,7 @@ import { DEFAULT_ORGANIZATION } from '../engine/start.ts';
 import type { Access } from './access.ts';
 import { claimOf, isKey, readKeys } from './api-keys.ts';
 import { amendEntry } from './organization-entries.ts';
-import { isOrganization } from './organizations.ts';
+import { isFresh, isOrganization } from './organizations.ts';
 
 /** A key that another gateway revokes is known to be revoked after this. */
 const FRESH_MS = 2_000;
@@ -77,7 +77,7 @@ export function keyringOver(access: Access): Keyring {
   };
   const recordsOf = async (org: string, freshMs = FRESH_MS): Promise<Known['records']> => {
     const last = known.get(org);
-    if (last !== undefined && Date.now() - last.readAt < freshMs) return last.records;
+    if (last !== undefined && isFresh(last.readAt, freshMs)) return last.records;
     const next = refresh(org);
     if (last === undefined) return next;
     const older = () => {

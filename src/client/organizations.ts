@@ -19,6 +19,12 @@ export async function listOrganizations(access: Access): Promise<readonly string
 const FRESH_MS = 250;
 const known = new WeakMap<Access, { names: Promise<ReadonlySet<string>>; readAt: number }>();
 
+/** What a clock that was set back says to have been read later is not fresh: it would stay so for as long as it was set back. */
+export function isFresh(readAt: number, freshMs: number): boolean {
+  const age = Date.now() - readAt;
+  return age >= 0 && age < freshMs;
+}
+
 /**
  * Whether there is an organization of that name. What is made up costs at most one question to Temporal in a quarter of a
  * second, however many ask.
@@ -27,7 +33,7 @@ export async function isOrganization(access: Access, name: string): Promise<bool
   if (name === DEFAULT_ORGANIZATION) return true;
   const last = known.get(access);
   if (last !== undefined && (await last.names).has(name)) return true;
-  if (last !== undefined && Date.now() - last.readAt < FRESH_MS) return false;
+  if (last !== undefined && isFresh(last.readAt, FRESH_MS)) return false;
   // One that failed is asked again by the next.
   const names = listOrganizations(access).then((list) => new Set(list));
   const entry = { names, readAt: Date.now() };

@@ -42,6 +42,18 @@ there is a key, and to get in again when all are lost, start the gateway with \`
 A key belongs to one organization. An admin of \`default\` makes another organization by making its first key (\`--organization acme\`, or \`organization\` in
 the body). What belongs to another organization is not found: 404.
 
+### Behind a proxy
+
+A gateway without keys cannot tell its callers apart, and a proxy makes everybody one who is on this machine. So while there are no keys, requests with \`Forwarded\`,
+\`X-Forwarded-…\` or \`X-Real-IP\` are refused (403 \`proxy_without_keys\`), but for webhooks, callbacks, \`/healthz\` and \`/readyz\`.
+
+### Rates
+
+Requests are limited before their bodies are read and before Temporal is asked: 429 \`rate_limited\` with \`Retry-After\`. At webhooks, callbacks and public triggers each
+address has 100 a second, and 1,000 at once (\`SIGNALBOX_RATE_ADDRESS\`, \`…_BURST\`); behind a proxy that \`SIGNALBOX_TRUSTED_PROXIES\` names, the address is the caller's. Each key
+and each organization has 1,000 a second, and 3,000 at once (\`SIGNALBOX_RATE_KEY\`, \`SIGNALBOX_RATE_ORGANIZATION\`). 0 is no limit; a gateway without keys has none for this machine. One key follows
+at most 200 runs (\`/events\`) at a time, one organization 500. What takes long to check, to evaluate or to walk is given up after some seconds (422 \`takes_too_long\`).
+
 ## Roles`;
 
 const PERSONS = `Starting a definition that is not stored, a fork, and results by hand (\`presets\`) need an editor, since they can do whatever a workflow can.

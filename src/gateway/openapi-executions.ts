@@ -65,7 +65,15 @@ export const executionOperations: readonly Operation[] = [
         schema: answers.startedOrDryRun,
       },
     },
-    problems: [...STARTED, 'unknown_preset', 'invalid_definition', 'too_many', 'too_large'],
+    problems: [
+      ...STARTED,
+      'unknown_preset',
+      'invalid_definition',
+      'takes_too_long',
+      'gateway_busy',
+      'too_many',
+      'too_large',
+    ],
   },
   {
     method: 'GET',

@@ -32,7 +32,13 @@ const PUT: readonly ProblemCode[] = [
   'too_many',
   'too_large',
 ];
-const SYNCED: readonly ProblemCode[] = [...PUT, 'invalid_definition', 'already_exists'];
+const SYNCED: readonly ProblemCode[] = [
+  ...PUT,
+  'invalid_definition',
+  'takes_too_long',
+  'gateway_busy',
+  'already_exists',
+];
 
 const change = z.object({
   hash: text,
@@ -219,6 +225,8 @@ export const versionOperations: readonly Operation[] = [
       'not_found',
       'version_missing',
       'invalid_definition',
+      'takes_too_long',
+      'gateway_busy',
       'payload_too_large',
       'self_modification_not_allowed',
       'proposal_stale',

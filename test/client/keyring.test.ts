@@ -49,6 +49,25 @@ afterEach(() => void vi.useRealTimers());
 const pass = (ms: number) => vi.setSystemTime(Date.now() + ms);
 
 describe('a keyring', () => {
+  it('forgets what was revoked within seconds also where the clock was set back', async () => {
+    const { state, access, make } = store();
+    const key = await make('ann');
+    const keyring = keyringOver(access);
+    expect(await keyring.holderOf(key)).toBeDefined();
+    for (const field of Object.keys(state.memo)) delete state.memo[field];
+    pass(-24 * 60 * 60 * 1000);
+    expect(await keyring.holderOf(key)).toBeUndefined();
+  });
+
+  it('asks nothing of Temporal for organizations that are made up', async () => {
+    const { state, access } = store();
+    const keyring = keyringOver(access);
+    const secret = 'x'.repeat(43);
+    for (let i = 0; i < 100; i++)
+      expect(await keyring.holderOf(`sbk_made-up-${i}_0123456789ab_${secret}`)).toBeUndefined();
+    expect(state.reads).toBe(1);
+  });
+
   it('knows whose key it is, and reads Temporal for many requests once', async () => {
     const { state, access, make } = store();
     const key = await make('ann');

@@ -137,3 +137,30 @@ describe('a request with a key', () => {
     ]);
   });
 });
+
+it('a key of a lesser role of the same person is told no answer that was kept for an admin', async () => {
+  const user = unique('person');
+  const keyOf = async (role: string): Promise<string> =>
+    (await gateway.request('POST', '/api/keys', { json: { name: `${user} ${role}`, role, user } })).body.key;
+  const [admin, viewer, editor] = [await keyOf('admin'), await keyOf('viewer'), await keyOf('editor')];
+  const ask = (key: string, path: string, json: Json) =>
+    gateway.request('POST', path, {
+      json,
+      headers: { authorization: `Bearer ${key}`, 'idempotency-key': `${user} asks` },
+    });
+  const wanted = { name: `made for ${user}`, role: 'viewer' };
+  const made = await ask(admin, '/api/keys', wanted);
+  expect(made.status).toBe(201);
+  expect(await ask(admin, '/api/keys', wanted)).toMatchObject({ status: 201, body: { key: made.body.key } });
+  for (const key of [viewer, editor]) {
+    const refused = await ask(key, '/api/keys', wanted);
+    expect(refused).toMatchObject({ status: 403, body: { code: 'role_required' } });
+    expect(JSON.stringify(refused.body)).not.toContain(made.body.key);
+  }
+  // Both may do this, and each by itself.
+  const definition = echoDefinition(unique('stored'));
+  const first = await ask(admin, '/api/workflows', definition);
+  expect([first.status, first.headers.get('idempotency-replayed')]).toEqual([201, null]);
+  const second = await ask(editor, '/api/workflows', definition);
+  expect([second.status, second.headers.get('idempotency-replayed')]).toEqual([200, null]);
+});

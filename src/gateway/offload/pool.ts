@@ -94,7 +94,7 @@ export class OffloadPool {
       const job: Waiting = {
         task,
         organizationId,
-        since: Date.now(),
+        since: performance.now(),
         resolve: resolve as Waiting['resolve'],
         reject,
       };
@@ -111,7 +111,7 @@ export class OffloadPool {
   }
 
   #serve(): void {
-    const now = Date.now();
+    const now = performance.now();
     for (const [at, job] of [...this.#queue.entries()].reverse()) {
       if (now - job.since <= PATIENCE_MS) continue;
       this.#queue.splice(at, 1);

@@ -148,6 +148,6 @@ const MOST_STEPS = 20_000;
 const WALK_MS = 2_000;
 
 function walked({ definition, ...options }: Walked): DryRun {
-  const begun = Date.now();
-  return dryRun(definition, { ...options, maxSteps: MOST_STEPS, isOver: () => Date.now() - begun > WALK_MS });
+  const begun = performance.now();
+  return dryRun(definition, { ...options, maxSteps: MOST_STEPS, isOver: () => performance.now() - begun > WALK_MS });
 }
