@@ -3,6 +3,7 @@
  * code, what was expected, and how to mend it. It is what the gateway saves by and what `signalbox validate` prints.
  */
 import { definitionHash } from '../definition/canonical.ts';
+import { inDialectWords } from '../definition/dialect-001-words.ts';
 import { type Dialect, toCanonical } from '../definition/dialects.ts';
 import { MAX_PROBLEMS } from '../definition/issues.ts';
 import { nearest } from '../definition/names.ts';
@@ -66,7 +67,12 @@ export function check(document: Json, options: CheckOptions = {}): Checked {
   if (definition === undefined)
     return { valid: false, dialect, problems: tidy(problems), warnings: tidy(warnings), secrets };
   const found = examine(definition, options);
-  const placed = (list: readonly Problem[]): Problem[] => list.map((one) => ({ ...one, pointer: origin(one.pointer) }));
+  const placed = (list: readonly Problem[]): Problem[] =>
+    list.map((one) => ({
+      ...one,
+      pointer: origin(one.pointer),
+      message: inDialectWords(definition, one.message),
+    }));
   problems.push(...placed(found.problems));
   warnings.push(...placed(found.warnings));
   const hash = definitionHash(definition);

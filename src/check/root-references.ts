@@ -202,14 +202,10 @@ function itemOutside(
       return;
     }
   }
-  problems.push(
-    problem(
-      at,
-      'outside_iteration',
-      `Column ${column}: ${root} has a value only in the body of a forEach.`,
-      `In a loop write loop.${root}.`,
-    ),
-  );
+  const [where, hint] = subject.isDag
+    ? ['a step with forEach', 'Give the step a forEach.']
+    : ['the body of a forEach', `In a loop write loop.${root}.`];
+  problems.push(problem(at, 'outside_iteration', `Column ${column}: ${root} has a value only in ${where}.`, hint));
 }
 
 /** What a dag evaluates once for each item; its other modifiers are of the step as a whole. */

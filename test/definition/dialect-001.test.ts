@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { check } from '../../src/check/check.ts';
 import { toCanonical } from '../../src/definition/dialects.ts';
 import type { JsonObject } from '../../src/definition/types.ts';
 import { parseTemplate, render } from '../../src/template/template.ts';
@@ -132,5 +133,27 @@ describe('the time limit of a step of document 001', () => {
     const long = limited({ code: 'export default () => 1' }, 3_600_000);
     expect(long).toMatchObject({ timeout: 3_600_000 });
     expect(long).not.toHaveProperty('config.timeoutMs');
+  });
+});
+
+describe('what is found in document 001', () => {
+  it('is said in its own words: no columns of templates, no braces, and @ before names', () => {
+    const found = (...steps: JsonObject[]) => check({ title: 'Graph', steps }, { dialect: '001' }).problems;
+    expect(found(step('a', { i: '@item' }))).toMatchObject([
+      {
+        code: 'outside_iteration',
+        pointer: '/steps/0/input/i',
+        message: '@item has a value only in a step with forEach.',
+        hint: 'Give the step a forEach.',
+      },
+    ]);
+    expect(found(step('a'), step('b', {}, { forEach: { ref: '@a.list' }, when: { ref: '@item.ok' } }))).toMatchObject([
+      {
+        code: 'outside_iteration',
+        pointer: '/steps/1/when/ref',
+        message: expect.stringMatching(/^@item has no value here/),
+        hint: 'Keep the items that are meant in a code step before, and let forEach.ref name it.',
+      },
+    ]);
   });
 });
