@@ -12,7 +12,8 @@ import { checkDocument, demandValid, dialectName, storing } from './definition-d
 import { anyJson, demandNoQuery, nameText, timeoutMsField } from './door.ts';
 import { answerDryRun } from './dry-run.ts';
 import { toolsFor } from './known-tools.ts';
-import { demandOrganization, principalOf } from './principal.ts';
+import { principalOf } from './principal.ts';
+import { HttpProblem } from './problem.ts';
 import { answerStarted } from './start-answer.ts';
 import { startKeyed, startKeyOf } from './start-key.ts';
 
@@ -23,7 +24,7 @@ export const inlineRunBody = z
     stepsConfig: anyJson.optional().describe('Instead of definition: its steps, in the dialect 000.'),
     organizationId: nameText(200)
       .optional()
-      .describe("The caller's own, as document 000 sends it; another is not found."),
+      .describe("The caller's own, as document 000 sends it; another is refused."),
     dialect: dialectName.optional().describe('What the definition is written in. Default: told by its form.'),
     input: anyJson.optional().describe('What the run is started with. Default: {}.'),
     triggeredBy: nameText(200).optional().describe('Who or what starts it, for lists.'),
@@ -52,8 +53,8 @@ export const inlineRunBody = z
 export async function startInline(gateway: Gateway, req: Request, res: Response): Promise<void> {
   demandNoQuery(req);
   const body = bodyAs(req, inlineRunBody);
-  const { organizationId, id } =
-    body.organizationId === undefined ? principalOf(req) : demandOrganization(req, body.organizationId);
+  const { organizationId, id } = principalOf(req);
+  if (body.organizationId !== undefined && body.organizationId !== organizationId) throw notYours();
   const document = body.definition ?? {
     workflowConfig: body.workflowConfig ?? {},
     stepsConfig: body.stepsConfig ?? [],
@@ -92,6 +93,14 @@ export async function startInline(gateway: Gateway, req: Request, res: Response)
     });
   // The audit is told of secrets. A run says itself who started it.
   answerStarted(res, await unannounced(() => startKeyed(gateway, req, body, key, start)));
+}
+
+/** Of which organization a run is, the key says alone. */
+function notYours(): HttpProblem {
+  const message = "organizationId is not the caller's organization. Leave it out.";
+  return new HttpProblem('invalid_request', `The body at /organizationId is not as expected: ${message}`, {
+    problems: [{ pointer: '/organizationId', code: 'invalid_value', message }],
+  });
 }
 
 function metadataOf(triggeredBy: string | undefined, triggerData: Json | undefined): { metadata?: JsonObject } {

@@ -223,7 +223,7 @@ describe('runs over HTTP', () => {
     expect(result.body).toMatchObject({ status: 'completed', output: 1 });
     expect(
       await gateway.request('POST', '/api/executions', { json: { ...json, organizationId: 'another' } }),
-    ).toMatchObject({ status: 404, body: { code: 'not_found' } });
+    ).toMatchObject({ status: 400, body: { code: 'invalid_request', problems: [{ pointer: '/organizationId' }] } });
   });
 
   it('starts with the given state', async () => {
