@@ -126,6 +126,8 @@ class Walk {
   readonly #held = new Map<string, Command>();
   #outcome: Outcome | undefined;
   #toShow: Shown | undefined;
+  /** Whoever waits for this run is told what it has returned, before its effects in flight have ended. */
+  #reported: Promise<void> | undefined;
   /** The last signal that was not heeded. */
   #refused: RefusedRequest | undefined;
 
@@ -332,6 +334,8 @@ class Walk {
     this.#toShow = undefined;
     show(this.#program, this.#input, this.#state, shown, false);
     tell(this.#program, this.#state, shown, this.#refused);
+    const { draining } = this.#state;
+    if (draining?.decidedAt !== undefined) this.#reported ??= report(this.#input.notify, { output: draining.output });
   }
 
   async #conclude(outcome: Outcome): Promise<Json> {
@@ -339,7 +343,7 @@ class Walk {
     if (this.#children.underway > 0) await condition(() => this.#children.underway === 0);
     this.#slots.stop();
     if (this.#slots.underway > 0) await condition(() => this.#slots.underway === 0);
-    await report(this.#input.notify, reportOf(outcome));
+    await (this.#reported ?? report(this.#input.notify, reportOf(outcome)));
     const gates = heldGates(this.#state);
     if (gates.length > 0) await releaseSlots(workflowInfo().workflowId, gates);
     const ended: Shown = { status: statusOf(this.#state), waitingFor: [] };

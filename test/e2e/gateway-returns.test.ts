@@ -79,6 +79,26 @@ describe('a run that has returned while an effect is in flight', () => {
     ]);
   });
 
+  it('lets the run that waits for it go on at once', async () => {
+    const slug = unique('child');
+    const steps = {
+      slow: { stepType: 'http', config: { url: `${url}/?ms=6000` } },
+      leave: { stepType: 'return', config: { output: { v: 'early' } } },
+    };
+    const child = { name: 'Child', slug, flow: 'dag', steps };
+    expect((await gateway.request('PUT', `/api/workflows/${slug}`, { json: child })).status).toBe(201);
+    const definition = {
+      name: 'Parent',
+      slug: unique('parent'),
+      steps: { run: { stepType: 'run_workflow', config: { workflow: slug } } },
+    };
+    const { body } = await gateway.request('POST', '/api/executions', { json: { definition } });
+    const asked = Date.now();
+    const result = await gateway.request('GET', `/api/executions/${body.executionId}/result?wait=20`);
+    expect(result.body).toMatchObject({ status: 'completed', output: { v: 'early' } });
+    expect(Date.now() - asked).toBeLessThan(5_000);
+  });
+
   it('keeps its output when it is cancelled: the draining ends', async () => {
     const path = await start(20_000);
     await gateway.request('GET', `${path}/result?wait=20`);
