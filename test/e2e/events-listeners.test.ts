@@ -92,6 +92,24 @@ describe('an event', () => {
     expect(await result(id)).toMatchObject({ status: 'completed', output: { at: 'once' } });
   });
 
+  it('finds a run that began to listen while another branch of it is at work', async () => {
+    const [name, slug] = [unique('beside'), unique('busy')];
+    const code = 'export default () => { const end = Date.now() + 6000; while (Date.now() < end); return 1; }';
+    const steps = {
+      both: { stepType: 'parallel', nextSteps: { a: 'busy', b: 'rest' } },
+      busy: { stepType: 'run_code', local: false, config: { language: 'javascript', code, timeoutMs: 10_000 } },
+      rest: { stepType: 'sleep', config: { duration: '300ms' }, nextSteps: { success: 'hear' } },
+      hear: { stepType: 'listen', config: { name, key: 'mine' } },
+    };
+    await gateway.request('PUT', `/api/workflows/${slug}`, { json: { name: 'Busy', slug, steps } });
+    const id = await start(slug, {});
+    await gateway.until(`/api/executions/${id}`, ({ body }) => body.waitingFor[0]?.path === 'both/b/hear');
+    const { body } = await publish({ name, key: 'mine', data: 'heard' });
+    expect(body.told).toEqual([id]);
+    expect((await gateway.request('GET', `/api/executions/${id}`)).body.status).toBe('running');
+    expect(await result(id)).toMatchObject({ status: 'completed', output: { a: 1, b: 'heard' } });
+  });
+
   it('is not kept by a run that listened no more when it came', async () => {
     const name = unique('late');
     const slug = await listening({ name, key: 'other' });
