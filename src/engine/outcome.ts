@@ -8,6 +8,7 @@ import { cancelRun, completeRun, drainRun, failRun, ROOT } from './ending.ts';
 import { errorRoot, failureOf, placed } from './failure.ts';
 import { follow } from './follow.ts';
 import { adoptEntries, failFrame, leaveLoops } from './frames.ts';
+import { giveBack } from './give-back.ts';
 import { hold } from './hold.ts';
 import { keep } from './keep.ts';
 import { breakOut, enter, tick } from './loops.ts';
@@ -18,7 +19,7 @@ import type { Envelope } from './state.ts';
 export function apply(core: Core, place: Place, outcome: Outcome): void {
   switch (outcome.do) {
     case 'end':
-      endVisit(core, place, outcome.port, outcome.data, outcome.meta);
+      if (!endVisit(core, place, outcome.port, outcome.data, outcome.meta)) giveBack(core, outcome.took ?? []);
       return;
     case 'fail':
       failVisit(core, place, outcome.error, outcome.rollback);
@@ -69,7 +70,7 @@ function cancelBy(core: Core, place: Place, { reason, data, meta }: Extract<Outc
   cancelRun(core, reason, data === undefined ? undefined : { path, stepSlug: step.slug, ...data });
 }
 
-/** §7: at the end come saveToState, outputVariable and the rollback's config; then the entry, and the port. */
+/** §7: at the end come saveToState, outputVariable and the rollback's config; then the entry, and the port. False where the step failed in that. */
 export function endVisit(
   core: Core,
   place: Place,
@@ -77,7 +78,7 @@ export function endVisit(
   data: Json,
   meta?: JsonObject,
   as: 'completed' | 'skipped' | 'preset' = 'completed',
-): void {
+): boolean {
   const { frame, step } = place;
   const output = envelope(step, data, meta);
   if (as !== 'skipped') {
@@ -85,13 +86,14 @@ export function endVisit(
       keep(core, place, output, as === 'preset');
     } catch (error) {
       failVisit(core, place, failureOf(error, core.program.definition));
-      return;
+      return false;
     }
   }
   if (step.kind.class === 'container' && place.visit !== undefined) join(core, place, data);
   settle(core, place);
   record(core, place, output, as === 'skipped' ? 'skipped' : 'completed', port);
   follow(core, frame, step, port);
+  return true;
 }
 
 /** §2.4: the `error` port if it is wired; else `onError: continue`; else the frame fails. `rollback` passes every container. */

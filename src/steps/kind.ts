@@ -306,7 +306,14 @@ export interface AskSpec extends WaitingSpec {
 }
 
 export type Outcome =
-  | { readonly do: 'end'; readonly port: string; readonly data: Json; readonly meta?: JsonObject }
+  | {
+      readonly do: 'end';
+      readonly port: string;
+      readonly data: Json;
+      readonly meta?: JsonObject;
+      /** Messages that it puts out: they go back where the step fails in ending, as when `saveToState` does not fit. */
+      readonly took?: readonly Message[];
+    }
   | { readonly do: 'fail'; readonly error: FailureShape; readonly rollback?: boolean }
   | {
       readonly do: 'hold';

@@ -55,7 +55,10 @@ listener in its order, and a retry of the run keeps it.`,
       name: z
         .union([textTemplate(), z.array(textTemplate()).min(1).max(MOST_NAMES)])
         .describe('The name of the messages, or a list of names.'),
-      key: textTemplate().optional().describe('Published events need this key. Default: events of every key.'),
+      key: z
+        .union([textTemplate(), z.number()])
+        .optional()
+        .describe('Published events need this key. Default: events of every key.'),
       count: templated(z.number().int().min(1).max(MOST_MESSAGES))
         .optional()
         .describe('How many; the data is then a list.'),
@@ -169,9 +172,15 @@ function take(hold: JsonObject, messages: readonly Message[]): Outcome | undefin
   if (typeof count !== 'number')
     return first === undefined
       ? undefined
-      : { do: 'end', port: 'received', data: first.payload, ...(isNamed(hold) ? { meta: { name: first.name } } : {}) };
-  const taken = hold['taken'] as unknown as Message[];
-  taken.push(...messages);
+      : {
+          do: 'end',
+          port: 'received',
+          data: first.payload,
+          took: [first],
+          ...(isNamed(hold) ? { meta: { name: first.name } } : {}),
+        };
+  hold['taken'] ??= [];
+  (hold['taken'] as unknown as Message[]).push(...messages);
   return receivedCount(hold) >= count ? putOut(hold, 'received') : undefined;
 }
 
@@ -189,9 +198,9 @@ function timedOut(visit: Visit, hold: JsonObject): Outcome {
 
 function putOut(hold: JsonObject, port: string): Outcome {
   const data = receivedIn(hold);
-  const meta = isNamed(hold) ? { meta: { names: takenIn(hold).map(({ name }) => name) } } : {};
+  const took = takenIn(hold);
   hold['taken'] = [];
-  return { do: 'end', port, data, ...meta };
+  return { do: 'end', port, data, took, ...(isNamed(hold) ? { meta: { names: took.map(({ name }) => name) } } : {}) };
 }
 
 const isNamed = (hold: JsonObject): boolean => hold['named'] === true;

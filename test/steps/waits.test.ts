@@ -5,8 +5,8 @@ import { userInput } from '../../src/steps/user-input.ts';
 import { Driven, NOW, parse } from './visit.ts';
 
 const HOUR = 3_600_000;
-const message = (payload: unknown, name = 'n') =>
-  ({ on: 'message', payload: payload as never, message: { name, payload: payload as never, bytes: 0 } }) as const;
+const taken = (payload: unknown, name = 'n') => ({ name, payload: payload as never, bytes: 0 });
+const message = (payload: unknown) => ({ on: 'message', payload: payload as never, message: taken(payload) }) as const;
 
 describe('sleep', () => {
   it('waits for a while', () => {
@@ -96,7 +96,12 @@ describe('listen', () => {
   it('waits for a message of its name', () => {
     const driven = new Driven(listen, { name: 'paid-{{ input.orderId }}' }, { roots });
     expect(driven.begin()).toMatchObject({ do: 'hold', waiting: { kind: 'message', name: 'paid-A7' }, timers: [] });
-    expect(driven.resume(message({ cents: 4 }))).toEqual({ do: 'end', port: 'received', data: { cents: 4 } });
+    expect(driven.resume(message({ cents: 4 }))).toEqual({
+      do: 'end',
+      port: 'received',
+      data: { cents: 4 },
+      took: [taken({ cents: 4 })],
+    });
   });
 
   it('takes what came before it listened, and leaves what is not for it', () => {
@@ -106,7 +111,12 @@ describe('listen', () => {
       { name: 'paid', payload: { id: 'A7' } },
     ];
     const driven = new Driven(listen, { name: 'paid', match: 'payload.id == input.orderId' }, { roots, inbox });
-    expect(driven.begin()).toEqual({ do: 'end', port: 'received', data: { id: 'A7' } });
+    expect(driven.begin()).toEqual({
+      do: 'end',
+      port: 'received',
+      data: { id: 'A7' },
+      took: [taken({ id: 'A7' }, 'paid')],
+    });
     expect(driven.inbox).toHaveLength(2);
   });
 
@@ -133,13 +143,18 @@ describe('listen', () => {
     const driven = new Driven(listen, { name: 'n', count: 3 }, { inbox: [{ name: 'n', payload: 1 }] });
     expect(driven.begin()).toMatchObject({ do: 'hold' });
     expect(driven.resume(message(2))).toMatchObject({ do: 'hold' });
-    expect(driven.resume(message(3))).toEqual({ do: 'end', port: 'received', data: [1, 2, 3] });
+    expect(driven.resume(message(3))).toEqual({
+      do: 'end',
+      port: 'received',
+      data: [1, 2, 3],
+      took: [1, 2, 3].map((n) => taken(n)),
+    });
   });
 
   it('ends by timeout with what came, or fails with listen_timeout', () => {
     const counting = new Driven(listen, { name: 'n', count: 3, timeout: '1h' }, { inbox: [{ name: 'n', payload: 1 }] });
     expect(counting.begin()).toMatchObject({ timers: [{ at: NOW + HOUR }] });
-    expect(counting.fire(HOUR)).toEqual({ do: 'end', port: 'timeout', data: [1] });
+    expect(counting.fire(HOUR)).toEqual({ do: 'end', port: 'timeout', data: [1], took: [taken(1)] });
     const unwired = new Driven(listen, { name: 'n', until: '2026-01-15T11:30:00Z' }, { wired: ['received'] });
     unwired.begin();
     expect(() => unwired.fire(HOUR)).toThrow(expect.objectContaining({ code: 'listen_timeout' }));
