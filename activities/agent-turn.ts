@@ -16,14 +16,15 @@ export function agentTurnEffect(models: ModelReader | undefined, fetch: Fetch, s
     if (!isObject(config)) throw invalid('userPrompt', 'given');
     const model = await openModel(optionalText(config['model']), models, fetch, context);
     const tools = await agentTools(config['tools'] as unknown as OfferedTools, sources, context);
-    const { answer, data } = await ask(model, { ...requestOf(config), tools }, formatOf(config), context);
+    const request = { ...requestOf(config), tools };
+    const { answer, data } = await ask(model, request, formatOf(config), context);
     const turn: AgentTurn = {
       answer: data,
       text: answer.text,
       calls: answer.calls.map((call) => meant(call, tools)),
       messages: answer.messages as unknown as JsonObject[],
     };
-    return { data: turn as unknown as Json, meta: metaOf(answer) };
+    return { data: turn as unknown as Json, meta: metaOf(answer, model, request) };
   };
 }
 

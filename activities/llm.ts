@@ -21,8 +21,9 @@ export function llmEffect(models: ModelReader | undefined, fetch: Fetch): Effect
   return async (config, context): Promise<EffectOutput> => {
     if (!isObject(config)) throw invalid('userPrompt', 'given');
     const model = await openModel(optionalText(config['model']), models, fetch, context);
-    const { answer, data } = await ask(model, requestOf(config), formatOf(config), context);
-    return { data, meta: metaOf(answer) };
+    const request = requestOf(config);
+    const { answer, data } = await ask(model, request, formatOf(config), context);
+    return { data, meta: metaOf(answer, model, request) };
   };
 }
 
@@ -135,8 +136,19 @@ function paidFor(error: unknown, usage: ModelUsage): unknown {
   });
 }
 
-export function metaOf({ usage, finishReason }: { usage: ModelUsage; finishReason: string }): JsonObject {
-  return { model: usage.model, finishReason, usage: { ...usage } };
+/** `llm` says what was asked of the provider; `model` is the organization's name for it. */
+export function metaOf(
+  { usage, finishReason }: ModelAnswer,
+  { entry }: OpenModel,
+  { temperature, maxTokens }: ModelRequest,
+): JsonObject {
+  const llm = {
+    model: entry.model,
+    provider: entry.provider,
+    ...(temperature === undefined ? {} : { temperature }),
+    ...(maxTokens === undefined ? {} : { maxTokens }),
+  };
+  return { model: usage.model, finishReason, usage: { ...usage }, llm };
 }
 
 function inJson(request: ModelRequest, format: PayloadFormat | undefined): ModelRequest {

@@ -27,7 +27,8 @@ them, and without it the default is asked. What a prompt holds, and what a model
     },
     nextSteps: { success: 'route' },
   },
-  output: 'The text, or the JSON value. `meta` is `{model, finishReason, usage}`.',
+  output:
+    'The text, or the JSON value. `meta` is `{model, finishReason, usage, llm: {model, provider, temperature?, maxTokens?}}`: `model` as the organization calls it, `llm.model` as the provider does.',
   schema: () => z.strictObject(modelSchema()),
   ports: () => ({ normal: 'success', names: ['success'] }),
   plan(config, parse) {

@@ -47,6 +47,7 @@ describe('the activity llm', () => {
         cached_input_tokens: TOKENS.cached,
         usd_cost: 0.00034,
       },
+      llm: { model: 'm-1', provider, temperature: 0.2, maxTokens: 50 },
     });
     const [{ headers, body, url }] = server.seen as [(typeof server.seen)[number]];
     expect(JSON.stringify([headers, url])).toContain(KEY);
