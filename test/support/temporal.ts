@@ -102,6 +102,8 @@ export type TestWorkerOptions = {
   activities?: Record<string, (...args: never[]) => Promise<unknown>>;
   /** 0 replays every workflow from its history at every task: what finds nondeterminism. */
   maxCachedWorkflows?: number;
+  /** Another bundle than that of the build. */
+  bundle?: string;
 };
 
 let installed = false;
@@ -122,7 +124,7 @@ export async function startWorker(server: TestServer, options: TestWorkerOptions
     namespace: server.namespace,
     taskQueue: server.taskQueue,
     dataConverter: dataConverterOf(server.config),
-    workflowBundle: { codePath: join(compiledRoot(), 'workflow-bundle.js') },
+    workflowBundle: { codePath: options.bundle ?? join(compiledRoot(), 'workflow-bundle.js') },
     ...interpreterOptions({
       historyLimit: server.config.historyLimit,
       dataBytes: dataLimitOf(server.config.blobs.isOn),
