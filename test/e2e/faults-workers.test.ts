@@ -12,7 +12,7 @@ import { forkWorker, startWorker, type TestServer, testServer } from '../support
 import { memoOf, startRun, until, waitsAt } from './run-support.ts';
 
 const IS_LONG = process.env['LONG'] === '1';
-const RUNS = IS_LONG ? 500 : 20;
+const RUNS = IS_LONG ? 500 : 10;
 
 let server: TestServer;
 let other: HttpServer;
@@ -110,7 +110,7 @@ describe(`a worker with another bundle, and ${RUNS} runs on their way`, () => {
   afterAll(() => rmSync(bundle, { force: true }));
 
   it('takes all of them over where they are, and no effect is made twice', { timeout: 400_000 }, async () => {
-    // What a later version is to Temporal: other code that gives the same commands. It also replays every task.
+    // What a later version is to Temporal: other code that gives the same commands.
     const code = readFileSync(join(compiledRoot(), 'workflow-bundle.js'), 'utf8');
     writeFileSync(bundle, `globalThis.__laterVersion = true;\n${code}`);
     const before = await startWorker(server);
@@ -120,7 +120,7 @@ describe(`a worker with another bundle, and ${RUNS} runs on their way`, () => {
     // Some wait for a person by now, others are in the loop.
     await waitsAt(handles[0]!, 'ask');
     await before.stop();
-    const after = await startWorker(server, { bundle, maxCachedWorkflows: 0 });
+    const after = await startWorker(server, { bundle });
     const isAsked = ({ waitingFor }: RunMemo): boolean => waitingFor?.some(({ path }) => path === 'ask');
     for (const handle of handles) await until(() => memoOf(handle), isAsked, 240_000);
     await Promise.all(handles.map((handle) => handle.signal('approve', { by: 'ann' })));
