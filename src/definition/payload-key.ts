@@ -6,6 +6,9 @@ import type { Json } from '../template/types.ts';
 import { canonicalText } from './canonical-text.ts';
 import { own } from './json.ts';
 
+/** Units of work (template/limits.ts): a key is found while others wait. */
+const MOST_WORK = 100_000;
+
 /**
  * What stands in the payload at the key: a dot path (`customer.id`, `items.0.id`), also through names with dots, or what a
  * template over `input` gives. Undefined where there is nothing.
@@ -14,7 +17,7 @@ import { own } from './json.ts';
 export function payloadKey(key: string, payload: Json): string | undefined {
   const value = key.includes('{{')
     ? // The clock is no part of a key: payloads of one key would not count as one.
-      render(parseTemplate(key), objectScope({ input: payload }), { now: 0 }).value
+      render(parseTemplate(key), objectScope({ input: payload }), { now: 0, work: MOST_WORK }).value
     : along(key.split('.'), payload);
   if (value === undefined || value === null || value === '') return undefined;
   return typeof value === 'object' ? canonicalText(value) : String(value);

@@ -15,6 +15,12 @@ export interface TriggerParts {
   readonly now: number;
 }
 
+/**
+ * Units of work of a whole mapping (template/limits.ts): the gateway makes it of every delivery while others wait, so it is
+ * some tens of milliseconds at most.
+ */
+const MOST_WORK = 500_000;
+
 export type Mapping = { readonly [key: string]: string };
 
 /** The body with the query as `query`; a body that is no object stands under `body` where there is a query. */
@@ -40,6 +46,7 @@ function mapped(mapping: Mapping, parts: TriggerParts): { readonly input: JsonOb
   const roots: JsonObject = { body: parts.body, query: parts.query, headers: parts.headers, params: parts.params };
   const scope = { root: (name: string) => own(roots, name) };
   const input: JsonObject = {};
+  const meter = { units: 0 };
   for (const [key, written] of Object.entries(mapping)) {
     try {
       put(
@@ -47,7 +54,7 @@ function mapped(mapping: Mapping, parts: TriggerParts): { readonly input: JsonOb
         key,
         written.startsWith('$')
           ? atPath(payload, written)
-          : render(parseTemplate(written), scope, { now: parts.now }).value,
+          : render(parseTemplate(written), scope, { now: parts.now, meter, work: MOST_WORK - meter.units }).value,
       );
     } catch (error) {
       if (!(error instanceof TemplateError)) throw error;

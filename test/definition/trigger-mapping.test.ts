@@ -64,4 +64,23 @@ describe('a mapping', () => {
       problem: expect.stringMatching(/mapping of a/),
     });
   });
+
+  it('takes no longer than it may, however many members it has', () => {
+    const list = Array.from({ length: 2_000 }, (_, x) => ({ x }));
+    const heavy = '{{ body[.x >= 0 && body[.x < 0]|length == 0]|length }}';
+    const mapping = Object.fromEntries(Array.from({ length: 100 }, (_, n) => [`k${n}`, heavy]));
+    const begun = process.cpuUsage();
+    expect(inputOf(mapping, { ...parts, body: list, query: {} })).toEqual({
+      problem: expect.stringMatching(/^The trigger's mapping of k0 .*units of work/),
+    });
+    const light = Object.fromEntries(Array.from({ length: 100 }, (_, n) => [`k${n}`, '{{ body[.x < 2]|length }}']));
+    expect(inputOf(light, { ...parts, body: list, query: {} })).toEqual({
+      problem: expect.stringMatching(/units of work/),
+    });
+    const { user, system } = process.cpuUsage(begun);
+    expect((user + system) / 1_000).toBeLessThan(1_000);
+    expect(inputOf({ few: '{{ body[.x < 2]|length }}' }, { ...parts, body: list, query: {} })).toEqual({
+      input: { few: 2 },
+    });
+  });
 });
