@@ -1,4 +1,3 @@
-import { connect as connectTo, createServer, type Server, type Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { access } from '../../src/client/access.ts';
 import { connect } from '../../src/client/connect.ts';
@@ -6,6 +5,7 @@ import { sendMessage } from '../../src/client/run-actions.ts';
 import { loadMasterKey } from '../../src/config.ts';
 import { startGateway } from '../../src/gateway/serve.ts';
 import { startWorker, type TestWorker } from '../support/temporal.ts';
+import { Wire } from '../support/wire.ts';
 import {
   type Answer,
   approvalDefinition,
@@ -21,39 +21,6 @@ beforeAll(async () => {
   gateway = await testGateway();
 });
 afterAll(() => gateway.close());
-
-/** Passes connections on to Temporal until it is cut. */
-class Wire {
-  readonly #to: { host: string; port: number };
-  readonly #open = new Set<Socket>();
-  #server: Server | undefined;
-  port = 0;
-
-  constructor(address: string) {
-    const [host = '', port] = address.split(':');
-    this.#to = { host, port: Number(port) };
-  }
-
-  async join(): Promise<void> {
-    const server = createServer((near) => {
-      const far = connectTo(this.#to);
-      for (const socket of [near, far]) {
-        this.#open.add(socket);
-        socket.on('error', () => socket.destroy()).on('close', () => this.#open.delete(socket));
-      }
-      near.pipe(far).pipe(near);
-    });
-    this.#server = server;
-    await new Promise<void>((resolve) => server.listen(this.port, '127.0.0.1', resolve));
-    this.port = (server.address() as { port: number }).port;
-  }
-
-  async cut(): Promise<void> {
-    const closed = new Promise((resolve) => this.#server?.close(resolve));
-    for (const socket of this.#open) socket.destroy();
-    await closed;
-  }
-}
 
 describe('the gateway while others fail', () => {
   it('answers 503 while Temporal is away, and goes on by itself when it is back', async () => {

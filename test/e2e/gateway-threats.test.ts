@@ -1,10 +1,10 @@
 // What happens around the gateway (threats.md, Faults): Temporal goes away while starts are in flight, and its clock is moved.
-import { connect as connectTo, createServer, type Server, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { connect } from '../../src/client/connect.ts';
 import { startGateway } from '../../src/gateway/serve.ts';
 import type { Json } from '../../src/template/types.ts';
+import { Wire } from '../support/wire.ts';
 import { type Answer, echoDefinition, requestTo, type TestGateway, testGateway, unique } from './gateway-support.ts';
 
 const ADMIN = 'an-admin-of-the-environment-0123456789';
@@ -13,35 +13,6 @@ beforeAll(async () => {
   gateway = await testGateway({ SIGNALBOX_ADMIN_KEY: ADMIN });
 });
 afterAll(() => gateway.close());
-
-/** A way to Temporal that can be cut. */
-async function wireTo(address: string): Promise<{ port: number; cut(): Promise<void>; join(): Promise<void> }> {
-  const [host = '', port] = address.split(':');
-  const open = new Set<Socket>();
-  let server: Server;
-  const wire = {
-    port: 0,
-    join: async () => {
-      server = createServer((near) => {
-        const far = connectTo({ host, port: Number(port) });
-        for (const socket of [near, far]) {
-          open.add(socket);
-          socket.on('error', () => socket.destroy()).on('close', () => open.delete(socket));
-        }
-        near.pipe(far).pipe(near);
-      });
-      await new Promise<void>((resolve) => server.listen(wire.port, '127.0.0.1', resolve));
-      wire.port = (server.address() as { port: number }).port;
-    },
-    cut: async () => {
-      const closed = new Promise((resolve) => server.close(resolve));
-      for (const socket of open) socket.destroy();
-      await closed;
-    },
-  };
-  await wire.join();
-  return wire;
-}
 
 const stored = async (more: { [member: string]: Json } = {}): Promise<string> => {
   const slug = unique('threat');
@@ -60,7 +31,8 @@ describe('Temporal that goes away while starts are in flight', () => {
   it('makes them 503 with Retry-After, loses none that was acknowledged, and starts each once', async () => {
     const slug = await stored();
     const { config } = gateway.server;
-    const wire = await wireTo(config.temporal.address ?? '');
+    const wire = new Wire(config.temporal.address ?? '');
+    await wire.join();
     const temporal = await connect({ ...config, temporal: { ...config.temporal, address: `127.0.0.1:${wire.port}` } });
     const cut = await startGateway(config, { temporal });
     const ids = Array.from({ length: 40 }, (_, n) => `${slug} ${n}`);

@@ -1,23 +1,9 @@
 import { request as httpRequest } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Keyring } from '../../src/client/keyring.ts';
-import { type KeyRecord, ROLES, type Role } from '../../src/definition/access-contract.ts';
+import { ROLES, type Role } from '../../src/definition/access-contract.ts';
 import { cli } from '../cli/terminal.ts';
-import { type LonelyGateway, lonelyGateway, NO_KEYS } from './gateway-support.ts';
-
-const record = (role: Role): KeyRecord => ({
-  name: role,
-  role,
-  user: `${role}-person`,
-  roles: [],
-  groups: [],
-  prefix: 'sbk_default_0',
-  mac: '',
-  sealed: '',
-  createdAt: '2026-01-15T10:00:00.000Z',
-  createdBy: null,
-  lastUsedAt: null,
-});
+import { keyRecord, type LonelyGateway, lonelyGateway, NO_KEYS } from './gateway-support.ts';
 
 /** A store with one key for each role, whose text is the role. */
 const keyring: Keyring = {
@@ -25,7 +11,7 @@ const keyring: Keyring = {
   hasKeys: async () => true,
   holderOf: async (text) =>
     ROLES.some((role) => role === text)
-      ? { organizationId: 'default', keyId: text, record: record(text as Role) }
+      ? { organizationId: 'default', keyId: text, record: keyRecord(text as Role) }
       : undefined,
 };
 

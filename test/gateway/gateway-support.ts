@@ -7,6 +7,7 @@ import { pino } from 'pino';
 import { NO_ACTIONS } from '../../src/actions/load.ts';
 import type { Keyring } from '../../src/client/keyring.ts';
 import { readConfig } from '../../src/config.ts';
+import type { KeyRecord, Role } from '../../src/definition/access-contract.ts';
 import { buildApp } from '../../src/gateway/app.ts';
 import { OffloadPool } from '../../src/gateway/offload/pool.ts';
 import { resourcesOf } from '../../src/gateway/resource.ts';
@@ -21,6 +22,21 @@ export const NO_KEYS: Keyring = {
   forget: () => undefined,
   settled: async () => undefined,
 };
+
+/** What is kept of a key of that role. */
+export const keyRecord = (role: Role): KeyRecord => ({
+  name: role,
+  role,
+  user: `${role}-person`,
+  roles: [],
+  groups: [],
+  prefix: 'sbk_default_0',
+  mac: '',
+  sealed: '',
+  createdAt: '2026-01-15T10:00:00.000Z',
+  createdBy: null,
+  lastUsedAt: null,
+});
 
 /** A client of a Temporal that is away: nothing listens on port 1. Without the SDK's retries, which may outlive the connection. */
 function nowhere(): { connection: Connection; client: Client } {

@@ -3,32 +3,18 @@ import { request as httpRequest } from 'node:http';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Keyring } from '../../src/client/keyring.ts';
-import type { KeyRecord } from '../../src/definition/access-contract.ts';
 import { Streams } from '../../src/gateway/events-stream.ts';
 import { KEYLESS } from '../../src/gateway/principal.ts';
 import { Buckets } from '../../src/gateway/rates.ts';
-import { type LonelyGateway, lonelyGateway, NO_KEYS } from './gateway-support.ts';
+import { keyRecord, type LonelyGateway, lonelyGateway, NO_KEYS } from './gateway-support.ts';
 
-const record: KeyRecord = {
-  name: 'a',
-  role: 'admin',
-  user: 'ann',
-  roles: [],
-  groups: [],
-  prefix: 'sbk_default_0',
-  mac: '',
-  sealed: '',
-  createdAt: '2026-01-15T10:00:00.000Z',
-  createdBy: null,
-  lastUsedAt: null,
-};
 /** Keys are `organization:id`. */
 const keyring: Keyring = {
   ...NO_KEYS,
   hasKeys: async () => true,
   holderOf: async (text) => {
     const [organizationId = '', keyId = ''] = text.split(':');
-    return { organizationId, keyId, record };
+    return { organizationId, keyId, record: keyRecord('admin') };
   },
 };
 
