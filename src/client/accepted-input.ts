@@ -8,13 +8,17 @@ import type { Json } from '../template/types.ts';
 import { ClientError } from './errors.ts';
 
 /**
- * The input with the defaults of its format.
+ * The input with the defaults of its format. `at`: where in the request it stands, so that the pointers of problems are into
+ * the request, as those of its other members are.
  * @throws ClientError `invalid_input` where it is not what the definition declares; the details have `problems`.
  */
-export function acceptedInput(definition: Definition, given: Json): Json {
+export function acceptedInput(definition: Definition, given: Json, at = ''): Json {
   if (definition.input === undefined) return given;
   const input = withDefaults(definition.input, given);
-  const problems = validatePayload(definition.input, input);
+  const problems = validatePayload(definition.input, input).map((problem) => ({
+    ...problem,
+    pointer: `${at}${problem.pointer}`,
+  }));
   const [first] = problems;
   if (first === undefined) return input;
   const message = `The input is not what workflow ${definition.slug} declares: ${first.message} (${first.pointer || '/'}).`;

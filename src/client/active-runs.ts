@@ -133,7 +133,8 @@ async function inputOf(access: Access, workflowId: string): Promise<(Asking & { 
     );
     if (started === undefined) return undefined;
     const { definition, hash, carried } = started;
-    const input = carried === undefined ? (started.input ?? {}) : restore(carried).genesis.input;
+    const input =
+      carried === undefined ? (started.input === undefined ? {} : started.input) : restore(carried).genesis.input;
     return { definition, input, ...(hash === undefined ? {} : { hash }) };
   } catch (error) {
     if (hasCode(error, 'not_found')) return undefined;

@@ -32,6 +32,8 @@ export interface Occasion {
   readonly mapping?: Mapping;
   readonly targetState?: JsonObject;
   readonly parts: TriggerParts;
+  /** Where in the request the payload stands; default: it is the whole of it. */
+  readonly at?: string;
 }
 
 /**
@@ -43,7 +45,7 @@ export async function prepareRun(access: Access, org: string, occasion: Occasion
   const made = inputOf(occasion.mapping, occasion.parts);
   if ('problem' in made) throw new ClientError('invalid_mapping', made.problem);
   const state = acceptedState(definition, occasion.targetState ?? {}, coerceState);
-  return { definition, hash, input: acceptedInput(definition, made.input), state };
+  return { definition, hash, input: acceptedInput(definition, made.input, occasion.at), state };
 }
 
 /** What a run knows of its start, beside what it is. */
@@ -55,7 +57,7 @@ export function startPrepared(access: Access, org: string, prepared: Prepared, s
 }
 
 /**
- * Starts the run of a trigger that is stored, or answers what the key had started before.
+ * Starts the run of a trigger that is stored, or answers what the key had started before. `at`: as of Occasion.
  * @throws ClientError as prepareTrigger and startRun.
  */
 export async function fireTrigger(
@@ -64,11 +66,12 @@ export async function fireTrigger(
   trigger: Trigger,
   parts: TriggerParts,
   start: Omit<Start, 'trigger'> & { readonly trigger: Omit<RunTrigger, 'id'> },
+  at?: string,
 ): Promise<StartedRun> {
   const { key } = start;
   return orAsBefore(
     async () => {
-      const prepared = await prepareTrigger(access, org, trigger, parts);
+      const prepared = await prepareTrigger(access, org, trigger, parts, at);
       const owner = ownerOfTrigger(trigger);
       return startPrepared(access, org, prepared, { ...start, owner, trigger: { ...start.trigger, id: trigger.id } });
     },
@@ -109,13 +112,15 @@ export async function prepareTrigger(
   org: string,
   trigger: Trigger,
   parts: TriggerParts,
+  at?: string,
 ): Promise<Prepared> {
   if (!trigger.enabled)
     throw new ClientError('trigger_disabled', `The trigger ${trigger.id} is disabled. Enable it first.`);
   const { config = {}, variableMapping, targetState } = trigger;
   const occasion = {
     workflow: trigger.workflow,
-    ...(variableMapping === undefined ? {} : { mapping: variableMapping }),
+    // What a mapping makes stands nowhere in the request.
+    ...(variableMapping === undefined ? { at: at ?? '' } : { mapping: variableMapping }),
     ...(targetState === undefined ? {} : { targetState }),
     parts,
   };

@@ -71,7 +71,7 @@ export async function forkRun(
   const started = await startRun(access, org, {
     definition: chosen.definition,
     ...(chosen.hash === undefined ? {} : { hash: chosen.hash }),
-    input: edits.input ?? genesis.input,
+    input: edits.input === undefined ? genesis.input : edits.input,
     trigger: argument.trigger ?? { type: 'temporal' },
     forkOf: { executionId, path: stood.path },
     carried: (id, gates) =>
@@ -123,7 +123,7 @@ function acceptedEdits(program: Program, edits: ForkEdits): ForkEdits {
     throw new ClientError('invalid_input', `The edits name a step '${unknown}', which is not in the definition.`);
   return {
     ...edits,
-    ...(edits.input === undefined ? {} : { input: acceptedInput(definition, edits.input) }),
+    ...(edits.input === undefined ? {} : { input: acceptedInput(definition, edits.input, '/edits/input') }),
     ...(edits.state === undefined ? {} : { state: acceptedState(definition, edits.state) }),
   };
 }

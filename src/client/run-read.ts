@@ -84,7 +84,9 @@ export async function readRun(
   const whole = {
     ...view,
     ...(retrying.length === 0 ? {} : { retrying }),
-    ...(argument === undefined || exclude.has('input') ? {} : { input: argument.input ?? {} }),
+    ...(argument === undefined || exclude.has('input')
+      ? {}
+      : { input: argument.input === undefined ? {} : argument.input }),
     ...(output === undefined || exclude.has('output') ? {} : { output }),
     ...(error === undefined ? {} : { error }),
   };

@@ -77,12 +77,13 @@ export function formatProblems(format: PayloadFormat): Problem[] {
  * Puts the defaults of a short form's fields where the payload has none. Answers the payload itself when nothing is missing.
  */
 export function withDefaults(format: PayloadFormat, value: Json): Json {
-  if (isJsonSchema(format) || (value !== null && !isObject(value))) return value;
-  let filled = value;
+  const isOpen = isJsonSchema(format) || Object.keys(format).length === 0;
+  if (isOpen || (value !== null && !isObject(value))) return value;
+  // Where fields are declared, nothing is a payload without them.
+  let filled = value ?? {};
   for (const [name, field] of Object.entries(format)) {
     const fallback = own(field, 'default');
-    if (fallback === undefined || fieldType(field) === undefined || readField(filled ?? {}, name) !== undefined)
-      continue;
+    if (fallback === undefined || fieldType(field) === undefined || readField(filled, name) !== undefined) continue;
     filled = { ...filled, [name]: fallback };
   }
   return filled;

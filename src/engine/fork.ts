@@ -57,7 +57,7 @@ export function forkState(
       ...genesis,
       executionId,
       startedAt: at,
-      input: edits.input ?? genesis.input,
+      input: edits.input === undefined ? genesis.input : edits.input,
       ...(hash === undefined ? {} : { hash }),
     },
     // Answers to commands are awaited no more; what ended beside the target is told to its container.

@@ -24,7 +24,7 @@ export function genesisOf(input: RunInput, workflowId: string, startedAt: number
   return {
     executionId: workflowId,
     organizationId: input.organizationId ?? DEFAULT_ORGANIZATION,
-    input: input.input ?? {},
+    input: input.input === undefined ? {} : input.input,
     presets: input.presets ?? {},
     trigger: input.trigger ?? { type: 'temporal' },
     ...(input.hash === undefined ? {} : { hash: input.hash }),
@@ -44,7 +44,11 @@ function gatesOf({ gates, within = [], definition, input, organizationId }: RunI
   const { concurrency, mode } = definition.config ?? {};
   const isLimited = gates !== undefined || concurrency !== undefined || mode === 'restart';
   if (!isLimited) return {};
-  const subject = { definition, input: input ?? {}, organizationId: organizationId ?? DEFAULT_ORGANIZATION };
+  const subject = {
+    definition,
+    input: input === undefined ? {} : input,
+    organizationId: organizationId ?? DEFAULT_ORGANIZATION,
+  };
   const own = gates ?? definitionGates(subject).filter(({ gate }) => !within.includes(gate));
   return own.length === 0 ? {} : { gates: own };
 }

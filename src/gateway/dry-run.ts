@@ -29,7 +29,7 @@ export async function answerDryRun(
   const run = await walkIn(gateway, {
     definition: walked,
     now: Date.now(),
-    input: acceptedInput(walked, input),
+    input: acceptedInput(walked, input, '/input'),
     presets,
     organizationId,
   });

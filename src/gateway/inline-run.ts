@@ -65,14 +65,14 @@ export async function startInline(gateway: Gateway, req: Request, res: Response)
     ...(await toolsFor(gateway, organizationId, document)),
     ...(body.dialect === undefined ? {} : { dialect: body.dialect }),
   });
-  const given = body.input ?? {};
+  const given = body.input === undefined ? {} : body.input;
   if (body.dryRun === true) {
     await answerDryRun(gateway, res, checked, { input: given, presets: body.presets ?? {}, organizationId });
     return;
   }
   const { definition, hash } = demandValid(checked);
   demandPresets(definition, body.presets ?? {});
-  const input = acceptedInput(definition, given);
+  const input = acceptedInput(definition, given, '/input');
   const initiator = id ?? body.triggeredBy;
   const key = startKeyOf(req, body, 'inline');
   const known =

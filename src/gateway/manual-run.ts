@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { acceptedInput, acceptedState, demandPresets } from '../client/accepted-input.ts';
 import { readDefinition } from '../client/definitions.ts';
 import { findKeyedRun, startRun } from '../client/run-start.ts';
+import type { Json } from '../template/types.ts';
 import { bodyAs } from './body.ts';
 import type { Gateway } from './context.ts';
 import { anyJson, demandNoQuery, nameText, slugText, timeoutMsField } from './door.ts';
@@ -33,6 +34,18 @@ export const manualRunBody = z
     'Give `input` or `variables`, not both: they are the same.',
   );
 
+/** The input under the name that it was given, and without one an empty one; null is a value. */
+export function givenInput({
+  input,
+  variables,
+}: {
+  input?: Json | undefined;
+  variables?: Json | undefined;
+}): [at: string, input: Json] {
+  if (variables !== undefined) return ['/variables', variables];
+  return ['/input', input === undefined ? {} : input];
+}
+
 export function manualRunRoutes(router: Router, gateway: Gateway): void {
   const { access } = gateway;
 
@@ -47,7 +60,8 @@ export function manualRunRoutes(router: Router, gateway: Gateway): void {
       const known = key === undefined ? undefined : await findKeyedRun(access, organizationId, body.workflowId, key);
       if (known !== undefined) return answerStarted(res, known);
       const { head, definition } = await demandRunnable(gateway, organizationId, body.workflowId);
-      const input = acceptedInput(definition, body.input ?? body.variables ?? {});
+      const [at, given] = givenInput(body);
+      const input = acceptedInput(definition, given, at);
       demandPresets(definition, body.presets ?? {});
       const state = acceptedState(definition, body.state ?? {});
       const start = () =>

@@ -109,8 +109,8 @@ export function publicTriggerRoutes(router: Router, gateway: Gateway, keyring: K
       const start = startOf(req, `manual ${workflow}`, body as Json, originOf(body), id);
       const started = await orAsBefore(
         async () => {
-          const parts = partsOf(body.payload ?? {});
-          const prepared = await prepareRun(access, organizationId, { workflow, parts });
+          const parts = partsOf(body.payload === undefined ? {} : body.payload);
+          const prepared = await prepareRun(access, organizationId, { workflow, parts, at: '/payload' });
           const state = acceptedState(prepared.definition, body.state ?? {});
           return startPrepared(access, organizationId, { ...prepared, state }, start);
         },
@@ -140,7 +140,8 @@ function payloadOf(req: Request): Json {
   if (media === 'form') return fieldsOf(new URLSearchParams(decodeText(bytes)));
   const type = req.get('content-type') ?? 'text/plain';
   if (media === undefined && /^text\//i.test(type) && isUtf8(type)) return decodeText(bytes);
-  return jsonBody(req) ?? {};
+  const body = jsonBody(req);
+  return body === undefined ? {} : body;
 }
 
 const shownKey = (gateway: Gateway, publicApiKey: string): object => ({

@@ -23,6 +23,7 @@ import { bodyAs } from './body.ts';
 import type { Gateway } from './context.ts';
 import { storing } from './definition-door.ts';
 import { anyJson, demandNoQuery, nameText, pageQuery, pathText, queryAs, slugText } from './door.ts';
+import { givenInput } from './manual-run.ts';
 import { principalOf } from './principal.ts';
 import { HttpProblem } from './problem.ts';
 import { idOfKey } from './request-key.ts';
@@ -152,17 +153,19 @@ export function triggerRoutes(router: Router, gateway: Gateway): void {
       );
       if ('executionId' in found) return answerStarted(res, found);
       const { trigger } = found;
+      const [at, given] = givenInput(body);
       try {
         const started = await fireTrigger(
           access,
           organizationId,
           trigger,
-          { body: body.input ?? body.variables ?? {}, query: {}, headers: {}, params: {}, now: Date.now() },
+          { body: given, query: {}, headers: {}, params: {}, now: Date.now() },
           {
             trigger: { type: 'manual' },
             ...(by === undefined ? {} : { initiator: by }),
             ...(key === undefined ? {} : { key }),
           },
+          at,
         );
         recordFiring(access, organizationId, trigger.id, firingOf(started));
         answerStarted(res, started);

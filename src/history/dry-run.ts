@@ -78,7 +78,7 @@ export function dryRun(definition: Definition, options: DryRunOptions): DryRun {
     genesis: {
       executionId: `run.${options.organizationId ?? 'default'}.${definition.slug}.dry`,
       organizationId: options.organizationId ?? 'default',
-      input: options.input ?? {},
+      input: options.input === undefined ? {} : options.input,
       presets: rest,
       trigger: { type: 'manual' },
       depth: 0,

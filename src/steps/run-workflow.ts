@@ -60,7 +60,7 @@ executions, with this one as its parent, it is retried and rolled back by its ow
       );
     const workflow = parse.template(config['workflow'], '/workflow');
     const version = parse.template(config['version'], '/version');
-    const input = parse.template(config['input'], '/input');
+    const input = parse.template(config['input'] === undefined ? {} : config['input'], '/input');
     const wait = parse.template(config['wait'], '/wait');
     const timeoutMs = timeoutOf(step);
     return {
@@ -70,7 +70,7 @@ executions, with this one as its parent, it is retried and rolled back by its ow
         const waits = optionalBoolean(visit.render(wait), 'wait') ?? true;
         return start(visit, timeoutMs, {
           workflow: slug,
-          input: visit.render(input) ?? {},
+          input: visit.render(input),
           ...(wanted === undefined ? {} : { version: wanted }),
           ...(waits ? {} : { wait: false }),
         });

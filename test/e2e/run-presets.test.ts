@@ -106,3 +106,70 @@ describe('whole roots', () => {
     ]);
   });
 });
+
+describe('an input', () => {
+  const declared = (slug: string) => echoDefinition(slug, { input: { a: 'number' }, state: { b: { type: 'number' } } });
+
+  it('that is not as declared is pointed at in the request, at every door', async () => {
+    const slug = unique('pointers');
+    const definition = declared(slug);
+    await gateway.request('PUT', `/api/workflows/${slug}`, { json: definition });
+    await post('/api/triggers', { workflowId: slug, type: 'manual', name: 'by-hand' });
+    const pointers = async (path: string, json: Json) => {
+      const { status, body } = await post(path, json);
+      return [status, body.problems?.map(({ pointer }: { pointer: string }) => pointer)];
+    };
+    const bad = { a: 'x' };
+    const manual = '/api/triggers/manual/run';
+    expect(await pointers(manual, { workflowId: slug, input: bad })).toEqual([422, ['/input/a']]);
+    expect(await pointers(manual, { workflowId: slug, variables: bad })).toEqual([422, ['/variables/a']]);
+    expect(await pointers(manual, { workflowId: slug, state: { b: 'x' }, input: { a: 1 } })).toEqual([
+      422,
+      ['/state/b'],
+    ]);
+    expect(await pointers('/api/executions', { definition, input: bad })).toEqual([422, ['/input/a']]);
+    expect(await pointers('/api/executions', { definition, input: bad, dryRun: true })).toEqual([422, ['/input/a']]);
+    const runs = `/api/organizations/default/workflows/${slug}/runs/`;
+    expect(await pointers(runs, { payload: bad })).toEqual([422, ['/payload/a']]);
+    expect(await pointers(runs, { payload: { a: 1 }, state: { b: 'x' } })).toEqual([422, ['/state/b']]);
+    // There the body is the payload.
+    expect(await pointers(`/api/private/trigger/${slug}`, bad)).toEqual([422, ['/a']]);
+    const { body } = await gateway.request('GET', `/api/triggers?workflowId=${slug}`);
+    expect(await pointers(`/api/triggers/${body.items[0].id}/run`, { input: bad })).toEqual([422, ['/input/a']]);
+  });
+
+  it('of null is null where nothing is declared, and nothing where fields are', async () => {
+    const slug = unique('null');
+    const definition = echoDefinition(slug);
+    await gateway.request('PUT', `/api/workflows/${slug}`, { json: definition });
+    const outputOf = async (path: string, json: Json) => {
+      const { body } = await post(path, json);
+      return (await result(body.executionId ?? body.data.executionId)).output;
+    };
+    expect(await outputOf('/api/executions', { definition, input: null })).toBe(null);
+    expect(await outputOf('/api/executions', { definition })).toEqual({});
+    expect(await outputOf('/api/triggers/manual/run', { workflowId: slug, input: null })).toBe(null);
+    expect(await outputOf(`/api/organizations/default/workflows/${slug}/runs/`, { payload: null })).toBe(null);
+    expect(await outputOf(`/api/private/trigger/${slug}`, null)).toBe(null);
+    const dry = await post('/api/executions', { definition, input: null, dryRun: true });
+    expect(dry.body.output).toBe(null);
+    const filled = echoDefinition(slug, { input: { a: { type: 'number', default: 7 } } });
+    expect(await outputOf('/api/executions', { definition: filled, input: null })).toEqual({ a: 7 });
+    const object = echoDefinition(slug, { input: { type: 'object', properties: { a: { type: 'number' } } } });
+    const refused = await post('/api/executions', { definition: object, input: null });
+    expect(refused).toMatchObject({ status: 422, body: { code: 'invalid_input', problems: [{ pointer: '/input' }] } });
+    const parent = {
+      name: 'Parent',
+      slug: unique('null-parent'),
+      steps: {
+        absent: { stepType: 'run_workflow', config: { workflow: slug }, nextSteps: { success: 'given' } },
+        given: { stepType: 'run_workflow', config: { workflow: slug, input: null }, nextSteps: { success: 'end' } },
+        end: {
+          stepType: 'finish',
+          config: { output: ['{{ steps.absent.output.data }}', '{{ steps.given.output.data }}'] },
+        },
+      },
+    };
+    expect(await outputOf('/api/executions', { definition: parent })).toEqual([{}, null]);
+  });
+});

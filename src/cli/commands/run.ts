@@ -81,7 +81,7 @@ async function runDry(terminal: Terminal, written: WrittenDocument, options: Run
     );
   const run = dryRun(definition, {
     now: Date.now(),
-    input: acceptedInput(definition, options.input ?? {}),
+    input: acceptedInput(definition, options.input === undefined ? {} : options.input),
     ...(options.presets === undefined ? {} : { presets: options.presets }),
   });
   const problems = [...checked.problems, ...run.problems];
