@@ -200,7 +200,7 @@ describe('runs over HTTP', () => {
     });
     const answer = await manual({ workflowId: slug, input: { orderId: 7, amount: 3 } });
     expect(answer).toMatchObject({ status: 422, body: { code: 'invalid_input' } });
-    expect(answer.body.problems[0].pointer).toBe('/orderId');
+    expect(answer.body.problems[0].pointer).toBe('/input/orderId');
   });
 
   it('takes the organization that document 000 sends along where it is the caller’s own', async () => {
