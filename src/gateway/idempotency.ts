@@ -31,7 +31,7 @@ const CHANGES_NOTHING = /^\/api\/(workflows\/validate|expressions\/evaluate)$/;
 export const keepsAnswers = (method: string, path: string): boolean =>
   method === 'POST' && path.startsWith('/api/') && !KEYED_BY_THEMSELVES.test(path) && !CHANGES_NOTHING.test(path);
 
-/** To be asked after the role: whoever may not do it claims no key, and is told no answer. */
+/** Runs after the role check: a caller without the role claims no key and sees no kept answer. */
 export function answerKeeper(gateway: Gateway): AnswerKeeper {
   return async (req, res) => {
     if (!keepsAnswers(req.method, req.path)) return false;

@@ -27,7 +27,7 @@ const forwardingHeader = (req: Request): string | undefined =>
 export const isForwarded = (req: Request): boolean => forwardingHeader(req) !== undefined;
 
 /**
- * A gateway without keys takes whoever reaches it for an admin, and behind a proxy everybody reaches it.
+ * A gateway without keys treats every caller as an admin, and a proxy lets callers of other machines reach it.
  * @throws HttpProblem `proxy_without_keys`.
  */
 export function demandNoProxy(req: Request): void {

@@ -1,7 +1,7 @@
 /**
- * Limits of rate, in this process: token buckets, asked before a body is read and before Temporal is. Callers of the doors that
- * ask for no key of ours are told apart by their address; all others, once their key is checked, by that and by their
- * organization. An open gateway on this machine is not limited.
+ * Rate limits of this process, as token buckets. They are checked before a body is read and before Temporal is asked.
+ * Routes without an API key are limited per caller address. All other routes are limited per key and per organization,
+ * after the key is checked. A gateway without keys does not limit callers on its own machine.
  */
 import type { Request, RequestHandler } from 'express';
 import type { Keyring } from '../client/keyring.ts';
@@ -87,7 +87,7 @@ export function limitPrincipals(config: Config): RequestHandler {
 const nameOf = ({ organizationId, keyId, id }: Principal): string =>
   JSON.stringify([organizationId, keyId ?? null, id]);
 
-/** Whoever is on this machine, while there are no keys; what comes through a proxy is not. */
+/** Whether an open gateway is asked from this machine. A request through a proxy is not. */
 async function isAtHome(req: Request, config: Config, keyring: Keyring): Promise<boolean> {
   return !isForwarded(req) && !(await needsKeys(config, keyring));
 }

@@ -83,7 +83,7 @@ export const ROUTE_ROLES: { readonly [path: string]: Demands } = {
   '/api/events': { POST: 'runner' },
   '/api/public/trigger/:publicApiKey/:workflowId': { POST: 'public' },
   '/api/private/trigger/:workflowId': { POST: 'runner' },
-  // Whoever has it starts runs, and is known by no name.
+  // Its holder starts runs, and the run does not record who that is.
   '/api/public-key': { GET: 'editor', POST: 'admin' },
   '/api/expressions/evaluate': { POST: 'viewer' },
 

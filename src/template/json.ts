@@ -120,7 +120,7 @@ export function sameJson(left: unknown, right: unknown, evaluation: Evaluation, 
   const present = (of: object) => memberNames(of).filter((name) => readMember(of, name) !== undefined);
   const names = present(left);
   const others = present(right);
-  // Also where they differ: whoever asks again and again pays for each time.
+  // Objects of different sizes are charged too: they can be compared again and again.
   spend(evaluation, names.length === others.length ? names.length : names.length + others.length);
   if (names.length !== others.length) return false;
   return names.every((name) => {

@@ -1,7 +1,7 @@
 /**
- * A few threads for work whose length the caller decides, so that no request holds the others up. A task that passes its
- * deadline ends with its thread, and another thread takes its place. Organizations take turns, so that one which sends much
- * keeps the others waiting for one task of its own, not for all.
+ * A pool of threads for work whose duration the caller decides: it keeps such work off the gateway's own thread. A task
+ * that passes its deadline is ended together with its thread, and a new thread replaces it. Organizations take turns: a
+ * busy organization delays the others by one task.
  */
 import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
