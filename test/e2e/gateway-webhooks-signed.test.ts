@@ -65,7 +65,8 @@ describe('webhooks of senders who sign', () => {
     expect(next.status).toBe(202);
     expect(next.body.executionId).not.toBe(first.body.executionId);
     const read = await gateway.request('GET', `/api/executions/${first.body.executionId}`);
-    expect(read.body.trigger).toEqual({ type: 'webhook', id: `${slug}.in` });
+    const metadata = { path, deliveryId: delivery };
+    expect(read.body.trigger).toEqual({ type: 'webhook', id: `${slug}.in`, name: 'in', metadata });
 
     const forged = await gateway.request('POST', `/webhooks/${path}`, {
       text: `${body} `,
