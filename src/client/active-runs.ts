@@ -34,13 +34,16 @@ const ROWS = 1_000;
 const MOST_LIMITS = 200;
 const kept = new WeakMap<Access, Map<string, Promise<readonly Candidate[]>>>();
 
-/** The runs that are under the limit, and began before it was. `asking`: default: what the run was started with. */
+/**
+ * The runs that are under the limit, began before it was, and go on. `asking`: default: what the run was started with.
+ * `endedAmong` tells which of some runs have ended: those are not looked after again.
+ */
 export async function activeUnder(
   access: Access,
   org: string,
   { gate, scope, basis = '' }: GateWanted,
-  run: string,
-  asking?: Asking,
+  { run, asking }: { readonly run: string; readonly asking: Asking | undefined },
+  endedAmong: (runs: readonly string[]) => Promise<ReadonlySet<string>>,
 ): Promise<readonly ActiveRun[]> {
   const known = kept.get(access) ?? new Map<string, Promise<readonly Candidate[]>>();
   kept.set(access, known);
@@ -51,9 +54,12 @@ export async function activeUnder(
   const [oldest] = known.keys();
   if (known.size > MOST_LIMITS && oldest !== undefined) known.delete(oldest);
   try {
-    return (await listing)
-      .filter((one) => one.run !== run && (scope === 'global' || scope === 'organization' || one.gates.includes(gate)))
-      .map(({ run: active, startedAt }) => ({ run: active, startedAt }));
+    const listed = await listing;
+    const isWide = scope === 'global' || scope === 'organization';
+    const under = listed.filter((one) => one.run !== run && (isWide || one.gates.includes(gate)));
+    const ended = await endedAmong(under.map((one) => one.run));
+    if (ended.size > 0) known.set(key, Promise.resolve(listed.filter((one) => !ended.has(one.run))));
+    return under.filter((one) => !ended.has(one.run)).map((one) => ({ run: one.run, startedAt: one.startedAt }));
   } catch (error) {
     known.delete(key);
     throw error;

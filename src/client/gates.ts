@@ -178,9 +178,10 @@ async function take(
     return granted(await takeWith(access, org, asker, wanted, found));
   } catch (error) {
     if (!hasCode(error, ACTIVE_WANTED)) throw error;
-    const listed = await activeUnder(access, org, wanted, asker.run, asker.asking);
-    const ended = await describeHolders(access, { runs: listed.map(({ run }) => run), patienceMs: 0 });
-    const active = listed.filter(({ run }) => !ended.closed.includes(run) && !ended.missing.includes(run));
+    const active = await activeUnder(access, org, wanted, asker, async (runs) => {
+      const { closed, missing } = await describeHolders(access, { runs, patienceMs: 0 });
+      return new Set([...closed, ...missing]);
+    });
     return granted(await takeWith(access, org, asker, wanted, found, active));
   }
 }
