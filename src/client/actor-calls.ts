@@ -1,5 +1,4 @@
 /** How actors are written to and read from, whatever they hold. */
-
 import { WithStartWorkflowOperation, type WorkflowExecutionDescription } from '@temporalio/client';
 import { executionInfoFromRaw } from '@temporalio/client/lib/helpers.js';
 import { WorkflowNotFoundError } from '@temporalio/common';

@@ -1,5 +1,4 @@
 /** What waits for a person: the open approvals of an organization, and who may decide them (language.md §6). */
-
 import { includesRole, type Role } from '../definition/access-contract.ts';
 import type { Standing, WaitingFor } from '../definition/run.ts';
 import type { Unreadable } from '../history/events.ts';

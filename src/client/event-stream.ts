@@ -3,7 +3,6 @@
  * across continue-as-new and retries. The same history gives the same happenings with the same ids, so that whoever was cut
  * off goes on after the last id it has seen.
  */
-
 import type { RunError, RunStatus, WaitingFor } from '../definition/run.ts';
 import type { TraceEvent } from '../engine/protocol.ts';
 import { runInputOf } from '../engine/start.ts';

@@ -2,7 +2,6 @@
  * What all triggers do when they fire, whoever noticed it: the current definition, the input that the mapping makes of what
  * came, held against what the definition declares, and a run (language.md §10).
  */
-
 import { coerceState } from '../definition/format.ts';
 import type { RunTrigger } from '../definition/run.ts';
 import { ownerOfTrigger, type Trigger } from '../definition/trigger-contract.ts';

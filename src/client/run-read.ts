@@ -1,5 +1,4 @@
 /** Reading one run by its id: what it was started with, where it stands, how it ended. Needs no worker. */
-
 import { setTimeout as delay } from 'node:timers/promises';
 import type { WorkflowExecutionDescription } from '@temporalio/client';
 import { isObject } from '../definition/json.ts';

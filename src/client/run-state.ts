@@ -1,5 +1,4 @@
 /** What a run holds, and what it walks: read from its history, so it needs no worker and works for ended runs too. */
-
 import type { RunStatus } from '../definition/run.ts';
 import { takeSecrets } from '../definition/secrets-out.ts';
 import type { Definition, JsonObject } from '../definition/types.ts';

@@ -1,5 +1,4 @@
 /** A run as the outside sees it (design.md §5, "Answers"), made of what Temporal tells and of the run's memo. */
-
 import type { WorkflowExecutionInfo } from '@temporalio/client';
 import { ApplicationFailure, type TypedSearchAttributes } from '@temporalio/common';
 import type { Cost } from '../definition/models-contract.ts';

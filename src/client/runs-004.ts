@@ -1,5 +1,4 @@
 /** Runs as document 004 shows them: its names, its statuses, and its lists with flow and state, or in compressed form. */
-
 import type { Cost } from '../definition/models-contract.ts';
 import type { RunError, RunStatus } from '../definition/run.ts';
 import type { Definition } from '../definition/types.ts';

@@ -4,7 +4,6 @@
  *
  * What a closed run folds to never changes, so it is kept, up to a bound; of a long chain only the last run is read anew.
  */
-
 import type { RunError } from '../definition/run.ts';
 import type { RunState } from '../engine/state.ts';
 import { type FoldedRun, guessesOf, type Place, rangesOf, type Slice, sliceOf } from '../history/chain.ts';

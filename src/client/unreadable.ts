@@ -5,7 +5,7 @@
 import { weigh } from '../engine/weigh.ts';
 import type { Unreadable } from '../history/events.ts';
 import type { Json } from '../template/types.ts';
-import { translated } from './calls.ts';
+import { grpcOf, translated } from './calls.ts';
 import { ClientError, hasCode } from './errors.ts';
 
 /** Codes of errors that are no matter of the run: it may be read when Temporal is back, or is another run's. */
@@ -30,7 +30,8 @@ export async function legible<T>(
     return { value: await read() };
   } catch (thrown) {
     const error = unreadableOf(thrown);
-    if (hasCode(error, ...NOT_OF_THE_RUN)) throw error;
+    // Nor is what the server answers otherwise.
+    if (hasCode(error, ...NOT_OF_THE_RUN) || grpcOf(thrown) !== undefined) throw translated(thrown, false);
     return { unreadable: toldOf(error) };
   }
 }
