@@ -87,6 +87,8 @@ describe('whole roots', () => {
         },
       },
     };
+    const dry = await post('/api/executions', { definition, dryRun: true, presets: { ticks: [1, 2] } });
+    expect(dry).toMatchObject({ status: 200, body: { status: 'completed', output: { kept: { x: 1 } } } });
     const { body } = await post('/api/executions', { definition });
     const id = body.executionId;
     await gateway.until(`/api/executions/${id}`, (answer) => answer.body.waitingFor?.length > 0);

@@ -119,7 +119,7 @@ describe('triggers that the API makes', () => {
     });
     expect(await act(made.body.id, 'run', { ...json, input: 2 })).toMatchObject({ status: 422 });
     const run = await gateway.request('GET', `/api/executions/${first.body.executionId}`);
-    expect(run.body.trigger).toEqual({ type: 'manual', id: made.body.id });
+    expect(run.body.trigger).toEqual({ type: 'manual', id: made.body.id, name: 'by hand' });
     const again = await gateway.request('POST', '/api/triggers', {
       json: { workflowId: slug, name: 'by hand', type: 'manual' },
     });
