@@ -16,7 +16,7 @@ import type { Scrub } from './scrub.ts';
 import { readSecret, readSecrets, type SecretReader } from './secrets.ts';
 import { withUsage } from './spending.ts';
 
-/** Temporal takes payloads of up to 2 MB. */
+/** Temporal takes payloads of up to 2 MB. With a blob store a result may be as large as a run's state. */
 export const RESULT_LIMIT_BYTES = 1_900_000;
 /** language.md §12: nesting of JSON. */
 const NESTING_LIMIT = 200;
@@ -58,6 +58,8 @@ export interface EffectParts {
   readonly hostOf?: (input: EffectInput) => string | undefined | Promise<string | undefined>;
   /** Absent where this host gives out no callback URLs. */
   readonly callbackUrl?: CallbackUrl;
+  /** The largest result (RESULT_LIMIT_BYTES). */
+  readonly resultBytes?: number;
 }
 
 export type Activity = (input: EffectInput) => Promise<EffectOutput>;
@@ -116,7 +118,7 @@ export function effect(run: Effect, parts: EffectParts = {}): Activity {
         data: scrub.json(data),
         ...(meta === undefined ? {} : { meta: scrub.json(meta) as NonNullable<EffectOutput['meta']> }),
       };
-      checkSize(output);
+      checkSize(output, parts.resultBytes ?? RESULT_LIMIT_BYTES);
       return output;
     } catch (error) {
       if (signal.aborted) throw new CancelledFailure('The effect was cancelled.');
@@ -200,13 +202,13 @@ function failureOf(
   return failure;
 }
 
-function checkSize(output: EffectOutput): void {
+function checkSize(output: EffectOutput, limit: number): void {
   const bytes = Buffer.byteLength(JSON.stringify(output));
-  if (bytes <= RESULT_LIMIT_BYTES) return;
+  if (bytes <= limit) return;
   throw new EffectFailure(
     'result_too_large',
-    `The result has ${bytes} bytes; at most ${RESULT_LIMIT_BYTES} fit. Ask for less, or in parts.`,
-    { details: { bytes, limit: RESULT_LIMIT_BYTES } },
+    `The result has ${bytes} bytes; at most ${limit} fit. Ask for less, or in parts.`,
+    { details: { bytes, limit } },
   );
 }
 

@@ -3,6 +3,7 @@ import { isUtf8 } from 'node:buffer';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
+import { MAX_BLOB_STATE_BYTES } from '../src/definition/limits.ts';
 import type { JsonObject } from '../src/definition/types.ts';
 import type { Json } from '../src/template/types.ts';
 import { EffectFailure } from './failure.ts';
@@ -37,13 +38,13 @@ const MOST_TOLD_CHARACTERS = 300;
 
 /**
  * The bytes of the answer, inflated: the limit is for what comes out, so that a small body cannot be a bomb.
- * @throws EffectFailure `response_too_large`, unless `overLimit` is cut, and `http_body` where it cannot be inflated.
+ * @throws EffectFailure `response_too_large`, unless `overLimit` is 'cut', and `http_body` where it cannot be inflated.
  */
 export async function readBytes(
   body: Readable,
   headers: ResponseHeaders,
   limit: number,
-  overLimit: 'fail' | 'cut' = 'fail',
+  overLimit: 'cut' | MoreAllowed = {},
 ): Promise<{ readonly bytes: Buffer; readonly isCut: boolean }> {
   const encoding = one(headers['content-encoding']).trim().toLowerCase();
   // Some write there what is no compression (utf-8, aws-chunked): then the bytes are what they are.
@@ -73,11 +74,26 @@ function unreadable(encoding: string, reason: string): EffectFailure {
   );
 }
 
+/** How large an answer may be at most, whatever the step says. */
+export interface MoreAllowed {
+  readonly mostBytes?: number;
+}
+
+function tooLarge(limit: number, most: number | undefined): EffectFailure {
+  const remedy =
+    most === undefined || limit < most
+      ? `Raise maxBytes${most === undefined ? '' : ` (up to ${most})`}, or ask for less.`
+      : `No step takes more here. Ask for less, or in parts${most < MAX_BLOB_STATE_BYTES ? '; with a blob store (SIGNALBOX_BLOBS) a step takes more' : ''}.`;
+  return new EffectFailure('response_too_large', `The answer has more than ${limit} bytes. ${remedy}`, {
+    details: { limit, ...(most === undefined ? {} : { most }) },
+  });
+}
+
 async function readAll(
   body: Readable,
   stream: Readable,
   limit: number,
-  overLimit: 'fail' | 'cut',
+  overLimit: 'cut' | MoreAllowed,
 ): Promise<{ readonly bytes: Buffer; readonly isCut: boolean }> {
   const chunks: Buffer[] = [];
   let size = 0;
@@ -93,13 +109,7 @@ async function readAll(
       chunks.push(chunk.subarray(0, limit - (size - chunk.length)));
       return { bytes: Buffer.concat(chunks), isCut: true };
     }
-    throw new EffectFailure(
-      'response_too_large',
-      `The answer has more than ${limit} bytes; raise maxBytes, or ask for less.`,
-      {
-        details: { limit },
-      },
-    );
+    throw tooLarge(limit, overLimit.mostBytes);
   }
   return { bytes: Buffer.concat(chunks), isCut: false };
 }

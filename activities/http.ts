@@ -3,6 +3,7 @@ import { type Agent, request as send } from 'undici';
 import type { EffectInput, EffectOutput } from '../src/definition/effect.ts';
 import { RESPONSE_FORMS } from '../src/definition/effect-words.ts';
 import { isObject } from '../src/definition/json.ts';
+import { MAX_BLOB_STATE_BYTES } from '../src/definition/limits.ts';
 import type { JsonObject } from '../src/definition/types.ts';
 import type { Json } from '../src/template/types.ts';
 import { type Effect, type EffectContext, RESULT_LIMIT_BYTES } from './effect.ts';
@@ -31,10 +32,11 @@ const MOST_ERROR_BYTES = 65_536;
 const MOST_ERROR_CHARACTERS = 4_000;
 const AS: ReadonlySet<string> = new Set(RESPONSE_FORMS);
 
-export function httpEffect(agent: Agent): Effect {
+/** `mostBytes`: the largest answer that a step can keep here. */
+export function httpEffect(agent: Agent, mostBytes = RESULT_LIMIT_BYTES): Effect {
   return async (config, context) => {
     if (!isObject(config)) throw invalid('url', 'given');
-    const limits = readLimits(config);
+    const limits = readLimits(config, mostBytes);
     const request = readRequest(config, context.input.secrets, context.input.idempotencyKey);
     const timeout = AbortSignal.timeout(limits.timeoutMs);
     try {
@@ -69,6 +71,8 @@ export function hostOf(input: EffectInput, member = 'url'): string | undefined {
 interface Limits {
   readonly timeoutMs: number;
   readonly maxBytes: number;
+  /** The largest that maxBytes may say here. */
+  readonly mostBytes: number;
   readonly as: string | undefined;
   readonly isExpected: (status: number) => boolean;
   /** Whether redirects are wanted as answers. */
@@ -114,9 +118,11 @@ async function follow(
       });
       throw statusFailure(statusCode, headers, errorBody(bytes, headers, isCut, context), shown);
     }
-    const { bytes } = await readBytes(body, headers, limits.maxBytes).catch((error: unknown) => {
-      throw error instanceof EffectFailure || signal.aborted ? error : cutFailure(error, request.url, shown);
-    });
+    const { bytes } = await readBytes(body, headers, limits.maxBytes, { mostBytes: limits.mostBytes }).catch(
+      (error: unknown) => {
+        throw error instanceof EffectFailure || signal.aborted ? error : cutFailure(error, request.url, shown);
+      },
+    );
     return { data: parseBody(bytes, headers, limits.as, shown, context.scrub.text), meta: shown };
   }
 }
@@ -144,12 +150,12 @@ function redirected(request: HttpRequest, status: number, location: string): Htt
   return { ...request, url, headers, ...(becomesGet ? { method: 'GET', body: undefined } : {}) };
 }
 
-function readLimits(config: JsonObject): Limits {
+function readLimits(config: JsonObject, most: number): Limits {
   const { timeout = DEFAULT_TIMEOUT_MS, maxBytes, as, expect } = config;
   if (typeof timeout !== 'number' || !(timeout > 0)) throw invalid('timeout', 'longer than 0');
-  const limit = maxBytes ?? DEFAULT_MAX_BYTES;
-  if (typeof limit !== 'number' || !Number.isInteger(limit) || limit < 1 || limit > RESULT_LIMIT_BYTES)
-    throw invalid('maxBytes', `a whole number from 1 to ${RESULT_LIMIT_BYTES}`);
+  const asked = maxBytes ?? DEFAULT_MAX_BYTES;
+  if (typeof asked !== 'number' || !Number.isInteger(asked) || asked < 1 || asked > MAX_BLOB_STATE_BYTES)
+    throw invalid('maxBytes', `a whole number from 1 to ${MAX_BLOB_STATE_BYTES}`);
   const form = as ?? undefined;
   if (form !== undefined && (typeof form !== 'string' || !AS.has(form)))
     throw invalid('as', `one of ${RESPONSE_FORMS.join(', ')}`);
@@ -157,7 +163,9 @@ function readLimits(config: JsonObject): Limits {
   const isExpected = (status: number): boolean => ranges.some(([from, to]) => status >= from && status <= to);
   return {
     timeoutMs: Math.min(timeout, 2 ** 31 - 1),
-    maxBytes: limit,
+    // A host without a blob store takes less, and says so when an answer is larger.
+    maxBytes: Math.min(asked, most),
+    mostBytes: most,
     as: form as string | undefined,
     isExpected,
     expectsRedirect: [...REDIRECTS].some(isExpected),

@@ -1,6 +1,8 @@
 /** Every activity that the worker offers, by the name under which workflows call it. A new one is a file here and a line. */
 import { type HostActions, NO_ACTIONS } from '../src/actions/load.ts';
 import type { Config } from '../src/config.ts';
+import { dataLimitOf } from '../src/definition/limits.ts';
+import { valueLimitOf } from '../src/engine/limits.ts';
 import { hostActionTools } from './action-tools.ts';
 import type { ActionTool } from './agent-tools.ts';
 import { agentTurnEffect } from './agent-turn.ts';
@@ -53,13 +55,16 @@ export interface ActivityParts {
 export type Settings = Pick<
   Config,
   'bash' | 'bashFolders' | 'mail' | 'mcpStdioAllowed' | 'mcpCommands' | 'httpAllow' | 'ownPorts' | 'port' | 'temporal'
->;
+> &
+  Partial<Pick<Config, 'blobs'>>;
 
 /** Activities hold the connections of their agents: make them once for a process. */
-export function createActivities(config: Settings, parts: ActivityParts = {}): Record<string, Activity> {
+export function createActivities(config: Settings, given: ActivityParts = {}): Record<string, Activity> {
+  const resultBytes = valueLimitOf(dataLimitOf(config.blobs?.isOn === true));
+  const parts = { ...given, resultBytes };
   const reach = reachOf(config);
   const agent = guardedAgent(reach);
-  const http = httpEffect(agent);
+  const http = httpEffect(agent, resultBytes);
   const fetch = guardedFetch(agent);
   const mcp = new McpConnections({ fetch, stdio: config.mcpStdioAllowed, commands: config.mcpCommands });
   return {
@@ -81,7 +86,7 @@ export function createActivities(config: Settings, parts: ActivityParts = {}): R
     messageRun: effect(messageRunEffect(parts.messenger), parts),
     hostAction: effect(hostActionEffect(parts.actions ?? NO_ACTIONS), parts),
     bash: effect(bashEffect(config, parts.bash), parts),
-    runCode: effect(runCodeEffect),
+    runCode: effect(runCodeEffect, { resultBytes }),
     sendMessage: effect(sendMessageEffect(http, reach, config, parts.inbox), {
       ...parts,
       hostOf: messageHostOf(config),

@@ -33,7 +33,7 @@ import type { Definition, JsonObject } from '../src/definition/types.ts';
 import { heldGates, wantedSlots } from '../src/engine/admission.ts';
 import { admit, advance, genesis } from '../src/engine/advance.ts';
 import { carry, restore } from '../src/engine/carry.ts';
-import { MAX_PAYLOAD_BYTES } from '../src/engine/limits.ts';
+import { carriedLimitOf } from '../src/engine/limits.ts';
 import { resumedAt } from '../src/engine/parking.ts';
 import type { Command, Event } from '../src/engine/protocol.ts';
 import { genesisOf, runInputOf } from '../src/engine/start.ts';
@@ -372,14 +372,15 @@ class Walk {
     // Input and presets are in the state from here on.
     const next: RunInput = { ...rest, carried: carry(this.#program, this.#state) };
     const bytes = weigh(next as unknown as Json);
-    if (bytes > MAX_PAYLOAD_BYTES) {
+    const limit = carriedLimitOf(this.#program.rules.dataBytes());
+    if (bytes > limit) {
       this.#outcome = {
         as: 'failed',
         error: {
           code: 'state_too_large',
-          message: `Definition and state have ${bytes} bytes; at most ${MAX_PAYLOAD_BYTES} can be carried on. Keep less in outputs and state.`,
+          message: `Definition and state have ${bytes} bytes; at most ${limit} can be carried on. Keep less in outputs and state.`,
           retryable: false,
-          details: { bytes, limit: MAX_PAYLOAD_BYTES },
+          details: { bytes, limit },
         },
       };
       return;

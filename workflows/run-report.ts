@@ -3,7 +3,7 @@ import { getExternalWorkflowHandle, log, sleep } from '@temporalio/workflow';
 import type { RunError, RunInput } from '../src/definition/run.ts';
 import { childDoneSignal } from '../src/engine/child-run.ts';
 import { MAX_PAYLOAD_BYTES } from '../src/engine/limits.ts';
-import { weigh } from '../src/engine/weigh.ts';
+import { tooLarge, weigh } from '../src/engine/weigh.ts';
 import type { Json } from '../src/template/types.ts';
 
 /** Pauses between attempts. A parent that hears nothing in the end asks (run-children.ts). */
@@ -35,7 +35,12 @@ export function isGone(error: unknown): boolean {
 
 /** Details that would not fit are left out, as in the failure of the run itself. */
 function fitting(ended: { output: Json } | { error: RunError }): { output: Json } | { error: RunError } {
-  if (!('error' in ended)) return ended;
+  if (!('error' in ended)) {
+    const size = weigh(ended.output);
+    if (size <= MAX_PAYLOAD_BYTES) return ended;
+    const { code, message, details } = tooLarge('result_too_large', "The run's output", size);
+    return { error: { code, message, retryable: false, ...(details === undefined ? {} : { details }) } };
+  }
   const bytes = weigh(ended.error as unknown as Json);
   return bytes <= MAX_PAYLOAD_BYTES ? ended : { error: { ...ended.error, details: { omitted: 'too large', bytes } } };
 }

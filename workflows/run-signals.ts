@@ -3,6 +3,7 @@
  * applied to the core before they return, in the order of history. Nothing that a caller sends can fail the run.
  */
 import {
+  ApplicationFailure,
   defineQuery,
   defineSignal,
   defineUpdate,
@@ -12,9 +13,11 @@ import {
   setHandler,
 } from '@temporalio/workflow';
 import type { Accepted, Refusal } from '../src/definition/run.ts';
+import { MAX_PAYLOAD_BYTES } from '../src/engine/limits.ts';
 import type { Event } from '../src/engine/protocol.ts';
 import { QUERY_TEXTS, SIGNAL_TEXTS } from '../src/engine/signal-texts.ts';
 import { SIGNALS, toEvent, UPDATES, unknownMember, updateToEvent } from '../src/engine/signals.ts';
+import { weigh } from '../src/engine/weigh.ts';
 import type { Json } from '../src/template/types.ts';
 import { refusal } from './run-failure.ts';
 
@@ -99,7 +102,20 @@ export function answerUpdates(run: Addressee): void {
 }
 
 export function answerQueries(answers: { readonly [name: string]: () => Json }): void {
-  for (const [name, answer] of Object.entries(answers)) setHandler(defineQuery<Json>(name), answer, described(name));
+  for (const [name, answer] of Object.entries(answers))
+    setHandler(defineQuery<Json>(name), () => fitting(name, answer()), described(name));
+}
+
+/** An answer beyond the server's limit would be lost without a word. @throws ApplicationFailure `result_too_large`. */
+function fitting(name: string, answer: Json): Json {
+  const bytes = weigh(answer);
+  if (bytes <= MAX_PAYLOAD_BYTES) return answer;
+  throw ApplicationFailure.create({
+    type: 'result_too_large',
+    message: `The answer of the query '${name}' has ${bytes} bytes; at most ${MAX_PAYLOAD_BYTES} fit. Read the run's steps through the gateway.`,
+    details: [{ bytes, limit: MAX_PAYLOAD_BYTES }],
+    nonRetryable: true,
+  });
 }
 
 function described(name: string): { description?: string } {

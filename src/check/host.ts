@@ -1,5 +1,6 @@
 /** What this host offers: the actions that are registered, and whether bash may run. */
 import type { z } from 'zod';
+import { MAX_BLOB_STATE_BYTES } from '../definition/limits.ts';
 import { didYouMean } from '../definition/names.ts';
 import type { Problem } from '../definition/types.ts';
 import { actionOf, actionTypes } from '../steps/actions.ts';
@@ -16,6 +17,8 @@ export interface Host {
   readonly actions?: ReadonlyMap<string, OfferedAction>;
   /** False: a step of kind bash is a problem. */
   readonly bash?: boolean;
+  /** What a step may keep here, in bytes: a larger `maxBytes` is a problem. */
+  readonly valueBytes?: number;
   /** False: the organization has no API keys, and so knows no persons. */
   readonly persons?: boolean;
 }
@@ -31,11 +34,41 @@ export function checkHost({ steps }: Subject, host: Host, { problems }: Findings
     const { rollback } = written;
     if (rollback !== undefined && kindOf(rollback.stepType)?.type === 'action')
       action(rollback.config?.['type'], `${at}/rollback/config/type`, host, problems);
+    checkMaxBytes(
+      kind?.type === 'http' ? written.config : written.config?.['parameters'],
+      at,
+      kind?.type,
+      host,
+      problems,
+    );
     if (host.bash === false) {
       if (kind?.type === 'bash' && written.preset === undefined) problems.push(bashDisabled(`${at}/stepType`));
       if (rollback?.stepType === 'bash') problems.push(bashDisabled(`${at}/rollback/stepType`));
     }
   }
+}
+
+/** Kind `http`, and the action that is the same. */
+function checkMaxBytes(
+  config: unknown,
+  at: string,
+  kind: string | undefined,
+  { valueBytes }: Host,
+  problems: Findings['problems'],
+): void {
+  if (valueBytes === undefined || (kind !== 'http' && kind !== 'action')) return;
+  if (typeof config !== 'object' || config === null || !('maxBytes' in config)) return;
+  const { maxBytes } = config;
+  // What no host takes is the schema's to say.
+  if (typeof maxBytes !== 'number' || maxBytes <= valueBytes || maxBytes > MAX_BLOB_STATE_BYTES) return;
+  problems.push(
+    problem(
+      `${at}/config/${kind === 'http' ? '' : 'parameters/'}maxBytes`,
+      'invalid_config',
+      `A step of this host keeps at most ${valueBytes} bytes; maxBytes is ${maxBytes}.`,
+      `Take at most ${valueBytes}, or set SIGNALBOX_BLOBS to a folder, which allows ${MAX_BLOB_STATE_BYTES}.`,
+    ),
+  );
 }
 
 /** One name or a list; what a template makes is known only then. */

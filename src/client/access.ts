@@ -1,5 +1,6 @@
 import type { Client } from '@temporalio/client';
 import type { Config } from '../config.ts';
+import { dataLimitOf } from '../definition/limits.ts';
 import type { TemporalConnection } from './connect.ts';
 import { deriveKeys, type Keys } from './keys.ts';
 
@@ -10,6 +11,8 @@ export interface Access {
   readonly taskQueue: string;
   /** Events after which actors continue as new. */
   readonly historyLimit: number;
+  /** What a run's definition and state may take together. */
+  readonly dataBytes: number;
   /** How many runs the host lets go at once. */
   readonly limits: Config['limits'];
   readonly keys: Keys;
@@ -22,7 +25,7 @@ export interface Access {
 /** `webUrl`: where the Web UI is, with or without a slash at the end. */
 export function access(
   temporal: Pick<TemporalConnection, 'client' | 'namespace'>,
-  config: Pick<Config, 'taskQueue' | 'historyLimit' | 'formerMasterKeys' | 'limits'>,
+  config: Pick<Config, 'taskQueue' | 'historyLimit' | 'formerMasterKeys' | 'limits' | 'blobs'>,
   masterKey: Uint8Array,
   webUrl?: string,
 ): Access {
@@ -31,6 +34,7 @@ export function access(
     namespace: temporal.namespace,
     taskQueue: config.taskQueue,
     historyLimit: config.historyLimit,
+    dataBytes: dataLimitOf(config.blobs.isOn),
     limits: config.limits,
     keys: deriveKeys(masterKey),
     formerKeys: config.formerMasterKeys.map(deriveKeys),

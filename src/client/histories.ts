@@ -22,7 +22,8 @@ export async function* historyOf(access: Reading, workflowId: string, runId: str
       maximumPageSize: EVENTS_PER_PAGE,
       nextPageToken,
     });
-    yield* await plainEvents(access, page);
+    // One after the other: the larger payloads of a whole page may take gigabytes together.
+    for (const event of page.history?.events ?? []) yield* await plainEvents(access, { history: { events: [event] } });
     nextPageToken = page.nextPageToken ?? new Uint8Array();
   } while (nextPageToken.length > 0);
 }

@@ -54,7 +54,7 @@ export async function retryRun(access: Access, org: string, executionId: string,
     throw new ClientError('not_retryable', 'The execution was started with nothing that can be walked.');
   const error = closing.how === 'failed' ? outcomeOf(closing).error : undefined;
   const input = await armed(access, org, executionId, runId, argument, error);
-  measure(input);
+  measure(input, access.dataBytes);
   return start(access, org, description, input, key);
 }
 

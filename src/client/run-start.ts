@@ -13,6 +13,7 @@ import {
   type RunTrigger,
 } from '../definition/run.ts';
 import type { Definition } from '../definition/types.ts';
+import { carriedLimitOf } from '../engine/limits.ts';
 import type { Json } from '../template/types.ts';
 import type { Access } from './access.ts';
 import { describe } from './actor-calls.ts';
@@ -78,7 +79,7 @@ export async function startRun(access: Access, org: string, request: RunStart): 
     const known = await findKeyedRun(access, org, definition.slug, key);
     if (known !== undefined) return known;
   }
-  measure(runInput(org, request, executionId, wanted));
+  measure(runInput(org, request, executionId, wanted), access.dataBytes);
   const gates = wanted.length === 0 ? wanted : await takeRefusable(access, org, executionId, wanted, request);
   const input = runInput(org, request, executionId, gates);
   const status = gates.every(({ taken }) => taken) ? 'running' : 'pending';
@@ -196,15 +197,16 @@ function withState(definition: Definition, state: RunStart['state']): Definition
   return { ...definition, state: declared };
 }
 
-/** @throws ClientError `payload_too_large`. */
-export function measure(input: RunInput): void {
+/** `dataBytes`: what a run may hold, and so a retry or a fork may carry. @throws ClientError `payload_too_large`. */
+export function measure(input: RunInput, dataBytes?: number): void {
   const bytes = Buffer.byteLength(JSON.stringify(input));
-  if (bytes <= MAX_START_BYTES) return;
+  const limit = input.carried === undefined ? MAX_START_BYTES : carriedLimitOf(dataBytes);
+  if (bytes <= limit) return;
   throw new ClientError(
     'payload_too_large',
-    `Definition and input take ${bytes} bytes together; the limit is ${MAX_START_BYTES}. Pass a reference to large data instead of the data.`,
+    `Definition and input take ${bytes} bytes together; the limit is ${limit}. Pass a reference to large data instead of the data.`,
     {
-      details: { size: bytes, limit: MAX_START_BYTES },
+      details: { size: bytes, limit },
     },
   );
 }

@@ -1,5 +1,7 @@
 /** A worker's build id, which carries the settings that workflow code and the fold of a history go by. */
 
+import { MAX_STATE_BYTES } from './limits.ts';
+
 /** Where no worker said: as SIGNALBOX_HISTORY_LIMIT's default. */
 const DEFAULT_HISTORY_LIMIT = 1_000;
 const BUILD_ID = /^history-(\d{1,9})(?:-data-(\d{1,9}))?(-encoded)?$/;
@@ -23,9 +25,10 @@ export function historyLimitOf(buildId: string | undefined): number {
   return digits === undefined ? DEFAULT_HISTORY_LIMIT : Math.max(1, Number(digits));
 }
 
-/** The data limit that it had; undefined where the worker is older than this limit. */
+/** The data limit that it had; undefined where the worker is older than this limit. One that says nothing has the least. */
 export function dataBytesOf(buildId: string | undefined): number | undefined {
-  const digits = BUILD_ID.exec(buildId ?? '')?.[2];
+  if (buildId === undefined) return MAX_STATE_BYTES;
+  const digits = BUILD_ID.exec(buildId)?.[2];
   return digits === undefined ? undefined : Number(digits);
 }
 

@@ -33,6 +33,7 @@ import { failureOf } from './failure.ts';
 import { newFrame } from './frames.ts';
 import { initialState } from './initial.ts';
 import { MAX_PAYLOAD_BYTES } from './limits.ts';
+import { measure } from './measure.ts';
 import { message } from './messages.ts';
 import type { Command, Event, Genesis, TraceEvent } from './protocol.ts';
 import { answered, remember, requested } from './requests.ts';
@@ -167,6 +168,7 @@ function begin(core: Core): void {
   const { state, program } = core;
   const bytes = weigh(state.genesis.input);
   state.bytes += bytes;
+  if (program.rules.dataBytes() !== undefined) state.bytes = measure(program, state).bytes;
   if (bytes > MAX_PAYLOAD_BYTES) {
     failRun(core, failureOf(tooLarge('payload_too_large', "The run's input", bytes)), false);
     return;

@@ -13,7 +13,9 @@ import { type Frame, type RunState, STATE_VERSION } from './state.ts';
 import { weigh } from './weigh.ts';
 
 /** Smaller values are cheaper written twice. */
-const SHARED_FROM_BYTES = 64;
+export const SHARED_FROM_BYTES = 64;
+/** The same for texts, which are told from one another by all their characters. */
+export const SHARED_FROM_LENGTH = 1_000;
 const REFERENCE = '$shared';
 /** The output of a step that nobody can read any more. */
 const LEFT_BEHIND = { leftBehind: true };
@@ -21,11 +23,16 @@ const LEFT_BEHIND = { leftBehind: true };
 /** The state as JSON without repeats: `{state, shared}`; `{"$shared": n}` stands for the n-th shared value. */
 export function carry(program: Program, full: RunState): Json {
   const state = withoutUnneeded(program, full);
-  const times = new Map<object, number>();
-  countObjects(state as unknown as Json, times);
-  const places = new Map<object, number>();
+  const times = new Map<object | string, number>();
+  countShared(state as unknown as Json, times);
+  const places = new Map<object | string, number>();
   const shared: Json[] = [];
   const write = (value: Json): Json => {
+    if (isLongText(value)) {
+      if ((times.get(value) ?? 0) < 2) return value;
+      if (!places.has(value)) places.set(value, shared.push(value) - 1);
+      return { [REFERENCE]: places.get(value)! };
+    }
     if (value === null || typeof value !== 'object') return value;
     const known = places.get(value);
     if (known !== undefined) return { [REFERENCE]: known };
@@ -74,7 +81,9 @@ export function restore(carried: Json): RunState {
     if (value === null || typeof value !== 'object') return value;
     if (!isReference(value)) return copy(value, read);
     const place = value[REFERENCE] as number;
-    if (!made.has(place)) made.set(place, copy(shared[place] as JsonObject, read));
+    const once = shared[place]!;
+    if (typeof once === 'string') return once;
+    if (!made.has(place)) made.set(place, copy(once as JsonObject, read));
     return made.get(place)!;
   };
   const restored = read(state) as unknown as RunState;
@@ -99,7 +108,8 @@ export function carriedBytes(program: Program, state: RunState): number {
 
 const definitionSizes = new WeakMap<Program, number>();
 
-function definitionBytes(program: Program): number {
+/** Of the definition, as it stands in what a run is started with. */
+export function definitionBytes(program: Program): number {
   let bytes = definitionSizes.get(program);
   if (bytes === undefined) {
     bytes = weigh(program.definition as unknown as Json);
@@ -108,13 +118,15 @@ function definitionBytes(program: Program): number {
   return bytes;
 }
 
-function countObjects(value: Json, times: Map<object, number>): void {
-  if (value === null || typeof value !== 'object') return;
+function countShared(value: Json, times: Map<object | string, number>): void {
+  if (value === null || (typeof value !== 'object' && !isLongText(value))) return;
   const seen = times.get(value) ?? 0;
   times.set(value, seen + 1);
-  if (seen > 0) return;
-  for (const member of Array.isArray(value) ? value : Object.values(value)) countObjects(member, times);
+  if (seen > 0 || typeof value === 'string') return;
+  for (const member of Array.isArray(value) ? value : Object.values(value)) countShared(member, times);
 }
+
+const isLongText = (value: Json): value is string => typeof value === 'string' && value.length >= SHARED_FROM_LENGTH;
 
 /** What looks like our mark: data that does is written to the table, where it is read as data. */
 function isReference(value: Json & object): value is JsonObject {

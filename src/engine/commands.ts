@@ -4,8 +4,10 @@
  */
 import { childRunId } from './child-run.ts';
 import type { Core } from './core.ts';
+import { RECORD_OVERHEAD } from './limits.ts';
 import type { Command } from './protocol.ts';
 import { fillRoom, isTimer } from './room.ts';
+import { charge, chargeValue } from './space.ts';
 import type { OpenCommand, OpenVisit, RunState } from './state.ts';
 
 /** Opens a command, now or when there is room. */
@@ -13,6 +15,9 @@ export function open(core: Core, id: string, command: OpenCommand, visit?: OpenV
   const { state } = core;
   if (Object.hasOwn(state.open, id)) throw new Error(`Two open commands have the id '${id}'.`);
   state.open[id] = command;
+  charge(core, RECORD_OVERHEAD + 6 * id.length);
+  if (command.type === 'run' || command.type === 'rollback') chargeValue(core, command.command.config);
+  else if (command.type === 'child') chargeValue(core, command.child.input);
   if (command.type === 'run') state.effects++;
   if (isTimer(command)) state.slots.waitingTimers++;
   visit?.open.push(id);

@@ -9,7 +9,7 @@ import { type Core, stepOf } from './core.ts';
 import { runCommand } from './effects.ts';
 import { errorRoot, failureOf } from './failure.ts';
 import { cancelInside } from './frames.ts';
-import { MAX_PAYLOAD_BYTES } from './limits.ts';
+import { MAX_PAYLOAD_BYTES, valueLimitOf } from './limits.ts';
 import { commandId } from './paths.ts';
 import { FrameScope } from './scope.ts';
 import type { Ending, RunState, Undo } from './state.ts';
@@ -40,7 +40,9 @@ function outputOf({ program, state }: Core, given: Json | undefined): Json {
       ? render(program.output, new FrameScope(program, state, root, ''), { now: state.now }).value
       : (given ?? root.lastOutput?.data ?? null);
   const bytes = weigh(output);
-  if (bytes > MAX_PAYLOAD_BYTES) throw tooLarge('result_too_large', "The run's output", bytes);
+  // A child's output goes to its parent within a signal.
+  const limit = state.genesis.parentId === undefined ? valueLimitOf(program.rules.dataBytes()) : MAX_PAYLOAD_BYTES;
+  if (bytes > limit) throw tooLarge('result_too_large', "The run's output", bytes, limit);
   return output;
 }
 

@@ -7,7 +7,9 @@ import { type Core, stepOf } from './core.ts';
 import { forgetOlder } from './forget.ts';
 import { giveBack } from './give-back.ts';
 import { cancelInner } from './inner-rows.ts';
+import { RECORD_OVERHEAD } from './limits.ts';
 import { framePath } from './paths.ts';
+import { charge } from './space.ts';
 import type { Frame, LoopRecord, OpenVisit } from './state.ts';
 import { weigh } from './weigh.ts';
 
@@ -33,6 +35,7 @@ export function openFrame(core: Core, parent: Frame, visit: OpenVisit, spec: Fra
   const id = framePath(visit.path, spec.name, spec.item !== undefined);
   const frame = newFrame(id, parent, spec);
   state.frames[id] = frame;
+  charge(core, RECORD_OVERHEAD + 6 * id.length);
   visit.frames.push(id);
   const first = stepOf(core, visit.slug).next[spec.port];
   if (first === undefined || first === visit.slug) endFrame(core, frame);

@@ -1,13 +1,16 @@
 /** A visit stays open: what its kind wants run, timed, started, asked or taken back becomes commands and frames. */
 import type { AskSpec, ChildSpec, FailureShape, Outcome, RunSpec, TimerSpec } from '../steps/kind.ts';
+import type { Json } from '../template/types.ts';
 import { cancel, open } from './commands.ts';
 import type { Core } from './core.ts';
 import { runCommand } from './effects.ts';
 import { dropFrame, openFrame } from './frames.ts';
 import { beginInner, endInner } from './inner-rows.ts';
-import { MAX_PAYLOAD_BYTES } from './limits.ts';
+import { MAX_PAYLOAD_BYTES, RECORD_OVERHEAD, valueLimitOf } from './limits.ts';
+import { weighed } from './measure.ts';
 import { commandId, framePath } from './paths.ts';
 import type { Place } from './record.ts';
+import { charge, demandSpace, demandSpaceForEffect } from './space.ts';
 import type { OpenVisit } from './state.ts';
 import { tooLarge, weigh } from './weigh.ts';
 
@@ -20,6 +23,7 @@ export function hold(core: Core, given: Place, outcome: Hold): void {
   const place: HeldPlace = { ...given, visit };
   for (const name of outcome.cancel ?? []) takeBack(core, visit, name);
   if (outcome.waiting !== undefined) {
+    charge(core, weigh(outcome.waiting as unknown as Json));
     visit.waiting = { ...outcome.waiting, since: visit.waiting?.since ?? core.state.now };
     core.trace?.({ t: 'wait', path: visit.path });
   }
@@ -35,10 +39,11 @@ export function hold(core: Core, given: Place, outcome: Hold): void {
 }
 
 /** The visit with what it holds now; one that has only begun is opened. */
-function heldVisit({ state }: Core, { frame, step, path, startedAt, visit }: Place, outcome: Hold): OpenVisit {
+function heldVisit(core: Core, { frame, step, path, startedAt, visit }: Place, outcome: Hold): OpenVisit {
+  const { state } = core;
   if (visit !== undefined) {
     visit.hold = outcome.hold;
-    state.bytes += weigh(outcome.grown ?? {});
+    if (outcome.grown !== undefined) grow(core, weigh(outcome.grown));
     return visit;
   }
   frame.visit = {
@@ -51,8 +56,15 @@ function heldVisit({ state }: Core, { frame, step, path, startedAt, visit }: Pla
     open: [],
     frames: [],
   };
-  state.bytes += weigh(outcome.hold);
+  charge(core, RECORD_OVERHEAD + 4 * path.length);
+  grow(core, weigh(outcome.hold));
   return frame.visit;
+}
+
+/** @throws StepFailure `state_too_large`: the visit then fails, and what it holds goes with it. */
+function grow(core: Core, bytes: number): void {
+  core.state.bytes += bytes;
+  demandSpace(core, 'What the step works on', bytes);
 }
 
 /** `name`: the suffix of a command, or the name of a frame. */
@@ -88,6 +100,7 @@ function ask(core: Core, visit: OpenVisit, asks: NonNullable<Hold['asks']>): voi
     delete visit.asks[suffix];
     if (!isOpen(asked)) continue;
     const { inner, input, ...waiting } = asked;
+    charge(core, RECORD_OVERHEAD + weigh(waiting as unknown as Json));
     visit.asks[suffix] = { ...waiting, since };
     beginInner(core, visit, suffix, inner, input);
     core.trace?.({ t: 'wait', path: commandId(visit.path, suffix) });
@@ -102,8 +115,9 @@ function isOpen(asked: AskSpec | FailureShape | null): asked is AskSpec {
 function openEffect(core: Core, { frame, step, path, visit }: HeldPlace, spec: RunSpec, hasTimers: boolean): void {
   const { suffix = '', inner, light, config } = spec;
   const id = commandId(path, suffix);
-  const bytes = weigh(config.value);
-  if (bytes > MAX_PAYLOAD_BYTES) throw tooLarge('payload_too_large', "The step's config", bytes);
+  const bytes = weighed(config.value);
+  const limit = valueLimitOf(core.program.rules.dataBytes());
+  if (bytes > limit) throw tooLarge('payload_too_large', "The step's config", bytes, limit);
   // What has a row of its own is recorded by itself: together, what has ended would be done again after a crash.
   const local =
     (step.local === true && inner === undefined) ||
@@ -113,6 +127,7 @@ function openEffect(core: Core, { frame, step, path, visit }: HeldPlace, spec: R
   if (spec.suffix === undefined) core.trace?.({ t: 'input', path, input: config.value });
   if (inner !== undefined) beginInner(core, visit, suffix, inner, config.value);
   open(core, id, { type: 'run', frame: frame.id, path, suffix, command, tries: 1 }, visit);
+  demandSpaceForEffect(core, bytes);
 }
 
 function openTimer(core: Core, { frame, path, visit }: HeldPlace, { suffix = '', at }: TimerSpec): void {
@@ -121,7 +136,11 @@ function openTimer(core: Core, { frame, path, visit }: HeldPlace, { suffix = '',
 
 function openChild(core: Core, { frame, path, visit }: HeldPlace, { suffix = '', inner, ...child }: ChildSpec): void {
   if (inner !== undefined) beginInner(core, visit, suffix, inner, child.input);
+  const bytes = weighed(child.input);
+  if (bytes > MAX_PAYLOAD_BYTES && core.program.rules.dataBytes() !== undefined)
+    throw tooLarge('payload_too_large', "The child's input", bytes);
   open(core, commandId(path, suffix), { type: 'child', frame: frame.id, path, suffix, child }, visit);
+  demandSpaceForEffect(core, bytes);
 }
 
 /** A local activity holds the other frames back: it is only for a run that has no other frame at work (design.md §3). */

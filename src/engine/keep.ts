@@ -4,13 +4,15 @@ import { evaluate } from '../template/expression.ts';
 import type { Core } from './core.ts';
 import { rollbackSpec } from './ending.ts';
 import { countTick } from './forget.ts';
-import { MAX_PAYLOAD_BYTES, MAX_ROLLBACKS } from './limits.ts';
+import { ENTRY_OVERHEAD, MAX_ROLLBACKS, RECORD_OVERHEAD, valueLimitOf } from './limits.ts';
+import { weighed } from './measure.ts';
 import type { Place } from './record.ts';
 import { FrameScope } from './scope.ts';
 import { readsError, snapshot } from './snapshot.ts';
+import { charge, demandSpace } from './space.ts';
 import type { Envelope, Undo } from './state.ts';
 import { tooLarge, weigh } from './weigh.ts';
-import { assign, Window } from './window.ts';
+import { assign, valueAt, Window } from './window.ts';
 
 /**
  * saveToState, outputVariable, and the rollback with its config as it is now: none of a preset step, which was not run (§7).
@@ -19,8 +21,10 @@ import { assign, Window } from './window.ts';
 export function keep(core: Core, place: Place, output: Envelope, isPreset: boolean): void {
   const { frame, step, path } = place;
   const { state } = core;
-  const bytes = weigh(output.data);
-  if (bytes > MAX_PAYLOAD_BYTES) throw tooLarge('result_too_large', "The step's output", bytes);
+  const bytes = weighed(output.data);
+  const limit = valueLimitOf(core.program.rules.dataBytes());
+  if (bytes > limit) throw tooLarge('result_too_large', "The step's output", bytes, limit);
+  const before = heldBefore(core, place);
   // What is evaluated now sees the step itself as ended.
   frame.entries[step.slug] = { stepType: step.type, name: step.name, output };
   frame.lastOutput = output;
@@ -33,6 +37,7 @@ export function keep(core: Core, place: Place, output: Envelope, isPreset: boole
     }
   }
   if (step.outputVariable !== undefined) {
+    charge(core, bytes + step.outputVariable.length);
     Object.defineProperty(state.outputs, step.outputVariable, {
       value: output.data,
       enumerable: true,
@@ -49,6 +54,33 @@ export function keep(core: Core, place: Place, output: Envelope, isPreset: boole
       'rollback_limit',
       `More than ${MAX_ROLLBACKS} steps with a rollback have completed; set a checkpoint, or historyKeep on the loop.`,
     );
+  try {
+    // What a container gives is held already: its branches and iterations had to fit.
+    const fresh = step.kind.class === 'container' ? 0 : bytes;
+    demandSpace(core, "The step's output", fresh, bytes + weighed(output.meta) + ENTRY_OVERHEAD);
+  } catch (error) {
+    before.putBack();
+    throw error;
+  }
+}
+
+/** What the step is about to replace. */
+function heldBefore({ state }: Core, { frame, step }: Place): { putBack(): void } {
+  const entry = frame.entries[step.slug];
+  const { lastOutput } = frame;
+  const undo = state.undo.length;
+  const saved = step.saves.map(({ key }) => valueAt(state.state, key));
+  const named = step.outputVariable === undefined ? undefined : valueAt(state.outputs, step.outputVariable);
+  return {
+    putBack() {
+      if (entry === undefined) delete frame.entries[step.slug];
+      else frame.entries[step.slug] = entry;
+      frame.lastOutput = lastOutput;
+      state.undo.length = Math.min(state.undo.length, undo);
+      for (const put of saved.reverse()) put();
+      named?.();
+    },
+  };
 }
 
 /** Its config is evaluated now; where that reads `error`, what else it reads is noted instead (snapshot.ts). */
@@ -61,6 +93,7 @@ function undoOf(
   const { state } = core;
   const slug = step.key ?? step.slug;
   const locals = { output };
+  charge(core, RECORD_OVERHEAD + 2 * path.length);
   if (readsError(rollback.references)) {
     const scope = new FrameScope(core.program, state, frame, path, locals);
     const read = snapshot(rollback.references, scope, state.now);

@@ -12,6 +12,18 @@ export const MAX_ACTIVATION_BYTES = 1_500_000;
 export const MAX_PAYLOAD_BYTES = 1_900_000;
 /** One config of an effect, or output of a step, where definition and state together may take `dataBytes`. */
 export const valueLimitOf = (dataBytes = 0): number => Math.max(dataBytes, MAX_PAYLOAD_BYTES);
+/** Data up to this size has the spare room to itself (`spareOf`). */
+export const SMALL_BYTES = 1_000;
+/** An effect begins only where a short answer would fit. */
+export const ANSWER_BYTES = 1_000;
+/**
+ * Room above the limit for what no step can be refused: errors, small outputs, events. What continue-as-new carries stays
+ * below MAX_PAYLOAD_BYTES where there is no blob store.
+ */
+export const spareOf = (dataBytes: number): number => (dataBytes > MAX_PAYLOAD_BYTES ? 1_000_000 : 60_000);
+/** What a run may be started with that goes on, results that wait for the walk included. */
+export const carriedLimitOf = (dataBytes = 0): number =>
+  dataBytes > MAX_PAYLOAD_BYTES ? 2 * dataBytes + spareOf(dataBytes) : MAX_PAYLOAD_BYTES;
 /** Messages that nobody has read yet; beyond either limit the run drops and counts them. */
 export const MAX_INBOX_BYTES = 1_000_000;
 export const MAX_INBOX_MESSAGES = 5_000;
@@ -27,6 +39,8 @@ export const MAX_ACTIVATION_UNITS = 1_000_000;
 export const STEP_UNITS = 50;
 /** What a step's entry takes besides its data. */
 export const ENTRY_OVERHEAD = 64;
+/** What a frame, an open visit, a loop or a command takes in the state besides its data and its path. */
+export const RECORD_OVERHEAD = 500;
 /** What a message that waits takes in the state besides its name and payload. */
 export const MESSAGE_OVERHEAD = 40;
 /** Objects and lists within one another in any value: beyond this, encoding it would run out of stack. */

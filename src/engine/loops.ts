@@ -5,14 +5,18 @@ import type { Json } from '../template/types.ts';
 import type { Core } from './core.ts';
 import { follow } from './follow.ts';
 import { forgetBefore } from './forget.ts';
+import { RECORD_OVERHEAD } from './limits.ts';
 import { type Place, record, settle } from './record.ts';
+import { charge, chargeValue, demandSpace } from './space.ts';
 import type { Envelope } from './state.ts';
 import { weigh } from './weigh.ts';
 
-/** A loop's record goes on its frame; only then can `while` read `loop`. */
+/** A loop's record goes on its frame; only then can `while` read `loop`. @throws StepFailure `state_too_large`. */
 export function enter(core: Core, place: Place, held: JsonObject): void {
   const { frame, step, path } = place;
-  core.state.bytes += weigh(held);
+  const bytes = weigh(held);
+  core.state.bytes += bytes;
+  charge(core, RECORD_OVERHEAD + 4 * path.length);
   frame.loops.push({
     slug: step.slug,
     path,
@@ -22,10 +26,16 @@ export function enter(core: Core, place: Place, held: JsonObject): void {
     counts: {},
     moved: false,
   });
+  try {
+    demandSpace(core, 'What the loop works on', bytes);
+  } catch (error) {
+    frame.loops.pop();
+    throw error;
+  }
   core.state.work.push({ do: 'resume', frame: frame.id, path, event: { on: 'enter' } });
 }
 
-/** A loop begins its next tick: the step's entry is replaced, and the body walked. */
+/** A loop begins its next tick: the step's entry is replaced, and the body walked. @throws StepFailure `state_too_large`. */
 export function tick(core: Core, place: Place, held: JsonObject, data: Json): void {
   const { frame, step } = place;
   const loop = place.record!;
@@ -33,7 +43,15 @@ export function tick(core: Core, place: Place, held: JsonObject, data: Json): vo
   loop.hold = held;
   loop.counts = {};
   loop.moved = false;
-  core.state.bytes += weigh(held['carry']);
+  const bytes = weigh(held['carry']);
+  core.state.bytes += bytes;
+  chargeValue(core, data);
+  try {
+    demandSpace(core, 'What the loop carries', bytes);
+  } catch (error) {
+    held['carry'] = null;
+    throw error;
+  }
   forgetBefore(core, loop, loop.tick);
   const output: Envelope = { type: step.kind.type, data };
   frame.entries[step.slug] = { stepType: step.type, name: step.name, output };

@@ -13,6 +13,7 @@ import { hold } from './hold.ts';
 import { keep } from './keep.ts';
 import { breakOut, enter, tick } from './loops.ts';
 import { type Place, record, settle } from './record.ts';
+import { withSpace } from './space.ts';
 import type { Envelope } from './state.ts';
 
 /** @throws StepFailure where the outcome cannot be carried out: the visit then fails with it. */
@@ -99,8 +100,9 @@ export function endVisit(
 /** §2.4: the `error` port if it is wired; else `onError: continue`; else the frame fails. `rollback` passes every container. */
 export function failVisit(core: Core, place: Place, failure: FailureShape, rollback?: boolean): void {
   const { frame, step, path } = place;
-  const error = placed(failure, path, step.slug);
   const port = rollback === true ? undefined : catchingPort(step);
+  const stays = port !== undefined || frame.id !== ROOT;
+  const error = placed(stays ? withSpace(core, failure) : failure, path, step.slug);
   if (port === undefined && (rollback === true || frame.id === ROOT)) core.givesBack = 'not';
   settle(core, place);
   if (port === undefined) {

@@ -12,6 +12,7 @@ import type { Core } from './core.ts';
 import { durationOf } from './deadline.ts';
 import { DEADLINE } from './ending.ts';
 import { closeVisit } from './frames.ts';
+import { measure } from './measure.ts';
 import { slotsOf } from './room.ts';
 import type { Frame, OpenVisit, RunState, Work } from './state.ts';
 
@@ -70,6 +71,9 @@ export function resumeWith(program: Program, ended: RunState, { parked, at, gate
   standBeforeGates(program, state, at);
   // The shell answers a yield with `continue`, and that walks what is to be walked.
   state.yielding = true;
+  // It was edited, and what was parked is not in it.
+  state.bytes = measure(program, state).bytes;
+  delete state.weighings;
   return state;
 }
 

@@ -6,9 +6,10 @@ import type { Core } from './core.ts';
 import { ROOT } from './ending.ts';
 import { leaveLoop } from './follow.ts';
 import { closeVisit } from './frames.ts';
-import { ENTRY_OVERHEAD } from './limits.ts';
+import { ENTRY_OVERHEAD, RECORD_OVERHEAD } from './limits.ts';
+import { weighed } from './measure.ts';
+import { charge } from './space.ts';
 import type { Envelope, Frame, LoopRecord, OpenVisit } from './state.ts';
-import { weigh } from './weigh.ts';
 
 /** Where an outcome applies: an open visit of the frame, or its innermost loop record. */
 export interface Place {
@@ -49,7 +50,8 @@ export function record(
     const loop = frame.loops.at(-1);
     if (loop !== undefined) loop.moved = true;
   }
-  state.bytes += weigh(output.data) + weigh(output.meta) + ENTRY_OVERHEAD;
+  state.bytes += weighed(output.data) + weighed(output.meta) + ENTRY_OVERHEAD;
+  charge(core, 2 * (step.slug.length + step.name.length) + RECORD_OVERHEAD / 5);
   core.trace?.({
     t: 'end',
     path,

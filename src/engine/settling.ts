@@ -7,8 +7,12 @@ import { countUsage } from './costs.ts';
 import { durationOf } from './deadline.ts';
 import { drained } from './draining.ts';
 import { failRun, rolledBack } from './ending.ts';
+import { failureOf } from './failure.ts';
 import { endInner } from './inner-rows.ts';
+import { RECORD_OVERHEAD } from './limits.ts';
+import { weighed } from './measure.ts';
 import type { Event } from './protocol.ts';
+import { charge, mayWait, stateTooLarge } from './space.ts';
 import type { OpenCommand, RunState } from './state.ts';
 
 /** The answer to a command. E4: what is not open is ignored. */
@@ -37,11 +41,24 @@ export function settled(core: Core, event: Settling): void {
   const at = visit.open.indexOf(event.id);
   if (at >= 0) visit.open.splice(at, 1);
   const { path } = command;
-  const resume = resumeFrom(state, event, command);
+  const resume = acceptable(core, resumeFrom(state, event, command));
   if (resume.on === 'completed') endInner(core, visit, resume.suffix, { result: resume.result });
   else if (resume.on === 'failed') endInner(core, visit, resume.suffix, { error: resume.error });
   if (state.draining !== undefined) drained(core, frame, path, resume);
   else state.work.push({ do: 'resume', frame: frame.id, path, event: resume });
+}
+
+/** A result that has no room to wait in fails its step, as it would when its turn comes. */
+function acceptable(core: Core, resume: Resume): Resume {
+  if (resume.on !== 'completed') return resume;
+  const { suffix, result } = resume;
+  const bytes = weighed(result.data) + weighed(result.meta);
+  if (!mayWait(core, bytes)) {
+    const limit = core.program.rules.dataBytes()!;
+    return { on: 'failed', suffix, error: failureOf(stateTooLarge("The step's result", bytes, limit)) };
+  }
+  charge(core, bytes + RECORD_OVERHEAD);
+  return resume;
 }
 
 type Settling = Extract<Event, { type: 'completed' | 'failed' | 'fired' | 'childDone' }>;

@@ -158,6 +158,13 @@ export interface Admission {
   waiting?: { readonly since: number };
 }
 
+/** What a state measured (measure.ts), and what it weighed when it was written out. */
+export interface Weighing {
+  readonly bytes: number;
+  readonly large: number;
+  readonly written: number;
+}
+
 export interface RunState {
   readonly version: typeof STATE_VERSION;
   readonly genesis: Genesis;
@@ -192,8 +199,10 @@ export interface RunState {
   /** Step visits so far, loop ticks included (maxSteps). */
   visits: number;
   seq: number;
-  /** Estimate of the bytes that steps and messages have put here; when it passes the limit the truth is measured. */
+  /** Bytes of this state, kept with every change and never below the truth (space.ts). */
   bytes: number;
+  /** States that were written out to be weighed: the last that fitted, and the last that did not. */
+  weighings?: { readonly fitting?: Weighing; readonly full?: Weighing };
   paused: boolean;
   /** Epoch milliseconds. */
   pausedSince?: number;

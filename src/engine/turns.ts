@@ -4,7 +4,8 @@ import { carriedBytes, fitsLimit } from './carry.ts';
 import type { Core } from './core.ts';
 import { offer } from './delivery.ts';
 import { failRun } from './ending.ts';
-import { MAX_ACTIVATION_UNITS, STEP_UNITS } from './limits.ts';
+import { MAX_ACTIVATION_UNITS, STEP_UNITS, spareOf } from './limits.ts';
+import { fits } from './space.ts';
 import type { RunState } from './state.ts';
 import { walk } from './walk.ts';
 
@@ -46,13 +47,17 @@ export function giveWay(core: Core): void {
 
 /** After every step (language.md §12): a walk of pure steps may grow a lot within one event. */
 export function checkLimit(core: Core): void {
-  if (core.state.ending !== undefined || core.state.rolling !== undefined || fitsLimit(core.program, core.state))
-    return;
-  const bytes = carriedBytes(core.program, core.state);
+  const { program, state } = core;
+  if (state.ending !== undefined || state.rolling !== undefined) return;
+  const given = program.rules.dataBytes();
+  // Steps were refused before (space.ts); this is for what comes otherwise: events, and many small things.
+  if (given === undefined ? fitsLimit(program, state) : fits(program, state, given + spareOf(given))) return;
+  const bytes = carriedBytes(program, state);
+  const limit = given ?? MAX_STATE_BYTES;
   failRun(core, {
     code: 'state_too_large',
-    message: `The definition and the state of the run together have ${bytes} bytes; at most ${MAX_STATE_BYTES} fit. Keep less in outputs, variables and lists.`,
+    message: `The definition and the state of the run together have ${bytes} bytes; at most ${limit} fit. Keep less in outputs, variables and lists.`,
     retryable: false,
-    details: { bytes, limit: MAX_STATE_BYTES },
+    details: { bytes, limit },
   });
 }

@@ -29,10 +29,13 @@ export function weigh(value: Json | undefined, depth = 0): number {
 }
 
 /** What does not fit into one payload. `what`: as the sentence begins. */
-export function tooLarge(code: 'payload_too_large' | 'result_too_large', what: string, bytes: number): StepFailure {
-  return new StepFailure(code, `${what} has ${bytes} bytes; at most ${MAX_PAYLOAD_BYTES} fit.`, {
-    details: { bytes, limit: MAX_PAYLOAD_BYTES },
-  });
+export function tooLarge(
+  code: 'payload_too_large' | 'result_too_large',
+  what: string,
+  bytes: number,
+  limit = MAX_PAYLOAD_BYTES,
+): StepFailure {
+  return new StepFailure(code, `${what} has ${bytes} bytes; at most ${limit} fit.`, { details: { bytes, limit } });
 }
 
 function textBytes(text: string): number {

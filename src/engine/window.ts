@@ -8,10 +8,12 @@ import type { EvaluateOptions, Json, Rendered, SecretString } from '../template/
 import { callbackPath } from './callback-path.ts';
 import type { Core } from './core.ts';
 import { giveBack } from './give-back.ts';
+import { ENTRY_OVERHEAD } from './limits.ts';
+import { weighed } from './measure.ts';
 import { FrameScope } from './scope.ts';
+import { charge, demandSpace } from './space.ts';
 import type { Frame } from './state.ts';
 import { takeUnread } from './unread.ts';
-import { weigh } from './weigh.ts';
 
 export class Window implements Visit {
   readonly path: string;
@@ -132,7 +134,29 @@ export function assign(core: Core, target: 'variables' | 'state', name: string, 
       'state_type',
       `The state key '${name}' is declared as ${field.type}; the value is ${Array.isArray(value) ? 'a list' : type}.`,
     );
-  state.bytes += weigh(value) + name.length;
-  // An own property whatever the name is: `__proto__` is data here.
-  Object.defineProperty(state[target], name, { value, enumerable: true, writable: true, configurable: true });
+  const bytes = weighed(value);
+  state.bytes += bytes + name.length;
+  charge(core, ENTRY_OVERHEAD);
+  const putBack = valueAt(state[target], name);
+  write(state[target], name, value);
+  try {
+    demandSpace(core, `The value of '${name}'`, bytes);
+  } catch (error) {
+    putBack();
+    throw error;
+  }
+}
+
+/** Remembers the value of that name; what it answers puts it back. */
+export function valueAt(values: { [name: string]: Json }, name: string): () => void {
+  const before = Object.hasOwn(values, name) ? values[name] : undefined;
+  return () => {
+    if (before === undefined) delete values[name];
+    else write(values, name, before);
+  };
+}
+
+/** An own property whatever the name is: `__proto__` is data here. */
+function write(values: { [name: string]: Json }, name: string, value: Json): void {
+  Object.defineProperty(values, name, { value, enumerable: true, writable: true, configurable: true });
 }

@@ -8,8 +8,10 @@ import { demandLength, putTakenSecrets } from '../client/secrets.ts';
 import { definitionHash } from '../definition/canonical.ts';
 import { DIALECTS } from '../definition/dialects.ts';
 import { isObject } from '../definition/json.ts';
+import { dataLimitOf } from '../definition/limits.ts';
 import type { ClearSecret } from '../definition/secrets-out.ts';
 import type { Definition, Problem } from '../definition/types.ts';
+import { valueLimitOf } from '../engine/limits.ts';
 import type { Json } from '../template/types.ts';
 import { mediaOf, rawBody } from './body.ts';
 import type { Gateway } from './context.ts';
@@ -84,7 +86,11 @@ export async function checkDocuments(
   return results.map((result) => accepted(gateway, result, options));
 }
 
-const sent = (gateway: Gateway, options: CheckOptions) => ({ ...options, bash: gateway.config.bash !== 'off' });
+const sent = (gateway: Gateway, options: CheckOptions) => ({
+  ...options,
+  bash: gateway.config.bash !== 'off',
+  valueBytes: valueLimitOf(dataLimitOf(gateway.config.blobs.isOn)),
+});
 
 /** What the checker found, with what only this gateway knows. */
 function accepted(gateway: Gateway, { checked: result, writtenSlug }: Found, options: CheckOptions): Checked {

@@ -6,6 +6,7 @@ import { SETTINGS } from '../config.ts';
 import { INBOX_MESSAGE_BYTES } from '../definition/inbox-contract.ts';
 import {
   BLOB_BYTES,
+  MAX_BLOB_STATE_BYTES,
   MAX_DEFINITION_BYTES,
   MAX_NESTING,
   MAX_STATE_BYTES,
@@ -188,19 +189,22 @@ function shownDefault(value: unknown): string {
 function limitsPage(): Page {
   const bytes = (count: number): string => `${count.toLocaleString('en')} bytes`;
   const count = (number: number): string => number.toLocaleString('en');
+  const larger = (without: number): string => `${bytes(MAX_BLOB_STATE_BYTES)}; without a blob store ${bytes(without)}`;
   const rows = [
     ['A definition', bytes(MAX_DEFINITION_BYTES), 'definition_too_large'],
     ['Its steps', count(MAX_STEPS), 'too_many_steps'],
     ['Nesting of JSON', count(MAX_NESTING), 'too_deep'],
     ['A body sent to the API, decompressed', bytes(LARGEST_BODY_BYTES), 'body_too_large'],
-    ["A run's input, or what an effect is sent", bytes(MAX_PAYLOAD_BYTES), 'payload_too_large'],
+    ["A run's input, also a child's", bytes(MAX_PAYLOAD_BYTES), 'payload_too_large'],
+    ["A child's output, and the answer of a query", bytes(MAX_PAYLOAD_BYTES), 'result_too_large'],
+    ['What an effect is sent', larger(MAX_PAYLOAD_BYTES), 'payload_too_large'],
     [
       'Secrets of a step',
       `${count(MOST_SECRETS_PER_STEP)}, ${bytes(MOST_SECRET_BYTES_PER_STEP)} together`,
       'too_many_secrets',
     ],
-    ['What a step or a run gives', bytes(MAX_PAYLOAD_BYTES), 'result_too_large'],
-    ['Definition and state together', bytes(MAX_STATE_BYTES), 'state_too_large'],
+    ['What a step or a run gives', larger(MAX_PAYLOAD_BYTES), 'result_too_large'],
+    ['Definition and state together', larger(MAX_STATE_BYTES), 'state_too_large'],
     [
       'Messages that nobody has read yet',
       `${bytes(MAX_INBOX_BYTES)} and ${count(MAX_INBOX_MESSAGES)}; the API refuses from ${INBOX_OPEN_PART * 100}% on`,
@@ -215,6 +219,14 @@ function limitsPage(): Page {
 ${table(['What', 'Limit', 'Error'], rows)}
 
 At most ${count(MAX_OPEN_COMMANDS)} activities, timers and children of a run are open at once; the rest wait their turn.
+
+**Large data.** The folder \`SIGNALBOX_BLOBS\` is the blob store. With it, results of steps and the state that a run carries may take ${bytes(MAX_BLOB_STATE_BYTES)}, since Temporal holds references only.
+Inputs, signals, updates, details of failures, answers of queries, and what a child gives back stay at ${bytes(MAX_PAYLOAD_BYTES)}. The limit is that of the worker that does the task.
+
+**A step that does not fit** fails with \`state_too_large\` (a result too large by itself: \`result_too_large\`), with its size and the limit in the error's details. It changes nothing of the run, takes its wired \`error\` port, honours \`onError: continue\`,
+and can be retried with \`POST /api/executions/:id/retry\`. It is refused before its effect is made where its config and a short answer do not fit. A value that several steps hold counts once; outputs that no later step can refer to do not count. Only what no step brings, such as events, fails the whole run.
+
+**Light steps** run within a workflow task, whose results the server limits to 4 MB together: after 1 MB of them steps go as regular activities until the next task.
 
 What is larger than ${bytes(BLOB_BYTES)} is kept beside Temporal, in a folder (\`SIGNALBOX_BLOBS\`), with a reference in history; steps, traces and answers have it whole. It goes when Temporal no longer keeps the run.
 `;

@@ -32,6 +32,7 @@ export async function answerDryRun(
     input: acceptedInput(walked, input, '/input'),
     presets,
     organizationId,
+    dataBytes: gateway.access.dataBytes,
   });
   res.json({ ...run, problems: [...problems, ...run.problems], warnings });
 }

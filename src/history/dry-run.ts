@@ -14,7 +14,7 @@ import { presetOf } from '../steps/compile-step.ts';
 import { effectEnd } from '../steps/http.ts';
 import { type Behaviour, type Outcome, StepFailure, type Visit } from '../steps/kind.ts';
 import { compile } from '../steps/program.ts';
-import type { Program, Step } from '../steps/program-types.ts';
+import { type Program, RULES, type Step } from '../steps/program-types.ts';
 import type { Json } from '../template/types.ts';
 import { Rows, type TraceRow } from './rows.ts';
 
@@ -35,6 +35,8 @@ export interface DryRunOptions {
   readonly maxRows?: number;
   /** Bytes of inputs and outputs of the shown steps after which the walk ends (8 MB). */
   readonly maxBytes?: number;
+  /** What the run may hold, where that is known; else what it may with a blob store. */
+  readonly dataBytes?: number;
 }
 
 /** A step of the trace, as an execution's (design.md §5, "step"). */
@@ -67,7 +69,8 @@ const TOO_LONG = 'dry_run_too_long';
 
 /** Walks a canonical definition. Never throws for a definition's mistake; performs nothing. */
 export function dryRun(definition: Definition, options: DryRunOptions): DryRun {
-  const compiled = compile(definition);
+  const { dataBytes } = options;
+  const compiled = compile(definition, dataBytes === undefined ? RULES : { ...RULES, dataBytes: () => dataBytes });
   if ('problems' in compiled) return unwalkable(compiled.problems);
   const { presets = {}, maxSteps = Number.POSITIVE_INFINITY } = options;
   const kept = new KeptRows(options.maxRows ?? MAX_ROWS, options.maxBytes ?? MAX_BYTES);

@@ -107,7 +107,7 @@ export class Fold {
   #unreadable: Unreadable | undefined;
   readonly #options: FoldOptions;
   /** As the worker of the task had it whose events are taken. */
-  #dataBytes: number | undefined;
+  #dataBytes = dataBytesOf(undefined);
 
   constructor(workflowId: string, window: RowWindow = ALL_ROWS, options: FoldOptions = {}) {
     this.#workflowId = workflowId;

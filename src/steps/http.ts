@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { BODY_FORMS, HTTP_METHODS, RESPONSE_FORMS } from '../definition/effect-words.ts';
+import { MAX_BLOB_STATE_BYTES } from '../definition/limits.ts';
 import type { JsonObject } from '../definition/types.ts';
 import type { Template } from '../template/template.ts';
 import type { Json, Rendered, SecretString } from '../template/types.ts';
@@ -93,7 +94,9 @@ export function httpSchema(): z.ZodType {
     as: templated(z.enum(RESPONSE_FORMS))
       .optional()
       .describe('How the answer is read; by its content type if not said.'),
-    maxBytes: templated(z.number().int().min(1)).optional().describe('Limit of the answer (1.8 MB).'),
+    maxBytes: templated(z.number().int().min(1).max(MAX_BLOB_STATE_BYTES))
+      .optional()
+      .describe('Limit of the answer (1.8 MB); at most 16 MB, and 1.9 MB on a host without a blob store.'),
     description: z.string().optional().describe('For readers.'),
   });
 }

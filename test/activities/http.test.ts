@@ -161,7 +161,7 @@ describe('a request', () => {
     ['body', { body: 'hunter2', bodyAs: 'form' }],
     ['expect', { expect: 'hunter2' }],
     ['timeout', { timeout: 0 }],
-    ['maxBytes', { maxBytes: 3_000_000 }],
+    ['maxBytes', { maxBytes: 30_000_000 }],
     ['as', { as: 'xml' }],
   ])('is refused for its %s, without repeating the value: %j', async (member, config) => {
     const failed = await failure({ config: { url: server.url, ...config } });

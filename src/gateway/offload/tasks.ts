@@ -33,6 +33,8 @@ export interface Walked {
   readonly presets: { readonly [slug: string]: Json };
   /** Epoch milliseconds. */
   readonly now: number;
+  /** What a run may hold here. */
+  readonly dataBytes: number;
 }
 
 export type Media = 'json' | 'yaml';

@@ -1,0 +1,284 @@
+/** How much a run holds: the figure that is kept beside the truth, and what becomes of a step that does not fit. */
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { MAX_BLOB_STATE_BYTES, MAX_STATE_BYTES } from '../../src/definition/limits.ts';
+import type { Definition, StepDefinition } from '../../src/definition/types.ts';
+import { advance, genesis } from '../../src/engine/advance.ts';
+import { carry, definitionBytes, restore } from '../../src/engine/carry.ts';
+import { spareOf } from '../../src/engine/limits.ts';
+import { measure } from '../../src/engine/measure.ts';
+import type { Command } from '../../src/engine/protocol.ts';
+import type { RunState } from '../../src/engine/state.ts';
+import { weigh } from '../../src/engine/weigh.ts';
+import type { Program } from '../../src/steps/program-types.ts';
+import { RULES } from '../../src/steps/program-types.ts';
+import type { Json } from '../../src/template/types.ts';
+import { programOf } from '../support/program.ts';
+import { definitions } from './blocks.ts';
+import { http, LONG_MS, text } from './large.ts';
+import { GENESIS, type Happening, Player } from './player.ts';
+import { conclude, perform, scripts } from './scripts.ts';
+
+const limited = (definition: Definition, dataBytes: number): Program =>
+  programOf(definition, { ...RULES, dataBytes: () => dataBytes });
+
+const truth = (program: Program, state: RunState): number => weigh(carry(program, state));
+
+function start(
+  steps: Definition['steps'],
+  dataBytes = MAX_STATE_BYTES,
+  input: Json = {},
+  rest: Partial<Definition> = {},
+) {
+  const program = limited({ name: 'Large', slug: 'large', steps, ...rest }, dataBytes);
+  const state = genesis(program, { ...GENESIS, input });
+  let at = 1_000;
+  const feed = (event: Happening): Command[] => advance(program, state, { ...event, at: at++ });
+  return { program, state, feed, first: feed({ type: 'started' }) };
+}
+
+/** Answers every effect as it comes, until the run has ended or waits; gives the ids of those that were made. */
+function answering(run: ReturnType<typeof start>, data: (n: number) => Json): string[] {
+  const made: string[] = [];
+  const open: Command[] = [...run.first];
+  for (let next = open.shift(); next !== undefined && run.state.ending === undefined; next = open.shift()) {
+    if (next.type === 'yield') open.push(...run.feed({ type: 'continue' }));
+    if (next.type !== 'run') continue;
+    made.push(next.id);
+    open.push(...run.feed({ type: 'completed', id: next.id, result: { data: data(made.length) } }));
+  }
+  return made;
+}
+
+describe('the figure that is kept', () => {
+  it(
+    'is never below what continue-as-new would carry, whatever happens; nor is what is measured',
+    () => {
+      fc.assert(
+        fc.property(definitions, scripts, (definition, script) => {
+          const player = new Player(programOf(definition));
+          const compare = (): void => {
+            const { program, state } = player;
+            if (player.ended) return;
+            const bytes = truth(program, state);
+            expect(state.bytes).toBeGreaterThanOrEqual(bytes);
+            expect(measure(program, state).bytes).toBeGreaterThanOrEqual(bytes);
+          };
+          player.feed({ type: 'started' });
+          compare();
+          for (const one of script) {
+            perform(player, one);
+            compare();
+          }
+        }),
+        { numRuns: 150 },
+      );
+    },
+    LONG_MS,
+  );
+
+  it(
+    'decides the same after continue-as-new, also where hardly anything fits, and what fits can be carried (E2)',
+    () => {
+      fc.assert(
+        fc.property(definitions, scripts, fc.integer({ min: 500, max: 4_000 }), (definition, script, room) => {
+          const begun = programOf(definition);
+          const limit = definitionBytes(begun) + room;
+          const rules = { ...RULES, dataBytes: () => limit };
+          const [plain, carried] = [false, true].map(
+            (carries) => new Player(programOf(definition, rules), { carries }),
+          );
+          for (const player of [plain!, carried!]) player.feed({ type: 'started' });
+          for (const one of script) {
+            perform(plain!, one);
+            perform(carried!, one);
+            const configs = Object.values(plain!.state.open).map((one) =>
+              one.type === 'run' ? one.command.config : null,
+            );
+            if (plain!.state.ending === undefined)
+              expect(truth(begun, plain!.state)).toBeLessThanOrEqual(room + spareOf(limit) + weigh(configs));
+          }
+          for (const player of [plain!, carried!]) conclude(player);
+          expect(carried!.commands).toEqual(plain!.commands);
+          expect(carried!.trace).toEqual(plain!.trace);
+        }),
+        { numRuns: 75 },
+      );
+    },
+    LONG_MS,
+  );
+});
+
+const fetch: StepDefinition = { ...http({ query: { id: '{{ item.id }}' } }) };
+const listOf = (count: number, bytes: number): Json =>
+  Array.from({ length: count }, (_, id) => ({ id, pad: text(bytes) }));
+
+describe('a step whose result does not fit', () => {
+  it('fails its iteration, and the others of a forEach that continues go on', () => {
+    const run = start(
+      {
+        all: {
+          stepType: 'forEach',
+          config: { items: '{{ input }}', concurrency: 4, onError: 'continue' },
+          nextSteps: { item: 'get', done: 'done' },
+        },
+        get: fetch,
+        done: { stepType: 'finish', config: { output: '{{ steps.all.output.meta.errors }}' } },
+      },
+      MAX_STATE_BYTES,
+      listOf(60, 1_000),
+    );
+    const made = answering(run, (n) => text(100_000) + n);
+    expect(run.state.ending).toMatchObject({ status: 'completed' });
+    const errors = (run.state.ending as unknown as { output: { index: number; error: { code: string } }[] }).output;
+    expect(made.length).toBe(60);
+    expect(errors.length).toBeGreaterThan(40);
+    expect(errors[0]).toMatchObject({
+      error: { code: 'state_too_large', retryable: true, details: { limit: MAX_STATE_BYTES } },
+    });
+  });
+
+  it('goes by its error port, changes nothing that it would have saved, and can be tried again', () => {
+    const run = start(
+      {
+        fill: { stepType: 'set', config: { values: { kept: '{{ input.text + 1 }}' } }, nextSteps: { success: 'get' } },
+        get: { ...http(), saveToState: 'last', outputVariable: 'last', nextSteps: { error: 'tell' } },
+        tell: {
+          stepType: 'finish',
+          config: { output: ['{{ error.code }}', '{{ error.retryable }}', '{{ state.last }}', '{{ kept.length }}'] },
+        },
+      },
+      MAX_STATE_BYTES,
+      { text: text(700_000) },
+      { state: { last: { type: 'string', default: 'before' } } },
+    );
+    expect(answering(run, () => text(600_000))).toEqual(['get']);
+    expect(run.state.ending).toMatchObject({
+      status: 'completed',
+      output: ['state_too_large', true, 'before', 700_001],
+    });
+    expect(run.state.outputs).toEqual({});
+  });
+
+  it('fails the run at its path where nothing catches it, so that a retry knows where to go on', () => {
+    const run = start(
+      { fill: { stepType: 'set', config: { values: { a: '{{ input.text + 1 }}', b: '{{ input.text + 2 }}' } } } },
+      MAX_STATE_BYTES,
+      { text: text(700_000) },
+    );
+    expect(run.state.ending).toMatchObject({
+      status: 'failed',
+      error: { code: 'state_too_large', path: 'fill', retryable: true },
+    });
+  });
+
+  it('is not asked for where not even a short answer would fit', () => {
+    const run = start(
+      {
+        fill: {
+          stepType: 'set',
+          config: { values: { kept: '{{ input.text + 1 }}' } },
+          nextSteps: { success: 'all' },
+        },
+        all: {
+          stepType: 'forEach',
+          config: { items: [1, 2, 3], onError: 'continue' },
+          nextSteps: { item: 'get' },
+        },
+        get: http(),
+      },
+      MAX_STATE_BYTES,
+      { text: text(899_000) },
+    );
+    expect(answering(run, () => 1)).toEqual([]);
+    expect(run.state.ending).toMatchObject({ status: 'completed', output: [null, null, null] });
+  });
+
+  it.each([
+    [
+      'forEach',
+      {
+        stepType: 'forEach',
+        config: { items: '{{ [input.text + "1", input.text + "2"] }}' },
+        nextSteps: { item: 'x', error: 'tell' },
+      },
+    ],
+    [
+      'loop',
+      {
+        stepType: 'loop',
+        config: { items: '{{ [input.text + "1", input.text + "2"] }}' },
+        nextSteps: { loop: 'x', error: 'tell' },
+      },
+    ],
+  ] as [string, StepDefinition][])('is refused as a %s before it begins', (_, step) => {
+    const run = start(
+      {
+        big: step,
+        x: { stepType: 'checkpoint' },
+        tell: { stepType: 'finish', config: { output: '{{ error.code }}' } },
+      },
+      400_000,
+      { text: text(150_000) },
+    );
+    expect(run.first.filter(({ type }) => type === 'run')).toEqual([]);
+    expect(run.state.ending).toMatchObject({ status: 'completed' });
+    expect((run.state.ending as unknown as { output: Json }).output).toMatch(/state_too_large|expression_limit/);
+  });
+});
+
+it('refuses an effect before it is made where its config does not fit beside the rest', () => {
+  const run = start(
+    {
+      send: { ...http({ body: '{{ [input.text + 1, input.text + 2] }}' }), nextSteps: { error: 'tell' } },
+      tell: { stepType: 'finish', config: { output: '{{ error.code }}' } },
+    },
+    2_000_000,
+    { text: text(800_000) },
+  );
+  expect(run.first.filter(({ type }) => type === 'run')).toEqual([]);
+  expect(run.state.ending).toMatchObject({ status: 'completed', output: 'state_too_large' });
+});
+
+describe('a full run', () => {
+  it(
+    'refuses a hundred iterations in seconds, since what has been weighed is not weighed again',
+    () => {
+      const run = start(
+        {
+          all: {
+            stepType: 'forEach',
+            config: { items: '{{ input.list }}', concurrency: 10, onError: 'continue' },
+            nextSteps: { item: 'get' },
+          },
+          get: http(),
+        },
+        MAX_BLOB_STATE_BYTES,
+        { list: Array.from({ length: 200 }, (_, i) => i) },
+      );
+      const large = Array.from({ length: 5_000 }, (_, i) => ({ i, name: `name ${i}` }));
+      const begun = performance.now();
+      answering(run, () => [...large]);
+      expect(run.state.ending).toMatchObject({ status: 'completed' });
+      expect(performance.now() - begun).toBeLessThan(30_000);
+      expect(truth(run.program, run.state)).toBeLessThan(MAX_BLOB_STATE_BYTES + spareOf(MAX_BLOB_STATE_BYTES));
+    },
+    LONG_MS,
+  );
+
+  it('of 15 MB is carried and restored as it was', () => {
+    const run = start(
+      {
+        get: { ...http(), nextSteps: { success: 'hear' } },
+        hear: { stepType: 'listen', config: { name: 'go' }, nextSteps: { received: 'end' } },
+        end: { stepType: 'finish', config: { output: '{{ steps.get.output.data|length }}' } },
+      },
+      MAX_BLOB_STATE_BYTES,
+    );
+    run.feed({ type: 'completed', id: 'get', result: { data: text(15_000_000) } });
+    run.feed({ type: 'continue' });
+    const state = restore(JSON.parse(JSON.stringify(carry(run.program, run.state))) as Json);
+    advance(run.program, state, { type: 'message', name: 'go', payload: null, at: 5_000 });
+    expect(state.ending).toMatchObject({ status: 'completed', output: 15_000_000 });
+  });
+});
