@@ -1,8 +1,7 @@
 /** Every activity that the worker offers, by the name under which workflows call it. A new one is a file here and a line. */
 import { type HostActions, NO_ACTIONS } from '../src/actions/load.ts';
 import type { Config } from '../src/config.ts';
-import { dataLimitOf } from '../src/definition/limits.ts';
-import { valueLimitOf } from '../src/engine/limits.ts';
+import { dataLimitOf, valueLimitOf } from '../src/definition/limits.ts';
 import { hostActionTools } from './action-tools.ts';
 import type { ActionTool } from './agent-tools.ts';
 import { agentTurnEffect } from './agent-turn.ts';

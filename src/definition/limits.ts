@@ -9,6 +9,11 @@ export const MAX_BLOB_STATE_BYTES = 16_000_000;
 /** What a run's definition and state may take together. The worker stamps it (build-id.ts). */
 export const dataLimitOf = (hasBlobs: boolean): number => (hasBlobs ? MAX_BLOB_STATE_BYTES : MAX_STATE_BYTES);
 
+/** What Temporal takes as one payload: a margin below its 2 MB. */
+const MAX_TEMPORAL_BYTES = 1_900_000;
+/** One config of an effect, or output of a step, where definition and state together may take `dataBytes`. */
+export const valueLimitOf = (dataBytes = 0): number => Math.max(dataBytes, MAX_TEMPORAL_BYTES);
+
 /** Encoded as JSON, in bytes. */
 export const MAX_DEFINITION_BYTES = 1_048_576;
 export const MAX_STEPS = 10_000;

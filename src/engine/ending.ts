@@ -1,4 +1,5 @@
 /** How a run ends: completed, failed (after a rollback, where one is due), or cancelled. */
+import { valueLimitOf } from '../definition/limits.ts';
 import { ABORTED_CODE, type RunError } from '../definition/run.ts';
 import type { JsonObject } from '../definition/types.ts';
 import { type FailureShape, type Outcome, type RunSpec, StepFailure } from '../steps/kind.ts';
@@ -9,7 +10,7 @@ import { type Core, stepOf } from './core.ts';
 import { runCommand } from './effects.ts';
 import { errorRoot, failureOf } from './failure.ts';
 import { cancelInside } from './frames.ts';
-import { MAX_PAYLOAD_BYTES, valueLimitOf } from './limits.ts';
+import { MAX_PAYLOAD_BYTES } from './limits.ts';
 import { commandId } from './paths.ts';
 import { FrameScope } from './scope.ts';
 import type { Ending, RunState, Undo } from './state.ts';

@@ -1,4 +1,5 @@
 /** A visit stays open: what its kind wants run, timed, started, asked or taken back becomes commands and frames. */
+import { valueLimitOf } from '../definition/limits.ts';
 import type { AskSpec, ChildSpec, FailureShape, Outcome, RunSpec, TimerSpec } from '../steps/kind.ts';
 import type { Json } from '../template/types.ts';
 import { cancel, open } from './commands.ts';
@@ -6,7 +7,7 @@ import type { Core } from './core.ts';
 import { runCommand } from './effects.ts';
 import { dropFrame, openFrame } from './frames.ts';
 import { beginInner, endInner } from './inner-rows.ts';
-import { MAX_PAYLOAD_BYTES, RECORD_OVERHEAD, valueLimitOf } from './limits.ts';
+import { MAX_PAYLOAD_BYTES, RECORD_OVERHEAD } from './limits.ts';
 import { weighed } from './measure.ts';
 import { commandId, framePath } from './paths.ts';
 import type { Place } from './record.ts';

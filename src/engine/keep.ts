@@ -1,10 +1,11 @@
 /** What a step leaves to the run when it ends (language.md §7): state, an output variable, and how it is undone. */
+import { valueLimitOf } from '../definition/limits.ts';
 import { StepFailure } from '../steps/kind.ts';
 import { evaluate } from '../template/expression.ts';
 import type { Core } from './core.ts';
 import { rollbackSpec } from './ending.ts';
 import { countTick } from './forget.ts';
-import { ENTRY_OVERHEAD, MAX_ROLLBACKS, RECORD_OVERHEAD, valueLimitOf } from './limits.ts';
+import { ENTRY_OVERHEAD, MAX_ROLLBACKS, RECORD_OVERHEAD } from './limits.ts';
 import { weighed } from './measure.ts';
 import type { Place } from './record.ts';
 import { FrameScope } from './scope.ts';

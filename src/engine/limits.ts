@@ -10,8 +10,6 @@ export const MAX_OPEN_CHILDREN = 390;
 export const MAX_ACTIVATION_BYTES = 1_500_000;
 /** One config, output, input or result, encoded. A margin below the server's 2 MB. */
 export const MAX_PAYLOAD_BYTES = 1_900_000;
-/** One config of an effect, or output of a step, where definition and state together may take `dataBytes`. */
-export const valueLimitOf = (dataBytes = 0): number => Math.max(dataBytes, MAX_PAYLOAD_BYTES);
 /** Data up to this size has the spare room to itself (`spareOf`). */
 export const SMALL_BYTES = 1_000;
 /** An effect begins only where a short answer would fit. */

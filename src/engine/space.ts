@@ -7,12 +7,13 @@
  *
  * What does not fit fails the step that brings it, before the step changes anything.
  */
+import { valueLimitOf } from '../definition/limits.ts';
 import { type FailureShape, StepFailure } from '../steps/kind.ts';
 import type { Program } from '../steps/program-types.ts';
 import type { Json } from '../template/types.ts';
 import { carry, definitionBytes } from './carry.ts';
 import type { Core } from './core.ts';
-import { ANSWER_BYTES, MAX_PAYLOAD_BYTES, SMALL_BYTES, spareOf, valueLimitOf } from './limits.ts';
+import { ANSWER_BYTES, MAX_PAYLOAD_BYTES, SMALL_BYTES, spareOf } from './limits.ts';
 import { LARGE_BYTES, type Measured, measure, weighed } from './measure.ts';
 import type { RunState, Weighing } from './state.ts';
 import { weigh } from './weigh.ts';
