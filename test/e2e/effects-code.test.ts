@@ -204,7 +204,8 @@ describe('bash where it is allowed', () => {
     for (const { id, ...answer } of [fine, bad]) {
       const steps = await gateway.request('GET', `/api/executions/${id}/steps`);
       const { text } = await historyOf(gateway, id);
-      for (const one of [text, JSON.stringify([answer, steps.body])]) expect(one).not.toMatch(/canary|7f3a|Y2FuYXJ5/);
+      for (const one of [text, JSON.stringify([answer, steps.body])])
+        expect(one).not.toMatch(/canary|(?<![0-9a-f])7f3a(?![0-9a-f])|Y2FuYXJ5/);
     }
   });
 });
