@@ -80,17 +80,12 @@ async function fire(access: Access, org: string, trigger: Trigger, event: Publis
   const key = { scope: 'event', key: content, fingerprint: content };
   try {
     if (!passes(trigger, event)) return undefined;
-    const parts = {
-      body: data,
-      query: {},
-      headers: {},
-      params: { name, id, ...(eventKey === undefined ? {} : { key: eventKey }) },
-      now: Date.parse(at),
-    };
+    const params = { name, id, ...(eventKey === undefined ? {} : { key: eventKey }) };
+    const parts = { body: data, query: {}, headers: {}, params, now: Date.parse(at) };
     const started = await orAsBefore<StartedRun | Debounced>(
       async () =>
         startOrHoldOnce(access, org, await prepareTrigger(access, org, trigger, parts), {
-          trigger: { type: 'event', id: trigger.id, metadata: { name, id } },
+          trigger: { type: 'event', id: trigger.id, metadata: params },
           ...(by === undefined ? {} : { initiator: by }),
           owner: ownerOfTrigger(trigger),
           key,

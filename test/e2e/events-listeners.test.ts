@@ -133,13 +133,15 @@ describe('an event', () => {
         variableMapping: { key: '{{ params.key }}' },
       },
     ];
-    const steps = { done: { stepType: 'finish', config: { output: '{{ input.key }}' } } };
+    const steps = {
+      done: { stepType: 'finish', config: { output: ['{{ input.key }}', '{{ execution.trigger.metadata.key }}'] } },
+    };
     await gateway.request('PUT', `/api/workflows/${slug}`, { json: { name: 'Triggered', slug, steps, triggers } });
     await publish({ name, key: 'B', data: {} });
     await publish({ name, data: {} });
     await publish({ name, key: 'A', data: {} });
     const { body } = await gateway.until(`/api/triggers/${slug}.on`, (answer) => answer.body.counts.started > 0);
-    expect(await result(body.lastRun.executionId)).toMatchObject({ output: 'A' });
+    expect(await result(body.lastRun.executionId)).toMatchObject({ output: ['A', 'A'] });
     expect(body.counts.started).toBe(1);
   });
 
