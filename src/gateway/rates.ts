@@ -14,8 +14,8 @@ import { isPublicPath } from './route-roles.ts';
 
 /** Callers who are remembered of each kind; the one who was here longest ago is forgotten, which gives back all its tokens. */
 const MOST_BUCKETS = 10_000;
-/** They tell nothing that costs anything. */
-const UNLIMITED = /^\/(healthz|readyz|openapi\.json|schema\.json|docs(\/.*)?)\/?$/;
+/** Load balancers ask them, which may stand before everybody's requests. */
+const UNLIMITED = /^\/(healthz|readyz)\/?$/;
 
 export interface Rate {
   /** Per second; 0 is no limit. */

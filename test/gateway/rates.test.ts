@@ -36,6 +36,9 @@ describe('the doors that ask for no key', () => {
     // Temporal is away: what came so far would say so, and late.
     for (const path of ['/webhooks/a/b', '/api/public/trigger/pub.x.y/z'])
       expect(await statuses(gateway, 3, path, { method: 'POST' })).toEqual({ passed: 0, limited: 3 });
+    // The manual's search and the API's description take time, and anybody may ask for them.
+    for (const path of ['/docs?q=a', '/openapi.json', '/schema.json'])
+      expect(await statuses(gateway, 3, path)).toEqual({ passed: 0, limited: 3 });
     expect(await statuses(gateway, 20, '/healthz')).toEqual({ passed: 20, limited: 0 });
     const keyed = { headers: { authorization: 'Bearer default:1' } };
     expect(await statuses(gateway, 20, '/api/nothing', keyed)).toEqual({ passed: 20, limited: 0 });
