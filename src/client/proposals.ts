@@ -1,7 +1,6 @@
 /** Proposals to change a definition (document 002): made, reviewed by somebody else, applied. */
 import { ulid } from 'ulid';
 import type { DefinitionHead } from '../definition/actors.ts';
-import { type DefinitionDifference, definitionDifferences, definitionDiffText } from '../definition/diff.ts';
 import {
   type FailProposal,
   type Proposal,
@@ -155,29 +154,6 @@ export async function readProposal(access: Access, org: string, slug: string, id
 async function findProposal(access: Access, org: string, slug: string, id: string): Promise<Proposal | undefined> {
   const history = await readDefinitionHistory(access, org, slug);
   return history?.proposals.find((proposal) => proposal.id === id);
-}
-
-export interface VersionDifference {
-  readonly diffText: string;
-  readonly changes: readonly DefinitionDifference[];
-}
-
-/** What leads from one version to another. @throws ClientError `version_not_found`. */
-export async function differenceOf(
-  access: Access,
-  org: string,
-  slug: string,
-  from: string,
-  to: string,
-): Promise<VersionDifference> {
-  const [before, after] = await Promise.all([
-    demandVersion(access, org, slug, from),
-    demandVersion(access, org, slug, to),
-  ]);
-  return {
-    diffText: definitionDiffText(before, after, { before: `${slug} ${from}`, after: `${slug} ${to}` }),
-    changes: definitionDifferences(before, after),
-  };
 }
 
 /** @throws ClientError `version_not_found`. */

@@ -20,6 +20,21 @@ const MOST_DIFFERENCES = 1_000;
 /** Members that are no part of what a version says (language.md §11). */
 const BESIDE: ReadonlySet<string> = new Set(['version', 'enabled']);
 
+export interface VersionDifference {
+  readonly diffText: string;
+  readonly changes: readonly DefinitionDifference[];
+}
+
+/** What leads from one version to another. `names` stand above the text. */
+export const definitionDifference = (
+  before: Definition,
+  after: Definition,
+  names: { readonly before: string; readonly after: string },
+): VersionDifference => ({
+  diffText: definitionDiffText(before, after, names),
+  changes: definitionDifferences(before, after),
+});
+
 /** In the order of the later version's keys, sorted. At most MOST_DIFFERENCES. */
 export function definitionDifferences(before: Definition, after: Definition): DefinitionDifference[] {
   const found: DefinitionDifference[] = [];

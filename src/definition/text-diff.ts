@@ -97,8 +97,9 @@ function hunks(lines: readonly Line[]): string[] {
   let [old, fresh] = [1, 1];
   let at = 0;
   while (at < lines.length) {
-    const first = lines.findIndex((line, index) => index >= at && line.mark !== ' ');
-    if (first < 0) break;
+    let first = at;
+    while (lines[first]?.mark === ' ') first++;
+    if (first === lines.length) break;
     const from = Math.max(at, first - CONTEXT);
     old += from - at;
     fresh += from - at;
@@ -110,7 +111,9 @@ function hunks(lines: readonly Line[]): string[] {
     const hunk = lines.slice(from, to + 1 + CONTEXT);
     const removed = hunk.filter(({ mark }) => mark !== '+').length;
     const added = hunk.filter(({ mark }) => mark !== '-').length;
-    shown.push(`@@ -${old},${removed} +${fresh},${added} @@`, ...hunk.map(({ mark, text }) => mark + text));
+    shown.push(`@@ -${old},${removed} +${fresh},${added} @@`);
+    // One by one: so many lines as arguments would overflow the stack.
+    for (const { mark, text } of hunk) shown.push(mark + text);
     old += removed;
     fresh += added;
     at = from + hunk.length;

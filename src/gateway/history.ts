@@ -2,13 +2,15 @@
 import type { Router } from 'express';
 import { z } from 'zod';
 import { readDefinitionHistory } from '../client/definition-history.ts';
-import { demandVersion, differenceOf } from '../client/proposals.ts';
+import { demandVersion } from '../client/proposals.ts';
 import { rollBack } from '../client/rollback.ts';
 import type { DefinitionChange } from '../definition/actors.ts';
+import type { VersionDifference } from '../definition/diff.ts';
 import { bodyAs } from './body.ts';
 import type { Gateway } from './context.ts';
 import { checked, demandNoQuery, pageQuery, pathSlug, pathText, queryAs } from './door.ts';
 import { indexedPage } from './indexed-page.ts';
+import { compareIn } from './offload/doors.ts';
 import { principalOf } from './principal.ts';
 import { HttpProblem } from './problem.ts';
 import { idOfKey } from './request-key.ts';
@@ -62,7 +64,7 @@ export function historyRoutes(router: Router, gateway: Gateway): void {
     GET: async (req, res) => {
       const { from, to } = queryAs(req, diffQuery);
       const slug = pathSlug(req);
-      const difference = await differenceOf(access, principalOf(req).organizationId, slug, from, to);
+      const difference = await differenceOf(gateway, principalOf(req).organizationId, slug, { from, to });
       res.json({ from, to, ...difference });
     },
   });
@@ -83,6 +85,20 @@ export function historyRoutes(router: Router, gateway: Gateway): void {
       res.json({ ...shownHead(head), alreadyAtVersion });
     },
   });
+}
+
+/** What leads from one version to another. @throws ClientError `version_not_found`, and HttpProblem of the pool. */
+export async function differenceOf(
+  gateway: Gateway,
+  org: string,
+  slug: string,
+  { from, to }: z.infer<typeof diffQuery>,
+): Promise<VersionDifference> {
+  const versions = await Promise.all([
+    demandVersion(gateway.access, org, slug, from),
+    demandVersion(gateway.access, org, slug, to),
+  ]);
+  return compareIn(gateway, org, versions, { before: `${slug} ${from}`, after: `${slug} ${to}` });
 }
 
 function shownChange({ at, by, proposalId, ...change }: DefinitionChange): object {

@@ -1,20 +1,13 @@
 /** `/api/workflows/:slug/proposals`: changes that somebody, or a run, would make, for others to review (document 002). */
 import type { Request, Router } from 'express';
 import { z } from 'zod';
-import {
-  applyProposal,
-  createProposal,
-  differenceOf,
-  listProposals,
-  readProposal,
-  reviewProposal,
-} from '../client/proposals.ts';
+import { applyProposal, createProposal, listProposals, readProposal, reviewProposal } from '../client/proposals.ts';
 import { PROPOSAL_STATUSES, type Proposal } from '../definition/proposal-contract.ts';
 import { bodyAs } from './body.ts';
 import type { Gateway } from './context.ts';
 import { type Checked, checkDocument, demandValid, dialectName } from './definition-door.ts';
 import { anyJson, demandNoQuery, nameText, noMembers, pageQuery, pathSlug, pathText, queryAs } from './door.ts';
-import { changeNotes, versionHash } from './history.ts';
+import { changeNotes, differenceOf, versionHash } from './history.ts';
 import { indexedPage } from './indexed-page.ts';
 import { toolsFor } from './known-tools.ts';
 import { principalOf } from './principal.ts';
@@ -131,7 +124,8 @@ export function proposalRoutes(router: Router, gateway: Gateway): void {
 
   async function withDiff(req: Request, slug: string, proposal: Proposal): Promise<object> {
     const { organizationId } = principalOf(req);
-    const difference = await differenceOf(access, organizationId, slug, proposal.baseHash, proposal.hash);
+    const { baseHash: from, hash: to } = proposal;
+    const difference = await differenceOf(gateway, organizationId, slug, { from, to });
     return { ...shownProposal(slug, proposal), ...difference };
   }
 }

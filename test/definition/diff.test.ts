@@ -87,4 +87,9 @@ describe('a unified diff', () => {
     textDiff(lines('a'), lines('b'), NAMES);
     expect(Date.now() - begun).toBeLessThan(2_000);
   });
+
+  it('of very many lines says how many it leaves out', () => {
+    const lines = (mark: string) => Array.from({ length: 200_000 }, () => mark).join('\n');
+    expect(textDiff(lines('a'), lines('b'), NAMES).split('\n').at(-1)).toBe('… and 390001 lines more');
+  });
 });

@@ -153,6 +153,38 @@ describe('the threads', () => {
     await pool.close();
   }, 60_000);
 
+  it('leave one to others than the organization that sends most, and place in a full queue', async () => {
+    const pool = new OffloadPool(undefined, { evaluate: 20_000 });
+    const list = Array.from({ length: 60_000 }, (_, i) => ({ i }));
+    const bytes = Buffer.from(JSON.stringify({ expression: "list|map('i')|sort|unique|length", context: { list } }));
+    const ended: string[] = [];
+    const ask = (org: string, task: Buffer) =>
+      pool.run(org, { kind: 'evaluate', bytes: task }).then(
+        () => void ended.push(org),
+        (error: { code?: string }) => void ended.push(`${org} ${error.code}`),
+      );
+    const all = Array.from({ length: 70 }, () => ask('acme', bytes));
+    // Their turn comes though acme was there first and fills the queue, and though there are two of them.
+    for (const org of ['one', 'two', 'one', 'two']) all.push(ask(org, Buffer.from('{"expression":"1"}')));
+    await Promise.all(all.slice(70));
+    expect(ended.filter((one) => /^(one|two)$/.test(one))).toHaveLength(4);
+    expect(ended.filter((one) => one === 'acme').length).toBeLessThan(8);
+    expect(ended.filter((one) => one === 'acme gateway_busy').length).toBeGreaterThanOrEqual(8);
+    await pool.close();
+    await Promise.all(all);
+  }, 60_000);
+
+  it('compare versions', async () => {
+    const pool = new OffloadPool();
+    const version = (v: number) => JSON.stringify({ name: 'a', steps: { s: { stepType: 'mapping', config: { v } } } });
+    const of = { before: version(1), after: version(2), names: { before: 'x', after: 'y' } };
+    expect(await pool.run('acme', { kind: 'diff', of })).toMatchObject({
+      changes: [{ op: 'changed', pointer: '/steps/s/config/v', before: 1, after: 2 }],
+      diffText: expect.stringContaining('+        "v": 2'),
+    });
+    await pool.close();
+  }, 60_000);
+
   it('let organizations take turns, and refuse what is too much', async () => {
     const pool = new OffloadPool();
     const ended: string[] = [];

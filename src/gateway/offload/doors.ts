@@ -2,12 +2,14 @@
  * What is small is done at once, in this thread, since its length is bounded by its size or by the work that it may take; what is
  * not goes to a thread of its own.
  */
+import type { VersionDifference } from '../../definition/diff.ts';
+import type { Definition } from '../../definition/types.ts';
 import type { DryRun } from '../../history/dry-run.ts';
 import type { Json } from '../../template/types.ts';
 import type { Gateway } from '../context.ts';
 import { HttpProblem } from '../http-problem.ts';
 import { evaluateText } from './evaluation.ts';
-import { type Found, found, type Media, readDocument, type SentCheckOptions, type Walked } from './tasks.ts';
+import { compared, type Found, found, type Media, readDocument, type SentCheckOptions, type Walked } from './tasks.ts';
 
 /** Documents up to here are read and checked in some tens of milliseconds at most (test/gateway/offload.test.ts). */
 export const SMALL_DOCUMENT_BYTES = 4 * 1024;
@@ -56,3 +58,16 @@ export async function evaluateIn({ offload }: Gateway, organizationId: string, b
 /** A walk takes as long as its steps say, however small its definition is. @throws HttpProblem of the pool. */
 export const walkIn = ({ offload }: Gateway, of: Walked): Promise<DryRun> =>
   offload.run(of.organizationId, { kind: 'walk', of });
+
+/** What leads from one version to the other. @throws HttpProblem of the pool. */
+export async function compareIn(
+  { offload }: Gateway,
+  organizationId: string,
+  versions: readonly [before: Definition, after: Definition],
+  names: { readonly before: string; readonly after: string },
+): Promise<VersionDifference> {
+  const [before, after] = versions.map((version) => JSON.stringify(version)) as [string, string];
+  const of = { before, after, names };
+  if (before.length + after.length <= 2 * SMALL_DOCUMENT_BYTES) return compared(of);
+  return offload.run(organizationId, { kind: 'diff', of });
+}

@@ -1,7 +1,7 @@
 /**
  * A pool of threads for work whose duration the caller decides: it keeps such work off the gateway's own thread. A task
  * that passes its deadline is ended together with its thread, and a new thread replaces it. Organizations take turns: a
- * busy organization delays the others by one task.
+ * busy organization can take neither all threads nor the whole queue.
  */
 import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
@@ -34,14 +34,18 @@ export type ThreadAnswer =
       };
     };
 
-const THREADS = 2;
+const THREADS = 3;
+/** Of one organization. */
+const MOST_THREADS_OF_ONE = THREADS - 1;
 /** The largest value of a 2 MB body, and what a walk keeps of it, fit many times. */
 const HEAP_MB = 512;
 const MOST_QUEUED = 64;
+/** How many organizations the pool remembers: more than can wait at once. */
+const MOST_REMEMBERED = 4 * MOST_QUEUED;
 /** A task that has waited so long for a thread is refused. */
 const PATIENCE_MS = 10_000;
 /** How long each may take once a thread has it. */
-const DEADLINES_MS: Deadlines = { checkBytes: 6_000, check: 6_000, evaluate: 3_000, walk: 6_000 };
+const DEADLINES_MS: Deadlines = { checkBytes: 6_000, check: 6_000, evaluate: 3_000, walk: 6_000, diff: 6_000 };
 
 type Deadlines = { readonly [kind in Task['kind']]: number };
 
@@ -67,7 +71,8 @@ export class OffloadPool {
   readonly #deadlines: Deadlines;
   readonly #threads = new Set<Thread>();
   readonly #queue: Waiting[] = [];
-  #lastServed: string | undefined;
+  /** The number of the last task that an organization was given, in the order of those numbers. */
+  readonly #lastServed = new Map<string, number>();
   #lastId = 0;
   #isClosed = false;
 
@@ -98,7 +103,7 @@ export class OffloadPool {
         resolve: resolve as Waiting['resolve'],
         reject,
       };
-      if (this.#isClosed || this.#queue.length >= MOST_QUEUED) return reject(busy());
+      if (this.#isClosed || !this.#hasRoomFor(organizationId)) return reject(busy());
       this.#queue.push(job);
       this.#serve();
     });
@@ -110,6 +115,18 @@ export class OffloadPool {
     await Promise.all([...this.#threads].map((thread) => this.#end(thread, busy())));
   }
 
+  /** Whether another task of the organization can wait. In a full queue, the organization with most tasks loses its newest. */
+  #hasRoomFor(organizationId: string): boolean {
+    if (this.#queue.length < MOST_QUEUED) return true;
+    const counts = new Map<string, number>();
+    for (const { organizationId: org } of this.#queue) counts.set(org, (counts.get(org) ?? 0) + 1);
+    const [most, count] = [...counts].reduce((best, next) => (next[1] > best[1] ? next : best));
+    if (count <= (counts.get(organizationId) ?? 0) + 1) return false;
+    const at = this.#queue.findLastIndex((job) => job.organizationId === most);
+    for (const job of this.#queue.splice(at, 1)) job.reject(busy());
+    return true;
+  }
+
   #serve(): void {
     const now = performance.now();
     for (const [at, job] of [...this.#queue.entries()].reverse()) {
@@ -117,30 +134,44 @@ export class OffloadPool {
       this.#queue.splice(at, 1);
       job.reject(busy());
     }
-    while (this.#queue.length > 0) {
+    for (let at = this.#next(); at >= 0; at = this.#next()) {
       const free = [...this.#threads].find((thread) => thread.isReady && thread.doing === undefined);
       if (free === undefined) {
         const isComing = [...this.#threads].some((thread) => !thread.isReady);
         if (!isComing && this.#threads.size < THREADS && !this.#isClosed) this.#start();
         return;
       }
-      this.#give(free, this.#next());
+      for (const job of this.#queue.splice(at, 1)) this.#give(free, job);
     }
   }
 
-  /** The oldest of another organization than was served last, if there is one. */
-  #next(): Waiting {
-    const at = this.#queue.findIndex(({ organizationId }) => organizationId !== this.#lastServed);
-    const [job] = this.#queue.splice(Math.max(0, at), 1);
-    if (job === undefined) throw new Error('There is no task to be given.');
-    this.#lastServed = job.organizationId;
-    return job;
+  /**
+   * The place of the next task in the queue: the oldest task of the organization that was served least recently.
+   * Organizations that have as many threads as they may are passed over. -1 if there is no such task.
+   */
+  #next(): number {
+    const held = new Map<string, number>();
+    for (const { doing } of this.#threads) {
+      const org = doing?.job.organizationId;
+      if (org !== undefined) held.set(org, (held.get(org) ?? 0) + 1);
+    }
+    let next = -1;
+    let longest = Number.POSITIVE_INFINITY;
+    for (const [at, { organizationId }] of this.#queue.entries()) {
+      const served = this.#lastServed.get(organizationId) ?? 0;
+      if ((held.get(organizationId) ?? 0) >= MOST_THREADS_OF_ONE || served >= longest) continue;
+      [next, longest] = [at, served];
+    }
+    return next;
   }
 
   #give(thread: Thread, job: Waiting): void {
     this.#lastId += 1;
     const id = this.#lastId;
     const { kind } = job.task;
+    this.#lastServed.delete(job.organizationId);
+    this.#lastServed.set(job.organizationId, id);
+    if (this.#lastServed.size > MOST_REMEMBERED) this.#lastServed.delete(this.#lastServed.keys().next().value ?? '');
     const deadlineMs = this.#deadlines[kind];
     const late = setTimeout(() => void this.#end(thread, tooLong(kind, deadlineMs)), deadlineMs);
     thread.doing = { id, job, late };
@@ -206,6 +237,7 @@ const WHAT = {
   check: 'Checking the document',
   evaluate: 'Evaluating it',
   walk: 'Walking the definition',
+  diff: 'Comparing the versions',
 } as const satisfies { readonly [kind in Task['kind']]: string };
 
 const tooLong = (kind: Task['kind'], deadlineMs: number): HttpProblem =>

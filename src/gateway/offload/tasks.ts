@@ -1,9 +1,11 @@
 /**
- * Work whose length the caller decides: reading YAML, checking documents, evaluating expressions, walking definitions. Each is
+ * Work whose length the caller decides: reading YAML, checking documents, evaluating expressions, walking and comparing
+ * definitions. Each is
  * a function of what can be sent to another thread (worker.ts); what is small is done where it is (doors.ts). Large values
  * go as bytes or text: to copy them node by node would take the sender as long as to parse them.
  */
 import { type Checked, type CheckOptions, check, walkable } from '../../check/check.ts';
+import { definitionDifference, type VersionDifference } from '../../definition/diff.ts';
 import { isObject } from '../../definition/json.ts';
 import { parseDocument } from '../../definition/parse.ts';
 import type { Definition } from '../../definition/types.ts';
@@ -37,6 +39,13 @@ export interface Walked {
   readonly dataBytes: number;
 }
 
+/** Two versions as JSON, and what the text that compares them calls them. */
+export interface Compared {
+  readonly before: string;
+  readonly after: string;
+  readonly names: { readonly before: string; readonly after: string };
+}
+
 export type Media = 'json' | 'yaml';
 
 export type Task =
@@ -49,7 +58,8 @@ export type Task =
   /** `documents`: JSON of a list. */
   | { readonly kind: 'check'; readonly documents: string; readonly options: SentCheckOptions }
   | { readonly kind: 'evaluate'; readonly bytes: Uint8Array }
-  | { readonly kind: 'walk'; readonly of: Walked };
+  | { readonly kind: 'walk'; readonly of: Walked }
+  | { readonly kind: 'diff'; readonly of: Compared };
 
 export interface Results {
   readonly checkBytes: Found;
@@ -57,6 +67,7 @@ export interface Results {
   /** JSON. */
   readonly evaluate: string;
   readonly walk: DryRun;
+  readonly diff: VersionDifference;
 }
 
 type Actions = CheckOptions['actions'];
@@ -72,6 +83,8 @@ export function perform(task: Task, actions: Actions): Results[Task['kind']] {
       return JSON.stringify(evaluateText(task.bytes));
     case 'walk':
       return walked(task.of);
+    case 'diff':
+      return compared(task.of);
   }
 }
 
@@ -152,4 +165,8 @@ const WALK_MS = 2_000;
 function walked({ definition, ...options }: Walked): DryRun {
   const begun = performance.now();
   return dryRun(definition, { ...options, maxSteps: MOST_STEPS, isOver: () => performance.now() - begun > WALK_MS });
+}
+
+export function compared({ before, after, names }: Compared): VersionDifference {
+  return definitionDifference(JSON.parse(before) as Definition, JSON.parse(after) as Definition, names);
 }
