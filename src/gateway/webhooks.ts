@@ -146,9 +146,12 @@ async function startOnce(
     );
   if (id === undefined) {
     const before = keyOf(`body ${span - 1} ${hash}`);
-    return (await findStarted(access, org, workflow, before, since)) ?? start();
+    const known = await findStarted(access, org, workflow, before, since);
+    if (known !== undefined) return known;
   }
-  if (!isIdUnsigned) return start();
+  // Whoever sends a delivery again may also leave its unsigned id out.
+  const isIdLeftOut = id === undefined && scheme.deliveryId !== undefined;
+  if (!isIdUnsigned || (id === undefined && !isIdLeftOut)) return start();
   const known = await findStarted(access, org, workflow, key);
   if (known !== undefined) return known;
   const requestOf = (at: number) => ({

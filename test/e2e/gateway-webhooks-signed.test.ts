@@ -57,6 +57,9 @@ describe('webhooks of senders who sign', () => {
       headers: github('canary-github', body, crypto.randomUUID()),
     });
     expect(renamed).toMatchObject({ status: 200, body: { executionId: first.body.executionId } });
+    const { 'x-github-delivery': _id, ...without } = github('canary-github', body, delivery);
+    const nameless = await gateway.request('POST', `/webhooks/${path}`, { text: body, headers: without });
+    expect(nameless).toMatchObject({ status: 200, body: { executionId: first.body.executionId } });
     const other = JSON.stringify({ ...push, after: 'another' });
     const next = await gateway.request('POST', `/webhooks/${path}`, {
       text: other,
