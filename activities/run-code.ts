@@ -6,7 +6,7 @@ import type { Effect } from './effect.ts';
 import { invalid } from './failure.ts';
 import { runJavaScript } from './run-code/javascript.ts';
 import { runPython } from './run-code/python.ts';
-import type { Script, ScriptResult } from './run-code/script.ts';
+import { MOST_RESULT_CHARACTERS, type Script, type ScriptResult } from './run-code/script.ts';
 
 /**
  * Runs a script of a definition: JavaScript or TypeScript with `export default function (input)`, Python with
@@ -20,15 +20,20 @@ export function runScript(script: Script): Promise<ScriptResult> {
   return script.language === 'python' ? runPython(script) : runJavaScript(script);
 }
 
-/** Config `{language, code, input, timeoutMs, memoryMb}`, all given; meta `{console, consoleIsCut?, durationMs}`. */
-export const runCodeEffect: Effect = async (config, { signal }) => {
-  const script = readScript(config, signal);
-  const began = performance.now();
-  const { data, console, consoleIsCut } = await runScript(script);
-  const durationMs = Math.round(performance.now() - began);
-  const lines = console as unknown as Json;
-  return { data, meta: { console: lines, ...(consoleIsCut ? { consoleIsCut } : {}), durationMs } };
-};
+/**
+ * Config `{language, code, input, timeoutMs, memoryMb}`, all given; meta `{console, consoleIsCut?, durationMs}`. A result
+ * has at most `resultCharacters`: what a step may keep where the worker runs.
+ */
+export function runCodeEffect(resultCharacters = MOST_RESULT_CHARACTERS): Effect {
+  return async (config, { signal }) => {
+    const script = { ...readScript(config, signal), resultCharacters };
+    const began = performance.now();
+    const { data, console, consoleIsCut } = await runScript(script);
+    const durationMs = Math.round(performance.now() - began);
+    const lines = console as unknown as Json;
+    return { data, meta: { console: lines, ...(consoleIsCut ? { consoleIsCut } : {}), durationMs } };
+  };
+}
 
 function readScript(config: Json, signal: AbortSignal): Script {
   const { language, code, input, timeoutMs, memoryMb } = isObject(config) ? config : {};

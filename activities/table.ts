@@ -85,7 +85,7 @@ export function createActivities(config: Settings, given: ActivityParts = {}): R
     messageRun: effect(messageRunEffect(parts.messenger), parts),
     hostAction: effect(hostActionEffect(parts.actions ?? NO_ACTIONS), parts),
     bash: effect(bashEffect(config, parts.bash), parts),
-    runCode: effect(runCodeEffect, { resultBytes }),
+    runCode: effect(runCodeEffect(resultBytes), { resultBytes }),
     sendMessage: effect(sendMessageEffect(http, reach, config, parts.inbox), {
       ...parts,
       hostOf: messageHostOf(config),

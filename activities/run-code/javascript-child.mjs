@@ -2,7 +2,7 @@
 // be killed at any moment. One script at a time, each in an engine of its own, and never in an instance of WebAssembly
 // where another script was: nothing of one is left for the next.
 //
-// In:  {code, isTypeScript, input (JSON text), timeoutMs, memoryBytes}
+// In:  {code, isTypeScript, input (JSON text), timeoutMs, memoryBytes, resultCharacters}
 // Out: {result (JSON text, or absent), error: {code, message, details}, console, consoleIsCut, isSpent}. Spent: this
 //      process should run no other script.
 //
@@ -13,7 +13,6 @@ import baseVariant from '@jitl/quickjs-wasmfile-release-sync';
 import { newQuickJSWASMModuleFromVariant, newVariant } from 'quickjs-emscripten-core';
 import { INTL_PRELUDE, localized, MOST_REQUEST_CHARACTERS } from './intl.mjs';
 
-const MOST_RESULT_CHARACTERS = 1_900_000;
 const MOST_LEVELS = 200;
 const MOST_LINES = 200;
 const MOST_CONSOLE_CHARACTERS = 32_000;
@@ -226,11 +225,11 @@ function evaluate(guest, script, job) {
       { limit: MOST_LEVELS },
     );
   const characters = context.getNumber(context.getProp(text, 'length'));
-  if (characters > MOST_RESULT_CHARACTERS)
+  if (characters > job.resultCharacters)
     throw new Failure(
       'result_too_large',
-      `The result has ${characters} characters as JSON; at most ${MOST_RESULT_CHARACTERS} fit. Return less.`,
-      { characters, limit: MOST_RESULT_CHARACTERS },
+      `The result has ${characters} characters as JSON; at most ${job.resultCharacters} fit. Return less.`,
+      { characters, limit: job.resultCharacters },
     );
   return context.getString(text);
 }

@@ -5,7 +5,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
-import { type Answer, failure, resultOf, type Script, type ScriptResult } from './script.ts';
+import { type Answer, failure, MOST_RESULT_CHARACTERS, resultOf, type Script, type ScriptResult } from './script.ts';
 import { Turns } from './turns.ts';
 
 const CHILD = fileURLToPath(new URL('./javascript-child.mjs', import.meta.url));
@@ -64,7 +64,9 @@ class Child {
       });
       const isTypeScript = language === 'typescript';
       const input = JSON.stringify(script.input);
-      const job = { code, isTypeScript, input, timeoutMs, memoryBytes: memoryMb * BYTES_PER_MIB };
+      const { resultCharacters = MOST_RESULT_CHARACTERS } = script;
+      const memoryBytes = memoryMb * BYTES_PER_MIB;
+      const job = { code, isTypeScript, input, timeoutMs, memoryBytes, resultCharacters };
       const limitMs = timeoutMs + GRACE_MS + (isTypeScript ? STRIP_MS : 0);
       const answer = await this.#ask(job, limitMs, signal);
       signal.throwIfAborted();

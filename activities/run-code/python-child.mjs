@@ -3,9 +3,8 @@
 //
 // deno run … python-child.mjs FOLDER snapshot      writes the memory of a loaded Pyodide to standard output
 // deno run … python-child.mjs FOLDER run LENGTH    reads that memory (LENGTH bytes), writes a line, reads a line with
-//                                                  {code, input (JSON text), memoryBytes}, writes a line with the answer
+//                                                  {code, input (JSON text), memoryBytes, resultCharacters}, writes a line with the answer
 const [folder, mode, length] = Deno.args;
-const MOST_RESULT_CHARACTERS = 1_900_000;
 const MOST_LEVELS = 200;
 const MOST_LINES = 200;
 const MOST_CONSOLE_CHARACTERS = 32_000;
@@ -168,10 +167,10 @@ if (mode === 'snapshot') {
   pyodide.setStdout(capture('log'));
   pyodide.setStderr(capture('error'));
   await writeLine('ready');
-  const { code, input, memoryBytes } = JSON.parse(await readLine());
+  const { code, input, memoryBytes, resultCharacters } = JSON.parse(await readLine());
   limitMemory(memoryBytes);
   // After it nothing that was awaited in Python comes.
   pyodide._api.on_fatal = (error) => answer(fatal(error));
-  const result = run(code, input, MOST_RESULT_CHARACTERS, MOST_LEVELS);
+  const result = run(code, input, resultCharacters, MOST_LEVELS);
   await answer(await result.then(JSON.parse, fatal));
 }

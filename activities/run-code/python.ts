@@ -11,7 +11,7 @@ import { fileURLToPath } from 'node:url';
 import { EffectFailure } from '../failure.ts';
 import { readAnswer } from './python-answer.ts';
 import { findPython, type PythonPlace } from './python-place.ts';
-import { type Answer, failure, resultOf, type Script, type ScriptResult } from './script.ts';
+import { type Answer, failure, MOST_RESULT_CHARACTERS, resultOf, type Script, type ScriptResult } from './script.ts';
 import { Turns } from './turns.ts';
 
 const CHILD = fileURLToPath(new URL('./python-child.mjs', import.meta.url));
@@ -19,8 +19,10 @@ const MOST_PROCESSES = Math.min(4, availableParallelism());
 const LOADING_MS = 120_000;
 /** A process that was started ahead and that nobody wants is ended. */
 const IDLE_MS = 300_000;
-/** An answer is a result of 1.9 MB, which JSON in JSON may write in six times as much, and a console. */
-const MOST_ANSWER_BYTES = 16_000_000;
+/** A console, and what JSON in JSON writes of a small result. */
+const LEAST_ANSWER_BYTES = 16_000_000;
+/** A character takes up to three bytes as it is, and two where JSON in JSON escapes it. */
+const BYTES_PER_CHARACTER = 3;
 const BYTES_PER_MIB = 1024 * 1024;
 /** Of processor time: what is left behind by a worker that was killed ends by itself. */
 const MOST_CPU_SECONDS = 900;
@@ -121,6 +123,7 @@ const notLoaded = (): EffectFailure =>
 class Python {
   readonly #child: ChildProcess;
   #gone = false;
+  #mostBytes = LEAST_ANSWER_BYTES;
   #lines: (line: string | undefined) => void = () => undefined;
   #idle: NodeJS.Timeout | undefined;
 
@@ -132,7 +135,7 @@ class Python {
     child.stdout?.on('data', (chunk: Buffer) => {
       bytes += chunk.length;
       text.push(chunk);
-      if (bytes > MOST_ANSWER_BYTES) this.end();
+      if (bytes > this.#mostBytes) this.end();
       if (chunk.at(-1) !== 10) return;
       const line = Buffer.concat(text).toString();
       text = [];
@@ -161,7 +164,8 @@ class Python {
   }
 
   async run(script: Script): Promise<Answer> {
-    const { code, input, timeoutMs, memoryMb, signal } = script;
+    const { code, input, timeoutMs, memoryMb, signal, resultCharacters = MOST_RESULT_CHARACTERS } = script;
+    this.#mostBytes = LEAST_ANSWER_BYTES + BYTES_PER_CHARACTER * resultCharacters;
     clearTimeout(this.#idle);
     this.#hold(true);
     let ended = 'script_crashed';
@@ -175,7 +179,8 @@ class Python {
     }, WATCH_MS);
     const abort = end('script_crashed');
     signal.addEventListener('abort', abort);
-    const job = { code, input: JSON.stringify(input), memoryBytes: memoryMb * BYTES_PER_MIB };
+    const memoryBytes = memoryMb * BYTES_PER_MIB;
+    const job = { code, input: JSON.stringify(input), memoryBytes, resultCharacters };
     this.#child.stdin?.write(`${JSON.stringify(job)}\n`);
     const line = await this.#line();
     clearTimeout(clock);

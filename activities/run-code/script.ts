@@ -10,6 +10,8 @@ export interface Script {
   readonly input: Json;
   readonly timeoutMs: number;
   readonly memoryMb: number;
+  /** The longest result, as JSON (1.9 MB). */
+  readonly resultCharacters?: number;
   /** Ends the script, and with it the process that it runs in. */
   readonly signal: AbortSignal;
 }
@@ -26,6 +28,9 @@ export interface ScriptResult {
   readonly console: readonly ConsoleLine[];
   readonly consoleIsCut: boolean;
 }
+
+/** Of a result, as JSON, where the script says nothing else. */
+export const MOST_RESULT_CHARACTERS = 1_900_000;
 
 /** What a child answers. Texts in it come from the script: they are data. */
 export interface Answer {

@@ -27,7 +27,7 @@ the run knows comes in by \`input\`.
 - **Time zones and languages.** JavaScript has \`Intl\` and \`toLocaleString\` with their options, \`new Date(at).toLocaleString('de-DE', {timeZone: 'Europe/Berlin'})\`; local time is UTC, and without a
   language it is en-US, on every machine. Python has no data of time zones: \`ZoneInfo('Europe/Berlin')\` fails and says so; fixed offsets, \`timezone(timedelta(hours=1))\`, work.
 - **Limits.** \`timeoutMs\` of its own time and \`memoryMb\` of memory (Python: beside its own 30), else \`script_timeout\` and \`script_out_of_memory\`. The result has at most
-  1.9 MB and 200 levels.
+  16 MB (1.9 MB on a host without a blob store) and 200 levels.
 - **Errors.** What the code throws is \`script_error\`, with name, message, stack and, in JavaScript, its \`code\` in the details; code that cannot be read is
   \`script_invalid\`. Neither is tried again, since the same code does the same.
 - **Console.** What it prints is in \`meta.console\`: at most 200 lines and 32,000 characters.

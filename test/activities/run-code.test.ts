@@ -180,6 +180,17 @@ describe('the activity runCode', { timeout: 30_000 }, () => {
   const config = { language: 'javascript', code: body('return input'), input: 1, timeoutMs: 10_000, memoryMb: 64 };
   const { runCode } = createActivities(LOOPBACK);
 
+  const told = (running: Promise<unknown>): Promise<string> => running.then(String, (error: Error) => error.message);
+
+  it('gives as much as a step may keep on its host', async () => {
+    const large = { ...config, code: body('return "x".repeat(5e6)'), memoryMb: 128 };
+    expect(await told(environment().run(runCode!, inputOf(large)))).toContain('at most 1900000 fit');
+    const { runCode: withBlobs } = createActivities({ ...LOOPBACK, blobs: { folder: 'none', isOn: true } });
+    expect(await environment().run(withBlobs!, inputOf(large))).toMatchObject({ data: 'x'.repeat(5e6) });
+    const larger = { ...large, code: body('return "x".repeat(16e6)') };
+    expect(await told(environment().run(withBlobs!, inputOf(larger)))).toContain('at most 16000000 fit');
+  });
+
   it('answers data, console and duration', async () => {
     expect(await environment().run(runCode!, inputOf(config))).toEqual({
       data: 1,

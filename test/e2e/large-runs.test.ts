@@ -64,6 +64,24 @@ describe('with the blob store', () => {
     expect(steps.body.items[0].output.data).toHaveLength(5 * MB);
   });
 
+  it.each([
+    ['javascript', 'export default (n) => "x".repeat(n)'],
+    ['python', 'def main(n): return "é" * n'],
+  ])('takes what a script in %s returns, in a run of up to 16 MB', { timeout: 120_000 }, async (language, code) => {
+    const config = { language, code, input: '{{ input.n }}', memoryMb: 256, timeoutMs: 60_000 };
+    const definition = {
+      name: 'Large script',
+      slug: unique('large-script'),
+      steps: {
+        make: { stepType: 'run_code', config, nextSteps: { success: 'done', error: 'told' } },
+        done: { stepType: 'finish', config: { output: '{{ steps.make.output.data.length }}' } },
+        told: { stepType: 'finish', config: { output: '{{ error.code }}' } },
+      },
+    };
+    expect((await run(gateway, definition, { n: 5 * MB })).body).toMatchObject({ output: 5 * MB });
+    expect((await run(gateway, definition, { n: 17 * MB })).body).toMatchObject({ output: 'result_too_large' });
+  });
+
   it('walks the list that ended a run before: 60 items of 28 KB', { timeout: 90_000 }, async () => {
     const items = Array.from({ length: 60 }, (_, id) => ({ id, pad: 'x'.repeat(28_000) }));
     calls = 0;
