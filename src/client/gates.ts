@@ -166,7 +166,10 @@ async function takeSlot(access: Access, org: string, asker: Asker, wanted: GateW
   }
 }
 
-/** A gate that hears of the limit first is told which runs are active already. */
+/**
+ * A gate that hears of a limit for the first time is told which runs are active already. One asker at a time tells it; the
+ * others ask again after that, in the order in which they came.
+ */
 async function take(
   access: Access,
   org: string,
@@ -174,16 +177,42 @@ async function take(
   wanted: GateWanted,
   found?: HolderAnswer,
 ): Promise<Exclude<TakeAnswer, { as: 'full' }>> {
-  try {
-    return granted(await takeWith(access, org, asker, wanted, found));
-  } catch (error) {
-    if (!hasCode(error, ACTIVE_WANTED)) throw error;
-    const active = await activeUnder(access, org, wanted, asker, async (runs) => {
-      const { closed, missing } = await describeHolders(access, { runs, patienceMs: 0 });
-      return new Set([...closed, ...missing]);
-    });
-    return granted(await takeWith(access, org, asker, wanted, found, active));
+  const telling = tellings.get(access) ?? new Map<string, Promise<unknown>>();
+  tellings.set(access, telling);
+  for (;;) {
+    try {
+      return granted(await takeWith(access, org, asker, wanted, found));
+    } catch (error) {
+      if (!hasCode(error, ACTIVE_WANTED)) throw error;
+    }
+    const earlier = telling.get(wanted.gate);
+    if (earlier === undefined) break;
+    await Promise.allSettled([earlier]);
   }
+  const told = takeTelling(access, org, asker, wanted, found);
+  telling.set(wanted.gate, told);
+  try {
+    return granted(await told);
+  } finally {
+    telling.delete(wanted.gate);
+  }
+}
+
+/** Askers that are telling a gate which runs are active, by its id. */
+const tellings = new WeakMap<Access, Map<string, Promise<unknown>>>();
+
+async function takeTelling(
+  access: Access,
+  org: string,
+  asker: Asker,
+  wanted: GateWanted,
+  found: HolderAnswer | undefined,
+): Promise<TakeAnswer> {
+  const active = await activeUnder(access, org, wanted, asker, async (runs) => {
+    const { closed, missing } = await describeHolders(access, { runs, patienceMs: 0 });
+    return new Set([...closed, ...missing]);
+  });
+  return takeWith(access, org, asker, wanted, found, active);
 }
 
 /** As a refusal, where that is what the answer says. */

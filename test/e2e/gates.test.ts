@@ -95,6 +95,7 @@ describe('a limit that queues', () => {
   it('keeps messages for a run that waits, and can cancel it', async () => {
     const slug = await stored({ limit: 1 });
     const first = await started(slug);
+    await waitsFor(first, 'approval');
     const second = await started(slug);
     await waitsFor(second, 'slot');
     expect((await gateway.request('POST', `/api/executions/${second}/messages/hello`, { json: 1 })).status).toBe(202);

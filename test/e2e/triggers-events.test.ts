@@ -55,7 +55,12 @@ describe('an event', () => {
     expect(second.body.executions).toHaveLength(2);
     expect((await gateway.request('GET', `/api/triggers/${other}.on`)).body.counts.started).toBe(0);
     const run = await gateway.request('GET', `/api/executions/${body.lastRun.executionId}`);
-    expect(run.body.trigger).toEqual({ type: 'event', id: `${all}.on` });
+    expect(run.body.trigger).toEqual({
+      type: 'event',
+      id: `${all}.on`,
+      name: 'on',
+      metadata: { id: expect.any(String), name },
+    });
   });
 
   it('reaches runs that listen for its name', async () => {

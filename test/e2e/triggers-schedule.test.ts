@@ -72,7 +72,12 @@ describe('a schedule', () => {
     );
     expect(outputs.map(({ output }) => output.scheduledTime).sort()).toEqual(times);
     for (const run of outputs) {
-      expect(run.trigger).toEqual({ type: 'schedule', id });
+      expect(run.trigger).toEqual({
+        type: 'schedule',
+        id,
+        name: 'tick',
+        metadata: { scheduledTime: run.output.scheduledTime },
+      });
       expect(run.id).toMatch(/\.tick-[0-9a-f]{32}-\d{8}T000000Z$/);
     }
   });
