@@ -1,11 +1,11 @@
 /** `GET /api/workflows/:slug/graph`: nodes and edges of a definition, for those who draw it. */
 import type { Router } from 'express';
 import { z } from 'zod';
-import { graphOf } from '../check/graph.ts';
 import { readDefinition } from '../client/definitions.ts';
 import { readVersion } from '../client/versions.ts';
 import type { Gateway } from './context.ts';
 import { pathSlug, queryAs } from './door.ts';
+import { graphIn } from './offload/doors.ts';
 import { principalOf } from './principal.ts';
 import { HttpProblem } from './problem.ts';
 import { resource } from './resource.ts';
@@ -32,7 +32,7 @@ export function graphRoutes(router: Router, gateway: Gateway): void {
         hash === undefined ? current.definition : await readVersion(access, organizationId, slug, hash);
       if (definition === undefined)
         throw new HttpProblem('version_not_found', `Workflow ${slug} never had the version ${hash}.`);
-      const result = graphOf(definition);
+      const result = await graphIn(gateway, organizationId, definition);
       if ('problems' in result)
         throw new HttpProblem('invalid_definition', 'This version cannot be walked any more.', result);
       res.json({ slug, hash: hash ?? current.head.hash, ...result.graph });

@@ -174,6 +174,14 @@ describe('the threads', () => {
     await Promise.all(all);
   }, 60_000);
 
+  it('draw definitions', async () => {
+    const pool = new OffloadPool();
+    const definition = JSON.stringify({ name: 'a', slug: 'a', start: 't', steps: { t: { stepType: 'trigger' } } });
+    const drawn = await pool.run('acme', { kind: 'graph', definition });
+    expect(drawn).toMatchObject({ graph: { start: 't', nodes: [{ id: 't' }] } });
+    await pool.close();
+  }, 60_000);
+
   it('compare versions', async () => {
     const pool = new OffloadPool();
     const version = (v: number) => JSON.stringify({ name: 'a', steps: { s: { stepType: 'mapping', config: { v } } } });

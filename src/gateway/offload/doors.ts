@@ -2,6 +2,7 @@
  * What is small is done at once, in this thread, since its length is bounded by its size or by the work that it may take; what is
  * not goes to a thread of its own.
  */
+import { graphOf } from '../../check/graph.ts';
 import type { VersionDifference } from '../../definition/diff.ts';
 import type { Definition } from '../../definition/types.ts';
 import type { DryRun } from '../../history/dry-run.ts';
@@ -9,7 +10,16 @@ import type { Json } from '../../template/types.ts';
 import type { Gateway } from '../context.ts';
 import { HttpProblem } from '../http-problem.ts';
 import { evaluateText } from './evaluation.ts';
-import { compared, type Found, found, type Media, readDocument, type SentCheckOptions, type Walked } from './tasks.ts';
+import {
+  compared,
+  type Found,
+  found,
+  type Media,
+  type Results,
+  readDocument,
+  type SentCheckOptions,
+  type Walked,
+} from './tasks.ts';
 
 /** Documents up to here are read and checked in some tens of milliseconds at most (test/gateway/offload.test.ts). */
 export const SMALL_DOCUMENT_BYTES = 4 * 1024;
@@ -70,4 +80,15 @@ export async function compareIn(
   const of = { before, after, names };
   if (before.length + after.length <= 2 * SMALL_DOCUMENT_BYTES) return compared(of);
   return offload.run(organizationId, { kind: 'diff', of });
+}
+
+/** Nodes and edges of a definition, or its problems. @throws HttpProblem of the pool. */
+export async function graphIn(
+  { offload }: Gateway,
+  organizationId: string,
+  given: Definition,
+): Promise<Results['graph']> {
+  const definition = JSON.stringify(given);
+  if (definition.length <= SMALL_DOCUMENT_BYTES) return graphOf(given);
+  return offload.run(organizationId, { kind: 'graph', definition });
 }

@@ -45,7 +45,14 @@ const MOST_REMEMBERED = 4 * MOST_QUEUED;
 /** A task that has waited so long for a thread is refused. */
 const PATIENCE_MS = 10_000;
 /** How long each may take once a thread has it. */
-const DEADLINES_MS: Deadlines = { checkBytes: 6_000, check: 6_000, evaluate: 3_000, walk: 6_000, diff: 6_000 };
+const DEADLINES_MS: Deadlines = {
+  checkBytes: 6_000,
+  check: 6_000,
+  evaluate: 3_000,
+  walk: 6_000,
+  diff: 6_000,
+  graph: 6_000,
+};
 
 type Deadlines = { readonly [kind in Task['kind']]: number };
 
@@ -238,6 +245,7 @@ const WHAT = {
   evaluate: 'Evaluating it',
   walk: 'Walking the definition',
   diff: 'Comparing the versions',
+  graph: 'Drawing the definition',
 } as const satisfies { readonly [kind in Task['kind']]: string };
 
 const tooLong = (kind: Task['kind'], deadlineMs: number): HttpProblem =>

@@ -5,6 +5,7 @@
  * go as bytes or text: to copy them node by node would take the sender as long as to parse them.
  */
 import { type Checked, type CheckOptions, check, walkable } from '../../check/check.ts';
+import { graphOf } from '../../check/graph.ts';
 import { definitionDifference, type VersionDifference } from '../../definition/diff.ts';
 import { isObject } from '../../definition/json.ts';
 import { parseDocument } from '../../definition/parse.ts';
@@ -59,7 +60,9 @@ export type Task =
   | { readonly kind: 'check'; readonly documents: string; readonly options: SentCheckOptions }
   | { readonly kind: 'evaluate'; readonly bytes: Uint8Array }
   | { readonly kind: 'walk'; readonly of: Walked }
-  | { readonly kind: 'diff'; readonly of: Compared };
+  | { readonly kind: 'diff'; readonly of: Compared }
+  /** `definition`: JSON. */
+  | { readonly kind: 'graph'; readonly definition: string };
 
 export interface Results {
   readonly checkBytes: Found;
@@ -68,6 +71,7 @@ export interface Results {
   readonly evaluate: string;
   readonly walk: DryRun;
   readonly diff: VersionDifference;
+  readonly graph: ReturnType<typeof graphOf>;
 }
 
 type Actions = CheckOptions['actions'];
@@ -85,6 +89,8 @@ export function perform(task: Task, actions: Actions): Results[Task['kind']] {
       return walked(task.of);
     case 'diff':
       return compared(task.of);
+    case 'graph':
+      return graphOf(JSON.parse(task.definition) as Definition);
   }
 }
 
