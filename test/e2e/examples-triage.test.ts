@@ -56,6 +56,9 @@ function deliver(event: string, payload: Payload, secret = 'replace-this-secret'
   });
 }
 
+/** The same event once more: signed bytes that came before would be taken for a replay. */
+const again = (payload: Payload, mark: string): Payload => ({ ...payload, mark }) as Payload;
+
 async function decided(id: string, approve: boolean, comments: string): Promise<Answer> {
   await gateway.until(`/api/executions/${id}`, ({ body }) => body.waitingFor?.length > 0);
   const answer = await gateway.request('POST', `/api/executions/${id}/approve`, { json: { approve, comments } });
@@ -85,7 +88,7 @@ describe('issue triage, as it comes', () => {
       status: 'completed',
       output: { outcome: 'urgent', issue: bug!.issue!.html_url, told: false },
     });
-    const late = await deliver('issues', bug!);
+    const late = await deliver('issues', again(bug!, 'late'));
     expect((await decided(late.body.executionId, false, 'Later.')).body.output).toMatchObject({ outcome: 'can wait' });
     expect(heard).toEqual([]);
   });
@@ -113,7 +116,7 @@ describe('issue triage with a place to tell', () => {
   it('posts what is urgent there', async () => {
     const { port } = chat.address() as AddressInfo;
     await push(yaml.replace("notifyUrl: ''", `notifyUrl: http://127.0.0.1:${port}/`));
-    const { body } = await deliver('issues', bugs[0]!);
+    const { body } = await deliver('issues', again(bugs[0]!, 'told'));
     expect((await decided(body.executionId, true, 'At once.')).body.output).toMatchObject({ told: true });
     expect(heard).toEqual([
       { text: `Urgent: ${bugs[0]!.issue!.title} ${bugs[0]!.issue!.html_url}`, comments: 'At once.' },

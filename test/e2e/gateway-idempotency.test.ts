@@ -116,7 +116,7 @@ describe('a POST with an Idempotency-Key', () => {
     const { server } = gateway;
     const over = access(server, server.config, loadMasterKey(server.config));
     const content = JSON.stringify(['', '', JSON.stringify({ name: 'x', type: 'manual', workflowId: slug })]);
-    const scope = JSON.stringify([null, '/api/triggers']);
+    const scope = JSON.stringify([null, 'admin', '/api/triggers']);
     const held = { scope, key: unique('held'), content };
     const worked = (await claimRequest(over, 'default', held, 0)) as Claim;
     // One that nobody says anything of from now on, as its gateway was killed.

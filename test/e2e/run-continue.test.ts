@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startWorker, type TestServer, type TestWorker, testServer } from '../support/temporal.ts';
 import { abreast, collect, fetchMany, rounds } from './run-programs.ts';
-import { memoOf, startRun, until, waitsAt } from './run-support.ts';
+import { memoOf, persistently, startRun, until, waitsAt } from './run-support.ts';
 
 const LIMIT = 30;
 const MESSAGES = 2_000;
@@ -156,15 +156,3 @@ describe('a run that continues as new', () => {
     console.log(`${MESSAGES} messages in ${Date.now() - begun} ms, over ${count} executions`);
   });
 });
-
-/** A run that is just closing refuses signals for a moment (temporal.md, spike 1); the caller comes back. */
-async function persistently(send: () => Promise<void>): Promise<void> {
-  for (let attempt = 0; ; attempt++) {
-    try {
-      return await send();
-    } catch (error) {
-      if (attempt >= 200 || !/closing/i.test(String((error as Error).cause ?? error))) throw error;
-      await new Promise((resolve) => setTimeout(resolve, 10));
-    }
-  }
-}

@@ -41,6 +41,18 @@ export async function waitsAt(handle: WorkflowHandle, path: string): Promise<Run
   );
 }
 
+/** A run that is just closing refuses signals for a moment (temporal.md, spike 1); the caller comes back. */
+export async function persistently(send: () => Promise<void>): Promise<void> {
+  for (let attempt = 0; ; attempt++) {
+    try {
+      return await send();
+    } catch (error) {
+      if (attempt >= 200 || !/closing/i.test(String((error as Error).cause ?? error))) throw error;
+      await new Promise((resolve) => setTimeout(resolve, 10));
+    }
+  }
+}
+
 /** The events of one execution by type, in order. */
 export async function eventTypes(handle: WorkflowHandle): Promise<string[]> {
   const { events } = await handle.fetchHistory();

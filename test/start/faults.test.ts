@@ -1,10 +1,14 @@
 // A whole stack whose parts fail while runs are on their way: a worker without memory, a Temporal server that is away.
-import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { projectRoot } from '../../src/cli/start/project-root.ts';
 import { type TestServer as HttpServer, serve } from '../activities/server.ts';
 import { type DataFolder, dataFolder, type Stack, sleep, startStack, until } from '../support/stack.ts';
+
+/** Whether a process has come to the stop that it was sent; elsewhere than on Linux that cannot be seen. */
+const isStopped = (pid: number): boolean =>
+  !existsSync('/proc/self/stat') || /\) T /.test(readFileSync(`/proc/${pid}/stat`, 'latin1'));
 
 /** LONG=1: as long as the threat model says. */
 const AWAY_MS = process.env['LONG'] === '1' ? 60_000 : 6_000;
@@ -112,6 +116,7 @@ describe('a stack', { timeout: 150_000 }, () => {
     await until('the first effect was made', 20_000, () => other.seen.some((seen) => seen.url === '/first'));
     const server = stack.note.temporal.server?.pid ?? 0;
     process.kill(server, 'SIGSTOP');
+    await until('the server stands still', 10_000, () => isStopped(server));
     const away = Date.now();
     const asked = await fetch(`${url}/api/executions/${id}`, { signal: AbortSignal.timeout(30_000) });
     expect(asked.status).toBe(503);
