@@ -115,9 +115,13 @@ export function audience(state: RunState): string[] {
 /** What is listened to: each pair of name and key once. */
 function heardIn(state: RunState): ReadonlyMap<string, Hearing> {
   const heard = new Map<string, Hearing>();
-  for (const { visit } of Object.values(state.frames)) {
-    const hearing = visit?.waiting === undefined ? undefined : hearingOf(visit.waiting);
-    const { names = [], key } = hearing ?? {};
+  const { frames } = state;
+  // Asked after every event, also of a run that has thousands of frames, none of which listens.
+  for (const id in frames) {
+    const waiting = frames[id]!.visit?.waiting;
+    const hearing = waiting === undefined ? undefined : hearingOf(waiting);
+    if (hearing === undefined) continue;
+    const { names, key } = hearing;
     for (const name of names)
       heard.set(JSON.stringify([name, key]), { names: [name], ...(key === undefined ? {} : { key }) });
   }
