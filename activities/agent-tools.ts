@@ -1,7 +1,7 @@
 /** The tools that an agent's model is offered, under names that every provider takes, and what a call of each means. */
-import type { CallTarget, OfferedTools, OfferedWorkflow } from '../src/definition/agent-contract.ts';
-import { asJsonSchema } from '../src/definition/format-schema.ts';
-import type { JsonObject } from '../src/definition/types.ts';
+import type { CallTarget, OfferedTools, OfferedWorkflow } from '../src/contract/agent.ts';
+import type { JsonObject } from '../src/definition/document/types.ts';
+import { asJsonSchema } from '../src/definition/payload/format-schema.ts';
 import type { EffectContext } from './effect.ts';
 import { EffectFailure } from './failure.ts';
 import type { OfferedTool } from './llm-call.ts';

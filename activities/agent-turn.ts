@@ -1,7 +1,7 @@
 /** The activity `agentTurn`: one model call of an agent, which answers or wants tools called. The manual is src/steps/agent.ts. */
-import type { AgentCall, AgentTurn, OfferedTools } from '../src/definition/agent-contract.ts';
-import { isObject } from '../src/definition/json.ts';
-import type { JsonObject } from '../src/definition/types.ts';
+import type { AgentCall, AgentTurn, OfferedTools } from '../src/contract/agent.ts';
+import { isObject } from '../src/definition/document/json.ts';
+import type { JsonObject } from '../src/definition/document/types.ts';
 import type { Json } from '../src/template/types.ts';
 import { type AgentTool, agentTools, type ToolSources } from './agent-tools.ts';
 import type { Effect } from './effect.ts';

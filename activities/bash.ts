@@ -4,9 +4,9 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { isAbsolute, join } from 'node:path';
 import type { Config } from '../src/config.ts';
-import type { EffectOutput } from '../src/definition/effect.ts';
-import { isObject } from '../src/definition/json.ts';
-import type { JsonObject } from '../src/definition/types.ts';
+import type { EffectOutput } from '../src/contract/activity.ts';
+import { isObject } from '../src/definition/document/json.ts';
+import type { JsonObject } from '../src/definition/document/types.ts';
 import type { Json } from '../src/template/types.ts';
 import { type Ended, type Output, runCommand } from './bash/run-command.ts';
 import {

@@ -1,6 +1,6 @@
-/** What has become of children that have not reported: a terminated run cannot (design.md §3). */
-import type { OpenChild } from '../src/definition/children.ts';
-import { isObject } from '../src/definition/json.ts';
+/** What has become of children that have not reported: a terminated run cannot (ARCHITECTURE.md §3). */
+import type { OpenChild } from '../src/contract/children.ts';
+import { isObject } from '../src/definition/document/json.ts';
 import type { Json } from '../src/template/types.ts';
 import type { Effect } from './effect.ts';
 import { EffectFailure } from './failure.ts';

@@ -5,8 +5,8 @@
  */
 import { Context } from '@temporalio/activity';
 import { ApplicationFailure, ApplicationFailureCategory, CancelledFailure } from '@temporalio/common';
-import { type EffectInput, type EffectOutput, NOT_LIGHT } from '../src/definition/effect.ts';
-import { type ModelUsage, usageIn } from '../src/definition/models-contract.ts';
+import { type EffectInput, type EffectOutput, NOT_LIGHT } from '../src/contract/activity.ts';
+import { type ModelUsage, usageIn } from '../src/contract/models.ts';
 import { joinSecrets, type SecretPart } from '../src/template/joined.ts';
 import type { Json } from '../src/template/types.ts';
 import { EffectFailure } from './failure.ts';
@@ -18,7 +18,7 @@ import { withUsage } from './spending.ts';
 
 /** Temporal takes payloads of up to 2 MB. With a blob store a result may be as large as a run's state. */
 export const RESULT_LIMIT_BYTES = 1_900_000;
-/** language.md §12: nesting of JSON. */
+/** LANGUAGE.md §12: nesting of JSON. */
 const NESTING_LIMIT = 200;
 /** Of a failure's message. The server cuts a failure that does not fit, and its code would be lost with it. */
 const MOST_MESSAGE_CHARACTERS = 10_000;

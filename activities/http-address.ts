@@ -1,5 +1,5 @@
 /**
- * Where outgoing requests may go (threats.md). undici's lookup hooks are skipped for IP literals, so the connector itself
+ * Where outgoing requests may go (THREATS.md). undici's lookup hooks are skipped for IP literals, so the connector itself
  * checks the literal, every DNS answer, and at last the address that the socket really has.
  */
 import { lookup } from 'node:dns/promises';

@@ -2,9 +2,9 @@
  * The evaluated config of an http step as a request. What is wrong is `invalid_config`, naming the member only: by now
  * the values hold secrets.
  */
-import { BODY_FORMS, HTTP_METHODS } from '../src/definition/effect-words.ts';
-import { isObject } from '../src/definition/json.ts';
-import type { JsonObject } from '../src/definition/types.ts';
+import { BODY_FORMS, HTTP_METHODS } from '../src/contract/activity-words.ts';
+import { isObject } from '../src/definition/document/json.ts';
+import type { JsonObject } from '../src/definition/document/types.ts';
 import type { Json, SecretString } from '../src/template/types.ts';
 import { invalid } from './failure.ts';
 

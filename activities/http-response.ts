@@ -3,8 +3,8 @@ import { isUtf8 } from 'node:buffer';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
-import { MAX_BLOB_STATE_BYTES } from '../src/definition/limits.ts';
-import type { JsonObject } from '../src/definition/types.ts';
+import { MAX_BLOB_STATE_BYTES } from '../src/definition/document/limits.ts';
+import type { JsonObject } from '../src/definition/document/types.ts';
 import type { Json } from '../src/template/types.ts';
 import { EffectFailure } from './failure.ts';
 

@@ -1,10 +1,10 @@
 /** The activity `http`: kind `http` and action `http.request`. Its manual is src/steps/http.ts. */
 import { type Agent, request as send } from 'undici';
-import type { EffectInput, EffectOutput } from '../src/definition/effect.ts';
-import { RESPONSE_FORMS } from '../src/definition/effect-words.ts';
-import { isObject } from '../src/definition/json.ts';
-import { MAX_BLOB_STATE_BYTES } from '../src/definition/limits.ts';
-import type { JsonObject } from '../src/definition/types.ts';
+import type { EffectInput, EffectOutput } from '../src/contract/activity.ts';
+import { RESPONSE_FORMS } from '../src/contract/activity-words.ts';
+import { isObject } from '../src/definition/document/json.ts';
+import { MAX_BLOB_STATE_BYTES } from '../src/definition/document/limits.ts';
+import type { JsonObject } from '../src/definition/document/types.ts';
 import type { Json } from '../src/template/types.ts';
 import { type Effect, type EffectContext, RESULT_LIMIT_BYTES } from './effect.ts';
 import { EffectFailure, invalid } from './failure.ts';

@@ -3,9 +3,9 @@
  * the SDK would do besides (retries, loading files from addresses in messages, running tools) it is not let do.
  */
 import { jsonSchema, type ModelMessage, streamText, type ToolSet, tool, wrapLanguageModel } from 'ai';
-import { validatePayload } from '../src/definition/format.ts';
-import { type ModelUsage, usd } from '../src/definition/models-contract.ts';
-import type { JsonObject } from '../src/definition/types.ts';
+import { type ModelUsage, usd } from '../src/contract/models.ts';
+import type { JsonObject } from '../src/definition/document/types.ts';
+import { validatePayload } from '../src/definition/payload/format.ts';
 import type { Json } from '../src/template/types.ts';
 import { type EffectContext, RESULT_LIMIT_BYTES } from './effect.ts';
 import { EffectFailure } from './failure.ts';

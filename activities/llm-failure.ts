@@ -1,7 +1,7 @@
 /** How a model call fails, whatever the SDK or its providers throw: typed, and with whether trying again makes sense. */
 import { APICallError, InvalidPromptError, InvalidResponseDataError } from 'ai';
-import { isObject } from '../src/definition/json.ts';
-import { parsedJson } from '../src/definition/json-text.ts';
+import { isObject } from '../src/definition/document/json.ts';
+import { parsedJson } from '../src/definition/document/json-text.ts';
 import type { EffectContext } from './effect.ts';
 import { EffectFailure } from './failure.ts';
 import { failureWithin } from './guarded-fetch.ts';

@@ -1,12 +1,12 @@
 /** The activity `llm`: one prompt, one answer. Its manual is src/steps/llm.ts. */
 import type { ModelMessage } from 'ai';
-import type { EffectOutput } from '../src/definition/effect.ts';
-import { validatePayload } from '../src/definition/format.ts';
-import { asJsonSchema } from '../src/definition/format-schema.ts';
-import { isObject } from '../src/definition/json.ts';
-import { jsonIn } from '../src/definition/json-text.ts';
-import { addUsage, type ModelUsage } from '../src/definition/models-contract.ts';
-import type { JsonObject, PayloadFormat } from '../src/definition/types.ts';
+import type { EffectOutput } from '../src/contract/activity.ts';
+import { addUsage, type ModelUsage } from '../src/contract/models.ts';
+import { isObject } from '../src/definition/document/json.ts';
+import { jsonIn } from '../src/definition/document/json-text.ts';
+import type { JsonObject, PayloadFormat } from '../src/definition/document/types.ts';
+import { validatePayload } from '../src/definition/payload/format.ts';
+import { asJsonSchema } from '../src/definition/payload/format-schema.ts';
 import type { Json } from '../src/template/types.ts';
 import type { Effect, EffectContext } from './effect.ts';
 import { EffectFailure, invalid } from './failure.ts';

@@ -7,8 +7,8 @@ import { getDefaultEnvironment, StdioClientTransport } from '@modelcontextprotoc
 import { StreamableHTTPClientTransport, StreamableHTTPError } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { ErrorCode, McpError } from '@modelcontextprotocol/sdk/types.js';
-import { type McpTool, MOST_TOOLS, mayStartProgram } from '../src/definition/mcp-contract.ts';
-import type { JsonObject } from '../src/definition/types.ts';
+import { type McpTool, MOST_TOOLS, mayStartProgram } from '../src/contract/mcp.ts';
+import type { JsonObject } from '../src/definition/document/types.ts';
 import type { Json } from '../src/template/types.ts';
 import type { EffectContext } from './effect.ts';
 import { EffectFailure } from './failure.ts';

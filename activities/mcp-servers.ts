@@ -1,5 +1,5 @@
 /** What activities need to know of MCP servers: how an organization's are reached, and what their tools were last. */
-import type { McpServerEntry, McpTool, McpToolList } from '../src/definition/mcp-contract.ts';
+import type { McpServerEntry, McpTool, McpToolList } from '../src/contract/mcp.ts';
 import { parseTemplate, render } from '../src/template/template.ts';
 import type { EffectContext } from './effect.ts';
 import { EffectFailure } from './failure.ts';

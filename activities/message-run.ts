@@ -1,5 +1,5 @@
 /** The activity `messageRun`: a message to a run of the same organization. */
-import { isObject } from '../src/definition/json.ts';
+import { isObject } from '../src/definition/document/json.ts';
 import type { Json } from '../src/template/types.ts';
 import type { Effect } from './effect.ts';
 import { EffectFailure, invalid } from './failure.ts';

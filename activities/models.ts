@@ -4,7 +4,7 @@ import { createGoogleGenerativeAI } from '@ai-sdk/google';
 import { createOpenAI } from '@ai-sdk/openai';
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
 import type { LanguageModel } from 'ai';
-import type { ModelEntry, ModelProvider } from '../src/definition/models-contract.ts';
+import type { ModelEntry, ModelProvider } from '../src/contract/models.ts';
 import type { EffectContext } from './effect.ts';
 import { EffectFailure } from './failure.ts';
 import type { Fetch } from './guarded-fetch.ts';

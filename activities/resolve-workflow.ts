@@ -1,5 +1,5 @@
 /** The definition that a step's run is started with. It is read before the child starts, and handed to it as it then is. */
-import { isObject } from '../src/definition/json.ts';
+import { isObject } from '../src/definition/document/json.ts';
 import type { Json } from '../src/template/types.ts';
 import { type Effect, RESULT_LIMIT_BYTES } from './effect.ts';
 import { EffectFailure } from './failure.ts';

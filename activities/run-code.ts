@@ -1,6 +1,6 @@
 /** The activity `runCode`: kind `run_code`. Its manual is src/steps/run-code.ts. */
-import { CODE_LANGUAGES } from '../src/definition/effect-words.ts';
-import { isObject } from '../src/definition/json.ts';
+import { CODE_LANGUAGES } from '../src/contract/activity-words.ts';
+import { isObject } from '../src/definition/document/json.ts';
 import type { Json } from '../src/template/types.ts';
 import type { Effect } from './effect.ts';
 import { invalid } from './failure.ts';

@@ -1,5 +1,5 @@
 /** Secret values taken out of what an effect gives back (E7), in every shape that scrub-shapes.ts knows, also within base64. */
-import { SHORTEST_SECRET_CHARACTERS } from '../src/definition/limits.ts';
+import { SHORTEST_SECRET_CHARACTERS } from '../src/definition/document/limits.ts';
 import type { Json } from '../src/template/types.ts';
 import { searchOf } from './scrub-search.ts';
 import { encodingsOf, shapesOf } from './scrub-shapes.ts';

@@ -1,5 +1,5 @@
 /** Secrets read for one effect, of the run's own organization only. */
-import type { EffectInput, RunsDefinition } from '../src/definition/effect.ts';
+import type { EffectInput, RunsDefinition } from '../src/contract/activity.ts';
 import { EffectFailure } from './failure.ts';
 
 /** What the host reads secrets with. Throws an error with a `code`: `secret_not_found`, `secret_not_allowed`, `secret_unreadable`. */

@@ -1,14 +1,14 @@
 /** The activity `sendMessage`: kind `send_message`. Its manual is src/steps/send-message.ts; a channel is a file in send-message/. */
 import { createHash } from 'node:crypto';
-import type { EffectInput } from '../src/definition/effect.ts';
+import type { EffectInput } from '../src/contract/activity.ts';
 import {
   MESSAGE_CREDENTIALS,
   MESSAGE_MEMBERS,
   MESSAGE_WORDS,
   type MessageChannel,
-} from '../src/definition/effect-words.ts';
-import { isObject } from '../src/definition/json.ts';
-import type { JsonObject } from '../src/definition/types.ts';
+} from '../src/contract/activity-words.ts';
+import { isObject } from '../src/definition/document/json.ts';
+import type { JsonObject } from '../src/definition/document/types.ts';
 import type { Json } from '../src/template/types.ts';
 import type { Effect, EffectContext } from './effect.ts';
 import { EffectFailure, invalid } from './failure.ts';

@@ -1,7 +1,7 @@
 /** Every activity that the worker offers, by the name under which workflows call it. A new one is a file here and a line. */
 import { type HostActions, NO_ACTIONS } from '../src/actions/load.ts';
 import type { Config } from '../src/config.ts';
-import { dataLimitOf, valueLimitOf } from '../src/definition/limits.ts';
+import { dataLimitOf, valueLimitOf } from '../src/definition/document/limits.ts';
 import { hostActionTools } from './action-tools.ts';
 import type { ActionTool } from './agent-tools.ts';
 import { agentTurnEffect } from './agent-turn.ts';
@@ -95,7 +95,7 @@ export function createActivities(config: Settings, given: ActivityParts = {}): R
   };
 }
 
-/** What outgoing requests may reach: design.md §5, SIGNALBOX_HTTP_ALLOW. */
+/** What outgoing requests may reach: ARCHITECTURE.md §5, SIGNALBOX_HTTP_ALLOW. */
 export function reachOf(config: Settings): Reach {
   const { address } = config.temporal;
   const temporal = address === undefined ? undefined : parseUrl(`tcp://${address.replace(/^\w+:\/\//, '')}`);

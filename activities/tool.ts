@@ -1,8 +1,8 @@
 /** The activities `tool`, which calls a tool of an MCP server, and `listTools`. The manual is src/steps/tool.ts. */
-import type { EffectInput, EffectOutput } from '../src/definition/effect.ts';
-import { isObject } from '../src/definition/json.ts';
-import { type McpToolList, TOOLS_FRESH_MS } from '../src/definition/mcp-contract.ts';
-import type { JsonObject } from '../src/definition/types.ts';
+import type { EffectInput, EffectOutput } from '../src/contract/activity.ts';
+import { type McpToolList, TOOLS_FRESH_MS } from '../src/contract/mcp.ts';
+import { isObject } from '../src/definition/document/json.ts';
+import type { JsonObject } from '../src/definition/document/types.ts';
 import type { Json } from '../src/template/types.ts';
 import type { Effect, EffectContext } from './effect.ts';
 import { EffectFailure, invalid } from './failure.ts';

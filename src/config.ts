@@ -14,7 +14,7 @@ export type TemporalSettings = {
   metadata?: Record<string, string>;
 };
 
-/** Every setting of the process (design.md §5), read once at its start and handed on. */
+/** Every setting of the process (ARCHITECTURE.md §5), read once at its start and handed on. */
 export type Config = {
   /** Where the gateway listens; port 0 picks a free one. */
   host: string;

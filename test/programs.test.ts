@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { compile } from '../src/steps/program.ts';
+import { compile } from '../src/steps/compile/program.ts';
 import { loadPrograms, type ProgramFile } from './programs/load.ts';
 import { START, sent, simulateProgram, writtenTrace } from './programs/run.ts';
 

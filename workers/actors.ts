@@ -1,15 +1,15 @@
 import { Context } from '@temporalio/activity';
-import type { Access } from '../src/client/access.ts';
-import { bulkActivitiesOver } from '../src/client/bulk.ts';
-import { debounceActivitiesOver } from '../src/client/debounce.ts';
-import { eventActivitiesOver } from '../src/client/event-spread.ts';
-import { fireActivitiesOver } from '../src/client/fire.ts';
-import { gateActivitiesOver } from '../src/client/gates.ts';
-import type { BulkActivities, BulkProgress } from '../src/definition/bulk-contract.ts';
-import type { DebounceActivities } from '../src/definition/debounce-contract.ts';
-import type { EventActivities, EventSpread } from '../src/definition/event-contract.ts';
-import type { FireActivities } from '../src/definition/fire-contract.ts';
-import type { GateActivities } from '../src/definition/gate-contract.ts';
+import { bulkActivitiesOver } from '../src/client/runs/bulk.ts';
+import { gateActivitiesOver } from '../src/client/runs/limiters.ts';
+import type { Access } from '../src/client/temporal/access.ts';
+import { debounceActivitiesOver } from '../src/client/triggers/debounce.ts';
+import { eventActivitiesOver } from '../src/client/triggers/event-spread.ts';
+import { fireActivitiesOver } from '../src/client/triggers/fire.ts';
+import type { BulkActivities, BulkProgress } from '../src/contract/bulk.ts';
+import type { DebounceActivities } from '../src/contract/debounce.ts';
+import type { EventActivities, EventSpread } from '../src/contract/event.ts';
+import type { FireActivities } from '../src/contract/fire.ts';
+import type { GateActivities } from '../src/contract/limiter.ts';
 
 export type ActorActivities = FireActivities & EventActivities & DebounceActivities & GateActivities & BulkActivities;
 

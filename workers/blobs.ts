@@ -1,8 +1,8 @@
 import { Client } from '@temporalio/client';
 import type { NativeConnection } from '@temporalio/worker';
 import type { Logger } from 'pino';
-import { sweepBlobs } from '../src/client/blob-sweep.ts';
-import { dataConverterOf } from '../src/client/data-converter.ts';
+import { dataConverterOf } from '../src/client/payloads/data-converter.ts';
+import { sweepBlobs } from '../src/client/runs/blob-sweep.ts';
 import type { Config } from '../src/config.ts';
 
 const FIRST_MS = 60_000;

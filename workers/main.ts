@@ -2,12 +2,12 @@ import { fileURLToPath } from 'node:url';
 import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker';
 import { createActivities } from '../activities/table.ts';
 import { ActionsError, loadActions } from '../src/actions/load.ts';
-import { connectionOptions } from '../src/client/connect.ts';
-import { dataConverterOf } from '../src/client/data-converter.ts';
-import { HEARTBEAT_MS, identityOf } from '../src/client/worker-pulse.ts';
+import { dataConverterOf } from '../src/client/payloads/data-converter.ts';
+import { connectionOptions } from '../src/client/temporal/connect.ts';
+import { HEARTBEAT_MS, identityOf } from '../src/client/temporal/worker-liveness.ts';
 import { ConfigError, readConfig } from '../src/config.ts';
-import { dataLimitOf } from '../src/definition/limits.ts';
-import { interpreterOptions } from '../workflows/run-limit.ts';
+import { dataLimitOf } from '../src/definition/document/limits.ts';
+import { interpreterOptions } from '../workflows/run/run-limit.ts';
 import { keepBlobsSwept } from './blobs.ts';
 import { failureConverterPath } from './bundle.ts';
 import { openLog } from './log.ts';
@@ -16,7 +16,7 @@ import { activityParts } from './parts.ts';
 // The worker process. It runs alone (a container, `signalbox start --only worker`) or as a child that `start` forked:
 // then it tells its parent over IPC when it is ready, and ends when the parent is gone.
 
-/** About 0.3 MB each (temporal.md, spike 7); a run that is not cached wakes in 50 ms. */
+/** About 0.3 MB each (TEMPORAL.md §6); a run that is not cached wakes in 50 ms. */
 const CACHED_WORKFLOWS = 300;
 /** A run goes on elsewhere when the worker that holds it in memory has not taken its task for so long: it may be gone. */
 const STICKY_MS = 3_000;

@@ -5,7 +5,7 @@
  */
 import { DefaultFailureConverter, type PayloadConverter, type ProtoFailure } from '@temporalio/common';
 import { inWorkflowContext, workflowInfo } from '@temporalio/workflow';
-import { encodesFailures } from '../src/definition/build-id.ts';
+import { encodesFailures } from '../src/contract/build-id.ts';
 
 const encoding = new DefaultFailureConverter({ encodeCommonAttributes: true });
 

@@ -2,8 +2,8 @@
  * The line that a Python process answers with. A script that breaks out of Python can write there what it likes: it gives
  * its own answer, and so nothing in it is taken for granted.
  */
-import { isObject } from '../../src/definition/json.ts';
-import type { JsonObject } from '../../src/definition/types.ts';
+import { isObject } from '../../src/definition/document/json.ts';
+import type { JsonObject } from '../../src/definition/document/types.ts';
 import type { Json } from '../../src/template/types.ts';
 import type { Answer, ConsoleLine } from './script.ts';
 

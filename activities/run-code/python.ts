@@ -1,5 +1,5 @@
 /**
- * Runs Python: Pyodide in a Deno process that may read Pyodide's own folder and nothing else (threats.md). One process a
+ * Runs Python: Pyodide in a Deno process that may read Pyodide's own folder and nothing else (THREATS.md). One process a
  * run, since what a script breaks stays broken; one is kept started ahead. Loading Pyodide takes seconds, so the first
  * process of all gives the memory that it has then, and every other one begins with that.
  */

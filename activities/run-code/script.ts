@@ -1,6 +1,6 @@
 /** What the runners of scripts share: what they are given, what they give, and the words for what goes wrong. */
-import type { CODE_LANGUAGES } from '../../src/definition/effect-words.ts';
-import type { JsonObject } from '../../src/definition/types.ts';
+import type { CODE_LANGUAGES } from '../../src/contract/activity-words.ts';
+import type { JsonObject } from '../../src/definition/document/types.ts';
 import type { Json } from '../../src/template/types.ts';
 import { EffectFailure } from '../failure.ts';
 

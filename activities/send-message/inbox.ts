@@ -1,7 +1,7 @@
 /** A message kept for people of the run's own organization: `GET /api/inbox`. */
-import { callbackMark, type InboxMessage } from '../../src/definition/inbox-contract.ts';
-import { mapTexts } from '../../src/definition/json.ts';
-import type { JsonObject } from '../../src/definition/types.ts';
+import { callbackMark, type InboxMessage } from '../../src/contract/inbox.ts';
+import { mapTexts } from '../../src/definition/document/json.ts';
+import type { JsonObject } from '../../src/definition/document/types.ts';
 import type { Json } from '../../src/template/types.ts';
 import type { CallbackInConfig } from '../effect.ts';
 import { EffectFailure } from '../failure.ts';

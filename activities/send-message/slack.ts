@@ -1,5 +1,5 @@
 /** A message to a Slack incoming webhook. Slack knows no delivery id: a repeat after a lost answer is shown twice. */
-import type { JsonObject } from '../../src/definition/types.ts';
+import type { JsonObject } from '../../src/definition/document/types.ts';
 import type { Effect } from '../effect.ts';
 import { invalid } from '../failure.ts';
 import { type Channel, optionalText, text } from './channel.ts';

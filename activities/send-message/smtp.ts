@@ -1,8 +1,8 @@
 /** Which SMTP server an e-mail goes to: the step's, or the host's. */
 import type { Config } from '../../src/config.ts';
-import { SMTP_ENCRYPTIONS } from '../../src/definition/effect-words.ts';
-import { isObject } from '../../src/definition/json.ts';
-import type { JsonObject } from '../../src/definition/types.ts';
+import { SMTP_ENCRYPTIONS } from '../../src/contract/activity-words.ts';
+import { isObject } from '../../src/definition/document/json.ts';
+import type { JsonObject } from '../../src/definition/document/types.ts';
 import type { Json } from '../../src/template/types.ts';
 import { EffectFailure, invalid } from '../failure.ts';
 import { parseUrl } from '../http-request.ts';

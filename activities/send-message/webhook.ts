@@ -1,7 +1,7 @@
 /** A message as a POST, with the headers of Standard Webhooks (https://www.standardwebhooks.com), signed where a secret is given. */
 import { createHmac } from 'node:crypto';
-import { isObject } from '../../src/definition/json.ts';
-import type { JsonObject } from '../../src/definition/types.ts';
+import { isObject } from '../../src/definition/document/json.ts';
+import type { JsonObject } from '../../src/definition/document/types.ts';
 import type { Json } from '../../src/template/types.ts';
 import type { Effect, EffectContext } from '../effect.ts';
 import { invalid } from '../failure.ts';

@@ -1,9 +1,9 @@
 /** Approvals that can be written and still not work: quorums that nobody can meet, priorities and due dates that say nothing. */
-import { isObject } from '../definition/json.ts';
-import { didYouMean } from '../definition/names.ts';
-import type { JsonObject } from '../definition/types.ts';
-import { PRIORITIES } from '../steps/approval-schema.ts';
-import { audienceOf, quorumLimit } from '../steps/approval-votes.ts';
+import { isObject } from '../definition/document/json.ts';
+import { didYouMean } from '../definition/document/names.ts';
+import type { JsonObject } from '../definition/document/types.ts';
+import { PRIORITIES } from '../steps/kinds/approval/approval-schema.ts';
+import { audienceOf, quorumLimit } from '../steps/kinds/approval/approval-votes.ts';
 import { epochMs } from '../template/time.ts';
 import type { Json } from '../template/types.ts';
 import { type Findings, problem, type Subject } from './subject.ts';

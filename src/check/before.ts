@@ -1,6 +1,6 @@
 /**
  * Which steps can have run before which: reachability over the edges, with those that are not written (a body's end
- * leads back to its container), and over frames (language.md §3.4, §3.5: an iteration's entries stay within it, a
+ * leads back to its container), and over frames (LANGUAGE.md §3.4, §3.5: an iteration's entries stay within it, a
  * sibling branch sees none). Containers that open frames are two nodes, one where they begin and one where they end, so
  * that a branch is no way into its sibling.
  */

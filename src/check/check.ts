@@ -2,15 +2,16 @@
  * The checker: everything that can be known of a definition without running it, each finding with the place, a stable
  * code, what was expected, and how to mend it. It is what the gateway saves by and what `signalbox validate` prints.
  */
-import { definitionHash } from '../definition/canonical.ts';
-import { inDialectWords } from '../definition/dialect-001-words.ts';
-import { type Dialect, toCanonical } from '../definition/dialects.ts';
-import { MAX_PROBLEMS } from '../definition/issues.ts';
-import { nearest } from '../definition/names.ts';
-import type { ClearSecret } from '../definition/secrets-out.ts';
-import type { Definition, Problem } from '../definition/types.ts';
-import { compile } from '../steps/program.ts';
-import { kinds } from '../steps/table.ts';
+
+import { inDialectWords } from '../definition/dialects/dialect-001-words.ts';
+import { type Dialect, toCanonical } from '../definition/dialects/dialects.ts';
+import { definitionHash } from '../definition/document/canonical.ts';
+import { MAX_PROBLEMS } from '../definition/document/issues.ts';
+import { nearest } from '../definition/document/names.ts';
+import type { ClearSecret } from '../definition/document/secrets-out.ts';
+import type { Definition, Problem } from '../definition/document/types.ts';
+import { compile } from '../steps/compile/program.ts';
+import { kinds } from '../steps/kinds/table.ts';
 import type { Json } from '../template/types.ts';
 import { checkApprovals } from './approvals.ts';
 import { precedence } from './before.ts';

@@ -1,11 +1,11 @@
 /** Each step's config against the schema of its kind. */
 
 import type { z } from 'zod';
-import { issueProblems } from '../definition/issues.ts';
-import type { JsonObject, Problem } from '../definition/types.ts';
-import { actionOf } from '../steps/actions.ts';
+import { issueProblems } from '../definition/document/issues.ts';
+import type { JsonObject, Problem } from '../definition/document/types.ts';
 import type { StepKind } from '../steps/kind.ts';
-import { kindOf } from '../steps/table.ts';
+import { actionOf } from '../steps/kinds/actions.ts';
+import { kindOf } from '../steps/kinds/table.ts';
 import type { Host } from './host.ts';
 import type { Subject } from './subject.ts';
 import { templatedProblems } from './templated.ts';

@@ -1,4 +1,4 @@
-/** Reads that flow: dag cannot give: what belongs to a walk, and steps that are not named (language.md §3.6, §8). */
+/** Reads that flow: dag cannot give: what belongs to a walk, and steps that are not named (LANGUAGE.md §3.6, §8). */
 import type { Reading } from './readings.ts';
 import { type Findings, problem, type Subject } from './subject.ts';
 

@@ -1,9 +1,9 @@
 /** A definition as a picture: its steps as nodes, with the container that each stands in, and the ways between them. */
-import type { Definition, Problem } from '../definition/types.ts';
-import { DAG_STEP } from '../steps/dag.ts';
+import type { Definition, Problem } from '../definition/document/types.ts';
+import { compile } from '../steps/compile/program.ts';
 import type { KindClass } from '../steps/kind.ts';
+import { DAG_STEP } from '../steps/kinds/dag.ts';
 import { END_TARGET } from '../steps/ports.ts';
-import { compile } from '../steps/program.ts';
 import type { Program } from '../steps/program-types.ts';
 
 export interface GraphNode {
@@ -75,7 +75,7 @@ function ports(program: Program): GraphEdge[] {
   );
 }
 
-/** A step depends on those that it reads, and on those that it names (language.md §8). */
+/** A step depends on those that it reads, and on those that it names (LANGUAGE.md §8). */
 function dependencies({ definition, steps }: Program): GraphEdge[] {
   return Object.entries(definition.steps).flatMap(([slug, written]) => {
     const on = new Set(written.dependsOn);

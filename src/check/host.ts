@@ -1,10 +1,10 @@
 /** What this host offers: the actions that are registered, and whether bash may run. */
 import type { z } from 'zod';
-import { MAX_BLOB_STATE_BYTES } from '../definition/limits.ts';
-import { didYouMean } from '../definition/names.ts';
-import type { Problem } from '../definition/types.ts';
-import { actionOf, actionTypes } from '../steps/actions.ts';
-import { kindOf } from '../steps/table.ts';
+import { MAX_BLOB_STATE_BYTES } from '../definition/document/limits.ts';
+import { didYouMean } from '../definition/document/names.ts';
+import type { Problem } from '../definition/document/types.ts';
+import { actionOf, actionTypes } from '../steps/kinds/actions.ts';
+import { kindOf } from '../steps/kinds/table.ts';
 import { type Findings, problem, type Subject } from './subject.ts';
 
 export interface OfferedAction {

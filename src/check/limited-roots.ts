@@ -1,13 +1,13 @@
 /** Templates and expressions that are read where no run is yet, and so have few roots: triggers' mappings and filters, keys. */
-import { didYouMean } from '../definition/names.ts';
-import type { Problem } from '../definition/types.ts';
+import { didYouMean } from '../definition/document/names.ts';
+import type { Problem } from '../definition/document/types.ts';
 import type { Reference } from '../template/types.ts';
 import { problem } from './subject.ts';
 
 /** The clock is the evaluator's own. */
 const CLOCK = ['now', 'nowMs'] as const;
 
-/** language.md §10: what a trigger's mapping may read, and (src/client/event-spread.ts) the filter of an event. */
+/** LANGUAGE.md §10: what a trigger's mapping may read, and (src/client/event-spread.ts) the filter of an event. */
 export const MAPPING_ROOTS: readonly string[] = ['body', 'query', 'headers', 'params', ...CLOCK];
 export const FILTER_ROOTS: readonly string[] = ['event', 'name', 'key', 'data', 'id', ...CLOCK];
 

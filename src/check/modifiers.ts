@@ -1,4 +1,4 @@
-/** Modifiers that say how an effect is tried (language.md §7), on steps that try none. */
+/** Modifiers that say how an effect is tried (LANGUAGE.md §7), on steps that try none. */
 import { type CheckedStep, type Findings, problem, type Subject } from './subject.ts';
 
 export function checkModifiers({ steps }: Subject, { warnings }: Findings): void {

@@ -1,7 +1,7 @@
-/** Variables that are named like roots: only the engine writes those (language.md §3). */
-import { isObject } from '../definition/json.ts';
-import { below } from '../definition/pointer.ts';
-import { isRoot } from '../definition/roots.ts';
+/** Variables that are named like roots: only the engine writes those (LANGUAGE.md §3). */
+import { isObject } from '../definition/document/json.ts';
+import { below } from '../definition/document/pointer.ts';
+import { isRoot } from '../definition/document/roots.ts';
 import { type Findings, problem, type Subject } from './subject.ts';
 
 export function checkNaming({ definition, steps }: Subject, { problems }: Findings): void {

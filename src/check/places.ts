@@ -1,5 +1,5 @@
 /**
- * Where a step can stand when it runs. finish, return and fail belong to no region (language.md §3.2): such a step runs in
+ * Where a step can stand when it runs. finish, return and fail belong to no region (LANGUAGE.md §3.2): such a step runs in
  * the frame of whoever leads to it and reads what can be read there, so that it stands in as many places as lead to it.
  */
 import { bodyPorts, type CheckedStep, type Subject } from './subject.ts';

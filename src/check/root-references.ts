@@ -1,9 +1,9 @@
-/** Reads of everything but `steps`: names that nothing has, and roots where they have no value (language.md §3, "Roots"). */
+/** Reads of everything but `steps`: names that nothing has, and roots where they have no value (LANGUAGE.md §3, "Roots"). */
 
-import { flatInput } from '../definition/flat-input.ts';
-import { isObject } from '../definition/json.ts';
-import { didYouMean } from '../definition/names.ts';
-import { isRoot, ROOTS } from '../definition/roots.ts';
+import { flatInput } from '../definition/dialects/flat-input.ts';
+import { isObject } from '../definition/document/json.ts';
+import { didYouMean } from '../definition/document/names.ts';
+import { isRoot, ROOTS } from '../definition/document/roots.ts';
 import type { Before } from './before.ts';
 import { notReadHere } from './limited-roots.ts';
 import { around, isInBody, type Places } from './places.ts';

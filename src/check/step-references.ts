@@ -1,5 +1,5 @@
-/** Reads of `steps.x`: the step must exist, can have run before, and its entry must be visible there (language.md §3.4–3.6, §4). */
-import { didYouMean } from '../definition/names.ts';
+/** Reads of `steps.x`: the step must exist, can have run before, and its entry must be visible there (LANGUAGE.md §3.4–3.6, §4). */
+import { didYouMean } from '../definition/document/names.ts';
 import type { Before } from './before.ts';
 import { isInBranch, type Place, type Places } from './places.ts';
 import type { Reading } from './readings.ts';

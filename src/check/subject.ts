@@ -1,11 +1,11 @@
 /** What the analyses look at: a definition with the kinds of its steps, its edges, its regions, and all it reads. */
 
-import { below } from '../definition/pointer.ts';
-import type { Definition, Problem, StepDefinition } from '../definition/types.ts';
+import { below } from '../definition/document/pointer.ts';
+import type { Definition, Problem, StepDefinition } from '../definition/document/types.ts';
 import type { Ports, StepKind } from '../steps/kind.ts';
+import { kindOf } from '../steps/kinds/table.ts';
 import { CONTAINER_RESERVED, END_TARGET } from '../steps/ports.ts';
 import { findRegions, type Node, type Regions } from '../steps/regions.ts';
-import { kindOf } from '../steps/table.ts';
 import type { Code } from './codes.ts';
 import { type Reading, readingsOf } from './readings.ts';
 

@@ -3,10 +3,10 @@
  * no problem. Schemas of the host's own actions are such; those of kinds name the templates themselves.
  */
 import type { z } from 'zod';
-import { issueProblems } from '../definition/issues.ts';
-import { isObject } from '../definition/json.ts';
-import { partsOf } from '../definition/pointer.ts';
-import type { Problem } from '../definition/types.ts';
+import { issueProblems } from '../definition/document/issues.ts';
+import { isObject } from '../definition/document/json.ts';
+import { partsOf } from '../definition/document/pointer.ts';
+import type { Problem } from '../definition/document/types.ts';
 import type { Json } from '../template/types.ts';
 
 const OPENING = '{{';

@@ -1,10 +1,11 @@
 /** Tools of MCP servers, as far as they are known: that they are there, and that what is written of their input fits. */
-import { validatePayload } from '../definition/format.ts';
-import { isObject } from '../definition/json.ts';
-import type { McpTool } from '../definition/mcp-contract.ts';
-import { didYouMean } from '../definition/names.ts';
-import { below } from '../definition/pointer.ts';
-import type { JsonObject } from '../definition/types.ts';
+
+import type { McpTool } from '../contract/mcp.ts';
+import { isObject } from '../definition/document/json.ts';
+import { didYouMean } from '../definition/document/names.ts';
+import { below } from '../definition/document/pointer.ts';
+import type { JsonObject } from '../definition/document/types.ts';
+import { validatePayload } from '../definition/payload/format.ts';
 import type { Json } from '../template/types.ts';
 import { type Findings, problem, type Subject } from './subject.ts';
 

@@ -1,10 +1,10 @@
-/** The definition's triggers: what each type must say, and that no two have one name (language.md §10). */
+/** The definition's triggers: what each type must say, and that no two have one name (LANGUAGE.md §10). */
 import { z } from 'zod';
-import { isTimezone, parseCron } from '../definition/cron.ts';
-import { issueProblems } from '../definition/issues.ts';
-import { below } from '../definition/pointer.ts';
-import type { Definition, TriggerDefinition } from '../definition/types.ts';
-import { hintOf } from '../steps/report.ts';
+import { isTimezone, parseCron } from '../definition/document/cron.ts';
+import { issueProblems } from '../definition/document/issues.ts';
+import { below } from '../definition/document/pointer.ts';
+import type { Definition, TriggerDefinition } from '../definition/document/types.ts';
+import { hintOf } from '../steps/compile/report.ts';
 import { type CalendarDuration, parseDuration } from '../template/duration.ts';
 import { type Expression, parseExpression } from '../template/expression.ts';
 import { references } from '../template/references.ts';

@@ -1,6 +1,6 @@
 /** The graph as drawn: steps that no walk comes to, ports that lead nowhere, modifiers of the other flow. */
-import { nearest } from '../definition/names.ts';
-import { below } from '../definition/pointer.ts';
+import { nearest } from '../definition/document/names.ts';
+import { below } from '../definition/document/pointer.ts';
 import type { Before } from './before.ts';
 import { bodyPorts, type CheckedStep, type Findings, problem, type Subject } from './subject.ts';
 
@@ -78,7 +78,7 @@ function endingHint({ regions, steps }: Subject, { slug }: CheckedStep): string 
   return `Wire it, or lead it to "${container}" to say that this ${ended} ends here. ("$end" would end the whole run.)`;
 }
 
-/** A body is what its port reaches and the container's other ports do not (language.md §3.2). */
+/** A body is what its port reaches and the container's other ports do not (LANGUAGE.md §3.2). */
 function emptyBodies({ regions, steps }: Subject, step: CheckedStep, { warnings }: Findings): void {
   for (const port of bodyPorts(step)) {
     const target = step.next[port];

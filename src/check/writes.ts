@@ -1,4 +1,4 @@
-/** The same variable, state key or output written by branches that run at once: the last one wins, whichever that is (language.md §3.10). */
+/** The same variable, state key or output written by branches that run at once: the last one wins, whichever that is (LANGUAGE.md §3.10). */
 import { stateWrites } from './declared.ts';
 import { writtenNames } from './root-references.ts';
 import { type CheckedStep, type Findings, opensFrames, problem, type Subject } from './subject.ts';

@@ -1,4 +1,4 @@
-/** The `signalbox` command: its subcommands, and how each ends (design.md §5, exit codes). */
+/** The `signalbox` command: its subcommands, and how each ends (ARCHITECTURE.md §5, exit codes). */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Command, CommanderError } from 'commander';

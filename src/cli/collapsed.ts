@@ -2,7 +2,7 @@
  * The visits of a run as a table for people: of many visits of one step, in loops and iterations, those that failed or go
  * on are shown each, up to a few, and the others as one line with how many there are.
  */
-import type { Step } from '../client/trace.ts';
+import type { Step } from '../client/runs/trace.ts';
 import { cut, took } from './layout.ts';
 
 /** Visits of one step that are still shown each. */

@@ -1,5 +1,5 @@
 /** A dry run as people read it. */
-import type { Definition } from '../definition/types.ts';
+import type { Definition } from '../definition/document/types.ts';
 import type { DryRun, DryStep } from '../history/dry-run.ts';
 import { brief, cut, table } from './layout.ts';
 import { rollbackLines, standingLines } from './run-text.ts';

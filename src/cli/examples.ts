@@ -1,10 +1,10 @@
 import { setMaxListeners } from 'node:events';
 import { join } from 'node:path';
-import { access } from '../client/access.ts';
-import type { TemporalConnection } from '../client/connect.ts';
-import { installExamples } from '../client/examples.ts';
+import { installExamples } from '../client/definitions/examples.ts';
+import { access } from '../client/temporal/access.ts';
+import type { TemporalConnection } from '../client/temporal/connect.ts';
 import { type Config, loadMasterKey } from '../config.ts';
-import { DEFAULT_ORGANIZATION } from '../engine/start.ts';
+import { DEFAULT_ORGANIZATION } from '../engine/state/start.ts';
 import { projectRoot } from './start/project-root.ts';
 import type { Say } from './start/say.ts';
 

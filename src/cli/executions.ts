@@ -1,7 +1,8 @@
 /** Executions over the gateway: followed until they end, or until they wait for somebody. */
-import type { Page } from '../client/listing.ts';
-import { pagesOf } from '../client/pages.ts';
-import type { Step } from '../client/trace.ts';
+
+import type { Step } from '../client/runs/trace.ts';
+import type { Page } from '../client/visibility/listing.ts';
+import { pagesOf } from '../client/visibility/pages.ts';
 import type { Json } from '../template/types.ts';
 import { EXIT, type ExitCode } from './exit.ts';
 import type { Gateway } from './gateway.ts';

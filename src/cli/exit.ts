@@ -1,4 +1,4 @@
-/** Exit codes of the command (design.md §5). */
+/** Exit codes of the command (ARCHITECTURE.md §5). */
 export const EXIT = {
   ok: 0,
   /** This program, or the gateway, broke. */

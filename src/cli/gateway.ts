@@ -1,7 +1,7 @@
 /** The gateway as the command calls it: found by the settings or by the data folder, every refusal a CliError. */
 import { runningStack } from '#stacks';
 import { readConfig } from '../config.ts';
-import type { Problem } from '../definition/types.ts';
+import type { Problem } from '../definition/document/types.ts';
 import type { Json } from '../template/types.ts';
 import { CliError, EXIT, PassingError } from './exit.ts';
 import { problemLine } from './problem-lines.ts';

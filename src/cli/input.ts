@@ -1,6 +1,7 @@
 /** The input of a run that is walked here, held to what the definition declares, as the gateway holds it. */
-import { validatePayload, withDefaults } from '../definition/format.ts';
-import type { Definition } from '../definition/types.ts';
+
+import type { Definition } from '../definition/document/types.ts';
+import { validatePayload, withDefaults } from '../definition/payload/format.ts';
 import type { Json } from '../template/types.ts';
 import { CliError, EXIT } from './exit.ts';
 import { problemLine } from './problem-lines.ts';

@@ -1,7 +1,7 @@
 /** What options and arguments of the command line must look like; anything else is exit code 20. */
 import { InvalidArgumentError, Option } from 'commander';
-import { DIALECTS } from '../definition/dialects.ts';
-import type { JsonObject } from '../definition/types.ts';
+import { DIALECTS } from '../definition/dialects/dialects.ts';
+import type { JsonObject } from '../definition/document/types.ts';
 import type { Json } from '../template/types.ts';
 
 /** `--input '{"a": 1}'` */

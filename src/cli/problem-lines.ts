@@ -1,7 +1,7 @@
 /** Problems of a definition as lines that editors and people can follow: file, line, column, sentence. */
 import { isMap, isSeq, LineCounter, type Node, parseDocument } from 'yaml';
-import { partsOf } from '../definition/pointer.ts';
-import type { Problem } from '../definition/types.ts';
+import { partsOf } from '../definition/document/pointer.ts';
+import type { Problem } from '../definition/document/types.ts';
 
 export type Severity = 'error' | 'warning';
 

@@ -1,5 +1,5 @@
 /**
- * The core: `advance(program, state, event) → commands` (design.md §2).
+ * The core: `advance(program, state, event) → commands` (DESIGN.md).
  *
  * A run is a tree of frames. Each frame has at most one open visit, a stack of loop records, its entries and its last
  * output. A visit is begun and resumed by its step's kind, which answers with an outcome; the outcome becomes commands
@@ -19,29 +19,30 @@
  *  E9  Cancelling a frame cancels what it opened (frames.ts); a rollback is not cancellable (ending.ts).
  *  E10 Everything that can grow has a limit and a typed error (limits.ts).
  */
-import { presetsRefused, UNKNOWN_PRESET, unknownPresets } from '../definition/presets.ts';
-import type { Accepted, Refusal } from '../definition/run.ts';
+
+import type { Accepted, Refusal } from '../contract/run.ts';
+import { presetsRefused, UNKNOWN_PRESET, unknownPresets } from '../definition/document/presets.ts';
 import type { Program } from '../steps/program-types.ts';
 import type { Json } from '../template/types.ts';
-import { find, pathOf } from './address.ts';
-import { seekSlots, slotGranted, slotsAnswered } from './admission.ts';
-import { flush, open } from './commands.ts';
-import type { Core, Parking } from './core.ts';
-import { durationOf } from './deadline.ts';
-import { abortRun, cancelRun, DEADLINE, failRun, ROOT } from './ending.ts';
-import { failureOf } from './failure.ts';
-import { newFrame } from './frames.ts';
-import { initialState } from './initial.ts';
-import { MAX_PAYLOAD_BYTES } from './limits.ts';
-import { measure } from './measure.ts';
-import { message } from './messages.ts';
-import type { Command, Event, Genesis, TraceEvent } from './protocol.ts';
-import { answered, remember, requested } from './requests.ts';
-import { childStarted, settled } from './settling.ts';
-import type { RunState } from './state.ts';
-import { checkLimit, drain, giveWay, rest } from './turns.ts';
-import { shownOf, statusOf, waitingFor } from './view.ts';
-import { tooLarge, weigh } from './weigh.ts';
+import { seekSlots, slotGranted, slotsAnswered } from './inbound/admission.ts';
+import { childStarted, settled } from './inbound/completions.ts';
+import { message } from './inbound/messages.ts';
+import { answered, remember, requested } from './inbound/requests.ts';
+import { shownOf, statusOf, waitingFor } from './inbound/view.ts';
+import type { Core, Parking } from './state/core.ts';
+import { durationOf } from './state/deadline.ts';
+import { failureOf } from './state/failure.ts';
+import { initialState } from './state/initial.ts';
+import { tooLarge, weigh } from './state/json-bytes.ts';
+import { MAX_PAYLOAD_BYTES } from './state/limits.ts';
+import { measure } from './state/measure.ts';
+import type { Command, Event, Genesis, TraceEvent } from './state/protocol.ts';
+import type { RunState } from './state/state.ts';
+import { find, pathOf } from './walk/address.ts';
+import { flush, open } from './walk/commands.ts';
+import { abortRun, cancelRun, DEADLINE, failRun, ROOT } from './walk/ending.ts';
+import { newFrame } from './walk/frames.ts';
+import { checkLimit, drain, giveWay, rest } from './walk/work-loop.ts';
 
 /** The state before `started`. Its frames hold the root; nothing has been walked. */
 export function genesis(program: Program, g: Genesis): RunState {

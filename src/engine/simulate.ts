@@ -3,17 +3,17 @@
  * people by a script. Used by dry runs and by the tests of whole programs; it follows Temporal in what a run can see:
  * retries with backoff, timers that are never early, events one after the other.
  */
-import type { RunError, RunStatus, WaitingFor } from '../definition/run.ts';
+import type { RunError, RunStatus, WaitingFor } from '../contract/run.ts';
 import type { EffectResult, FailureShape } from '../steps/kind.ts';
 import type { Program } from '../steps/program-types.ts';
 import type { Json } from '../template/types.ts';
 import { advance, genesis } from './advance.ts';
-import { carry, restore } from './carry.ts';
-import type { Command, Event, Genesis, RunCommand, TraceEvent } from './protocol.ts';
-import { toEvent } from './signals.ts';
-import type { RunState } from './state.ts';
-import { statusOf, waitingFor } from './view.ts';
-import { waitsOf } from './waits.ts';
+import { toEvent } from './inbound/signals.ts';
+import { statusOf, waitingFor } from './inbound/view.ts';
+import type { Command, Event, Genesis, RunCommand, TraceEvent } from './state/protocol.ts';
+import { carry, restore } from './state/serialize.ts';
+import type { RunState } from './state/state.ts';
+import { waitsOf } from './state/waits.ts';
 
 /** What an effect answers, and after how many simulated milliseconds (0). */
 export type Answer = ({ readonly result: EffectResult } | { readonly error: FailureShape }) & {

@@ -4,17 +4,17 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Logger, pino } from 'pino';
 import { loadActions } from '../actions/load.ts';
-import { access } from '../client/access.ts';
-import { auditOver } from '../client/audit.ts';
-import type { TemporalConnection } from '../client/connect.ts';
-import { type Keyring, keyringOver } from '../client/keyring.ts';
-import { firingsTold } from '../client/trigger-records.ts';
+import { auditOver } from '../client/organization/audit.ts';
+import { type Keyring, keyringOver } from '../client/organization/keyring.ts';
+import { access } from '../client/temporal/access.ts';
+import type { TemporalConnection } from '../client/temporal/connect.ts';
+import { firingsTold } from '../client/triggers/trigger-records.ts';
 import { type Config, loadMasterKey } from '../config.ts';
 import { buildApp } from './app.ts';
-import { needsKeys } from './auth.ts';
-import { isLoopback } from './loopback.ts';
-import { OffloadPool } from './offload/pool.ts';
-import { answerUnparsed } from './unparsed.ts';
+import { needsKeys } from './http/auth.ts';
+import { answerUnparsed } from './http/client-error.ts';
+import { isLoopback } from './http/loopback.ts';
+import { OffloadPool } from './threads/pool.ts';
 
 export interface GatewayDeps {
   /** Open, and not closed here. */

@@ -2,10 +2,10 @@
  * For whom requests were that named nobody (`approve {}`): whoever alone fitted when they came. Where a history is walked
  * once more with other visits open, they are for the same ones still.
  */
-import type { Refusal } from '../definition/run.ts';
-import { type AddressedEvent, find } from '../engine/address.ts';
-import type { Event } from '../engine/protocol.ts';
-import type { RunState } from '../engine/state.ts';
+import type { Refusal } from '../contract/run.ts';
+import type { Event } from '../engine/state/protocol.ts';
+import type { RunState } from '../engine/state/state.ts';
+import { type AddressedEvent, find } from '../engine/walk/address.ts';
 import type { Program } from '../steps/program-types.ts';
 
 const ADDRESSED: ReadonlySet<string> = new Set(['decide', 'submit', 'cancelStep', 'retryStep', 'skipTimer']);

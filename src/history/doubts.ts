@@ -2,13 +2,13 @@
  * Where a fold had to guess. History cannot always tell what the workflow saw; then the fold takes the likeliest and marks the
  * place, and does not fail:
  * - two local activities at once, whose order is known but not which clock the first one saw;
- * - a task that timed out while a local activity ran (temporal.md, spike 2);
+ * - a task that timed out while a local activity ran (TEMPORAL.md §3);
  * - a local activity beside a task that began for nothing else: its end may have been seen in that one, later than it says;
  * - an update behind a task without commands, after a worker without the run's cache took over (same place).
  */
-import { carry } from '../engine/carry.ts';
-import { runInputOf } from '../engine/start.ts';
-import type { RunState } from '../engine/state.ts';
+import { carry } from '../engine/state/serialize.ts';
+import { runInputOf } from '../engine/state/start.ts';
+import type { RunState } from '../engine/state/state.ts';
 import type { Program } from '../steps/program-types.ts';
 import type { Closed } from './events.ts';
 import type { Group } from './groups.ts';

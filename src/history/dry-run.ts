@@ -1,19 +1,20 @@
 /**
- * A dry run (design.md §5): the core walks a definition on a simulated clock, and nothing happens outside. Effects are
+ * A dry run (ARCHITECTURE.md §5): the core walks a definition on a simulated clock, and nothing happens outside. Effects are
  * answered by presets, else by null; sleeps pass; where a person, a message or a callback is awaited the walk stops, and
  * says so. What comes out is the trace that the run would have, with the configs as they were evaluated.
  */
-import { unknownPresets } from '../definition/presets.ts';
-import type { RunError, RunStatus, WaitingFor } from '../definition/run.ts';
-import type { Definition, Problem } from '../definition/types.ts';
-import type { RunCommand, TraceEvent } from '../engine/protocol.ts';
+
+import type { RunError, RunStatus, WaitingFor } from '../contract/run.ts';
+import { unknownPresets } from '../definition/document/presets.ts';
+import type { Definition, Problem } from '../definition/document/types.ts';
 import { type Answer, type ScriptedSignal, type Simulated, simulate } from '../engine/simulate.ts';
-import { waitsOf } from '../engine/waits.ts';
-import { weigh } from '../engine/weigh.ts';
-import { presetOf } from '../steps/compile-step.ts';
-import { effectEnd } from '../steps/http.ts';
+import { weigh } from '../engine/state/json-bytes.ts';
+import type { RunCommand, TraceEvent } from '../engine/state/protocol.ts';
+import { waitsOf } from '../engine/state/waits.ts';
+import { presetOf } from '../steps/compile/compile-step.ts';
+import { compile } from '../steps/compile/program.ts';
 import { type Behaviour, type Outcome, StepFailure, type Visit } from '../steps/kind.ts';
-import { compile } from '../steps/program.ts';
+import { effectEnd } from '../steps/kinds/http.ts';
 import { type Program, RULES, type Step } from '../steps/program-types.ts';
 import type { Json } from '../template/types.ts';
 import { Rows, type TraceRow } from './rows.ts';
@@ -22,7 +23,7 @@ export interface DryRunOptions {
   /** When the run starts, in epoch milliseconds: what `now` reads. */
   readonly now: number;
   readonly input?: Json;
-  /** Slug → what the step ends with: data, `{data, port?, meta?}`, or `{error}` (language.md §7). */
+  /** Slug → what the step ends with: data, `{data, port?, meta?}`, or `{error}` (LANGUAGE.md §7). */
   readonly presets?: { readonly [slug: string]: Json };
   /** Signals at their moments, for walks past people. */
   readonly events?: readonly ScriptedSignal[];
@@ -39,7 +40,7 @@ export interface DryRunOptions {
   readonly dataBytes?: number;
 }
 
-/** A step of the trace, as an execution's (design.md §5, "step"). */
+/** A step of the trace, as an execution's (ARCHITECTURE.md §5, "step"). */
 export type DryStep = Omit<TraceRow, 'startedAt' | 'completedAt'> & {
   readonly startedAt: string;
   readonly completedAt?: string;

@@ -3,7 +3,7 @@
  * milliseconds. Whoever reads a history (src/client/trace.ts from the server, a test from its model) speaks this, so the
  * fold needs no Temporal. `id` is the event's number in its history.
  */
-import type { FailureCause } from '../engine/causes.ts';
+import type { FailureCause } from '../engine/state/causes.ts';
 
 interface Base {
   readonly id: number;
@@ -76,7 +76,7 @@ export type Issued =
     })
   | LocalMarker;
 
-/** The marker of a local activity (temporal.md, spike 2). */
+/** The marker of a local activity (TEMPORAL.md §3). */
 export type LocalMarker = Base & {
   readonly type: 'localActivity';
   readonly summary: string;

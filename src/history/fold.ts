@@ -3,25 +3,26 @@
  * with the same events, comes to the state that the run has live, and tells every visit on the way. No worker is needed.
  * Where history cannot tell what the workflow saw, the fold takes the likeliest and marks the place (doubts.ts).
  */
-import { dataBytesOf } from '../definition/build-id.ts';
-import { NOT_LIGHT, PAUSE, YIELD } from '../definition/effect.ts';
-import type { RunInput } from '../definition/run.ts';
-import type { Definition } from '../definition/types.ts';
-import { SLOTS, slotEvents } from '../engine/admission.ts';
+
+import { NOT_LIGHT, PAUSE, YIELD } from '../contract/activity.ts';
+import { dataBytesOf } from '../contract/build-id.ts';
+import type { RunInput } from '../contract/run.ts';
+import type { Definition } from '../definition/document/types.ts';
 import { advance, genesis } from '../engine/advance.ts';
-import { restore } from '../engine/carry.ts';
-import { type FailureCause, failureOfCause } from '../engine/causes.ts';
-import { CHILDREN, childEvents } from '../engine/child-run.ts';
-import type { Parking } from '../engine/core.ts';
-import { resumedAt } from '../engine/parking.ts';
-import { commandId } from '../engine/paths.ts';
-import type { Event, TraceEvent } from '../engine/protocol.ts';
-import { toEvent, updateToEvent } from '../engine/signals.ts';
-import { genesisOf, runInputOf } from '../engine/start.ts';
-import type { OpenVisit, RunState } from '../engine/state.ts';
-import { waitsOf } from '../engine/waits.ts';
+import { SLOTS, slotEvents } from '../engine/inbound/admission.ts';
+import { toEvent, updateToEvent } from '../engine/inbound/signals.ts';
+import { resumedAt } from '../engine/resume/rewind.ts';
+import { type FailureCause, failureOfCause } from '../engine/state/causes.ts';
+import { CHILDREN, childEvents } from '../engine/state/child-run.ts';
+import type { Parking } from '../engine/state/core.ts';
+import { commandId } from '../engine/state/paths.ts';
+import type { Event, TraceEvent } from '../engine/state/protocol.ts';
+import { restore } from '../engine/state/serialize.ts';
+import { genesisOf, runInputOf } from '../engine/state/start.ts';
+import type { OpenVisit, RunState } from '../engine/state/state.ts';
+import { waitsOf } from '../engine/state/waits.ts';
+import { compile } from '../steps/compile/program.ts';
 import type { EffectResult, FailureShape } from '../steps/kind.ts';
-import { compile } from '../steps/program.ts';
 import { type Program, RULES } from '../steps/program-types.ts';
 import type { Json } from '../template/types.ts';
 import { Doubts, type Guess } from './doubts.ts';

@@ -1,10 +1,10 @@
 /**
- * Which events of a history the workflow got together, and in which order (temporal.md, spike 2). A group is all events
+ * Which events of a history the workflow got together, and in which order (TEMPORAL.md §3). A group is all events
  * since the last group up to a WorkflowTaskStarted that is followed by its WorkflowTaskCompleted; failed and timed-out
  * tasks do not divide. The SDK hands over signals and updates first, in order, then everything else in order, and the
  * ends of local activities last, in the order of the markers behind the task's completion.
  */
-import { UPDATES } from '../engine/signals.ts';
+import { UPDATES } from '../engine/inbound/signals.ts';
 import type { Closed, HistoryEvent, Issued, LocalMarker, Outside } from './events.ts';
 
 export type Request = Extract<HistoryEvent, { type: 'signal' | 'updateAccepted' | 'updateAdmitted' }>;

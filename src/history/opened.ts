@@ -1,7 +1,7 @@
 /** Which command of the core an event of history answers: the one that the event opened to which it points back. */
-import { childRunId } from '../engine/child-run.ts';
-import type { Command } from '../engine/protocol.ts';
-import type { RunState } from '../engine/state.ts';
+import { childRunId } from '../engine/state/child-run.ts';
+import type { Command } from '../engine/state/protocol.ts';
+import type { RunState } from '../engine/state/state.ts';
 import type { Group } from './groups.ts';
 
 export class Opened {

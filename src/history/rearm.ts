@@ -1,17 +1,17 @@
 /**
- * What of a failed run is armed again by a retry (design.md §5), found in its history: the visits whose failure nothing
+ * What of a failed run is armed again by a retry (ARCHITECTURE.md §5), found in its history: the visits whose failure nothing
  * caught. An effect or a child that failed is open again, as if its answer had not come, with the config that it had; any
  * other visit begins again; a kind of many calls says itself how it goes on. What stood beside them, and was cancelled since they failed, stands again as it did.
  *
  * The history is folded twice: first to find where they failed, then without these failures.
  */
-import type { RunError } from '../definition/run.ts';
-import { countUsage } from '../engine/costs.ts';
-import { DEADLINE } from '../engine/ending.ts';
-import { keepForListener } from '../engine/messages.ts';
-import { openVisit, parkOpen, type Target } from '../engine/parking.ts';
-import type { Event } from '../engine/protocol.ts';
-import type { RunState } from '../engine/state.ts';
+import type { RunError } from '../contract/run.ts';
+import { keepForListener } from '../engine/inbound/messages.ts';
+import { openVisit, parkOpen, type Target } from '../engine/resume/rewind.ts';
+import { countUsage } from '../engine/state/costs.ts';
+import type { Event } from '../engine/state/protocol.ts';
+import type { RunState } from '../engine/state/state.ts';
+import { DEADLINE } from '../engine/walk/ending.ts';
 import type { Program } from '../steps/program-types.ts';
 import { Addressees } from './addressees.ts';
 import type { FoldOptions } from './fold.ts';

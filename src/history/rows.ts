@@ -1,12 +1,12 @@
 /**
- * The trace of a run as rows: one for every visit of a step, pure steps too, in order of start (design.md §5, "step").
+ * The trace of a run as rows: one for every visit of a step, pure steps too, in order of start (ARCHITECTURE.md §5, "step").
  * The core says what began and ended; history says when an effect really ran, and how often it was tried.
  */
-import type { RunError } from '../definition/run.ts';
-import { type FailureCause, failureOfCause } from '../engine/causes.ts';
-import { isPlainObject } from '../engine/plain-object.ts';
-import type { TraceEvent } from '../engine/protocol.ts';
-import { weigh } from '../engine/weigh.ts';
+import type { RunError } from '../contract/run.ts';
+import { type FailureCause, failureOfCause } from '../engine/state/causes.ts';
+import { weigh } from '../engine/state/json-bytes.ts';
+import { isPlainObject } from '../engine/state/plain-object.ts';
+import type { TraceEvent } from '../engine/state/protocol.ts';
 import type { Json } from '../template/types.ts';
 
 export interface TraceRow {

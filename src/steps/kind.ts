@@ -6,8 +6,8 @@
  * begin and resume in `hold`, which is plain JSON and survives continue-as-new.
  */
 import type { z } from 'zod';
-import type { Refusal, Standing } from '../definition/run.ts';
-import type { JsonObject, PayloadFormat, StepDefinition } from '../definition/types.ts';
+import type { Refusal, Standing } from '../contract/run.ts';
+import type { JsonObject, PayloadFormat, StepDefinition } from '../definition/document/types.ts';
 import type { Expression } from '../template/expression.ts';
 import type { Template } from '../template/template.ts';
 import type { Json, Rendered } from '../template/types.ts';
@@ -230,7 +230,7 @@ export interface RunSpec {
   readonly config: Rendered;
   /** Appended to the visit's path to make the id; '' by default. Agents use `/turn[0]/tool[1]`. */
   readonly suffix?: string;
-  /** Light enough for a local activity (design.md §3). */
+  /** Light enough for a local activity (ARCHITECTURE.md §3). */
   readonly light?: boolean;
   /** It has no effect outside, or its author says how it is tried again, so that beginning it again is safe. */
   readonly repeatable?: true;

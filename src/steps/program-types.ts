@@ -1,6 +1,6 @@
 /** The shape of a program: a definition made ready to walk. */
-import { MAX_STATE_BYTES } from '../definition/limits.ts';
-import type { Definition, JsonObject } from '../definition/types.ts';
+import { MAX_STATE_BYTES } from '../definition/document/limits.ts';
+import type { Definition, JsonObject } from '../definition/document/types.ts';
 import type { Expression } from '../template/expression.ts';
 import type { Template } from '../template/template.ts';
 import type { Json, Reference } from '../template/types.ts';

@@ -1,11 +1,11 @@
 /**
- * Regions (language.md §3.2, §3.3, §3.13): which steps are the body of which container, found outside in from the edges
+ * Regions (LANGUAGE.md §3.2, §3.3, §3.13): which steps are the body of which container, found outside in from the edges
  * alone. The core asks it where an edge leads; the checker reports what it finds wrong.
  *
  * A definition has up to 10,000 steps, thousands of which may be containers, and each of these asks what it reaches: so
  * steps are numbers here, and sets of them are marks in arrays.
  */
-import type { Problem } from '../definition/types.ts';
+import type { Problem } from '../definition/document/types.ts';
 import { childPointer } from '../template/pointer.ts';
 import { CONTAINER_RESERVED } from './ports.ts';
 

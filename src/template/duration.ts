@@ -1,4 +1,4 @@
-/** Durations as language.md §1 has them: milliseconds, `2d` / `300ms` as the `ms` package reads them, or ISO 8601. */
+/** Durations as LANGUAGE.md §1 has them: milliseconds, `2d` / `300ms` as the `ms` package reads them, or ISO 8601. */
 
 export interface CalendarDuration {
   /** Years and months have no fixed length: they are added on the calendar. */

@@ -1,4 +1,4 @@
-/** Expressions: parsed once, evaluated synchronously, as often as one likes (language.md §4). */
+/** Expressions: parsed once, evaluated synchronously, as often as one likes (LANGUAGE.md §4). */
 import type { Node } from './ast.ts';
 import { compile, type Run } from './compile.ts';
 import { account, beginEvaluation, type Evaluation, spend } from './evaluation.ts';

@@ -45,7 +45,7 @@ const MOST_PARTS = 16;
 
 /**
  * What stands below a value at the end of a path, read key by key. Where nothing stands there, names of members may have
- * dots (language.md §1: `customer.name` of a flat payload): the longest that an object has by itself is then taken first.
+ * dots (LANGUAGE.md §1: `customer.name` of a flat payload): the longest that an object has by itself is then taken first.
  */
 export function readAlong<K extends string | number>(
   value: unknown,

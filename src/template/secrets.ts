@@ -1,4 +1,4 @@
-/** Secrets and callbacks are no values here (language.md §3): a template may hold them bare, and an expression never does. */
+/** Secrets and callbacks are no values here (LANGUAGE.md §3): a template may hold them bare, and an expression never does. */
 import { children, type Node } from './ast.ts';
 import { staticPath } from './path.ts';
 import { TemplateError } from './types.ts';

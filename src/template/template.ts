@@ -1,5 +1,5 @@
 /**
- * Templates: any JSON value whose strings, keys included, may hold `{{ expression }}` (language.md §4). Parsed once, rendered as
+ * Templates: any JSON value whose strings, keys included, may hold `{{ expression }}` (LANGUAGE.md §4). Parsed once, rendered as
  * often as one likes. What comes out is never read again: data that holds braces stays text.
  */
 import { type Allowed, type Part, parseParts } from './embedded.ts';

@@ -1,5 +1,5 @@
 /**
- * The vocabulary of expressions and templates (language.md §4): plain JSON in, plain JSON out, and one error type.
+ * The vocabulary of expressions and templates (LANGUAGE.md §4): plain JSON in, plain JSON out, and one error type.
  */
 
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };

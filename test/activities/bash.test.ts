@@ -7,8 +7,8 @@ import { CancelledFailure } from '@temporalio/common';
 import type { MockActivityEnvironment } from '@temporalio/testing';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import { createActivities, type Settings } from '../../activities/table.ts';
-import type { EffectOutput } from '../../src/definition/effect.ts';
-import type { JsonObject } from '../../src/definition/types.ts';
+import type { EffectOutput } from '../../src/contract/activity.ts';
+import type { JsonObject } from '../../src/definition/document/types.ts';
 import type { SecretString } from '../../src/template/types.ts';
 import { environment, inputOf, LOOPBACK } from './server.ts';
 

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { type Effect, effect, RESULT_LIMIT_BYTES } from '../../activities/effect.ts';
 import { EffectFailure } from '../../activities/failure.ts';
 import { createActivities } from '../../activities/table.ts';
-import { actionTypes } from '../../src/steps/actions.ts';
+import { actionTypes } from '../../src/steps/kinds/actions.ts';
 import type { Json } from '../../src/template/types.ts';
 import { environment, inputOf, LOOPBACK } from './server.ts';
 

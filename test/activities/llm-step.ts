@@ -3,9 +3,9 @@ import type { ApplicationFailure } from '@temporalio/common';
 import type { MockActivityEnvironment } from '@temporalio/testing';
 import { expect } from 'vitest';
 import { createActivities } from '../../activities/table.ts';
-import type { EffectOutput } from '../../src/definition/effect.ts';
-import type { ModelEntry, ModelProvider } from '../../src/definition/models-contract.ts';
-import type { JsonObject } from '../../src/definition/types.ts';
+import type { EffectOutput } from '../../src/contract/activity.ts';
+import type { ModelEntry, ModelProvider } from '../../src/contract/models.ts';
+import type { JsonObject } from '../../src/definition/document/types.ts';
 import { environment, inputOf, LOOPBACK } from './server.ts';
 
 export const KEY = 'sk-canary-0123456789';

@@ -3,8 +3,8 @@ import { ApplicationFailure } from '@temporalio/common';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { messageHostOf } from '../../activities/send-message.ts';
 import { createActivities } from '../../activities/table.ts';
-import type { EffectOutput } from '../../src/definition/effect.ts';
-import type { JsonObject } from '../../src/definition/types.ts';
+import type { EffectOutput } from '../../src/contract/activity.ts';
+import type { JsonObject } from '../../src/definition/document/types.ts';
 import type { SecretString } from '../../src/template/types.ts';
 import { environment, inputOf, LOOPBACK, serve, type TestServer } from './server.ts';
 

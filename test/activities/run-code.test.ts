@@ -141,7 +141,7 @@ describe('a script that goes wrong', { timeout: 30_000 }, () => {
     expect(failed).toMatchObject({ code: 'script_invalid', retryable: false, message: expect.stringMatching(message) });
   });
 
-  // threats.md; the parser, the regular expressions and the writer of JSON are the host's stack and time as well.
+  // THREATS.md; the parser, the regular expressions and the writer of JSON are the host's stack and time as well.
   it.each([
     ['an endless loop', 'for (;;);', 'script_timeout'],
     ['an endless chain of promises', 'const f = () => Promise.resolve().then(f); return f();', 'script_timeout'],

@@ -10,10 +10,10 @@ import { EffectFailure } from '../../activities/failure.ts';
 import { growingScrub } from '../../activities/growing-scrub.ts';
 import { scrubOf } from '../../activities/scrub.ts';
 import { searchOf } from '../../activities/scrub-search.ts';
-import { LONGEST_SECRET_BYTES } from '../../src/client/secrets.ts';
-import type { EffectOutput } from '../../src/definition/effect.ts';
+import { LONGEST_SECRET_BYTES } from '../../src/client/organization/secrets.ts';
+import type { EffectOutput } from '../../src/contract/activity.ts';
 import type { SecretString } from '../../src/template/types.ts';
-import { canaryIn, MARK } from '../e2e/canary-search.ts';
+import { canaryIn, MARK } from '../e2e/activities/canary-search.ts';
 import { failure, http, inputOf, serve, type TestServer } from './server.ts';
 
 let server: TestServer;

@@ -5,13 +5,13 @@ import { SMTPServer, type SMTPServerOptions } from 'smtp-server';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { messageHostOf } from '../../activities/send-message.ts';
 import { type ActivityParts, createActivities, type Settings } from '../../activities/table.ts';
-import type { EffectOutput } from '../../src/definition/effect.ts';
-import type { JsonObject } from '../../src/definition/types.ts';
+import type { EffectOutput } from '../../src/contract/activity.ts';
+import type { JsonObject } from '../../src/definition/document/types.ts';
 import type { Json, SecretString } from '../../src/template/types.ts';
 import { environment, inputOf, LOOPBACK, serve, type TestServer } from './server.ts';
 
 const DELIVERY = /^msg_[0-9a-f]{32}$/;
-/** threats.md, "Test vectors". */
+/** THREATS.md, "Test vectors". */
 const STANDARD_SECRET = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
 
 interface Call {

@@ -6,8 +6,8 @@ import { MockActivityEnvironment } from '@temporalio/testing';
 import { DefaultLogger } from '@temporalio/worker';
 import type { ActivityParts, Settings } from '../../activities/table.ts';
 import { createActivities } from '../../activities/table.ts';
-import type { EffectInput, EffectOutput } from '../../src/definition/effect.ts';
-import type { JsonObject } from '../../src/definition/types.ts';
+import type { EffectInput, EffectOutput } from '../../src/contract/activity.ts';
+import type { JsonObject } from '../../src/definition/document/types.ts';
 import type { SecretString } from '../../src/template/types.ts';
 
 const ATTEMPT = 2;

@@ -1,8 +1,8 @@
 /** A server of tools that tells the headers it was sent in what it says of its tools. */
 import { expect, it } from 'vitest';
 import { createActivities } from '../../activities/table.ts';
-import type { EffectOutput } from '../../src/definition/effect.ts';
-import type { McpToolList } from '../../src/definition/mcp-contract.ts';
+import type { EffectOutput } from '../../src/contract/activity.ts';
+import type { McpToolList } from '../../src/contract/mcp.ts';
 import { environment, inputOf, LOOPBACK, serve } from './server.ts';
 
 const KEY = 'c4n4ryc4n4ry-header';

@@ -1,5 +1,5 @@
 /** The definitions of the bench: the same work as workflows.ts. */
-import type { Definition, StepDefinition } from '../../src/definition/types.ts';
+import type { Definition, StepDefinition } from '../../src/definition/document/types.ts';
 
 const call = (next?: string): StepDefinition => ({
   stepType: 'http',

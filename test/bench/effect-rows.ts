@@ -2,9 +2,9 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createActivities } from '../../activities/table.ts';
-import type { AgentTurn } from '../../src/definition/agent-contract.ts';
-import type { EffectInput, EffectOutput } from '../../src/definition/effect.ts';
-import type { Definition, StepDefinition } from '../../src/definition/types.ts';
+import type { EffectInput, EffectOutput } from '../../src/contract/activity.ts';
+import type { AgentTurn } from '../../src/contract/agent.ts';
+import type { Definition, StepDefinition } from '../../src/definition/document/types.ts';
 import type { Json } from '../../src/template/types.ts';
 import { testServer } from '../support/temporal.ts';
 import { paired, type Row, timed } from './rows.ts';

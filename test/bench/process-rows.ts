@@ -1,7 +1,7 @@
 /** Rows about whole processes: the gateway's answer to a trigger, and the memory of a worker with parked runs. */
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import type { RunInput } from '../../src/definition/run.ts';
+import type { RunInput } from '../../src/contract/run.ts';
 import { startGateway } from '../../src/gateway/serve.ts';
 import { forkWorker, type TestServer } from '../support/temporal.ts';
 import { approval, empty } from './definitions.ts';

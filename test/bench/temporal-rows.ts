@@ -1,13 +1,13 @@
 /** Rows on the real server: the interpreter against a workflow written by hand, same activities, same worker process. */
 import { randomUUID } from 'node:crypto';
 import { NativeConnection, Worker } from '@temporalio/worker';
-import { type Access, access } from '../../src/client/access.ts';
-import { connectionOptions } from '../../src/client/connect.ts';
-import { dataConverterOf } from '../../src/client/data-converter.ts';
-import { startRun } from '../../src/client/run-start.ts';
+import { dataConverterOf } from '../../src/client/payloads/data-converter.ts';
+import { startRun } from '../../src/client/runs/run-start.ts';
+import { type Access, access } from '../../src/client/temporal/access.ts';
+import { connectionOptions } from '../../src/client/temporal/connect.ts';
 import { loadMasterKey } from '../../src/config.ts';
-import type { RunInput } from '../../src/definition/run.ts';
-import type { Definition } from '../../src/definition/types.ts';
+import type { RunInput } from '../../src/contract/run.ts';
+import type { Definition } from '../../src/definition/document/types.ts';
 import { startWorker, type TestServer } from '../support/temporal.ts';
 import { approval, chain, empty, fanned, looped, pure } from './definitions.ts';
 import { median, paired, type Row, timed } from './rows.ts';

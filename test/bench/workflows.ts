@@ -8,8 +8,8 @@ import {
   setHandler,
   workflowInfo,
 } from '@temporalio/workflow';
-import type { AgentTurn } from '../../src/definition/agent-contract.ts';
-import type { EffectInput, EffectOutput } from '../../src/definition/effect.ts';
+import type { EffectInput, EffectOutput } from '../../src/contract/activity.ts';
+import type { AgentTurn } from '../../src/contract/agent.ts';
 import type { Json } from '../../src/template/types.ts';
 
 const { http } = proxyActivities<{ http(input: EffectInput): Promise<EffectOutput> }>({

@@ -2,8 +2,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { check } from '../../src/check/check.ts';
-import type { JsonObject } from '../../src/definition/types.ts';
-import { kinds } from '../../src/steps/table.ts';
+import type { JsonObject } from '../../src/definition/document/types.ts';
+import { kinds } from '../../src/steps/kinds/table.ts';
 import type { Json } from '../../src/template/types.ts';
 
 const slug = fc.constantFrom('a', 'b', 'c', 'd', '$end', 'noop', '__proto__', 'toString', '');

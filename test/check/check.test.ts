@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { type CheckOptions, check } from '../../src/check/check.ts';
-import type { JsonObject } from '../../src/definition/types.ts';
+import type { JsonObject } from '../../src/definition/document/types.ts';
 
 /** A definition of these steps; the first is where it starts. */
 function definition(steps: JsonObject, more: JsonObject = {}): JsonObject {
@@ -59,7 +59,7 @@ describe('check', () => {
     ]);
   });
 
-  it('passes the example of language.md, with its hash and its canonical form', () => {
+  it('passes the example of LANGUAGE.md, with its hash and its canonical form', () => {
     const checked = check({
       name: 'Refund approval',
       slug: 'refund-approval',

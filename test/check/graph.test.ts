@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { type Graph, graphOf } from '../../src/check/graph.ts';
-import type { Definition } from '../../src/definition/types.ts';
+import type { Definition } from '../../src/definition/document/types.ts';
 
 function graph(steps: Definition['steps'], more: Partial<Definition> = {}): Graph {
   const result = graphOf({ name: 'Graph', slug: 'graph', steps, ...more });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { stepRows } from '../../src/cli/collapsed.ts';
 import { rollbackLines } from '../../src/cli/run-text.ts';
-import type { Step } from '../../src/client/trace.ts';
+import type { Step } from '../../src/client/runs/trace.ts';
 
 const at = '2026-01-15T10:30:00.000Z';
 const visit = (path: string, more: Partial<Step> = {}): Step => ({

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Definition, StepDefinition } from '../../src/definition/types.ts';
+import type { Definition, StepDefinition } from '../../src/definition/document/types.ts';
 import { type DryRunOptions, dryRun } from '../../src/history/dry-run.ts';
 
 /** 2026-01-15T10:30:00Z */

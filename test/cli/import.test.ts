@@ -1,9 +1,9 @@
 // What `signalbox import` prints is the same definition: the YAML, read again, has the same hash.
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { definitionHash } from '../../src/definition/canonical.ts';
-import { detectDialect, toCanonical } from '../../src/definition/dialects.ts';
-import { parseDocument } from '../../src/definition/parse.ts';
+import { detectDialect, toCanonical } from '../../src/definition/dialects/dialects.ts';
+import { definitionHash } from '../../src/definition/document/canonical.ts';
+import { parseDocument } from '../../src/definition/document/parse.ts';
 import type { Json } from '../../src/template/types.ts';
 import { cli } from './terminal.ts';
 

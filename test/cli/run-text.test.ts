@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { standingLines } from '../../src/cli/run-text.ts';
-import type { WaitingFor } from '../../src/definition/run.ts';
+import type { WaitingFor } from '../../src/contract/run.ts';
 
 const asks = (path: string, more: Partial<WaitingFor> = {}): WaitingFor => ({
   path,

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Payload, StorageDriverClaim, type StorageDriverTargetInfo } from '@temporalio/common';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { blobStorage, OWNER_FILE } from '../../src/client/blobs.ts';
-import { BLOB_BYTES } from '../../src/definition/limits.ts';
+import { blobStorage, OWNER_FILE } from '../../src/client/payloads/blobs.ts';
+import { BLOB_BYTES } from '../../src/definition/document/limits.ts';
 
 const RUN: StorageDriverTargetInfo = { kind: 'workflow', namespace: 'n', id: 'run.default.w.1', type: 'run' };
 const payload: Payload = { metadata: { encoding: Buffer.from('json/plain') }, data: Buffer.from('"large"') };

@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import type { Access } from '../../src/client/access.ts';
-import { write, writeAlong } from '../../src/client/calls.ts';
-import { announcing, unannounced } from '../../src/client/changing.ts';
+import type { Access } from '../../src/client/temporal/access.ts';
+import { announcing, unannounced } from '../../src/client/temporal/audit-barrier.ts';
+import { write, writeAlong } from '../../src/client/temporal/rpc.ts';
 
 const access = {
   client: { withDeadline: (_at: number, act: () => unknown) => act() },

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { defaultPayloadConverter } from '@temporalio/common';
 import { describe, expect, it } from 'vitest';
-import { translated } from '../../src/client/calls.ts';
-import { type CodecSettings, payloadCodecOf, UnreadablePayload } from '../../src/client/codec.ts';
+import { type CodecSettings, payloadCodecOf, UnreadablePayload } from '../../src/client/payloads/codec.ts';
+import { translated } from '../../src/client/temporal/rpc.ts';
 
 const settings = (more: Partial<CodecSettings> = {}): CodecSettings => ({
   codec: true,

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { Access } from '../../src/client/access.ts';
-import { claimOf, createKey } from '../../src/client/api-keys.ts';
-import { keyringOver } from '../../src/client/keyring.ts';
-import { deriveKeys } from '../../src/client/keys.ts';
+import { claimOf, createKey } from '../../src/client/organization/api-keys.ts';
+import { keyringOver } from '../../src/client/organization/keyring.ts';
+import { deriveKeys } from '../../src/client/payloads/keys.ts';
+import type { Access } from '../../src/client/temporal/access.ts';
 
 /** An organization's actor in memory: what its memo holds, how often it was read, and whether it can be. */
 function store() {

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { compare, queryOf } from '../../src/client/query.ts';
-import { type RunFilter, runQuery } from '../../src/client/run-list.ts';
-import { attributeValue, attributeValues } from '../../src/definition/attributes.ts';
-import { eventTag, type Trigger } from '../../src/definition/trigger-contract.ts';
-import { triggerAttributes } from '../../workflows/actor-attributes.ts';
+import { type RunFilter, runQuery } from '../../src/client/runs/run-list.ts';
+import { compare, queryOf } from '../../src/client/temporal/query.ts';
+import { attributeValue, attributeValues } from '../../src/contract/search-attributes.ts';
+import { eventTag, type Trigger } from '../../src/contract/trigger.ts';
+import { triggerAttributes } from '../../workflows/actors/actor-attributes.ts';
 
 /** What the server's parser sees: texts replaced by one character, so that only names, operators and brackets stay. */
 function skeleton(query: string): string {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { Access } from '../../src/client/access.ts';
-import { covers, putSecret } from '../../src/client/secrets.ts';
+import { covers, putSecret } from '../../src/client/organization/secrets.ts';
+import type { Access } from '../../src/client/temporal/access.ts';
 
 describe('a host that a secret is bound to', () => {
   it.each([

@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { readCursor, writeCursor } from '../../src/client/cursor.ts';
-import { definitionId, hookId, keyedRunId, newRunId, versionId } from '../../src/client/ids.ts';
-import { deriveKeys } from '../../src/client/keys.ts';
-import { isResumeToken, resumeToken } from '../../src/client/resume-token.ts';
-import { seal, unseal } from '../../src/client/seal.ts';
+import { deriveKeys } from '../../src/client/payloads/keys.ts';
+import { seal, unseal } from '../../src/client/payloads/seal.ts';
+import { isResumeToken, resumeToken } from '../../src/client/runs/resume-token.ts';
+import { definitionId, hookId, keyedRunId, newRunId, versionId } from '../../src/client/temporal/ids.ts';
+import { readCursor, writeCursor } from '../../src/client/visibility/cursor.ts';
 
 const keys = deriveKeys(randomBytes(32));
 

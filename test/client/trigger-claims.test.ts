@@ -1,8 +1,8 @@
 import { WorkflowNotFoundError } from '@temporalio/common';
 import { expect, it } from 'vitest';
-import type { Access } from '../../src/client/access.ts';
 import { ClientError } from '../../src/client/errors.ts';
-import { claimTriggers } from '../../src/client/triggers.ts';
+import type { Access } from '../../src/client/temporal/access.ts';
+import { claimTriggers } from '../../src/client/triggers/triggers.ts';
 
 it('tells why a name cannot be taken, also where those that were taken cannot be given back', async () => {
   const given: string[] = [];

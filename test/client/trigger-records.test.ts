@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import type { Access } from '../../src/client/access.ts';
-import { firingsTold, recordFiring } from '../../src/client/trigger-records.ts';
-import type { Firing } from '../../src/definition/trigger-contract.ts';
+import type { Access } from '../../src/client/temporal/access.ts';
+import { firingsTold, recordFiring } from '../../src/client/triggers/trigger-records.ts';
+import type { Firing } from '../../src/contract/trigger.ts';
 
 beforeEach(() => {
   vi.useFakeTimers();

@@ -6,7 +6,7 @@ import {
   listValue,
   MAX_ATTRIBUTE_BYTES,
   MAX_ATTRIBUTE_VALUES,
-} from '../../src/definition/attributes.ts';
+} from '../../src/contract/search-attributes.ts';
 
 const bytes = (text: string): number => new TextEncoder().encode(text).length;
 

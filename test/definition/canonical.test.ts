@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { definitionHash, resolveStart } from '../../src/definition/canonical.ts';
-import { canonicalText } from '../../src/definition/canonical-text.ts';
-import { toCanonical } from '../../src/definition/dialects.ts';
-import { parseDocument } from '../../src/definition/parse.ts';
-import type { Definition, TriggerDefinition } from '../../src/definition/types.ts';
+import { toCanonical } from '../../src/definition/dialects/dialects.ts';
+import { definitionHash, resolveStart } from '../../src/definition/document/canonical.ts';
+import { canonicalText } from '../../src/definition/document/canonical-text.ts';
+import { parseDocument } from '../../src/definition/document/parse.ts';
+import type { Definition, TriggerDefinition } from '../../src/definition/document/types.ts';
 import type { Json } from '../../src/template/types.ts';
 
 const refund: Definition = {

@@ -7,7 +7,7 @@ import {
   isTimezone,
   parseCron,
   tickOf,
-} from '../../src/definition/cron.ts';
+} from '../../src/definition/document/cron.ts';
 
 interface Case {
   cron: string;

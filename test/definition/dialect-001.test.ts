@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { check } from '../../src/check/check.ts';
-import { toCanonical } from '../../src/definition/dialects.ts';
-import type { JsonObject } from '../../src/definition/types.ts';
+import { toCanonical } from '../../src/definition/dialects/dialects.ts';
+import type { JsonObject } from '../../src/definition/document/types.ts';
 import { parseTemplate, render } from '../../src/template/template.ts';
 import type { Json } from '../../src/template/types.ts';
 

@@ -2,8 +2,8 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { check } from '../../src/check/check.ts';
-import { definitionHash } from '../../src/definition/canonical.ts';
-import { toCanonical } from '../../src/definition/dialects.ts';
+import { toCanonical } from '../../src/definition/dialects/dialects.ts';
+import { definitionHash } from '../../src/definition/document/canonical.ts';
 import type { Json } from '../../src/template/types.ts';
 
 interface Case {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { check } from '../../src/check/check.ts';
-import { type Conversion, toCanonical } from '../../src/definition/dialects.ts';
-import type { JsonObject } from '../../src/definition/types.ts';
+import { type Conversion, toCanonical } from '../../src/definition/dialects/dialects.ts';
+import type { JsonObject } from '../../src/definition/document/types.ts';
 import { simulate } from '../../src/engine/simulate.ts';
 import type { Json } from '../../src/template/types.ts';
 import { programOf } from '../support/program.ts';

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { definitionDifferences, definitionDiffText } from '../../src/definition/diff.ts';
-import { textDiff } from '../../src/definition/text-diff.ts';
-import type { Definition } from '../../src/definition/types.ts';
+import { definitionDifferences, definitionDiffText } from '../../src/definition/document/diff.ts';
+import { textDiff } from '../../src/definition/document/text-diff.ts';
+import type { Definition } from '../../src/definition/document/types.ts';
 
 const NAMES = { before: 'a', after: 'b' };
 

@@ -1,7 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { coerceState, declares, formatProblems, validatePayload, withDefaults } from '../../src/definition/format.ts';
-import type { JsonObject, StateField } from '../../src/definition/types.ts';
+import type { JsonObject, StateField } from '../../src/definition/document/types.ts';
+import {
+  coerceState,
+  declares,
+  formatProblems,
+  validatePayload,
+  withDefaults,
+} from '../../src/definition/payload/format.ts';
 import type { Json } from '../../src/template/types.ts';
 
 const places = (format: JsonObject, value: Json): string[] =>

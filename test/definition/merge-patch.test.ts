@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { mergePatch } from '../../src/definition/merge-patch.ts';
-import type { JsonObject } from '../../src/definition/types.ts';
+import { mergePatch } from '../../src/definition/document/merge-patch.ts';
+import type { JsonObject } from '../../src/definition/document/types.ts';
 
 // RFC 7396, appendix A, as far as both are objects.
 it.each<[JsonObject, JsonObject, JsonObject]>([

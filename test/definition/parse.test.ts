@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { parseDocument } from '../../src/definition/parse.ts';
+import { parseDocument } from '../../src/definition/document/parse.ts';
 
 function problem(text: string): { code: string; pointer: string; line?: number; column?: number; message: string } {
   const parsed = parseDocument(text);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { schemaProblems } from '../../src/definition/schema.ts';
-import type { JsonObject } from '../../src/definition/types.ts';
+import { schemaProblems } from '../../src/definition/document/schema.ts';
+import type { JsonObject } from '../../src/definition/document/types.ts';
 
 const minimal: JsonObject = { name: 'A', slug: 'a', steps: { a: { stepType: 'trigger' } } };
 
@@ -21,7 +21,7 @@ describe('the shape of a document', () => {
     });
   });
 
-  it('takes the example of language.md', () => {
+  it('takes the example of LANGUAGE.md', () => {
     const document: JsonObject = {
       ...minimal,
       type: 'structured',

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { toCanonical } from '../../src/definition/dialects.ts';
-import { takeSecrets } from '../../src/definition/secrets-out.ts';
-import type { Definition } from '../../src/definition/types.ts';
+import { toCanonical } from '../../src/definition/dialects/dialects.ts';
+import { takeSecrets } from '../../src/definition/document/secrets-out.ts';
+import type { Definition } from '../../src/definition/document/types.ts';
 
 const definition = {
   name: 'Orders',

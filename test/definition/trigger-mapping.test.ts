@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { inputOf, payloadOf, type TriggerParts } from '../../src/definition/trigger-mapping.ts';
+import { inputOf, payloadOf, type TriggerParts } from '../../src/definition/document/trigger-mapping.ts';
 
 const parts: TriggerParts = {
   body: { order: { id: 7, lines: [{ sku: 'a b' }], 'odd key': true } },

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { definitionHash } from '../../src/definition/canonical.ts';
+import { definitionHash } from '../../src/definition/document/canonical.ts';
 import {
   triggerSecretsOf,
   withCurrentTriggerSecrets,
   withTriggerSecrets,
-} from '../../src/definition/trigger-secrets.ts';
-import type { Definition, JsonObject } from '../../src/definition/types.ts';
+} from '../../src/definition/document/trigger-secrets.ts';
+import type { Definition, JsonObject } from '../../src/definition/document/types.ts';
 
 const named = (configs: { [trigger: string]: JsonObject }): Definition => ({
   name: 'Hooked',

@@ -4,9 +4,9 @@ import { Ajv } from 'ajv';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { check } from '../../src/check/check.ts';
-import type { JsonObject } from '../../src/definition/types.ts';
-import { languageSchema } from '../../src/gateway/schema-json.ts';
-import { kinds } from '../../src/steps/table.ts';
+import type { JsonObject } from '../../src/definition/document/types.ts';
+import { languageSchema } from '../../src/gateway/manual/schema-json.ts';
+import { kinds } from '../../src/steps/kinds/table.ts';
 import { sourceRoot } from '../gateway/source-root.ts';
 import { loadPrograms } from '../programs/load.ts';
 

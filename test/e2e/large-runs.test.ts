@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Json } from '../../src/template/types.ts';
 import { type TestServer as HttpServer, serve } from '../activities/server.ts';
-import { type TestGateway, testGateway, unique } from './gateway-support.ts';
+import { type TestGateway, testGateway, unique } from './gateway/gateway-support.ts';
 
 const MB = 1_000_000;
 let other: HttpServer;

@@ -1,16 +1,16 @@
 // Limits as the core knows them (admission.ts, gates.ts): which gates a run is under, and how it waits before it walks.
 import { describe, expect, it } from 'vitest';
-import { type GateWanted, type SlotAnswer, TAKEN_FOR_MS } from '../../src/definition/gate-contract.ts';
-import { payloadKey } from '../../src/definition/payload-key.ts';
-import type { Definition, WorkflowConfig } from '../../src/definition/types.ts';
-import { wantedSlots } from '../../src/engine/admission.ts';
+import { type GateWanted, type SlotAnswer, TAKEN_FOR_MS } from '../../src/contract/limiter.ts';
+import { payloadKey } from '../../src/definition/document/payload-key.ts';
+import type { Definition, WorkflowConfig } from '../../src/definition/document/types.ts';
 import { advance, genesis } from '../../src/engine/advance.ts';
-import { carry, restore } from '../../src/engine/carry.ts';
-import { definitionGates } from '../../src/engine/gates.ts';
-import { resumedAt, resumeWith } from '../../src/engine/parking.ts';
-import type { Command, Event } from '../../src/engine/protocol.ts';
-import { genesisOf } from '../../src/engine/start.ts';
-import { statusOf, waitingFor } from '../../src/engine/view.ts';
+import { wantedSlots } from '../../src/engine/inbound/admission.ts';
+import { statusOf, waitingFor } from '../../src/engine/inbound/view.ts';
+import { resumedAt, resumeWith } from '../../src/engine/resume/rewind.ts';
+import { definitionGates } from '../../src/engine/state/gates.ts';
+import type { Command, Event } from '../../src/engine/state/protocol.ts';
+import { carry, restore } from '../../src/engine/state/serialize.ts';
+import { genesisOf } from '../../src/engine/state/start.ts';
 import { RULES } from '../../src/steps/program-types.ts';
 import type { Json } from '../../src/template/types.ts';
 import { programOf } from '../support/program.ts';

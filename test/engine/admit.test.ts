@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { StepDefinition } from '../../src/definition/types.ts';
+import type { StepDefinition } from '../../src/definition/document/types.ts';
 import { programOf } from '../support/program.ts';
 import { Player } from './player.ts';
 

@@ -1,6 +1,6 @@
 /** Definitions made of blocks, for properties: containers within one another, and every kind of step, modifier and way out. */
 import fc from 'fast-check';
-import type { Definition, RollbackStep, StepDefinition } from '../../src/definition/types.ts';
+import type { Definition, RollbackStep, StepDefinition } from '../../src/definition/document/types.ts';
 
 interface Modifiers {
   readonly when: 'none' | 'true' | 'false';

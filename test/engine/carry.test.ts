@@ -1,9 +1,9 @@
 // What continue-as-new carries (src/engine/carry.ts, E2).
 import { describe, expect, it } from 'vitest';
-import type { StepDefinition } from '../../src/definition/types.ts';
-import { carry, restore } from '../../src/engine/carry.ts';
-import { MAX_OPEN_EFFECTS } from '../../src/engine/limits.ts';
-import { weigh } from '../../src/engine/weigh.ts';
+import type { StepDefinition } from '../../src/definition/document/types.ts';
+import { weigh } from '../../src/engine/state/json-bytes.ts';
+import { MAX_OPEN_EFFECTS } from '../../src/engine/state/limits.ts';
+import { carry, restore } from '../../src/engine/state/serialize.ts';
 import type { Json } from '../../src/template/types.ts';
 import { carried, http, listening, start, text } from './large.ts';
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { keyedRunId } from '../../src/client/ids.ts';
-import type { Definition } from '../../src/definition/types.ts';
-import { childRunId } from '../../src/engine/child-run.ts';
+import { keyedRunId } from '../../src/client/temporal/ids.ts';
+import type { Definition } from '../../src/definition/document/types.ts';
 import { type Simulation, simulate } from '../../src/engine/simulate.ts';
+import { childRunId } from '../../src/engine/state/child-run.ts';
 import { programOf } from '../support/program.ts';
 
 const GENESIS: Simulation['genesis'] = {

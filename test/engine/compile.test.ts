@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import type { Definition } from '../../src/definition/types.ts';
+import type { Definition } from '../../src/definition/document/types.ts';
 import { advance, genesis } from '../../src/engine/advance.ts';
-import { compile } from '../../src/steps/program.ts';
+import { compile } from '../../src/steps/compile/program.ts';
 import { programOf } from '../support/program.ts';
 import { definitions } from './blocks.ts';
 import { GENESIS } from './player.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { Definition } from '../../src/definition/types.ts';
+import type { Definition } from '../../src/definition/document/types.ts';
 import { simulate } from '../../src/engine/simulate.ts';
-import { compile } from '../../src/steps/program.ts';
+import { compile } from '../../src/steps/compile/program.ts';
 import { RULES, type Rules } from '../../src/steps/program-types.ts';
 import type { Json } from '../../src/template/types.ts';
 import { programOf } from '../support/program.ts';

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Definition, StepDefinition } from '../../src/definition/types.ts';
-import { MAX_LISTEN_TAGS } from '../../src/engine/limits.ts';
-import type { Command } from '../../src/engine/protocol.ts';
-import { audience, unread, waitingFor } from '../../src/engine/view.ts';
+import type { Definition, StepDefinition } from '../../src/definition/document/types.ts';
+import { audience, unread, waitingFor } from '../../src/engine/inbound/view.ts';
+import { MAX_LISTEN_TAGS } from '../../src/engine/state/limits.ts';
+import type { Command } from '../../src/engine/state/protocol.ts';
 import type { Json } from '../../src/template/types.ts';
 import { programOf } from '../support/program.ts';
 import { completed, http, message, start } from './large.ts';

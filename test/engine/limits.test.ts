@@ -1,16 +1,16 @@
 import { describe, expect, it } from 'vitest';
-import { MAX_STATE_BYTES } from '../../src/definition/limits.ts';
-import type { StepDefinition } from '../../src/definition/types.ts';
+import { MAX_STATE_BYTES } from '../../src/definition/document/limits.ts';
+import type { StepDefinition } from '../../src/definition/document/types.ts';
+import { inboxOf, statusOf, unread } from '../../src/engine/inbound/view.ts';
+import { weigh } from '../../src/engine/state/json-bytes.ts';
 import {
   MAX_ACTIVATION_BYTES,
   MAX_INBOX_BYTES,
   MAX_INBOX_MESSAGES,
   MAX_OPEN_EFFECTS,
   REMEMBERED_IDS,
-} from '../../src/engine/limits.ts';
-import type { Command } from '../../src/engine/protocol.ts';
-import { inboxOf, statusOf, unread } from '../../src/engine/view.ts';
-import { weigh } from '../../src/engine/weigh.ts';
+} from '../../src/engine/state/limits.ts';
+import type { Command } from '../../src/engine/state/protocol.ts';
 import type { Json } from '../../src/template/types.ts';
 import { carried, completed, http, LONG_MS, listening, message, start, text } from './large.ts';
 

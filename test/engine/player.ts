@@ -3,12 +3,12 @@
  * checks what must always hold (src/engine/advance.ts, E1 to E10).
  */
 import { admit, advance, genesis } from '../../src/engine/advance.ts';
-import { carry, restore } from '../../src/engine/carry.ts';
-import { MAX_OPEN_COMMANDS } from '../../src/engine/limits.ts';
-import type { Answer, Command, Event, Genesis, TraceEvent } from '../../src/engine/protocol.ts';
-import { slotsOf } from '../../src/engine/room.ts';
-import type { RunState } from '../../src/engine/state.ts';
-import { statusOf, waitingFor } from '../../src/engine/view.ts';
+import { statusOf, waitingFor } from '../../src/engine/inbound/view.ts';
+import { slotsOf } from '../../src/engine/state/command-backlog.ts';
+import { MAX_OPEN_COMMANDS } from '../../src/engine/state/limits.ts';
+import type { Answer, Command, Event, Genesis, TraceEvent } from '../../src/engine/state/protocol.ts';
+import { carry, restore } from '../../src/engine/state/serialize.ts';
+import type { RunState } from '../../src/engine/state/state.ts';
 import type { Program } from '../../src/steps/program-types.ts';
 import type { Json } from '../../src/template/types.ts';
 

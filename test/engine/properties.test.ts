@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import type { Definition } from '../../src/definition/types.ts';
+import type { Definition } from '../../src/definition/document/types.ts';
 import { programOf } from '../support/program.ts';
 import { definitions } from './blocks.ts';
 import { Player } from './player.ts';

@@ -1,7 +1,7 @@
 // Who may be open when not all can be (src/engine/room.ts).
 import { describe, expect, it } from 'vitest';
-import type { Definition, StepDefinition } from '../../src/definition/types.ts';
-import { MAX_OPEN_EFFECTS } from '../../src/engine/limits.ts';
+import type { Definition, StepDefinition } from '../../src/definition/document/types.ts';
+import { MAX_OPEN_EFFECTS } from '../../src/engine/state/limits.ts';
 import { programOf } from '../support/program.ts';
 import { http, LONG_MS } from './large.ts';
 import { Player } from './player.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { toEvent, UPDATES, unknownMember, updateToEvent } from '../../src/engine/signals.ts';
+import { toEvent, UPDATES, unknownMember, updateToEvent } from '../../src/engine/inbound/signals.ts';
 
 const FITTING = {
   approve: { step: 'a', key: 'k', by: 'ann', comments: 'Fine.', data: 1, override: true, reason: 'r', via: 'api' },

@@ -1,15 +1,15 @@
 /** How much a run holds: the figure that is kept beside the truth, and what becomes of a step that does not fit. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { MAX_BLOB_STATE_BYTES, MAX_STATE_BYTES } from '../../src/definition/limits.ts';
-import type { Definition, StepDefinition } from '../../src/definition/types.ts';
+import { MAX_BLOB_STATE_BYTES, MAX_STATE_BYTES } from '../../src/definition/document/limits.ts';
+import type { Definition, StepDefinition } from '../../src/definition/document/types.ts';
 import { advance, genesis } from '../../src/engine/advance.ts';
-import { carry, definitionBytes, restore } from '../../src/engine/carry.ts';
-import { spareOf } from '../../src/engine/limits.ts';
-import { measure } from '../../src/engine/measure.ts';
-import type { Command } from '../../src/engine/protocol.ts';
-import type { RunState } from '../../src/engine/state.ts';
-import { weigh } from '../../src/engine/weigh.ts';
+import { weigh } from '../../src/engine/state/json-bytes.ts';
+import { spareOf } from '../../src/engine/state/limits.ts';
+import { measure } from '../../src/engine/state/measure.ts';
+import type { Command } from '../../src/engine/state/protocol.ts';
+import { carry, definitionBytes, restore } from '../../src/engine/state/serialize.ts';
+import type { RunState } from '../../src/engine/state/state.ts';
 import type { Program } from '../../src/steps/program-types.ts';
 import { RULES } from '../../src/steps/program-types.ts';
 import type { Json } from '../../src/template/types.ts';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Definition } from '../../src/definition/types.ts';
-import type { TraceEvent } from '../../src/engine/protocol.ts';
+import type { Definition } from '../../src/definition/document/types.ts';
+import type { TraceEvent } from '../../src/engine/state/protocol.ts';
 import { programOf } from '../support/program.ts';
 import { definitions } from './blocks.ts';
 import { Player } from './player.ts';

@@ -1,7 +1,7 @@
 import { request as httpRequest } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Keyring } from '../../src/client/keyring.ts';
-import { ROLES, type Role } from '../../src/definition/access-contract.ts';
+import type { Keyring } from '../../src/client/organization/keyring.ts';
+import { ROLES, type Role } from '../../src/contract/organization.ts';
 import { cli } from '../cli/terminal.ts';
 import { keyRecord, type LonelyGateway, lonelyGateway, NO_KEYS } from './gateway-support.ts';
 

@@ -1,6 +1,6 @@
 import { PassThrough } from 'node:stream';
 import { expect, it } from 'vitest';
-import { drained } from '../../src/gateway/events-stream.ts';
+import { drained } from '../../src/gateway/routes/executions/events-stream.ts';
 
 it('waits for a slow listener as often as need be, and leaves nothing behind', async () => {
   const stream = new PassThrough();

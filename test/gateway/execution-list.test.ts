@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { fullListQuery, runListQuery } from '../../src/gateway/execution-list.ts';
+import { fullListQuery, runListQuery } from '../../src/gateway/routes/executions/execution-list.ts';
 
 it.each([
   ['aborted', ['aborted', 'cancelled']],

@@ -5,13 +5,13 @@ import { join } from 'node:path';
 import { Client, Connection } from '@temporalio/client';
 import { pino } from 'pino';
 import { NO_ACTIONS } from '../../src/actions/load.ts';
-import type { Keyring } from '../../src/client/keyring.ts';
+import type { Keyring } from '../../src/client/organization/keyring.ts';
 import { readConfig } from '../../src/config.ts';
-import type { KeyRecord, Role } from '../../src/definition/access-contract.ts';
+import type { KeyRecord, Role } from '../../src/contract/organization.ts';
 import { buildApp } from '../../src/gateway/app.ts';
-import { OffloadPool } from '../../src/gateway/offload/pool.ts';
-import { resourcesOf } from '../../src/gateway/resource.ts';
+import { resourcesOf } from '../../src/gateway/http/resource.ts';
 import { startGateway } from '../../src/gateway/serve.ts';
+import { OffloadPool } from '../../src/gateway/threads/pool.ts';
 
 export type LonelyGateway = { url: string; logged: string[]; close(): Promise<void> };
 

@@ -2,9 +2,9 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { check } from '../../src/check/check.ts';
-import { SMALL_DOCUMENT_BYTES } from '../../src/gateway/offload/doors.ts';
-import { OffloadPool } from '../../src/gateway/offload/pool.ts';
-import { readDocument } from '../../src/gateway/offload/tasks.ts';
+import { SMALL_DOCUMENT_BYTES } from '../../src/gateway/input/in-threads.ts';
+import { OffloadPool } from '../../src/gateway/threads/pool.ts';
+import { readDocument } from '../../src/gateway/threads/tasks.ts';
 import type { Json } from '../../src/template/types.ts';
 import { type LonelyGateway, lonelyGateway } from './gateway-support.ts';
 

@@ -2,9 +2,9 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { API_VERSION } from '../../src/gateway/openapi.ts';
-import { openApiDocument } from '../../src/gateway/openapi-document.ts';
-import { operations } from '../../src/gateway/openapi-operations.ts';
+import { API_VERSION } from '../../src/gateway/manual/openapi.ts';
+import { openApiDocument } from '../../src/gateway/manual/openapi-document.ts';
+import { operations } from '../../src/gateway/manual/openapi-operations.ts';
 import { type LonelyGateway, lonelyGateway, routesOfApp } from './gateway-support.ts';
 import { sourceRoot } from './source-root.ts';
 

@@ -1,12 +1,14 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { Refusal } from '../../src/definition/run.ts';
-import { PROBLEM_CODES } from '../../src/gateway/problem-codes.ts';
+import type { Refusal } from '../../src/contract/run.ts';
+import { PROBLEM_CODES } from '../../src/gateway/validation/problem-codes.ts';
 import { sourceRoot } from './source-root.ts';
 
 function codesIn(folder: string, pattern: RegExp): string[] {
-  const files = readdirSync(join(sourceRoot, folder)).filter((file) => file.endsWith('.ts'));
+  const files = readdirSync(join(sourceRoot, folder), { recursive: true, encoding: 'utf8' }).filter((file) =>
+    file.endsWith('.ts'),
+  );
   return files.flatMap((file) =>
     [...readFileSync(join(sourceRoot, folder, file), 'utf8').matchAll(pattern)].map((found) => found[1] ?? ''),
   );

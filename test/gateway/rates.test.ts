@@ -2,10 +2,10 @@
 import { request as httpRequest } from 'node:http';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Keyring } from '../../src/client/keyring.ts';
-import { Streams } from '../../src/gateway/events-stream.ts';
-import { KEYLESS } from '../../src/gateway/principal.ts';
-import { Buckets } from '../../src/gateway/rates.ts';
+import type { Keyring } from '../../src/client/organization/keyring.ts';
+import { KEYLESS } from '../../src/gateway/http/principal.ts';
+import { Buckets } from '../../src/gateway/http/rate-limits.ts';
+import { Streams } from '../../src/gateway/routes/executions/events-stream.ts';
 import { keyRecord, type LonelyGateway, lonelyGateway, NO_KEYS } from './gateway-support.ts';
 
 /** Keys are `organization:id`. */

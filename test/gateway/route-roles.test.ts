@@ -1,8 +1,14 @@
 import type { Request } from 'express';
 import { describe, expect, it } from 'vitest';
-import { ROLES } from '../../src/definition/access-contract.ts';
-import { demandOrganization, demandRole, KEYLESS, principalOf, setPrincipal } from '../../src/gateway/principal.ts';
-import { demandOf, isPublicPath, ROUTE_ROLES } from '../../src/gateway/route-roles.ts';
+import { ROLES } from '../../src/contract/organization.ts';
+import {
+  demandOrganization,
+  demandRole,
+  KEYLESS,
+  principalOf,
+  setPrincipal,
+} from '../../src/gateway/http/principal.ts';
+import { demandOf, isPublicPath, ROUTE_ROLES } from '../../src/gateway/http/route-roles.ts';
 import { routesOfApp } from './gateway-support.ts';
 
 describe('the table of roles', () => {

@@ -6,10 +6,10 @@ import type { WorkflowHandle } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
 import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
 import { afterAll, beforeAll, it } from 'vitest';
-import type { EffectInput } from '../../src/definition/effect.ts';
-import type { Definition } from '../../src/definition/types.ts';
-import { abreast, approve, collect, fetchOnce, rounds } from '../e2e/run-programs.ts';
-import { memoOf, startRun, until, waitsAt } from '../e2e/run-support.ts';
+import type { EffectInput } from '../../src/contract/activity.ts';
+import type { Definition } from '../../src/definition/document/types.ts';
+import { abreast, approve, collect, fetchOnce, rounds } from '../e2e/runs/run-programs.ts';
+import { memoOf, startRun, until, waitsAt } from '../e2e/runs/run-support.ts';
 import { startWorker, type TestServer, type TestWorker, testServer } from '../support/temporal.ts';
 
 // Records the histories that test/replay replays, on a real server:

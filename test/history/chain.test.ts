@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Definition } from '../../src/definition/types.ts';
+import type { Definition } from '../../src/definition/document/types.ts';
 import { guessesOf, rangesOf, sliceOf } from '../../src/history/chain.ts';
 import { fold } from './histories.ts';
 import { Model } from './model.ts';

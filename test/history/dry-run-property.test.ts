@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import type { Definition, StepDefinition } from '../../src/definition/types.ts';
+import type { Definition, StepDefinition } from '../../src/definition/document/types.ts';
 import { type Answer, simulate } from '../../src/engine/simulate.ts';
 import { dryRun } from '../../src/history/dry-run.ts';
 import { Rows } from '../../src/history/rows.ts';
-import { presetOf } from '../../src/steps/compile-step.ts';
+import { presetOf } from '../../src/steps/compile/compile-step.ts';
 import type { Json } from '../../src/template/types.ts';
 import { definitions } from '../engine/blocks.ts';
 import { programOf } from '../support/program.ts';

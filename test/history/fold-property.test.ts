@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import type { Definition } from '../../src/definition/types.ts';
+import type { Definition } from '../../src/definition/document/types.ts';
 import { type FoldedRun, guessesOf, sliceOf } from '../../src/history/chain.ts';
 import { Fold, type RunTrace } from '../../src/history/fold.ts';
 import { places, withRoots } from '../engine/roots.ts';

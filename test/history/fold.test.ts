@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { PAUSE } from '../../src/definition/effect.ts';
+import { PAUSE } from '../../src/contract/activity.ts';
 import { sliceOf } from '../../src/history/chain.ts';
 import { Fold } from '../../src/history/fold.ts';
 import { around, begun, done, fold, history, scheduled, taken } from './histories.ts';

@@ -1,5 +1,5 @@
 /** Histories written by hand, for tests that name one situation. Times are milliseconds since the run began. */
-import type { Definition } from '../../src/definition/types.ts';
+import type { Definition } from '../../src/definition/document/types.ts';
 import type { FoldedRun } from '../../src/history/chain.ts';
 import type { HistoryEvent } from '../../src/history/events.ts';
 import { Fold, type PendingAttempt, type RunTrace } from '../../src/history/fold.ts';

@@ -2,16 +2,16 @@
  * A small model of Temporal: it runs a definition live with the core, hands events over in workflow tasks as the SDK
  * does, and writes the history that the server would. The fold never sees the model, only that history.
  */
-import type { RunError, RunInput } from '../../src/definition/run.ts';
-import type { Definition } from '../../src/definition/types.ts';
+import type { RunError, RunInput } from '../../src/contract/run.ts';
+import type { Definition } from '../../src/definition/document/types.ts';
 import { admit, advance, genesis } from '../../src/engine/advance.ts';
-import { carry, restore } from '../../src/engine/carry.ts';
-import { failureOfCause } from '../../src/engine/causes.ts';
-import { CHILDREN, childEvents } from '../../src/engine/child-run.ts';
-import type { Command, Event, TraceEvent } from '../../src/engine/protocol.ts';
-import { toEvent, updateToEvent } from '../../src/engine/signals.ts';
-import { genesisOf, runInputOf } from '../../src/engine/start.ts';
-import type { RunState } from '../../src/engine/state.ts';
+import { toEvent, updateToEvent } from '../../src/engine/inbound/signals.ts';
+import { failureOfCause } from '../../src/engine/state/causes.ts';
+import { CHILDREN, childEvents } from '../../src/engine/state/child-run.ts';
+import type { Command, Event, TraceEvent } from '../../src/engine/state/protocol.ts';
+import { carry, restore } from '../../src/engine/state/serialize.ts';
+import { genesisOf, runInputOf } from '../../src/engine/state/start.ts';
+import type { RunState } from '../../src/engine/state/state.ts';
 import type { HistoryEvent } from '../../src/history/events.ts';
 import type { EffectResult } from '../../src/steps/kind.ts';
 import type { Program } from '../../src/steps/program-types.ts';

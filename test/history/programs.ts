@@ -1,6 +1,6 @@
 /** Definitions made of blocks, for properties: nested loops, branches and iterations around effects and waits. */
 import fc from 'fast-check';
-import type { Definition, StepDefinition } from '../../src/definition/types.ts';
+import type { Definition, StepDefinition } from '../../src/definition/document/types.ts';
 
 export type Block =
   | { readonly kind: 'set' | 'http' | 'local' | 'sleep' | 'approval' | 'listen' | 'child' }

@@ -1,10 +1,10 @@
 // An agent that failed is armed again within: no turn and no call that has ended is made once more.
 import { describe, expect, it } from 'vitest';
-import type { JsonObject } from '../../src/definition/types.ts';
+import type { JsonObject } from '../../src/definition/document/types.ts';
 import { advance } from '../../src/engine/advance.ts';
-import { carry, restore } from '../../src/engine/carry.ts';
-import { resumeWith } from '../../src/engine/parking.ts';
-import type { RunState } from '../../src/engine/state.ts';
+import { resumeWith } from '../../src/engine/resume/rewind.ts';
+import { carry, restore } from '../../src/engine/state/serialize.ts';
+import type { RunState } from '../../src/engine/state/state.ts';
 import { Fold } from '../../src/history/fold.ts';
 import { Rearming } from '../../src/history/rearm.ts';
 import type { EffectResult } from '../../src/steps/kind.ts';

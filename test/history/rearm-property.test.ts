@@ -1,14 +1,14 @@
 // Random programs are played until they fail, armed again, and played to their end: nothing that had ended begins anew.
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import type { Definition } from '../../src/definition/types.ts';
+import type { Definition } from '../../src/definition/document/types.ts';
 import { advance } from '../../src/engine/advance.ts';
-import { carry, restore } from '../../src/engine/carry.ts';
-import { resumeWith } from '../../src/engine/parking.ts';
-import type { Event, TraceEvent } from '../../src/engine/protocol.ts';
-import { slotsOf } from '../../src/engine/room.ts';
-import type { RunState } from '../../src/engine/state.ts';
-import { waitingFor } from '../../src/engine/view.ts';
+import { waitingFor } from '../../src/engine/inbound/view.ts';
+import { resumeWith } from '../../src/engine/resume/rewind.ts';
+import { slotsOf } from '../../src/engine/state/command-backlog.ts';
+import type { Event, TraceEvent } from '../../src/engine/state/protocol.ts';
+import { carry, restore } from '../../src/engine/state/serialize.ts';
+import type { RunState } from '../../src/engine/state/state.ts';
 import { Fold } from '../../src/history/fold.ts';
 import { NotRetryable, Rearming } from '../../src/history/rearm.ts';
 import type { Json } from '../../src/template/types.ts';

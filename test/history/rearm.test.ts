@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { Definition } from '../../src/definition/types.ts';
-import { resumeWith } from '../../src/engine/parking.ts';
-import type { RunState } from '../../src/engine/state.ts';
+import type { Definition } from '../../src/definition/document/types.ts';
+import { resumeWith } from '../../src/engine/resume/rewind.ts';
+import type { RunState } from '../../src/engine/state/state.ts';
 import type { HistoryEvent } from '../../src/history/events.ts';
 import { Fold, type RunTrace } from '../../src/history/fold.ts';
 import { failedPaths, Rearming } from '../../src/history/rearm.ts';

@@ -1,14 +1,14 @@
 /**
- * The programs of this folder: whole definitions with the trace that language.md promises. They say nothing of how they
+ * The programs of this folder: whole definitions with the trace that LANGUAGE.md promises. They say nothing of how they
  * are run, so that the simulated clock and the real server can both be held to them.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { parse } from 'yaml';
 import { z } from 'zod';
-import { DIALECTS, toCanonical } from '../../src/definition/dialects.ts';
-import { normalDocument } from '../../src/definition/normal.ts';
-import type { Definition, JsonObject } from '../../src/definition/types.ts';
+import { DIALECTS, toCanonical } from '../../src/definition/dialects/dialects.ts';
+import { normalDocument } from '../../src/definition/document/normal.ts';
+import type { Definition, JsonObject } from '../../src/definition/document/types.ts';
 import type { Json } from '../../src/template/types.ts';
 
 const json = z.json();
@@ -61,7 +61,7 @@ const problem = z.strictObject({ pointer: z.string(), code: z.string() });
 
 const program = z
   .strictObject({
-    /** The sentence of language.md that it proves; or what was decided where language.md leaves room. */
+    /** The sentence of LANGUAGE.md that it proves; or what was decided where LANGUAGE.md leaves room. */
     about: z.string().min(10),
     definition: z.record(z.string(), json),
     /** In which the definition is written, where that is not the canonical form. */

@@ -1,8 +1,9 @@
 /** Walks a program of this folder on the simulated clock, and writes its rows as the files do. */
-import type { Event, RunCommand } from '../../src/engine/protocol.ts';
+
 import { type Answer, type Simulated, simulate } from '../../src/engine/simulate.ts';
-import type { RunState } from '../../src/engine/state.ts';
-import { waitsOf } from '../../src/engine/waits.ts';
+import type { Event, RunCommand } from '../../src/engine/state/protocol.ts';
+import type { RunState } from '../../src/engine/state/state.ts';
+import { waitsOf } from '../../src/engine/state/waits.ts';
 import { Rows, type TraceRow } from '../../src/history/rows.ts';
 import { programOf } from '../support/program.ts';
 import type { ProgramAnswer, ProgramFile } from './load.ts';

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import type { Standing } from '../../src/definition/run.ts';
-import { approval } from '../../src/steps/approval.ts';
+import type { Standing } from '../../src/contract/run.ts';
 import type { Decision } from '../../src/steps/kind.ts';
-import { userInput } from '../../src/steps/user-input.ts';
+import { approval } from '../../src/steps/kinds/approval/approval.ts';
+import { userInput } from '../../src/steps/kinds/user-input.ts';
 import { Driven, type Given } from './visit.ts';
 
 const HOUR = 3_600_000;

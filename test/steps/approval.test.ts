@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { approval } from '../../src/steps/approval.ts';
 import type { Decision } from '../../src/steps/kind.ts';
+import { approval } from '../../src/steps/kinds/approval/approval.ts';
 import { Driven, type Given, NOW, parse } from './visit.ts';
 
 const HOUR = 3_600_000;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { JsonObject } from '../../src/definition/types.ts';
-import { bash } from '../../src/steps/bash.ts';
+import type { JsonObject } from '../../src/definition/document/types.ts';
+import { bash } from '../../src/steps/kinds/bash.ts';
 import { begin, parse } from './visit.ts';
 
 const roots = { input: { name: 'Ann', ms: 500 } };

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Outcome } from '../../src/steps/kind.ts';
-import { runEmployee, shaped } from '../../src/steps/run-employee.ts';
-import { runWorkflow } from '../../src/steps/run-workflow.ts';
+import { runEmployee, shaped } from '../../src/steps/kinds/run-employee.ts';
+import { runWorkflow } from '../../src/steps/kinds/run-workflow.ts';
 import type { Json } from '../../src/template/types.ts';
 import { begin, Driven } from './visit.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { condition } from '../../src/steps/condition.ts';
+import { condition } from '../../src/steps/kinds/condition.ts';
 import { begin, parse } from './visit.ts';
 
 const roots = { input: { amount: 5, kind: 'a', tags: ['x'], text: '7' }, outputs: { deploy: true } };

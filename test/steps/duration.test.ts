@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { durationMs, instantMs, MAX_DURATION_MS, planDuration } from '../../src/steps/duration.ts';
+import { durationMs, instantMs, MAX_DURATION_MS, planDuration } from '../../src/steps/config/duration.ts';
 import { ConfigError, StepFailure } from '../../src/steps/kind.ts';
 import { parse } from './visit.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { action } from '../../src/steps/action.ts';
-import { http } from '../../src/steps/http.ts';
+import { action } from '../../src/steps/kinds/action.ts';
+import { http } from '../../src/steps/kinds/http.ts';
 import { begin, Driven, parse } from './visit.ts';
 
 const config = {

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { checkpoint } from '../../src/steps/checkpoint.ts';
-import { fail } from '../../src/steps/fail.ts';
-import { finish } from '../../src/steps/finish.ts';
-import { mapping } from '../../src/steps/mapping.ts';
-import { removed } from '../../src/steps/removed.ts';
-import { set } from '../../src/steps/set.ts';
-import { switchKind } from '../../src/steps/switch.ts';
-import { trigger } from '../../src/steps/trigger.ts';
+import { checkpoint } from '../../src/steps/kinds/checkpoint.ts';
+import { fail } from '../../src/steps/kinds/fail.ts';
+import { finish } from '../../src/steps/kinds/finish.ts';
+import { mapping } from '../../src/steps/kinds/mapping.ts';
+import { removed } from '../../src/steps/kinds/removed.ts';
+import { set } from '../../src/steps/kinds/set.ts';
+import { switchKind } from '../../src/steps/kinds/switch.ts';
+import { trigger } from '../../src/steps/kinds/trigger.ts';
 import { begin, Driven } from './visit.ts';
 
 describe('trigger', () => {

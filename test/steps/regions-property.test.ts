@@ -1,4 +1,4 @@
-/** Regions by their definition (language.md §3.2), computed the long way, against those that the compiler finds. */
+/** Regions by their definition (LANGUAGE.md §3.2), computed the long way, against those that the compiler finds. */
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { CONTAINER_RESERVED } from '../../src/steps/ports.ts';

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import type { Problem } from '../../src/definition/types.ts';
-import { RETRY_POLICIES, resolveRetry } from '../../src/steps/retry.ts';
+import type { Problem } from '../../src/definition/document/types.ts';
+import { RETRY_POLICIES, resolveRetry } from '../../src/steps/compile/retry.ts';
 
 const problems: Problem[] = [];
 const report = (pointer: string, code: string, message: string): void => {

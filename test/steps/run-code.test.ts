@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { runCode } from '../../src/steps/run-code.ts';
+import { runCode } from '../../src/steps/kinds/run-code.ts';
 import { begin, parse } from './visit.ts';
 
 // Braces of its own.

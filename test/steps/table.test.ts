@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { actionTypes } from '../../src/steps/actions.ts';
-import { kindOf, kinds } from '../../src/steps/table.ts';
+import { actionTypes } from '../../src/steps/kinds/actions.ts';
+import { kindOf, kinds } from '../../src/steps/kinds/table.ts';
 import { parse } from './visit.ts';
 
 describe('the table of kinds', () => {

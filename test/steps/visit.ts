@@ -1,5 +1,5 @@
 /** A run of one step, for tests of kinds: the window of steps/kind.ts over plain roots, a clock that is set, and an inbox. */
-import type { JsonObject, StepDefinition } from '../../src/definition/types.ts';
+import type { JsonObject, StepDefinition } from '../../src/definition/document/types.ts';
 import type { Behaviour, Decision, Outcome, Parse, Resume, StepKind, Submission, Visit } from '../../src/steps/kind.ts';
 import { RULES } from '../../src/steps/program-types.ts';
 import { evaluate, parseExpression, truthy } from '../../src/template/expression.ts';

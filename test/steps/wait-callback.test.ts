@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { waitCallback } from '../../src/steps/wait-callback.ts';
+import { waitCallback } from '../../src/steps/kinds/wait-callback.ts';
 import { begin, Driven, NOW } from './visit.ts';
 
 const called = (payload: { ok?: boolean }) =>

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { listen } from '../../src/steps/listen.ts';
-import { sleep } from '../../src/steps/sleep.ts';
-import { userInput } from '../../src/steps/user-input.ts';
+import { listen } from '../../src/steps/kinds/listen.ts';
+import { sleep } from '../../src/steps/kinds/sleep.ts';
+import { userInput } from '../../src/steps/kinds/user-input.ts';
 import { Driven, NOW, parse } from './visit.ts';
 
 const HOUR = 3_600_000;

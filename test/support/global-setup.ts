@@ -6,8 +6,8 @@ import { obtainTemporal } from '../../src/cli/start/obtain.ts';
 import { projectRoot } from '../../src/cli/start/project-root.ts';
 import { lastWords, runProgram } from '../../src/cli/start/run-program.ts';
 import { startServer } from '../../src/cli/start/server.ts';
-import { bootstrap } from '../../src/client/bootstrap.ts';
-import { connect } from '../../src/client/connect.ts';
+import { bootstrap } from '../../src/client/temporal/bootstrap.ts';
+import { connect } from '../../src/client/temporal/connect.ts';
 import { readConfig } from '../../src/config.ts';
 
 declare module 'vitest' {

@@ -1,5 +1,5 @@
-import type { Definition } from '../../src/definition/types.ts';
-import { compile } from '../../src/steps/program.ts';
+import type { Definition } from '../../src/definition/document/types.ts';
+import { compile } from '../../src/steps/compile/program.ts';
 import type { Program, Rules } from '../../src/steps/program-types.ts';
 
 /** The program of a definition that is meant to compile; what stands in the way fails the test. */

@@ -7,13 +7,13 @@ import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/wo
 import { inject } from 'vitest';
 import { createActivities } from '../../activities/table.ts';
 import { compiledRoot } from '../../src/cli/start/project-root.ts';
-import { bootstrap } from '../../src/client/bootstrap.ts';
-import { connect, connectionOptions, type TemporalConnection } from '../../src/client/connect.ts';
-import { dataConverterOf } from '../../src/client/data-converter.ts';
+import { dataConverterOf } from '../../src/client/payloads/data-converter.ts';
+import { bootstrap } from '../../src/client/temporal/bootstrap.ts';
+import { connect, connectionOptions, type TemporalConnection } from '../../src/client/temporal/connect.ts';
 import { type Config, readConfig } from '../../src/config.ts';
-import { dataLimitOf } from '../../src/definition/limits.ts';
+import { dataLimitOf } from '../../src/definition/document/limits.ts';
 import { activityParts } from '../../workers/parts.ts';
-import { interpreterOptions } from '../../workflows/run-limit.ts';
+import { interpreterOptions } from '../../workflows/run/run-limit.ts';
 
 // For tests of the project `e2e` (test/e2e/**, test/start/**). All of them share one real Temporal server with the
 // namespace and search attributes set up; each `testServer()` has a task queue and a data folder of its own, and `close()`

@@ -23,7 +23,7 @@ const DECIDED_OTHERWISE: { readonly [expression: string]: Decision } = {
     outcome: { value: { 'with-dash': 'bar', tek: 3 } },
   },
   '["foo", "bar"].length': {
-    reason: 'the length of an array is its length (language.md §4), not that of its first element',
+    reason: 'the length of an array is its length (LANGUAGE.md §4), not that of its first element',
     outcome: { value: 2 },
   },
 };

@@ -1,4 +1,4 @@
-/** threats.md on expressions: nothing of the host is reachable, and nothing grows without end. */
+/** THREATS.md on expressions: nothing of the host is reachable, and nothing grows without end. */
 import { describe, expect, test } from 'vitest';
 import { parseExpression } from '../../src/template/expression.ts';
 import { MAX_STRING_LENGTH } from '../../src/template/limits.ts';

@@ -33,7 +33,7 @@ const DECIDED_OTHERWISE: { readonly [name: string]: Decision } = {
   'object literal in a template': { reason: 'a template ends where its expression ends', outcome: { value: { k: 1 } } },
   'object literal tight': { reason: 'a template ends where its expression ends', outcome: { value: { k: 1 } } },
   'length property is element 0': {
-    reason: 'the length of an array is its length (language.md §4)',
+    reason: 'the length of an array is its length (LANGUAGE.md §4)',
     outcome: { value: true },
   },
   'unique stringifies': { reason: 'values keep their type; 1 and "1" are two values', outcome: { value: [1, '1', 2] } },

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { ABANDONED_MS, type TakeSlot } from '../../src/definition/gate-contract.ts';
-import { Book, type Word } from '../../workflows/gate-book.ts';
+import { ABANDONED_MS, type TakeSlot } from '../../src/contract/limiter.ts';
+import { Book, type Word } from '../../workflows/actors/limiter-state.ts';
 
 const T0 = 1_000_000;
 

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import type { WaitingFor } from '../../src/definition/run.ts';
-import type { Definition } from '../../src/definition/types.ts';
+import type { WaitingFor } from '../../src/contract/run.ts';
+import type { Definition } from '../../src/definition/document/types.ts';
 import { advance, genesis } from '../../src/engine/advance.ts';
-import { genesisOf } from '../../src/engine/start.ts';
-import { statusOf, waitCount, waitingFor } from '../../src/engine/view.ts';
-import { describeRun, type Told } from '../../workflows/run-details.ts';
+import { statusOf, waitCount, waitingFor } from '../../src/engine/inbound/view.ts';
+import { genesisOf } from '../../src/engine/state/start.ts';
+import { describeRun, type Told } from '../../workflows/run/run-details.ts';
 import { programOf } from '../support/program.ts';
 
 const definition: Definition = {

@@ -2,13 +2,13 @@
 
 import { Option } from 'commander';
 import { stringify } from 'yaml';
-import { DIALECTS } from '../../definition/dialects.ts';
-import type { Definition } from '../../definition/types.ts';
+import { DIALECTS } from '../../definition/dialects/dialects.ts';
+import type { Definition } from '../../definition/document/types.ts';
 import { CliError, EXIT } from '../exit.ts';
 import { checkWritten, findingLines, readDocument } from '../read-document.ts';
 import type { AddCommand } from './command.ts';
 
-/** Members as language.md §1 has them; the rest follows, and steps come last. */
+/** Members as LANGUAGE.md §1 has them; the rest follows, and steps come last. */
 const ORDER: readonly (keyof Definition)[] = [
   'name',
   'slug',

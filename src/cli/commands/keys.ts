@@ -1,10 +1,10 @@
 /** `signalbox keys`: API keys, made, listed and revoked; and `keys reseal` after a new master key. */
 import { type Command, Option } from 'commander';
-import type { KeySummary } from '../../client/api-keys.ts';
-import type { Resealed } from '../../client/keys-reseal.ts';
-import type { Page, PageRequest } from '../../client/listing.ts';
-import { pagesOf } from '../../client/pages.ts';
-import { ROLES } from '../../definition/access-contract.ts';
+import type { KeySummary } from '../../client/organization/api-keys.ts';
+import type { Resealed } from '../../client/organization/keys-reseal.ts';
+import type { Page, PageRequest } from '../../client/visibility/listing.ts';
+import { pagesOf } from '../../client/visibility/pages.ts';
+import { ROLES } from '../../contract/organization.ts';
 import { EXIT } from '../exit.ts';
 import { type Gateway, gatewayOf } from '../gateway.ts';
 import { pretty, table } from '../layout.ts';

@@ -1,8 +1,8 @@
 /** `signalbox list`: executions, workflows, or what waits for approval. */
 import { Argument } from 'commander';
-import type { ApprovalView } from '../../client/approvals.ts';
-import type { ExecutionView } from '../../client/run-view.ts';
-import type { DefinitionHead } from '../../definition/actors.ts';
+import type { ApprovalView } from '../../client/runs/approvals.ts';
+import type { ExecutionView } from '../../client/runs/run-view.ts';
+import type { DefinitionHead } from '../../contract/actors.ts';
 import { CliError, EXIT } from '../exit.ts';
 import { type Gateway, gatewayOf } from '../gateway.ts';
 import { cut, pretty, table } from '../layout.ts';

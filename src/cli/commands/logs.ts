@@ -1,7 +1,7 @@
 /** `signalbox logs ID`: a line whenever a step begins to wait or ends; `-f` follows to the end of the execution. */
 import { setTimeout as delay } from 'node:timers/promises';
-import type { ExecutionView } from '../../client/run-view.ts';
-import type { Step } from '../../client/trace.ts';
+import type { ExecutionView } from '../../client/runs/run-view.ts';
+import type { Step } from '../../client/runs/trace.ts';
 import { executionPath, exitOf, stepPage } from '../executions.ts';
 import { EXIT, PassingError } from '../exit.ts';
 import { following } from '../following.ts';

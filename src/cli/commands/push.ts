@@ -1,5 +1,5 @@
 /** `signalbox push FILE…`: stores definitions; a slug that exists gets a new version. */
-import type { Problem } from '../../definition/types.ts';
+import type { Problem } from '../../definition/document/types.ts';
 import { CliError, EXIT, type ExitCode } from '../exit.ts';
 import { gatewayOf } from '../gateway.ts';
 import { pretty } from '../layout.ts';

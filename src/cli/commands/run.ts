@@ -1,7 +1,7 @@
 /** `signalbox run FILE`: a run of a definition that is not stored; `--dry` walks it here, without a gateway. */
 import { type Checked, walkable } from '../../check/check.ts';
-import { unknownPresets } from '../../definition/presets.ts';
-import type { JsonObject } from '../../definition/types.ts';
+import { unknownPresets } from '../../definition/document/presets.ts';
+import type { JsonObject } from '../../definition/document/types.ts';
 import { dryRun } from '../../history/dry-run.ts';
 import type { Json } from '../../template/types.ts';
 import { dryRunLines } from '../dry-text.ts';

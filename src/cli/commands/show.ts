@@ -1,5 +1,5 @@
 /** `signalbox show ID`: an execution, what it waits for, and its steps. */
-import type { ExecutionView } from '../../client/run-view.ts';
+import type { ExecutionView } from '../../client/runs/run-view.ts';
 import { allSteps, executionPath } from '../executions.ts';
 import { EXIT } from '../exit.ts';
 import { gatewayOf } from '../gateway.ts';

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { pino } from 'pino';
-import type { TemporalConnection } from '../../client/connect.ts';
+import type { TemporalConnection } from '../../client/temporal/connect.ts';
 import type { Config } from '../../config.ts';
 import { logTo } from '../../log.ts';
 

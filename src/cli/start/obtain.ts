@@ -29,7 +29,7 @@ export class NoTemporalError extends Error {
 export type ObtainOptions = { env?: NodeJS.ProcessEnv; say?: Say; sources?: readonly Source[]; signal?: AbortSignal };
 
 /**
- * Finds or obtains a Temporal CLI in the order of design.md §5. Of two processes that need one at once, the second
+ * Finds or obtains a Temporal CLI in the order of ARCHITECTURE.md §5. Of two processes that need one at once, the second
  * waits for the first and then finds it in the cache.
  * @throws NoTemporalError
  */

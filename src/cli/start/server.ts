@@ -47,7 +47,7 @@ const READY_MS = 60_000;
 const END_MS = 3_500;
 
 /**
- * Limits of the dev server that would slow a single busy machine (temporal.md, fact 18 and spike 4): polling of
+ * Limits of the dev server that would slow a single busy machine (TEMPORAL.md §8): polling of
  * transfer, timer and visibility queues, requests a second, batch operations at once, queries that wait for a workflow
  * task, and the second that must pass before an id starts again or continues as new.
  */

@@ -1,10 +1,10 @@
 import { runningStack } from '#stacks';
-import { bootstrap } from '../../client/bootstrap.ts';
-import { connect, type TemporalConnection } from '../../client/connect.ts';
-import { knowsDivisions, setStoredApart } from '../../client/division.ts';
-import { identityOf } from '../../client/worker-pulse.ts';
+import { bootstrap } from '../../client/temporal/bootstrap.ts';
+import { connect, type TemporalConnection } from '../../client/temporal/connect.ts';
+import { knowsDivisions, setStoredApart } from '../../client/temporal/division.ts';
+import { identityOf } from '../../client/temporal/worker-liveness.ts';
 import { type Config, loadMasterKey, readConfig } from '../../config.ts';
-import { DIVISION_ATTRIBUTE } from '../../definition/division.ts';
+import { DIVISION_ATTRIBUTE } from '../../contract/division.ts';
 import { offerExamples } from '../examples.ts';
 import { makeDataFolder } from './data-folder.ts';
 import { type Ending, listenForEnd, RANK } from './ending.ts';

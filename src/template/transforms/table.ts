@@ -1,5 +1,5 @@
 /**
- * Every transform of the language (language.md §4). A new one is one entry of its family's file; a map, and no object, so that
+ * Every transform of the language (LANGUAGE.md §4). A new one is one entry of its family's file; a map, and no object, so that
  * `constructor` is no transform.
  */
 import { DATES } from './dates.ts';

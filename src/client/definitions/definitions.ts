@@ -1,0 +1,223 @@
+/** Definitions as the organization's workflows: written, read, listed and deleted (ARCHITECTURE.md §4, §5). */
+
+import {
+  type ChangeSource,
+  DEFINITION_WORKFLOW,
+  type DefinitionStart,
+  type HookOwner,
+  type HookPlace,
+  type PutDefinition,
+  type PutDefinitionAnswer,
+  type RemoveDefinition,
+  type RemovedDefinition,
+} from '../../contract/actors.ts';
+import { triggerSecretsOf } from '../../definition/document/trigger-secrets.ts';
+import type { Definition } from '../../definition/document/types.ts';
+import { ClientError, hasCode } from '../errors.ts';
+import type { Access } from '../temporal/access.ts';
+import { readMemo, writeOrStart, writeTo } from '../temporal/actor-calls.ts';
+import { definitionId } from '../temporal/ids.ts';
+import { hooksOf } from '../triggers/hook-config.ts';
+import { claimHooks, freeHooks } from '../triggers/hooks.ts';
+import { claimTriggers, dropTriggers, putTriggers, removeTriggersOf } from '../triggers/triggers.ts';
+import { readHead } from '../versions/definition-head.ts';
+import { storeVersion } from '../versions/versions.ts';
+
+const LONGEST_SHOWN = 1_000;
+const TRIES = 5;
+
+/** `until` which leaves all that the API has made. */
+const NONE_OF_API = new Date(0).toISOString();
+
+/** Refusals of the head, after which nothing was changed. */
+const NOT_WRITTEN = [
+  'hash_mismatch',
+  'already_exists',
+  'entry_changed',
+  'proposal_not_found',
+  'proposal_not_approved',
+  'proposal_closed',
+  'proposal_stale',
+];
+
+export interface DefinitionWrite {
+  /** Canonical, and without any clear secret. */
+  readonly definition: Definition;
+  readonly hash: string;
+  readonly source: ChangeSource;
+  readonly by?: string;
+  readonly notes?: string;
+  /** The hash that must stand there now; `*`: any. */
+  readonly ifMatch?: string;
+  /** Nothing may stand there now. */
+  readonly ifNew?: boolean;
+  /** The revision of the head that this was made from: it, and what its triggers' secrets are, must stand there now. */
+  readonly ifRevision?: number;
+  /** The set that it belongs to from now on. */
+  readonly origin?: string;
+  /** The approved proposal that this applies. */
+  readonly proposalId?: string;
+  /** The same key again gets the same answer. */
+  readonly key?: string;
+  /** Stores what the definition names and is not in it, such as its secrets: done when the head is written, since one that is refused may change none. */
+  readonly along?: () => Promise<void>;
+}
+
+/**
+ * Writes a definition: its version first, then the names of its triggers and its webhook paths, then the head, which is what
+ * counts, then its triggers and what the paths answer with. Repeating it after any interruption completes it.
+ * @throws ClientError `hash_mismatch`, `already_exists`, `entry_changed`, `trigger_exists`, `path_taken`, `path_resting`, and where it applies a proposal
+ * `proposal_not_found`, `proposal_not_approved`, `proposal_closed`, `proposal_stale`.
+ */
+export async function putDefinition(
+  access: Access,
+  org: string,
+  request: DefinitionWrite,
+): Promise<PutDefinitionAnswer> {
+  const { definition, hash } = request;
+  const { slug } = definition;
+  // With a key this may have been written already, which the actor knows.
+  if (request.key === undefined) await demand(access, org, slug, request);
+  const { triggers = [] } = definition;
+  const names = triggers.map(({ name }) => name);
+  const giveBack = await claimTriggers(access, org, slug, names);
+  const wanted = hooksOf(definition);
+  let claimed: readonly HookPlace[];
+  try {
+    await storeVersion(access, org, hash, definition);
+    claimed = await claimHooks(access, org, slug, wanted);
+  } catch (error) {
+    await giveBack();
+    throw error;
+  }
+  const start: DefinitionStart = { organizationId: org, slug, historyLimit: access.historyLimit };
+  let answer: PutDefinitionAnswer;
+  try {
+    answer = await writeOrStart<DefinitionStart, PutDefinition, PutDefinitionAnswer>(
+      access,
+      { workflowId: definitionId(org, slug), workflowType: DEFINITION_WORKFLOW, start },
+      'put',
+      {
+        hash,
+        name: definition.name,
+        enabled: definition.enabled ?? true,
+        tags: definition.tags ?? [],
+        hooks: wanted.map(({ path, trigger }) => ({ path, trigger })),
+        triggers: names,
+        triggerSecrets: triggerSecretsOf(definition),
+        source: request.source,
+        ...(definition.description === undefined ? {} : { description: shortened(definition.description) }),
+        ...(definition.version === undefined ? {} : { version: definition.version }),
+        ...(request.by === undefined ? {} : { by: request.by }),
+        ...(request.notes === undefined ? {} : { notes: request.notes }),
+        ...(request.ifMatch === undefined ? {} : { ifMatch: request.ifMatch }),
+        ...(request.ifNew === undefined ? {} : { ifNew: request.ifNew }),
+        ...(request.ifRevision === undefined ? {} : { ifRevision: request.ifRevision }),
+        ...(request.origin === undefined ? {} : { origin: request.origin }),
+        ...(request.proposalId === undefined ? {} : { proposalId: request.proposalId }),
+      },
+      request.key,
+    );
+  } catch (error) {
+    if (hasCode(error, ...NOT_WRITTEN)) {
+      await freeHooks(access, org, slug, claimed, 0);
+      await giveBack();
+    }
+    throw error;
+  }
+  await request.along?.();
+  const { revision } = answer.head;
+  await putTriggers(access, org, slug, {
+    triggers,
+    revision,
+    dropped: answer.dropped ?? [],
+    ...(request.by === undefined ? {} : { by: request.by }),
+  });
+  await freeHooks(access, org, slug, answer.freed, revision);
+  return answer;
+}
+
+/** What reads a definition and writes it anew: once more, on what it is by then, where somebody else writes it in between. */
+export async function onCurrent<T>(act: () => Promise<T>): Promise<T> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await act();
+    } catch (error) {
+      if (tries >= TRIES || !hasCode(error, 'entry_changed')) throw error;
+    }
+  }
+}
+
+/** Deletes a definition and gives its webhook paths up. Its runs go on, and its history of changes stays. @throws ClientError `not_found`, `hash_mismatch`. */
+export async function removeDefinition(
+  access: Access,
+  org: string,
+  slug: string,
+  request: { ifMatch?: string; by?: string } = {},
+): Promise<void> {
+  const actor = definitionId(org, slug);
+  const takeAlong = async (removed: RemovedDefinition) => {
+    await removeTriggersOf(access, org, slug, removed);
+    await freeHooks(access, org, slug, removed.hooks, removed.revision);
+  };
+  let removed: RemovedDefinition;
+  try {
+    removed = await writeTo<RemoveDefinition, RemovedDefinition>(access, actor, 'remove', request);
+  } catch (error) {
+    if (!hasCode(error, 'not_found')) throw error;
+    // Whoever deleted it may not have come further.
+    const left = await readMemo<RemovedDefinition>(access, actor, 'removed');
+    if (left !== undefined) await takeAlong(left);
+    throw new ClientError('not_found', `There is no workflow called ${slug}.`);
+  }
+  await takeAlong(removed);
+}
+
+/**
+ * Whether the definition has that webhook path. One that it has no longer, since the write or the deletion that dropped
+ * it was interrupted, is given up now, and its trigger with it.
+ */
+export async function keepsHook(
+  access: Access,
+  org: string,
+  path: string,
+  owner: HookOwner & { readonly trigger: string },
+): Promise<boolean> {
+  const { workflow, trigger } = owner;
+  const head = await readHead(access, org, workflow);
+  if (head?.hooks.some((place) => place.path === path)) return true;
+  const now = head ?? (await readMemo<RemovedDefinition>(access, definitionId(org, workflow), 'removed'));
+  if (now === undefined) return false;
+  if (head?.triggers?.includes(trigger) !== true)
+    await dropTriggers(access, org, workflow, [trigger], now.revision, NONE_OF_API);
+  await freeHooks(access, org, workflow, [{ path, trigger }], now.revision);
+  return false;
+}
+
+/** What lists say; the whole of it stands in the definition. */
+const shortened = (description: string): string =>
+  description.length <= LONGEST_SHOWN ? description : `${description.slice(0, LONGEST_SHOWN - 1)}…`;
+
+async function demand(
+  access: Access,
+  org: string,
+  slug: string,
+  { ifMatch, ifNew }: Pick<DefinitionWrite, 'ifMatch' | 'ifNew'>,
+): Promise<void> {
+  if (ifMatch === undefined && ifNew !== true) return;
+  const head = await readHead(access, org, slug);
+  if (ifNew === true && head !== undefined) throw new ClientError('already_exists', `Workflow ${slug} exists already.`);
+  if (ifMatch === undefined) return;
+  if (head === undefined) {
+    throw new ClientError(
+      'hash_mismatch',
+      `Workflow ${slug} does not exist, so it cannot have the hash that you expect.`,
+    );
+  }
+  if (ifMatch !== '*' && ifMatch !== head.hash) {
+    throw new ClientError(
+      'hash_mismatch',
+      `Workflow ${slug} has the hash ${head.hash}. Read it again, and repeat your change on that.`,
+    );
+  }
+}

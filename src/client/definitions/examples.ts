@@ -1,0 +1,59 @@
+/** The example definitions of deploy/examples, given to a store that has never held one. */
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { DEFINITION_WORKFLOW } from '../../contract/actors.ts';
+import { type Conversion, toCanonical } from '../../definition/dialects/dialects.ts';
+import { definitionHash } from '../../definition/document/canonical.ts';
+import { parseDocument } from '../../definition/document/parse.ts';
+import { hasCode } from '../errors.ts';
+import { putTakenSecrets } from '../organization/secrets.ts';
+import type { Access } from '../temporal/access.ts';
+import { actorQuery } from '../temporal/division.ts';
+import { readHead } from '../versions/definition-head.ts';
+import { listPage } from '../visibility/listing.ts';
+import { putDefinition } from './definitions.ts';
+
+/**
+ * Stores every example of the folder, and their clear secrets encrypted, unless the organization has, or once had, a
+ * definition: what was deleted does not come back. Answers with the slugs that were stored.
+ * @throws Error for a file that is no definition, ClientError where Temporal does not take it.
+ */
+export async function installExamples(access: Access, org: string, folder: string): Promise<string[]> {
+  if (!(await isEmpty(access, org))) return [];
+  const files = (await readdir(folder)).filter((name) => /\.(ya?ml|json)$/.test(name)).sort();
+  const stored = await Promise.all(files.map((name) => install(access, org, join(folder, name))));
+  return stored.filter((slug) => slug !== undefined);
+}
+
+/** Actors of deleted definitions stay, so they count. */
+async function isEmpty(access: Access, org: string): Promise<boolean> {
+  const page = await listPage(access, await actorQuery(access, org, DEFINITION_WORKFLOW, []), { limit: 1 });
+  return page.items.length === 0;
+}
+
+async function install(access: Access, org: string, path: string): Promise<string | undefined> {
+  const { definition, secrets } = await readExample(path);
+  if (definition === undefined) throw new Error(`The example ${path} is no definition. Mend it, or take it away.`);
+  // Before its secrets, which may be another's of the same name by now: the list may lag behind.
+  if ((await readHead(access, org, definition.slug)) !== undefined) return undefined;
+  await putTakenSecrets(access, org, definition.slug, secrets);
+  try {
+    await putDefinition(access, org, {
+      definition,
+      hash: definitionHash(definition),
+      source: 'system',
+      notes: 'An example, put into an empty store.',
+      ifNew: true,
+    });
+    return definition.slug;
+  } catch (error) {
+    // Another start was first.
+    if (hasCode(error, 'already_exists', 'path_taken', 'path_resting')) return undefined;
+    throw error;
+  }
+}
+
+async function readExample(path: string): Promise<Pick<Conversion, 'definition' | 'secrets'>> {
+  const parsed = parseDocument(await readFile(path, 'utf8'));
+  return 'document' in parsed ? toCanonical(parsed.document) : { secrets: [] };
+}

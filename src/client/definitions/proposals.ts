@@ -1,0 +1,190 @@
+/** Proposals to change a definition (document 002): made, reviewed by somebody else, applied. */
+import { ulid } from 'ulid';
+import type { DefinitionHead } from '../../contract/actors.ts';
+import {
+  type FailProposal,
+  type Proposal,
+  type ProposalAnswer,
+  type Propose,
+  type ReviewProposal,
+  staleProposal,
+} from '../../contract/proposal.ts';
+import { withCurrentTriggerSecrets } from '../../definition/document/trigger-secrets.ts';
+import type { Definition } from '../../definition/document/types.ts';
+import { ClientError, hasCode } from '../errors.ts';
+import type { Access } from '../temporal/access.ts';
+import { writeTo } from '../temporal/actor-calls.ts';
+import { definitionId } from '../temporal/ids.ts';
+import { readDefinition } from '../versions/definition-head.ts';
+import { readDefinitionHistory } from '../versions/definition-history.ts';
+import { readVersion, storeVersion } from '../versions/versions.ts';
+import { onCurrent, putDefinition } from './definitions.ts';
+
+export interface ProposalRequest {
+  readonly baseHash: string;
+  /** Checked, and without any clear secret. */
+  readonly definition: Definition;
+  readonly hash: string;
+  readonly notes?: string;
+  readonly by?: string;
+  readonly executionId?: string;
+  /** The id that it is to have: where there is a proposal of that id, that is answered. */
+  readonly id?: string;
+}
+
+/**
+ * @throws ClientError `not_found`, `self_modification_not_allowed`, `proposal_stale`, `proposal_unchanged`, `too_many`.
+ */
+export async function createProposal(
+  access: Access,
+  org: string,
+  slug: string,
+  request: ProposalRequest,
+): Promise<Proposal> {
+  const { definition, hash, id, ...rest } = request;
+  const known = id === undefined ? undefined : await findProposal(access, org, slug, id);
+  if (known !== undefined) return known;
+  demandModifiable(slug, await demand(access, org, slug));
+  if (hash === request.baseHash)
+    throw new ClientError(
+      'proposal_unchanged',
+      `The proposal is what workflow ${slug} is already: it changes nothing.`,
+    );
+  await storeVersion(access, org, hash, definition);
+  const { proposal } = await writeTo<Propose, ProposalAnswer>(access, definitionId(org, slug), 'propose', {
+    ...rest,
+    id: id ?? ulid(),
+    hash,
+  });
+  return proposal;
+}
+
+export interface Review {
+  readonly decision: 'approve' | 'reject';
+  readonly notes?: string;
+  readonly by?: string;
+  /** The same key again gets the same answer. */
+  readonly key?: string;
+}
+
+/** @throws ClientError `not_found`, `proposal_not_found`, `proposal_closed`, `proposer_may_not_review`. */
+export async function reviewProposal(
+  access: Access,
+  org: string,
+  slug: string,
+  id: string,
+  { key, ...review }: Review,
+): Promise<Proposal> {
+  const { definition } = await demand(access, org, slug);
+  const { proposal } = await writeTo<ReviewProposal, ProposalAnswer>(
+    access,
+    definitionId(org, slug),
+    'review',
+    { ...review, id, ownToo: definition.constraints?.proposerMayReview === true },
+    key,
+  );
+  return proposal;
+}
+
+/**
+ * Makes the definition what was proposed, if it is still the one that the proposal changes; the version of before stays readable.
+ * A proposal that has become stale has failed, and says so.
+ * @throws ClientError `not_found`, `self_modification_not_allowed`, `proposal_not_found`, `proposal_not_approved`,
+ * `proposal_closed`, `proposal_stale`, and those of putDefinition.
+ */
+export const applyProposal = (
+  access: Access,
+  org: string,
+  slug: string,
+  id: string,
+  author: Pick<Review, 'by' | 'key'>,
+): Promise<{ head: DefinitionHead; proposal: Proposal }> => onCurrent(() => applyOnce(access, org, slug, id, author));
+
+async function applyOnce(
+  access: Access,
+  org: string,
+  slug: string,
+  id: string,
+  { by, key }: Pick<Review, 'by' | 'key'>,
+): Promise<{ head: DefinitionHead; proposal: Proposal }> {
+  const found = await demand(access, org, slug);
+  const { head } = found;
+  const proposal = await readProposal(access, org, slug, id);
+  // What is stale fails whatever the newer version allows; where it is not, the actor has the last word.
+  if (proposal.status === 'approved' && proposal.baseHash !== head.hash) {
+    const stale = new ClientError('proposal_stale', staleProposal(slug, proposal.baseHash, head.hash));
+    await fail(access, org, slug, id, stale);
+    throw stale;
+  }
+  // One that was applied is refused by the actor, except to whoever has applied it.
+  if (proposal.status !== 'applied') demandModifiable(slug, found);
+  const proposed = await demandVersion(access, org, slug, proposal.hash);
+  const { version: _version, ...definition } = proposed;
+  try {
+    const answer = await putDefinition(access, org, {
+      definition: { ...withCurrentTriggerSecrets(definition, head.triggerSecrets), enabled: head.enabled },
+      hash: proposal.hash,
+      source: 'proposal_apply',
+      proposalId: id,
+      ifRevision: head.revision,
+      ...(key === undefined ? {} : { key }),
+      ...(by === undefined ? {} : { by }),
+      ...(proposal.notes === undefined ? {} : { notes: proposal.notes }),
+    });
+    return { head: answer.head, proposal: answer.proposal ?? proposal };
+  } catch (error) {
+    if (hasCode(error, 'proposal_stale')) await fail(access, org, slug, id, error);
+    throw error;
+  }
+}
+
+/** Newest first; also of a definition that was deleted. @throws ClientError `not_found`. */
+export async function listProposals(access: Access, org: string, slug: string): Promise<readonly Proposal[]> {
+  const history = await readDefinitionHistory(access, org, slug);
+  if (history === undefined) throw missing(slug);
+  return [...history.proposals].reverse();
+}
+
+/** @throws ClientError `not_found`, `proposal_not_found`. */
+export async function readProposal(access: Access, org: string, slug: string, id: string): Promise<Proposal> {
+  const found = (await listProposals(access, org, slug)).find((proposal) => proposal.id === id);
+  if (found === undefined) throw new ClientError('proposal_not_found', `Workflow ${slug} has no proposal ${id}.`);
+  return found;
+}
+
+async function findProposal(access: Access, org: string, slug: string, id: string): Promise<Proposal | undefined> {
+  const history = await readDefinitionHistory(access, org, slug);
+  return history?.proposals.find((proposal) => proposal.id === id);
+}
+
+/** @throws ClientError `version_not_found`. */
+export async function demandVersion(access: Access, org: string, slug: string, hash: string): Promise<Definition> {
+  const version = await readVersion(access, org, slug, hash);
+  if (version !== undefined) return version;
+  throw new ClientError(
+    'version_not_found',
+    `Workflow ${slug} has no version ${hash}. Its history names those that it has.`,
+  );
+}
+
+type Found = NonNullable<Awaited<ReturnType<typeof readDefinition>>>;
+
+async function demand(access: Access, org: string, slug: string): Promise<Found> {
+  const found = await readDefinition(access, org, slug);
+  if (found === undefined) throw missing(slug);
+  return found;
+}
+
+function demandModifiable(slug: string, { definition }: Found): void {
+  if (definition.constraints?.allowSelfModification === true) return;
+  throw new ClientError(
+    'self_modification_not_allowed',
+    `Workflow ${slug} takes no proposals. Store it with constraints.allowSelfModification: true to let it.`,
+  );
+}
+
+async function fail(access: Access, org: string, slug: string, id: string, { message }: Error): Promise<void> {
+  await writeTo<FailProposal, ProposalAnswer>(access, definitionId(org, slug), 'failProposal', { id, error: message });
+}
+
+const missing = (slug: string): ClientError => new ClientError('not_found', `There is no workflow called ${slug}.`);

@@ -1,0 +1,59 @@
+/** Going back to a version of before (document 002). */
+import type { DefinitionHead } from '../../contract/actors.ts';
+import { withCurrentTriggerSecrets } from '../../definition/document/trigger-secrets.ts';
+import { ClientError } from '../errors.ts';
+import type { Access } from '../temporal/access.ts';
+import { readHead } from '../versions/definition-head.ts';
+import { readDefinitionHistory } from '../versions/definition-history.ts';
+import { onCurrent, putDefinition } from './definitions.ts';
+import { demandVersion } from './proposals.ts';
+
+export interface Rollback {
+  readonly hash: string;
+  readonly notes?: string;
+  readonly by?: string;
+  /** The same key again gets the same answer. */
+  readonly key?: string;
+}
+
+export interface RolledBack {
+  readonly head: DefinitionHead;
+  readonly alreadyAtVersion: boolean;
+}
+
+/**
+ * Makes the definition what it was with that hash, under a new version number; nothing is written where it is that already.
+ * @throws ClientError `not_found`, `version_not_found` (also for what was only proposed), `entry_changed` where others keep
+ * writing it, and those of putDefinition.
+ */
+export const rollBack = (access: Access, org: string, slug: string, request: Rollback): Promise<RolledBack> =>
+  onCurrent(() => rollBackOnce(access, org, slug, request));
+
+async function rollBackOnce(
+  access: Access,
+  org: string,
+  slug: string,
+  { hash, notes, by, key }: Rollback,
+): Promise<RolledBack> {
+  const head = await readHead(access, org, slug);
+  if (head === undefined) throw new ClientError('not_found', `There is no workflow called ${slug}.`);
+  // With a key it may be this very request that has made it so, which the actor knows.
+  if (head.hash === hash && key === undefined) return { head, alreadyAtVersion: true };
+  const history = await readDefinitionHistory(access, org, slug);
+  if (!history?.changes.some((change) => change.hash === hash))
+    throw new ClientError(
+      'version_not_found',
+      `The history of workflow ${slug} has no ${hash}. Give the hash of one of its versions.`,
+    );
+  const { version: _version, ...definition } = await demandVersion(access, org, slug, hash);
+  const answer = await putDefinition(access, org, {
+    definition: { ...withCurrentTriggerSecrets(definition, head.triggerSecrets), enabled: head.enabled },
+    hash,
+    source: 'rollback',
+    ifRevision: head.revision,
+    ...(key === undefined ? {} : { key }),
+    ...(notes === undefined ? {} : { notes }),
+    ...(by === undefined ? {} : { by }),
+  });
+  return { head: answer.head, alreadyAtVersion: !answer.changed };
+}

@@ -1,0 +1,176 @@
+/** Definitions kept as they are elsewhere, such as in a repository (document 002): one, or a whole set, of which what is gone is deleted. */
+
+import {
+  type ChangeSynced,
+  DEFAULT_SET,
+  SYNC_WORKFLOW,
+  type SyncedAnswer,
+  type SyncStart,
+} from '../../contract/sync.ts';
+import { idPart, shortHash } from '../../contract/workflow-ids.ts';
+import { canonicalText } from '../../definition/document/canonical-text.ts';
+import { triggerSecretsOf } from '../../definition/document/trigger-secrets.ts';
+import type { Definition } from '../../definition/document/types.ts';
+import { hasCode } from '../errors.ts';
+import type { Access } from '../temporal/access.ts';
+import { writeOrStart } from '../temporal/actor-calls.ts';
+import { read } from '../temporal/rpc.ts';
+import { readHead } from '../versions/definition-head.ts';
+import { onCurrent, putDefinition, removeDefinition } from './definitions.ts';
+
+export interface SyncedDefinition {
+  readonly definition: Definition;
+  readonly hash: string;
+  /** As in DefinitionWrite; done also where the definition is the same. */
+  readonly along?: () => Promise<void>;
+}
+
+export interface SyncOptions {
+  /** The set; default: that of syncs which name none. */
+  readonly source?: string;
+  /** Nothing is written. */
+  readonly dryRun?: boolean;
+  readonly by?: string;
+  readonly notes?: string;
+}
+
+export type SyncAction = 'created' | 'updated' | 'unchanged';
+
+export interface SyncReport {
+  readonly created: readonly string[];
+  readonly updated: readonly string[];
+  readonly unchanged: readonly string[];
+  readonly deleted: readonly string[];
+}
+
+/** Definitions written at once. */
+const AT_ONCE = 5;
+
+/** Makes one definition what is given. @throws ClientError as putDefinition. */
+export async function syncDefinition(
+  access: Access,
+  org: string,
+  synced: SyncedDefinition,
+  options: SyncOptions = {},
+): Promise<SyncAction> {
+  if (options.dryRun !== true) await changeSet(access, org, options, { add: [synced.definition.slug], remove: [] });
+  return write(access, org, synced, options);
+}
+
+/**
+ * Makes the whole set what is given: writes what differs, then deletes what came by this set and is no longer in it. Repeating it
+ * after any interruption completes it. Definitions of other sets, and those that were written otherwise, stay.
+ * @throws ClientError as putDefinition, or `too_many`.
+ */
+export async function syncSet(
+  access: Access,
+  org: string,
+  synced: readonly SyncedDefinition[],
+  options: SyncOptions = {},
+): Promise<SyncReport> {
+  const slugs = synced.map(({ definition }) => definition.slug);
+  const isDry = options.dryRun === true;
+  const known = isDry
+    ? await readSet(access, org, options)
+    : await changeSet(access, org, options, { add: slugs, remove: [] });
+  const actions: SyncAction[] = await each(synced, (one) => write(access, org, one, options));
+  const kept = new Set(slugs);
+  const gone = known.filter((slug) => !kept.has(slug));
+  const deleted = (await each(gone, (slug) => remove(access, org, slug, options))).flat();
+  if (!isDry && gone.length > 0) await changeSet(access, org, options, { add: [], remove: gone });
+  const those = (action: SyncAction): string[] => slugs.filter((_, index) => actions[index] === action);
+  return { created: those('created'), updated: those('updated'), unchanged: those('unchanged'), deleted };
+}
+
+const write = (access: Access, org: string, synced: SyncedDefinition, options: SyncOptions): Promise<SyncAction> =>
+  onCurrent(() => writeOnce(access, org, synced, options));
+
+async function writeOnce(
+  access: Access,
+  org: string,
+  { definition, hash, along }: SyncedDefinition,
+  options: SyncOptions,
+): Promise<SyncAction> {
+  const head = await readHead(access, org, definition.slug);
+  // Where the document says nothing, whoever has disabled it goes on to decide.
+  const enabled = definition.enabled ?? head?.enabled ?? true;
+  const isSame =
+    head !== undefined &&
+    head.hash === hash &&
+    canonicalText(triggerSecretsOf(definition)) === canonicalText(head.triggerSecrets ?? {}) &&
+    head.origin === originOf(options) &&
+    (definition.version === undefined || definition.version === head.version) &&
+    head.enabled === enabled;
+  if (isSame) {
+    if (options.dryRun !== true) await along?.();
+    return 'unchanged';
+  }
+  if (options.dryRun === true) return head ? 'updated' : 'created';
+  const { created } = await putDefinition(access, org, {
+    definition: { ...definition, enabled },
+    hash,
+    source: 'sync',
+    origin: originOf(options),
+    ...(along === undefined ? {} : { along }),
+    // What the document leaves open is as it was.
+    ...(head === undefined ? {} : { ifRevision: head.revision }),
+    ...(options.by === undefined ? {} : { by: options.by }),
+    ...(options.notes === undefined ? {} : { notes: options.notes }),
+  });
+  return created ? 'created' : 'updated';
+}
+
+/** The slug, if there was something to delete; what another set has taken over is not this one's any more. */
+async function remove(access: Access, org: string, slug: string, options: SyncOptions): Promise<string[]> {
+  const head = await readHead(access, org, slug);
+  if (head?.origin !== originOf(options)) return [];
+  if (options.dryRun === true) return [slug];
+  try {
+    await removeDefinition(access, org, slug, {
+      ifMatch: head.hash,
+      ...(options.by === undefined ? {} : { by: options.by }),
+    });
+    return [slug];
+  } catch (error) {
+    // Somebody was faster, or has just written it anew.
+    if (hasCode(error, 'not_found', 'hash_mismatch')) return [];
+    throw error;
+  }
+}
+
+const originOf = ({ source }: SyncOptions): string => source ?? DEFAULT_SET;
+
+const setId = (org: string, origin: string): string => `sync.${idPart(org)}.${shortHash(origin)}`;
+
+async function changeSet(
+  access: Access,
+  org: string,
+  options: SyncOptions,
+  change: Omit<ChangeSynced, 'key'>,
+): Promise<readonly string[]> {
+  const origin = originOf(options);
+  const start: SyncStart = { organizationId: org, historyLimit: access.historyLimit, origin };
+  const actor = { workflowId: setId(org, origin), workflowType: SYNC_WORKFLOW, start };
+  return (await writeOrStart<SyncStart, ChangeSynced, SyncedAnswer>(access, actor, 'change', change)).slugs;
+}
+
+async function readSet(access: Access, org: string, options: SyncOptions): Promise<readonly string[]> {
+  try {
+    const handle = access.client.workflow.getHandle(setId(org, originOf(options)));
+    return (await read(access, () => handle.query<SyncedAnswer>('slugs'))).slugs;
+  } catch (error) {
+    if (hasCode(error, 'not_found')) return [];
+    throw error;
+  }
+}
+
+/** All of them, a few at once, up to the first failure: it is thrown when none is under way any more. */
+async function each<T, R>(items: readonly T[], act: (item: T) => Promise<R>): Promise<R[]> {
+  const results: R[] = [];
+  for (let from = 0; from < items.length; from += AT_ONCE)
+    for (const one of await Promise.allSettled(items.slice(from, from + AT_ONCE).map(act))) {
+      if (one.status === 'rejected') throw one.reason;
+      results.push(one.value);
+    }
+  return results;
+}

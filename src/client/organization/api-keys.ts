@@ -1,0 +1,164 @@
+/**
+ * API keys: made, listed, revoked, recognized. A key is `sbk_{organization}_{id}_{256 random bits}`; it is shown once,
+ * and kept as an HMAC over itself and what it may do, under a secret of its own that is sealed under the master key. So
+ * nobody can make keys, or raise what one may do, by writing into Temporal, and a new master key needs no new keys.
+ */
+import { randomBytes } from 'node:crypto';
+import type { OrganizationStart } from '../../contract/actors.ts';
+import { type DeleteKey, type KeyRecord, type PutKey, ROLES, type Role } from '../../contract/organization.ts';
+import { ClientError } from '../errors.ts';
+import { hmacHex, sameText } from '../payloads/keys.ts';
+import { seal, unsealWithAny } from '../payloads/seal.ts';
+import { type Access, keysFor } from '../temporal/access.ts';
+import { writeOrStart, writeTo } from '../temporal/actor-calls.ts';
+import { organizationId as organizationActorId } from '../temporal/ids.ts';
+import { openEntries, organizationActor } from './organization-entries.ts';
+import { ensureOrganization } from './organizations.ts';
+
+const COLLECTION = 'keys';
+const MARK = 'sbk';
+const ID_BYTES = 6;
+const SECRET_BYTES = 32;
+const FORM = /^sbk_([a-z0-9][a-z0-9-]{0,62})_([0-9a-f]{12})_([A-Za-z0-9_-]{43})$/;
+
+export interface KeyRequest {
+  readonly name: string;
+  readonly role: Role;
+  /** Default: the name. */
+  readonly user?: string;
+  readonly roles?: readonly string[];
+  readonly groups?: readonly string[];
+}
+
+/** What is shown of a key: never the key itself. */
+export interface KeySummary {
+  readonly id: string;
+  readonly organizationId: string;
+  readonly name: string;
+  readonly role: Role;
+  readonly user: string;
+  readonly roles: readonly string[];
+  readonly groups: readonly string[];
+  readonly prefix: string;
+  readonly createdAt: string;
+  readonly createdBy?: string;
+  readonly lastUsedAt?: string;
+}
+
+export interface KeyRules {
+  /** Somebody administers the organization's keys without one of them, so the first and the last may be of any role. */
+  readonly adminElsewhere: boolean;
+}
+
+/**
+ * Makes a key, and the organization where it is a new one. The key itself is answered this once; where `requestId` is given,
+ * it comes from that and the master key, so that the request makes the same key when it is sent again.
+ * @throws ClientError `admin_key_first`, `too_many`, `too_large`.
+ */
+export async function createKey(
+  access: Access,
+  org: string,
+  request: KeyRequest,
+  { adminElsewhere, createdBy, requestId }: KeyRules & { readonly createdBy?: string; readonly requestId?: string },
+): Promise<KeySummary & { readonly key: string }> {
+  const bits = (part: string, count: number): Buffer =>
+    requestId === undefined
+      ? randomBytes(count)
+      : Buffer.from(hmacHex(access.keys.madeKeys, JSON.stringify([part, org, requestId])), 'hex').subarray(0, count);
+  const id = bits('id', ID_BYTES).toString('hex');
+  const prefix = `${MARK}_${org}_${id}`;
+  const key = `${prefix}_${bits('secret', SECRET_BYTES).toString('base64url')}`;
+  const own = randomBytes(SECRET_BYTES).toString('base64');
+  const { name, role, user = name, roles = [], groups = [] } = request;
+  const rights = { name, role, user, roles: [...roles], groups: [...groups] };
+  const record: KeyRecord = {
+    ...rights,
+    prefix,
+    mac: macOf(own, key, rights),
+    sealed: seal(access.keys.apiKeys, placeOf(org, id), own),
+    createdAt: new Date().toISOString(),
+    createdBy: createdBy ?? null,
+    lastUsedAt: null,
+  };
+  await ensureOrganization(access, org);
+  await writeOrStart<OrganizationStart, PutKey, { created: boolean }>(
+    access,
+    organizationActor(access, org),
+    'putKey',
+    {
+      name: id,
+      value: record,
+      adminElsewhere,
+    },
+  );
+  return { ...summaryOf(org, id, record), key };
+}
+
+/** @throws ClientError `not_found`, `last_admin_key`. */
+export async function revokeKey(access: Access, org: string, id: string, rules: KeyRules): Promise<void> {
+  const { adminElsewhere } = rules;
+  try {
+    await writeTo<DeleteKey, { deleted: boolean }>(access, organizationActorId(org), 'deleteKey', {
+      name: id,
+      adminElsewhere,
+    });
+  } catch (error) {
+    if (error instanceof ClientError && error.code === 'not_found')
+      throw new ClientError('not_found', 'There is no key with that id.');
+    throw error;
+  }
+}
+
+/** The keys of an organization, oldest first. */
+export async function listKeys(access: Access, org: string): Promise<KeySummary[]> {
+  const records = await readKeys(access, org);
+  return [...records]
+    .map(([id, record]) => summaryOf(org, id, record))
+    .sort((a, b) => (a.createdAt + a.id < b.createdAt + b.id ? -1 : 1));
+}
+
+export const readKeys = (access: Access, org: string): Promise<ReadonlyMap<string, KeyRecord>> =>
+  openEntries<KeyRecord>(access, org, COLLECTION);
+
+/** Which key a text claims to be; undefined where it has not the form of one. */
+export function claimOf(text: string): { readonly organizationId: string; readonly id: string } | undefined {
+  const [, organizationId, id] = FORM.exec(text) ?? [];
+  return organizationId === undefined || id === undefined ? undefined : { organizationId, id };
+}
+
+/** Whether the text is the key of that record, and the record says what it said when the key was made. */
+export function isKey(
+  access: Pick<Access, 'keys' | 'formerKeys'>,
+  org: string,
+  id: string,
+  record: KeyRecord,
+  text: string,
+): boolean {
+  const own = unsealWithAny(keysFor(access, 'apiKeys'), placeOf(org, id), record.sealed);
+  return own !== undefined && ROLES.includes(record.role) && sameText(macOf(own, text, record), record.mac);
+}
+
+/** Where a key's own secret is sealed for. */
+export const placeOf = (org: string, id: string): string => JSON.stringify(['key', org, id]);
+
+type Rights = Pick<KeyRecord, 'name' | 'role' | 'user' | 'roles' | 'groups'>;
+
+const macOf = (own: string, key: string, { name, role, user, roles, groups }: Rights): string =>
+  hmacHex(own, JSON.stringify([key, name, role, user, roles, groups]));
+
+function summaryOf(org: string, id: string, record: KeyRecord): KeySummary {
+  const { name, role, user, roles, groups, prefix, createdAt, createdBy, lastUsedAt } = record;
+  return {
+    id,
+    organizationId: org,
+    name,
+    role,
+    user,
+    roles,
+    groups,
+    prefix,
+    createdAt,
+    ...(createdBy === null ? {} : { createdBy }),
+    ...(lastUsedAt === null ? {} : { lastUsedAt }),
+  };
+}

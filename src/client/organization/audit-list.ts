@@ -1,0 +1,143 @@
+/** The audit as a list: read from the histories of its actors (audit.ts), for which no worker is needed. */
+import { decodeArrayFromPayloads } from '@temporalio/common/lib/internal-non-workflow/index.js';
+import { AUDIT_WORKFLOW, type AuditedChange, type AuditedOutcome, type AuditOutcome } from '../../contract/audit.ts';
+import { hasCode } from '../errors.ts';
+import type { Access } from '../temporal/access.ts';
+import { describe } from '../temporal/actor-calls.ts';
+import { actorQuery } from '../temporal/division.ts';
+import { type HistoryPage, latestHistoryPage } from '../temporal/history-page.ts';
+import { readCursor, writeCursor } from '../visibility/cursor.ts';
+import { listPage, type Page, type PageRequest } from '../visibility/listing.ts';
+import { pagesOf } from '../visibility/pages.ts';
+import { auditId } from './audit.ts';
+
+const EVENTS_PER_PAGE = 250;
+const ROWS_PER_PAGE = 1_000;
+const ID = /\.(\d{4}-\d{2})(?:\.(\d+))?$/;
+
+/** A change as the list shows it. */
+export interface AuditEntry extends AuditedChange {
+  readonly outcome: AuditOutcome;
+  /** Of the answer. */
+  readonly status?: number;
+}
+
+export interface AuditFilter extends PageRequest {
+  /** The person. */
+  readonly by?: string;
+  /** Method and route. */
+  readonly action?: string;
+}
+
+/** One actor of a month. */
+interface Part {
+  readonly month: string;
+  readonly part: number;
+}
+
+/** Changes, latest first. @throws ClientError `invalid_cursor`. */
+export async function listAudit(access: Access, org: string, filter: AuditFilter): Promise<Page<AuditEntry>> {
+  const { limit, cursor, by, action } = filter;
+  const list = `audit ${JSON.stringify([org, by ?? null, action ?? null])}`;
+  const after = cursor === undefined ? undefined : afterOf(readCursor(access.keys.cursors, list, cursor));
+  const found: { readonly entry: AuditEntry; readonly after: string }[] = [];
+  for (const place of await partsOf(access, org)) {
+    if (after !== undefined && compared(place, after.place) > 0) continue;
+    let isBefore = after !== undefined && compared(place, after.place) === 0;
+    for await (const entry of entriesOf(access, auditId(org, place.month, place.part))) {
+      if (isBefore) {
+        isBefore = entry.id !== after?.id;
+        continue;
+      }
+      if ((by !== undefined && entry.by !== by) || (action !== undefined && entry.action !== action)) continue;
+      found.push({ entry, after: JSON.stringify([place.month, place.part, entry.id]) });
+      if (found.length > limit) break;
+    }
+    if (found.length > limit) break;
+  }
+  const page = found.slice(0, limit);
+  const last = page.at(-1);
+  const hasMore = found.length > page.length && last !== undefined;
+  return {
+    items: page.map(({ entry }) => entry),
+    ...(hasMore ? { nextCursor: writeCursor(access.keys.cursors, list, Buffer.from(last.after)) } : {}),
+  };
+}
+
+function afterOf(position: Uint8Array): { readonly place: Part; readonly id: string } {
+  const [month, part, id] = JSON.parse(Buffer.from(position).toString()) as [string, number, string];
+  return { place: { month, part }, id };
+}
+
+const compared = (a: Part, b: Part): number => (a.month === b.month ? a.part - b.part : a.month < b.month ? -1 : 1);
+
+/** Latest first. Visibility knows the older ones, and what it does not know yet is looked for. */
+async function partsOf(access: Access, org: string): Promise<Part[]> {
+  const parts = new Map<string, Part>();
+  const query = await actorQuery(access, org, AUDIT_WORKFLOW, []);
+  for await (const rows of pagesOf(ROWS_PER_PAGE, (request) => listPage(access, query, request))) {
+    for (const { workflowId } of rows) {
+      const [, month, part = '1'] = ID.exec(workflowId) ?? [];
+      if (month !== undefined) parts.set(workflowId, { month, part: Number(part) });
+    }
+  }
+  const month = new Date().toISOString().slice(0, 7);
+  const known = [...parts.values()].filter((place) => place.month === month).map(({ part }) => part);
+  for (let part = Math.max(0, ...known) + 1; ; part++) {
+    const id = auditId(org, month, part);
+    if ((await describe(access, id)) === undefined) break;
+    parts.set(id, { month, part });
+  }
+  return [...parts.values()].sort((a, b) => compared(b, a));
+}
+
+type Signalled = NonNullable<
+  NonNullable<NonNullable<HistoryPage['history']>['events']>[number]['workflowExecutionSignaledEventAttributes']
+>;
+
+/**
+ * What one actor was told, latest first, read no further than is asked for. An outcome comes after its change, so here
+ * before it; told twice by a call that was repeated, a change counts once.
+ */
+async function* entriesOf(access: Access, workflowId: string): AsyncGenerator<AuditEntry> {
+  const seen = new Set<string>();
+  const outcomes = new Map<string, AuditedOutcome>();
+  for await (const { signalName, input } of signalsOf(access, workflowId)) {
+    const [told] = await decodeArrayFromPayloads(access.client.options.loadedDataConverter, input?.payloads);
+    if (signalName === 'outcome') outcomes.set((told as AuditedOutcome).of, told as AuditedOutcome);
+    if (signalName !== 'change') continue;
+    const change = told as AuditedChange;
+    if (seen.has(change.id)) continue;
+    seen.add(change.id);
+    const ended = outcomes.get(change.id);
+    outcomes.delete(change.id);
+    if (ended === undefined) {
+      yield { ...change, outcome: 'unknown' };
+      continue;
+    }
+    const { outcome, status, target } = ended;
+    yield { ...change, target: { ...change.target, ...target }, outcome, status };
+  }
+}
+
+async function* signalsOf(access: Access, workflowId: string): AsyncGenerator<Signalled> {
+  let nextPageToken: Uint8Array | null | undefined;
+  do {
+    let page: HistoryPage;
+    try {
+      page = await latestHistoryPage(access, {
+        namespace: access.namespace,
+        execution: { workflowId },
+        maximumPageSize: EVENTS_PER_PAGE,
+        ...(nextPageToken ? { nextPageToken } : {}),
+      });
+    } catch (error) {
+      // Visibility lists for a moment what the server no longer keeps.
+      if (hasCode(error, 'not_found')) return;
+      throw error;
+    }
+    for (const { workflowExecutionSignaledEventAttributes: signalled } of page.history?.events ?? [])
+      if (signalled) yield signalled;
+    nextPageToken = page.nextPageToken;
+  } while (nextPageToken && nextPageToken.length > 0);
+}

@@ -1,0 +1,50 @@
+/** The inbox of an organization: messages that runs keep for people. Read from the actor's memo, without a worker. */
+import {
+  type DeliverMessage,
+  INBOX_PLACE,
+  INBOX_WORKFLOW,
+  type InboxMessage,
+  type InboxStart,
+  type RemoveMessage,
+} from '../../contract/inbox.ts';
+import { ClientError, hasCode } from '../errors.ts';
+import type { Access } from '../temporal/access.ts';
+import { describe, writeOrStart, writeTo } from '../temporal/actor-calls.ts';
+import { inboxId } from '../temporal/ids.ts';
+
+/** Keeps a message; the same id again changes nothing. @throws ClientError `payload_too_large`. */
+export async function deliverToInbox(
+  access: Access,
+  org: string,
+  message: Omit<InboxMessage, 'receivedAt'>,
+): Promise<void> {
+  const start = { organizationId: org, historyLimit: access.historyLimit };
+  await writeOrStart<InboxStart, DeliverMessage, { delivered: boolean }>(
+    access,
+    { workflowId: inboxId(org), workflowType: INBOX_WORKFLOW, start },
+    'deliver',
+    { message },
+  );
+}
+
+/** All messages, the newest first. */
+export async function listInbox(access: Access, org: string): Promise<InboxMessage[]> {
+  const description = await describe(access, inboxId(org));
+  return Object.entries(description?.memo ?? {})
+    .filter(([field]) => field.startsWith(INBOX_PLACE))
+    .map(([, message]) => message as InboxMessage)
+    .sort((a, b) => (orderOf(a) < orderOf(b) ? 1 : -1));
+}
+
+/** Where a message stands among the others: later ones sort after earlier ones. */
+export const orderOf = ({ receivedAt, id }: InboxMessage): string => `${receivedAt} ${id}`;
+
+/** @throws ClientError `not_found`. */
+export async function removeFromInbox(access: Access, org: string, id: string): Promise<void> {
+  try {
+    await writeTo<RemoveMessage, { removed: boolean }>(access, inboxId(org), 'remove', { id });
+  } catch (error) {
+    if (hasCode(error, 'not_found')) throw new ClientError('not_found', 'There is no such message in the inbox.');
+    throw error;
+  }
+}

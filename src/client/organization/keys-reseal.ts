@@ -1,0 +1,83 @@
+/**
+ * A new master key: what organizations keep under a former one, secrets and the secrets of API keys, is sealed anew, so
+ * that the former key can go. It can be done while everything runs, and repeated. Not sealed anew, and lost with the former
+ * key: callback addresses that were given out, cursors, and histories that the payload codec has encrypted.
+ */
+
+import type { OrganizationCollection, SealedSecret } from '../../contract/actors.ts';
+import type { KeyRecord } from '../../contract/organization.ts';
+import { hasCode } from '../errors.ts';
+import type { Keys } from '../payloads/keys.ts';
+import { seal, unseal, unsealWithAny } from '../payloads/seal.ts';
+import { type Access, keysFor } from '../temporal/access.ts';
+import { placeOf as keyPlace } from './api-keys.ts';
+import { amendEntry, openEntries } from './organization-entries.ts';
+import { listOrganizations } from './organizations.ts';
+import { placeOf as secretPlace } from './secrets.ts';
+
+export interface Resealed {
+  /** Entries that were sealed anew. */
+  readonly resealed: number;
+  /** Entries that were under the present key already. */
+  readonly unchanged: number;
+  /** Entries under a key that is not known here. */
+  readonly unreadable: readonly {
+    readonly organizationId: string;
+    readonly collection: string;
+    readonly name: string;
+  }[];
+}
+
+type Outcome = 'resealed' | 'unchanged' | 'unreadable';
+
+/** Seals anew what is sealed under a former master key, in all organizations. */
+export async function resealAll(access: Access): Promise<Resealed> {
+  const counted = { resealed: 0, unchanged: 0 };
+  const unreadable: Resealed['unreadable'][number][] = [];
+  for (const organizationId of await listOrganizations(access)) {
+    for (const one of await sealedOf(access, organizationId)) {
+      const outcome = await reseal(access, organizationId, one);
+      if (outcome !== 'unreadable') counted[outcome] += 1;
+      else unreadable.push({ organizationId, collection: one.collection, name: one.name });
+    }
+  }
+  return { ...counted, unreadable };
+}
+
+interface Sealed {
+  readonly collection: OrganizationCollection;
+  readonly name: string;
+  readonly sealed: string;
+  readonly purpose: keyof Keys;
+  readonly place: string;
+}
+
+async function sealedOf(access: Access, org: string): Promise<Sealed[]> {
+  const secrets = await openEntries<SealedSecret>(access, org, 'secrets');
+  const keys = await openEntries<KeyRecord>(access, org, 'keys');
+  return [
+    ...[...secrets].map(([name, secret]): Sealed => {
+      const { sealed } = secret;
+      return { collection: 'secrets', name, sealed, purpose: 'secrets', place: secretPlace(org, name, secret) };
+    }),
+    ...[...keys].map(([name, { sealed }]): Sealed => {
+      return { collection: 'keys', name, sealed, purpose: 'apiKeys', place: keyPlace(org, name) };
+    }),
+  ];
+}
+
+async function reseal(access: Access, org: string, entry: Sealed): Promise<Outcome> {
+  const { collection, name, sealed, purpose, place } = entry;
+  const present = access.keys[purpose];
+  if (unseal(present, place, sealed) !== undefined) return 'unchanged';
+  const clear = unsealWithAny(keysFor(access, purpose), place, sealed);
+  if (clear === undefined) return 'unreadable';
+  try {
+    await amendEntry(access, org, collection, name, { sealed: seal(present, place, clear) }, { sealed });
+    return 'resealed';
+  } catch (error) {
+    // Whoever wrote or deleted it meanwhile did so under the present key.
+    if (hasCode(error, 'entry_changed', 'not_found')) return 'unchanged';
+    throw error;
+  }
+}

@@ -1,0 +1,155 @@
+/**
+ * Which limits a run is under (LANGUAGE.md §1; document 002): those of its definition, and those that the organization and
+ * the host set for all runs of a user, of an organization, of everybody. Of two for the same the lower counts.
+ *
+ * Runs that other runs start are under the limits of their definitions only: whoever started the first has its slots.
+ */
+import type { GateWanted, Overflow } from '../../contract/limiter.ts';
+import { LIMIT_SCOPES, type LimitEntry, type LimitScope } from '../../contract/limits.ts';
+import type { RunTrigger } from '../../contract/run.ts';
+import type { Definition } from '../../definition/document/types.ts';
+import { definitionGates, gateId } from '../../engine/state/gates.ts';
+import type { Json } from '../../template/types.ts';
+import { ClientError } from '../errors.ts';
+import type { Access } from '../temporal/access.ts';
+import { deleteEntry, listEntries, putEntry } from './organization-entries.ts';
+
+const COLLECTION = 'limits';
+/** What another gateway changes is heard of within this; runs without limits must cost nothing. */
+const KEPT_MS = 5_000;
+/** Limits of the host belong to no organization. */
+const HOST = 'host';
+
+export interface EffectiveLimit {
+  readonly limit: number;
+  readonly overflow: Overflow;
+}
+export type EffectiveLimits = { readonly [scope in LimitScope | 'global']?: EffectiveLimit };
+
+type Entries = { readonly [scope in LimitScope]?: LimitEntry };
+
+type Kept = Map<string, { readonly at: number; readonly entries: Promise<Entries> }>;
+
+/** By organization. */
+const kept = new WeakMap<Access, Kept>();
+
+/** The organization's own limits. */
+export async function readLimits(access: Access, org: string): Promise<Entries> {
+  return Object.fromEntries(await listEntries<LimitEntry>(access, org, COLLECTION)) as Entries;
+}
+
+/** Sets a limit of the organization. It holds back runs that start from now on, and counts those that are active. @throws ClientError `too_large`, `too_many`. */
+export async function putLimit(
+  access: Access,
+  org: string,
+  scope: LimitScope,
+  limit: EffectiveLimit,
+): Promise<{ created: boolean; entry: LimitEntry }> {
+  const entry: LimitEntry = { ...limit, updatedAt: new Date().toISOString() };
+  const { created } = await putEntry(access, org, COLLECTION, scope, entry);
+  kept.get(access)?.delete(org);
+  return { created, entry };
+}
+
+/** @throws ClientError `not_found`. */
+export async function deleteLimit(access: Access, org: string, scope: LimitScope): Promise<void> {
+  const missing = () => new ClientError('not_found', `The organization has no limit called ${scope} of its own.`);
+  try {
+    await deleteEntry(access, org, COLLECTION, scope, missing);
+  } finally {
+    kept.get(access)?.delete(org);
+  }
+}
+
+/** What counts for the organization's runs now. */
+export async function effectiveLimits(access: Access, org: string): Promise<EffectiveLimits> {
+  const counted = Object.entries(await countedLimits(access, org));
+  return Object.fromEntries(counted.map(([scope, { limit, overflow }]) => [scope, { limit, overflow }]));
+}
+
+async function countedLimits(access: Access, org: string): Promise<CountedLimits> {
+  const { limits: host } = access;
+  const own = await entriesOf(access, org);
+  const limits: { [scope in LimitScope | 'global']?: CountedLimit } = {};
+  for (const scope of LIMIT_SCOPES) {
+    const limit = lower(entered(own[scope]), hosts(host[scope], host.overflow));
+    if (limit !== undefined) limits[scope] = limit;
+  }
+  const everybody = hosts(host.global, host.overflow);
+  if (everybody !== undefined) limits.global = everybody;
+  return limits;
+}
+
+/** With what names it as it was switched on (GateWanted). */
+type CountedLimit = EffectiveLimit & { readonly basis: string };
+type CountedLimits = { readonly [scope in LimitScope | 'global']?: CountedLimit };
+
+/** What a run is, as far as limits go by it. */
+export interface LimitedRun {
+  readonly definition: Definition;
+  readonly input: Json;
+  readonly initiator?: string;
+  /** Who has made the trigger that starts it. */
+  readonly owner?: string;
+  readonly trigger: Pick<RunTrigger, 'type'>;
+}
+
+/** Triggers behind which stands a person or a program, and not a sender of webhooks or a clock. */
+const MANUAL: ReadonlySet<string> = new Set<RunTrigger['type']>(['manual', 'inline']);
+
+/**
+ * Among whose runs a run counts: those of whoever started it, or else has made its trigger. While there are no keys nobody has a
+ * name, and everybody is one. Undefined where nobody is known.
+ */
+export const userOf = (run: {
+  readonly initiator?: string;
+  readonly owner?: string;
+  readonly trigger: { readonly type: string };
+}): string | undefined => run.initiator ?? run.owner ?? (MANUAL.has(run.trigger.type) ? '' : undefined);
+
+/**
+ * The gates of a run that no other run starts, in the order in which it asks: the widest first. A run that waits at its
+ * definition's limit so holds its slots of the others, as in document 002; the other way round, a parent that waits for a
+ * limited child could wait for a run that waits for the parent's slot.
+ */
+export async function gatesOf(access: Access, org: string, run: LimitedRun): Promise<GateWanted[]> {
+  const { definition, input } = run;
+  const { user, organization, global } = await countedLimits(access, org);
+  const own = definitionGates({ organizationId: org, definition, input });
+  const group = own[0]?.gate ?? definition.slug;
+  const gates: GateWanted[] = [];
+  if (global !== undefined) gates.push({ gate: gateId(HOST, 'global'), scope: 'global', ...global, group: org });
+  if (organization !== undefined)
+    gates.push({ gate: gateId(org, 'organization'), scope: 'organization', ...organization, group });
+  const person = userOf(run);
+  if (user !== undefined && person !== undefined)
+    gates.push({ gate: userGate(org, person), scope: 'user', ...user, group });
+  return [...gates, ...own];
+}
+
+/** The gate of one user's runs. */
+export const userGate = (org: string, person: string): string => gateId(org, 'user', person);
+
+function entriesOf(access: Access, org: string): Promise<Entries> {
+  const known: Kept = kept.get(access) ?? new Map();
+  kept.set(access, known);
+  const now = Date.now();
+  const found = known.get(org);
+  if (found !== undefined && found.at + KEPT_MS > now) return found.entries;
+  const entries = readLimits(access, org);
+  known.set(org, { at: now, entries });
+  // What could not be read is not kept.
+  entries.catch(() => known.delete(org));
+  return entries;
+}
+
+const entered = (entry: LimitEntry | undefined): CountedLimit | undefined =>
+  entry === undefined ? undefined : { limit: entry.limit, overflow: entry.overflow, basis: entry.updatedAt };
+
+const hosts = (limit: number | undefined, overflow: Overflow): CountedLimit | undefined =>
+  limit === undefined ? undefined : { limit, overflow, basis: `host ${limit}` };
+
+function lower(a: CountedLimit | undefined, b: CountedLimit | undefined): CountedLimit | undefined {
+  if (a === undefined || b === undefined) return a ?? b;
+  return a.limit <= b.limit ? a : b;
+}

@@ -1,0 +1,137 @@
+/**
+ * An organization's MCP servers, and their tools. This process connects to no server: a worker lists the tools, which may
+ * reach what the gateway may not, and what it found last is kept beside the server's entry.
+ */
+
+import { WorkflowFailedError } from '@temporalio/client';
+import { ApplicationFailure } from '@temporalio/common';
+import {
+  MCP_TOOLS_WORKFLOW,
+  type McpServerEntry,
+  type McpToolList,
+  type McpToolsInput,
+  TOOL_LIST_BYTES,
+  TOOLS_FRESH_MS,
+} from '../../contract/mcp.ts';
+import { ClientError, hasCode } from '../errors.ts';
+import type { Access } from '../temporal/access.ts';
+import { actorAttributes } from '../temporal/division.ts';
+import { mcpToolsId } from '../temporal/ids.ts';
+import { writeAlong } from '../temporal/rpc.ts';
+import { deleteEntry, listEntries, putEntry, readEntry } from './organization-entries.ts';
+
+const SERVERS = 'mcp-servers';
+const TOOLS = 'mcp-tools';
+/** A worker lists tools within thirty seconds, or says why not. */
+const LISTING_MS = 45_000;
+
+export type McpServerSettings = Omit<McpServerEntry, 'updatedAt'>;
+export type McpServerView = McpServerEntry & { readonly name: string };
+
+/** Stores a server in place of one of that name. @throws ClientError `too_large`, `too_many`. */
+export async function putServer(
+  access: Access,
+  org: string,
+  name: string,
+  settings: McpServerSettings,
+): Promise<{ created: boolean; server: McpServerView }> {
+  const entry: McpServerEntry = { ...settings, updatedAt: new Date().toISOString() };
+  const { created } = await putEntry(access, org, SERVERS, name, entry);
+  return { created, server: { name, ...entry } };
+}
+
+/** @throws ClientError `mcp_server_not_found`. */
+export async function getServer(access: Access, org: string, name: string): Promise<McpServerView> {
+  const entry = await readEntry<McpServerEntry>(access, org, SERVERS, name);
+  if (entry === undefined) throw missing(name);
+  return { name, ...entry };
+}
+
+/** All servers, by name. */
+export async function listServers(access: Access, org: string): Promise<McpServerView[]> {
+  return (await listEntries<McpServerEntry>(access, org, SERVERS)).map(([name, entry]) => ({ name, ...entry }));
+}
+
+/** @throws ClientError `mcp_server_not_found`. */
+export async function deleteServer(access: Access, org: string, name: string): Promise<void> {
+  await deleteEntry(access, org, SERVERS, name, () => missing(name));
+  await deleteEntry(access, org, TOOLS, name).catch((error: unknown) => {
+    if (!hasCode(error, 'not_found')) throw error;
+  });
+}
+
+/** The tools of a server as they were listed last, if that was with its entry as it is now. */
+export async function keptTools(access: Access, org: string, server: McpServerView): Promise<McpToolList | undefined> {
+  const list = await readEntry<McpToolList>(access, org, TOOLS, server.name);
+  return list?.of === server.updatedAt ? list : undefined;
+}
+
+/** Keeps what was listed. A list that has no room is not kept: it is listed anew each time. */
+export async function keepTools(access: Access, org: string, server: string, list: McpToolList): Promise<void> {
+  if (Buffer.byteLength(JSON.stringify(list)) > TOOL_LIST_BYTES) return;
+  await putEntry(access, org, TOOLS, server, list).catch((error: unknown) => {
+    if (!hasCode(error, 'too_large', 'too_many')) throw error;
+  });
+}
+
+/** Every server with the tools that are known of it, fresh or not: what a definition is checked against. */
+export async function knownTools(
+  access: Access,
+  org: string,
+): Promise<ReadonlyMap<string, McpToolList['tools'] | undefined>> {
+  const [servers, lists] = await Promise.all([
+    listEntries<McpServerEntry>(access, org, SERVERS),
+    listEntries<McpToolList>(access, org, TOOLS),
+  ]);
+  const kept = new Map(lists);
+  return new Map(
+    servers.map(([name, { updatedAt }]) => {
+      const list = kept.get(name);
+      return [name, list?.of === updatedAt ? list.tools : undefined];
+    }),
+  );
+}
+
+/**
+ * The tools of a server: those kept while they are fresh, unless `refresh`; else a worker lists them.
+ * @throws ClientError `mcp_server_not_found`, `mcp_server_failed` with the reason in its details.
+ */
+export async function readTools(access: Access, org: string, name: string, refresh: boolean): Promise<McpToolList> {
+  const server = await getServer(access, org, name);
+  const kept = await keptTools(access, org, server);
+  if (!refresh && kept !== undefined && Date.now() - Date.parse(kept.listedAt) < TOOLS_FRESH_MS) return kept;
+  const apart = await actorAttributes(access);
+  const handle = await writeAlong(access, () =>
+    access.client.workflow.start<(input: McpToolsInput) => Promise<McpToolList>>(MCP_TOOLS_WORKFLOW, {
+      workflowId: mcpToolsId(org, name),
+      taskQueue: access.taskQueue,
+      args: [{ organizationId: org, server: name }],
+      workflowIdConflictPolicy: 'USE_EXISTING',
+      workflowExecutionTimeout: LISTING_MS,
+      ...apart,
+    }),
+  );
+  try {
+    return await handle.result();
+  } catch (error) {
+    throw listingError(name, error);
+  }
+}
+
+function listingError(name: string, error: unknown): unknown {
+  if (!(error instanceof WorkflowFailedError)) return error;
+  let { cause } = error as { cause?: Error };
+  while (cause !== undefined && !(cause instanceof ApplicationFailure)) cause = cause.cause as Error | undefined;
+  const code = cause instanceof ApplicationFailure ? (cause.type ?? 'unknown') : 'no_answer';
+  const why = cause === undefined ? 'No worker has listed its tools in time.' : cause.message;
+  return new ClientError('mcp_server_failed', `The tools of '${name}' cannot be listed: ${why}`, {
+    details: { code },
+    cause: error,
+  });
+}
+
+const missing = (name: string): ClientError =>
+  new ClientError(
+    'mcp_server_not_found',
+    `There is no MCP server called ${name}. Store it with PUT /api/mcp-servers/${encodeURIComponent(name)}.`,
+  );

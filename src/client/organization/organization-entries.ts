@@ -1,0 +1,109 @@
+/** The named entries that an organization's actor holds: written by updates, read from its memo without a worker. */
+import {
+  type AmendEntry,
+  type DeleteEntry,
+  ORGANIZATION_WORKFLOW,
+  type OrganizationCollection,
+  type OrganizationStart,
+  type PutEntry,
+} from '../../contract/actors.ts';
+import type { JsonObject } from '../../definition/document/types.ts';
+import { type ClientError, hasCode } from '../errors.ts';
+import type { Access } from '../temporal/access.ts';
+import { type Actor, describe, readMemo, writeOrStart, writeTo } from '../temporal/actor-calls.ts';
+import { organizationId as organizationActorId } from '../temporal/ids.ts';
+
+export const organizationActor = (access: Access, org: string): Actor<OrganizationStart> => ({
+  workflowId: organizationActorId(org),
+  workflowType: ORGANIZATION_WORKFLOW,
+  start: { organizationId: org, historyLimit: access.historyLimit },
+});
+
+/** Stores an entry in place of one of that name. @throws ClientError `too_large`, `too_many`. */
+export function putEntry(
+  access: Access,
+  org: string,
+  collection: OrganizationCollection,
+  name: string,
+  value: object,
+): Promise<{ created: boolean }> {
+  const entry: Omit<PutEntry, 'key'> = { collection, name, value: value as JsonObject };
+  return writeOrStart<OrganizationStart, PutEntry, { created: boolean }>(
+    access,
+    organizationActor(access, org),
+    'put',
+    entry,
+  );
+}
+
+/**
+ * Changes members of an entry that is there.
+ * @throws ClientError `not_found`, `entry_changed` (it no longer says what is expected).
+ */
+export async function amendEntry(
+  access: Access,
+  org: string,
+  collection: OrganizationCollection,
+  name: string,
+  members: JsonObject,
+  expect?: JsonObject,
+): Promise<void> {
+  await writeTo<AmendEntry, { amended: boolean }>(access, organizationActorId(org), 'amend', {
+    collection,
+    name,
+    members,
+    ...(expect === undefined ? {} : { expect }),
+  });
+}
+
+/** @throws ClientError what `missing` makes (default: `not_found`) where there is no such entry. */
+export async function deleteEntry(
+  access: Access,
+  org: string,
+  collection: OrganizationCollection,
+  name: string,
+  missing?: () => ClientError,
+): Promise<void> {
+  try {
+    await writeTo<DeleteEntry, { deleted: boolean }>(access, organizationActorId(org), 'delete', { collection, name });
+  } catch (error) {
+    throw missing !== undefined && hasCode(error, 'not_found') ? missing() : error;
+  }
+}
+
+/** All entries of a collection, by name; also those that an actor held which was ended. */
+export async function listEntries<T>(
+  access: Access,
+  org: string,
+  collection: OrganizationCollection,
+): Promise<(readonly [name: string, entry: T])[]> {
+  const description = await describe(access, organizationActorId(org));
+  const place = `${collection}/`;
+  return Object.entries(description?.memo ?? {})
+    .filter(([field]) => field.startsWith(place))
+    .map(([field, entry]) => [field.slice(place.length), entry as T] as const)
+    .sort(([a], [b]) => (a < b ? -1 : 1));
+}
+
+/** The entries of a collection as they are at this moment; none where the actor is not open. */
+export async function openEntries<T>(
+  access: Access,
+  org: string,
+  collection: OrganizationCollection,
+): Promise<ReadonlyMap<string, T>> {
+  const description = await describe(access, organizationActorId(org));
+  if (description?.status.name !== 'RUNNING') return new Map();
+  const place = `${collection}/`;
+  const fields = Object.entries(description.memo ?? {}).filter(([field]) => field.startsWith(place));
+  return new Map(fields.map(([field, entry]) => [field.slice(place.length), entry as T]));
+}
+
+/** One entry; undefined where there is none, or the actor is not open. */
+export function readEntry<T>(
+  access: Access,
+  org: string,
+  collection: OrganizationCollection,
+  name: string,
+): Promise<T | undefined> {
+  return readMemo<T>(access, organizationActorId(org), `${collection}/${name}`);
+}

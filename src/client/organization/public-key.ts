@@ -1,0 +1,48 @@
+/**
+ * An organization's public key (document 004): it names the organization in addresses that strangers call, and proves that it
+ * was given out. It starts workflows, and does nothing else. A new one makes the one before worthless.
+ */
+import { ulid } from 'ulid';
+import { hmacHex, sameText } from '../payloads/keys.ts';
+import { type Access, keysFor } from '../temporal/access.ts';
+import { putEntry, readEntry } from './organization-entries.ts';
+import { isOrganization } from './organizations.ts';
+
+const COLLECTION = 'public-key';
+const NAME = 'current';
+const PROOF_DIGITS = 32;
+
+interface Generation {
+  readonly generation: string;
+}
+
+/** The key that counts now: `pub.{organization, in base64url}.{proof}`. */
+export async function readPublicKey(access: Access, org: string): Promise<string> {
+  return keyOf(access.keys.publicKeys, org, await generationOf(access, org));
+}
+
+/** Gives out a new key; the one before no longer counts. */
+export async function renewPublicKey(access: Access, org: string): Promise<string> {
+  const generation = ulid();
+  await putEntry(access, org, COLLECTION, NAME, { generation } satisfies Generation);
+  return keyOf(access.keys.publicKeys, org, generation);
+}
+
+/** The organization that a key was given out for; undefined for what is no key, or no longer. */
+export async function organizationOfPublicKey(access: Access, given: string): Promise<string | undefined> {
+  const [form, name] = given.split('.');
+  if (form !== 'pub' || name === undefined) return undefined;
+  const org = Buffer.from(name, 'base64url').toString('utf8');
+  // What is made up costs Temporal nothing.
+  if (!(await isOrganization(access, org))) return undefined;
+  const generation = await generationOf(access, org);
+  return keysFor(access, 'publicKeys').some((key) => sameText(keyOf(key, org, generation), given)) ? org : undefined;
+}
+
+const generationOf = async (access: Access, org: string): Promise<string> =>
+  (await readEntry<Generation>(access, org, COLLECTION, NAME))?.generation ?? '';
+
+function keyOf(key: Uint8Array, org: string, generation: string): string {
+  const proof = hmacHex(key, JSON.stringify([org, generation])).slice(0, PROOF_DIGITS);
+  return `pub.${Buffer.from(org).toString('base64url')}.${proof}`;
+}

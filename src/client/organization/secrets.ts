@@ -1,0 +1,206 @@
+/**
+ * An organization's secrets. They are sealed here, in the gateway or in an activity, and only ciphertext reaches Temporal
+ * (E7). Where a secret may be used, hosts and workflows, is sealed with it: whoever changes the lists in Temporal spoils it.
+ */
+
+import type { RunsDefinition } from '../../contract/activity.ts';
+import type { SealedSecret } from '../../contract/actors.ts';
+import { SHORTEST_SECRET_CHARACTERS } from '../../definition/document/limits.ts';
+import { ClientError } from '../errors.ts';
+import { seal, unsealWithAny } from '../payloads/seal.ts';
+import { type Access, keysFor } from '../temporal/access.ts';
+import { readVersion } from '../versions/versions.ts';
+import { deleteEntry, listEntries, putEntry, readEntry } from './organization-entries.ts';
+
+const COLLECTION = 'secrets';
+export const LONGEST_SECRET_BYTES = 64 * 1024;
+
+/** What is shown of a secret: never its value. */
+export interface SecretSummary {
+  readonly name: string;
+  readonly allowedHosts?: readonly string[];
+  readonly allowedWorkflows?: readonly string[];
+  readonly updatedAt: string;
+}
+
+export interface SecretValue {
+  readonly value: string;
+  readonly allowedHosts?: readonly string[];
+  readonly allowedWorkflows?: readonly string[];
+}
+
+/** A secret as it comes in. A bound that is left out stays as it is, so that a new value goes nowhere the old one could not; null: anywhere. */
+export interface SecretWrite {
+  readonly value: string;
+  readonly allowedHosts?: readonly string[] | null;
+  readonly allowedWorkflows?: readonly string[] | null;
+}
+
+/** Where a secret is about to be used. */
+export interface SecretUse {
+  /** The host that it is sent to; absent where it goes to no host. */
+  readonly host?: string;
+  /** The slug of the workflow whose run uses it, or whose webhook is called. */
+  readonly workflow: string;
+  /** Of a run: what it walks. */
+  readonly definition?: RunsDefinition;
+}
+
+/** `pointer`: where the value stood in what came in. @throws ClientError `secret_too_short`, `payload_too_large`. */
+export function demandLength(name: string, value: string, pointer?: string): void {
+  if (value.length < SHORTEST_SECRET_CHARACTERS) {
+    const code = 'secret_too_short';
+    const message = `The secret ${name} has fewer than ${SHORTEST_SECRET_CHARACTERS} characters: it could not be kept out of results. Take a longer one.`;
+    throw new ClientError(code, message, {
+      ...(pointer === undefined ? {} : { details: { problems: [{ pointer, code, message }] } }),
+    });
+  }
+  const bytes = Buffer.byteLength(value);
+  if (bytes > LONGEST_SECRET_BYTES) {
+    throw new ClientError('payload_too_large', `The secret has ${bytes} bytes; the limit is ${LONGEST_SECRET_BYTES}.`);
+  }
+}
+
+/** Stores a secret in place of one of that name. @throws ClientError `secret_too_short`, `payload_too_large`, `too_large`, `too_many`. */
+export async function putSecret(
+  access: Access,
+  org: string,
+  name: string,
+  { value, ...given }: SecretWrite,
+): Promise<{ created: boolean; secret: SecretSummary }> {
+  demandLength(name, value, '/value');
+  const before = await readEntry<SealedSecret>(access, org, COLLECTION, name);
+  const bounds = boundsOf({ ...before, ...given });
+  const entry: SealedSecret = {
+    sealed: seal(access.keys.secrets, placeOf(org, name, bounds), value),
+    ...bounds,
+    updatedAt: new Date().toISOString(),
+  };
+  const { created } = await putEntry(access, org, COLLECTION, name, entry);
+  return { created, secret: summary(name, entry) };
+}
+
+/**
+ * Stores what was taken out of a definition, for its workflow alone (`owner`: its slug, or the hash of one that is not stored);
+ * where somebody has said since who else may use it, that stays.
+ */
+export async function putTakenSecrets(
+  access: Access,
+  org: string,
+  owner: string,
+  secrets: readonly { readonly name: string; readonly value: string }[],
+): Promise<void> {
+  for (const { name, value } of secrets) {
+    const before = await readEntry<SealedSecret>(access, org, COLLECTION, name);
+    await putSecret(access, org, name, { value, allowedWorkflows: before?.allowedWorkflows ?? [owner] });
+  }
+}
+
+/** @throws ClientError `not_found`. */
+export function deleteSecret(access: Access, org: string, name: string): Promise<void> {
+  const missing = () => new ClientError('not_found', `There is no secret called ${name}.`);
+  return deleteEntry(access, org, COLLECTION, name, missing);
+}
+
+/** All secrets by name, without values. */
+export async function listSecrets(access: Access, org: string): Promise<SecretSummary[]> {
+  const entries = await listEntries<SealedSecret>(access, org, COLLECTION);
+  return entries.map(([name, entry]) => summary(name, entry));
+}
+
+/**
+ * The value of a secret for one use. The organization is always the run's own.
+ * @throws ClientError `secret_not_found`, `secret_not_allowed` (bound to other hosts or workflows), `secret_unreadable`
+ * (sealed under another master key).
+ */
+export async function readSecret(access: Access, org: string, name: string, use: SecretUse): Promise<string> {
+  const entry = await readEntry<SealedSecret>(access, org, COLLECTION, name);
+  if (entry === undefined) {
+    throw new ClientError(
+      'secret_not_found',
+      `There is no secret called ${name}. Store it with PUT /api/secrets/${encodeURIComponent(name)}.`,
+    );
+  }
+  const bounds = boundsOf(entry);
+  if (bounds.allowedWorkflows !== undefined) await demandWorkflow(access, org, name, use, bounds.allowedWorkflows);
+  if (
+    bounds.allowedHosts !== undefined &&
+    (use.host === undefined || !bounds.allowedHosts.some((host) => covers(host, use.host ?? '')))
+  ) {
+    throw new ClientError(
+      'secret_not_allowed',
+      `The secret ${name} may not be sent to ${use.host ?? 'this place'}. Add the host to its allowedHosts.`,
+    );
+  }
+  const clear = unsealWithAny(keysFor(access, 'secrets'), placeOf(org, name, bounds), entry.sealed);
+  if (clear === undefined) {
+    throw new ClientError(
+      'secret_unreadable',
+      `The secret ${name} was stored under another master key. Name that one in SIGNALBOX_FORMER_MASTER_KEYS, or store the secret again.`,
+    );
+  }
+  return clear;
+}
+
+/**
+ * A run counts as one of a workflow if it walks a stored version of it: any other document could call itself so. One that is
+ * not stored may use what was taken out of itself, which is bound to its hash.
+ * @throws ClientError `secret_not_allowed`
+ */
+async function demandWorkflow(
+  access: Access,
+  org: string,
+  name: string,
+  { workflow, definition }: SecretUse,
+  allowed: readonly string[],
+): Promise<void> {
+  const hash = definition?.hash;
+  if (hash !== undefined && allowed.includes(hash)) return;
+  if (!allowed.includes(workflow))
+    throw new ClientError(
+      'secret_not_allowed',
+      `The secret ${name} is not allowed in workflow ${workflow}. Add it to its allowedWorkflows.`,
+    );
+  if (definition === undefined) return;
+  const isStored =
+    definition.inline !== true && hash !== undefined && (await readVersion(access, org, workflow, hash)) !== undefined;
+  if (isStored) return;
+  throw new ClientError(
+    'secret_not_allowed',
+    `The secret ${name} is allowed in workflow ${workflow}, and this run walks no stored version of it. Store the definition, and start it from there.`,
+  );
+}
+
+/** What activities read secrets with. */
+export interface SecretReader {
+  read(organizationId: string, name: string, use: SecretUse): Promise<string>;
+}
+
+export const secretReader = (access: Access): SecretReader => ({
+  read: (org, name, use) => readSecret(access, org, name, use),
+});
+
+type Bounds = Pick<SecretValue, 'allowedHosts' | 'allowedWorkflows'>;
+
+const boundsOf = ({ allowedHosts, allowedWorkflows }: Omit<SecretWrite, 'value'>): Bounds => ({
+  ...(allowedHosts == null ? {} : { allowedHosts }),
+  ...(allowedWorkflows == null ? {} : { allowedWorkflows }),
+});
+
+const summary = (name: string, entry: SealedSecret): SecretSummary => ({
+  name,
+  ...boundsOf(entry),
+  updatedAt: entry.updatedAt,
+});
+
+/** Where a secret is sealed for: its name, and where it may be used. */
+export const placeOf = (org: string, name: string, bounds: Bounds): string =>
+  JSON.stringify([org, name, bounds.allowedHosts ?? null, bounds.allowedWorkflows ?? null]);
+
+/** `api.example.com` covers itself, `*.example.com` every name below; with a port it covers that port only. */
+export function covers(allowed: string, host: string): boolean {
+  const [wanted, given] = [allowed.toLowerCase(), host.toLowerCase()];
+  const withoutPort = given.replace(/:\d+$/, '');
+  if (wanted.startsWith('*.')) return given.endsWith(wanted.slice(1)) || withoutPort.endsWith(wanted.slice(1));
+  return wanted === given || wanted === withoutPort;
+}

@@ -1,0 +1,120 @@
+/**
+ * The payload codec: with SIGNALBOX_CODEC=1 Temporal keeps AES-256-GCM ciphertext of everything that runs and actors are
+ * given, hold and give. Plain payloads, of before, and ciphertext under former master keys are read all the same, so it can
+ * be switched on and off, and keys can change. Not encrypted, since Temporal works with them: ids, search attributes, types
+ * of failures, and headers, of which this project has none.
+ */
+import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto';
+import { type Payload, type PayloadCodec, ValueError } from '@temporalio/common';
+// The package is CommonJS without named exports: its values come by the default, its types by name.
+import proto from '@temporalio/proto';
+import { type Config, loadMasterKey } from '../../config.ts';
+import { ClientError } from '../errors.ts';
+import { deriveKeys } from './keys.ts';
+
+const ENCODING = 'binary/encrypted';
+const KEY_ID = 'encryption-key-id';
+const ID_DIGITS = 16;
+const IV_BYTES = 12;
+const TAG_BYTES = 16;
+/** What is left as it is: what was encrypted before, and nulls, which tell nothing and take fields out of memos. */
+const LEFT: ReadonlySet<string | undefined> = new Set([ENCODING, 'binary/null']);
+const { Payload: PayloadMessage } = proto.temporal.api.common.v1;
+
+export type CodecSettings = Pick<Config, 'codec' | 'masterKey' | 'formerMasterKeys' | 'dataDir'>;
+
+/** The codec of these settings. The master key is read when it is first needed. */
+export function payloadCodecOf(settings: CodecSettings): PayloadCodec {
+  let known: ReadonlyMap<string, Uint8Array> | undefined;
+  /** By id, the present one first. */
+  const keys = () => {
+    known ??= new Map(
+      [loadMasterKey(settings), ...settings.formerMasterKeys].map((master) => {
+        const key = deriveKeys(master).payloads;
+        return [idOf(key), key];
+      }),
+    );
+    return known;
+  };
+  return {
+    encode: async (payloads) => {
+      if (!settings.codec) return payloads;
+      const [present] = keys();
+      return present === undefined ? payloads : payloads.map((payload) => encrypted(...present, payload));
+    },
+    decode: async (payloads) =>
+      payloads.map((payload) => (textOf(payload, 'encoding') === ENCODING ? decrypted(keys(), payload) : payload)),
+  };
+}
+
+/** A payload that was encrypted under a key that is not known here, or was changed since. */
+export class UnreadablePayload extends ValueError {}
+
+/** Tells keys apart, and tells nothing of them. */
+const idOf = (key: Uint8Array): string => createHash('sha256').update(key).digest('hex').slice(0, ID_DIGITS);
+
+function encrypted(id: string, key: Uint8Array, payload: Payload): Payload {
+  if (LEFT.has(textOf(payload, 'encoding'))) return payload;
+  const iv = randomBytes(IV_BYTES);
+  const cipher = createCipheriv('aes-256-gcm', key, iv);
+  cipher.setAAD(Buffer.from(id));
+  const body = [cipher.update(PayloadMessage.encode(payload).finish()), cipher.final()];
+  return {
+    metadata: { encoding: Buffer.from(ENCODING), [KEY_ID]: Buffer.from(id) },
+    data: Buffer.concat([iv, cipher.getAuthTag(), ...body]),
+  };
+}
+
+/** @throws UnreadablePayload. */
+function decrypted(keys: ReadonlyMap<string, Uint8Array>, payload: Payload): Payload {
+  const id = textOf(payload, KEY_ID) ?? '';
+  const key = keys.get(id);
+  if (key === undefined)
+    throw new UnreadablePayload(
+      `A payload was encrypted under another master key (${id}). Name that key in SIGNALBOX_FORMER_MASTER_KEYS.`,
+    );
+  const bytes = payload.data ?? new Uint8Array();
+  try {
+    const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, IV_BYTES), { authTagLength: TAG_BYTES });
+    decipher.setAAD(Buffer.from(id));
+    decipher.setAuthTag(bytes.subarray(IV_BYTES, IV_BYTES + TAG_BYTES));
+    const clear = [decipher.update(bytes.subarray(IV_BYTES + TAG_BYTES)), decipher.final()];
+    return PayloadMessage.decode(Buffer.concat(clear));
+  } catch {
+    throw new UnreadablePayload('A payload was changed since it was encrypted.');
+  }
+}
+
+function textOf({ metadata }: Payload, name: string): string | undefined {
+  const bytes = metadata?.[name];
+  return bytes == null ? undefined : Buffer.from(bytes).toString();
+}
+
+/** A payload in Temporal's JSON, as codec servers are sent it: bytes are base64. */
+export interface JsonPayload {
+  readonly metadata?: { readonly [name: string]: string } | undefined;
+  readonly data?: string | undefined;
+}
+
+/** What a codec server does. @throws ClientError `codec_failed` where a payload cannot be decoded. */
+export async function transcode(
+  codec: PayloadCodec,
+  way: 'encode' | 'decode',
+  payloads: readonly JsonPayload[],
+): Promise<JsonPayload[]> {
+  const given = payloads.map(({ metadata = {}, data = '' }) => ({
+    metadata: mapped(metadata, (text) => Buffer.from(text, 'base64')),
+    data: Buffer.from(data, 'base64'),
+  }));
+  const made = await codec[way](given).catch((error: unknown) => {
+    if (error instanceof UnreadablePayload) throw new ClientError('codec_failed', error.message);
+    throw error;
+  });
+  return made.map(({ metadata, data }) => ({
+    metadata: mapped(metadata ?? {}, (bytes) => Buffer.from(bytes).toString('base64')),
+    data: Buffer.from(data ?? []).toString('base64'),
+  }));
+}
+
+const mapped = <From, To>(members: { readonly [name: string]: From }, made: (value: From) => To) =>
+  Object.fromEntries(Object.entries(members).map(([name, value]) => [name, made(value)]));

@@ -1,0 +1,54 @@
+/** The keys that come from the master key: one for each purpose, so that a value made for one is worthless for another. */
+import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
+
+export interface Keys {
+  /** AES-256-GCM of secrets. */
+  readonly secrets: Uint8Array;
+  /** HMAC-SHA256 of list cursors. */
+  readonly cursors: Uint8Array;
+  /** HMAC-SHA256 of resume tokens (LANGUAGE.md §6). */
+  readonly resumeTokens: Uint8Array;
+  /** HMAC-SHA256 of callback URLs. */
+  readonly callbacks: Uint8Array;
+  /** AES-256-GCM of the secrets under which API keys are kept. */
+  readonly apiKeys: Uint8Array;
+  /** HMAC-SHA256 that makes the API keys of requests which may be repeated. */
+  readonly madeKeys: Uint8Array;
+  /** AES-256-GCM of Temporal's payloads, where SIGNALBOX_CODEC asks for it. */
+  readonly payloads: Uint8Array;
+  /** HMAC-SHA256 of what requests with a key ask, and AES-256-GCM of what they were answered. */
+  readonly requests: Uint8Array;
+  readonly answers: Uint8Array;
+  /** HMAC-SHA256 of organizations' public keys. */
+  readonly publicKeys: Uint8Array;
+}
+
+/** HKDF-SHA256 of the 32 bytes of a master key: 32 bytes for each purpose, always the same ones. */
+export function deriveKeys(masterKey: Uint8Array): Keys {
+  const derive = (purpose: string) => new Uint8Array(hkdfSync('sha256', masterKey, '', `signalbox ${purpose}`, 32));
+  return {
+    secrets: derive('secrets'),
+    cursors: derive('cursors'),
+    resumeTokens: derive('resume tokens'),
+    callbacks: derive('callbacks'),
+    apiKeys: derive('api keys'),
+    madeKeys: derive('made keys'),
+    payloads: derive('payloads'),
+    requests: derive('requests'),
+    answers: derive('answers'),
+    publicKeys: derive('public keys'),
+  };
+}
+
+/** HMAC-SHA256 of the parts, one behind the other with nothing in between: 64 hex digits. */
+export function hmacHex(key: Uint8Array | string, ...parts: readonly (string | Uint8Array)[]): string {
+  const mac = createHmac('sha256', key);
+  for (const part of parts) mac.update(part);
+  return mac.digest('hex');
+}
+
+/** Compares in constant time; texts of different length are unequal. */
+export function sameText(a: string, b: string): boolean {
+  const [left, right] = [Buffer.from(a), Buffer.from(b)];
+  return left.length === right.length && timingSafeEqual(left, right);
+}

@@ -1,0 +1,80 @@
+/** Input and state of a run, however it was asked for: held against what the definition declares before anything starts. */
+
+import { typeName } from '../../definition/document/json.ts';
+import { below } from '../../definition/document/pointer.ts';
+import { presetsRefused, UNKNOWN_PRESET, unknownPresets } from '../../definition/document/presets.ts';
+import type { Definition, Problem } from '../../definition/document/types.ts';
+import { type coerceState, validatePayload, withDefaults } from '../../definition/payload/format.ts';
+import type { Json } from '../../template/types.ts';
+import { ClientError } from '../errors.ts';
+
+/**
+ * The input with the defaults of its format. `at`: where in the request it stands, so that the pointers of problems are into
+ * the request, as those of its other members are.
+ * @throws ClientError `invalid_input` where it is not what the definition declares; the details have `problems`.
+ */
+export function acceptedInput(definition: Definition, given: Json, at = ''): Json {
+  if (definition.input === undefined) return given;
+  const input = withDefaults(definition.input, given);
+  const problems = validatePayload(definition.input, input).map((problem) => ({
+    ...problem,
+    pointer: `${at}${problem.pointer}`,
+  }));
+  const [first] = problems;
+  if (first === undefined) return input;
+  const message = `The input is not what workflow ${definition.slug} declares: ${first.message} (${first.pointer || '/'}).`;
+  throw invalidInput(message, problems);
+}
+
+/** @throws ClientError `unknown_preset` where presets name steps that are not there, with `problems` below /presets. */
+export function demandPresets(definition: Definition, presets: { readonly [slug: string]: Json }): void {
+  const problems = unknownPresets(definition, presets);
+  if (problems.length === 0) return;
+  throw new ClientError(UNKNOWN_PRESET, presetsRefused(problems), {
+    details: { problems: problems as unknown as Json },
+  });
+}
+
+/** How a value is read into a declared field of the state. */
+export type StateReader = typeof coerceState;
+
+/** Only what is of the declared type already. */
+const strictly: StateReader = (field, value) =>
+  value === null || typeof value === field.type
+    ? { value }
+    : { problem: `expected ${field.type}, got ${typeName(value)}` };
+
+/**
+ * Given state, which must have its declared types; another reader lets more through.
+ * @throws ClientError `invalid_input`, with `problems` below /state.
+ */
+export function acceptedState(
+  definition: Definition,
+  given: { readonly [key: string]: Json },
+  read: StateReader = strictly,
+): { [key: string]: string | number | boolean } {
+  const state: { [key: string]: string | number | boolean } = {};
+  const problems: Problem[] = [];
+  for (const [key, value] of Object.entries(given)) {
+    const field = Object.hasOwn(definition.state ?? {}, key) ? definition.state?.[key] : undefined;
+    const pointer = below('/state', key);
+    if (field === undefined) {
+      problems.push({ pointer, code: 'invalid_state', message: `The workflow declares no state ${key}.` });
+      continue;
+    }
+    const fitting = read(field, value);
+    if ('problem' in fitting)
+      problems.push({ pointer, code: 'invalid_state', message: `The state ${key}: ${fitting.problem}.` });
+    // Null empties a field, which it is without a value of its own.
+    else if (isScalar(fitting.value)) state[key] = fitting.value;
+  }
+  if (problems.length === 0) return state;
+  const message = `The state is not what workflow ${definition.slug} declares: ${problems[0]?.message}`;
+  throw invalidInput(message, problems);
+}
+
+const invalidInput = (message: string, problems: readonly Problem[]): ClientError =>
+  new ClientError('invalid_input', message, { details: { problems: problems as unknown as Json } });
+
+const isScalar = (value: Json): value is string | number | boolean =>
+  ['string', 'number', 'boolean'].includes(typeof value);

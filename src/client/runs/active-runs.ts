@@ -1,0 +1,149 @@
+/**
+ * Runs that a limit finds active when it is switched on: they count, although they never asked for a slot. Listed once for each
+ * limit in a process, since whatever starts later asks by itself.
+ */
+import { type ActiveRun, type GateWanted, MOST_HELD } from '../../contract/limiter.ts';
+import { RUN_WORKFLOW, type RunInput, type RunMemo } from '../../contract/run.ts';
+import type { Definition } from '../../definition/document/types.ts';
+import { definitionGates } from '../../engine/state/gates.ts';
+import { restore } from '../../engine/state/serialize.ts';
+import { runInputOf } from '../../engine/state/start.ts';
+import type { Json } from '../../template/types.ts';
+import { hasCode } from '../errors.ts';
+import { userGate, userOf } from '../organization/limits.ts';
+import type { Access } from '../temporal/access.ts';
+import { describe } from '../temporal/actor-calls.ts';
+import { firstRunId, readArgument } from '../temporal/first-event.ts';
+import { inTurns } from '../temporal/in-turns.ts';
+import { all, type Clause, compare, hostQuery, queryOf } from '../temporal/query.ts';
+import { listPage, type Row } from '../visibility/listing.ts';
+import { pagesOf } from '../visibility/pages.ts';
+
+/** What is known of a run that was not started yet. */
+export interface Asking {
+  readonly definition: Definition;
+  readonly hash?: string;
+}
+
+/** An active run, and the gates that it would be under. */
+interface Candidate extends ActiveRun {
+  readonly gates: readonly string[];
+}
+
+const ROWS = 1_000;
+const MOST_LIMITS = 200;
+const kept = new WeakMap<Access, Map<string, Promise<readonly Candidate[]>>>();
+
+/**
+ * The runs that are under the limit, began before it was, and go on. `asking`: default: what the run was started with.
+ * `endedAmong` tells which of some runs have ended: those are not looked after again.
+ */
+export async function activeUnder(
+  access: Access,
+  org: string,
+  { gate, scope, basis = '' }: GateWanted,
+  { run, asking }: { readonly run: string; readonly asking: Asking | undefined },
+  endedAmong: (runs: readonly string[]) => Promise<ReadonlySet<string>>,
+): Promise<readonly ActiveRun[]> {
+  const known = kept.get(access) ?? new Map<string, Promise<readonly Candidate[]>>();
+  kept.set(access, known);
+  const asker = scope === 'workflow' ? (asking ?? (await inputOf(access, run))) : undefined;
+  const key = JSON.stringify([scope, org, asker?.definition.slug ?? '', basis]);
+  const listing = known.get(key) ?? candidates(access, org, scope, asker);
+  known.set(key, listing);
+  const [oldest] = known.keys();
+  if (known.size > MOST_LIMITS && oldest !== undefined) known.delete(oldest);
+  try {
+    const listed = await listing;
+    const isWide = scope === 'global' || scope === 'organization';
+    const under = listed.filter((one) => one.run !== run && (isWide || one.gates.includes(gate)));
+    const ended = await endedAmong(under.map((one) => one.run));
+    if (ended.size > 0) known.set(key, Promise.resolve(listed.filter((one) => !ended.has(one.run))));
+    return under.filter((one) => !ended.has(one.run)).map((one) => ({ run: one.run, startedAt: one.startedAt }));
+  } catch (error) {
+    known.delete(key);
+    throw error;
+  }
+}
+
+async function candidates(
+  access: Access,
+  org: string,
+  scope: GateWanted['scope'],
+  asker: Asking | undefined,
+): Promise<readonly Candidate[]> {
+  // A run that is pending waits for its slots: it asks by itself.
+  const clauses: Clause[] = [compare('executionStatus', '=', 'Running'), compare('status', '!=', 'pending')];
+  if (scope !== 'workflow')
+    clauses.push(compare('triggerType', '!=', 'subworkflow'), compare('triggerType', '!=', 'temporal'));
+  if (asker !== undefined) clauses.push(compare('workflow', '=', asker.definition.slug));
+  const query =
+    scope === 'global'
+      ? hostQuery([compare('workflowType', '=', RUN_WORKFLOW), all(...clauses)])
+      : queryOf(org, RUN_WORKFLOW, clauses);
+  const found: Candidate[] = [];
+  for await (const rows of pagesOf(ROWS, (request) => listPage(access, query, request))) {
+    await inTurns(rows, async (row) => {
+      const gates = asker === undefined ? userGatesOf(org, row) : await gatesUnder(access, org, row, asker);
+      if (gates !== undefined) found.push({ run: row.workflowId, startedAt: row.startTime.getTime(), gates });
+    });
+    if (found.length >= MOST_HELD) break;
+  }
+  return found;
+}
+
+function userGatesOf(org: string, { memo }: Row): readonly string[] {
+  const { trigger, initiator, owner } = memo as Partial<RunMemo>;
+  if (trigger === undefined) return [];
+  const person = userOf({
+    trigger,
+    ...(initiator === undefined ? {} : { initiator }),
+    ...(owner === undefined ? {} : { owner }),
+  });
+  return person === undefined ? [] : [userGate(org, person)];
+}
+
+/** The gates that the asker's limits are to a run of another version; undefined for one that asks by itself. */
+async function gatesUnder(
+  access: Access,
+  org: string,
+  { workflowId, memo }: Row,
+  { definition, hash }: Asking,
+): Promise<readonly string[] | undefined> {
+  if (hash !== undefined && memo['hash'] === hash) return undefined;
+  const started = await inputOf(access, workflowId);
+  if (started === undefined) return undefined;
+  const { concurrency, mode, debounce } = definition.config ?? {};
+  const { definition: own, input } = started;
+  const gatesOf = (config: Definition['config']) =>
+    definitionGates({ organizationId: org, definition: { ...own, config: config ?? {} }, input }).map(
+      ({ gate }) => gate,
+    );
+  const asked = gatesOf(own.config);
+  const limited = {
+    ...own.config,
+    ...(concurrency === undefined ? {} : { concurrency }),
+    ...(mode === undefined ? {} : { mode }),
+    ...(debounce === undefined ? {} : { debounce }),
+  };
+  return gatesOf(limited).filter((gate) => !asked.includes(gate));
+}
+
+/** What a run was started with, whatever became of it since. */
+async function inputOf(access: Access, workflowId: string): Promise<(Asking & { readonly input: Json }) | undefined> {
+  const description = await describe(access, workflowId);
+  if (description === undefined) return undefined;
+  try {
+    const started: RunInput | undefined = runInputOf(
+      await readArgument<unknown>(access, workflowId, firstRunId(description)),
+    );
+    if (started === undefined) return undefined;
+    const { definition, hash, carried } = started;
+    const input =
+      carried === undefined ? (started.input === undefined ? {} : started.input) : restore(carried).genesis.input;
+    return { definition, input, ...(hash === undefined ? {} : { hash }) };
+  } catch (error) {
+    if (hasCode(error, 'not_found')) return undefined;
+    throw error;
+  }
+}

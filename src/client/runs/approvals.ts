@@ -1,0 +1,121 @@
+/** What waits for a person: the open approvals of an organization, and who may decide them (LANGUAGE.md §6). */
+import { includesRole, type Role } from '../../contract/organization.ts';
+import type { Standing, WaitingFor } from '../../contract/run.ts';
+import type { Unreadable } from '../../history/events.ts';
+import type { Access } from '../temporal/access.ts';
+import type { Page, PageRequest } from '../visibility/listing.ts';
+import { resumeToken } from './resume-token.ts';
+import { listRuns } from './run-list.ts';
+import type { ExecutionView } from './run-view.ts';
+
+const USER = 'user:';
+
+/** Whoever asks; without an id there are no persons, and everybody who gets in may decide. */
+export interface Viewer extends Standing {
+  readonly id?: string;
+  readonly role: Role;
+}
+
+/** A wait as its viewer sees it: an approval that the viewer may decide comes with its token. */
+export type ShownWait = WaitingFor & { readonly resumeToken?: string };
+
+export type ApprovalView = ShownWait & {
+  readonly executionId: string;
+  readonly workflowId: string;
+  /** Only what is open is listed: what was decided stands in the steps of its run. */
+  readonly status: 'pending';
+  /** The first person who is asked (document 000); `audience` names all. */
+  readonly approverMemberId?: string;
+  /** Why nothing else is told. */
+  readonly unreadable?: Unreadable;
+};
+
+export interface ApprovalFilter extends PageRequest {
+  readonly workflowId?: string;
+  readonly executionId?: string;
+  readonly priority?: string;
+  /** Of any type, where none is among `waiting`. */
+  readonly resourceId?: string;
+  /** `user:ann`, `role:finance`, `resource:order:17`: runs that wait for all of these. */
+  readonly waiting: readonly string[];
+  /** Only what the viewer may decide. */
+  readonly mine: boolean;
+}
+
+/** Pages of runs none of whose approvals is listed that are passed over before one is handed out empty. */
+const PATIENCE = 20;
+
+/**
+ * A page holds the approvals of up to `limit` runs, and where only some of them are listed it may hold fewer.
+ * A run that waits for an approval and does not tell which is an item too, with the reason: without it the list were untrue.
+ */
+export async function listApprovals(
+  access: Access,
+  org: string,
+  viewer: Viewer,
+  filter: ApprovalFilter,
+): Promise<Page<ApprovalView>> {
+  const { mine, priority, resourceId, cursor, ...runs } = filter;
+  const isListed = (wait: WaitingFor): boolean =>
+    wait.kind === 'approval' &&
+    (!mine || mayDecide(viewer, wait)) &&
+    (priority === undefined || wait.priority === priority) &&
+    (resourceId === undefined || wait.resourceId === resourceId);
+  let from = cursor;
+  for (let passed = 0; ; passed++) {
+    const page = await listRuns(access, org, {
+      ...runs,
+      ...(from === undefined ? {} : { cursor: from }),
+      status: ['pending', 'running', 'waiting', 'rolling_back'],
+      waiting: ['approval', ...filter.waiting],
+    });
+    const items = page.items.flatMap((run) =>
+      run.unreadable === undefined
+        ? run.waitingFor.filter(isListed).map((wait) => approvalView(access, viewer, run, wait))
+        : [unreadApproval(run, run.unreadable)],
+    );
+    if (items.length > 0 || page.nextCursor === undefined || passed === PATIENCE) return { ...page, items };
+    from = page.nextCursor;
+  }
+}
+
+function approvalView(access: Access, viewer: Viewer, run: ExecutionView, wait: WaitingFor): ApprovalView {
+  const person = wait.audience?.find((name) => name.startsWith(USER));
+  return {
+    executionId: run.id,
+    workflowId: run.workflowId,
+    status: 'pending',
+    ...(person === undefined ? {} : { approverMemberId: person.slice(USER.length) }),
+    ...shownWait(access, viewer, run.id, wait),
+  };
+}
+
+/** Which of its approvals is open is not known. */
+function unreadApproval({ id, workflowId, startedAt }: ExecutionView, unreadable: Unreadable): ApprovalView {
+  return {
+    executionId: id,
+    workflowId,
+    status: 'pending',
+    path: '',
+    stepSlug: '',
+    kind: 'approval',
+    since: startedAt,
+    unreadable,
+  };
+}
+
+/** Whether the run would take the viewer's decision, as far as the list of waits tells. */
+function mayDecide(viewer: Viewer, { audience = [], notBy = [] }: WaitingFor): boolean {
+  if (!includesRole(viewer.role, 'approver')) return false;
+  const { id, roles, groups } = viewer;
+  if (id === undefined) return true;
+  if (notBy.includes(id)) return false;
+  const names = [`user:${id}`, ...roles.map((name) => `role:${name}`), ...groups.map((name) => `group:${name}`)];
+  return audience.length === 0 || audience.some((name) => names.includes(name));
+}
+
+/** The token stands beside an approval only for those who may decide it. */
+export function shownWait(access: Access, viewer: Viewer, executionId: string, wait: WaitingFor): ShownWait {
+  if (wait.kind !== 'approval' || !mayDecide(viewer, wait)) return wait;
+  return { ...wait, resumeToken: resumeToken(access.keys.resumeTokens, executionId, wait) };
+}

@@ -1,0 +1,109 @@
+/**
+ * Removes large payloads that nothing refers to any more (blobs.ts). Temporal forgets a closed run after the retention
+ * period and tells nobody, so it is asked. A payload is written before the event that refers to it; what is older than the
+ * first event of the oldest run that is still there under the workflow id is referred to by none.
+ */
+import { readdir, readFile, rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { hasCode } from '../errors.ts';
+import { type BlobOwner, OWNER_FILE } from '../payloads/blobs.ts';
+import type { Access } from '../temporal/access.ts';
+import { compare } from '../temporal/query.ts';
+import { read } from '../temporal/rpc.ts';
+
+const DAY_MS = 86_400_000;
+/** A payload is written somewhat before its event, and clocks differ. */
+const MARGIN_MS = DAY_MS;
+
+type Asking = Pick<Access, 'client' | 'namespace'>;
+interface BlobFile {
+  readonly path: string;
+  readonly writtenAt: number;
+}
+
+/** Answers how many payloads were removed. @throws ClientError where Temporal cannot be asked; what is left stays for the next time. */
+export async function sweepBlobs(access: Asking, root: string, retentionDays: number): Promise<number> {
+  const before = Date.now() - retentionDays * DAY_MS - MARGIN_MS;
+  let removed = 0;
+  for (const place of await readdir(root).catch(() => [])) {
+    const folder = join(root, place);
+    const files = await filesOf(folder);
+    if (!files.some(({ writtenAt }) => writtenAt < before)) continue;
+    const owner = await ownerOf(folder);
+    if (owner?.namespace !== access.namespace) continue;
+    const oldest = await oldestEventOf(access, owner.workflowId);
+    if (oldest === undefined && files.every(({ writtenAt }) => writtenAt < before)) {
+      await rm(folder, { recursive: true, force: true });
+      removed += files.length;
+      continue;
+    }
+    const unreferred = Math.min(before, (oldest ?? Number.POSITIVE_INFINITY) - MARGIN_MS);
+    for (const { path, writtenAt } of files) {
+      if (writtenAt >= unreferred) continue;
+      await rm(path, { force: true });
+      removed += 1;
+    }
+  }
+  return removed;
+}
+
+async function filesOf(folder: string): Promise<BlobFile[]> {
+  const files: BlobFile[] = [];
+  for (const name of await readdir(folder).catch(() => [])) {
+    if (name === OWNER_FILE) continue;
+    const path = join(folder, name);
+    // Another process may be sweeping too.
+    const found = await stat(path).catch(() => undefined);
+    if (found !== undefined) files.push({ path, writtenAt: found.mtimeMs });
+  }
+  return files;
+}
+
+async function ownerOf(folder: string): Promise<BlobOwner | undefined> {
+  try {
+    return JSON.parse(await readFile(join(folder, OWNER_FILE), 'utf8')) as BlobOwner;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Epoch milliseconds of the first event of all runs under that id, open and closed; undefined where there is none. */
+async function oldestEventOf(access: Asking, workflowId: string): Promise<number | undefined> {
+  let oldest: number | undefined;
+  for (const runId of await runsOf(access, workflowId)) {
+    try {
+      // Its own first event: a run that was reset begins with events older than itself.
+      const request = { namespace: access.namespace, execution: { workflowId, runId }, maximumPageSize: 1 };
+      const page = await read(access, () => access.client.workflowService.getWorkflowExecutionHistory(request));
+      const seconds = Number(page.history?.events?.[0]?.eventTime?.seconds ?? 0);
+      oldest = Math.min(oldest ?? Number.POSITIVE_INFINITY, seconds * 1_000);
+    } catch (error) {
+      if (!hasCode(error, 'not_found')) throw error;
+    }
+  }
+  return oldest;
+}
+
+/** Visibility lists the runs; the latest, which it may not have yet, is asked for by its id. */
+async function runsOf(access: Asking, workflowId: string): Promise<Set<string>> {
+  const { client, namespace } = access;
+  const runs = new Set<string>();
+  try {
+    const described = await read(access, () =>
+      client.workflowService.describeWorkflowExecution({ namespace, execution: { workflowId } }),
+    );
+    runs.add(described.workflowExecutionInfo?.execution?.runId ?? '');
+  } catch (error) {
+    if (!hasCode(error, 'not_found')) throw error;
+  }
+  const query = compare('workflowId', '=', workflowId).text;
+  let nextPageToken: Uint8Array = new Uint8Array();
+  do {
+    const page = await read(access, () =>
+      client.workflowService.listWorkflowExecutions({ namespace, query, nextPageToken }),
+    );
+    for (const { execution } of page.executions ?? []) runs.add(execution?.runId ?? '');
+    nextPageToken = page.nextPageToken ?? new Uint8Array();
+  } while (nextPageToken.length > 0);
+  return runs;
+}

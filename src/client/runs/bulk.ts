@@ -1,0 +1,289 @@
+/**
+ * Bulk operations on runs (ARCHITECTURE.md §5): cancelling and terminating are Temporal's batch operations over the very query of
+ * the run list; a retry is no batch operation of Temporal's, so a workflow of ours does it (workflows/bulk-retry.ts). Both
+ * go on whatever becomes of the gateway.
+ */
+import { WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
+import { decodeOptionalSinglePayload } from '@temporalio/common/lib/internal-non-workflow/index.js';
+// The package is CommonJS without named exports: its values come by the default.
+import proto from '@temporalio/proto';
+import {
+  BULK_RETRY_WORKFLOW,
+  type BulkActivities,
+  type BulkProgress,
+  type BulkRetryStart,
+} from '../../contract/bulk.ts';
+import type { ListsWanted } from '../../contract/search-attributes.ts';
+import { ClientError, hasCode } from '../errors.ts';
+import type { Access } from '../temporal/access.ts';
+import { describe } from '../temporal/actor-calls.ts';
+import { actorAttributes } from '../temporal/division.ts';
+import { readArgument, readClosing } from '../temporal/first-event.ts';
+import { GRPC } from '../temporal/grpc.ts';
+import { bulkId } from '../temporal/ids.ts';
+import { grpcOf, isInvalidArgument, read, write } from '../temporal/rpc.ts';
+import { dateOf } from '../temporal/timestamps.ts';
+import { currentPage } from '../visibility/current-runs.ts';
+import { idsAmongOthers, listBareExact, listsWanted } from '../visibility/exact-lists.ts';
+import { pagesOf } from '../visibility/pages.ts';
+import { retryRun } from './retry.ts';
+import { type Part, type RunFilter, runQuery } from './run-list.ts';
+
+export const BULK_ACTIONS = ['cancel', 'terminate', 'retry'] as const;
+export type BulkAction = (typeof BULK_ACTIONS)[number];
+
+export interface BulkRequest {
+  readonly action: BulkAction;
+  readonly filter: Omit<RunFilter, 'limit' | 'cursor'>;
+  /** For readers of the runs' histories. */
+  readonly reason: string;
+  /** The same id again is the same operation. */
+  readonly requestId?: string;
+}
+
+export interface BulkView {
+  readonly operationId: string;
+  readonly action: BulkAction;
+  readonly status: 'running' | 'completed' | 'failed';
+  /** Runs that the filter had when it began; absent while Temporal has not counted them. */
+  readonly total?: number;
+  readonly done: number;
+  readonly failed: number;
+  readonly startedAt: string;
+  readonly completedAt?: string;
+}
+
+const PAGE = 100;
+/** Runs that Temporal takes by name for one batch operation. */
+const MOST_NAMED = 1_000;
+/** Rows of a page that is only counted. */
+const COUNTED = 1_000;
+const AT_ONCE = 5;
+const { BATCH_OPERATION_STATE_COMPLETED, BATCH_OPERATION_STATE_RUNNING } =
+  proto.temporal.api.enums.v1.BatchOperationState;
+
+/** How many runs it would be for. Visibility may lag by a second. @throws ClientError `invalid_query`. */
+export function countBulk(
+  access: Access,
+  org: string,
+  request: Pick<BulkRequest, 'action' | 'filter'>,
+): Promise<number> {
+  return countOf(access, org, request, queryOf(org, request, Date.now()));
+}
+
+/** What is open is the last of its id; of what failed, Temporal would count each run of one that was retried. */
+async function countOf(
+  access: Access,
+  org: string,
+  { action, filter }: Pick<BulkRequest, 'action' | 'filter'>,
+  query: string,
+): Promise<number> {
+  const wanted = listsWanted(filter);
+  if (action !== 'retry') return (await idsAmongOthers(access, query, wanted))?.length ?? count(access, query);
+  let found = 0;
+  for await (const runs of currentRuns(access, org, query, wanted, COUNTED)) found += runs.length;
+  return found;
+}
+
+/** Each execution once, as it is now, in pages of `limit`. */
+const currentRuns = (access: Access, org: string, query: string, wanted: ListsWanted, limit: number) =>
+  pagesOf(limit, (request) =>
+    currentPage(access, org, request, (asked) => listBareExact(access, query, wanted, asked)),
+  );
+
+/** @throws ClientError `invalid_query`, `bulk_busy`. */
+export async function startBulk(access: Access, org: string, request: BulkRequest): Promise<BulkView> {
+  const { action, filter, reason, requestId } = request;
+  const startedAt = new Date();
+  const query = queryOf(org, request, startedAt.getTime());
+  const operationId = bulkId(org, action, requestId);
+  let total: number;
+  let isNew: boolean;
+  if (action === 'retry') {
+    total = await countOf(access, org, request, query);
+    const wanted = listsWanted(filter);
+    const some = wanted.length === 0 ? {} : { wanted };
+    isNew = await startRetries(access, operationId, { organizationId: org, query, ...some, total });
+  } else {
+    const ids = await idsAmongOthers(access, query, listsWanted(filter));
+    total = ids?.length ?? (await count(access, query));
+    isNew = await startBatch(access, operationId, action, targetOf(org, request, query, ids), reason);
+  }
+  if (!isNew) return readBulk(access, org, operationId);
+  return { operationId, action, status: 'running', total, done: 0, failed: 0, startedAt: startedAt.toISOString() };
+}
+
+type Target = { readonly visibilityQuery: string } | { readonly executions: { readonly workflowId: string }[] };
+
+/** All runs of the query, or those of them that are named. @throws ClientError `invalid_query`. */
+function targetOf(org: string, request: BulkRequest, query: string, ids: readonly string[] | undefined): Target {
+  if (ids === undefined) return { visibilityQuery: query };
+  if (ids.length > MOST_NAMED)
+    throw new ClientError(
+      'invalid_query',
+      `The filter is for ${ids.length} runs, and others have values that differ from it in case alone, which Temporal does not tell apart here: then at most ${MOST_NAMED} may be meant. Narrow it, by a workflow or a time.`,
+    );
+  if (ids.length > 0) return { executions: ids.map((workflowId) => ({ workflowId })) };
+  // A list of none is no batch operation to Temporal.
+  return { visibilityQuery: queryOf(org, { ...request, filter: { ...request.filter, executionId: '' } }, 0) };
+}
+
+/** @throws ClientError `not_found`, also for an operation of another organization. */
+export async function readBulk(access: Access, org: string, operationId: string): Promise<BulkView> {
+  const action = BULK_ACTIONS.find((one) => operationId.startsWith(bulkId(org, one, '')));
+  if (action === undefined) throw missing();
+  return action === 'retry' ? readRetries(access, operationId) : readBatch(access, operationId, action);
+}
+
+/** What the workflow does outside. `told`: what the attempt before had come to; `tell`: says so in turn. */
+export const bulkActivitiesOver = (
+  access: Access,
+  beat: { told(): BulkProgress | undefined; tell(progress: BulkProgress): void },
+): BulkActivities => ({
+  retryRuns: async ({ organizationId, query, wanted = [] }) => {
+    const progress = { ...(beat.told() ?? { done: 0, failed: 0 }) };
+    for await (const runs of currentRuns(access, organizationId, query, wanted, PAGE)) {
+      for (let from = 0; from < runs.length; from += AT_ONCE) {
+        const some = runs.slice(from, from + AT_ONCE);
+        const retried = await Promise.all(some.map(({ workflowId }) => goesOn(access, organizationId, workflowId)));
+        progress.done += retried.filter(Boolean).length;
+        progress.failed += retried.filter((one) => !one).length;
+        beat.tell({ ...progress });
+      }
+    }
+    return progress;
+  },
+});
+
+/** Whether the run goes on; one that does already is as good. */
+async function goesOn(access: Access, org: string, executionId: string): Promise<boolean> {
+  try {
+    await retryRun(access, org, executionId);
+    return true;
+  } catch (error) {
+    if (hasCode(error, 'temporal_unreachable', 'outcome_unknown') || !(error instanceof ClientError)) throw error;
+    return error.code === 'not_failed';
+  }
+}
+
+function queryOf(org: string, { action, filter }: Pick<BulkRequest, 'action' | 'filter'>, now: number): string {
+  // What fails again meanwhile is not retried over and over.
+  const part: Part = action === 'retry' ? { failedBy: now } : { open: true };
+  return runQuery(org, filter, part);
+}
+
+async function count(access: Access, query: string): Promise<number> {
+  try {
+    const { count: found } = await read(access, () =>
+      access.client.workflowService.countWorkflowExecutions({ namespace: access.namespace, query }),
+    );
+    return Number(found ?? 0);
+  } catch (error) {
+    if (!isInvalidArgument(error)) throw error;
+    throw new ClientError('invalid_query', 'A filter has a value that cannot be searched for. Check types and dates.', {
+      cause: error,
+    });
+  }
+}
+
+/** False where it has been started before. */
+async function startRetries(access: Access, workflowId: string, start: BulkRetryStart): Promise<boolean> {
+  const apart = await actorAttributes(access);
+  return write(access, workflowId, async () => {
+    try {
+      await access.client.workflow.start(BULK_RETRY_WORKFLOW, {
+        workflowId,
+        taskQueue: access.taskQueue,
+        args: [start],
+        workflowIdConflictPolicy: 'FAIL',
+        workflowIdReusePolicy: 'REJECT_DUPLICATE',
+        ...apart,
+        staticSummary: `Retries ${start.total} runs`,
+      });
+      return true;
+    } catch (error) {
+      if (error instanceof WorkflowExecutionAlreadyStartedError) return false;
+      throw error;
+    }
+  });
+}
+
+/** As startRetries. @throws ClientError `bulk_busy`. */
+async function startBatch(
+  access: Access,
+  jobId: string,
+  action: 'cancel' | 'terminate',
+  target: Target,
+  reason: string,
+): Promise<boolean> {
+  const identity = 'signalbox';
+  try {
+    await write(access, jobId, () =>
+      access.client.workflowService.startBatchOperation({
+        namespace: access.namespace,
+        jobId,
+        ...target,
+        reason,
+        ...(action === 'cancel' ? { cancellationOperation: { identity } } : { terminationOperation: { identity } }),
+      }),
+    );
+    return true;
+  } catch (error) {
+    if (grpcOf(error)?.code === GRPC.ALREADY_EXISTS) return false;
+    if (!/concurrent batch/i.test(grpcOf(error)?.details ?? '')) throw error;
+    throw new ClientError(
+      'bulk_busy',
+      'Temporal runs as many batch operations as it may. Wait until one of them has ended.',
+      { cause: error },
+    );
+  }
+}
+
+async function readBatch(access: Access, operationId: string, action: BulkAction): Promise<BulkView> {
+  const job = await read(access, () =>
+    access.client.workflowService.describeBatchOperation({ namespace: access.namespace, jobId: operationId }),
+  );
+  const total = Number(job.totalOperationCount ?? 0);
+  const completedAt = dateOf(job.closeTime)?.toISOString();
+  return {
+    operationId,
+    action,
+    status:
+      job.state === BATCH_OPERATION_STATE_RUNNING
+        ? 'running'
+        : job.state === BATCH_OPERATION_STATE_COMPLETED
+          ? 'completed'
+          : 'failed',
+    ...(total === 0 ? {} : { total }),
+    done: Number(job.completeOperationCount ?? 0),
+    failed: Number(job.failureOperationCount ?? 0),
+    startedAt: (dateOf(job.startTime) ?? new Date(0)).toISOString(),
+    ...(completedAt === undefined ? {} : { completedAt }),
+  };
+}
+
+async function readRetries(access: Access, operationId: string): Promise<BulkView> {
+  const description = await describe(access, operationId);
+  if (description?.type !== BULK_RETRY_WORKFLOW) throw missing();
+  const { status, runId, startTime, closeTime, raw } = description;
+  const start = await readArgument<BulkRetryStart>(access, operationId, runId);
+  const closing = status.name === 'RUNNING' ? undefined : await readClosing(access, operationId, runId);
+  const [told] = raw.pendingActivities?.[0]?.heartbeatDetails?.payloads ?? [];
+  const progress = (
+    closing?.how === 'completed'
+      ? closing.output
+      : await decodeOptionalSinglePayload(access.client.options.loadedDataConverter, told)
+  ) as BulkProgress | undefined;
+  return {
+    operationId,
+    action: 'retry',
+    status: closing === undefined ? 'running' : closing.how === 'completed' ? 'completed' : 'failed',
+    ...(start === undefined ? {} : { total: start.total }),
+    done: progress?.done ?? 0,
+    failed: progress?.failed ?? 0,
+    startedAt: startTime.toISOString(),
+    ...(closeTime === undefined ? {} : { completedAt: closeTime.toISOString() }),
+  };
+}
+
+const missing = (): ClientError => new ClientError('not_found', 'There is no bulk operation with that id.');

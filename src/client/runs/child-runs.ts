@@ -1,0 +1,63 @@
+/** What has become of the runs that a run started: for a parent that has heard nothing of them (ARCHITECTURE.md §3). */
+import type { DescribedChildren, EndedChild, OpenChild } from '../../contract/children.ts';
+import { RUN_WORKFLOW, type RunError } from '../../contract/run.ts';
+import type { Access } from '../temporal/access.ts';
+import { describe } from '../temporal/actor-calls.ts';
+import { readClosing } from '../temporal/first-event.ts';
+import { isOpen, outcomeOf } from './run-view.ts';
+
+/** The answer becomes one activity's result, which Temporal keeps below 2 MB. */
+const MOST_BYTES = 1_800_000;
+const AT_ONCE = 10;
+
+/** Those of the children that have ended, with their output or error; `more` where not all of them fit. */
+export async function describeChildren(
+  access: Access,
+  org: string,
+  children: readonly OpenChild[],
+): Promise<DescribedChildren> {
+  const ended: EndedChild[] = [];
+  let bytes = 0;
+  for (let from = 0; from < children.length; from += AT_ONCE) {
+    const some = await Promise.all(children.slice(from, from + AT_ONCE).map((child) => endOf(access, org, child)));
+    for (const end of some) {
+      if (end === undefined) continue;
+      bytes += Buffer.byteLength(JSON.stringify(end));
+      // One alone always fits: a run's output is smaller than this.
+      if (bytes > MOST_BYTES && ended.length > 0) return { ended, more: true };
+      ended.push(end);
+    }
+  }
+  return { ended, more: false };
+}
+
+async function endOf(access: Access, org: string, { id, executionId }: OpenChild): Promise<EndedChild | undefined> {
+  const description = await describe(access, executionId);
+  const isChild = description?.type === RUN_WORKFLOW && description.memo?.['organizationId'] === org;
+  if (description === undefined || !isChild)
+    return { id, error: gone('child_not_found', `Temporal no longer knows the run ${executionId}.`) };
+  if (isOpen(description.status.name)) return undefined;
+  const closing = await readClosing(access, executionId, description.runId);
+  if (closing === undefined || closing.how === 'continued') return undefined;
+  switch (closing.how) {
+    case 'cancelled':
+      return { id, error: gone('child_cancelled', `The run ${executionId} was cancelled.`) };
+    case 'terminated':
+      return { id, error: gone('child_terminated', `The run ${executionId} was terminated.`) };
+    case 'timedOut':
+      return {
+        id,
+        error: gone('child_timed_out', `The run ${executionId} took longer than Temporal was told to allow.`),
+      };
+    default: {
+      const { output, error } = outcomeOf(closing);
+      if (error === undefined) return { id, output: output ?? null };
+      const { path: _path, stepSlug: _slug, attempts: _attempts, ...failure } = error;
+      return { id, error: failure };
+    }
+  }
+}
+
+function gone(code: string, message: string): RunError {
+  return { code, message, retryable: false };
+}

@@ -1,0 +1,265 @@
+/**
+ * What happens in an execution, as it happens: its history is followed by long polls and folded on the way (src/history),
+ * across continue-as-new and retries. The same history gives the same happenings with the same ids, so that whoever was cut
+ * off goes on after the last id it has seen.
+ */
+import type { RunError, RunStatus, WaitingFor } from '../../contract/run.ts';
+import { statusOf, waitingFor } from '../../engine/inbound/view.ts';
+import type { TraceEvent } from '../../engine/state/protocol.ts';
+import { runInputOf } from '../../engine/state/start.ts';
+import type { Closed, HistoryEvent, Unreadable } from '../../history/events.ts';
+import { Fold } from '../../history/fold.ts';
+import type { Json } from '../../template/types.ts';
+import { ClientError, hasCode } from '../errors.ts';
+import type { Access } from '../temporal/access.ts';
+import { describeLegibly } from '../temporal/actor-calls.ts';
+import { readClosing } from '../temporal/first-event.ts';
+import { GRPC } from '../temporal/grpc.ts';
+import { historyOf, plainEvents } from '../temporal/histories.ts';
+import { grpcOf, translated } from '../temporal/rpc.ts';
+import { legible, writable } from '../temporal/unreadable.ts';
+import { outcomeOf } from './run-view.ts';
+
+export type Happening = { readonly id: string } & (
+  | { readonly event: 'step'; readonly data: StepHappening }
+  | {
+      readonly event: 'status';
+      readonly data: { readonly status: RunStatus; readonly waitingFor: readonly WaitingFor[] };
+    }
+  | { readonly event: 'end'; readonly data: End }
+  /** Which steps follow cannot be read: only the end is told. */
+  | { readonly event: 'unreadable'; readonly data: Unreadable }
+);
+
+interface End {
+  readonly status: RunStatus;
+  readonly output?: Json;
+  readonly error?: RunError;
+  /** Why output or error are missing. */
+  readonly unreadable?: Unreadable;
+}
+
+/** A visit has begun, or has ended. */
+export interface StepHappening {
+  readonly path: string;
+  readonly stepSlug?: string;
+  readonly stepType?: string;
+  readonly status: 'running' | 'completed' | 'failed' | 'cancelled' | 'skipped';
+  readonly port?: string;
+  readonly output?: Json;
+  readonly error?: RunError;
+  /** ISO 8601. */
+  readonly at: string;
+}
+
+/** Temporal answers a long poll after 20 s at the latest. */
+const LONGEST_POLL_MS = 25_000;
+const EVENTS_PER_PAGE = 200;
+
+/**
+ * Ends after the execution has, or when `signal` is aborted. Whether the caller may see the execution is the caller's to
+ * check. `after`: an id of an earlier stream.
+ * @throws ClientError `not_found`, `invalid_cursor`, `temporal_unreachable`.
+ */
+export async function followRun(
+  access: Access,
+  executionId: string,
+  signal: AbortSignal,
+  after?: string,
+): Promise<AsyncGenerator<Happening>> {
+  const seen = after === undefined ? undefined : positionOf(after);
+  return follow(access, executionId, signal, await chainOf(access, executionId, seen?.runId), seen);
+}
+
+type Position = { readonly runId: string; readonly number: number };
+
+async function* follow(
+  access: Access,
+  executionId: string,
+  signal: AbortSignal,
+  runs: string[],
+  seen: Position | undefined,
+): AsyncGenerator<Happening> {
+  for (let n = 0; n < runs.length && !signal.aborted; n++) {
+    const runId = runs[n]!;
+    const skip = runId === seen?.runId ? seen.number : 0;
+    const run = new FollowedRun(executionId, runId);
+    for await (const happening of run.follow(access, signal)) {
+      if (run.told > skip) yield happening;
+    }
+    const { closed } = run;
+    if (closed?.how === 'continued' && closed.nextRunId !== undefined) {
+      if (runs[n + 1] === undefined) runs.push(closed.nextRunId);
+      continue;
+    }
+    if (closed === undefined || runs[n + 1] !== undefined) continue;
+    const data = await endOf(access, executionId, runId, closed);
+    if (data !== undefined && run.told + 1 > skip) yield { id: run.nextId(), event: 'end', data };
+  }
+}
+
+async function endOf(access: Access, executionId: string, runId: string, { how }: Closed): Promise<End | undefined> {
+  const closing = await legible(() => readClosing(access, executionId, runId));
+  if (closing.unreadable !== undefined) return { status: STATUSES[how], unreadable: closing.unreadable };
+  if (closing.value === undefined) return undefined;
+  const { value, unreadable } = writable(outcomeOf(closing.value), ['output', 'error']);
+  return { ...value, ...(unreadable === undefined ? {} : { unreadable }) };
+}
+
+/** How a run was closed, where nothing more of its end can be read. */
+const STATUSES: { readonly [how in Closed['how']]: RunStatus } = {
+  completed: 'completed',
+  failed: 'failed',
+  cancelled: 'cancelled',
+  terminated: 'aborted',
+  timedOut: 'failed',
+  continued: 'running',
+};
+
+/** One run of the chain: its own fold, and its own numbers. */
+class FollowedRun {
+  /** Happenings so far. */
+  told = 0;
+  closed: Closed | undefined;
+  readonly #executionId: string;
+  readonly #runId: string;
+  readonly #fold: Fold;
+  readonly #slugs = new Map<string, { stepSlug: string; stepType: string }>();
+  #news: Omit<Happening, 'id'>[] = [];
+  #shown = '';
+  #isUnread = false;
+
+  constructor(executionId: string, runId: string) {
+    this.#executionId = executionId;
+    this.#runId = runId;
+    this.#fold = new Fold(executionId, { from: 0, to: 0 }, { heard: (line) => this.#hear(line), tolerant: true });
+  }
+
+  nextId(): string {
+    return `${this.#runId}:${++this.told}`;
+  }
+
+  async *follow(access: Access, signal: AbortSignal): AsyncGenerator<Happening> {
+    for await (const page of pagesOf(access, this.#executionId, this.#runId, signal)) {
+      for (const event of page) {
+        this.#fold.push(event);
+        if (event.type === 'closed') this.closed = event;
+        yield* this.#tell();
+      }
+      this.#fold.settle();
+      yield* this.#tell();
+    }
+  }
+
+  *#tell(): Generator<Happening> {
+    this.#look();
+    const news = this.#news;
+    this.#news = [];
+    for (const one of news) yield { id: this.nextId(), ...one } as Happening;
+  }
+
+  #look(): void {
+    const { state, unreadable } = this.#fold;
+    if (unreadable !== undefined) {
+      if (!this.#isUnread) this.#news.push({ event: 'unreadable', data: unreadable });
+      this.#isUnread = true;
+      return;
+    }
+    if (state === undefined || state.ending !== undefined) return;
+    const data = { status: statusOf(state), waitingFor: waitingFor(state) };
+    const shown = JSON.stringify(data);
+    if (shown === this.#shown) return;
+    this.#shown = shown;
+    this.#news.push({ event: 'status', data });
+  }
+
+  #hear(line: TraceEvent): void {
+    if (line.t === 'begin') {
+      const { path, slug: stepSlug, stepType } = line;
+      this.#slugs.set(path, { stepSlug, stepType });
+      this.#news.push({ event: 'step', data: { path, stepSlug, stepType, status: 'running', at: iso(line.at) } });
+    } else if (line.t === 'end') {
+      const { t: _t, at, path, ...told } = line;
+      const { value: rest } = writable(told, ['output', 'error']);
+      this.#news.push({ event: 'step', data: { path, ...this.#slugs.get(path), ...rest, at: iso(at) } });
+      this.#slugs.delete(path);
+    }
+  }
+}
+
+const iso = (ms: number): string => new Date(ms).toISOString();
+
+/** What is there, and then what comes, until the run is closed. A page is whole transactions. */
+async function* pagesOf(
+  access: Access,
+  workflowId: string,
+  runId: string,
+  signal: AbortSignal,
+): AsyncGenerator<HistoryEvent[]> {
+  let nextPageToken: Uint8Array = new Uint8Array();
+  do {
+    const request = {
+      namespace: access.namespace,
+      execution: { workflowId, runId },
+      maximumPageSize: EVENTS_PER_PAGE,
+      waitNewEvent: true,
+      nextPageToken,
+    };
+    const page = await polled(access, signal, () => access.client.workflowService.getWorkflowExecutionHistory(request));
+    if (page === undefined) continue;
+    yield await plainEvents(access, page);
+    nextPageToken = page.nextPageToken ?? new Uint8Array();
+    if (nextPageToken.length === 0) return;
+  } while (!signal.aborted);
+}
+
+/** Undefined when nothing came in time, or nobody listens any more. */
+async function polled<T>(access: Access, signal: AbortSignal, ask: () => Promise<T>): Promise<T | undefined> {
+  const { client } = access;
+  try {
+    // The SDK leaves its listener on the signal that it is given, which is therefore one for each poll.
+    const once = AbortSignal.any([signal]);
+    return await client.withAbortSignal(once, () => client.withDeadline(Date.now() + LONGEST_POLL_MS, ask));
+  } catch (error) {
+    if (signal.aborted || isLate(error)) return undefined;
+    throw translated(error, false);
+  }
+}
+
+const isLate = (error: unknown): boolean => grpcOf(error)?.code === GRPC.DEADLINE_EXCEEDED;
+
+/** The runs of the chain that are still kept, oldest first, from `first` on. */
+async function chainOf(access: Access, executionId: string, first: string | undefined): Promise<string[]> {
+  const described = await describeLegibly(access, executionId);
+  if (described === undefined) throw new ClientError('not_found', 'There is no execution with that id.');
+  const runs = [described.runId];
+  while (runs[0] !== first) {
+    const before = await runBefore(access, executionId, runs[0]!);
+    if (before === undefined) break;
+    runs.unshift(before);
+  }
+  if (first !== undefined && runs[0] !== first) throw foreign();
+  return runs;
+}
+
+async function runBefore(access: Access, executionId: string, runId: string): Promise<string | undefined> {
+  try {
+    for await (const event of historyOf(access, executionId, runId)) {
+      if (event.type !== 'workflowStarted') return undefined;
+      return event.continuedFrom ?? runInputOf(event.argument)?.retryOf?.runId;
+    }
+  } catch (error) {
+    // Past its retention: the story begins with the oldest run that is left.
+    if (!hasCode(error, 'not_found')) throw error;
+  }
+  return undefined;
+}
+
+function positionOf(id: string): Position {
+  const [, runId, number] = /^([0-9a-f-]{36}):(\d{1,12})$/.exec(id) ?? [];
+  if (runId === undefined) throw foreign();
+  return { runId, number: Number(number) };
+}
+
+const foreign = (): ClientError =>
+  new ClientError('invalid_cursor', 'The Last-Event-ID is not one of this execution. Leave it out to begin anew.');

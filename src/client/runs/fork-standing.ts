@@ -1,0 +1,192 @@
+/** How a run stood where a fork begins: its history walked again with that one visit parked. */
+import type { RunError } from '../../contract/run.ts';
+import { parkOpen, type Target } from '../../engine/resume/rewind.ts';
+import type { RunState } from '../../engine/state/state.ts';
+import { Addressees } from '../../history/addressees.ts';
+import type { FoldOptions, RunTrace } from '../../history/fold.ts';
+import { NotRetryable, Rearming } from '../../history/rearm.ts';
+import type { Program } from '../../steps/program-types.ts';
+import { ClientError, hasCode } from '../errors.ts';
+import type { Access } from '../temporal/access.ts';
+import { foldWith } from '../temporal/histories.ts';
+
+export interface Standing {
+  readonly program: Program;
+  readonly state: RunState;
+  /** The visit that the fork begins with. */
+  readonly path: string;
+  readonly target: Target;
+}
+
+/** Of many visits so many are named. */
+const MOST_PATHS = 100;
+
+/**
+ * The state at the end of the run, had the visit not begun: branches beside it have come as far as they came, and those that
+ * failed stand before their failure. Where the end took the visit's place away (a race that another branch won), the state
+ * when it began. `from`: the path of a visit, or a slug that was visited once; the first visit where it is left out. `error`: what the run failed with.
+ * @throws ClientError `no_such_step`, `ambiguous_step`, `not_retryable`.
+ */
+export async function standing(
+  access: Access,
+  executionId: string,
+  lastRunId: string,
+  from: string | undefined,
+  error: RunError | undefined,
+): Promise<Standing> {
+  const { runs, program, addressees } = await visitsOf(access, executionId, lastRunId);
+  const place = placeOf(runs, from);
+  // What a retry did after the visit is another story.
+  const end = runs.findIndex(({ restarted }, n) => n > place.run && restarted);
+  const part = runs.slice(place.run, end < 0 ? runs.length : end).map(({ runId }) => runId);
+  const walk = (options: Pick<Walk, 'runs' | 'error' | 'atOnce'>) =>
+    walked({ access, executionId, program, addressees, path: place.path, ...options });
+  const found =
+    (end < 0 && error !== undefined ? await walk({ runs: part, error }) : undefined) ??
+    (await walk({ runs: part })) ??
+    (await walk({ runs: part.slice(0, 1), atOnce: true }));
+  if (found !== undefined) return found;
+  throw new ClientError('not_retryable', `The history of the run does not tell how it stood at ${place.path}.`);
+}
+
+export const unwalkable = (): ClientError =>
+  new ClientError('not_retryable', 'The definition of this run cannot be walked. Mend it, and start a new run.');
+
+interface VisitedRun {
+  readonly runId: string;
+  readonly restarted: boolean;
+  /** Path → slug of the visits that began in it. */
+  readonly visits: ReadonlyMap<string, string>;
+}
+
+/** What was visited, by run, oldest first; of a history that is partly gone what is left. */
+async function visitsOf(
+  access: Access,
+  executionId: string,
+  lastRunId: string,
+): Promise<{ runs: VisitedRun[]; program: Program; addressees: Addressees }> {
+  const runs: VisitedRun[] = [];
+  const addressees = new Addressees();
+  let program: Program | undefined;
+  for (let runId: string | undefined = lastRunId; runId !== undefined; ) {
+    const visits = new Map<string, string>();
+    const heard: FoldOptions['heard'] = (line) => {
+      if (line.t === 'begin' && line.stepType !== 'rollback') visits.set(line.path, line.slug);
+    };
+    let trace: RunTrace;
+    try {
+      const place = `${runId} `;
+      trace = await foldWith(access, executionId, runId, {
+        heard,
+        takes: (event, at) => {
+          addressees.note(at.program, at.state, event, place + at.place);
+          return event;
+        },
+      });
+    } catch (error) {
+      if (runs.length > 0 && hasCode(error, 'not_retryable')) break;
+      throw error;
+    }
+    program ??= trace.program;
+    runs.unshift({ runId, restarted: trace.restarted, visits });
+    runId = trace.continuedFrom;
+  }
+  if (program === undefined) throw unwalkable();
+  return { runs, program, addressees };
+}
+
+/** `run`: the number of that in which the visit began last. */
+function placeOf(runs: readonly VisitedRun[], from: string | undefined): { path: string; run: number } {
+  if (from === undefined) return firstVisit(runs);
+  const lastWith = (path: string) => runs.findLastIndex(({ visits }) => visits.has(path));
+  const known = runs[lastWith(from)]?.visits.get(from);
+  if (known !== undefined && !isInner(runs, from, known)) return { path: from, run: lastWith(from) };
+  const paths = new Set<string>();
+  for (const { visits } of runs)
+    for (const [path, slug] of visits) if (slug === from && !isInner(runs, path, slug)) paths.add(path);
+  const [path] = paths;
+  if (path === undefined)
+    throw new ClientError('no_such_step', `The run has no visit '${from}'. Take a path of its steps.`);
+  if (paths.size > 1)
+    throw new ClientError('ambiguous_step', `'${from}' was visited ${paths.size} times; name one visit by its path.`, {
+      details: { paths: [...paths].slice(0, MOST_PATHS) },
+    });
+  return { path, run: lastWith(path) };
+}
+
+function firstVisit(runs: readonly VisitedRun[]): { path: string; run: number } {
+  const run = runs.findIndex(({ visits }) => visits.size > 0);
+  const path = runs[run]?.visits.keys().next().value;
+  if (path === undefined)
+    throw new ClientError('no_such_step', 'The run has visited no step: there is nothing to fork. Start a new run.');
+  return { path, run };
+}
+
+/** An agent's call: it has a path of its own under its visit's, and is no visit that could be begun with. */
+function isInner(runs: readonly VisitedRun[], path: string, slug: string): boolean {
+  for (let end = path.lastIndexOf('/'); end > 0; end = path.lastIndexOf('/', end - 1))
+    if (runs.some(({ visits }) => visits.get(path.slice(0, end)) === slug)) return true;
+  return false;
+}
+
+interface Walk {
+  readonly access: Access;
+  readonly executionId: string;
+  readonly program: Program;
+  readonly addressees: Addressees;
+  readonly path: string;
+  readonly runs: readonly string[];
+  /** Failures beside the visit are left out too. */
+  readonly error?: RunError;
+  /** Ends where the visit begins. */
+  readonly atOnce?: true;
+}
+
+/** Undefined where the place is gone at the end. */
+async function walked({
+  access,
+  executionId,
+  program,
+  addressees,
+  path,
+  runs,
+  error,
+  atOnce,
+}: Walk): Promise<Standing | undefined> {
+  let target: Target | undefined;
+  let state: RunState | undefined;
+  try {
+    const failures = error === undefined ? undefined : new Rearming(error);
+    if (failures !== undefined)
+      for (const runId of runs) await foldWith(access, executionId, runId, failures.search(runId));
+    for (const runId of runs) {
+      const without = failures?.without(runId);
+      const trace = await foldWith(access, executionId, runId, {
+        ...(state === undefined ? {} : { from: state }),
+        parking: (at, work) => {
+          if (at !== path) return without?.parking?.(at, work) ?? false;
+          target = work;
+          return true;
+        },
+        takes: (event, at) => {
+          // A retry may have begun with it.
+          target ??= parkOpen(program, at.state, path);
+          if (atOnce === true && target !== undefined) return undefined;
+          return without?.takes === undefined
+            ? addressees.named(event, `${runId} ${at.place}`)
+            : without.takes(event, at);
+        },
+      });
+      state = trace.state;
+    }
+    if (state === undefined) return undefined;
+    target ??= parkOpen(program, state, path);
+    const { frames, ending } = state;
+    if (target === undefined || ending !== undefined || frames[target.frame] === undefined) return undefined;
+    state.work.push(...(failures?.parked ?? []).filter(({ frame }) => frames[frame] !== undefined));
+    return { program, state, path, target };
+  } catch (reason) {
+    if (reason instanceof NotRetryable) return undefined;
+    throw reason;
+  }
+}

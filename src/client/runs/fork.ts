@@ -1,0 +1,129 @@
+/**
+ * Fork (ARCHITECTURE.md §5): a new run that begins at a visit of one that has ended, with what that had come to by then, edited.
+ * The original's history is walked again with that visit parked, so that branches beside it that had finished stay finished.
+ */
+import type { Definition, Problem } from '../../definition/document/types.ts';
+import { type ForkEdits, forkState, forkWork, placeGone } from '../../engine/resume/fork.ts';
+import { carry } from '../../engine/state/serialize.ts';
+import { runInputOf } from '../../engine/state/start.ts';
+import { compile } from '../../steps/compile/program.ts';
+import type { Program } from '../../steps/program-types.ts';
+import { ClientError } from '../errors.ts';
+import type { Access } from '../temporal/access.ts';
+import { readArgument, readClosing } from '../temporal/first-event.ts';
+import { resolveWorkflow } from '../versions/resolve-workflow.ts';
+import { acceptedInput, acceptedState } from './accepted-input.ts';
+import { type Standing, standing, unwalkable } from './fork-standing.ts';
+import { describeRun } from './run-read.ts';
+import { findKeyedRun, type RunStart, type StartedRun, startRun } from './run-start.ts';
+import { isOpen, outcomeOf } from './run-view.ts';
+
+export interface ForkRequest {
+  /** The path of a visit, or the slug of a step that was visited once. Default: the first visit of the run. */
+  readonly from?: string;
+  readonly edits: ForkEdits;
+  /** A hash or a number of the workflow; default: the definition that the original ran. */
+  readonly version?: string;
+  readonly initiator?: string;
+  readonly key?: RunStart['key'];
+}
+
+/**
+ * @throws ClientError `not_found`, `idempotency_conflict`, `still_open`, `no_such_step`, `ambiguous_step`, `place_gone`, `not_retryable`,
+ * `invalid_input`, and those of startRun.
+ */
+export async function forkRun(
+  access: Access,
+  org: string,
+  executionId: string,
+  request: ForkRequest,
+): Promise<StartedRun & { readonly warnings?: readonly Problem[] }> {
+  const description = await describeRun(access, org, executionId);
+  const argument = runInputOf(await readArgument<unknown>(access, executionId, description.runId));
+  if (argument === undefined) throw unwalkable();
+  const { key } = request;
+  // First: what was forked before is answered the same, also while the original goes on after a retry.
+  const known = key === undefined ? undefined : await findKeyedRun(access, org, argument.definition.slug, key);
+  if (known !== undefined) return known;
+  if (isOpen(description.status.name))
+    throw new ClientError('still_open', 'The execution has not ended. Cancel or terminate it, or wait for its end.');
+  if (request.from === undefined && argument.definition.flow === 'dag')
+    throw new ClientError(
+      'invalid_input',
+      'Several steps of a graph (flow: dag) may come first: say in `from` where the fork begins.',
+    );
+  const closing = await readClosing(access, executionId, description.runId);
+  const error = closing?.how === 'failed' ? outcomeOf(closing).error : undefined;
+  const stood = await standing(access, executionId, description.runId, request.from, error);
+  const chosen =
+    request.version === undefined
+      ? { definition: argument.definition, hash: argument.hash }
+      : await resolveWorkflow(access, org, { workflow: argument.definition.slug, version: request.version });
+  const program = request.version === undefined ? stood.program : programOf(chosen.definition);
+  const work = forkWork(stood.program, stood.state, stood.target);
+  const gone = placeGone(program, stood.state, work, request.version === undefined);
+  if (gone !== undefined)
+    throw new ClientError('place_gone', `The run cannot be forked at ${stood.path}: ${gone}. Choose another version.`);
+  const edits = acceptedEdits(program, request.edits);
+  const { genesis } = stood.state;
+  const initiator = request.initiator ?? argument.initiator;
+  const warnings = request.version === undefined ? [] : changedKinds(stood, program);
+  const started = await startRun(access, org, {
+    definition: chosen.definition,
+    ...(chosen.hash === undefined ? {} : { hash: chosen.hash }),
+    input: edits.input === undefined ? genesis.input : edits.input,
+    trigger: argument.trigger ?? { type: 'temporal' },
+    forkOf: { executionId, path: stood.path },
+    carried: (id, gates) =>
+      carry(
+        program,
+        forkState(program, stood.state, work, edits, {
+          executionId: id,
+          at: Date.now(),
+          gates,
+          ...(chosen.hash === undefined ? {} : { hash: chosen.hash }),
+        }),
+      ),
+    ...(argument.inline === undefined ? {} : { inline: argument.inline }),
+    ...(initiator === undefined ? {} : { initiator }),
+    ...(argument.timeoutMs === undefined ? {} : { timeoutMs: argument.timeoutMs }),
+    ...(key === undefined ? {} : { key }),
+  });
+  return warnings.length === 0 ? started : { ...started, warnings };
+}
+
+/** Steps of another kind than in the version that the run had: what they left is read, or they begin, as another kind now. */
+function changedKinds({ program: before, state, target }: Standing, program: Program): Problem[] {
+  const slugs = new Set([target.slug, ...Object.values(state.frames).flatMap(({ entries }) => Object.keys(entries))]);
+  return [...slugs].flatMap((slug) => {
+    const [old, now] = [before.steps.get(slug)?.kind.type, program.steps.get(slug)?.kind.type];
+    if (old === undefined || now === undefined || old === now) return [];
+    const does = slug === target.slug ? 'It begins as that.' : 'What it has put out is kept as it was.';
+    return [
+      {
+        pointer: `/steps/${slug}/stepType`,
+        code: 'kind_changed',
+        message: `The step '${slug}' was of kind '${old}' in the run, and is of kind '${now}' in this version. ${does}`,
+      },
+    ];
+  });
+}
+
+function programOf(definition: Definition): Program {
+  const result = compile(definition);
+  if ('program' in result) return result.program;
+  throw unwalkable();
+}
+
+/** @throws ClientError `invalid_input`. */
+function acceptedEdits(program: Program, edits: ForkEdits): ForkEdits {
+  const { definition } = program;
+  const unknown = Object.keys(edits.steps ?? {}).find((slug) => !program.steps.has(slug));
+  if (unknown !== undefined)
+    throw new ClientError('invalid_input', `The edits name a step '${unknown}', which is not in the definition.`);
+  return {
+    ...edits,
+    ...(edits.input === undefined ? {} : { input: acceptedInput(definition, edits.input, '/edits/input') }),
+    ...(edits.state === undefined ? {} : { state: acceptedState(definition, edits.state) }),
+  };
+}

@@ -1,0 +1,169 @@
+/**
+ * What a run has not read: the number of messages and their bytes. Its memo tells the number only as often as the run shows
+ * itself, so what was sent since is counted here, and the run itself is asked where the count says too little.
+ */
+import type { WaitingFor } from '../../contract/run.ts';
+import { weigh } from '../../engine/state/json-bytes.ts';
+import { INBOX_OPEN_PART, MAX_INBOX_BYTES, MAX_INBOX_MESSAGES, MESSAGE_OVERHEAD } from '../../engine/state/limits.ts';
+import type { Json } from '../../template/types.ts';
+import { ClientError } from '../errors.ts';
+import type { Access } from '../temporal/access.ts';
+import { read } from '../temporal/rpc.ts';
+
+/** From here on messages are refused; the rest of the inbox is for processes that count at the same time (ARCHITECTURE.md §5). */
+const MOST_UNREAD = INBOX_OPEN_PART * MAX_INBOX_MESSAGES;
+const MOST_BYTES = INBOX_OPEN_PART * MAX_INBOX_BYTES;
+/** Other processes send too: after so much of our own the run is asked again. */
+const ASK_AFTER = 500;
+const ASK_AFTER_BYTES = 100_000;
+const ASK_AGAIN_MS = 5_000;
+const RUNS_COUNTED = 10_000;
+
+interface Amount {
+  messages: number;
+  bytes: number;
+}
+
+interface Count {
+  readonly org: string;
+  /** As the run said when asked, or by its memo, which does not know bytes. */
+  known: Amount;
+  isAsked: boolean;
+  /** Names that the run waited for when it was asked. */
+  heard: ReadonlySet<string>;
+  /** Sent by this process since, those that are under way among them. */
+  readonly sent: Amount;
+  /** Not acknowledged yet: a run that is asked now may not know of them. */
+  readonly underway: Amount;
+  asking: Promise<void> | undefined;
+  /** Epoch milliseconds: while nobody answers, the run is not asked for each message. */
+  notBefore: number;
+}
+
+/** The query `status` of a run, as far as it is read here. */
+interface Asked {
+  readonly unread: number;
+  /** Absent where an older worker answers. */
+  readonly unreadBytes?: number;
+  readonly waitingFor: readonly WaitingFor[];
+}
+
+const counts = new Map<string, Count>();
+
+/**
+ * Sends one more message to the run, and counts it. `readMemo` is asked the first time, and finds out whether there is such
+ * a run at all.
+ * @throws ClientError `inbox_overflow`, and what `readMemo` and `send` throw.
+ */
+export async function sendCounted(
+  access: Access,
+  org: string,
+  executionId: string,
+  message: { readonly name: string; readonly payload?: Json },
+  readMemo: () => Promise<{ readonly [field: string]: unknown }>,
+  send: () => Promise<void>,
+): Promise<void> {
+  const counted = counts.get(executionId);
+  const count = counted?.org === org ? counted : await newCount(org, executionId, readMemo);
+  counts.delete(executionId);
+  counts.set(executionId, count);
+  const [oldest] = counts.keys();
+  if (counts.size > RUNS_COUNTED && oldest !== undefined) counts.delete(oldest);
+  const bytes = weigh(message.payload ?? null) + message.name.length + MESSAGE_OVERHEAD;
+  if (isDue(count, bytes)) {
+    // One query at a time: a run refuses a second one while the first waits.
+    count.asking ??= ask(access, executionId, count).finally(() => {
+      count.asking = undefined;
+    });
+    await count.asking;
+  }
+  demandRoom(count, message.name, bytes);
+  add(count.sent, 1, bytes);
+  add(count.underway, 1, bytes);
+  try {
+    await send();
+  } finally {
+    add(count.underway, -1, -bytes);
+  }
+}
+
+function demandRoom(count: Count, name: string, bytes: number): void {
+  const unread = unreadOf(count);
+  if (isFull(unread))
+    throw new ClientError(
+      'inbox_overflow',
+      `The run has about ${unread.messages} unread messages of ${unread.bytes} bytes, and takes no more until it has read some. From ${MOST_UNREAD} messages or ${MOST_BYTES} bytes on, messages are refused.`,
+    );
+  if (unread.bytes + bytes > MAX_INBOX_BYTES && !count.heard.has(name))
+    throw new ClientError(
+      'inbox_overflow',
+      `The message takes ${bytes} bytes, and the run does not listen to it now. At most ${MAX_INBOX_BYTES} bytes of unread messages are kept; about ${unread.bytes} are taken. Send it when the run listens, or send less.`,
+    );
+}
+
+async function newCount(
+  org: string,
+  executionId: string,
+  readMemo: () => Promise<{ readonly [field: string]: unknown }>,
+): Promise<Count> {
+  const memo = await readMemo();
+  // Another message may have been first meanwhile.
+  const counted = counts.get(executionId);
+  return counted?.org === org
+    ? counted
+    : {
+        org,
+        known: { messages: Number(memo['unread'] ?? 0), bytes: 0 },
+        isAsked: false,
+        heard: new Set(),
+        sent: { messages: 0, bytes: 0 },
+        underway: { messages: 0, bytes: 0 },
+        asking: undefined,
+        notBefore: 0,
+      };
+}
+
+const unreadOf = ({ known, sent }: Count): Amount => ({
+  messages: known.messages + sent.messages,
+  bytes: known.bytes + sent.bytes,
+});
+
+const isFull = ({ messages, bytes }: Amount): boolean => messages >= MOST_UNREAD || bytes >= MOST_BYTES;
+
+function isDue(count: Count, bytes: number): boolean {
+  const { known, isAsked, sent, notBefore } = count;
+  const unread = unreadOf(count);
+  return (
+    Date.now() >= notBefore &&
+    (isFull(unread) ||
+      unread.bytes + bytes > MAX_INBOX_BYTES ||
+      (!isAsked && known.messages > 0) ||
+      sent.messages >= ASK_AFTER ||
+      sent.bytes >= ASK_AFTER_BYTES)
+  );
+}
+
+/** While no worker answers, what was counted stands. */
+async function ask(access: Access, executionId: string, count: Count): Promise<void> {
+  const before = {
+    messages: count.sent.messages - count.underway.messages,
+    bytes: count.sent.bytes - count.underway.bytes,
+  };
+  try {
+    const { unread, unreadBytes, waitingFor } = await read(access, () =>
+      access.client.workflow.getHandle(executionId).query<Asked>('status'),
+    );
+    count.known = { messages: unread, bytes: unreadBytes ?? 0 };
+    count.isAsked = true;
+    count.heard = new Set(waitingFor.flatMap(({ name, names }) => names ?? name ?? []));
+    add(count.sent, -before.messages, -before.bytes);
+  } catch {
+    // Not known: refused sooner rather than too late.
+    count.notBefore = Date.now() + ASK_AGAIN_MS;
+  }
+}
+
+function add(amount: Amount, messages: number, bytes: number): void {
+  amount.messages += messages;
+  amount.bytes += bytes;
+}

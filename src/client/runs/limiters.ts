@@ -1,0 +1,317 @@
+/** Asking gates for slots, and looking after those that hold them (ARCHITECTURE.md §4). */
+import { setTimeout as delay } from 'node:timers/promises';
+import {
+  ACTIVE_WANTED,
+  type ActiveRun,
+  GATE_WORKFLOW,
+  type GateActivities,
+  type GateStart,
+  type GateWanted,
+  type HolderAnswer,
+  type HolderQuestion,
+  type LimitReached,
+  limitReached,
+  MOST_HELD,
+  type QueueOrder,
+  type ReleaseSlot,
+  type SlotAnswer,
+  type TakeAnswer,
+  type TakeSlot,
+} from '../../contract/limiter.ts';
+import { ClientError, hasCode } from '../errors.ts';
+import type { Access } from '../temporal/access.ts';
+import { describe, writeOrStart } from '../temporal/actor-calls.ts';
+import { read, writeAlong } from '../temporal/rpc.ts';
+import { type Asking, activeUnder } from './active-runs.ts';
+import { isOpen } from './run-view.ts';
+
+const AT_ONCE = 10;
+/** Between two looks at runs that are about to end. */
+const LOOK_MS = 25;
+/** What was seen of a gate's queue is good for so long: many ask at once. */
+const SEEN_MS = 50;
+const ORDER_MS = 500;
+
+/**
+ * Asks the gates one after the other, until one does not let the run pass: an answer of each that was asked. Asking again
+ * is harmless.
+ */
+export async function takeSlots(
+  access: Access,
+  org: string,
+  run: string,
+  gates: readonly GateWanted[],
+  startedAt?: number,
+  asking?: Asking,
+): Promise<SlotAnswer[]> {
+  const answers: SlotAnswer[] = [];
+  for (const wanted of gates) {
+    const answer = await takeSlot(access, org, { run, startedAt, asking }, wanted);
+    answers.push(answer);
+    if (answer.as !== 'granted') break;
+  }
+  return answers;
+}
+
+/**
+ * Takes the slots of the gates that refuse, before the run is started: the others it asks by itself. Answers all gates, with
+ * the leases held. A run that is retried holds none of those that it began with: it asks anew.
+ * @throws ClientError `limit_reached`, `queue_full`.
+ */
+export async function takeRefusable(
+  access: Access,
+  org: string,
+  run: string,
+  gates: readonly GateWanted[],
+  asking?: Asking,
+): Promise<GateWanted[]> {
+  const refusable = gates.filter(({ overflow }) => overflow === 'reject');
+  // Before it is asked: a gate does not count from earlier.
+  const takenAt = Date.now();
+  const answers = await takeSlots(access, org, run, refusable, undefined, asking);
+  for (const answer of answers) {
+    if (answer.as !== 'refused') continue;
+    const held = answers.filter(({ as }) => as === 'granted').map(({ gate }) => gate);
+    await giveBack(access, run, held);
+    const { scope, limit } = refusable.find(({ gate }) => gate === answer.gate)!;
+    throw new ClientError(answer.code, answer.message, { details: { scope, limit } });
+  }
+  return gates.map(({ taken: _before, takenAt: _then, ...wanted }) =>
+    wanted.overflow === 'reject' ? { ...wanted, taken: true, takenAt } : wanted,
+  );
+}
+
+/** The run will not be started. A gate that does not hear it finds out by itself. */
+async function giveBack(access: Access, run: string, gates: readonly string[]): Promise<void> {
+  const release: ReleaseSlot = { run, unstarted: true };
+  await Promise.allSettled(
+    gates.map((gate) =>
+      writeAlong(access, () => access.client.workflow.getHandle(gate).signal<[ReleaseSlot]>('release', release)),
+    ),
+  );
+}
+
+/** Which of the runs have ended, and which Temporal does not know. Waits up to `patienceMs` for those that are about to. */
+export async function describeHolders(access: Access, { runs, patienceMs }: HolderQuestion): Promise<HolderAnswer> {
+  const until = Date.now() + patienceMs;
+  const closed: string[] = [];
+  const closedAt: number[] = [];
+  const missing: string[] = [];
+  for (let asked = runs; asked.length > 0; ) {
+    const open: string[] = [];
+    for (let from = 0; from < asked.length; from += AT_ONCE) {
+      await Promise.all(
+        asked.slice(from, from + AT_ONCE).map(async (run) => {
+          const description = await describe(access, run);
+          if (description === undefined) missing.push(run);
+          else if (isOpen(description.status.name)) open.push(run);
+          else {
+            closed.push(run);
+            closedAt.push(description.closeTime?.getTime() ?? Date.now());
+          }
+        }),
+      );
+    }
+    // Whoever waits for a slot need not wait for the slowest.
+    if (closed.length > 0 || Date.now() >= until) break;
+    asked = open;
+    if (asked.length > 0) await delay(LOOK_MS);
+  }
+  return { closed, closedAt, missing };
+}
+
+/** The place of a run in the queue of a gate, from 1; undefined where it does not wait there, or the gate cannot tell. */
+export async function positionOf(access: Access, gate: string, run: string): Promise<number | undefined> {
+  const placeIn = (order: QueueOrder): number | undefined => (order.includes(run) ? order.indexOf(run) + 1 : undefined);
+  const look = () => orderOf(access, gate);
+  // It may have come since the queue was last looked at.
+  return (
+    placeIn(await seen(orders, access, gate, ORDER_MS, look)) ??
+    placeIn(await seen(orders, access, gate, SEEN_MS, look))
+  );
+}
+
+/** What gates and runs do outside, over the worker's own connection. */
+export function gateActivitiesOver(over: Access): GateActivities {
+  return {
+    takeSlots: async ({ organizationId, run, gates, startedAt }) => ({
+      answers: await takeSlots(over, organizationId, run, gates, startedAt),
+    }),
+    describeHolders: (question) => describeHolders(over, question),
+  };
+}
+
+/** The run that asks; `asking`: what it is, where it was not started yet. */
+interface Asker {
+  readonly run: string;
+  readonly startedAt: number | undefined;
+  readonly asking: Asking | undefined;
+}
+
+async function takeSlot(access: Access, org: string, asker: Asker, wanted: GateWanted): Promise<SlotAnswer> {
+  const { gate } = wanted;
+  try {
+    return { gate, ...(await take(access, org, asker, wanted)) };
+  } catch (error) {
+    if (!hasCode(error, 'limit_reached')) return refused(gate, error);
+    const { holders } = error.details as unknown as LimitReached;
+    // A run that has ended may still stand in the books.
+    const found = await seenSince(access, gate, () => describeHolders(access, { runs: holders, patienceMs: 0 }));
+    if (found.closed.length + found.missing.length === 0) return overflowed(wanted, error);
+    try {
+      return { gate, ...(await take(access, org, asker, wanted, found)) };
+    } catch (again) {
+      return hasCode(again, 'limit_reached') ? overflowed(wanted, again) : refused(gate, again);
+    }
+  }
+}
+
+/**
+ * A gate that hears of a limit for the first time is told which runs are active already. One asker at a time tells it; the
+ * others ask again after that, in the order in which they came.
+ */
+async function take(
+  access: Access,
+  org: string,
+  asker: Asker,
+  wanted: GateWanted,
+  found?: HolderAnswer,
+): Promise<Exclude<TakeAnswer, { as: 'full' }>> {
+  const telling = tellings.get(access) ?? new Map<string, Promise<unknown>>();
+  tellings.set(access, telling);
+  for (;;) {
+    try {
+      return granted(await takeWith(access, org, asker, wanted, found));
+    } catch (error) {
+      if (!hasCode(error, ACTIVE_WANTED)) throw error;
+    }
+    const earlier = telling.get(wanted.gate);
+    if (earlier === undefined) break;
+    await Promise.allSettled([earlier]);
+  }
+  const told = takeTelling(access, org, asker, wanted, found);
+  telling.set(wanted.gate, told);
+  try {
+    return granted(await told);
+  } finally {
+    telling.delete(wanted.gate);
+  }
+}
+
+/** Askers that are telling a gate which runs are active, by its id. */
+const tellings = new WeakMap<Access, Map<string, Promise<unknown>>>();
+
+async function takeTelling(
+  access: Access,
+  org: string,
+  asker: Asker,
+  wanted: GateWanted,
+  found: HolderAnswer | undefined,
+): Promise<TakeAnswer> {
+  const active = await activeUnder(access, org, wanted, asker, async (runs) => {
+    const { closed, missing } = await describeHolders(access, { runs, patienceMs: 0 });
+    return new Set([...closed, ...missing]);
+  });
+  return takeWith(access, org, asker, wanted, found, active);
+}
+
+/** As a refusal, where that is what the answer says. */
+function granted(answer: TakeAnswer): Exclude<TakeAnswer, { as: 'full' }> {
+  if (answer.as !== 'full') return answer;
+  const { limit } = answer.reached;
+  throw new ClientError('limit_reached', limitReached(limit), { details: { ...answer.reached } });
+}
+
+function takeWith(
+  access: Access,
+  org: string,
+  { run, startedAt }: Asker,
+  { gate, scope, limit, overflow, evict, group, basis }: GateWanted,
+  found: HolderAnswer | undefined,
+  active?: readonly ActiveRun[],
+): Promise<TakeAnswer> {
+  const start: GateStart = { organizationId: org, historyLimit: access.historyLimit, scope };
+  const actor = { workflowId: gate, workflowType: GATE_WORKFLOW, start };
+  return writeOrStart<GateStart, TakeSlot, TakeAnswer>(access, actor, 'take', {
+    run,
+    limit,
+    overflow,
+    group,
+    // By chance: in turns, several that ask would see the same again and again.
+    shownFrom: Math.floor(Math.random() * MOST_HELD),
+    ...(startedAt === undefined ? {} : { startedAt }),
+    ...(found === undefined ? {} : { seen: found }),
+    ...(evict === undefined ? {} : { evict }),
+    ...(basis === undefined ? {} : { basis }),
+    ...(active === undefined ? {} : { active }),
+  });
+}
+
+/** cancel-newest refuses as well: then the run is there, and ends. */
+function overflowed({ gate, overflow }: GateWanted, error: ClientError): SlotAnswer {
+  return overflow === 'cancel-newest' ? { gate, as: 'dropped' } : refused(gate, error);
+}
+
+function refused(gate: string, error: unknown): SlotAnswer {
+  if (!hasCode(error, 'limit_reached', 'queue_full')) throw error;
+  return { gate, as: 'refused', code: error.code, message: error.message };
+}
+
+async function orderOf(access: Access, gate: string): Promise<QueueOrder> {
+  try {
+    return await read(access, () => access.client.workflow.getHandle(gate).query<QueueOrder>('order'));
+  } catch {
+    // Without a worker nobody knows, and it is told without.
+    return [];
+  }
+}
+
+type Seen<T> = WeakMap<Access, Map<string, { readonly at: number; readonly what: Promise<T> }>>;
+const orders: Seen<QueueOrder> = new WeakMap();
+/** Gates remembered before the oldest are forgotten. */
+const MOST_SEEN = 1_000;
+
+/** Many who ask for the same at once are answered by one look. */
+function seen<T>(all: Seen<T>, access: Access, gate: string, forMs: number, look: () => Promise<T>): Promise<T> {
+  const known = all.get(access) ?? new Map<string, { readonly at: number; readonly what: Promise<T> }>();
+  all.set(access, known);
+  const found = known.get(gate);
+  const now = Date.now();
+  if (found !== undefined && found.at + forMs > now) return found.what;
+  const what = look();
+  known.delete(gate);
+  known.set(gate, { at: now, what });
+  what.catch(() => known.delete(gate));
+  const [oldest] = known.keys();
+  if (known.size > MOST_SEEN && oldest !== undefined) known.delete(oldest);
+  return what;
+}
+
+/** The look at a gate's holders that is under way, and the one that follows it. */
+interface Looks {
+  readonly now: Promise<HolderAnswer>;
+  next?: Promise<HolderAnswer>;
+}
+const looks = new WeakMap<Access, Map<string, Looks>>();
+
+/**
+ * What a look at the gate's holders sees that begins now or later: one that began before may have missed an end which the asker
+ * knows of. All who ask during a look share the next one.
+ */
+function seenSince(access: Access, gate: string, look: () => Promise<HolderAnswer>): Promise<HolderAnswer> {
+  const known = looks.get(access) ?? new Map<string, Looks>();
+  looks.set(access, known);
+  const begin = (): Promise<HolderAnswer> => {
+    const begun: Looks = { now: look() };
+    known.set(gate, begun);
+    const done = (): void => {
+      if (begun.next === undefined) known.delete(gate);
+    };
+    begun.now.then(done, done);
+    return begun.now;
+  };
+  const current = known.get(gate);
+  if (current === undefined) return begin();
+  current.next ??= current.now.then(begin, begin);
+  return current.next;
+}

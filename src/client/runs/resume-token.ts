@@ -1,0 +1,23 @@
+/** Resume tokens (LANGUAGE.md §6): they prove that whoever decides was shown the very wait that is being decided. */
+import type { WaitingFor } from '../../contract/run.ts';
+import { hmacHex, sameText } from '../payloads/keys.ts';
+
+const PREFIX = 'wrf_rt_';
+const DIGITS = 24;
+
+/**
+ * `wrf_rt_` and 24 hexadecimal digits over run, path and attempt. A wait begins anew with each attempt, and its beginning
+ * is what names the attempt.
+ */
+export function resumeToken(key: Uint8Array, executionId: string, wait: Pick<WaitingFor, 'path' | 'since'>): string {
+  return PREFIX + hmacHex(key, JSON.stringify([executionId, wait.path, wait.since])).slice(0, DIGITS);
+}
+
+export function isResumeToken(
+  key: Uint8Array,
+  executionId: string,
+  wait: Pick<WaitingFor, 'path' | 'since'>,
+  token: string,
+): boolean {
+  return sameText(resumeToken(key, executionId, wait), token);
+}

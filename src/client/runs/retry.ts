@@ -1,0 +1,177 @@
+/**
+ * Retry (ARCHITECTURE.md §5): a failed run goes on as a new Temporal run under the same id, with what failed armed again
+ * (src/history/rearm.ts) and with the same idempotency keys. A run that was terminated, or that Temporal timed out, goes on
+ * from where it stood.
+ */
+import { WorkflowExecutionAlreadyStartedError, type WorkflowExecutionDescription } from '@temporalio/client';
+import { TypedSearchAttributes } from '@temporalio/common';
+import type { GateWanted } from '../../contract/limiter.ts';
+import { RUN_WORKFLOW, type RunError, type RunInput, type RunStatus } from '../../contract/run.ts';
+import { resumeWith } from '../../engine/resume/rewind.ts';
+import { carry } from '../../engine/state/serialize.ts';
+import { runInputOf } from '../../engine/state/start.ts';
+import type { RunState } from '../../engine/state/state.ts';
+import type { FoldOptions, RunTrace } from '../../history/fold.ts';
+import { NotRetryable, Rearming } from '../../history/rearm.ts';
+import { ClientError } from '../errors.ts';
+import type { Access } from '../temporal/access.ts';
+import { readArgument, readClosing } from '../temporal/first-event.ts';
+import { foldWith } from '../temporal/histories.ts';
+import { write } from '../temporal/rpc.ts';
+import { searchAttributes } from '../temporal/search-attributes.ts';
+import { takeRefusable } from './limiters.ts';
+import { describeRun } from './run-read.ts';
+import { measure } from './run-start.ts';
+import { isOpen, outcomeOf, statusOf } from './run-view.ts';
+
+export interface RetriedRun {
+  readonly executionId: string;
+  readonly status: RunStatus;
+  /** Temporal's new run. */
+  readonly runId: string;
+}
+
+/** The memo's member for the key of the request that has retried the run. */
+const RETRY_KEY = 'retryKey';
+
+/**
+ * The same `key` again gets the same answer.
+ * @throws ClientError `not_found`, `not_failed`, `rolled_back`, `not_retryable`, `payload_too_large`, `limit_reached`.
+ */
+export async function retryRun(access: Access, org: string, executionId: string, key?: string): Promise<RetriedRun> {
+  const description = await describeRun(access, org, executionId);
+  const { runId, memo = {} } = description;
+  if (key !== undefined && memo[RETRY_KEY] === key)
+    return { executionId, status: statusOf(description.status.name, memo), runId };
+  // Also where it was terminated while effects in flight were still ending: what it returned stands.
+  if (memo['decided'] !== undefined) throw notFailed('The execution has completed');
+  if (isOpen(description.status.name)) throw notFailed('The execution has not ended');
+  const closing = await readClosing(access, executionId, runId);
+  if (closing?.how === 'completed' || closing?.how === 'cancelled')
+    throw notFailed(`The execution has ${closing.how === 'completed' ? 'completed' : 'been cancelled'}`);
+  const argument = runInputOf(await readArgument<unknown>(access, executionId, runId));
+  if (closing === undefined || argument === undefined)
+    throw new ClientError('not_retryable', 'The execution was started with nothing that can be walked.');
+  const error = closing.how === 'failed' ? outcomeOf(closing).error : undefined;
+  const input = await armed(access, org, executionId, runId, argument, error);
+  measure(input, access.dataBytes);
+  return start(access, org, description, input, key);
+}
+
+/** What the new run is started with. */
+async function armed(
+  access: Access,
+  org: string,
+  executionId: string,
+  runId: string,
+  argument: RunInput,
+  error: RunError | undefined,
+): Promise<RunInput> {
+  try {
+    const { state, program } = await rearm(access, executionId, runId, error);
+    const take = (gates: readonly GateWanted[]) => takeRefusable(access, org, executionId, gates);
+    if (state === undefined || program === undefined) {
+      // It was terminated before anybody looked at it: then it begins. Without gates it asks those of its definition.
+      const { gates } = argument;
+      return { ...argument, ...(gates === undefined ? {} : { gates: await take(gates) }), retryOf: { runId } };
+    }
+    const { run, parked } = state;
+    const gates = await take(run.genesis.gates ?? []);
+    const resumed = resumeWith(program, run, { parked, at: Date.now(), gates });
+    const { input: _given, presets: _set, carried: _before, ...rest } = argument;
+    return { ...rest, carried: carry(program, resumed), retryOf: { runId } };
+  } catch (reason) {
+    if (reason instanceof NotRetryable) throw new ClientError(reason.code, reason.message, { cause: reason });
+    throw reason;
+  }
+}
+
+type Rearmed = Pick<RunTrace, 'program'> & {
+  readonly state?: { readonly run: RunState; readonly parked: Rearming['parked'] };
+};
+
+async function rearm(
+  access: Access,
+  executionId: string,
+  lastRunId: string,
+  error: RunError | undefined,
+): Promise<Rearmed> {
+  const rearming = new Rearming(error);
+  const fold = (runId: string, options: FoldOptions) => foldWith(access, executionId, runId, options);
+  const last = await fold(lastRunId, rearming.search(lastRunId));
+  const { program } = last;
+  if (last.state?.rolling !== undefined) {
+    throw new ClientError(
+      'rolled_back',
+      'The run was rolled back when it failed: what it had done is undone. Start it anew, or fork it from a step.',
+    );
+  }
+  if (program === undefined) {
+    if (error === undefined) return { program };
+    throw new NotRetryable('The run could not begin, since its definition cannot be walked. Mend it, and start anew.');
+  }
+  const runs = [lastRunId];
+  let oldest: RunTrace = last;
+  while (!rearming.found && oldest.continuedFrom !== undefined && !oldest.restarted) {
+    const { continuedFrom } = oldest;
+    oldest = await fold(continuedFrom, rearming.search(continuedFrom));
+    runs.unshift(continuedFrom);
+  }
+  let state: RunState | undefined;
+  for (const runId of runs) {
+    const without = rearming.without(runId);
+    state = (await fold(runId, state === undefined ? without : { ...without, from: state })).state;
+  }
+  return { program, state: { run: rearming.done(state), parked: rearming.parked } };
+}
+
+async function start(
+  access: Access,
+  org: string,
+  failed: WorkflowExecutionDescription,
+  input: RunInput,
+  key: string | undefined,
+): Promise<RetriedRun> {
+  const executionId = failed.workflowId;
+  const { paused: _paused, ...memo } = failed.memo ?? {};
+  const before = await describeRun(access, org, executionId);
+  if (before.runId !== failed.runId) throw notFailed('The execution was retried meanwhile');
+  const runId = await write(access, executionId, async () => {
+    try {
+      const handle = await access.client.workflow.start(RUN_WORKFLOW, {
+        workflowId: executionId,
+        taskQueue: access.taskQueue,
+        args: [input],
+        workflowIdConflictPolicy: 'FAIL',
+        workflowIdReusePolicy: 'ALLOW_DUPLICATE_FAILED_ONLY',
+        memo: { ...memo, status: 'running', waitingFor: [], ...(key === undefined ? {} : { [RETRY_KEY]: key }) },
+        typedSearchAttributes: attributesOf(failed),
+        ...(input.definition.name === undefined ? {} : { staticSummary: input.definition.name.slice(0, 190) }),
+      });
+      return handle.firstExecutionRunId;
+    } catch (error) {
+      if (error instanceof WorkflowExecutionAlreadyStartedError) return undefined;
+      throw error;
+    }
+  });
+  if (runId !== undefined) return { executionId, status: 'pending', runId };
+  // Either an earlier try of this call got through, or somebody else was first.
+  const now = await describeRun(access, org, executionId);
+  const begun = runInputOf(await readArgument<unknown>(access, executionId, now.runId));
+  if (begun?.retryOf?.runId !== failed.runId) throw notFailed('The execution was retried meanwhile');
+  return { executionId, status: 'pending', runId: now.runId };
+}
+
+/** As the failed run had them, without what says that it has ended. */
+function attributesOf(failed: WorkflowExecutionDescription): TypedSearchAttributes {
+  const { durationMs, status, waiting } = searchAttributes;
+  const gone: readonly string[] = [durationMs.name, status.name, waiting.name];
+  const kept = failed.typedSearchAttributes.getAll().filter(({ key }) => !gone.includes(key.name));
+  return new TypedSearchAttributes([
+    ...kept.filter(({ key }) => key.name.startsWith('Signalbox')),
+    { key: status, value: 'running' },
+  ]);
+}
+
+const notFailed = (what: string): ClientError =>
+  new ClientError('not_failed', `${what}: what failed, timed out or was terminated can be retried, and nothing else.`);

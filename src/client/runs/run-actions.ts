@@ -1,0 +1,271 @@
+/** What is done to a run that is under way: deciding, submitting, messages, cancelling (ARCHITECTURE.md §3, §5). */
+import { ulid } from 'ulid';
+import type { Accepted, DecideSignal, MessageSignal, Standing, SubmitSignal, WaitingFor } from '../../contract/run.ts';
+import type { Json } from '../../template/types.ts';
+import { ClientError, hasCode } from '../errors.ts';
+import { type Access, keysFor } from '../temporal/access.ts';
+import { read, write, writeAlong } from '../temporal/rpc.ts';
+import { type EndingWords, identityFor } from '../temporal/termination-reason.ts';
+import { sendCounted } from './inbox.ts';
+import { isResumeToken } from './resume-token.ts';
+import { describeRun, executionOf } from './run-read.ts';
+import { type Execution, isOpen, waitsOf } from './run-view.ts';
+import { readTrace } from './trace.ts';
+
+/** The memo lists no more waits than this; beyond it the run itself is asked. */
+const MEMO_WAITS = 20;
+
+export interface Decision {
+  readonly decision: 'approved' | 'rejected';
+  /** A slug with one open approval, or a path. */
+  readonly step?: string;
+  /** Names the very wait, instead of a step or to confirm it. */
+  readonly resumeToken?: string;
+  readonly comments?: string;
+  readonly data?: Json;
+  readonly by?: string;
+  /** What that person is, where there are persons. */
+  readonly as?: Standing;
+  /** The same key again gets the same answer. */
+  readonly key?: string;
+}
+
+/** What has become of a decision that was accepted. */
+export interface Recorded {
+  /** vote: the approval waits on, for the votes of others. */
+  readonly recorded: 'decision' | 'vote';
+  readonly votes?: NonNullable<WaitingFor['votes']>;
+}
+
+/** As it is now; undefined where the run cannot be asked, or does not tell. */
+export async function recordedAs(access: Access, executionId: string, path: string): Promise<Recorded | undefined> {
+  const handle = access.client.workflow.getHandle(executionId);
+  const asked = await read(access, () => handle.query<WaitingFor[]>('waiting')).catch(() => undefined);
+  const wait = asked?.find((one) => one.path === path && one.kind === 'approval');
+  // Of more waits than a list holds, it may be one that is left out.
+  if (asked === undefined || (wait === undefined && asked.length >= MEMO_WAITS)) return undefined;
+  return wait?.votes === undefined ? { recorded: 'decision' } : { recorded: 'vote', votes: wait.votes };
+}
+
+/**
+ * Decides an approval.
+ * @throws ClientError with the codes of Refusal, `closed`, or `resume_token_mismatch`.
+ */
+export function decide(access: Access, org: string, executionId: string, request: Decision): Promise<Accepted> {
+  return orAsAnswered(access, executionId, request.key, () => decideNow(access, org, executionId, request));
+}
+
+async function decideNow(access: Access, org: string, executionId: string, request: Decision): Promise<Accepted> {
+  const execution = await demandOpen(access, org, executionId);
+  const step =
+    request.resumeToken === undefined
+      ? request.step
+      : await stepOfToken(access, execution, request.resumeToken, request.step);
+  const signal: DecideSignal & { key: string } = {
+    decision: request.decision,
+    via: 'api',
+    key: request.key ?? ulid(),
+    ...(step === undefined ? {} : { step }),
+    ...(request.comments === undefined ? {} : { comments: request.comments }),
+    ...(request.data === undefined ? {} : { data: request.data }),
+    ...(request.by === undefined ? {} : { by: request.by }),
+    ...(request.as === undefined ? {} : { as: request.as }),
+  };
+  return update(access, executionId, 'decide', signal);
+}
+
+export interface Submission {
+  readonly data: Json;
+  readonly step?: string;
+  readonly by?: string;
+  /** What that person is, where there are persons. */
+  readonly as?: Standing;
+  readonly key?: string;
+}
+
+/** Answers a user_input step. @throws ClientError with the codes of Refusal, or `closed`. */
+export function submit(access: Access, org: string, executionId: string, request: Submission): Promise<Accepted> {
+  return orAsAnswered(access, executionId, request.key, () => submitNow(access, org, executionId, request));
+}
+
+async function submitNow(access: Access, org: string, executionId: string, request: Submission): Promise<Accepted> {
+  await demandOpen(access, org, executionId);
+  const signal: SubmitSignal & { via: string; key: string } = {
+    data: request.data,
+    via: 'api',
+    key: request.key ?? ulid(),
+    ...(request.step === undefined ? {} : { step: request.step }),
+    ...(request.by === undefined ? {} : { by: request.by }),
+    ...(request.as === undefined ? {} : { as: request.as }),
+  };
+  return update(access, executionId, 'submit', signal);
+}
+
+/**
+ * Sends a message; it is kept until a listen step takes it.
+ * @throws ClientError `closed`, `inbox_overflow`.
+ */
+export async function sendMessage(
+  access: Access,
+  org: string,
+  executionId: string,
+  message: MessageSignal,
+): Promise<void> {
+  const readMemo = async () => (await demandOpen(access, org, executionId)).memo;
+  const handle = access.client.workflow.getHandle(executionId);
+  await sendCounted(access, org, executionId, message, readMemo, () =>
+    onOpen(() => writeAlong(access, () => handle.signal('message', message))),
+  );
+}
+
+/**
+ * Sends an event to a run that Visibility named as listening. The run keeps nothing that it does not take, so it is not counted.
+ * @throws ClientError `closed`.
+ */
+export function sendEvent(access: Access, executionId: string, message: MessageSignal): Promise<void> {
+  const handle = access.client.workflow.getHandle(executionId);
+  return onOpen(() => writeAlong(access, () => handle.signal('message', message)));
+}
+
+/** Asks the run to cancel: what it has opened is cancelled, and rollback runs if it is configured. @throws ClientError `closed`. */
+export async function cancelRun(access: Access, org: string, executionId: string, words: EndingWords): Promise<void> {
+  await demandOpen(access, org, executionId);
+  const requestId = ulid();
+  await onOpen(() =>
+    write(access, executionId, () =>
+      access.client.workflowService.requestCancelWorkflowExecution({
+        ...ofRun(access, executionId, words),
+        requestId,
+      }),
+    ),
+  );
+}
+
+/** Ends the run at once; nothing of it runs any more. @throws ClientError `closed`. */
+export async function terminateRun(
+  access: Access,
+  org: string,
+  executionId: string,
+  words: EndingWords,
+): Promise<void> {
+  await demandOpen(access, org, executionId);
+  await onOpen(() =>
+    write(access, executionId, () =>
+      access.client.workflowService.terminateWorkflowExecution(ofRun(access, executionId, words)),
+    ),
+  );
+}
+
+/** What Temporal is asked, with the words that readRun tells again. */
+const ofRun = ({ namespace }: Access, workflowId: string, { reason, by }: EndingWords) => ({
+  namespace,
+  workflowExecution: { workflowId },
+  identity: identityFor(by),
+  ...(reason === undefined ? {} : { reason }),
+});
+
+/** Everything that an open run waits for; the memo's list, or the run's own answer where the memo's was cut. */
+function openWaits(access: Access, execution: Execution): Promise<readonly WaitingFor[]> | readonly WaitingFor[] {
+  const waits = waitsOf(execution);
+  if (waits.length < MEMO_WAITS) return waits;
+  return read(access, () => access.client.workflow.getHandle(execution.workflowId).query<WaitingFor[]>('waiting'));
+}
+
+/** @throws ClientError `not_found`, `closed`. */
+async function demandOpen(access: Access, org: string, executionId: string): Promise<Execution> {
+  const execution = executionOf(await describeRun(access, org, executionId));
+  if (!isOpen(execution.status)) throw closed();
+  return execution;
+}
+
+async function update(
+  access: Access,
+  executionId: string,
+  name: string,
+  signal: object & { readonly key: string },
+): Promise<Accepted> {
+  const handle = access.client.workflow.getHandle(executionId);
+  const options = { args: [signal] as [object], updateId: signal.key };
+  return onOpen(() => write(access, executionId, () => handle.executeUpdate<Accepted, [object]>(name, options)));
+}
+
+/** What `act` answers, or, where the run has ended since, what it had answered to the key. */
+async function orAsAnswered(
+  access: Access,
+  executionId: string,
+  key: string | undefined,
+  act: () => Promise<Accepted>,
+): Promise<Accepted> {
+  try {
+    return await act();
+  } catch (error) {
+    if (key === undefined || !hasCode(error, 'closed')) throw error;
+    const answered = access.client.workflow.getHandle(executionId).getUpdateHandle<Accepted>(key);
+    return read(access, () => answered.result()).catch(() => {
+      throw error;
+    });
+  }
+}
+
+/** A run that ends meanwhile is `closed`, not `not_found`. */
+async function onOpen<T>(act: () => Promise<T>): Promise<T> {
+  try {
+    return await act();
+  } catch (error) {
+    if (hasCode(error, 'not_found')) throw closed();
+    throw error;
+  }
+}
+
+const closed = (): ClientError =>
+  new ClientError('closed', 'The execution has ended: there is nothing left to do to it.');
+
+/** Rows of the trace that are looked through for an approval of the past. */
+const MOST_ROWS = 50_000;
+
+/** Whether the token was one of an approval that is open no more. */
+async function wasResumeToken(
+  access: Access,
+  executionId: string,
+  token: string,
+  keys: readonly Uint8Array[],
+): Promise<boolean> {
+  let cursor: string | undefined;
+  for (let seen = 0; seen < MOST_ROWS; ) {
+    const page = await readTrace(access, executionId, { limit: 10_000, ...(cursor === undefined ? {} : { cursor }) });
+    for (const { path, startedAt: since } of page.items)
+      if (keys.some((key) => isResumeToken(key, executionId, { path, since }, token))) return true;
+    seen += page.items.length;
+    cursor = page.nextCursor;
+    if (cursor === undefined || page.items.length === 0) break;
+  }
+  return false;
+}
+
+/** The path of the approval that a token names. */
+async function stepOfToken(
+  access: Access,
+  execution: Execution,
+  token: string,
+  step: string | undefined,
+): Promise<string> {
+  const approvals = (await openWaits(access, execution)).filter((wait) => wait.kind === 'approval');
+  const named = approvals.filter((wait) => step === undefined || wait.path === step || wait.stepSlug === step);
+  if (named.length === 0) {
+    throw new ClientError('not_waiting', 'No such approval is open: it has been decided, or it is not reached yet.');
+  }
+  const keys = keysFor(access, 'resumeTokens');
+  const meant = named.find((wait) => keys.some((key) => isResumeToken(key, execution.workflowId, wait, token)));
+  if (meant === undefined) {
+    if (await wasResumeToken(access, execution.workflowId, token, keys))
+      throw new ClientError(
+        'already_decided',
+        'The resume token is of an approval that is over: it was used, or nobody decided in time.',
+      );
+    throw new ClientError(
+      'resume_token_mismatch',
+      'The resume token belongs to no open approval of this execution. Read the execution again for the current one.',
+    );
+  }
+  return meant.path;
+}

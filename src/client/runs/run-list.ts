@@ -1,0 +1,256 @@
+/** Lists of runs (ARCHITECTURE.md §5): the filters of document 004, by Visibility. */
+
+import { RUN_WORKFLOW } from '../../contract/run.ts';
+import { modelValue } from '../../contract/search-attributes.ts';
+import { ClientError } from '../errors.ts';
+import type { Access } from '../temporal/access.ts';
+import { describe } from '../temporal/actor-calls.ts';
+import { definitionId } from '../temporal/ids.ts';
+import {
+  type AttributeName,
+  all,
+  any,
+  type Clause,
+  compare,
+  isNull,
+  type Operator,
+  queryOf,
+} from '../temporal/query.ts';
+import { currentPage } from '../visibility/current-runs.ts';
+import { holdsAll, listsWanted, stateValue } from '../visibility/exact-lists.ts';
+import { listPage, type Page, type PageRequest, type Row } from '../visibility/listing.ts';
+import { pagesOf } from '../visibility/pages.ts';
+import { type Execution, type ExecutionView, executionView, saidBy } from './run-view.ts';
+import { soundMemo } from './sound-memo.ts';
+
+const LISTENING_ROWS = 1_000;
+
+export const LISTED_STATUSES = [
+  'pending',
+  'running',
+  'waiting',
+  'rolling_back',
+  'completed',
+  'failed',
+  'cancelled',
+  'aborted',
+  'waiting_approval',
+] as const;
+export type ListedStatus = (typeof LISTED_STATUSES)[number];
+
+/** Names of other systems (ARCHITECTURE.md §4). */
+export const STATUS_ALIASES: { readonly [name: string]: ListedStatus } = {
+  created: 'pending',
+  queued: 'pending',
+  in_progress: 'running',
+  suspended: 'waiting',
+  paused: 'waiting',
+  success: 'completed',
+  succeeded: 'completed',
+  exhausted: 'failed',
+  timed_out: 'failed',
+  canceled: 'cancelled',
+  denied: 'cancelled',
+  terminated: 'aborted',
+};
+
+/** Bounds of a range; `eq` is one value. Dates as epoch milliseconds. */
+export interface Range {
+  readonly eq?: number;
+  readonly gt?: number;
+  readonly gte?: number;
+  readonly lt?: number;
+  readonly lte?: number;
+}
+
+export interface RunFilter extends PageRequest {
+  /** One of these. */
+  readonly status?: readonly ListedStatus[];
+  readonly workflowId?: string;
+  readonly executionId?: string;
+  readonly conversationId?: string;
+  readonly channel?: string;
+  readonly employeeId?: string;
+  readonly model?: string;
+  readonly triggerId?: string;
+  readonly triggerType?: string;
+  readonly tag?: string;
+  /** Searchable state: every key must have the value. */
+  readonly state?: { readonly [key: string]: string };
+  /** Who is waited for, such as `approval` or `user:ann`: all of these. */
+  readonly waiting?: readonly string[];
+  readonly started?: Range;
+  readonly ended?: Range;
+  /** Milliseconds. */
+  readonly duration?: Range;
+  readonly tokens?: Range;
+}
+
+export async function listRuns(access: Access, org: string, filter: RunFilter): Promise<Page<ExecutionView>> {
+  const page = await listRows(access, org, filter);
+  return { ...page, items: page.items.map((row) => executionView(access, rowExecution(row))) };
+}
+
+/**
+ * What `list` has of one workflow, also of one that was deleted: its runs go on.
+ * @throws ClientError `not_found` where there never was such a workflow.
+ */
+export async function listOfWorkflow<T, Filter extends RunFilter>(
+  access: Access,
+  org: string,
+  slug: string,
+  filter: Filter,
+  list: (access: Access, org: string, filter: Filter) => Promise<Page<T>>,
+): Promise<Page<T>> {
+  if ((await describe(access, definitionId(org, slug))) === undefined)
+    throw new ClientError('not_found', `There is no workflow called ${slug}.`);
+  const { workflowId = slug } = filter;
+  return workflowId === slug ? list(access, org, { ...filter, workflowId }) : { items: [] };
+}
+
+/** Each execution once, as it is now: a page may hold fewer than were asked for. */
+export function listRows(access: Access, org: string, filter: RunFilter): Promise<Page<Row>> {
+  const query = runQuery(org, filter);
+  const wanted = listsWanted(filter);
+  return currentPage(access, org, filter, async (request) => {
+    const page = await listPage(access, query, request);
+    return { ...page, items: page.items.filter((row) => holdsAll(row, wanted)) };
+  });
+}
+
+/**
+ * The open runs that hold one of these values among what they wait for and had started by `startedBy` (epoch milliseconds).
+ * Each run is read once, and its row has to hold the value exactly (exact-lists.ts).
+ */
+export async function listeningRuns(
+  access: Access,
+  org: string,
+  tags: readonly string[],
+  startedBy: number,
+): Promise<string[]> {
+  const query = queryOf(org, RUN_WORKFLOW, [
+    open,
+    any(...tags.map((tag) => compare('waiting', '=', tag))),
+    ...period('started', { lte: startedBy }),
+  ]);
+  const found: string[] = [];
+  for await (const rows of pagesOf(LISTENING_ROWS, (request) => listPage(access, query, request)))
+    found.push(
+      ...rows
+        .filter((row) => tags.some((tag) => holdsAll(row, listsWanted({ waiting: [tag] }))))
+        .map((row) => row.workflowId),
+    );
+  return found;
+}
+
+/** Which of a filter's runs a bulk operation is for. */
+export type Part =
+  | { readonly open: true }
+  /** Failed, timed out or terminated, and that by this time (epoch milliseconds). */
+  | { readonly failedBy: number };
+
+/** The query of a filter; the organization and the type come first, whatever the filter holds. */
+export function runQuery(org: string, filter: Omit<RunFilter, 'limit' | 'cursor'>, part?: Part): string {
+  const clauses: Clause[] = [compare('executionStatus', '!=', 'ContinuedAsNew')];
+  if (part !== undefined && 'open' in part) clauses.push(open);
+  else if (part !== undefined)
+    clauses.push(
+      any(failed, timedOut, compare('executionStatus', '=', 'Terminated')),
+      compare('closeTime', '<=', date(part.failedBy)),
+    );
+  if (filter.status !== undefined && filter.status.length > 0) clauses.push(any(...filter.status.map(statusClause)));
+  const equal: readonly (readonly [AttributeName, string | undefined])[] = [
+    ['workflow', filter.workflowId],
+    ['workflowId', filter.executionId],
+    ['conversation', filter.conversationId],
+    ['channel', filter.channel],
+    ['employee', filter.employeeId],
+    ['trigger', filter.triggerId],
+    ['triggerType', filter.triggerType],
+    ['tags', filter.tag],
+  ];
+  for (const [name, value] of equal) {
+    if (value !== undefined) clauses.push(compare(name, '=', value));
+  }
+  const { model } = filter;
+  if (model !== undefined) clauses.push(any(compare('model', '=', model), compare('state', '=', modelValue(model))));
+  for (const [key, value] of Object.entries(filter.state ?? {}))
+    clauses.push(compare('state', '=', stateValue(key, value)));
+  for (const who of filter.waiting ?? []) clauses.push(compare('waiting', '=', who));
+  clauses.push(...period('started', filter.started), ...period('closeTime', filter.ended));
+  clauses.push(...range('durationMs', filter.duration));
+  const tokens = range('tokens', filter.tokens);
+  // A run without a model says nothing of tokens, and took none.
+  if (tokens.length > 0 && holdsZero(filter.tokens)) clauses.push(any(all(...tokens), isNull('tokens')));
+  else clauses.push(...tokens);
+  // `ended` and `duration` are of completed runs (document 004).
+  if (filter.ended !== undefined || filter.duration !== undefined)
+    clauses.push(compare('executionStatus', '=', 'Completed'));
+  return queryOf(org, RUN_WORKFLOW, clauses);
+}
+
+const date = (epochMs: number): string => new Date(epochMs).toISOString();
+
+function range(name: 'durationMs' | 'tokens', bounds: Range | undefined): Clause[] {
+  const operators: readonly (readonly [Operator, number | undefined])[] = [
+    ['=', bounds?.eq],
+    ['>', bounds?.gt],
+    ['>=', bounds?.gte],
+    ['<', bounds?.lt],
+    ['<=', bounds?.lte],
+  ];
+  return operators.flatMap(([operator, value]) =>
+    value === undefined ? [] : [compare(name, operator, Math.round(value))],
+  );
+}
+
+/**
+ * Bounds of a time that is told in milliseconds, and may be kept finer. They lie a nanosecond before a millisecond begins, where
+ * none of these stands: SQLite compares times as texts, to which .5 is less than .500.
+ */
+function period(name: 'started' | 'closeTime', { eq, gt, gte, lt, lte }: Range = {}): Clause[] {
+  const from = [gte, eq, after(gt)].filter((bound) => bound !== undefined);
+  const before = [lt, after(eq), after(lte)].filter((bound) => bound !== undefined);
+  return [
+    ...from.map((bound) => compare(name, '>=', justBefore(bound))),
+    ...before.map((bound) => compare(name, '<', justBefore(bound))),
+  ];
+}
+
+const after = (ms: number | undefined): number | undefined => (ms === undefined ? undefined : ms + 1);
+
+const justBefore = (ms: number): string => date(ms - 1).replace('Z', '999999Z');
+
+const holdsZero = ({ eq = 0, gt = -1, gte = 0, lt = 1, lte = 0 }: Range = {}): boolean =>
+  eq === 0 && gt < 0 && gte <= 0 && lt > 0 && lte >= 0;
+
+const open = compare('executionStatus', '=', 'Running');
+const failed = compare('executionStatus', '=', 'Failed');
+const timedOut = compare('executionStatus', '=', 'TimedOut');
+
+/** Status is Temporal's first, then the run's own. */
+function statusClause(status: ListedStatus): Clause {
+  switch (status) {
+    case 'completed':
+      // A run that has returned is open while effects in flight end.
+      return any(compare('executionStatus', '=', 'Completed'), all(open, compare('status', '=', 'completed')));
+    case 'failed':
+      return any(all(failed, any(compare('status', '!=', 'aborted'), isNull('status'))), timedOut);
+    case 'cancelled':
+      return compare('executionStatus', '=', 'Canceled');
+    case 'aborted':
+      // A run that rolls back before it gives way to another has failed, to Temporal.
+      return any(compare('executionStatus', '=', 'Terminated'), all(failed, compare('status', '=', 'aborted')));
+    case 'waiting_approval':
+      return all(open, compare('status', '=', 'waiting'), compare('waiting', '=', 'approval'));
+    case 'running':
+      // A run started by hand says nothing of itself before it comes to wait.
+      return all(open, any(compare('status', '=', 'running'), isNull('status')));
+    default:
+      return all(open, compare('status', '=', status));
+  }
+}
+
+function rowExecution({ attributes, memo, ...rest }: Row): Execution {
+  return { ...rest, memo: soundMemo(memo), ...saidBy(attributes) };
+}

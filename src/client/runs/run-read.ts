@@ -1,0 +1,259 @@
+/** Reading one run by its id: what it was started with, where it stands, how it ended. Needs no worker. */
+import { setTimeout as delay } from 'node:timers/promises';
+import type { WorkflowExecutionDescription } from '@temporalio/client';
+import {
+  RUN_WORKFLOW,
+  type RunError,
+  type RunInput,
+  type RunMemo,
+  type RunStatus,
+  type RunTrigger,
+  type WaitingFor,
+} from '../../contract/run.ts';
+import { isObject } from '../../definition/document/json.ts';
+import type { Definition, StepDefinition } from '../../definition/document/types.ts';
+import { restore } from '../../engine/state/serialize.ts';
+import { DEFAULT_ORGANIZATION, runInputOf } from '../../engine/state/start.ts';
+import type { Unreadable } from '../../history/events.ts';
+import type { Json } from '../../template/types.ts';
+import { ClientError, hasCode } from '../errors.ts';
+import type { Access } from '../temporal/access.ts';
+import { describeLegibly, type LegibleDescription } from '../temporal/actor-calls.ts';
+import { firstRunId, readArgument, readClosing } from '../temporal/first-event.ts';
+import { searchAttributes } from '../temporal/search-attributes.ts';
+import { legible, writable } from '../temporal/unreadable.ts';
+import { positionOf } from './limiters.ts';
+import { retriedEffects } from './pending.ts';
+import { type Execution, type ExecutionView, executionView, isOpen, outcomeOf, saidBy, waitsOf } from './run-view.ts';
+import { soundMemo } from './sound-memo.ts';
+import { readFoldedState } from './trace.ts';
+
+/**
+ * The run, if it is one of that organization.
+ * @throws ClientError `not_found`, also for a run of another organization.
+ */
+export async function describeRun(access: Access, org: string, executionId: string): Promise<LegibleDescription> {
+  const description = await describeLegibly(access, executionId);
+  const missing = () => new ClientError('not_found', 'There is no execution with that id.');
+  if (description === undefined || description.type !== RUN_WORKFLOW) throw missing();
+  // A run started by hand belongs to `default`, and says so only once it has come to wait.
+  if (organizationOf(description) !== org) throw missing();
+  return description;
+}
+
+function organizationOf({ memo, typedSearchAttributes }: WorkflowExecutionDescription): unknown {
+  return memo?.['organizationId'] ?? typedSearchAttributes.get(searchAttributes.org) ?? DEFAULT_ORGANIZATION;
+}
+
+/** The latest execution of a run, as its description tells of it. */
+export function executionOf(description: LegibleDescription): Execution {
+  return {
+    workflowId: description.workflowId,
+    runId: description.runId,
+    status: description.status.name,
+    startTime: description.startTime,
+    // Of a chain, only the first execution can be one that nobody has begun to walk.
+    ...(firstRunId(description) === description.runId ? { historyLength: description.historyLength } : {}),
+    ...(description.closeTime === undefined ? {} : { closeTime: description.closeTime }),
+    memo: soundMemo(description.memo ?? {}),
+    ...(description.unreadable === undefined ? {} : { unreadable: description.unreadable }),
+    ...saidBy(description.typedSearchAttributes),
+  };
+}
+
+/** The run with its input and, once it has ended, its output or error. `exclude` leaves out what is not needed. */
+export async function readRun(
+  access: Access,
+  org: string,
+  executionId: string,
+  exclude: ReadonlySet<string> = new Set(),
+): Promise<ExecutionView> {
+  const description = await describeRun(access, org, executionId);
+  const execution = executionOf(description);
+  const [start, end] = await Promise.all([
+    legible(() => readStart(access, description)),
+    legible(() => readEnd(access, description)),
+  ]);
+  const argument = start.value;
+  const told = executionView(access, execution, argument);
+  const view = await withPositions(access, { ...told, waitingFor: withComments(told.waitingFor, argument) });
+  const converter = access.client.options.loadedDataConverter;
+  const retrying = await retriedEffects(converter, description.raw.pendingActivities);
+  const { output, error } = end.value ?? {};
+  const whole = {
+    ...view,
+    ...(retrying.length === 0 ? {} : { retrying }),
+    ...(argument === undefined || exclude.has('input')
+      ? {}
+      : { input: argument.input === undefined ? {} : argument.input }),
+    ...(output === undefined || exclude.has('output') ? {} : { output }),
+    ...(error === undefined ? {} : { error }),
+  };
+  const { value, unreadable } = writable(whole, ['input', 'output', 'error']);
+  const why = view.unreadable ?? start.unreadable ?? end.unreadable ?? unreadable;
+  return why === undefined ? value : { ...value, unreadable: why };
+}
+
+/** How the run ended, or what it has returned already. */
+async function readEnd(access: Access, description: LegibleDescription): Promise<Partial<Outcome>> {
+  const decided = await decidedOutcome(access, description);
+  if (decided !== undefined || isOpen(description.status.name)) return decided ?? {};
+  const closing = await readClosing(access, description.workflowId, description.runId);
+  return closing === undefined ? {} : outcomeOf(closing);
+}
+
+/** A run that waits for a slot says at which gate; that one knows the place in its queue. */
+async function withPositions(access: Access, view: ExecutionView): Promise<ExecutionView> {
+  const waitingFor = await Promise.all(
+    view.waitingFor.map(async (wait) => {
+      const position = wait.gate === undefined ? undefined : await positionOf(access, wait.gate, view.id);
+      return position === undefined ? wait : { ...wait, position };
+    }),
+  );
+  return { ...view, waitingFor };
+}
+
+/** Whether a decision needs a comment is what the definition says of the step. */
+function withComments(waits: readonly WaitingFor[], started: RunInput | undefined): readonly WaitingFor[] {
+  const steps = (started?.definition.steps ?? {}) as { readonly [slug: string]: StepDefinition | null | undefined };
+  return waits.map((wait) => {
+    const step = wait.kind === 'approval' ? steps[wait.stepSlug] : undefined;
+    return step?.stepType === 'approval' && step.config?.['commentRequired'] === true
+      ? { ...wait, commentRequired: true as const }
+      : wait;
+  });
+}
+
+/** How the run goes; undefined where Temporal no longer keeps it. */
+export async function readStatus(access: Access, org: string, executionId: string): Promise<RunStatus | undefined> {
+  try {
+    return executionView(access, executionOf(await describeRun(access, org, executionId))).status;
+  } catch (error) {
+    if (hasCode(error, 'not_found')) return undefined;
+    throw error;
+  }
+}
+
+/** What the first run of the chain was started with; undefined where Temporal no longer keeps it. */
+export async function readStart(
+  access: Access,
+  description: WorkflowExecutionDescription,
+): Promise<RunInput | undefined> {
+  try {
+    const started = runInputOf(await readArgument<unknown>(access, description.workflowId, firstRunId(description)));
+    // A retry or a fork was given a state, and the input is in it.
+    if (started?.carried === undefined) return started;
+    const { input, trigger } = restore(started.carried).genesis;
+    return { ...started, input, trigger: trigger as RunTrigger };
+  } catch (error) {
+    if (hasCode(error, 'not_found')) return undefined;
+    throw error;
+  }
+}
+
+type Outcome = ReturnType<typeof outcomeOf>;
+
+const returnsEarly = async (access: Access, description: WorkflowExecutionDescription): Promise<boolean> =>
+  mayDrain((await legible(() => readStart(access, description))).value?.definition);
+
+/**
+ * What a run has returned whose effects in flight have not ended. One that has closed since tells its output by its end,
+ * unless it was ended from outside.
+ */
+async function decidedOutcome(access: Access, description: WorkflowExecutionDescription): Promise<Outcome | undefined> {
+  const { decided } = soundMemo(description.memo ?? {}) as Partial<RunMemo>;
+  if (decided === undefined || description.status.name === 'COMPLETED') return undefined;
+  const output =
+    decided.output ?? (await readFoldedState(access, description.workflowId, description.runId))?.draining?.output;
+  return { status: 'completed', output: output ?? null };
+}
+
+/** Whether the run may show its output before it closes. */
+function mayDrain(definition: Definition | undefined): boolean {
+  if (definition === undefined || definition.output !== undefined) return false;
+  // One that was started by hand may have anything in their place.
+  return Object.values(definition.steps).some((step) => {
+    const { stepType, config } = isObject(step) ? (step as unknown as StepDefinition) : ({} as Partial<StepDefinition>);
+    return stepType === 'return' ? config?.['drain'] !== false : stepType === 'finish' && config?.['drain'] === true;
+  });
+}
+
+export type RunResult =
+  | {
+      readonly ended: true;
+      readonly status: RunStatus;
+      readonly output?: Json;
+      readonly error?: RunError;
+      /** Why the output or the error is missing. */
+      readonly unreadable?: Unreadable;
+    }
+  | ({ readonly ended: false } & Pick<ExecutionView, 'status' | 'waitingFor' | 'paused' | 'pausedSince'>);
+
+/** Temporal answers a long poll after 20 s at the latest, so a longer wait asks again. */
+const LONGEST_POLL_MS = 20_000;
+/** Near its deadline Temporal answers a long poll at once, and would be asked hundreds of times in the last second. */
+const SHORTEST_POLL_MS = 100;
+/** How long a run that may return before it closes is waited for between two looks at it. */
+const LOOK_EVERY_MS = 500;
+
+/** The run's result; waits up to `waitMs` for it, across continue-as-new. */
+export async function readResult(
+  access: Access,
+  org: string,
+  executionId: string,
+  waitMs: number,
+  signal?: AbortSignal,
+): Promise<RunResult> {
+  const until = Date.now() + waitMs;
+  let description = await describeRun(access, org, executionId);
+  let runId = description.runId;
+  const looks = waitMs > 0 && isOpen(description.status.name) && (await returnsEarly(access, description));
+  for (;;) {
+    const early = await legible(() => decidedOutcome(access, description));
+    if (early.value !== undefined) return { ended: true, ...early.value };
+    const asked = Date.now();
+    const remaining = until - asked;
+    const isClosed = !isOpen(description.status.name) && runId === description.runId;
+    if (isClosed || remaining > 0) {
+      const pollMs = isClosed ? 0 : Math.min(remaining, looks ? LOOK_EVERY_MS : LONGEST_POLL_MS);
+      const { value: closing, unreadable } = await legible(() =>
+        readClosing(access, executionId, runId, pollMs, signal),
+      );
+      if (unreadable !== undefined) {
+        description = await describeRun(access, org, executionId);
+        if (!isOpen(description.status.name)) return unreadEnd(access, description, unreadable);
+        runId = description.runId;
+      } else if (closing?.how === 'continued') runId = closing.runId;
+      else if (closing !== undefined) return endOf(outcomeOf(closing));
+    }
+    if (signal?.aborted || Date.now() >= until) break;
+    if (Date.now() - asked < SHORTEST_POLL_MS) await delay(Math.min(SHORTEST_POLL_MS, until - Date.now()));
+    if (looks) description = await describeRun(access, org, executionId);
+  }
+  description = await describeRun(access, org, executionId);
+  const end = await legible(() => readEnd(access, description));
+  if (end.unreadable !== undefined && !isOpen(description.status.name))
+    return unreadEnd(access, description, end.unreadable);
+  if (end.value?.status !== undefined) return endOf({ ...end.value, status: end.value.status });
+  const execution = executionOf(description);
+  const { status, paused, pausedSince } = executionView(access, execution);
+  const waits = waitsOf(execution);
+  const isAsked = waits.some(({ kind }) => kind === 'approval');
+  return {
+    ended: false,
+    status,
+    waitingFor: isAsked ? withComments(waits, (await legible(() => readStart(access, description))).value) : waits,
+    ...(paused === undefined ? {} : { paused }),
+    ...(pausedSince === undefined ? {} : { pausedSince }),
+  };
+}
+
+function endOf(outcome: Outcome): RunResult {
+  const { value, unreadable } = writable(outcome, ['output', 'error']);
+  return { ended: true, ...value, ...(unreadable === undefined ? {} : { unreadable }) };
+}
+
+/** The run has ended, and what it ended with cannot be read. */
+function unreadEnd(access: Access, description: LegibleDescription, unreadable: Unreadable): RunResult {
+  return { ended: true, status: executionView(access, executionOf(description)).status, unreadable };
+}

@@ -1,0 +1,259 @@
+/** Starting runs: with a new id, or with one that comes from a key, so that a key starts one run however often it is sent. */
+import { WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
+import { type SearchAttributePair, TypedSearchAttributes } from '@temporalio/common';
+import type { GateWanted } from '../../contract/limiter.ts';
+import {
+  type ForkOrigin,
+  RUN_WORKFLOW,
+  type RunInput,
+  type RunMemo,
+  type RunOrigin,
+  type RunStatus,
+  type RunTrigger,
+} from '../../contract/run.ts';
+import { attributeValue, attributeValues } from '../../contract/search-attributes.ts';
+import type { Definition } from '../../definition/document/types.ts';
+import { carriedLimitOf } from '../../engine/state/limits.ts';
+import type { Json } from '../../template/types.ts';
+import { ClientError } from '../errors.ts';
+import { gatesOf } from '../organization/limits.ts';
+import type { Access } from '../temporal/access.ts';
+import { describe } from '../temporal/actor-calls.ts';
+import { keyedRunId, namedRunId, newRunId } from '../temporal/ids.ts';
+import { write } from '../temporal/rpc.ts';
+import { searchAttributes } from '../temporal/search-attributes.ts';
+import { takeRefusable } from './limiters.ts';
+import { statusOf } from './run-view.ts';
+
+/** Temporal takes 2 MB; the rest of the request needs a little. */
+export const MAX_START_BYTES = 1_900_000;
+
+export interface RunStart {
+  /** A snapshot: later changes of the workflow do not reach this run. */
+  readonly definition: Definition;
+  readonly hash?: string;
+  readonly input: Json;
+  readonly presets?: { readonly [slug: string]: Json };
+  /** Initial values of declared state keys. */
+  readonly state?: { readonly [key: string]: string | number | boolean };
+  readonly trigger: RunTrigger;
+  readonly inline?: boolean;
+  readonly initiator?: string;
+  /** Who has made the trigger that starts it: without an initiator it counts as a run of theirs. */
+  readonly owner?: string;
+  readonly timeoutMs?: number;
+  /**
+   * `scope` keeps keys of different origins apart; `fingerprint` stands for the request's content: the key with another
+   * one is refused. `name` stands in the run's id, where it says more than a hash.
+   */
+  readonly key?: { readonly scope: string; readonly key: string; readonly fingerprint: string; readonly name?: string };
+  /** A workflow that waits for this run to end. */
+  readonly notify?: NonNullable<RunInput['notify']>;
+  readonly origin?: RunOrigin;
+  readonly forkOf?: ForkOrigin;
+  /** What a fork goes on from, instead of beginning with its input: the state, for an id and the limits it is under. */
+  readonly carried?: (executionId: string, gates: readonly GateWanted[]) => Json;
+}
+
+export interface StartedRun {
+  readonly executionId: string;
+  readonly status: RunStatus;
+  /** False where the key had started it before. */
+  readonly created: boolean;
+}
+
+/** The memo's own member beside RunMemo: what the key's first request was. */
+export const FINGERPRINT = 'fingerprint';
+
+/**
+ * The one way in which runs begin that no other run starts. A run that is under a limit asks its gates by itself; those that
+ * refuse are asked here, first.
+ * @throws ClientError `idempotency_conflict` (the key was used with another request), `payload_too_large`, `limit_reached`.
+ */
+export async function startRun(access: Access, org: string, request: RunStart): Promise<StartedRun> {
+  const { definition, key } = request;
+  const executionId = key === undefined ? newRunId(org, definition.slug) : idOfKey(org, definition.slug, key);
+  const wanted = await gatesOf(access, org, request);
+  if (wanted.length > 0 && key !== undefined) {
+    // It must take no slot for a run that is there.
+    const known = await findKeyedRun(access, org, definition.slug, key);
+    if (known !== undefined) return known;
+  }
+  measure(runInput(org, request, executionId, wanted), access.dataBytes);
+  const gates = wanted.length === 0 ? wanted : await takeRefusable(access, org, executionId, wanted, request);
+  const input = runInput(org, request, executionId, gates);
+  const status = gates.every(({ taken }) => taken) ? 'running' : 'pending';
+  const startedAt = new Date();
+  const isNew = await write(access, executionId, async () => {
+    try {
+      await access.client.workflow.start(RUN_WORKFLOW, {
+        workflowId: executionId,
+        taskQueue: access.taskQueue,
+        args: [input],
+        workflowIdConflictPolicy: 'FAIL',
+        workflowIdReusePolicy: 'REJECT_DUPLICATE',
+        memo: memoOf(org, request, status, startedAt),
+        typedSearchAttributes: new TypedSearchAttributes(attributesOf(org, request, status, startedAt)),
+        staticSummary: definition.name.slice(0, 190),
+      });
+      return true;
+    } catch (error) {
+      if (error instanceof WorkflowExecutionAlreadyStartedError) return false;
+      throw error;
+    }
+  });
+  // An id of our own making that is taken was taken by an earlier try of this very call.
+  if (isNew || key === undefined) return { executionId, status: 'pending', created: true };
+  const found = await findKeyedRun(access, org, definition.slug, key);
+  if (found === undefined)
+    throw new ClientError('outcome_unknown', 'The run was started and cannot be read. Send the same request again.');
+  return found;
+}
+
+/**
+ * The run that a key has started, if any.
+ * @throws ClientError `idempotency_conflict`.
+ */
+export async function findKeyedRun(
+  access: Access,
+  org: string,
+  slug: string,
+  key: NonNullable<RunStart['key']>,
+): Promise<StartedRun | undefined> {
+  const executionId = idOfKey(org, slug, key);
+  const description = await describe(access, executionId);
+  if (description === undefined) return undefined;
+  const memo = description.memo ?? {};
+  if (memo[FINGERPRINT] !== key.fingerprint) {
+    throw new ClientError(
+      'idempotency_conflict',
+      'This request id was used for a run with another body. Take a new id, or send the same body.',
+      { details: { executionId } },
+    );
+  }
+  return { executionId, status: statusOf(description.status.name, memo), created: false };
+}
+
+/**
+ * What `start` answers; where it is refused, what `before` finds: what was started before is answered the same, whatever
+ * became of the workflow meanwhile. `before` is asked second since most starts are the first with their key.
+ */
+export async function orAsBefore<T>(start: () => Promise<T>, before: () => Promise<T | undefined>): Promise<T> {
+  try {
+    return await start();
+  } catch (error) {
+    const known = error instanceof ClientError ? await before() : undefined;
+    if (known === undefined) throw error;
+    return known;
+  }
+}
+
+const idOfKey = (org: string, slug: string, { scope, key, name }: NonNullable<RunStart['key']>): string =>
+  name === undefined ? keyedRunId(org, slug, scope, key) : namedRunId(org, slug, name);
+
+/** The run that a key has started, if it was started after `since` (epoch milliseconds). */
+export async function findRecentRun(
+  access: Access,
+  org: string,
+  slug: string,
+  key: { readonly scope: string; readonly key: string },
+  since: number,
+): Promise<StartedRun | undefined> {
+  const executionId = keyedRunId(org, slug, key.scope, key.key);
+  const description = await describe(access, executionId);
+  if (description === undefined) return undefined;
+  const memo = description.memo ?? {};
+  const startedAt = Date.parse((memo['startedAt'] as string | undefined) ?? '') || description.startTime.getTime();
+  if (startedAt < since) return undefined;
+  return { executionId, status: statusOf(description.status.name, memo), created: false };
+}
+
+function runInput(org: string, request: RunStart, executionId: string, gates: readonly GateWanted[]): RunInput {
+  return {
+    definition: withState(request.definition, request.state),
+    // A state holds its input.
+    ...(request.carried === undefined ? { input: request.input } : { carried: request.carried(executionId, gates) }),
+    organizationId: org,
+    trigger: request.trigger,
+    ...(request.presets === undefined ? {} : { presets: request.presets }),
+    ...(request.hash === undefined ? {} : { hash: request.hash }),
+    ...(request.inline === undefined ? {} : { inline: request.inline }),
+    ...(request.initiator === undefined ? {} : { initiator: request.initiator }),
+    ...(request.timeoutMs === undefined ? {} : { timeoutMs: request.timeoutMs }),
+    ...(request.notify === undefined ? {} : { notify: request.notify }),
+    ...(gates.length === 0 ? {} : { gates }),
+    ...(request.forkOf === undefined ? {} : { forkOf: request.forkOf }),
+  };
+}
+
+/** A run's initial state is what its snapshot declares as defaults, so given values become the snapshot's defaults. */
+function withState(definition: Definition, state: RunStart['state']): Definition {
+  if (state === undefined || Object.keys(state).length === 0) return definition;
+  const declared = { ...definition.state };
+  for (const [key, value] of Object.entries(state)) {
+    const field = declared[key];
+    if (field !== undefined) declared[key] = { ...field, default: value };
+  }
+  return { ...definition, state: declared };
+}
+
+/** `dataBytes`: what a run may hold, and so a retry or a fork may carry. @throws ClientError `payload_too_large`. */
+export function measure(input: RunInput, dataBytes?: number): void {
+  const bytes = Buffer.byteLength(JSON.stringify(input));
+  const limit = input.carried === undefined ? MAX_START_BYTES : carriedLimitOf(dataBytes);
+  if (bytes <= limit) return;
+  throw new ClientError(
+    'payload_too_large',
+    `Definition and input take ${bytes} bytes together; the limit is ${limit}. Pass a reference to large data instead of the data.`,
+    {
+      details: { size: bytes, limit },
+    },
+  );
+}
+
+function memoOf(org: string, request: RunStart, status: RunStatus, startedAt: Date): Record<string, unknown> {
+  const { definition, trigger } = request;
+  // As the run itself would say it in its first task, so that it need not: each change is an event and a write to Visibility.
+  const memo: RunMemo = {
+    workflow: definition.slug,
+    ...(definition.version === undefined ? {} : { version: definition.version }),
+    ...(request.hash === undefined ? {} : { hash: request.hash }),
+    organizationId: org,
+    status,
+    waitingFor: [],
+    unread: 0,
+    trigger: trigger.id === undefined ? { type: trigger.type } : { type: trigger.type, id: trigger.id },
+    startedAt: startedAt.toISOString(),
+    ...(request.inline === undefined ? {} : { inline: request.inline }),
+    ...(request.initiator === undefined ? {} : { initiator: request.initiator }),
+    ...(request.owner === undefined ? {} : { owner: request.owner }),
+    ...(request.forkOf === undefined ? {} : { forkOf: request.forkOf }),
+    ...(request.origin === undefined ? {} : { origin: request.origin }),
+  };
+  return request.key === undefined ? { ...memo } : { ...memo, [FINGERPRINT]: request.key.fingerprint };
+}
+
+function attributesOf(org: string, request: RunStart, status: RunStatus, startedAt: Date): SearchAttributePair[] {
+  const { definition, trigger } = request;
+  const pairs: SearchAttributePair[] = [
+    { key: searchAttributes.org, value: attributeValue(org) },
+    { key: searchAttributes.workflow, value: attributeValue(definition.slug) },
+    { key: searchAttributes.status, value: status },
+    { key: searchAttributes.triggerType, value: attributeValue(trigger.type) },
+    { key: searchAttributes.started, value: startedAt },
+  ];
+  if (trigger.id !== undefined) pairs.push({ key: searchAttributes.trigger, value: attributeValue(trigger.id) });
+  const { conversationId, channel, employeeId = employeeOf(definition) } = request.origin ?? {};
+  const said = [
+    [searchAttributes.conversation, conversationId],
+    [searchAttributes.channel, channel],
+    [searchAttributes.employee, employeeId],
+  ] as const;
+  for (const [key, value] of said) if (value !== undefined) pairs.push({ key, value: attributeValue(value) });
+  const tags = attributeValues(definition.tags ?? []);
+  if (tags.length > 0) pairs.push({ key: searchAttributes.tags, value: tags });
+  return pairs;
+}
+
+/** An employee's workflow runs in its name (document 004). */
+const employeeOf = ({ type, slug }: Definition): string | undefined => (type === 'employee' ? slug : undefined);

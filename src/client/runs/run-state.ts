@@ -1,0 +1,105 @@
+/** What a run holds, and what it walks: read from its history, so it needs no worker and works for ended runs too. */
+import type { RunStatus } from '../../contract/run.ts';
+import { takeSecrets } from '../../definition/document/secrets-out.ts';
+import type { Definition, JsonObject } from '../../definition/document/types.ts';
+import { runInputOf } from '../../engine/state/start.ts';
+import type { RunState } from '../../engine/state/state.ts';
+import { waitsOf } from '../../engine/state/waits.ts';
+import { visits } from '../../engine/walk/address.ts';
+import type { Unreadable } from '../../history/events.ts';
+import type { RunTrace } from '../../history/fold.ts';
+import type { Json } from '../../template/types.ts';
+import { ClientError } from '../errors.ts';
+import type { Access } from '../temporal/access.ts';
+import { readArgument } from '../temporal/first-event.ts';
+import { writable } from '../temporal/unreadable.ts';
+import { describeRun, executionOf } from './run-read.ts';
+import { executionView, isOpen } from './run-view.ts';
+import { readFolded } from './trace.ts';
+
+/** A visit that is open: of what stands within containers only the innermost. */
+export interface CurrentStep {
+  readonly path: string;
+  readonly stepSlug: string;
+  readonly stepType: string;
+  readonly status: 'running' | 'waiting';
+  /** ISO 8601. */
+  readonly since: string;
+}
+
+export interface ExecutionState {
+  readonly status: RunStatus;
+  readonly variables: Json;
+  readonly state: Json;
+  readonly outputs: Json;
+  readonly currentSteps: readonly CurrentStep[];
+  /** History could not tell everything (E6). */
+  readonly uncertain: boolean;
+  readonly unreadable?: Unreadable;
+}
+
+/** @throws ClientError `not_found`, `temporal_unreachable`. */
+export async function readState(access: Access, org: string, executionId: string): Promise<ExecutionState> {
+  const description = await describeRun(access, org, executionId);
+  const execution = executionOf(description);
+  const folded = await readFolded(access, executionId, description.runId);
+  const { variables = {}, state = {}, outputs = {} }: Partial<RunState> = folded.state ?? {};
+  const answer: ExecutionState = {
+    status: executionView(access, execution).status,
+    variables,
+    state,
+    outputs,
+    currentSteps: isOpen(execution.status) ? currentSteps(folded) : [],
+    uncertain: folded.guesses.length > 0,
+  };
+  const { value, unreadable = folded.unreadable } = writable(answer, ['variables', 'state', 'outputs']);
+  return unreadable === undefined ? value : { ...value, unreadable };
+}
+
+function currentSteps({ state, program, waiting }: RunTrace): CurrentStep[] {
+  if (state === undefined || state.ending !== undefined) return [];
+  return visits(state).flatMap(({ visit }): CurrentStep[] => {
+    const step = program?.steps.get(visit.key ?? visit.slug);
+    if (step === undefined || step.kind.class === 'container') return [];
+    const waits = waiting.has(visit.path) || waitsOf(visit).length > 0;
+    return [
+      {
+        path: visit.path,
+        stepSlug: visit.slug,
+        stepType: step.type,
+        status: waits ? 'waiting' : 'running',
+        since: new Date(visit.startedAt).toISOString(),
+      },
+    ];
+  });
+}
+
+export interface ExecutionDefinition {
+  readonly workflowId: string;
+  readonly workflowVersion?: string;
+  readonly workflowHash?: string;
+  readonly definition: Definition;
+}
+
+/**
+ * The definition that the run walks, as it was when it began: of an inline run too, and of a workflow that was changed or
+ * deleted since. @throws ClientError `not_found`, `payload_unreadable`, `temporal_unreachable`.
+ */
+export async function readSnapshot(access: Access, org: string, executionId: string): Promise<ExecutionDefinition> {
+  const description = await describeRun(access, org, executionId);
+  // A run that was continued as new, or is retried, takes its definition along.
+  const input = runInputOf(await readArgument<unknown>(access, executionId, description.runId));
+  if (input === undefined)
+    throw new ClientError('not_found', 'This run was started by hand with something that is no definition.');
+  const { workflowId, workflowVersion, workflowHash } = executionView(access, executionOf(description), input);
+  return {
+    workflowId,
+    ...(workflowVersion === undefined ? {} : { workflowVersion }),
+    ...(workflowHash === undefined ? {} : { workflowHash }),
+    definition: shownDefinition(input.definition),
+  };
+}
+
+/** What was started past the gateway may hold clear secrets, which are shown to nobody. */
+export const shownDefinition = (definition: Definition): Definition =>
+  takeSecrets(definition as unknown as JsonObject).document as unknown as Definition;

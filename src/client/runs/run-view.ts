@@ -1,0 +1,285 @@
+/** A run as the outside sees it (ARCHITECTURE.md §5, "Answers"), made of what Temporal tells and of the run's memo. */
+import type { WorkflowExecutionInfo } from '@temporalio/client';
+import { ApplicationFailure, type TypedSearchAttributes } from '@temporalio/common';
+import type { Cost } from '../../contract/models.ts';
+import {
+  ABORTED_CODE,
+  CANCELLED_CODE,
+  type ForkOrigin,
+  type RunError,
+  type RunInput,
+  type RunMemo,
+  type RunOrigin,
+  type RunStatus,
+  type WaitingFor,
+} from '../../contract/run.ts';
+import type { JsonObject } from '../../definition/document/types.ts';
+import type { Unreadable } from '../../history/events.ts';
+import type { Json } from '../../template/types.ts';
+import type { Access } from '../temporal/access.ts';
+import type { Closing } from '../temporal/first-event.ts';
+import { searchAttributes } from '../temporal/search-attributes.ts';
+import { type EndingWords, told } from '../temporal/termination-reason.ts';
+import { toldOf } from '../temporal/unreadable.ts';
+import type { RetriedEffect } from './pending.ts';
+
+export interface ExecutionView {
+  readonly id: string;
+  readonly workflowId: string;
+  /** Its name, known where one run is read. */
+  readonly workflowName?: string;
+  readonly workflowVersion?: string;
+  readonly workflowHash?: string;
+  readonly status: RunStatus;
+  readonly waitingFor: readonly WaitingFor[];
+  /** Where one run is read: effects that are tried again, or that somebody has paused through Temporal. */
+  readonly retrying?: readonly RetriedEffect[];
+  /** Nothing new begins until somebody sends the signal `resume`. */
+  readonly paused?: true;
+  readonly pausedSince?: string;
+  /** Messages that the run dropped because its inbox was full; absent where there are none. */
+  readonly droppedMessages?: number;
+  readonly startedAt: string;
+  readonly completedAt?: string;
+  readonly input?: Json;
+  readonly output?: Json;
+  readonly error?: RunError;
+  /** Name and metadata are known where one run is read. */
+  readonly trigger: {
+    readonly type: string;
+    readonly id?: string;
+    readonly name?: string;
+    readonly metadata?: JsonObject;
+  };
+  readonly parentId?: string;
+  readonly inline?: boolean;
+  readonly initiator?: string;
+  readonly forkOf?: ForkOrigin;
+  readonly origin?: RunOrigin;
+  /** The model that was asked last. */
+  readonly model?: string;
+  readonly costs?: readonly Cost[];
+  /** Why most of the above is not known: what Temporal holds of the run cannot be read here. */
+  readonly unreadable?: Unreadable;
+  readonly temporal: { readonly workflowId: string; readonly runId: string; readonly url?: string };
+}
+
+type TemporalStatus = WorkflowExecutionInfo['status']['name'];
+
+/** What list and describe have in common. */
+export interface Execution {
+  readonly workflowId: string;
+  readonly runId: string;
+  readonly status: TemporalStatus;
+  readonly startTime: Date;
+  readonly closeTime?: Date;
+  readonly memo: { readonly [field: string]: unknown };
+  /** Why the memo is empty. */
+  readonly unreadable?: Unreadable;
+  /** Known where one run was described. */
+  readonly historyLength?: number;
+  /** For runs that were started by hand and never showed themselves in a memo. */
+  readonly workflow?: string;
+  readonly triggerType?: string;
+  readonly started?: Date;
+  readonly model?: string;
+  /** What can be searched by, which runs that others start say too. */
+  readonly origin?: RunOrigin;
+}
+
+/** What the search attributes of a run say. */
+export function saidBy(
+  attributes: TypedSearchAttributes,
+): Pick<Execution, 'workflow' | 'triggerType' | 'started' | 'model' | 'origin'> {
+  const said = (name: string, value: unknown) => (value === undefined ? {} : { [name]: value });
+  const origin: RunOrigin = {
+    ...said('conversationId', attributes.get(searchAttributes.conversation)),
+    ...said('channel', attributes.get(searchAttributes.channel)),
+    ...said('employeeId', attributes.get(searchAttributes.employee)),
+  };
+  return {
+    ...said('workflow', attributes.get(searchAttributes.workflow)),
+    ...said('triggerType', attributes.get(searchAttributes.triggerType)),
+    ...said('started', attributes.get(searchAttributes.started)),
+    ...said('model', attributes.get(searchAttributes.model)),
+    ...(Object.keys(origin).length === 0 ? {} : { origin }),
+  };
+}
+
+const CLOSED: Partial<Record<TemporalStatus, RunStatus>> = {
+  COMPLETED: 'completed',
+  FAILED: 'failed',
+  TIMED_OUT: 'failed',
+  CANCELLED: 'cancelled',
+  TERMINATED: 'aborted',
+};
+
+/** Started, and a task scheduled: no worker has looked at it. */
+const UNTOUCHED_EVENTS = 2;
+
+/**
+ * Temporal's status comes first, then what the run says of itself. What nobody has begun to walk is pending, where the length
+ * of its history is known; lists do not know it.
+ */
+export function statusOf(
+  status: TemporalStatus,
+  memo: { readonly [field: string]: unknown },
+  historyLength?: number,
+): RunStatus {
+  // A run that has returned keeps its output, also where it was terminated while effects in flight were still ending.
+  if (memo['decided'] !== undefined) return 'completed';
+  const closed = CLOSED[status];
+  if (closed === 'failed' && memo['status'] === 'aborted') return 'aborted';
+  if (closed !== undefined) return closed;
+  const own = (memo['status'] as RunStatus | undefined) ?? 'running';
+  return own === 'running' && historyLength !== undefined && historyLength <= UNTOUCHED_EVENTS ? 'pending' : own;
+}
+
+export const isOpen = (status: TemporalStatus): boolean => CLOSED[status] === undefined;
+
+/** What the run waits for; nothing once it has ended. */
+export function waitsOf(execution: Pick<Execution, 'status' | 'memo'>): readonly WaitingFor[] {
+  return isOpen(execution.status) ? ((execution.memo['waitingFor'] as WaitingFor[] | undefined) ?? []) : [];
+}
+
+/** What is known without reading history: what lists show. */
+export function executionView(access: Access, execution: Execution, started?: RunInput): ExecutionView {
+  const memo = execution.memo as Partial<RunMemo>;
+  const { workflowId, runId } = execution;
+  const definition = started?.definition;
+  const version = memo.version ?? definition?.version;
+  const hash = memo.hash ?? started?.hash;
+  const trigger = memo.trigger ?? shownTrigger(started) ?? { type: execution.triggerType ?? 'temporal' };
+  const slug = memo.workflow ?? definition?.slug ?? execution.workflow ?? '';
+  const startedAt = memo.startedAt ?? (execution.started ?? execution.startTime).toISOString();
+  const parentId = memo.parentId ?? started?.parentId;
+  const inline = memo.inline ?? started?.inline;
+  const initiator = memo.initiator ?? started?.initiator;
+  const forkOf = memo.forkOf ?? started?.forkOf;
+  const origin = memo.origin === undefined ? execution.origin : { ...execution.origin, ...memo.origin };
+  return {
+    id: workflowId,
+    workflowId: slug,
+    ...(definition === undefined ? {} : { workflowName: definition.name }),
+    ...(version === undefined ? {} : { workflowVersion: version }),
+    ...(hash === undefined ? {} : { workflowHash: hash }),
+    status: statusOf(execution.status, execution.memo, execution.historyLength),
+    waitingFor: waitsOf(execution),
+    ...(typeof memo.paused === 'string' && isOpen(execution.status)
+      ? { paused: true as const, pausedSince: memo.paused }
+      : {}),
+    ...(memo.dropped === undefined ? {} : { droppedMessages: memo.dropped }),
+    startedAt,
+    ...completedAtOf(execution.closeTime, memo),
+    trigger: { ...trigger, ...saidOfTrigger(slug, trigger.id, started) },
+    ...(parentId === undefined ? {} : { parentId }),
+    ...(inline === undefined ? {} : { inline }),
+    ...(initiator === undefined ? {} : { initiator }),
+    ...(forkOf === undefined ? {} : { forkOf }),
+    ...(origin === undefined ? {} : { origin }),
+    ...(execution.model === undefined ? {} : { model: execution.model }),
+    ...(memo.costs === undefined ? {} : { costs: memo.costs }),
+    ...(execution.unreadable === undefined ? {} : { unreadable: toldOf(execution.unreadable) }),
+    temporal: { workflowId, runId, ...urlOf(access, workflowId, runId) },
+  };
+}
+
+function completedAtOf(closeTime: Date | undefined, { decided }: Partial<RunMemo>): { completedAt?: string } {
+  const at = decided?.at ?? closeTime?.toISOString();
+  return at === undefined ? {} : { completedAt: at };
+}
+
+/** How a run ended, as answers tell it. */
+export function outcomeOf(closing: Closing): { status: RunStatus; output?: Json; error?: RunError } {
+  switch (closing.how) {
+    case 'completed':
+      return { status: 'completed', output: closing.output as Json };
+    case 'failed': {
+      const error = runErrorOf(closing.error);
+      return { status: error.code === ABORTED_CODE ? 'aborted' : 'failed', error };
+    }
+    case 'cancelled':
+      return {
+        status: 'cancelled',
+        error: {
+          code: CANCELLED_CODE,
+          message: told('The run was cancelled', closing.words),
+          ...placeOf(closing.words),
+          ...ENDED,
+          ...detailsOf(closing.words),
+        },
+      };
+    case 'terminated':
+      return {
+        status: 'aborted',
+        error: {
+          code: 'terminated',
+          message: told('The run was terminated', closing.words, 'It ended at once, and nothing was rolled back.'),
+          ...ENDED,
+          ...detailsOf(closing.words),
+        },
+      };
+    case 'timedOut':
+      return {
+        status: 'failed',
+        error: {
+          code: 'run_timeout',
+          message: 'The run took longer than Temporal was told to allow.',
+          retryable: false,
+        },
+      };
+    case 'continued':
+      return { status: 'running' };
+  }
+}
+
+function runErrorOf(error: Error | undefined): RunError {
+  if (error instanceof ApplicationFailure) {
+    const [told] = error.details ?? [];
+    if (isRunError(told)) return told;
+    return { code: error.type ?? 'failed', message: error.message, retryable: false };
+  }
+  return { code: 'failed', message: error?.message ?? 'The run failed.', retryable: false };
+}
+
+const ENDED = { retryable: false } as const;
+
+const detailsOf = ({ details, ...words }: EndingWords): { details?: Json } => {
+  const { path: _path, stepSlug: _slug, ...known } = details ?? {};
+  const all = { ...words, ...known };
+  return Object.keys(all).length === 0 ? {} : { details: all };
+};
+
+/** Where a step of the run decided its end. */
+const placeOf = ({ details }: EndingWords): Pick<RunError, 'path' | 'stepSlug'> => {
+  const { path, stepSlug } = details ?? {};
+  return typeof path === 'string' && typeof stepSlug === 'string' ? { path, stepSlug } : {};
+};
+
+const isRunError = (value: unknown): value is RunError =>
+  typeof value === 'object' &&
+  value !== null &&
+  'code' in value &&
+  typeof value.code === 'string' &&
+  'message' in value;
+
+/** Its name is what stands in its id behind the slug of its workflow; a run that another one starts has that one's id. */
+function saidOfTrigger(slug: string, id: string | undefined, started: RunInput | undefined) {
+  if (started === undefined) return {};
+  const name = id?.startsWith(`${slug}.`) === true ? id.slice(slug.length + 1) : undefined;
+  const metadata = started.trigger?.metadata;
+  return { ...(name === undefined ? {} : { name }), ...(metadata === undefined ? {} : { metadata }) };
+}
+
+/** A run that was started by hand may name anything as its trigger. */
+function shownTrigger(started: RunInput | undefined): { type: string; id?: string } | undefined {
+  const { type, id } = (started?.trigger ?? {}) as { type?: unknown; id?: unknown };
+  if (typeof type !== 'string') return undefined;
+  return typeof id === 'string' ? { type, id } : { type };
+}
+
+function urlOf(access: Access, workflowId: string, runId: string): { url?: string } {
+  if (access.webUrl === undefined) return {};
+  const place = [access.namespace, 'workflows', workflowId, runId].map(encodeURIComponent);
+  return { url: `${access.webUrl}/namespaces/${place.join('/')}/history` };
+}

@@ -1,0 +1,67 @@
+/**
+ * The memo of a run as far as it is what a run writes there. Whoever starts a run through Temporal may give it any memo, and
+ * an upsert may come from anywhere: what has another shape is left out, so that no list has to fail of it.
+ */
+
+import type { RunMemo } from '../../contract/run.ts';
+import { isObject } from '../../definition/document/json.ts';
+
+type Memo = { readonly [field: string]: unknown };
+type Check = (value: unknown) => boolean;
+
+const STATUSES: readonly unknown[] = [
+  'pending',
+  'running',
+  'waiting',
+  'completed',
+  'failed',
+  'cancelled',
+  'aborted',
+  'rolling_back',
+];
+const isText: Check = (value) => typeof value === 'string';
+const isNumber: Check = (value) => typeof value === 'number';
+const isTime: Check = (value) => typeof value === 'string' && !Number.isNaN(Date.parse(value));
+const texts =
+  (...members: readonly string[]): Check =>
+  (value) =>
+    isObject(value) && members.every((member) => isText(value[member]));
+const listOf =
+  (check: Check): Check =>
+  (value) =>
+    Array.isArray(value) && value.every(check);
+
+const isWait: Check = (value) =>
+  texts('path', 'stepSlug', 'kind', 'since')(value) &&
+  isObject(value) &&
+  ['audience', 'notBy', 'names'].every((list) => value[list] === undefined || listOf(isText)(value[list])) &&
+  ['message', 'name', 'until', 'gate'].every((member) => value[member] === undefined || isText(value[member]));
+const isTrigger: Check = (value) =>
+  texts('type')(value) && isObject(value) && (value['id'] === undefined || isText(value['id']));
+const isOrigin: Check = (value) => isObject(value) && Object.values(value).every(isText);
+const isCost: Check = (value) => isObject(value) && isNumber(value['input_tokens']) && isNumber(value['output_tokens']);
+
+/** Members that are shown, and what they look like. Others stay as they are: those who read them look for themselves. */
+const SHOWN: { readonly [field in keyof RunMemo]?: Check } = {
+  workflow: isText,
+  version: isText,
+  hash: isText,
+  organizationId: isText,
+  status: (value) => STATUSES.includes(value),
+  waitingFor: listOf(isWait),
+  trigger: isTrigger,
+  startedAt: isTime,
+  decided: (value) => isObject(value) && isTime(value['at']),
+  inline: (value) => typeof value === 'boolean',
+  initiator: isText,
+  parentId: isText,
+  forkOf: texts('executionId', 'path'),
+  origin: isOrigin,
+  costs: listOf(isCost),
+};
+
+export function soundMemo(memo: Memo): Memo {
+  const isSound = ([field, value]: [string, unknown]) => SHOWN[field as keyof RunMemo]?.(value) ?? true;
+  const fields = Object.entries(memo);
+  return fields.every(isSound) ? memo : Object.fromEntries(fields.filter(isSound));
+}

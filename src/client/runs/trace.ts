@@ -1,0 +1,302 @@
+/**
+ * The trace of an execution, folded from Temporal's history (src/history): no worker has to run, and a closed run is as
+ * good as an open one. All runs of the chain count, from the latest back to the first that the server still keeps.
+ *
+ * What a closed run folds to never changes, so it is kept, up to a bound; of a long chain only the last run is read anew.
+ */
+import type { RunError } from '../../contract/run.ts';
+import type { RunState } from '../../engine/state/state.ts';
+import { type FoldedRun, guessesOf, type Place, rangesOf, type Slice, sliceOf } from '../../history/chain.ts';
+import type { Unreadable } from '../../history/events.ts';
+import { Fold, type PendingAttempt, type RunTrace } from '../../history/fold.ts';
+import { type RowWindow, rowBytes, type TraceRow } from '../../history/rows.ts';
+import type { Json } from '../../template/types.ts';
+import { ClientError, hasCode } from '../errors.ts';
+import type { Access } from '../temporal/access.ts';
+import { historyOf } from '../temporal/histories.ts';
+import { read } from '../temporal/rpc.ts';
+import { writable } from '../temporal/unreadable.ts';
+import { pendingAttempts, type ShownRetrying, shownRetrying } from './pending.ts';
+
+/** One visit of a step (ARCHITECTURE.md §5, "step"). Times are ISO 8601. */
+export interface Step extends ShownRetrying {
+  readonly path: string;
+  readonly stepSlug: string;
+  readonly stepType: string;
+  readonly status: TraceRow['status'];
+  readonly port?: string;
+  readonly attempts: number;
+  readonly input?: Json;
+  readonly output?: Json;
+  readonly error?: RunError;
+  /** Where attempts are asked for: which one the row is, from 1. */
+  readonly attempt?: number;
+  readonly startedAt: string;
+  readonly completedAt?: string;
+  /** Why input, output or error are missing. */
+  readonly unreadable?: Unreadable;
+}
+
+export interface TracePage {
+  /** In order of start. */
+  readonly items: readonly Step[];
+  readonly nextCursor?: string;
+  /** Visits in all so far, whichever are asked for. */
+  readonly total: number;
+  /** History could not tell everything (E6); `guesses` says where. */
+  readonly uncertain: boolean;
+  readonly guesses: readonly Place[];
+  /** Why steps are missing: the history cannot be read from somewhere on. */
+  readonly unreadable?: Unreadable;
+}
+
+/** Statuses of a visit. */
+export const STEP_STATUSES = ['running', 'waiting', 'completed', 'failed', 'cancelled', 'skipped'] as const;
+
+export interface TraceQuery {
+  /** Only visits of these statuses. */
+  readonly statuses?: readonly TraceRow['status'][];
+  /** Only visits of this step: its slug, or the path of one visit. */
+  readonly step?: string;
+  /** Shows every attempt, and not only the last one; `limit` counts visits. */
+  readonly attempts?: boolean;
+  /** Default 1,000, at most 10,000. */
+  readonly limit?: number;
+  /** The nextCursor of the page before. */
+  readonly cursor?: string;
+  /** The run of the chain to end with; default: the latest. */
+  readonly runId?: string;
+}
+
+type Reading = Pick<Access, 'client' | 'namespace'>;
+
+const DEFAULT_LIMIT = 1_000;
+const MAX_LIMIT = 10_000;
+/** What a page with a filter looks through at most: it is short, or empty, where few of the rows are meant. */
+const MOST_SLICES = 4;
+const SLICE_ROWS = 50_000;
+/** A page ends early when its rows have so many bytes. */
+const PAGE_BYTES = 8_000_000;
+/** Rows of one run that are kept; a page beyond them folds the run once more for its own rows. */
+const KEPT: RowWindow = { from: 0, to: 50_000, bytes: 32_000_000 };
+const NO_ROWS: RowWindow = { from: 0, to: 0 };
+/** Bound of what is kept of all closed runs, and of what is held of one chain. */
+const CACHED_BYTES = 64_000_000;
+/** What a run counts at least, since it is kept however short it was. */
+const RUN_BYTES = 5_000;
+
+/** Closed runs by id, the least recently read first. Runs are read by their unguessable id alone, so one map does for all. */
+const kept = new Map<string, FoldedRun>();
+let keptBytes = 0;
+
+/**
+ * A page of the execution's trace. Whether the caller may see the execution is the caller's to check.
+ * @throws ClientError `not_found`, `invalid_cursor`, `temporal_unreachable`.
+ */
+export async function readTrace(access: Reading, executionId: string, query: TraceQuery = {}): Promise<TracePage> {
+  const offset = offsetOf(query.cursor);
+  const limit = Math.min(Math.max(Math.trunc(query.limit ?? DEFAULT_LIMIT), 1), MAX_LIMIT);
+  const described = await describe(access, executionId, query.runId);
+  const chain = await readChain(access, executionId, described);
+  const items: TraceRow[] = [];
+  const isMeant = filterOf(query);
+  let next = offset;
+  let bytes = 0;
+  let total: number;
+  for (let slices = 1; ; slices++) {
+    const slice = await readSlice(access, executionId, described, chain, next, isMeant ? SLICE_ROWS : limit);
+    total = slice.total;
+    for (const row of slice.rows) {
+      if (items.length === limit || bytes >= PAGE_BYTES) break;
+      next += 1;
+      if (isMeant?.(row) === false) continue;
+      items.push(row);
+      bytes += rowBytes(row);
+    }
+    const isFull = items.length === limit || bytes >= PAGE_BYTES;
+    if (isMeant === undefined || isFull || slices === MOST_SLICES || slice.rows.length === 0) break;
+  }
+  const guesses = guessesOf(chain);
+  const unreadable = chain.find((run) => run.unreadable !== undefined)?.unreadable;
+  return {
+    items: items.flatMap((row) => shownRows(row, query.attempts === true)),
+    ...(next < total ? { nextCursor: String(next) } : {}),
+    total,
+    uncertain: guesses.length > 0,
+    guesses,
+    ...(unreadable === undefined ? {} : { unreadable }),
+  };
+}
+
+function filterOf({ statuses, step }: TraceQuery): ((row: TraceRow) => boolean) | undefined {
+  if (statuses === undefined && step === undefined) return undefined;
+  return (row) =>
+    (statuses === undefined || statuses.includes(row.status)) &&
+    (step === undefined || row.stepSlug === step || row.path === step);
+}
+
+/** Rows from `offset` on. Runs of which those are not held are folded again, and stay so in the chain. */
+async function readSlice(
+  access: Reading,
+  executionId: string,
+  described: Described,
+  chain: FoldedRun[],
+  offset: number,
+  limit: number,
+): Promise<Slice> {
+  for (const [n, range] of rangesOf(chain, offset, limit).entries()) {
+    const { window, runId } = chain[n]!;
+    if (range.from >= range.to || (range.from >= window.from && range.to <= window.to)) continue;
+    const pending = runId === described.runId ? described.pending : [];
+    const page = { ...range, bytes: PAGE_BYTES };
+    chain[n] = withoutState(runId, await foldRun(access, executionId, runId, page, pending));
+  }
+  return sliceOf(chain, offset, limit, PAGE_BYTES);
+}
+
+/** The state of the run as its history has it; undefined where it never began to walk. Equal to the query `state` (E6). */
+export async function readFoldedState(
+  access: Reading,
+  executionId: string,
+  runId?: string,
+): Promise<RunState | undefined> {
+  return (await readFolded(access, executionId, runId)).state;
+}
+
+/** One run of the execution, the latest by default, without its rows. */
+export async function readFolded(access: Reading, executionId: string, runId?: string): Promise<RunTrace> {
+  const described = await describe(access, executionId, runId);
+  return foldRun(access, executionId, described.runId, NO_ROWS, described.pending);
+}
+
+/** The runs of the chain, oldest first. Of a long one not all rows are held: those that a page needs are folded again. */
+async function readChain(access: Reading, executionId: string, { runId, pending }: Described): Promise<FoldedRun[]> {
+  const last = await readRun(access, executionId, runId, pending);
+  const chain = [last];
+  let bytes = bytesOf(last);
+  for (let before = last.continuedFrom; before !== undefined; before = chain[0]!.continuedFrom) {
+    try {
+      const run = await readRun(access, executionId, before, []);
+      bytes += bytesOf(run);
+      chain.unshift(bytes <= CACHED_BYTES ? run : { ...run, rows: [], window: NO_ROWS });
+    } catch (error) {
+      // Past its retention: the trace begins with the oldest run that is left, and says so.
+      if (!hasCode(error, 'not_found')) throw error;
+      break;
+    }
+  }
+  return chain;
+}
+
+async function readRun(
+  access: Reading,
+  executionId: string,
+  runId: string,
+  pending: readonly PendingAttempt[],
+): Promise<FoldedRun> {
+  const known = kept.get(runId);
+  if (known !== undefined) {
+    kept.delete(runId);
+    kept.set(runId, known);
+    return known;
+  }
+  const folded = withoutState(runId, await foldRun(access, executionId, runId, KEPT, pending));
+  // What cannot be read now may be read when a key or a blob is back.
+  if (folded.closed !== undefined && folded.unreadable === undefined) keep(folded);
+  return folded;
+}
+
+function keep(run: FoldedRun): void {
+  // Two readers at once may have folded it.
+  if (kept.has(run.runId)) return;
+  kept.set(run.runId, run);
+  keptBytes += bytesOf(run);
+  for (const [runId, oldest] of kept) {
+    if (keptBytes <= CACHED_BYTES || runId === run.runId) break;
+    kept.delete(runId);
+    keptBytes -= bytesOf(oldest);
+  }
+}
+
+function bytesOf(run: FoldedRun): number {
+  let bytes = RUN_BYTES + run.bytes;
+  for (const end of run.ends.values()) bytes += rowBytes(end);
+  return bytes;
+}
+
+async function foldRun(
+  access: Reading,
+  executionId: string,
+  runId: string,
+  window: RowWindow,
+  pending: readonly PendingAttempt[] = [],
+): Promise<RunTrace> {
+  const fold = new Fold(executionId, window, { tolerant: true });
+  for await (const event of historyOf(access, executionId, runId)) fold.push(event);
+  return fold.finish(pending);
+}
+
+interface Described {
+  readonly runId: string;
+  readonly pending: readonly PendingAttempt[];
+}
+
+async function describe(access: Reading, workflowId: string, runId: string | undefined): Promise<Described> {
+  const described = await read(access, () =>
+    access.client.workflowService.describeWorkflowExecution({
+      namespace: access.namespace,
+      execution: { workflowId, ...(runId === undefined ? {} : { runId }) },
+    }),
+  );
+  return {
+    runId: described.workflowExecutionInfo?.execution?.runId ?? runId ?? '',
+    pending: await pendingAttempts(access.client.options.loadedDataConverter, described.pendingActivities),
+  };
+}
+
+function withoutState(runId: string, trace: RunTrace): FoldedRun {
+  const { state: _state, program: _program, ...rest } = trace;
+  return { runId, ...rest, closed: rest.closed && { ...rest.closed, argument: undefined } };
+}
+
+function offsetOf(cursor: string | undefined): number {
+  if (cursor === undefined) return 0;
+  if (!/^\d{1,9}$/.test(cursor)) {
+    throw new ClientError('invalid_cursor', 'The cursor is not one of this list. Give the nextCursor of an answer.');
+  }
+  return Number(cursor);
+}
+
+/** One for each visit, or, where attempts are asked for, one for each attempt: the last one is the visit's own. */
+function shownRows(row: TraceRow, attempts: boolean): Step[] {
+  const step = shown(row);
+  if (!attempts) return [step];
+  const { path, stepSlug, stepType } = step;
+  const earlier = Array.from({ length: Math.max(0, row.attempts - 1) }, (_, n): Step => {
+    const failed = { error: row.failures?.find(({ attempt }) => attempt === n + 1)?.error };
+    const { error } = writable(failed, ['error']).value;
+    return {
+      path,
+      stepSlug,
+      stepType,
+      status: 'failed',
+      attempts: row.attempts,
+      attempt: n + 1,
+      ...(error === undefined ? {} : { error }),
+      startedAt: step.startedAt,
+    };
+  });
+  return [...earlier, { ...step, attempt: row.attempts }];
+}
+
+function shown(row: TraceRow): Step {
+  const { startedAt, completedAt, failures: _failures, retrying, ...rest } = row;
+  const { value: written, unreadable } = writable(rest, ['input', 'output', 'error']);
+  return {
+    ...written,
+    ...(unreadable === undefined ? {} : { unreadable }),
+    ...(retrying === undefined || completedAt !== undefined ? {} : shownRetrying(retrying)),
+    startedAt: new Date(startedAt).toISOString(),
+    ...(completedAt === undefined ? {} : { completedAt: new Date(completedAt).toISOString() }),
+  };
+}

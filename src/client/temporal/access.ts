@@ -1,0 +1,47 @@
+import type { Client } from '@temporalio/client';
+import type { Config } from '../../config.ts';
+import { dataLimitOf } from '../../definition/document/limits.ts';
+import { deriveKeys, type Keys } from '../payloads/keys.ts';
+import type { TemporalConnection } from './connect.ts';
+
+/** What everything in this folder needs to talk to Temporal for an organization. Made once for a process. */
+export interface Access {
+  readonly client: Client;
+  readonly namespace: string;
+  readonly taskQueue: string;
+  /** Events after which actors continue as new. */
+  readonly historyLimit: number;
+  /** What a run's definition and state may take together. */
+  readonly dataBytes: number;
+  /** How many runs the host lets go at once. */
+  readonly limits: Config['limits'];
+  readonly keys: Keys;
+  /** Of former master keys, latest first: what they sealed and signed is still read. */
+  readonly formerKeys: readonly Keys[];
+  /** Where Temporal's Web UI is, for links to runs. No slash at the end. */
+  readonly webUrl?: string;
+}
+
+/** `webUrl`: where the Web UI is, with or without a slash at the end. */
+export function access(
+  temporal: Pick<TemporalConnection, 'client' | 'namespace'>,
+  config: Pick<Config, 'taskQueue' | 'historyLimit' | 'formerMasterKeys' | 'limits' | 'blobs'>,
+  masterKey: Uint8Array,
+  webUrl?: string,
+): Access {
+  return {
+    client: temporal.client,
+    namespace: temporal.namespace,
+    taskQueue: config.taskQueue,
+    historyLimit: config.historyLimit,
+    dataBytes: dataLimitOf(config.blobs.isOn),
+    limits: config.limits,
+    keys: deriveKeys(masterKey),
+    formerKeys: config.formerMasterKeys.map(deriveKeys),
+    ...(webUrl === undefined ? {} : { webUrl: webUrl.replace(/\/+$/, '') }),
+  };
+}
+
+/** The keys for one purpose, the present one first. */
+export const keysFor = (access: Pick<Access, 'keys' | 'formerKeys'>, purpose: keyof Keys): readonly Uint8Array[] =>
+  [access.keys, ...access.formerKeys].map((keys) => keys[purpose]);

@@ -1,0 +1,115 @@
+/** How actors are written to and read from, whatever they hold. */
+import { WithStartWorkflowOperation, type WorkflowExecutionDescription } from '@temporalio/client';
+import { executionInfoFromRaw } from '@temporalio/client/lib/helpers.js';
+import { WorkflowNotFoundError } from '@temporalio/common';
+import { ulid } from 'ulid';
+import type { ActorStart } from '../../contract/actors.ts';
+import type { Unreadable } from '../../history/events.ts';
+import type { Access } from './access.ts';
+import { actorAttributes } from './division.ts';
+import { read, write } from './rpc.ts';
+import { legible } from './unreadable.ts';
+
+/** Which actor, and how it begins when there is none yet. */
+export interface Actor<Start extends ActorStart> {
+  readonly workflowId: string;
+  readonly workflowType: string;
+  readonly start: Start;
+}
+
+type Keyless<Request> = Omit<Request, 'key'>;
+
+/**
+ * Sends the update and starts the actor where it does not exist. The same `key` again gets the same answer.
+ * @throws ClientError with the actor's code when it refuses.
+ */
+export async function writeOrStart<Start extends ActorStart, Request extends { key: string }, Answer>(
+  access: Access,
+  actor: Actor<Start>,
+  update: string,
+  request: Keyless<Request>,
+  key = ulid(),
+): Promise<Answer> {
+  const apart = await actorAttributes(access);
+  return write(access, actor.workflowId, () =>
+    access.client.workflow.executeUpdateWithStart<
+      (start: Start) => Promise<void>,
+      Answer,
+      [Keyless<Request> & { key: string }]
+    >(update, {
+      updateId: key,
+      args: [{ ...request, key }],
+      startWorkflowOperation: new WithStartWorkflowOperation(actor.workflowType, {
+        workflowId: actor.workflowId,
+        taskQueue: access.taskQueue,
+        args: [actor.start],
+        workflowIdConflictPolicy: 'USE_EXISTING',
+        workflowIdReusePolicy: 'ALLOW_DUPLICATE',
+        ...apart,
+      }),
+    }),
+  );
+}
+
+/**
+ * Sends the update to an actor that exists. The same `key` again gets the same answer.
+ * @throws ClientError `not_found` where it does not.
+ */
+export function writeTo<Request extends { key: string }, Answer>(
+  access: Access,
+  workflowId: string,
+  update: string,
+  request: Keyless<Request>,
+  key = ulid(),
+): Promise<Answer> {
+  return write(access, workflowId, () =>
+    access.client.workflow.getHandle(workflowId).executeUpdate<Answer, [Keyless<Request> & { key: string }]>(update, {
+      updateId: key,
+      args: [{ ...request, key }],
+    }),
+  );
+}
+
+/** The latest execution under that id, or undefined. */
+export async function describe(access: Access, workflowId: string): Promise<WorkflowExecutionDescription | undefined> {
+  return read(access, async () => {
+    try {
+      return await access.client.workflow.getHandle(workflowId).describe();
+    } catch (error) {
+      if (error instanceof WorkflowNotFoundError) return undefined;
+      throw error;
+    }
+  });
+}
+
+/** One field of the memo of an actor that is open; undefined where there is no actor or no such field. */
+export async function readMemo<T>(access: Access, workflowId: string, field: string): Promise<T | undefined> {
+  const description = await describe(access, workflowId);
+  if (description?.status.name !== 'RUNNING') return undefined;
+  return (description.memo?.[field] ?? undefined) as T | undefined;
+}
+
+/** A description whose memo may be missing, and why. */
+export type LegibleDescription = WorkflowExecutionDescription & { readonly unreadable?: Unreadable };
+
+/** As `describe`, also where the memo cannot be read. */
+export async function describeLegibly(access: Access, workflowId: string): Promise<LegibleDescription | undefined> {
+  const described = await legible(() => describe(access, workflowId));
+  if (described.unreadable === undefined) return described.value;
+  const raw = await read(access, () =>
+    access.client.workflowService.describeWorkflowExecution({
+      namespace: access.namespace,
+      execution: { workflowId },
+    }),
+  );
+  const { memo: _memo, ...info } = raw.workflowExecutionInfo ?? {};
+  const converter = access.client.options.loadedDataConverter;
+  const nothing = async () => undefined;
+  return {
+    ...(await executionInfoFromRaw(info, converter, raw, access.namespace)),
+    raw,
+    staticDetails: nothing,
+    staticSummary: nothing,
+    unreadable: described.unreadable,
+  };
+}

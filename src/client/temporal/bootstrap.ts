@@ -1,0 +1,176 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Connection, isGrpcServiceError } from '@temporalio/client';
+import { SearchAttributeType } from '@temporalio/common';
+import { encodeSearchAttributeIndexedValueType } from '@temporalio/common/lib/search-attributes.js';
+import { msToTs } from '@temporalio/common/lib/time.js';
+import type { temporal } from '@temporalio/proto';
+import type { TemporalConnection } from './connect.ts';
+import { GRPC } from './grpc.ts';
+import { type SignalboxKey, searchAttributeKeys } from './search-attributes.ts';
+
+const SECONDS_A_DAY = 86_400;
+const POLL_MS = 100;
+
+/** What an operator has to do by hand, because this connection may not. */
+export class BootstrapError extends Error {
+  readonly code = 'bootstrap_refused';
+  readonly commands: readonly string[];
+  constructor(what: string, commands: readonly string[]) {
+    super(`${what} Ask an operator of the Temporal cluster to run:\n${commands.map((line) => `  ${line}`).join('\n')}`);
+    this.name = 'BootstrapError';
+    this.commands = commands;
+  }
+}
+
+/** The namespace was set up, but could not be used in time. */
+export class BootstrapTimeout extends Error {
+  readonly code = 'bootstrap_timeout';
+  constructor(namespace: string, seconds: number) {
+    super(
+      `Namespace ${namespace} was not usable within ${seconds} s of its setup. Start again; if it stays so, look at Temporal's own log.`,
+    );
+    this.name = 'BootstrapTimeout';
+  }
+}
+
+export type BootstrapOptions = {
+  retentionDays: number;
+  /** Also set the retention of a namespace that is there already: right for a server of our own only. */
+  ownServer?: boolean;
+  timeoutMs?: number;
+};
+
+const cliTypes: Record<SearchAttributeType, string> = {
+  [SearchAttributeType.TEXT]: 'Text',
+  [SearchAttributeType.KEYWORD]: 'Keyword',
+  [SearchAttributeType.INT]: 'Int',
+  [SearchAttributeType.DOUBLE]: 'Double',
+  [SearchAttributeType.BOOL]: 'Bool',
+  [SearchAttributeType.DATETIME]: 'Datetime',
+  [SearchAttributeType.KEYWORD_LIST]: 'KeywordList',
+};
+
+const hasCode = (error: unknown, ...codes: number[]): boolean =>
+  isGrpcServiceError(error) && codes.includes(error.code);
+const refused = (error: unknown): boolean => hasCode(error, GRPC.PERMISSION_DENIED, GRPC.UNIMPLEMENTED);
+
+/**
+ * Makes the namespace ready for runs, as often as one likes: the namespace with its retention, every search attribute
+ * (ARCHITECTURE.md §4), and a wait until both can be used.
+ * @throws BootstrapError with the commands for an operator where this connection has no right to do it;
+ * BootstrapTimeout where they cannot be used in time (90 s by default).
+ */
+export async function bootstrap(temporalConnection: TemporalConnection, options: BootstrapOptions): Promise<void> {
+  const { connection, namespace } = temporalConnection;
+  const timeoutMs = options.timeoutMs ?? 90_000;
+  const deadline = Date.now() + timeoutMs;
+  const pause = async (): Promise<void> => {
+    if (Date.now() > deadline) throw new BootstrapTimeout(namespace, Math.round(timeoutMs / 1000));
+    await sleep(POLL_MS);
+  };
+  await ensureNamespace(connection, namespace, options);
+  let missing = await missingAttributes(connection, namespace, deadline);
+  if (missing.length > 0) {
+    await register(connection, namespace, missing);
+    while (missing.length > 0) {
+      await pause();
+      missing = await missingAttributes(connection, namespace, deadline);
+    }
+  }
+  while (!(await isUsable(temporalConnection))) await pause();
+}
+
+async function ensureNamespace(connection: Connection, namespace: string, options: BootstrapOptions): Promise<void> {
+  const retention = msToTs(options.retentionDays * SECONDS_A_DAY * 1000);
+  try {
+    const found = await connection.workflowService.describeNamespace({ namespace });
+    const current = Number(found.config?.workflowExecutionRetentionTtl?.seconds ?? 0);
+    if (options.ownServer && current !== options.retentionDays * SECONDS_A_DAY) {
+      await connection.workflowService.updateNamespace({
+        namespace,
+        config: { workflowExecutionRetentionTtl: retention },
+      });
+    }
+    return;
+  } catch (error) {
+    if (!hasCode(error, GRPC.NOT_FOUND)) throw refusedNamespace(error, namespace, options);
+  }
+  try {
+    await connection.workflowService.registerNamespace({
+      namespace,
+      description: 'Signalbox runs',
+      workflowExecutionRetentionPeriod: retention,
+    });
+  } catch (error) {
+    if (!hasCode(error, GRPC.ALREADY_EXISTS)) throw refusedNamespace(error, namespace, options);
+  }
+}
+
+function refusedNamespace(error: unknown, namespace: string, options: BootstrapOptions): unknown {
+  if (!refused(error)) return error;
+  return new BootstrapError(`Namespace ${namespace} is missing or out of reach, and may not be created from here.`, [
+    `temporal operator namespace create --namespace ${namespace} --retention ${options.retentionDays}d`,
+    ...searchAttributeKeys.map((key) => registrationCommand(namespace, key)),
+  ]);
+}
+
+async function missingAttributes(connection: Connection, namespace: string, deadline: number): Promise<SignalboxKey[]> {
+  for (;;) {
+    try {
+      const { customAttributes } = await connection.operatorService.listSearchAttributes({ namespace });
+      return searchAttributeKeys.filter((key) => customAttributes?.[key.name] === undefined);
+    } catch (error) {
+      // Where listing is not allowed (as on Temporal Cloud) the query of isUsable decides.
+      if (refused(error)) return [];
+      // A new namespace is not yet known everywhere.
+      if (!hasCode(error, GRPC.NOT_FOUND) || Date.now() > deadline) throw error;
+      await sleep(POLL_MS);
+    }
+  }
+}
+
+function indexedTypes(keys: readonly SignalboxKey[]): Record<string, temporal.api.enums.v1.IndexedValueType> {
+  const entries = keys.map((key) => [key.name, encodeSearchAttributeIndexedValueType(key.type)] as const);
+  return Object.fromEntries(entries.flatMap(([name, type]) => (type === undefined ? [] : [[name, type]])));
+}
+
+async function register(connection: Connection, namespace: string, missing: readonly SignalboxKey[]): Promise<void> {
+  try {
+    await connection.operatorService.addSearchAttributes({
+      namespace,
+      searchAttributes: indexedTypes(missing),
+    });
+  } catch (error) {
+    if (hasCode(error, GRPC.ALREADY_EXISTS)) return;
+    if (!refused(error)) throw error;
+    throw new BootstrapError(
+      `Namespace ${namespace} lacks ${missing.length} search attributes, and they may not be registered from here.`,
+      missing.map((key) => registrationCommand(namespace, key)),
+    );
+  }
+}
+
+const registrationCommand = (namespace: string, key: SignalboxKey): string =>
+  `temporal operator search-attribute create --namespace ${namespace} --name ${key.name} --type ${cliTypes[key.type]}`;
+
+/** Whether a query over every attribute is understood: the namespace and the attributes have reached all parts. */
+async function isUsable({ client, connection, namespace }: TemporalConnection): Promise<boolean> {
+  try {
+    await client.workflow.count(searchAttributeKeys.map((key) => `${key.name} IS NULL`).join(' AND '));
+    return true;
+  } catch (error) {
+    const cause = error instanceof Error ? (error.cause ?? error) : error;
+    if (hasCode(cause, GRPC.NOT_FOUND)) return false;
+    if (!hasCode(cause, GRPC.INVALID_ARGUMENT)) throw error;
+    try {
+      await connection.operatorService.listSearchAttributes({ namespace });
+      return false;
+    } catch (listing) {
+      if (!refused(listing)) throw listing;
+      throw new BootstrapError(
+        `Namespace ${namespace} lacks search attributes, and they may not be registered from here.`,
+        searchAttributeKeys.map((key) => registrationCommand(namespace, key)),
+      );
+    }
+  }
+}

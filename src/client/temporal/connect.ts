@@ -1,0 +1,102 @@
+import { Client, Connection, defaultGrpcRetryOptions, makeGrpcRetryInterceptor } from '@temporalio/client';
+import type { Config, TemporalSettings } from '../../config.ts';
+import { dataConverterOf } from '../payloads/data-converter.ts';
+
+/** An open connection to Temporal, the client of the configured namespace over it, and how to give it back. */
+export type TemporalConnection = {
+  connection: Connection;
+  client: Client;
+  namespace: string;
+  close(): Promise<void>;
+};
+
+/** Temporal could not be reached, or refused the connection. */
+export class ConnectError extends Error {
+  readonly code = 'temporal_unreachable';
+  constructor(address: string, cause: unknown) {
+    super(
+      `Temporal does not answer at ${address}. Check TEMPORAL_ADDRESS, and TLS and API key (TEMPORAL_TLS…, TEMPORAL_API_KEY).`,
+      { cause },
+    );
+    this.name = 'ConnectError';
+  }
+}
+
+const CLOSING_DELAY_MS = 10;
+/** Timers are late at times. */
+const RETRY_MARGIN_MS = 50;
+/** A page of history can have more than the four megabytes that gRPC takes by itself: 500 inputs of 12 KB do. */
+const MAX_MESSAGE_BYTES = 128 * 1024 * 1024;
+/** The server's refusal while a workflow's closing task is in flight, such as one that continues as new. */
+const CLOSING = /workflow is closing/i;
+
+/** Retries as the SDK does, but comes back after 10 ms when a workflow is just closing (TEMPORAL.md §2). */
+export function retryOptions(): Parameters<typeof makeGrpcRetryInterceptor>[0] {
+  const usual = defaultGrpcRetryOptions();
+  return {
+    retryableDecider: usual.retryableDecider,
+    delayFunction: (attempt, status) =>
+      CLOSING.test(status.details) ? CLOSING_DELAY_MS : usual.delayFunction(attempt, status),
+  };
+}
+
+/** What client and worker connections have in common. */
+type SharedOptions = { address: string } & Pick<TemporalSettings, 'apiKey' | 'tls' | 'metadata'>;
+
+/** The options that client and worker connections share. */
+export function connectionOptions(config: Config): SharedOptions {
+  const { address, apiKey, tls, metadata } = config.temporal;
+  return {
+    address: address ?? 'localhost:7233',
+    ...(apiKey === undefined ? {} : { apiKey }),
+    ...(tls === undefined ? {} : { tls }),
+    ...(metadata === undefined ? {} : { metadata }),
+  };
+}
+
+/**
+ * Connects to Temporal as the settings say, within ten seconds.
+ * @throws ConnectError
+ */
+export async function connect(config: Config): Promise<TemporalConnection> {
+  const options = connectionOptions(config);
+  const retries = endableRetries();
+  let connection: Connection;
+  try {
+    connection = await Connection.connect({
+      ...options,
+      interceptors: [makeGrpcRetryInterceptor(retries.options)],
+      connectTimeout: '10s',
+      channelArgs: { 'grpc.max_receive_message_length': MAX_MESSAGE_BYTES },
+    });
+  } catch (error) {
+    throw new ConnectError(options.address, error);
+  }
+  const { namespace } = config.temporal;
+  const client = new Client({ connection, namespace, dataConverter: dataConverterOf(config) });
+  return { connection, client, namespace, close: () => retries.end().then(() => connection.close()) };
+}
+
+/** A retry on a connection that is closed throws where nobody can catch it: so none begins after the end, and those under way pass first. */
+function endableRetries(): { readonly options: ReturnType<typeof retryOptions>; end(): Promise<void> } {
+  const usual = retryOptions();
+  let isOver = false;
+  let last = 0;
+  return {
+    options: {
+      retryableDecider: (attempt, status) => !isOver && usual.retryableDecider(attempt, status),
+      delayFunction: (attempt, status) => {
+        const delay = usual.delayFunction(attempt, status);
+        last = Math.max(last, Date.now() + delay);
+        return delay;
+      },
+    },
+    end: async () => {
+      isOver = true;
+      if (last === 0) return;
+      // One that is due already may not have begun yet, on a busy machine: timers that were due before go first.
+      const left = Math.max(0, last - Date.now());
+      await new Promise((resolve) => setTimeout(resolve, left + RETRY_MARGIN_MS));
+    },
+  };
+}

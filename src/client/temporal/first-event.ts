@@ -1,0 +1,110 @@
+/**
+ * What a workflow was started with, and how it closed, read from its history: no worker is needed, and it costs one call.
+ */
+import type { WorkflowExecutionDescription } from '@temporalio/client';
+import {
+  decodeArrayFromPayloads,
+  decodeOptionalFailureToOptionalError,
+} from '@temporalio/common/lib/internal-non-workflow/index.js';
+// The package is CommonJS without named exports: its values come by the default, its types by name.
+import proto, { type temporal } from '@temporalio/proto';
+import type { Access } from './access.ts';
+import { GRPC } from './grpc.ts';
+import { type HistoryPage, type HistoryRequest, historyPage, withBlobs } from './history-page.ts';
+import { grpcOf, translated } from './rpc.ts';
+import { type EndingWords, endingWords, readCancellation } from './termination-reason.ts';
+
+type HistoryEvent = temporal.api.history.v1.IHistoryEvent;
+
+/** The one argument that the workflow was started with: of the given run, else of the latest under that id. */
+export async function readArgument<T>(access: Access, workflowId: string, runId?: string): Promise<T | undefined> {
+  const events = await firstPage(access, { workflowId, ...(runId === undefined ? {} : { runId }) });
+  const payloads = events[0]?.workflowExecutionStartedEventAttributes?.input?.payloads;
+  const [argument] = await decodeArrayFromPayloads(access.client.options.loadedDataConverter, payloads);
+  return argument as T | undefined;
+}
+
+/** The run id of the first execution of the chain that this one belongs to. */
+export const firstRunId = (description: WorkflowExecutionDescription): string =>
+  description.raw.workflowExecutionInfo?.firstRunId || description.runId;
+
+async function firstPage(access: Access, execution: { workflowId: string; runId?: string }): Promise<HistoryEvent[]> {
+  const response = await historyPage(access, { namespace: access.namespace, execution, maximumPageSize: 1 });
+  return response.history?.events ?? [];
+}
+
+/** How a run closed. */
+export type Closing =
+  | { readonly how: 'completed'; readonly output: unknown }
+  | { readonly how: 'failed'; readonly error: Error | undefined }
+  | { readonly how: 'cancelled' | 'terminated'; readonly words: EndingWords }
+  | { readonly how: 'timedOut' }
+  | { readonly how: 'continued'; readonly runId: string };
+
+/**
+ * The event that closed the run, or undefined while it is open. `waitMs`: wait so long for it to close (a long poll of
+ * at most 20 s a call); a time that runs out is no error.
+ */
+export async function readClosing(
+  access: Access,
+  workflowId: string,
+  runId: string,
+  waitMs = 0,
+  signal?: AbortSignal,
+): Promise<Closing | undefined> {
+  const request = {
+    namespace: access.namespace,
+    execution: { workflowId, runId },
+    historyEventFilterType: proto.temporal.api.enums.v1.HistoryEventFilterType.HISTORY_EVENT_FILTER_TYPE_CLOSE_EVENT,
+    waitNewEvent: waitMs > 0,
+    skipArchival: true,
+  };
+  const response = waitMs > 0 ? await longPoll(access, waitMs, signal, request) : await historyPage(access, request);
+  const event = response?.history?.events?.at(-1);
+  if (event?.workflowExecutionCanceledEventAttributes)
+    return { how: 'cancelled', words: await readCancellation(access, workflowId, runId) };
+  return event ? decodeClosing(access, event) : undefined;
+}
+
+async function longPoll(
+  access: Access,
+  waitMs: number,
+  signal: AbortSignal | undefined,
+  request: HistoryRequest,
+): Promise<HistoryPage | undefined> {
+  const { client } = access;
+  const bounded = () =>
+    client.withDeadline(Date.now() + waitMs, () => client.workflowService.getWorkflowExecutionHistory(request));
+  let page: HistoryPage;
+  try {
+    // The client leaves a listener at the signal with each call: so each has one of its own.
+    page = await (signal ? client.withAbortSignal(AbortSignal.any([signal]), bounded) : bounded());
+  } catch (error) {
+    if (isOver(error)) return undefined;
+    throw translated(error, false);
+  }
+  return withBlobs(access, page);
+}
+
+/** The time has run out, or the caller went away. */
+function isOver(error: unknown): boolean {
+  const code = grpcOf(error)?.code;
+  return code === GRPC.DEADLINE_EXCEEDED || code === GRPC.CANCELLED;
+}
+
+async function decodeClosing(access: Access, event: HistoryEvent): Promise<Closing | undefined> {
+  const converter = access.client.options.loadedDataConverter;
+  const completed = event.workflowExecutionCompletedEventAttributes;
+  if (completed) {
+    const [output] = await decodeArrayFromPayloads(converter, completed.result?.payloads);
+    return { how: 'completed', output: output ?? null };
+  }
+  const failed = event.workflowExecutionFailedEventAttributes;
+  if (failed) return { how: 'failed', error: await decodeOptionalFailureToOptionalError(converter, failed.failure) };
+  const terminated = event.workflowExecutionTerminatedEventAttributes;
+  if (terminated) return { how: 'terminated', words: endingWords(terminated.reason, terminated.identity) };
+  if (event.workflowExecutionTimedOutEventAttributes) return { how: 'timedOut' };
+  const continued = event.workflowExecutionContinuedAsNewEventAttributes;
+  if (continued?.newExecutionRunId) return { how: 'continued', runId: continued.newExecutionRunId };
+  return undefined;
+}

@@ -1,0 +1,85 @@
+/** Histories of runs, event by event, in the plain words of the fold (src/history/events.ts). */
+import type { HistoryEvent } from '../../history/events.ts';
+import { Fold, type FoldOptions, type RunTrace } from '../../history/fold.ts';
+import { ClientError, hasCode } from '../errors.ts';
+import type { Access } from './access.ts';
+import { bareHistoryPage, type HistoryPage, withBlobs } from './history-page.ts';
+import { plainEvent, type RawEvent, unreadEvent } from './trace-events.ts';
+import { unreadableOf } from './unreadable.ts';
+
+type Reading = Pick<Access, 'client' | 'namespace'>;
+
+/** Events a page; the server may give fewer. */
+const EVENTS_PER_PAGE = 1_000;
+
+/** The events of one run so far. @throws ClientError `not_found`, `temporal_unreachable`, `blob_unavailable`. */
+export async function* historyOf(access: Reading, workflowId: string, runId: string): AsyncGenerator<HistoryEvent> {
+  let nextPageToken: Uint8Array = new Uint8Array();
+  do {
+    const page = await bareHistoryPage(access, {
+      namespace: access.namespace,
+      execution: { workflowId, runId },
+      maximumPageSize: EVENTS_PER_PAGE,
+      nextPageToken,
+    });
+    // One after the other: the larger payloads of a whole page may take gigabytes together.
+    for (const event of page.history?.events ?? []) yield* await plainEvents(access, { history: { events: [event] } });
+    nextPageToken = page.nextPageToken ?? new Uint8Array();
+  } while (nextPageToken.length > 0);
+}
+
+/** The events of a page. One that holds what cannot be read says so, and the others are read all the same. */
+export async function plainEvents(access: Reading, page: HistoryPage): Promise<HistoryEvent[]> {
+  const events = page.history?.events ?? [];
+  const missing = await withoutMissing(access, page);
+  const converter = access.client.options.loadedDataConverter;
+  return Promise.all(
+    events.map(async (event) => {
+      try {
+        const why = missing.get(event);
+        if (why !== undefined) throw why;
+        return await plainEvent(converter, event);
+      } catch (error) {
+        return unreadEvent(event, unreadableOf(error));
+      }
+    }),
+  );
+}
+
+/** Puts back what is kept outside history. Where that is not all there, which events it is missing from. */
+async function withoutMissing(access: Reading, page: HistoryPage): Promise<ReadonlyMap<RawEvent, unknown>> {
+  const missing = new Map<RawEvent, unknown>();
+  try {
+    await withBlobs(access, page);
+  } catch {
+    for (const event of page.history?.events ?? []) {
+      try {
+        await withBlobs(access, { history: { events: [event] } });
+      } catch (error) {
+        missing.set(event, error);
+      }
+    }
+  }
+  return missing;
+}
+
+/** One run of a chain, folded otherwise than to its trace. @throws ClientError `not_retryable` past its retention. */
+export async function foldWith(
+  access: Reading,
+  executionId: string,
+  runId: string,
+  options: FoldOptions,
+): Promise<RunTrace> {
+  const fold = new Fold(executionId, { from: 0, to: 0 }, options);
+  try {
+    for await (const event of historyOf(access, executionId, runId)) fold.push(event);
+  } catch (error) {
+    if (!hasCode(error, 'not_found')) throw error;
+    throw new ClientError('not_retryable', 'A part of the history that is needed is no longer kept. Start a new run.', {
+      cause: error,
+    });
+  }
+  const { unreadable } = fold;
+  if (unreadable !== undefined) throw new ClientError(unreadable.code, unreadable.message);
+  return fold.finish();
+}

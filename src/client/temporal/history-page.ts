@@ -1,0 +1,47 @@
+/** History as the server gives it, with the payloads that are kept outside it (blobs.ts) put back in their places. */
+import {
+  extstoreInboundOptions,
+  visit,
+  walkGetWorkflowExecutionHistoryResponse,
+} from '@temporalio/common/lib/internal-non-workflow/index.js';
+import type { temporal } from '@temporalio/proto';
+import type { Access } from './access.ts';
+import { read, translated } from './rpc.ts';
+
+export type HistoryRequest = temporal.api.workflowservice.v1.IGetWorkflowExecutionHistoryRequest;
+export type HistoryPage = temporal.api.workflowservice.v1.IGetWorkflowExecutionHistoryResponse;
+
+/** One page. @throws ClientError `not_found`, `temporal_unreachable`, `blob_unavailable`. */
+export async function historyPage(access: Pick<Access, 'client'>, request: HistoryRequest): Promise<HistoryPage> {
+  return withBlobs(access, await bareHistoryPage(access, request));
+}
+
+/** One page as the server has it. @throws ClientError `not_found`, `temporal_unreachable`. */
+export function bareHistoryPage(access: Pick<Access, 'client'>, request: HistoryRequest): Promise<HistoryPage> {
+  return read(access, () => access.client.workflowService.getWorkflowExecutionHistory(request));
+}
+
+/** The same from the latest event back. @throws ClientError `not_found`, `temporal_unreachable`, `blob_unavailable`. */
+export async function latestHistoryPage(
+  access: Pick<Access, 'client'>,
+  request: Omit<HistoryRequest, 'waitNewEvent' | 'historyEventFilterType' | 'skipArchival'>,
+): Promise<HistoryPage> {
+  const page = await read(access, () => access.client.workflowService.getWorkflowExecutionHistoryReverse(request));
+  return withBlobs(access, page);
+}
+
+/**
+ * The page itself, changed in place. What a child was started with stays a reference: nobody reads it here, and it goes
+ * with the child. @throws ClientError `blob_unavailable`.
+ */
+export async function withBlobs(access: Pick<Access, 'client'>, page: HistoryPage): Promise<HistoryPage> {
+  const { externalStorage } = access.client.options.loadedDataConverter;
+  try {
+    const events = page.history?.events?.filter((event) => !event.startChildWorkflowExecutionInitiatedEventAttributes);
+    const shown = { history: { events: events ?? [] } };
+    await visit(shown, walkGetWorkflowExecutionHistoryResponse, extstoreInboundOptions(externalStorage));
+    return page;
+  } catch (error) {
+    throw translated(error, false);
+  }
+}

@@ -1,0 +1,99 @@
+/**
+ * The one place where Visibility queries are written. Every value is quoted, every name comes from a list, and the
+ * organization stands outermost: no filter can reach another organization's runs.
+ */
+
+import { DIVISION_ATTRIBUTE } from '../../contract/division.ts';
+import { attributeValue, listValue } from '../../contract/search-attributes.ts';
+import { searchAttributes } from './search-attributes.ts';
+
+const NAMES = {
+  ...Object.fromEntries(Object.entries(searchAttributes).map(([name, key]) => [name, key.name])),
+  executionStatus: 'ExecutionStatus',
+  workflowType: 'WorkflowType',
+  workflowId: 'WorkflowId',
+  runId: 'RunId',
+  closeTime: 'CloseTime',
+  startTime: 'StartTime',
+  executionDuration: 'ExecutionDuration',
+  taskQueue: 'TaskQueue',
+  division: DIVISION_ATTRIBUTE,
+} as Record<
+  | keyof typeof searchAttributes
+  | 'executionStatus'
+  | 'workflowType'
+  | 'workflowId'
+  | 'runId'
+  | 'closeTime'
+  | 'startTime'
+  | 'executionDuration'
+  | 'taskQueue'
+  | 'division',
+  string
+>;
+
+/** Temporal's own, whose values stand there as they are. */
+const WHOLE: ReadonlySet<string> = new Set<AttributeName>([
+  'executionStatus',
+  'workflowType',
+  'workflowId',
+  'runId',
+  'taskQueue',
+  'division',
+]);
+/** Lists of keywords, whose values are written in a way of their own. */
+const LISTS: ReadonlySet<string> = new Set<keyof typeof searchAttributes>(['tags', 'state', 'waiting']);
+
+export type AttributeName = keyof typeof NAMES;
+export type Operator = '=' | '!=' | '>' | '>=' | '<' | '<=';
+
+/** A condition; made only by the functions of this file. */
+export interface Clause {
+  readonly text: string;
+}
+
+/** The value is given whole: it is cut as it was where it was written. */
+export const compare = (name: AttributeName, operator: Operator, value: string | number): Clause => ({
+  text: `${NAMES[name]} ${operator} ${typeof value === 'number' ? numeral(value) : quoted(written(name, value))}`,
+});
+
+/** @throws RangeError where there is no value. */
+export const oneOf = (name: AttributeName, values: readonly string[]): Clause => {
+  if (values.length === 0) throw new RangeError('A clause needs at least one value.');
+  return { text: `${NAMES[name]} IN (${values.map(quoted).join(', ')})` };
+};
+
+export const isNull = (name: AttributeName): Clause => ({ text: `${NAMES[name]} IS NULL` });
+
+export const all = (...clauses: readonly Clause[]): Clause => joined(clauses, 'AND');
+
+export const any = (...clauses: readonly Clause[]): Clause => joined(clauses, 'OR');
+
+/** The whole query: what `clauses` select, within one organization and one type of workflow. */
+export function queryOf(org: string, workflowType: string, clauses: readonly Clause[]): string {
+  const within = [compare('org', '=', org), compare('workflowType', '=', workflowType), ...clauses];
+  return within.map((clause) => clause.text).join(' AND ');
+}
+
+/** A query across organizations. It is of the host alone: nothing that a caller gives may stand in it. */
+export const hostQuery = (clauses: readonly Clause[]): string => clauses.map((clause) => clause.text).join(' AND ');
+
+function joined(clauses: readonly Clause[], word: 'AND' | 'OR'): Clause {
+  if (clauses.length === 0) throw new RangeError('A clause joins at least one other.');
+  return { text: `(${clauses.map((clause) => clause.text).join(` ${word} `)})` };
+}
+
+function written(name: AttributeName, value: string): string {
+  if (WHOLE.has(name)) return value;
+  return LISTS.has(name) ? listValue(value) : attributeValue(value);
+}
+
+/** The server's parser is MySQL's: backslash escapes, and either quote ends a text. */
+function quoted(value: string): string {
+  return `'${value.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;
+}
+
+function numeral(value: number): string {
+  if (!Number.isFinite(value)) throw new RangeError('A query compares with finite numbers only.');
+  return Number.isInteger(value) ? String(value) : value.toFixed(6);
+}

@@ -1,0 +1,94 @@
+/**
+ * Why a run was cancelled: Temporal's closing event does not tell it. The request that came from outside does, and a run
+ * that cancels itself has left a word in its memo; both stand near the end of its history.
+ */
+import { decodeOptionalSinglePayload } from '@temporalio/common/lib/internal-non-workflow/index.js';
+import type { temporal } from '@temporalio/proto';
+import { CANCEL_DETAILS, CANCEL_REASON } from '../../contract/run.ts';
+import { isObject } from '../../definition/document/json.ts';
+import type { JsonObject } from '../../definition/document/types.ts';
+import type { Access } from './access.ts';
+import { read } from './rpc.ts';
+
+/** Who ended a run, and why, so far as it was said. */
+export interface EndingWords {
+  readonly reason?: string;
+  readonly by?: string;
+  /** What the step that cancelled its run knows besides. */
+  readonly details?: JsonObject;
+}
+
+const PAGE = 200;
+/** A rollback may lie between the request and the end; further back nobody looks. */
+const MOST_PAGES = 5;
+/** Before the name of whoever asked through the gateway. */
+const CALLER = 'signalbox/';
+const GATE = 'gate.';
+
+type HistoryEvent = temporal.api.history.v1.IHistoryEvent;
+
+/** What Temporal is told of who asks. */
+export const identityFor = (by: string | undefined): string => (by === undefined ? 'signalbox' : `${CALLER}${by}`);
+
+/** Who asked, where it was through the gateway; the CLI's identity names a machine, and is left out. */
+export const endingWords = (reason: unknown, identity: unknown): EndingWords => ({
+  ...(typeof reason === 'string' && reason !== '' ? { reason } : {}),
+  ...(typeof identity === 'string' && identity.startsWith(CALLER) ? { by: identity.slice(CALLER.length) } : {}),
+});
+
+/** `The run was cancelled by ann: Not needed.`; `rest`: what is said of it besides, in a sentence of its own. */
+export function told(what: string, { reason: given, by, details }: EndingWords, rest = ''): string {
+  const reason = details === undefined ? given : denial(given, details);
+  const who = by === undefined ? '' : ` by ${by}`;
+  const why = reason === undefined ? '.' : `: ${/[.!?]$/.test(reason) ? reason : `${reason}.`}`;
+  return `${what}${who}${why}${rest === '' ? '' : ` ${rest}`}`;
+}
+
+/** `approval_denied by ann (Too dear.)`: of a person's denial, who it was and the comment. */
+function denial(reason: string | undefined, { decidedBy, comments }: JsonObject): string {
+  const who = typeof decidedBy === 'string' ? ` by ${decidedBy}` : '';
+  return `${reason ?? ''}${who}${typeof comments === 'string' ? ` (${comments})` : ''}`.trim();
+}
+
+/**
+ * Who asked for a run's end and why, as the latest request in its history says; empty where none is among its last events.
+ * @throws ClientError `not_found`, `temporal_unreachable`.
+ */
+export async function readCancellation(access: Access, workflowId: string, runId: string): Promise<EndingWords> {
+  let nextPageToken: Uint8Array = new Uint8Array();
+  for (let pages = 0; pages < MOST_PAGES; pages++) {
+    const page = await read(access, () =>
+      access.client.workflowService.getWorkflowExecutionHistoryReverse({
+        namespace: access.namespace,
+        execution: { workflowId, runId },
+        maximumPageSize: PAGE,
+        nextPageToken,
+      }),
+    );
+    for (const event of page.history?.events ?? []) {
+      const words = await wordsOf(access, event);
+      if (words !== undefined) return words;
+    }
+    nextPageToken = page.nextPageToken ?? new Uint8Array();
+    if (nextPageToken.length === 0) break;
+  }
+  return {};
+}
+
+async function wordsOf(access: Access, event: HistoryEvent): Promise<EndingWords | undefined> {
+  const fields = event.workflowPropertiesModifiedEventAttributes?.upsertedMemo?.fields ?? {};
+  const read = (name: string) => decodeOptionalSinglePayload(access.client.options.loadedDataConverter, fields[name]);
+  if (fields[CANCEL_REASON]) {
+    const details = await read(CANCEL_DETAILS);
+    return { ...endingWords(await read(CANCEL_REASON), ''), ...(isObject(details) ? { details } : {}) };
+  }
+  const asked = event.workflowExecutionCancelRequestedEventAttributes;
+  if (!asked) return undefined;
+  const from = asked.externalWorkflowExecution?.workflowId;
+  if (!from) return endingWords(asked.cause, asked.identity);
+  return {
+    reason: from.startsWith(GATE)
+      ? 'As many runs go as may at once, and a newer one took its place.'
+      : `The run ${from} asked for it.`,
+  };
+}

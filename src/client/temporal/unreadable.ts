@@ -1,0 +1,61 @@
+/**
+ * What is stored of a run and cannot be read: encrypted under a key that is not known here, kept in a blob that is gone, or
+ * in no form of ours, as everybody who can reach Temporal can write there. A list or a trace says so of the one row.
+ */
+import { weigh } from '../../engine/state/json-bytes.ts';
+import type { Unreadable } from '../../history/events.ts';
+import type { Json } from '../../template/types.ts';
+import { ClientError, hasCode } from '../errors.ts';
+import { grpcOf, translated } from './rpc.ts';
+
+/** Codes of errors that are no matter of the run: it may be read when Temporal is back, or is another run's. */
+const NOT_OF_THE_RUN = ['temporal_unreachable', 'not_found', 'outcome_unknown', 'invalid_cursor', 'invalid_query'];
+
+/** Why that cannot be read. What an error of decoding quotes is not repeated: it may be what should have been encrypted. */
+export function unreadableOf(thrown: unknown): ClientError {
+  const error = translated(thrown, false);
+  if (error instanceof ClientError) return error;
+  const message = 'What is stored here is not in a form that Signalbox writes: its encoding or its content is damaged.';
+  return new ClientError('payload_unreadable', message, { cause: error });
+}
+
+/** What it reads; or why it cannot be read. @throws ClientError what is no matter of the run. */
+export async function legible<T>(
+  read: () => Promise<T>,
+): Promise<
+  | { readonly value: T; readonly unreadable?: undefined }
+  | { readonly value?: undefined; readonly unreadable: Unreadable }
+> {
+  try {
+    return { value: await read() };
+  } catch (thrown) {
+    const error = unreadableOf(thrown);
+    // Nor is what the server answers otherwise.
+    if (hasCode(error, ...NOT_OF_THE_RUN) || grpcOf(thrown) !== undefined) throw translated(thrown, false);
+    return { unreadable: toldOf(error) };
+  }
+}
+
+export const toldOf = ({ code, message }: Unreadable): Unreadable => ({ code, message });
+
+/** The answer with those of its members that can be written as JSON; where some cannot, without them, and why. */
+export function writable<T extends object>(
+  answer: T,
+  members: readonly (keyof T & string)[],
+): { readonly value: T; readonly unreadable?: Unreadable } {
+  const bad = members.filter((member) => answer[member] !== undefined && !isWritable(answer[member] as Json));
+  if (bad.length === 0) return { value: answer };
+  const value = { ...answer };
+  for (const member of bad) delete value[member];
+  const message = `What stands in ${bad.join(' and ')} is nested too deeply to be told.`;
+  return { value, unreadable: { code: 'value_too_deep', message } };
+}
+
+function isWritable(value: Json): boolean {
+  try {
+    weigh(value);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,63 @@
+/**
+ * Whether a worker lives. Temporal keeps a poller in its list for five minutes after its last poll, and a poll lasts a
+ * minute; so our workers send heartbeats, which tell it within seconds. A server or a worker without them is judged by its polls.
+ */
+import { hostname } from 'node:os';
+import proto from '@temporalio/proto';
+import type { Access } from './access.ts';
+import { GRPC } from './grpc.ts';
+import { grpcOf, read } from './rpc.ts';
+import { msOf, type Timestamp } from './timestamps.ts';
+
+/** How often workers/main.ts says that it lives. */
+export const HEARTBEAT_MS = 4_000;
+/** Three heartbeats may get lost, or the clocks of two machines differ by so much. */
+const SILENT_MS = 15_000;
+/** A long poll returns after a minute at the latest, and the next one begins at once. */
+const POLL_MS = 75_000;
+const MOST_WORKERS = 1_000;
+
+const { WORKER_STATUS_RUNNING } = proto.temporal.api.enums.v1.WorkerStatus;
+const { TASK_QUEUE_TYPE_WORKFLOW } = proto.temporal.api.enums.v1.TaskQueueType;
+
+/** What Temporal calls the worker of a process on this machine. */
+export const identityOf = (pid: number): string => `${pid}@${hostname()}`;
+
+/** `dead`: identities of workers that are known to have ended. */
+export async function hasWorker(access: Access, dead: ReadonlySet<string> = new Set()): Promise<boolean> {
+  const [beats, pollers] = await Promise.all([beatsOf(access), pollersOf(access)]);
+  const now = Date.now();
+  const isRecent = (at: Timestamp, withinMs: number) => now - (msOf(at) ?? 0) < withinMs;
+  const isAlive = ({ status, workerIdentity, heartbeatTime }: (typeof beats)[number]) =>
+    status === WORKER_STATUS_RUNNING && !dead.has(workerIdentity ?? '') && isRecent(heartbeatTime, SILENT_MS);
+  if (beats.some(isAlive)) return true;
+  const silent = new Set(beats.map(({ workerIdentity }) => workerIdentity));
+  return pollers.some(
+    ({ identity, lastAccessTime }) =>
+      !silent.has(identity) && !dead.has(identity ?? '') && isRecent(lastAccessTime, POLL_MS),
+  );
+}
+
+async function beatsOf({ client, namespace, taskQueue }: Access) {
+  const query = `TaskQueue = '${taskQueue.replaceAll("'", "''")}'`;
+  try {
+    const { workersInfo } = await read({ client }, () =>
+      client.workflowService.listWorkers({ namespace, query, pageSize: MOST_WORKERS }),
+    );
+    return (workersInfo ?? []).flatMap(({ workerHeartbeat }) => (workerHeartbeat ? [workerHeartbeat] : []));
+  } catch (error) {
+    if (grpcOf(error)?.code === GRPC.UNIMPLEMENTED) return [];
+    throw error;
+  }
+}
+
+async function pollersOf({ client, namespace, taskQueue }: Access) {
+  const { pollers } = await read({ client }, () =>
+    client.workflowService.describeTaskQueue({
+      namespace,
+      taskQueue: { name: taskQueue },
+      taskQueueType: TASK_QUEUE_TYPE_WORKFLOW,
+    }),
+  );
+  return pollers ?? [];
+}

@@ -1,0 +1,130 @@
+/**
+ * Callback URLs (LANGUAGE.md §3, Callbacks). A token names one visit of a wait_callback step and proves, by a MAC under the
+ * master key, that this host gave it out. It stands in no state and no trace: the activity that sends it makes it.
+ */
+import { createHmac } from 'node:crypto';
+import type { WorkflowExecutionDescription } from '@temporalio/client';
+import { type CallbackMethod, callbackMethods, callbackName } from '../../contract/callbacks.ts';
+import { RUN_WORKFLOW } from '../../contract/run.ts';
+import { shortHash } from '../../contract/workflow-ids.ts';
+import type { JsonObject, PayloadFormat, StepDefinition } from '../../definition/document/types.ts';
+import { DEFAULT_ORGANIZATION } from '../../engine/state/start.ts';
+import type { Json } from '../../template/types.ts';
+import { ClientError } from '../errors.ts';
+import { sameText } from '../payloads/keys.ts';
+import { sendMessage } from '../runs/run-actions.ts';
+import { readStart } from '../runs/run-read.ts';
+import { isOpen } from '../runs/run-view.ts';
+import { type Access, keysFor } from '../temporal/access.ts';
+import { describe } from '../temporal/actor-calls.ts';
+import { read } from '../temporal/rpc.ts';
+
+export interface CallbackPlace {
+  readonly executionId: string;
+  /** The visit's. */
+  readonly path: string;
+  /** The wait_callback step's; long paths do not end with it. */
+  readonly slug: string;
+}
+
+/** `base64url of [executionId, path, slug]`, a dot, and its MAC. */
+export function callbackToken(key: Uint8Array, { executionId, path, slug }: CallbackPlace): string {
+  const body = Buffer.from(JSON.stringify([executionId, path, slug])).toString('base64url');
+  return `${body}.${macOf(key, body)}`;
+}
+
+/** The visit that the token names; undefined for a token that this host did not make. */
+export function readCallbackToken(key: Uint8Array, token: string): CallbackPlace | undefined {
+  const dot = token.indexOf('.');
+  if (dot < 1 || !sameText(token.slice(dot + 1), macOf(key, token.slice(0, dot)))) return undefined;
+  const [executionId, path, slug] = JSON.parse(Buffer.from(token.slice(0, dot), 'base64url').toString('utf8')) as [
+    string,
+    string,
+    string,
+  ];
+  return { executionId, path, slug };
+}
+
+function macOf(key: Uint8Array, body: string): string {
+  return createHmac('sha256', key).update(body).digest('base64url');
+}
+
+/** What a callback for an open run has to look like. */
+export interface ExpectedCallback {
+  readonly place: CallbackPlace;
+  readonly organizationId: string;
+  readonly title: string;
+  readonly methods: readonly CallbackMethod[];
+  /** Absent: any body; `unknown`: the format is made when the step begins, and it has not begun. */
+  readonly schema?: PayloadFormat | 'unknown';
+}
+
+/**
+ * What the token's visit takes.
+ * @throws ClientError `not_found` (a token of nobody), `gone` (the run has ended).
+ */
+export async function expectCallback(access: Access, token: string): Promise<ExpectedCallback> {
+  const [place] = keysFor(access, 'callbacks').flatMap((key) => readCallbackToken(key, token) ?? []);
+  const description = place === undefined ? undefined : await describe(access, place.executionId);
+  if (place === undefined || description?.type !== RUN_WORKFLOW) throw nobody();
+  if (!isOpen(description.status.name))
+    throw new ClientError('gone', 'The execution that waited for this callback has ended. Nothing is left to be told.');
+  const definition = (await readStart(access, description))?.definition;
+  const step =
+    definition === undefined || !Object.hasOwn(definition.steps, place.slug) ? undefined : definition.steps[place.slug];
+  if (definition === undefined || step === undefined) throw nobody();
+  const schema = await schemaOf(access, place, step);
+  return {
+    place,
+    organizationId: organizationOf(description),
+    title: step.name ?? definition.name,
+    methods: callbackMethods(step.config) ?? [],
+    ...(schema === undefined ? {} : { schema }),
+  };
+}
+
+/**
+ * Hands the body to the run. A visit takes one callback, so a body that is known to fit is sent under one id: what comes
+ * later for the same visit changes nothing.
+ * @throws ClientError `gone`, `inbox_overflow`.
+ */
+export async function deliverCallback(access: Access, expected: ExpectedCallback, payload: Json): Promise<void> {
+  const { place, organizationId, schema } = expected;
+  const name = callbackName(place.path);
+  const id = schema === 'unknown' ? `${name}:${shortHash(JSON.stringify(payload))}` : name;
+  try {
+    await sendMessage(access, organizationId, place.executionId, { name, payload, id });
+  } catch (error) {
+    if (error instanceof ClientError && error.code === 'closed')
+      throw new ClientError('gone', 'The execution that waited for this callback has just ended.', { cause: error });
+    throw error;
+  }
+}
+
+/** A format without templates stands in the definition; one with templates is what the open visit holds. */
+async function schemaOf(
+  access: Access,
+  place: CallbackPlace,
+  step: StepDefinition,
+): Promise<ExpectedCallback['schema']> {
+  const written = step.config?.['schema'];
+  if (written === undefined || written === null) return undefined;
+  if (!JSON.stringify(written).includes('{{')) return written as PayloadFormat;
+  const handle = access.client.workflow.getHandle(place.executionId);
+  const { frames } = await read(access, () => handle.query<OpenVisits>('state'));
+  const visit = Object.values(frames).find((frame) => frame.visit?.path === place.path)?.visit;
+  return visit === undefined ? 'unknown' : ((visit.hold['schema'] as PayloadFormat | null | undefined) ?? undefined);
+}
+
+/** What is read here of a run's state (src/engine/state.ts). */
+interface OpenVisits {
+  readonly frames: {
+    readonly [id: string]: { readonly visit?: { readonly path: string; readonly hold: JsonObject } };
+  };
+}
+
+function organizationOf(description: WorkflowExecutionDescription): string {
+  return (description.memo?.['organizationId'] as string | undefined) ?? DEFAULT_ORGANIZATION;
+}
+
+const nobody = (): ClientError => new ClientError('not_found', 'There is nothing at this address.');

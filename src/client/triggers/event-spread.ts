@@ -1,0 +1,130 @@
+/** One round of an event: the triggers that take it, and the runs that listen (LANGUAGE.md §10; workflows/event.ts). */
+import type { EventActivities, EventSpread, PublishedEvent } from '../../contract/event.ts';
+import { LISTENS_TO_MANY, listenKeyTag, listenTag } from '../../contract/run.ts';
+import { eventTag, ownerOfTrigger, type Trigger } from '../../contract/trigger.ts';
+import { own } from '../../definition/document/json.ts';
+import { evaluate, parseExpression, truthy } from '../../template/expression.ts';
+import { type Json, TemplateError } from '../../template/types.ts';
+import { ClientError, hasCode } from '../errors.ts';
+import { sendEvent } from '../runs/run-actions.ts';
+import { listeningRuns } from '../runs/run-list.ts';
+import { orAsBefore, type StartedRun } from '../runs/run-start.ts';
+import type { Access } from '../temporal/access.ts';
+import { inTurns } from '../temporal/in-turns.ts';
+import { pagesOf } from '../visibility/pages.ts';
+import type { Debounced } from './debounce.ts';
+import { prepareTrigger } from './firing.ts';
+import { findStarted, startOrHoldOnce } from './start-once.ts';
+import { finalRefusalOf, firingOf, tellFiring } from './trigger-records.ts';
+import { listTriggers } from './triggers.ts';
+
+const PAGE = 1_000;
+const NOWHERE: EventSpread = { executions: [], told: [], triggers: [] };
+
+/** `told`: whom the attempt before had come to; `tell`: says so in turn. */
+export const eventActivitiesOver = (
+  access: Access,
+  beat: { told(): EventSpread | undefined; tell(spread: EventSpread): void },
+): EventActivities => ({
+  /** Throws what may pass, when all others have been seen to; then the round is repeated for those that are left. */
+  spreadEvent: async ({ organizationId: org, event, before = NOWHERE }) => {
+    let spread = beat.told() ?? before;
+    const add = (more: Partial<EventSpread>): void => {
+      const joined = (part: keyof EventSpread) => [...spread[part], ...(more[part] ?? [])];
+      spread = { executions: joined('executions'), told: joined('told'), triggers: joined('triggers') };
+      beat.tell(spread);
+    };
+    const [done, told] = [new Set(spread.triggers), new Set(spread.told)];
+    const both = await Promise.allSettled([
+      triggersOf(access, org, event).then((found) => {
+        const left = found.filter(({ id }) => !done.has(id));
+        return inTurns(left, async (trigger) => {
+          const started = await fire(access, org, trigger, event);
+          add({ triggers: [trigger.id], executions: started === undefined ? [] : [started] });
+        });
+      }),
+      listenersTo(access, org, event).then((found) => {
+        const left = found.filter((id) => !told.has(id));
+        return inTurns(left, async (id) => {
+          if (await tell(access, id, event)) add({ told: [id] });
+        });
+      }),
+    ]);
+    for (const one of both) if (one.status === 'rejected') throw one.reason;
+    return spread;
+  },
+});
+
+/** Those that were there when the event was published. */
+async function triggersOf(access: Access, org: string, { name, at }: PublishedEvent): Promise<Trigger[]> {
+  const found: Trigger[] = [];
+  const filter = { type: 'event', enabled: true, tag: eventTag(name) } as const;
+  for await (const listed of pagesOf(PAGE, (request) => listTriggers(access, org, { ...filter, ...request }))) {
+    // A long name's tag is cut; the config has all of it.
+    for (const { trigger } of listed)
+      if (own(trigger.config, 'name') === name && trigger.createdAt <= at) found.push(trigger);
+  }
+  return found;
+}
+
+/** Runs that were there when the event was published, and listen to its name and key. No other run is woken. */
+async function listenersTo(access: Access, org: string, { name, key, at }: PublishedEvent): Promise<string[]> {
+  const tags = [listenTag(name), ...(key === undefined ? [] : [listenKeyTag(name, key)]), LISTENS_TO_MANY];
+  return listeningRuns(access, org, tags, Date.parse(at));
+}
+
+/** The run that the event starts, if the trigger's filter lets it. */
+async function fire(access: Access, org: string, trigger: Trigger, event: PublishedEvent): Promise<string | undefined> {
+  const { name, data, id, at, key: eventKey, by } = event;
+  const content = `${trigger.id} ${id}`;
+  const key = { scope: 'event', key: content, fingerprint: content };
+  try {
+    if (!passes(trigger, event)) return undefined;
+    const params = { name, id, ...(eventKey === undefined ? {} : { key: eventKey }) };
+    const parts = { body: data, query: {}, headers: {}, params, now: Date.parse(at) };
+    const started = await orAsBefore<StartedRun | Debounced>(
+      async () =>
+        startOrHoldOnce(access, org, await prepareTrigger(access, org, trigger, parts), {
+          trigger: { type: 'event', id: trigger.id, metadata: params },
+          ...(by === undefined ? {} : { initiator: by }),
+          owner: ownerOfTrigger(trigger),
+          key,
+        }),
+      () => findStarted(access, org, trigger.workflow, key),
+    );
+    await tellFiring(access, org, trigger.id, firingOf(started));
+    return 'debounced' in started ? undefined : started.executionId;
+  } catch (error) {
+    const refused = finalRefusalOf(error);
+    if (refused === undefined) throw error;
+    await tellFiring(access, org, trigger.id, refused);
+    return undefined;
+  }
+}
+
+/** The filter reads `event`, and its members `name`, `key`, `data` and `id` by themselves; `key` is null where there is none. */
+function passes({ config }: Trigger, { name, data, id, at, ...event }: PublishedEvent): boolean {
+  const filter = own(config, 'filter');
+  if (typeof filter !== 'string') return true;
+  const key = event.key ?? null;
+  const roots: { [name: string]: Json } = { event: { name, key, data, id }, name, key, data, id };
+  try {
+    const scope = { root: (root: string) => own(roots, root) };
+    return truthy(evaluate(parseExpression(filter), scope, { now: Date.parse(at) }));
+  } catch (error) {
+    if (!(error instanceof TemplateError)) throw error;
+    throw new ClientError('invalid_filter', `The trigger's filter cannot be asked about this event: ${error.message}`);
+  }
+}
+
+/** Whether the run was told. What its listeners refuse it drops, so a run that reads slowly need not be spared. */
+async function tell(access: Access, executionId: string, { name, key, data, id }: PublishedEvent): Promise<boolean> {
+  const event = key === undefined ? {} : { key };
+  try {
+    await sendEvent(access, executionId, { name, payload: data, id: `event:${id}`, event });
+    return true;
+  } catch (error) {
+    if (hasCode(error, 'closed', 'not_found')) return false;
+    throw error;
+  }
+}

@@ -1,0 +1,90 @@
+/** Events: published once for each id, and brought to triggers and listening runs by the workflow `event` (LANGUAGE.md §10). */
+import { WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
+import {
+  EVENT_WORKFLOW,
+  type EventSpread,
+  type EventStart,
+  type PublishedEvent,
+  SPREAD_UPDATE,
+} from '../../contract/event.ts';
+import { attributeValue } from '../../contract/search-attributes.ts';
+import { canonicalText } from '../../definition/document/canonical-text.ts';
+import { ClientError } from '../errors.ts';
+import { FINGERPRINT } from '../runs/run-start.ts';
+import type { Access } from '../temporal/access.ts';
+import { describe } from '../temporal/actor-calls.ts';
+import { actorAttributes } from '../temporal/division.ts';
+import { readClosing } from '../temporal/first-event.ts';
+import { eventId, sha256Hex } from '../temporal/ids.ts';
+import { write } from '../temporal/rpc.ts';
+import { searchAttributes } from '../temporal/search-attributes.ts';
+
+export interface Published {
+  /** False where the id had been published before. */
+  readonly created: boolean;
+  /** Undefined where no worker has brought it anywhere in time; it will come all the same. */
+  readonly spread: EventSpread | undefined;
+}
+
+/**
+ * Publishes an event: it comes to whoever wants it, whatever is restarted meanwhile.
+ * @throws ClientError `idempotency_conflict` (another event had the id).
+ */
+export async function publishEvent(access: Access, org: string, event: PublishedEvent): Promise<Published> {
+  const workflowId = eventId(org, event.id);
+  const { name, data, key } = event;
+  const fingerprint = sha256Hex(canonicalText(key === undefined ? [name, data] : [name, data, key]));
+  const start: EventStart = { organizationId: org, event };
+  const apart = await actorAttributes(access, { key: searchAttributes.org, value: attributeValue(org) });
+  const isNew = await write(access, workflowId, async () => {
+    try {
+      await access.client.workflow.start(EVENT_WORKFLOW, {
+        workflowId,
+        taskQueue: access.taskQueue,
+        args: [start],
+        workflowIdConflictPolicy: 'FAIL',
+        workflowIdReusePolicy: 'REJECT_DUPLICATE',
+        memo: { [FINGERPRINT]: fingerprint, name },
+        ...apart,
+        staticSummary: name.slice(0, 190),
+      });
+      return true;
+    } catch (error) {
+      if (error instanceof WorkflowExecutionAlreadyStartedError) return false;
+      throw error;
+    }
+  });
+  if (isNew) return { created: true, spread: await spreadOf(access, workflowId) };
+  const description = await describe(access, workflowId);
+  if (description !== undefined && description.memo?.[FINGERPRINT] !== fingerprint)
+    throw new ClientError(
+      'idempotency_conflict',
+      'The id was used for another event. Take a new id, or send the same event.',
+    );
+  const isOpen = description?.status.name === 'RUNNING';
+  return {
+    created: false,
+    spread: isOpen ? await spreadOf(access, workflowId) : await closedSpread(access, workflowId, description?.runId),
+  };
+}
+
+/** What the first round has done; it takes a worker. */
+async function spreadOf(access: Access, workflowId: string): Promise<EventSpread | undefined> {
+  try {
+    return await write(access, workflowId, () =>
+      access.client.workflow.getHandle(workflowId).executeUpdate<EventSpread, []>(SPREAD_UPDATE),
+    );
+  } catch {
+    return undefined;
+  }
+}
+
+async function closedSpread(
+  access: Access,
+  workflowId: string,
+  runId: string | undefined,
+): Promise<EventSpread | undefined> {
+  if (runId === undefined) return undefined;
+  const closing = await readClosing(access, workflowId, runId);
+  return closing?.how === 'completed' ? (closing.output as EventSpread) : undefined;
+}

@@ -1,0 +1,74 @@
+/** What the workflow `fire` does outside: a run for each tick of a schedule, whatever is restarted in between (ARCHITECTURE.md §4). */
+
+import type { EndFired, FireActivities, FireResult, FireSchedule, IsFiredOpen } from '../../contract/fire.ts';
+import { tickOf } from '../../definition/document/cron.ts';
+import { hasCode } from '../errors.ts';
+import { cancelRun, terminateRun } from '../runs/run-actions.ts';
+import type { Access } from '../temporal/access.ts';
+import { describe } from '../temporal/actor-calls.ts';
+import { tickName } from '../temporal/ids.ts';
+import { fireTrigger } from './firing.ts';
+import { deleteSchedule } from './schedules.ts';
+import { finalRefusalOf, firingOf, tellFiring } from './trigger-records.ts';
+import { readTrigger } from './triggers.ts';
+
+export const fireActivitiesOver = (access: Access): FireActivities => ({
+  fireSchedule: (request) => fireSchedule(access, request),
+  endFired: (request) => endFired(access, request),
+  isFiredOpen: (request) => isFiredOpen(access, request),
+});
+
+async function fireSchedule(access: Access, request: FireSchedule): Promise<FireResult> {
+  const { organizationId: org, triggerId, time, notify } = request;
+  const view = await readTrigger(access, org, triggerId);
+  if (view === undefined || view.trigger.type !== 'schedule') {
+    // The write that took it away was interrupted before it came here.
+    await deleteSchedule(access, org, triggerId);
+    return { refused: { code: 'not_found', message: `There is no schedule ${triggerId}.` } };
+  }
+  const body = { scheduledTime: time };
+  const { cron, timezone } = view.trigger.config ?? {};
+  const tick = tickOf(String(cron), typeof timezone === 'string' ? timezone : 'UTC', time);
+  const key = `${triggerId} ${tick}`;
+  const initiator = view.backfills.findLast(
+    ({ start, end, at }) => isWithin(time, start, end) && isWithin(at, time, at),
+  )?.by;
+  try {
+    const started = await fireTrigger(
+      access,
+      org,
+      view.trigger,
+      { body, query: {}, headers: {}, params: {}, now: Date.parse(time) },
+      {
+        trigger: { type: 'schedule', metadata: body },
+        ...(initiator === undefined ? {} : { initiator }),
+        key: { scope: 'schedule', key, fingerprint: key, name: tickName(triggerId, tick) },
+        ...(notify === undefined ? {} : { notify: { workflowId: notify, path: triggerId } }),
+      },
+    );
+    await tellFiring(access, org, triggerId, firingOf(started));
+    return started;
+  } catch (error) {
+    const refused = finalRefusalOf(error);
+    if (refused === undefined) throw error;
+    await tellFiring(access, org, triggerId, refused);
+    return { refused: { code: refused.code, message: refused.message } };
+  }
+}
+
+const isWithin = (time: string, start: string, end: string): boolean =>
+  Date.parse(time) >= Date.parse(start) && Date.parse(time) <= Date.parse(end);
+
+async function endFired(access: Access, { organizationId, executionId, how }: EndFired): Promise<void> {
+  try {
+    const words = { reason: 'The time of its schedule has come again.' };
+    if (how === 'cancel') await cancelRun(access, organizationId, executionId, words);
+    else await terminateRun(access, organizationId, executionId, words);
+  } catch (error) {
+    if (!hasCode(error, 'closed', 'not_found')) throw error;
+  }
+}
+
+async function isFiredOpen(access: Access, { executionId }: IsFiredOpen): Promise<boolean> {
+  return (await describe(access, executionId))?.status.name === 'RUNNING';
+}

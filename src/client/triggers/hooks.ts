@@ -1,0 +1,124 @@
+/** Webhook paths: claimed before a definition is written, configured after it, freed when it no longer has them. */
+import {
+  type ClaimHook,
+  type ConfigureHook,
+  type FreeHook,
+  HOOK_WORKFLOW,
+  type HookConfig,
+  type HookOwner,
+  type HookPlace,
+  type HookStart,
+  type HookState,
+} from '../../contract/actors.ts';
+import { DEFAULT_ORGANIZATION } from '../../engine/state/start.ts';
+import { ClientError, hasCode } from '../errors.ts';
+import { isOrganization } from '../organization/organizations.ts';
+import type { Access } from '../temporal/access.ts';
+import { type Actor, readMemo, writeOrStart, writeTo } from '../temporal/actor-calls.ts';
+import { hookId } from '../temporal/ids.ts';
+
+/** One webhook trigger of a definition. */
+export interface HookWanted extends HookPlace {
+  readonly config: HookConfig;
+}
+
+/** The definition of a workflow, where no trigger of the API is named. */
+const ownerOf = (owner: HookOwner | string): HookOwner => (typeof owner === 'string' ? { workflow: owner } : owner);
+
+/** What answers at a path now; undefined where nothing does. */
+export async function readHook(access: Access, org: string, path: string): Promise<HookState | undefined> {
+  const hook = await readMemo<HookState>(access, hookId(org, path), 'hook');
+  return hook?.owner === null ? undefined : hook;
+}
+
+/**
+ * Takes the paths for an owner, all or none, and answers those that it did not have before.
+ * @throws ClientError `path_taken`, `path_resting`, `path_reserved`.
+ */
+export async function claimHooks(
+  access: Access,
+  org: string,
+  by: HookOwner | string,
+  wanted: readonly HookPlace[],
+): Promise<readonly HookPlace[]> {
+  const owner = ownerOf(by);
+  const claimed: HookPlace[] = [];
+  try {
+    for (const place of wanted) {
+      await demandOwnPath(access, org, place.path);
+      const now = await readHook(access, org, place.path);
+      const isOurs = now?.owner?.workflow === owner.workflow && now.owner.api === owner.api;
+      if (isOurs && now.config !== null) continue;
+      await writeOrStart<HookStart, ClaimHook, HookState>(access, actor(access, org, place.path), 'claim', {
+        ...owner,
+        trigger: place.trigger,
+      });
+      claimed.push(place);
+    }
+  } catch (error) {
+    await freeHooks(access, org, owner, claimed, 0);
+    throw error;
+  }
+  return claimed;
+}
+
+/**
+ * Addresses of `default` do not name it, so a path of it that begins as those of another organization would be theirs.
+ * @throws ClientError `path_reserved`.
+ */
+async function demandOwnPath(access: Access, org: string, path: string): Promise<void> {
+  const [first = '', ...rest] = path.split('/');
+  if (org !== DEFAULT_ORGANIZATION || rest.length === 0 || !(await isOrganization(access, first))) return;
+  throw new ClientError(
+    'path_reserved',
+    `The path ${path} begins with '${first}', which is the name of an organization, whose webhooks are there. Begin it with another word.`,
+  );
+}
+
+/** Writes what answers at each path, as the definition's write with that revision says. */
+export async function configureHooks(
+  access: Access,
+  org: string,
+  by: HookOwner | string,
+  wanted: readonly HookWanted[],
+  revision: number,
+): Promise<void> {
+  await Promise.all(
+    wanted.map((hook) =>
+      writeOrStart<HookStart, ConfigureHook, HookState>(access, actor(access, org, hook.path), 'configure', {
+        ...ownerOf(by),
+        trigger: hook.trigger,
+        revision,
+        config: hook.config,
+      }),
+    ),
+  );
+}
+
+/** Gives paths up; one that answered rests a day. */
+export async function freeHooks(
+  access: Access,
+  org: string,
+  by: HookOwner | string,
+  places: readonly HookPlace[],
+  revision: number,
+): Promise<void> {
+  await Promise.all(
+    places.map(async (place) => {
+      try {
+        await writeTo<FreeHook, HookState>(access, hookId(org, place.path), 'free', {
+          ...ownerOf(by),
+          revision,
+        });
+      } catch (error) {
+        if (!hasCode(error, 'not_found')) throw error;
+      }
+    }),
+  );
+}
+
+const actor = (access: Access, org: string, path: string): Actor<HookStart> => ({
+  workflowId: hookId(org, path),
+  workflowType: HOOK_WORKFLOW,
+  start: { organizationId: org, historyLimit: access.historyLimit, path },
+});

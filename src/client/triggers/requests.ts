@@ -1,0 +1,219 @@
+/**
+ * Requests with a key: the first one with a key is worked on, and all others of the same content get its answer, also from
+ * another gateway and after a restart. A workflow stands for the key: its id can be taken once while it is open and once it
+ * has completed, and again when it was ended without an answer, or when nobody says any more that it is being worked on.
+ * Whoever takes it again has the id of the one before: what is made under that id is made once, also where a gateway died
+ * between making it and saying so.
+ */
+import { WorkflowExecutionAlreadyStartedError, type WorkflowExecutionDescription } from '@temporalio/client';
+import { WorkflowNotFoundError } from '@temporalio/common';
+import { ulid } from 'ulid';
+import {
+  ANSWERED_SIGNAL,
+  REQUEST_WORKFLOW,
+  type RequestStart,
+  type SealedAnswer,
+  WORKING_SIGNAL,
+} from '../../contract/request.ts';
+import { ClientError, hasCode } from '../errors.ts';
+import { hmacHex } from '../payloads/keys.ts';
+import { seal, unsealWithAny } from '../payloads/seal.ts';
+import { FINGERPRINT } from '../runs/run-start.ts';
+import { type Access, keysFor } from '../temporal/access.ts';
+import { describe } from '../temporal/actor-calls.ts';
+import { unannounced } from '../temporal/audit-barrier.ts';
+import { actorAttributes } from '../temporal/division.ts';
+import { readClosing } from '../temporal/first-event.ts';
+import { requestActorId } from '../temporal/ids.ts';
+import { write, writeAlong } from '../temporal/rpc.ts';
+
+/** How often whoever works on a request says so. */
+const SAYING_MS = 10_000;
+/** The memo's member for the id of a request. */
+const REQUEST_ID = 'requestId';
+/** A request that is worked on for so long is none: its handler hangs. */
+const LONGEST_MS = 60 * 60 * 1000;
+
+/** Why a request was let go, as its workflow says it: the first is compared. */
+const REFUSED = 'The request was refused, and may be sent again.';
+const UNKNOWN = 'It is not known whether the request was done, and it may be sent again.';
+
+/** An HTTP answer as it was given. */
+export interface KeptAnswer {
+  readonly status: number;
+  readonly headers: { readonly [name: string]: string };
+  readonly body: string;
+}
+
+export interface KeyedRequest {
+  /** Keeps keys of different callers and addresses apart. */
+  readonly scope: string;
+  readonly key: string;
+  /** What the request asks. */
+  readonly content: string;
+}
+
+/** Work that has been taken on: answer it, or let it go (release, abandon) so that the same key may be tried again. */
+export interface Claim {
+  /** The request's own: that of every try of it, and of no other request. */
+  readonly id: string;
+  /** Somebody has worked on it before and given no answer, so it may have been done. */
+  readonly mayBeDone: boolean;
+  answer(answer: KeptAnswer): Promise<void>;
+  /** It was refused: nothing was done, and the key is free. */
+  release(): Promise<void>;
+  /** It is not known whether it was done: the same request may be sent again, and no other with its key. */
+  abandon(): Promise<void>;
+}
+
+/**
+ * Takes a request on, or answers what it had been answered. Waits up to `waitMs` for one that is being worked on.
+ * @throws ClientError `idempotency_conflict` (the key was used with other content), `request_in_flight`.
+ */
+export async function claimRequest(
+  access: Access,
+  org: string,
+  { scope, key, content }: KeyedRequest,
+  waitMs: number,
+): Promise<Claim | KeptAnswer> {
+  const workflowId = requestActorId(org, scope, key);
+  const fingerprint = hmacHex(access.keys.requests, content);
+  const until = Date.now() + waitMs;
+  for (;;) {
+    const description = await describe(access, workflowId);
+    const status = description?.status.name;
+    if (description === undefined || (status !== 'RUNNING' && status !== 'COMPLETED')) {
+      const { [FINGERPRINT]: before, [REQUEST_ID]: idBefore } = description?.memo ?? {};
+      // What was refused may be mended. Of what was not answered nobody knows whether it was done.
+      const mayBeDone = description !== undefined && !(await wasRefused(access, description));
+      if (mayBeDone) demandSame(access, content, before);
+      const id = typeof idBefore === 'string' && isSame(access, content, before) ? idBefore : ulid();
+      const runId = await begin(access, org, workflowId, { [FINGERPRINT]: fingerprint, [REQUEST_ID]: id });
+      if (runId !== undefined) return { id, mayBeDone, ...endingsOf(access, workflowId, runId) };
+      continue;
+    }
+    demandSame(access, content, description.memo?.[FINGERPRINT]);
+    const closing = await readClosing(access, workflowId, description.runId, Math.max(0, until - Date.now()));
+    if (closing?.how === 'completed') return keptAnswer(access, workflowId, closing.output as SealedAnswer);
+    if (closing === undefined && Date.now() >= until)
+      throw new ClientError(
+        'request_in_flight',
+        'The same request is being worked on. Send it again in a moment, with the same key, for its answer.',
+      );
+  }
+}
+
+/**
+ * What a request had been answered, if it has been; with `since` (epoch milliseconds) only if it came later.
+ * @throws ClientError `idempotency_conflict`.
+ */
+export async function findAnswer(
+  access: Access,
+  org: string,
+  { scope, key, content }: KeyedRequest,
+  since = 0,
+): Promise<KeptAnswer | undefined> {
+  const workflowId = requestActorId(org, scope, key);
+  const description = await describe(access, workflowId);
+  if (description === undefined || description.startTime.getTime() < since) return undefined;
+  demandSame(access, content, description.memo?.[FINGERPRINT]);
+  const closing = await readClosing(access, workflowId, description.runId);
+  return closing?.how === 'completed' ? keptAnswer(access, workflowId, closing.output as SealedAnswer) : undefined;
+}
+
+/** Whoever worked on it has said that nothing was done. */
+async function wasRefused(
+  access: Access,
+  { workflowId, runId, status }: WorkflowExecutionDescription,
+): Promise<boolean> {
+  if (status.name !== 'TERMINATED') return false;
+  const closing = await readClosing(access, workflowId, runId);
+  return closing?.how === 'terminated' && closing.words.reason === REFUSED;
+}
+
+/** The run that stands for the key from now on; undefined where one does already. */
+async function begin(
+  access: Access,
+  org: string,
+  workflowId: string,
+  memo: { readonly [member: string]: string },
+): Promise<string | undefined> {
+  const start: RequestStart = { organizationId: org };
+  const apart = await actorAttributes(access);
+  return write(access, workflowId, async () => {
+    try {
+      const handle = await access.client.workflow.start(REQUEST_WORKFLOW, {
+        workflowId,
+        taskQueue: access.taskQueue,
+        args: [start],
+        workflowIdConflictPolicy: 'FAIL',
+        workflowIdReusePolicy: 'ALLOW_DUPLICATE_FAILED_ONLY',
+        workflowExecutionTimeout: LONGEST_MS,
+        memo,
+        ...apart,
+      });
+      return handle.firstExecutionRunId;
+    } catch (error) {
+      if (error instanceof WorkflowExecutionAlreadyStartedError) return undefined;
+      throw error;
+    }
+  });
+}
+
+function endingsOf(access: Access, workflowId: string, runId: string): Omit<Claim, 'id' | 'mayBeDone'> {
+  const handle = access.client.workflow.getHandle(workflowId, runId);
+  /** It ran out of time meanwhile: the key may be used again, and what was done is done. */
+  const unlessOver = async (act: () => Promise<unknown>): Promise<void> => {
+    try {
+      await writeAlong(access, act);
+    } catch (error) {
+      const isOver = error instanceof WorkflowNotFoundError || hasCode(error, 'not_found');
+      if (!isOver) throw error;
+      clearInterval(saying);
+    }
+  };
+  const saying = setInterval(() => {
+    // A word that is lost is made up for by the next one.
+    void unannounced(() => unlessOver(() => handle.signal(WORKING_SIGNAL))).catch(() => undefined);
+  }, SAYING_MS).unref();
+  const end = (reason: string): Promise<void> => {
+    clearInterval(saying);
+    return unlessOver(() => handle.terminate(reason));
+  };
+  return {
+    answer: (answer) => {
+      clearInterval(saying);
+      const sealed = seal(access.keys.answers, workflowId, JSON.stringify(answer));
+      return unlessOver(() => handle.signal<[SealedAnswer]>(ANSWERED_SIGNAL, { sealed }));
+    },
+    release: () => end(REFUSED),
+    abandon: () => end(UNKNOWN),
+  };
+}
+
+const isSame = (access: Access, content: string, fingerprint: unknown): boolean =>
+  keysFor(access, 'requests').some((key) => hmacHex(key, content) === fingerprint);
+
+function demandSame(access: Access, content: string, fingerprint: unknown): void {
+  if (isSame(access, content, fingerprint)) return;
+  throw new ClientError(
+    'idempotency_conflict',
+    'This Idempotency-Key was used for another request. Take a new key, or send the same body.',
+  );
+}
+
+function keptAnswer(access: Access, workflowId: string, { sealed }: SealedAnswer): KeptAnswer {
+  const clear = unsealWithAny(keysFor(access, 'answers'), workflowId, sealed);
+  if (clear === undefined)
+    throw new ClientError(
+      'idempotency_conflict',
+      'This Idempotency-Key was used under another master key, and its answer cannot be read. Take a new key.',
+    );
+  return JSON.parse(clear) as KeptAnswer;
+}
+
+/** Lets go of work that has failed: what was refused was not done, and of anything else nobody knows. */
+export const letGo = (claim: Pick<Claim, 'release' | 'abandon'>, error: unknown): Promise<void> =>
+  error instanceof ClientError && !hasCode(error, 'outcome_unknown', 'temporal_unreachable')
+    ? claim.release()
+    : claim.abandon();

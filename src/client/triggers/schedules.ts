@@ -1,0 +1,229 @@
+/**
+ * Schedules of triggers: Temporal Schedules that start the workflow `fire` (ARCHITECTURE.md §4). A cron whose day fields are both
+ * restricted takes two calendars; a tick of both is one tick.
+ */
+import {
+  type Backfill,
+  type CalendarSpec,
+  type Client,
+  ScheduleAlreadyRunning,
+  ScheduleNotFoundError,
+  type ScheduleOptions,
+} from '@temporalio/client';
+import { msToTs } from '@temporalio/common/lib/time.js';
+import { FIRE_WORKFLOW, type FireStart } from '../../contract/fire.ts';
+import type { Trigger } from '../../contract/trigger.ts';
+import { type CronCalendar, cronTimes } from '../../definition/document/cron.ts';
+import { parseDuration } from '../../template/duration.ts';
+import { ClientError, hasCode } from '../errors.ts';
+import type { Access } from '../temporal/access.ts';
+import { actorAttributes } from '../temporal/division.ts';
+import { fireId, scheduleId } from '../temporal/ids.ts';
+import { read, writeAlong } from '../temporal/rpc.ts';
+
+type Overlap = NonNullable<NonNullable<ScheduleOptions['policies']>['overlap']>;
+
+/**
+ * How ticks meet a run that still goes. `fire` stays open as long as its run does, so Temporal's own policies count runs. To
+ * terminate the other is left to `fire`, which is cancelled then: ended by Temporal it could not end its run.
+ */
+const OVERLAPS: { readonly [name: string]: Overlap } = {
+  skip: 'SKIP',
+  buffer_one: 'BUFFER_ONE',
+  buffer_all: 'BUFFER_ALL',
+  cancel_other: 'CANCEL_OTHER',
+  terminate_other: 'CANCEL_OTHER',
+  allow_all: 'ALLOW_ALL',
+};
+const MONTHS = [
+  'JANUARY',
+  'FEBRUARY',
+  'MARCH',
+  'APRIL',
+  'MAY',
+  'JUNE',
+  'JULY',
+  'AUGUST',
+  'SEPTEMBER',
+  'OCTOBER',
+  'NOVEMBER',
+  'DECEMBER',
+] as const;
+const DAYS = ['SUNDAY', 'MONDAY', 'TUESDAY', 'WEDNESDAY', 'THURSDAY', 'FRIDAY', 'SATURDAY'] as const;
+
+/** Temporal lists no more of a schedule's times at once. */
+const MOST_TICKS = 1_000;
+
+/** What Temporal says of a schedule. */
+export interface ScheduleView {
+  /** It starts nothing: its trigger is disabled, or somebody has paused the schedule in Temporal. */
+  readonly paused: boolean;
+  /** ISO 8601; at most ten, none while it is paused. */
+  readonly nextTimes: readonly string[];
+  /** Times that came while the run before still went, and times that were missed for longer than `catchup`. */
+  readonly skipped: number;
+  readonly missed: number;
+}
+
+/** Makes the schedule of a trigger what the trigger says: paused unless it is enabled. */
+export async function putSchedule(access: Access, org: string, trigger: Trigger): Promise<void> {
+  const options = optionsOf(access, org, trigger, await actorAttributes(access));
+  await writeAlong(access, async () => {
+    const { schedule } = access.client;
+    try {
+      await schedule.create(options);
+    } catch (error) {
+      if (!(error instanceof ScheduleAlreadyRunning)) throw error;
+      const { scheduleId: id, ...rest } = options;
+      await schedule.getHandle(id).update(({ state }) => ({ ...rest, state: { ...state, ...options.state } }));
+    }
+  });
+}
+
+/** Nothing happens where there is none. */
+export async function deleteSchedule(access: Access, org: string, triggerId: string): Promise<void> {
+  await writeAlong(access, async () => {
+    try {
+      await handleOf(access.client, org, triggerId).delete();
+    } catch (error) {
+      if (!(error instanceof ScheduleNotFoundError)) throw error;
+    }
+  });
+}
+
+/** Undefined where there is no schedule. */
+export async function readSchedule(access: Access, org: string, triggerId: string): Promise<ScheduleView | undefined> {
+  return read(access, async () => {
+    try {
+      const { info, state } = await handleOf(access.client, org, triggerId).describe();
+      return {
+        paused: state.paused,
+        // Temporal tells them of a paused one too.
+        nextTimes: state.paused ? [] : info.nextActionTimes.map((time) => time.toISOString()),
+        skipped: info.numActionsSkippedOverlap,
+        missed: info.numActionsMissedCatchupWindow,
+      };
+    } catch (error) {
+      if (error instanceof ScheduleNotFoundError) return undefined;
+      throw error;
+    }
+  });
+}
+
+/**
+ * Makes up for the ticks from one time up to another, both included, as if they came now; those that came are not repeated.
+ * `overlap`: default allow_all, for each of them is wanted. Answers how many there are.
+ * @throws ClientError `not_found`, `too_many`.
+ */
+export async function backfillSchedule(
+  access: Access,
+  org: string,
+  triggerId: string,
+  span: { readonly start: Date; readonly end: Date; readonly overlap?: string },
+): Promise<number> {
+  const ticks = await ticksWithin(access, org, triggerId, span);
+  if (ticks >= MOST_TICKS)
+    throw new ClientError('too_many', `There are ${MOST_TICKS} times and more in that span. Ask for a shorter one.`);
+  const overlap = OVERLAPS[span.overlap ?? 'allow_all'] ?? 'ALLOW_ALL';
+  const backfill: Backfill = { start: justBefore(span.start), end: span.end, overlap };
+  await writeAlong(access, async () => {
+    try {
+      await handleOf(access.client, org, triggerId).backfill(backfill);
+    } catch (error) {
+      if (error instanceof ScheduleNotFoundError) throw unscheduled(triggerId);
+      throw error;
+    }
+  });
+  return ticks;
+}
+
+/**
+ * Temporal lists a schedule's times after the start, and a backfill's from the start on. Times are whole minutes, and later by
+ * the jitter: a millisecond before a whole second both mean the same.
+ */
+const justBefore = (start: Date): Date => (start.getTime() % 1_000 === 0 ? new Date(start.getTime() - 1) : start);
+
+async function ticksWithin(
+  access: Access,
+  org: string,
+  triggerId: string,
+  { start, end }: { readonly start: Date; readonly end: Date },
+): Promise<number> {
+  const { client, namespace } = access;
+  try {
+    const { startTime } = await read(access, () =>
+      client.workflowService.listScheduleMatchingTimes({
+        namespace,
+        scheduleId: scheduleId(org, triggerId),
+        startTime: msToTs(justBefore(start).getTime()),
+        endTime: msToTs(end.getTime()),
+      }),
+    );
+    return startTime.length;
+  } catch (error) {
+    if (hasCode(error, 'not_found')) throw unscheduled(triggerId);
+    throw error;
+  }
+}
+
+const unscheduled = (triggerId: string): ClientError =>
+  new ClientError('not_found', `The trigger ${triggerId} has no schedule. Write it again.`);
+
+const handleOf = (client: Client, org: string, triggerId: string) =>
+  client.schedule.getHandle(scheduleId(org, triggerId));
+
+function optionsOf(access: Access, org: string, trigger: Trigger, apart: Awaited<ReturnType<typeof actorAttributes>>) {
+  const { config = {}, id, enabled } = trigger;
+  const overlap = typeof config['overlap'] === 'string' ? config['overlap'] : 'skip';
+  const jitter = parseDuration(config['jitter'])?.ms;
+  const catchup = parseDuration(config['catchup'])?.ms;
+  const start: FireStart = {
+    organizationId: org,
+    triggerId: id,
+    ...(overlap === 'allow_all' ? {} : { stays: overlap === 'terminate_other' ? 'terminate' : 'cancel' }),
+  };
+  return {
+    scheduleId: scheduleId(org, id),
+    spec: {
+      ...clockSpec(String(config['cron']), typeof config['timezone'] === 'string' ? config['timezone'] : 'UTC'),
+      ...(jitter === undefined ? {} : { jitter }),
+    },
+    action: {
+      type: 'startWorkflow',
+      workflowType: FIRE_WORKFLOW,
+      workflowId: fireId(org, id),
+      taskQueue: access.taskQueue,
+      args: [start] as [FireStart],
+      ...apart,
+      staticSummary: `Fires ${id}`.slice(0, 190),
+    },
+    policies: {
+      overlap: OVERLAPS[overlap] ?? 'SKIP',
+      ...(catchup === undefined ? {} : { catchupWindow: catchup }),
+    },
+    state: { paused: !enabled },
+  } satisfies ScheduleOptions;
+}
+
+/** The pattern as the SDK takes it. It was checked when the trigger was written. @throws ClientError `invalid_trigger`. */
+export function clockSpec(pattern: string, timezone: string): { calendars: CalendarSpec[]; timezone: string } {
+  const times = cronTimes(pattern, timezone);
+  if ('problem' in times) throw new ClientError('invalid_trigger', times.problem);
+  return { calendars: times.calendars.map(calendarSpec), timezone: times.timezone };
+}
+
+/** The SDK has words for months and days. */
+function calendarSpec({ minute, hour, dayOfMonth, month, dayOfWeek }: CronCalendar): CalendarSpec {
+  return {
+    second: 0,
+    minute: [...minute],
+    hour: [...hour],
+    dayOfMonth: [...dayOfMonth],
+    month: named(month, (value) => MONTHS[value - 1] ?? 'JANUARY'),
+    dayOfWeek: named(dayOfWeek, (value) => DAYS[value] ?? 'SUNDAY'),
+  };
+}
+
+function named<Name>(ranges: CronCalendar['month'], nameOf: (value: number) => Name) {
+  return ranges.map(({ start, end, step }) => ({ start: nameOf(start), end: nameOf(end), step }));
+}

@@ -1,0 +1,100 @@
+/**
+ * What came of firings, told to the triggers' actors (`lastRunAt`, counts). Nobody waits for it: firings of one kind within
+ * a moment are told together, so that a storm of deliveries is no storm of signals.
+ */
+import { FIRED_SIGNAL, type Firing } from '../../contract/trigger.ts';
+import { ClientError, hasCode } from '../errors.ts';
+import type { StartedRun } from '../runs/run-start.ts';
+import type { Access } from '../temporal/access.ts';
+import { unannounced } from '../temporal/audit-barrier.ts';
+import { triggerActorId } from '../temporal/ids.ts';
+import { writeAlong } from '../temporal/rpc.ts';
+
+const GATHER_MS = 200;
+const LONGEST_MESSAGE = 500;
+
+interface Gathered {
+  readonly org: string;
+  readonly triggerId: string;
+  readonly latest: Firing;
+  readonly count: number;
+  readonly timer: NodeJS.Timeout;
+}
+
+/** What waits to be told, by trigger and outcome, and what is being told. */
+interface Records {
+  readonly waiting: Map<string, Gathered>;
+  readonly underWay: Set<Promise<void>>;
+}
+
+const kept = new WeakMap<Access, Records>();
+
+function recordsOf(access: Access): Records {
+  const records = kept.get(access) ?? { waiting: new Map(), underWay: new Set() };
+  kept.set(access, records);
+  return records;
+}
+
+/** Tells soon. Never fails. */
+export function recordFiring(access: Access, org: string, triggerId: string, firing: Firing): void {
+  const { waiting } = recordsOf(access);
+  const key = JSON.stringify([org, triggerId, firing.outcome]);
+  const before = waiting.get(key);
+  const timer = before?.timer ?? setTimeout(() => tellGathered(access, key), GATHER_MS).unref();
+  waiting.set(key, { org, triggerId, latest: firing, count: (before?.count ?? 0) + 1, timer });
+}
+
+/** Tells at once what waits to be told, and resolves when all of it was. Never fails. */
+export async function firingsTold(access: Access): Promise<void> {
+  const { waiting, underWay } = recordsOf(access);
+  for (const key of [...waiting.keys()]) tellGathered(access, key);
+  await Promise.all(underWay);
+}
+
+function tellGathered(access: Access, key: string): void {
+  const { waiting, underWay } = recordsOf(access);
+  const gathered = waiting.get(key);
+  if (gathered === undefined) return;
+  waiting.delete(key);
+  const { org, triggerId, latest, count, timer } = gathered;
+  clearTimeout(timer);
+  const telling = tellFiring(access, org, triggerId, { ...latest, count });
+  underWay.add(telling);
+  void telling.finally(() => underWay.delete(telling));
+}
+
+/** Tells now. Never fails: how a run goes does not depend on it. */
+export async function tellFiring(access: Access, org: string, triggerId: string, firing: Firing): Promise<void> {
+  try {
+    const handle = access.client.workflow.getHandle(triggerActorId(org, triggerId));
+    await unannounced(() => writeAlong(access, () => handle.signal(FIRED_SIGNAL, firing)));
+  } catch {
+    // The trigger was deleted meanwhile, or Temporal is away.
+  }
+}
+
+export function firingOf(started: StartedRun | { readonly debounced: true; readonly again?: true }): Firing {
+  const at = new Date().toISOString();
+  if ('debounced' in started) return { at, outcome: started.again ? 'repeated' : 'debounced' };
+  return { at, outcome: started.created ? 'started' : 'repeated', executionId: started.executionId };
+}
+
+export type Refused = Firing & { readonly code: string; readonly message: string };
+
+/** Undefined for what is no refusal, but a failure that may pass. */
+export function refusalOf(error: unknown): Refused | undefined {
+  if (!(error instanceof ClientError) || FAULTS.has(error.code)) return undefined;
+  const message = error.message.slice(0, LONGEST_MESSAGE);
+  return { at: new Date().toISOString(), outcome: 'refused', code: error.code, message };
+}
+
+/**
+ * As refusalOf, for a firing that nobody can repeat but we: an event that was published, the tick of a schedule. Undefined
+ * also for what is refused only for now. `limit_reached` is none of these: the definition says that one too many is refused.
+ */
+export function finalRefusalOf(error: unknown): Refused | undefined {
+  return hasCode(error, ...FOR_NOW) ? undefined : refusalOf(error);
+}
+
+const FAULTS: ReadonlySet<string> = new Set(['temporal_unreachable', 'outcome_unknown']);
+const FOR_NOW = ['queue_full', 'blob_unavailable', 'request_in_flight'];

@@ -1,0 +1,329 @@
+/** Triggers as the organization's: written with their definition or through the API, read, listed and deleted (ARCHITECTURE.md §4, §5). */
+import { ulid } from 'ulid';
+import type { HookOwner, HookPlace, RemovedDefinition } from '../../contract/actors.ts';
+import {
+  type BackfillNote,
+  type ChangeTrigger,
+  type ClaimTrigger,
+  type CreateTrigger,
+  NEVER_FIRED,
+  type NoteBackfill,
+  ownerOfTrigger,
+  type PutTrigger,
+  type ReleaseTrigger,
+  type RemoveTrigger,
+  TRIGGER_WORKFLOW,
+  type Trigger,
+  type TriggerClaimed,
+  type TriggerRecord,
+  type TriggerSpec,
+  type TriggerStart,
+} from '../../contract/trigger.ts';
+import type { TriggerDefinition } from '../../definition/document/types.ts';
+import { ClientError, hasCode } from '../errors.ts';
+import type { Access } from '../temporal/access.ts';
+import { type Actor, describe, writeOrStart, writeTo } from '../temporal/actor-calls.ts';
+import { actorQuery } from '../temporal/division.ts';
+import { triggerActorId } from '../temporal/ids.ts';
+import { inTurns } from '../temporal/in-turns.ts';
+import { any, type Clause, compare } from '../temporal/query.ts';
+import { listPage, type Page, type PageRequest, readable } from '../visibility/listing.ts';
+import { pagesOf } from '../visibility/pages.ts';
+import { hooksOf } from './hook-config.ts';
+import { claimHooks, configureHooks, freeHooks } from './hooks.ts';
+import { deleteSchedule, putSchedule } from './schedules.ts';
+
+/** A trigger, and what came of its firings. */
+export interface TriggerView {
+  readonly trigger: Trigger;
+  readonly fired: TriggerRecord;
+  /** Who asked for which of a schedule's times to be made up for, in the order in which they asked. */
+  readonly backfills: readonly BackfillNote[];
+}
+
+export const triggerIdOf = (workflow: string, name: string): string => `${workflow}.${name}`;
+/** Slugs have no dots. */
+export const workflowOfTrigger = (id: string): string => id.split('.')[0] ?? id;
+
+/** The trigger, if there is one. Needs no worker. */
+export async function readTrigger(access: Access, org: string, id: string): Promise<TriggerView | undefined> {
+  const description = await describe(access, triggerActorId(org, id));
+  return description?.status.name === 'RUNNING' ? viewOf(description.memo ?? {}) : undefined;
+}
+
+export interface TriggerFilter extends PageRequest {
+  readonly workflowId?: string;
+  readonly type?: TriggerDefinition['type'];
+  readonly enabled?: boolean;
+  /** What an event trigger is found by (eventTag). */
+  readonly tag?: string;
+}
+
+/**
+ * A page of the triggers that there are, in definitions and of the API.
+ * @throws ClientError `invalid_cursor`, `payload_unreadable` (one of them cannot be read).
+ */
+export async function listTriggers(access: Access, org: string, filter: TriggerFilter): Promise<Page<TriggerView>> {
+  const { workflowId, type, enabled, tag } = filter;
+  const clauses: Clause[] = [compare('executionStatus', '=', 'Running')];
+  if (enabled === undefined) clauses.push(any(compare('status', '=', 'enabled'), compare('status', '=', 'disabled')));
+  else clauses.push(compare('status', '=', enabled ? 'enabled' : 'disabled'));
+  if (workflowId !== undefined) clauses.push(compare('workflow', '=', workflowId));
+  if (type !== undefined) clauses.push(compare('triggerType', '=', type));
+  if (tag !== undefined) clauses.push(compare('tags', '=', tag));
+  const page = await listPage(access, await actorQuery(access, org, TRIGGER_WORKFLOW, clauses), filter);
+  return { ...page, items: page.items.flatMap((row) => viewOf(readable(row).memo) ?? []) };
+}
+
+/** How the API writes a trigger. */
+export interface TriggerWrite {
+  readonly by?: string;
+  /** As in DefinitionWrite. */
+  readonly along?: () => Promise<void>;
+  /** The same key again gets the same answer. */
+  readonly key?: string;
+}
+
+/**
+ * Makes a trigger through the API. The workflow need not exist yet.
+ * @throws ClientError `trigger_exists`, `path_taken`, `path_resting`.
+ */
+export async function createTrigger(
+  access: Access,
+  org: string,
+  workflow: string,
+  spec: TriggerSpec,
+  { by, along, key }: TriggerWrite = {},
+): Promise<Trigger> {
+  const id = triggerIdOf(workflow, spec.name);
+  // With a key this may be what it has made, which the actor knows.
+  if (key === undefined && (await readTrigger(access, org, id)) !== undefined)
+    throw new ClientError('trigger_exists', `There is a trigger ${id} already. Take another name.`);
+  const owner = { workflow, api: id };
+  const claimed = await claimHooks(access, org, owner, placesOf(spec));
+  try {
+    const trigger = await writeOrStart<TriggerStart, CreateTrigger, Trigger>(
+      access,
+      actor(access, org, workflow, id),
+      'create',
+      { spec, ...(by === undefined ? {} : { by }) },
+      key,
+    );
+    await along?.();
+    await settle(access, org, trigger);
+    return trigger;
+  } catch (error) {
+    if (hasCode(error, 'trigger_exists')) await freeHooks(access, org, owner, claimed, 0);
+    throw error;
+  }
+}
+
+/**
+ * Changes the members that are given.
+ * @throws ClientError `not_found`, `trigger_of_definition`, `path_taken`, `path_resting`.
+ */
+export async function changeTrigger(
+  access: Access,
+  org: string,
+  changed: Trigger,
+  change: ChangeTrigger['change'],
+  { by, along }: Omit<TriggerWrite, 'key'> = {},
+): Promise<Trigger> {
+  const { id } = changed;
+  const wanted = { ...changed, ...change } as Trigger;
+  const [pathBefore] = placesOf(changed);
+  const [path] = placesOf(wanted);
+  const isMoved = path?.path !== pathBefore?.path;
+  // A definition's can only be switched, and anything else is refused.
+  if (changed.source.of === 'api')
+    await claimHooks(access, org, ownerOf(changed), isMoved && path !== undefined ? [path] : []);
+  const trigger = await writeTo<ChangeTrigger, Trigger>(access, triggerActorId(org, id), 'change', {
+    change,
+    ...(by === undefined ? {} : { by }),
+  });
+  await along?.();
+  await settle(access, org, trigger);
+  if (isMoved && pathBefore !== undefined)
+    await freeHooks(access, org, ownerOf(changed), [pathBefore], revisionOf(trigger));
+  return trigger;
+}
+
+/** Deletes a trigger that was made through the API. @throws ClientError `not_found`, `trigger_of_definition`. */
+export async function deleteTrigger(access: Access, org: string, id: string): Promise<void> {
+  const removed = await remove(access, org, id, {});
+  if (removed !== null) await unsettle(access, org, removed);
+}
+
+/**
+ * Takes the names for triggers of a definition that is about to be written, all or none, so that none is made through the API
+ * in between. Answers how they are given back where it is not written, which never fails; its write takes them over.
+ * @throws ClientError `trigger_exists`: one of them was made through the API.
+ */
+export async function claimTriggers(
+  access: Access,
+  org: string,
+  workflow: string,
+  names: readonly string[],
+): Promise<() => Promise<void>> {
+  const claim = ulid();
+  const claimed: string[] = [];
+  const giveBack = async () => {
+    try {
+      await inTurns(claimed, (id) =>
+        writeTo<ReleaseTrigger, TriggerClaimed>(access, triggerActorId(org, id), 'release', { claim }),
+      );
+    } catch {
+      // A claim that cannot be given back lapses by itself, and what was refused is to be told.
+    }
+  };
+  try {
+    await inTurns(names, async (name) => {
+      const id = triggerIdOf(workflow, name);
+      if ((await readTrigger(access, org, id))?.trigger.source.of === 'definition') return;
+      await writeOrStart<TriggerStart, ClaimTrigger, TriggerClaimed>(
+        access,
+        actor(access, org, workflow, id),
+        'claim',
+        { claim },
+      );
+      claimed.push(id);
+    });
+  } catch (error) {
+    await giveBack();
+    throw error;
+  }
+  return giveBack;
+}
+
+/**
+ * Makes the triggers of a definition what its write of that revision says, and takes away those that it has dropped.
+ * The paths of webhooks and the names are claimed before.
+ */
+export async function putTriggers(
+  access: Access,
+  org: string,
+  workflow: string,
+  written: {
+    readonly triggers: readonly TriggerDefinition[];
+    readonly revision: number;
+    readonly dropped: readonly string[];
+    readonly by?: string;
+  },
+): Promise<void> {
+  const { triggers, revision, dropped, by } = written;
+  await inTurns(triggers, async ({ enabled = true, ...rest }) => {
+    const id = triggerIdOf(workflow, rest.name);
+    const trigger = await writeOrStart<TriggerStart, PutTrigger, Trigger | null>(
+      access,
+      actor(access, org, workflow, id),
+      'put',
+      { revision, spec: { ...rest, enabled }, ...(by === undefined ? {} : { by }) },
+    );
+    if (trigger !== null) await settle(access, org, trigger);
+  });
+  await dropTriggers(access, org, workflow, dropped, revision);
+}
+
+/** Takes away triggers that a definition no longer has, and `until` as RemoveTrigger; their paths are freed by whoever claimed them. */
+export async function dropTriggers(
+  access: Access,
+  org: string,
+  workflow: string,
+  names: readonly string[],
+  revision: number,
+  until?: string,
+): Promise<void> {
+  const request = { definition: revision, ...(until === undefined ? {} : { until }) };
+  await inTurns(names, async (name) => {
+    const id = triggerIdOf(workflow, name);
+    const removed = await remove(access, org, id, request).catch((error: unknown) => {
+      if (hasCode(error, 'not_found')) return null;
+      throw error;
+    });
+    if (removed !== null) await unsettle(access, org, removed);
+  });
+}
+
+/** Takes away what the deletion of a definition takes along: its own triggers, and those that the API had made for it. */
+export async function removeTriggersOf(
+  access: Access,
+  org: string,
+  workflow: string,
+  { triggers: names, revision, at }: RemovedDefinition,
+): Promise<void> {
+  await dropTriggers(access, org, workflow, names, revision, at);
+  const list = (request: PageRequest) => listTriggers(access, org, { workflowId: workflow, ...request });
+  for await (const listed of pagesOf(1_000, list)) {
+    const left = listed.map(({ trigger }) => trigger.name).filter((name) => !names.includes(name));
+    await dropTriggers(access, org, workflow, left, revision, at);
+  }
+}
+
+/**
+ * Makes schedule and webhook path what the trigger says. Another write may come in between: whoever finds afterwards that
+ * the trigger is another by now does it again, so that the last one to finish has what was written last.
+ */
+async function settle(access: Access, org: string, written: Trigger): Promise<void> {
+  for (let trigger: Trigger | undefined = written; ; ) {
+    if (trigger.type === 'schedule') await putSchedule(access, org, trigger);
+    for (const hook of hooksOf({ triggers: [trigger] })) {
+      const config = { ...hook.config, owner: ownerOfTrigger(trigger) };
+      await configureHooks(access, org, ownerOf(trigger), [{ ...hook, config }], revisionOf(trigger));
+    }
+    const now: Trigger | undefined = (await readTrigger(access, org, trigger.id))?.trigger;
+    if (now === undefined) {
+      await deleteSchedule(access, org, trigger.id);
+      return;
+    }
+    if (now.revision === trigger.revision) return;
+    trigger = now;
+  }
+}
+
+/** Frees what a trigger that was removed had; the paths of a definition's are freed by its write. */
+async function unsettle(access: Access, org: string, removed: Trigger): Promise<void> {
+  const { id, type, source } = removed;
+  if (type === 'schedule') await deleteSchedule(access, org, id);
+  if (source.of === 'api') await freeHooks(access, org, ownerOf(removed), placesOf(removed), revisionOf(removed));
+}
+
+/** What paths are written with: those of the API's triggers count for themselves. */
+const revisionOf = ({ source, revision }: Trigger): number => (source.of === 'definition' ? source.revision : revision);
+
+const ownerOf = ({ id, workflow, source }: Trigger): HookOwner =>
+  source.of === 'definition' ? { workflow } : { workflow, api: id };
+
+const placesOf = (spec: TriggerSpec): HookPlace[] =>
+  hooksOf({ triggers: [spec] }).map(({ path, trigger }) => ({ path, trigger }));
+
+function remove(access: Access, org: string, id: string, request: Omit<RemoveTrigger, 'key'>): Promise<Trigger | null> {
+  return writeTo<RemoveTrigger, Trigger | null>(access, triggerActorId(org, id), 'remove', request);
+}
+
+function viewOf(memo: { readonly [field: string]: unknown }): TriggerView | undefined {
+  const trigger = memo['trigger'] as Trigger | null | undefined;
+  if (trigger === undefined || trigger === null) return undefined;
+  return {
+    trigger,
+    fired: (memo['fired'] as TriggerRecord | undefined) ?? NEVER_FIRED,
+    backfills: (memo['backfills'] as BackfillNote[] | undefined) ?? [],
+  };
+}
+
+const actor = (access: Access, org: string, workflow: string, id: string): Actor<TriggerStart> => ({
+  workflowId: triggerActorId(org, id),
+  workflowType: TRIGGER_WORKFLOW,
+  start: { organizationId: org, historyLimit: access.historyLimit, id, workflow },
+});
+
+/** Says who asks for a schedule's times, so that the runs of these are theirs. @throws ClientError `not_found`. */
+export async function noteBackfill(access: Access, org: string, id: string, note: BackfillNote): Promise<void> {
+  await writeTo<NoteBackfill, { noted: boolean }>(access, triggerActorId(org, id), 'backfilled', { note });
+}
+
+/** @throws ClientError `not_found`. */
+export async function demandTrigger(access: Access, org: string, id: string): Promise<TriggerView> {
+  const view = await readTrigger(access, org, id);
+  if (view === undefined) throw new ClientError('not_found', `There is no trigger ${id.slice(0, 100)}.`);
+  return view;
+}

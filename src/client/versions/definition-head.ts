@@ -1,0 +1,62 @@
+/** Reads the definitions of an organization: the head under a slug, its definition, and lists of heads. */
+import { DEFINITION_WORKFLOW, type DefinitionHead } from '../../contract/actors.ts';
+import { withTriggerSecrets } from '../../definition/document/trigger-secrets.ts';
+import type { Definition } from '../../definition/document/types.ts';
+import { ClientError } from '../errors.ts';
+import type { Access } from '../temporal/access.ts';
+import { readMemo } from '../temporal/actor-calls.ts';
+import { actorQuery } from '../temporal/division.ts';
+import { definitionId } from '../temporal/ids.ts';
+import { any, type Clause, compare } from '../temporal/query.ts';
+import { holdsAll, listsWanted } from '../visibility/exact-lists.ts';
+import { listPage, type Page, type PageRequest, readable } from '../visibility/listing.ts';
+import { readVersion } from './versions.ts';
+
+/** What stands under a slug; undefined where there is no such workflow. */
+export async function readHead(access: Access, org: string, slug: string): Promise<DefinitionHead | undefined> {
+  return readMemo<DefinitionHead>(access, definitionId(org, slug), 'head');
+}
+
+/** Head and definition, the definition with the head's version, `enabled`, and the secrets of its triggers. */
+export async function readDefinition(
+  access: Access,
+  org: string,
+  slug: string,
+): Promise<{ head: DefinitionHead; definition: Definition } | undefined> {
+  const head = await readHead(access, org, slug);
+  if (head === undefined) return undefined;
+  const stored = await readVersion(access, org, slug, head.hash);
+  if (stored === undefined) {
+    throw new ClientError(
+      'version_missing',
+      `The definition ${head.hash} of workflow ${slug} is gone from Temporal. Write it again.`,
+    );
+  }
+  const { version, enabled, triggerSecrets } = head;
+  const current = triggerSecrets === undefined ? stored : withTriggerSecrets(stored, triggerSecrets);
+  return { head, definition: { ...current, version, enabled } };
+}
+
+export interface DefinitionFilter extends PageRequest {
+  readonly enabled?: boolean;
+  readonly tag?: string;
+}
+
+export async function listDefinitions(
+  access: Access,
+  org: string,
+  filter: DefinitionFilter,
+): Promise<Page<DefinitionHead>> {
+  const clauses: Clause[] = [compare('executionStatus', '=', 'Running')];
+  if (filter.enabled === undefined)
+    clauses.push(any(compare('status', '=', 'enabled'), compare('status', '=', 'disabled')));
+  else clauses.push(compare('status', '=', filter.enabled ? 'enabled' : 'disabled'));
+  if (filter.tag !== undefined) clauses.push(compare('tags', '=', filter.tag));
+  const page = await listPage(access, await actorQuery(access, org, DEFINITION_WORKFLOW, clauses), filter);
+  const wanted = listsWanted(filter);
+  const items = page.items
+    .filter((row) => holdsAll(row, wanted))
+    .map(readable)
+    .flatMap((row) => (row.memo['head'] ? [row.memo['head'] as DefinitionHead] : []));
+  return { ...page, items };
+}

@@ -1,0 +1,74 @@
+/** Which definition a step means that starts a run: the current one, or the version that it names, of its own organization. */
+import type { Definition } from '../../definition/document/types.ts';
+import { ClientError } from '../errors.ts';
+import type { Access } from '../temporal/access.ts';
+import { readHead } from './definition-head.ts';
+import { readDefinitionHistory } from './definition-history.ts';
+import { readVersion } from './versions.ts';
+
+export interface WantedWorkflow {
+  readonly workflow: string;
+  /** `sha256:…`, its digits alone, or a semver. Absent: the current version. */
+  readonly version?: string;
+  /** Whether it must be an employee (`type: employee`). */
+  readonly employee?: boolean;
+}
+
+export interface ResolvedWorkflow {
+  readonly definition: Definition;
+  readonly hash: string;
+}
+
+const HASH = /^(?:sha256:)?([0-9a-f]{64})$/;
+
+/**
+ * The definition with its version, ready to be run.
+ * @throws ClientError `workflow_not_found`, `workflow_disabled`, `version_not_found`, `not_an_employee`.
+ */
+export async function resolveWorkflow(access: Access, org: string, wanted: WantedWorkflow): Promise<ResolvedWorkflow> {
+  const { workflow, version } = wanted;
+  const head = await readHead(access, org, workflow);
+  if (head === undefined)
+    throw new ClientError(
+      'workflow_not_found',
+      `There is no workflow called '${workflow}' in this organization. Store it first.`,
+    );
+  if (!head.enabled)
+    throw new ClientError('workflow_disabled', `The workflow '${workflow}' is disabled. Enable it to run it.`);
+  const found = await versionOf(access, org, workflow, version, head);
+  const stored = found === undefined ? undefined : await readVersion(access, org, workflow, found.hash);
+  if (found === undefined || stored === undefined)
+    throw new ClientError(
+      'version_not_found',
+      `The workflow '${workflow}' has no version ${version ?? head.version}. Name one of its history, by its hash or its number.`,
+    );
+  if (wanted.employee === true && stored.type !== 'employee')
+    throw new ClientError(
+      'not_an_employee',
+      `The workflow '${workflow}' is no employee. Run it with run_workflow, or give it type: employee.`,
+    );
+  const number = found.version === undefined ? {} : { version: found.version };
+  return { definition: { ...stored, ...number }, hash: found.hash };
+}
+
+interface Version {
+  readonly hash: string;
+  readonly version?: string;
+}
+
+async function versionOf(
+  access: Access,
+  org: string,
+  slug: string,
+  wanted: string | undefined,
+  head: Version,
+): Promise<Version | undefined> {
+  if (wanted === undefined || wanted === head.version || wanted === head.hash) return head;
+  const digits = HASH.exec(wanted)?.[1];
+  const hash = digits === undefined ? undefined : `sha256:${digits}`;
+  if (hash === head.hash) return head;
+  const { changes } = (await readDefinitionHistory(access, org, slug)) ?? { changes: [] };
+  // A number may have come back after a rollback: the latest change of it counts.
+  const change = changes.findLast((one) => (hash === undefined ? one.version === wanted : one.hash === hash));
+  return change ?? (hash === undefined ? undefined : { hash });
+}

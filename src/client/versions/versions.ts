@@ -1,0 +1,72 @@
+/** The definitions themselves: each content once, immutable, so what was read can be kept for ever. */
+import { WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
+import { VERSION_WORKFLOW, type VersionStart } from '../../contract/actors.ts';
+import type { Definition } from '../../definition/document/types.ts';
+import { hasCode } from '../errors.ts';
+import type { Access } from '../temporal/access.ts';
+import { actorAttributes } from '../temporal/division.ts';
+import { readArgument } from '../temporal/first-event.ts';
+import { versionId } from '../temporal/ids.ts';
+import { write } from '../temporal/rpc.ts';
+
+const KEPT = 200;
+const kept = new WeakMap<Access, Map<string, Definition>>();
+
+/** Stores a definition under its hash. Identical content is stored once. */
+export async function storeVersion(access: Access, org: string, hash: string, definition: Definition): Promise<void> {
+  const workflowId = versionId(org, definition.slug, hash);
+  const cache = cacheOf(access);
+  if (cache.has(workflowId)) return;
+  const start: VersionStart = { organizationId: org, slug: definition.slug, hash, definition };
+  const apart = await actorAttributes(access);
+  await write(access, workflowId, async () => {
+    try {
+      await access.client.workflow.start(VERSION_WORKFLOW, {
+        workflowId,
+        taskQueue: access.taskQueue,
+        args: [start],
+        workflowIdConflictPolicy: 'USE_EXISTING',
+        workflowIdReusePolicy: 'ALLOW_DUPLICATE',
+        ...apart,
+        staticSummary: `${definition.slug} ${hash.slice(0, 19)}`,
+      });
+    } catch (error) {
+      if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
+    }
+  });
+}
+
+/** The definition with that hash; undefined where the workflow never had it. Do not change what is answered. */
+export async function readVersion(
+  access: Access,
+  org: string,
+  slug: string,
+  hash: string,
+): Promise<Definition | undefined> {
+  const workflowId = versionId(org, slug, hash);
+  const cache = cacheOf(access);
+  const known = cache.get(workflowId);
+  if (known) {
+    cache.delete(workflowId);
+    cache.set(workflowId, known);
+    return known;
+  }
+  let definition: Definition | undefined;
+  try {
+    definition = (await readArgument<VersionStart>(access, workflowId))?.definition;
+  } catch (error) {
+    if (!hasCode(error, 'not_found')) throw error;
+  }
+  if (definition !== undefined) {
+    cache.set(workflowId, definition);
+    const oldest = cache.keys().next();
+    if (cache.size > KEPT && !oldest.done) cache.delete(oldest.value);
+  }
+  return definition;
+}
+
+function cacheOf(access: Access): Map<string, Definition> {
+  const cache = kept.get(access) ?? new Map<string, Definition>();
+  kept.set(access, cache);
+  return cache;
+}

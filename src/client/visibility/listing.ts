@@ -1,0 +1,138 @@
+/** Pages of Visibility. Lists may lag behind by some hundred milliseconds; reads by id do not. */
+import type { WorkflowExecutionInfo } from '@temporalio/client';
+import type { TypedSearchAttributes } from '@temporalio/common';
+import { decodeTypedSearchAttributes } from '@temporalio/common/lib/converter/payload-search-attributes.js';
+import { decodeMapFromPayloads } from '@temporalio/common/lib/internal-non-workflow/index.js';
+import { ClientError } from '../errors.ts';
+import type { Access } from '../temporal/access.ts';
+import { isInvalidArgument, read } from '../temporal/rpc.ts';
+import { dateOf } from '../temporal/timestamps.ts';
+import { unreadableOf } from '../temporal/unreadable.ts';
+import { readCursor, writeCursor } from './cursor.ts';
+
+export interface Page<T> {
+  readonly items: readonly T[];
+  readonly nextCursor?: string;
+}
+
+export interface PageRequest {
+  /** 1 to 1,000. */
+  readonly limit: number;
+  readonly cursor?: string;
+}
+
+/** What a list tells of one workflow. */
+export interface Row {
+  readonly workflowId: string;
+  readonly runId: string;
+  /** As Temporal names it: RUNNING, COMPLETED, … */
+  readonly status: WorkflowExecutionInfo['status']['name'];
+  readonly startTime: Date;
+  readonly closeTime?: Date;
+  /** Empty where it cannot be read. */
+  readonly memo: { readonly [field: string]: unknown };
+  /** Why the memo cannot be read: encrypted under a master key that is not known here, say. */
+  readonly unreadable?: ClientError;
+  readonly attributes: TypedSearchAttributes;
+}
+
+/** @throws ClientError `invalid_cursor`, `invalid_query` where Visibility cannot read a filter's value. */
+export async function listPage(access: Access, query: string, page: PageRequest): Promise<Page<Row>> {
+  return pageOf(access, query, page, (raw) => rowOf(access, raw));
+}
+
+/** A row without what others have to decode: cheap, for those who only count and compare. */
+export type BareRow = Pick<Row, 'workflowId' | 'runId' | 'status' | 'startTime'>;
+
+/** As listPage. */
+export function listBare(access: Access, query: string, page: PageRequest): Promise<Page<BareRow>> {
+  return pageOf(access, query, page, bareOf);
+}
+
+async function pageOf<T>(
+  access: Access,
+  query: string,
+  page: PageRequest,
+  rowFrom: (raw: RawExecution) => T | Promise<T>,
+): Promise<Page<T>> {
+  const nextPageToken = page.cursor === undefined ? undefined : readCursor(access.keys.cursors, query, page.cursor);
+  let response: Awaited<ReturnType<typeof access.client.workflowService.listWorkflowExecutions>>;
+  try {
+    response = await read(access, () =>
+      access.client.workflowService.listWorkflowExecutions({
+        namespace: access.namespace,
+        query,
+        pageSize: page.limit,
+        ...(nextPageToken === undefined ? {} : { nextPageToken }),
+      }),
+    );
+  } catch (error) {
+    if (!isInvalidArgument(error)) throw error;
+    throw new ClientError(
+      'invalid_query',
+      'A filter of the list has a value that cannot be searched for. Check types and dates.',
+      { cause: error },
+    );
+  }
+  const items = await Promise.all(response.executions.map(rowFrom));
+  const token = response.nextPageToken;
+  return token && token.length > 0 ? { items, nextCursor: writeCursor(access.keys.cursors, query, token) } : { items };
+}
+
+type RawExecution = Awaited<
+  ReturnType<Access['client']['workflowService']['listWorkflowExecutions']>
+>['executions'][number];
+
+const STATUS_NAMES: readonly Row['status'][] = [
+  'UNSPECIFIED',
+  'RUNNING',
+  'COMPLETED',
+  'FAILED',
+  'CANCELLED',
+  'TERMINATED',
+  'CONTINUED_AS_NEW',
+  'TIMED_OUT',
+];
+
+const bareOf = (raw: RawExecution): BareRow => ({
+  workflowId: raw.execution?.workflowId ?? '',
+  runId: raw.execution?.runId ?? '',
+  status: STATUS_NAMES[raw.status ?? 0] ?? 'UNKNOWN',
+  startTime: dateOf(raw.startTime) ?? new Date(0),
+});
+
+async function rowOf(access: Access, raw: RawExecution): Promise<Row> {
+  return {
+    ...bareOf(raw),
+    ...optionalDate(dateOf(raw.closeTime)),
+    ...(await memoOf(access, raw)),
+    attributes: decodeTypedSearchAttributes(raw.searchAttributes?.indexedFields),
+  };
+}
+
+/** One row that cannot be read must not keep the others from their readers. */
+async function memoOf(access: Access, { memo }: RawExecution): Promise<Pick<Row, 'memo' | 'unreadable'>> {
+  try {
+    return { memo: (await decodeMapFromPayloads(access.client.options.loadedDataConverter, memo?.fields)) ?? {} };
+  } catch (error) {
+    return { memo: {}, unreadable: unreadableOf(error) };
+  }
+}
+
+/** The row, for lists that are worth nothing without what the memo holds. @throws ClientError `payload_unreadable`, `blob_unavailable`. */
+export function readable(row: Row): Row {
+  demandReadable(row.workflowId, row.unreadable);
+  return row;
+}
+
+/** @throws ClientError with the code of `unreadable`, where there is a reason why that workflow cannot be read. */
+export function demandReadable(
+  workflowId: string,
+  unreadable: Pick<ClientError, 'code' | 'message'> | undefined,
+): void {
+  if (unreadable === undefined) return;
+  const { code, message } = unreadable;
+  throw new ClientError(code, `${workflowId}: ${message}`, { cause: unreadable });
+}
+
+const optionalDate = (closeTime: Date | undefined) => (closeTime === undefined ? {} : { closeTime });

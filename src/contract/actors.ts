@@ -1,0 +1,288 @@
+/**
+ * What the actors of an organization are started with, take and answer (ARCHITECTURE.md §4): the contract between
+ * src/client, which talks to them, and workflows/, where they live. JSON only.
+ *
+ * A write is an update with one argument that carries a `key`: the same key again gets the same answer, also after the
+ * actor continued as new. A refusal is an ApplicationFailure whose type is the code. What is read often stands in the
+ * memo, which `describe()` answers without a worker.
+ */
+
+import type { TriggerSecrets } from '../definition/document/trigger-secrets.ts';
+import type { Definition, JsonObject } from '../definition/document/types.ts';
+import type { Json } from '../template/types.ts';
+import type { Proposal } from './proposal.ts';
+
+export const DEFINITION_WORKFLOW = 'definition';
+export const VERSION_WORKFLOW = 'version';
+export const HOOK_WORKFLOW = 'hook';
+export const ORGANIZATION_WORKFLOW = 'organization';
+
+/** Answers by request key, oldest first; the state of every actor that takes writes holds one. */
+export type RememberedAnswers = readonly { readonly key: string; readonly answer: Json }[];
+
+/** Members that every actor's argument has. */
+export interface ActorStart {
+  readonly organizationId: string;
+  /** Events after which the actor continues as new. */
+  readonly historyLimit: number;
+}
+
+/** One webhook trigger of a definition, as the definition's head lists it so that the next write can free it. */
+export interface HookPlace {
+  readonly path: string;
+  readonly trigger: string;
+}
+
+/** `def.{org}.{workflow}`: what its memo says under `head`. */
+export interface DefinitionHead {
+  readonly slug: string;
+  readonly name: string;
+  readonly description?: string;
+  readonly version: string;
+  readonly hash: string;
+  readonly enabled: boolean;
+  readonly tags: readonly string[];
+  /** ISO 8601. */
+  readonly createdAt: string;
+  readonly updatedAt: string;
+  /** Grows with every write: hooks keep what the latest revision said. */
+  readonly revision: number;
+  readonly hooks: readonly HookPlace[];
+  /** Names of all its triggers, so that the next write can delete those that it no longer has. */
+  readonly triggers?: readonly string[];
+  /** References, as the last write gave them: those in the version are of its first write. */
+  readonly triggerSecrets?: TriggerSecrets;
+  /** The set of definitions that it belongs to, where it came by a sync. */
+  readonly origin?: string;
+}
+
+export type ChangeSource = 'update' | 'sync' | 'proposal_apply' | 'rollback' | 'system';
+
+export interface DefinitionChange {
+  readonly hash: string;
+  readonly version: string;
+  readonly source: ChangeSource;
+  /** ISO 8601. */
+  readonly at: string;
+  readonly by?: string;
+  readonly notes?: string;
+  /** Which proposal was applied. */
+  readonly proposalId?: string;
+}
+
+export interface DefinitionState {
+  readonly head: DefinitionHead | null;
+  /** Newest last; the oldest go first when there are too many. */
+  readonly changes: readonly DefinitionChange[];
+  readonly deletedAt: string | null;
+  readonly removed?: RemovedDefinition | null;
+  /** Of the last write; it never falls, also across a deletion. */
+  readonly revision: number;
+  /** Newest last. */
+  readonly proposals?: readonly Proposal[];
+  readonly answers: RememberedAnswers;
+}
+
+export interface DefinitionStart extends ActorStart {
+  readonly slug: string;
+  /** How long proposals can be reviewed and applied; default: PROPOSAL_MS. */
+  readonly proposalMs?: number;
+  readonly carried?: DefinitionState;
+}
+
+/** Update `put`. Refused with `hash_mismatch`, `already_exists` or `entry_changed`; one that applies a proposal also as ReviewProposal, and with `proposal_stale`. */
+export interface PutDefinition {
+  readonly key: string;
+  readonly hash: string;
+  readonly name: string;
+  readonly description?: string;
+  /** As the author wrote it, if at all. */
+  readonly version?: string;
+  readonly enabled: boolean;
+  readonly tags: readonly string[];
+  readonly hooks: readonly HookPlace[];
+  readonly triggers?: readonly string[];
+  readonly triggerSecrets?: TriggerSecrets;
+  readonly source: ChangeSource;
+  readonly by?: string;
+  readonly notes?: string;
+  /** The hash that the head must have; `*`: any head. */
+  readonly ifMatch?: string;
+  /** There must be no head. */
+  readonly ifNew?: boolean;
+  /** The revision that the head must have. */
+  readonly ifRevision?: number;
+  /** The set that it belongs to from now on; absent: as before. */
+  readonly origin?: string;
+  /** The proposal that is applied by this write. */
+  readonly proposalId?: string;
+}
+
+export interface PutDefinitionAnswer {
+  readonly created: boolean;
+  /** Whether the body differs from the one before. */
+  readonly changed: boolean;
+  readonly head: DefinitionHead;
+  /** Places that the head before had and this one has not. */
+  readonly freed: readonly HookPlace[];
+  /** Names of triggers that the head before had and this one has not. */
+  readonly dropped?: readonly string[];
+  /** What the history has of this write; absent where nothing changed that it would have. */
+  readonly change?: DefinitionChange;
+  readonly proposal?: Proposal;
+}
+
+/** Update `remove`; answers a RemovedDefinition. Refused with `not_found` or `hash_mismatch`. */
+export interface RemoveDefinition {
+  readonly key: string;
+  readonly ifMatch?: string;
+  readonly by?: string;
+}
+
+/**
+ * What a deletion takes along. The memo says it under `removed` until the definition is written again, so that whoever
+ * comes later completes a deletion that was interrupted.
+ */
+export interface RemovedDefinition {
+  readonly hooks: readonly HookPlace[];
+  readonly triggers: readonly string[];
+  /** How many proposals ended with it; absent where it had none. */
+  readonly proposals?: number;
+  readonly revision: number;
+  /** ISO 8601. */
+  readonly at: string;
+}
+
+/** `ver.{org}.{workflow}.{hash}`: one immutable definition, read from the workflow's first event. */
+export interface VersionStart {
+  readonly organizationId: string;
+  readonly slug: string;
+  readonly hash: string;
+  readonly definition: Definition;
+}
+
+/** What answers at a webhook path, without any secret in clear. */
+export interface HookConfig {
+  readonly enabled: boolean;
+  readonly method: string;
+  readonly scheme: string;
+  /** Names in the organization's secret store; two while rotating. */
+  readonly secrets: readonly string[];
+  /** Headers that a delivery must have: name → value, `*` or an empty value for any. */
+  readonly headers: { readonly [name: string]: string };
+  readonly respond: 'accepted' | 'result';
+  /** What a scheme needs besides: header names, encoding, prefix. */
+  readonly options: JsonObject;
+  readonly mapping?: { readonly [key: string]: string };
+  readonly targetState?: JsonObject;
+  /** Whose runs its runs are. */
+  readonly owner?: string;
+}
+
+/** `hook.{org}.{path}`: what its memo says under `hook`. */
+export interface HookState {
+  readonly path: string;
+  readonly owner: (HookOwner & { readonly trigger: string /** Epoch milliseconds. */; readonly at: number }) | null;
+  readonly revision: number;
+  /** Null between the claim of a path and the write of the definition that claims it. */
+  readonly config: HookConfig | null;
+  readonly freed: (HookOwner & { /** Epoch milliseconds. */ readonly at: number }) | null;
+}
+
+/** Who has a path: the definition of a workflow, or one trigger of it that was made through the API. */
+export interface HookOwner {
+  readonly workflow: string;
+  /** The trigger's id, where it was made through the API. */
+  readonly api?: string;
+}
+
+export interface HookStart extends ActorStart {
+  readonly path: string;
+  readonly carried?: { readonly hook: HookState; readonly answers: RememberedAnswers };
+}
+
+/** Update `claim`. Refused with `path_taken` or `path_resting`. */
+export interface ClaimHook extends HookOwner {
+  readonly key: string;
+  readonly trigger: string;
+}
+
+/** Update `configure`, by whoever claimed the path. An older revision than the last one changes nothing. */
+export interface ConfigureHook extends ClaimHook {
+  readonly revision: number;
+  readonly config: HookConfig;
+}
+
+/** Update `free`. Nothing happens unless it is the owner that asks and the revision is not older. */
+export interface FreeHook extends HookOwner {
+  readonly key: string;
+  readonly revision: number;
+}
+
+/** A claim that no definition followed up (its writer died in between) no longer counts after this. */
+export const HOOK_CLAIM_MS = 10 * 60 * 1000;
+
+/** How long a freed path is kept from other workflows. */
+export const HOOK_REST_MS = 24 * 60 * 60 * 1000;
+
+/**
+ * `org.{org}`: named entries in a few collections. The memo has one field for each, `{collection}/{name}`, so that a
+ * write of one costs the size of one. Secrets are sealed before they come here.
+ */
+export const ORGANIZATION_COLLECTIONS = [
+  'secrets',
+  'models',
+  'mcp-servers',
+  'mcp-tools',
+  'keys',
+  'organizations',
+  'limits',
+  'public-key',
+] as const;
+export type OrganizationCollection = (typeof ORGANIZATION_COLLECTIONS)[number];
+
+export interface OrganizationState {
+  readonly entries: { readonly [place: string]: JsonObject };
+  readonly answers: RememberedAnswers;
+}
+
+export interface OrganizationStart extends ActorStart {
+  readonly carried?: OrganizationState;
+}
+
+/** Update `put`. Refused with `too_large` or `too_many`. */
+export interface PutEntry {
+  readonly key: string;
+  readonly collection: OrganizationCollection;
+  readonly name: string;
+  readonly value: JsonObject;
+}
+
+/** Update `delete`. Refused with `not_found`. */
+export interface DeleteEntry {
+  readonly key: string;
+  readonly collection: OrganizationCollection;
+  readonly name: string;
+}
+
+/** Update `amend`: members of an entry that is there. Refused with `not_found`, `entry_changed`. */
+export interface AmendEntry {
+  readonly key: string;
+  readonly collection: OrganizationCollection;
+  readonly name: string;
+  readonly members: JsonObject;
+  /** What the entry must still say. */
+  readonly expect?: JsonObject;
+}
+
+/** All entries of an organization together stand in one memo, which Temporal keeps below 2 MB. */
+export const ORGANIZATION_BYTES = 1_000_000;
+export const ORGANIZATION_ENTRIES = 2_000;
+
+/** What a secret's entry holds: `sealed` is ciphertext bound to organization, name and the lists beside it. */
+export interface SealedSecret {
+  readonly sealed: string;
+  readonly allowedHosts?: readonly string[];
+  readonly allowedWorkflows?: readonly string[];
+  readonly updatedAt: string;
+}

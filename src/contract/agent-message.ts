@@ -1,0 +1,32 @@
+/** What is said to an agent that runs: a message of the run, by this name. Whoever can send the run messages can send it. */
+
+import { isObject } from '../definition/document/json.ts';
+import type { Json } from '../template/types.ts';
+
+/** The messages' name. */
+export const AGENT_MESSAGE = 'agent_message';
+
+export interface AgentMessage {
+  readonly content: string;
+  /** The agent leaves what it is doing, and hears this first; else it hears it before its next turn. */
+  readonly interrupt?: true;
+  /** The slug or path of the agent's step; any agent of the run if absent. */
+  readonly to?: string;
+  /** Who is told the agent's next answer, as a message of that name with `{reply}`. */
+  readonly reply?: { readonly executionId: string; readonly name: string };
+}
+
+/** The payload read: text, or an object with `content`. Undefined for anything else. */
+export function agentMessageIn(payload: Json): AgentMessage | undefined {
+  if (typeof payload === 'string') return payload === '' ? undefined : { content: payload };
+  if (!isObject(payload)) return undefined;
+  const { content, interrupt, to, reply } = payload;
+  if (typeof content !== 'string' || content === '') return undefined;
+  const { executionId, name } = isObject(reply) ? reply : {};
+  return {
+    content,
+    ...(interrupt === true ? { interrupt } : {}),
+    ...(typeof to === 'string' && to !== '' ? { to } : {}),
+    ...(typeof executionId === 'string' && typeof name === 'string' ? { reply: { executionId, name } } : {}),
+  };
+}

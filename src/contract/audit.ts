@@ -1,0 +1,39 @@
+/**
+ * The audit of an organization (ARCHITECTURE.md §4): what the gateway tells `audit.{org}.{yyyy-mm}`, and what is read from its
+ * history. The contract between src/client and workflows/audit.ts. JSON only.
+ */
+import type { JsonObject } from '../definition/document/types.ts';
+
+export const AUDIT_WORKFLOW = 'audit';
+
+export interface AuditStart {
+  readonly organizationId: string;
+}
+
+/** Signal `change`: somebody is about to change something. */
+export interface AuditedChange {
+  readonly id: string;
+  /** ISO 8601. */
+  readonly at: string;
+  /** The person; absent while there are no keys. */
+  readonly by?: string;
+  readonly keyId?: string;
+  /** Method and route: `PUT /api/workflows/:slug`. */
+  readonly action: string;
+  /** The route's parameters. */
+  readonly target: JsonObject;
+  readonly requestId?: string;
+}
+
+/** done: it was made. refused: nothing was changed. unknown: nobody can tell, or it goes on. */
+export type AuditOutcome = 'done' | 'refused' | 'unknown';
+
+/** Signal `outcome`: what became of the change `of`. */
+export interface AuditedOutcome {
+  readonly of: string;
+  readonly outcome: AuditOutcome;
+  /** Of the answer. */
+  readonly status: number;
+  /** What the change made, where the route does not name it. */
+  readonly target?: JsonObject;
+}

@@ -1,0 +1,37 @@
+/** A worker's build id, which carries the settings that workflow code and the fold of a history go by. */
+
+import { MAX_STATE_BYTES } from '../definition/document/limits.ts';
+
+/** Where no worker said: as SIGNALBOX_HISTORY_LIMIT's default. */
+const DEFAULT_HISTORY_LIMIT = 1_000;
+const BUILD_ID = /^history-(\d{1,9})(?:-data-(\d{1,9}))?(-encoded)?$/;
+
+export interface WorkerStamp {
+  /** Events after which a run continues as new. */
+  readonly historyLimit: number;
+  /** Bytes that a run's definition and state may take together (engine/limits.ts, dataLimitOf). */
+  readonly dataBytes: number;
+  /** Failures are encoded, since there is a payload codec. */
+  readonly encodes?: boolean;
+}
+
+export function buildIdOf({ historyLimit, dataBytes, encodes = false }: WorkerStamp): string {
+  return `history-${historyLimit}-data-${dataBytes}${encodes ? '-encoded' : ''}`;
+}
+
+/** The history limit that the worker of a task had, by its build id. */
+export function historyLimitOf(buildId: string | undefined): number {
+  const digits = BUILD_ID.exec(buildId ?? '')?.[1];
+  return digits === undefined ? DEFAULT_HISTORY_LIMIT : Math.max(1, Number(digits));
+}
+
+/** The data limit that it had; undefined where the worker is older than this limit. One that says nothing has the least. */
+export function dataBytesOf(buildId: string | undefined): number | undefined {
+  if (buildId === undefined) return MAX_STATE_BYTES;
+  const digits = BUILD_ID.exec(buildId)?.[2];
+  return digits === undefined ? undefined : Number(digits);
+}
+
+/** Whether it had a payload codec. */
+export const encodesFailures = (buildId: string | undefined): boolean =>
+  BUILD_ID.exec(buildId ?? '')?.[3] !== undefined;

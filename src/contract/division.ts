@@ -1,0 +1,32 @@
+/**
+ * What sets actors apart from runs (ARCHITECTURE.md §4): the search attribute that Temporal's own schedules use for their
+ * workflows. Workflows that carry it are absent from every list, count and batch whose query does not name it.
+ */
+
+import { DEFINITION_WORKFLOW, HOOK_WORKFLOW, ORGANIZATION_WORKFLOW, VERSION_WORKFLOW } from './actors.ts';
+import { AUDIT_WORKFLOW } from './audit.ts';
+import { DEBOUNCE_WORKFLOW } from './debounce.ts';
+import { INBOX_WORKFLOW } from './inbox.ts';
+import { GATE_WORKFLOW } from './limiter.ts';
+import { SYNC_WORKFLOW } from './sync.ts';
+import { TRIGGER_WORKFLOW } from './trigger.ts';
+
+export const DIVISION_ATTRIBUTE = 'TemporalNamespaceDivision';
+export const ACTOR_DIVISION = 'signalbox';
+
+/** Signal: an actor that was started without the attribute takes it on. */
+export const SET_APART_SIGNAL = 'setApart';
+
+/** Actors that store something. They ignore cancellation, and know the signal. */
+export const STORED_WORKFLOWS = [
+  DEFINITION_WORKFLOW,
+  VERSION_WORKFLOW,
+  TRIGGER_WORKFLOW,
+  HOOK_WORKFLOW,
+  GATE_WORKFLOW,
+  ORGANIZATION_WORKFLOW,
+  AUDIT_WORKFLOW,
+  INBOX_WORKFLOW,
+  SYNC_WORKFLOW,
+  DEBOUNCE_WORKFLOW,
+] as const;

@@ -1,0 +1,47 @@
+/**
+ * Events (LANGUAGE.md §10): the workflow `event.{org}.{hash of its id}`, which brings one event to the triggers and runs that
+ * want it: the contract between src/client, workflows/event.ts and activities/event.ts. JSON only.
+ */
+import type { Json } from '../template/types.ts';
+
+export const EVENT_WORKFLOW = 'event';
+/** Update without an argument: waits for the first round, and answers its EventSpread. */
+export const SPREAD_UPDATE = 'spread';
+
+export interface PublishedEvent {
+  readonly name: string;
+  /** Runs that listen to a key hear only events of that key. */
+  readonly key?: string;
+  readonly data: Json;
+  /** Two events with one id are one event. */
+  readonly id: string;
+  /** When it was published: ISO 8601. */
+  readonly at: string;
+  /** The person or program that published it: the initiator of the runs that it starts. */
+  readonly by?: string;
+}
+
+export interface EventStart {
+  readonly organizationId: string;
+  readonly event: PublishedEvent;
+}
+
+/** Whom an event has come to. */
+export interface EventSpread {
+  /** Runs that it has started. */
+  readonly executions: readonly string[];
+  /** Runs that listened and were told. */
+  readonly told: readonly string[];
+  /** The triggers that it has come to, whatever they made of it. */
+  readonly triggers: readonly string[];
+}
+
+/** One round of an event. What `before` has done is not done again. */
+export interface EventRound extends EventStart {
+  readonly before?: EventSpread;
+}
+
+/** The activity `spreadEvent` answers what all rounds together have done. It goes on where the attempt before had come to. */
+export interface EventActivities {
+  spreadEvent(round: EventRound): Promise<EventSpread>;
+}

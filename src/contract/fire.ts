@@ -1,0 +1,51 @@
+/**
+ * The workflow `fire`, which a schedule starts at each of its times (ARCHITECTURE.md §4), and the activities by which it acts:
+ * the contract between src/client, workflows/fire.ts and activities/fire.ts. JSON only.
+ */
+import type { RunStatus } from './run.ts';
+
+export const FIRE_WORKFLOW = 'fire';
+
+export interface FireStart {
+  readonly organizationId: string;
+  readonly triggerId: string;
+  /**
+   * It stays open until its run has ended, so that the schedule's overlap policy meets the run; and when it is cancelled, it
+   * ends the run in this way. Absent: it starts the run, and is done.
+   */
+  readonly stays?: 'cancel' | 'terminate';
+}
+
+/** What `fire` comes to. */
+export type FireResult =
+  | { readonly executionId: string; readonly status: RunStatus; readonly created: boolean }
+  | { readonly refused: { readonly code: string; readonly message: string } };
+
+/** The activity `fireSchedule`. */
+export interface FireSchedule {
+  readonly organizationId: string;
+  readonly triggerId: string;
+  /** The time that the schedule named, without jitter: ISO 8601. One run for each. */
+  readonly time: string;
+  /** The workflow to tell when the run has ended. */
+  readonly notify?: string;
+}
+
+/** The activity `endFired`: asks the run to end. Nothing happens where it has ended. */
+export interface EndFired {
+  readonly organizationId: string;
+  readonly executionId: string;
+  readonly how: 'cancel' | 'terminate';
+}
+
+/** The activity `isFiredOpen`: whether the run still goes. */
+export interface IsFiredOpen {
+  readonly organizationId: string;
+  readonly executionId: string;
+}
+
+export interface FireActivities {
+  fireSchedule(request: FireSchedule): Promise<FireResult>;
+  endFired(request: EndFired): Promise<void>;
+  isFiredOpen(request: IsFiredOpen): Promise<boolean>;
+}

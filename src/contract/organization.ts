@@ -1,0 +1,59 @@
+/**
+ * Who may do what (ARCHITECTURE.md §5, Authentication): the roles of API keys, and what an organization's actor keeps of a key.
+ * The contract between src/client, workflows/organization.ts and the gateway. JSON only.
+ */
+
+import type { JsonObject } from '../definition/document/types.ts';
+import type { DeleteEntry, PutEntry } from './actors.ts';
+
+/** Each role may do what those before it may. */
+export const ROLES = ['viewer', 'runner', 'approver', 'editor', 'admin'] as const;
+export type Role = (typeof ROLES)[number];
+
+/** Whether somebody of the role `held` may do what asks for `wanted`. */
+export const includesRole = (held: Role, wanted: Role): boolean => ROLES.indexOf(held) >= ROLES.indexOf(wanted);
+
+/** A role and all that it includes. */
+export const rolesUpTo = (role: Role): readonly Role[] => ROLES.slice(0, ROLES.indexOf(role) + 1);
+
+/** What an organization keeps of an API key under `keys/{id}`: nothing that the key could be made of again. */
+export interface KeyRecord extends JsonObject {
+  readonly name: string;
+  readonly role: Role;
+  /** The person who uses it. */
+  readonly user: string;
+  /** Names of the organization's own, for approvers. */
+  readonly roles: string[];
+  readonly groups: string[];
+  /** The key's beginning, by which people tell keys apart. */
+  readonly prefix: string;
+  /** HMAC-SHA256 of the key, hexadecimal, under a secret of its own … */
+  readonly mac: string;
+  /** … which is sealed under the master key. */
+  readonly sealed: string;
+  /** ISO 8601. */
+  readonly createdAt: string;
+  /** Who made it, where that is known. */
+  readonly createdBy: string | null;
+  /** Up to ten minutes late; null for a key that was never used. */
+  readonly lastUsedAt: string | null;
+}
+
+/**
+ * Updates `putKey` and `deleteKey` of `org.{org}`: as `put` and `delete`, of the collection `keys`. Refused with
+ * `admin_key_first` where the first key is no admin's, and with `last_admin_key` where nobody could make keys any more.
+ */
+export interface PutKey extends Omit<PutEntry, 'collection' | 'value'> {
+  readonly value: KeyRecord;
+  /** Somebody administers the keys without one of these: the first and the last may be any. */
+  readonly adminElsewhere: boolean;
+}
+export interface DeleteKey extends Omit<DeleteEntry, 'collection'> {
+  readonly adminElsewhere: boolean;
+}
+
+/** What `org.default` keeps of another organization under `organizations/{name}`. */
+export interface OrganizationRecord extends JsonObject {
+  /** ISO 8601. */
+  readonly createdAt: string;
+}

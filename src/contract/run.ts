@@ -1,0 +1,234 @@
+/**
+ * What a run is started with and what it shows: the contract between whoever starts it (gateway, schedule, the
+ * `temporal` CLI), the workflow `run`, and whoever reads it. JSON only.
+ */
+
+import type { Definition, JsonObject, PayloadFormat } from '../definition/document/types.ts';
+import type { Json } from '../template/types.ts';
+import type { GateWanted } from './limiter.ts';
+import type { Cost } from './models.ts';
+import { shortHash } from './workflow-ids.ts';
+
+/** The workflow type, and the workflow's one argument: this, or a bare definition (ARCHITECTURE.md §3). */
+export const RUN_WORKFLOW = 'run';
+
+export interface RunTrigger {
+  readonly type: 'manual' | 'webhook' | 'schedule' | 'event' | 'inline' | 'subworkflow' | 'temporal';
+  readonly id?: string;
+  readonly metadata?: JsonObject;
+}
+
+export interface RunInput {
+  readonly definition: Definition;
+  readonly input?: Json;
+  /** Outputs set without running the step: slug → data, or an envelope `{data, port?, meta?}`. */
+  readonly presets?: { readonly [slug: string]: Json };
+  /** Default `default`. */
+  readonly organizationId?: string;
+  readonly trigger?: RunTrigger;
+  /** Canonical hash of the definition (`sha256:…`); absent for runs started by hand. */
+  readonly hash?: string;
+  readonly inline?: boolean;
+  readonly initiator?: string;
+  readonly parentId?: string;
+  /** A run that waits for this one: told by the signal `childDone` with this path, when this one has ended. */
+  readonly notify?: { readonly workflowId: string; readonly path: string };
+  /** Depth of run_workflow nesting; 0 for a run that nobody's step started. */
+  readonly depth?: number;
+  /** Overrides config.timeout, in milliseconds. */
+  readonly timeoutMs?: number;
+  /** The limits that the run is under, in the order in which it asks. Default: those of its definition. */
+  readonly gates?: readonly GateWanted[];
+  /** Gates at which a run that it descends from holds a lease: it goes under that one. */
+  readonly within?: readonly string[];
+  /** Present after continue-as-new, in a retry and in a fork: the core's state, which is the whole run. */
+  readonly carried?: Json;
+  /** A retry: Temporal's run, under the same id, that had failed. */
+  readonly retryOf?: { readonly runId: string };
+  /** A fork: which execution it was taken from, and at which visit it began. */
+  readonly forkOf?: ForkOrigin;
+}
+
+/** What document 004 tells of a run beside its trigger: for lists, which can be searched by the first three. */
+export interface RunOrigin {
+  readonly conversationId?: string;
+  readonly channel?: string;
+  readonly employeeId?: string;
+  readonly conversationTitle?: string;
+  readonly triggerUrl?: string;
+  readonly debounceKey?: string;
+}
+
+export interface ForkOrigin {
+  readonly executionId: string;
+  readonly path: string;
+}
+
+export type RunStatus =
+  | 'pending'
+  | 'running'
+  | 'waiting'
+  | 'completed'
+  | 'failed'
+  | 'cancelled'
+  | 'aborted'
+  | 'rolling_back';
+
+export interface WaitingFor {
+  readonly path: string;
+  readonly stepSlug: string;
+  readonly kind: 'approval' | 'input' | 'message' | 'callback' | 'timer' | 'child' | 'slot';
+  /** ISO 8601. */
+  readonly since: string;
+  readonly until?: string;
+  /** Approvals: what is asked. Messages: the name listened to, the first of several. */
+  readonly message?: string;
+  readonly name?: string;
+  /** Messages: all names listened to, where there are several; and the key that events need, where there is one. */
+  readonly names?: readonly string[];
+  readonly key?: string;
+  /** Children: the run that is waited for. */
+  readonly executionId?: string;
+  /** Approvals, where one run is read: a decision needs a comment. */
+  readonly commentRequired?: true;
+  /** Who is asked: `user:ann`, `role:finance`, `group:board`, at most a hundred; absent where nobody is named. */
+  readonly audience?: readonly string[];
+  /** Approvals: persons who may not decide, since they started the run or have voted. */
+  readonly notBy?: readonly string[];
+  /** Approvals that one vote does not decide: how many approvals there are, and are needed. */
+  readonly votes?: { readonly have: number; readonly needed: number };
+  /** Approvals and input: the payload format of what is to be filled in; absent where it is larger than 4,000 characters. */
+  readonly form?: PayloadFormat;
+  /** Approvals: what they are about, as their config says. */
+  readonly priority?: string;
+  readonly dueDate?: string;
+  readonly resourceType?: string;
+  readonly resourceId?: string;
+  readonly routeHint?: string;
+  readonly deeplink?: string;
+  /** Slots: the workflow id of the gate. */
+  readonly gate?: string;
+  /** Slots: how many would go on before and with this run, where the gate could be asked; 1 is next. */
+  readonly position?: number;
+}
+
+/** A failure as the outside sees it, and as the root `error` of expressions (where stepSlug is `step`). E8. */
+export interface RunError {
+  readonly code: string;
+  readonly message: string;
+  readonly path?: string;
+  readonly stepSlug?: string;
+  readonly attempts?: number;
+  readonly retryable: boolean;
+  readonly details?: Json;
+}
+
+/** The memo of a run: what `describe()` answers without a worker (2 ms). At most 2 KB but for waitingFor, which is cut to 20. */
+export interface RunMemo {
+  readonly workflow: string;
+  readonly version?: string;
+  readonly hash?: string;
+  readonly organizationId: string;
+  readonly status: RunStatus;
+  readonly waitingFor: readonly WaitingFor[];
+  readonly unread: number;
+  /** Messages that the run dropped because its inbox was full. */
+  readonly dropped?: number;
+  /** Since when the run is paused: ISO 8601; null or absent where it is not. */
+  readonly paused?: string | null;
+  readonly trigger: { readonly type: string; readonly id?: string };
+  readonly startedAt: string;
+  /** The run has returned, and its output is decided, although effects in flight may still end. */
+  readonly decided?: DecidedOutput;
+  readonly inline?: boolean;
+  readonly initiator?: string;
+  /** Who has made the trigger that started it. */
+  readonly owner?: string;
+  readonly parentId?: string;
+  readonly forkOf?: ForkOrigin;
+  readonly origin?: RunOrigin;
+  /** Written at the run's end too, unlike the rest. */
+  readonly costs?: readonly Cost[];
+}
+
+export interface DecidedOutput {
+  /** ISO 8601. */
+  readonly at: string;
+  /** Absent where it is too large for a memo: the history of the run has it. */
+  readonly output?: Json;
+}
+
+/** Failure of the workflow `run`: ApplicationFailure of type = code, message, details[0] = RunError. */
+export const CANCELLED_CODE = 'cancelled';
+/** The memo's member for why a run has cancelled itself. */
+export const CANCEL_REASON = 'cancelReason';
+/** The memo's member for what else is known of it: of a denied approval who decided, when, comments and votes. */
+export const CANCEL_DETAILS = 'cancelDetails';
+/** The code of a run that was aborted: its status is `aborted`, although to Temporal it has failed. */
+export const ABORTED_CODE = 'run_aborted';
+
+/** What the signals and updates of ARCHITECTURE.md §3 carry: a JSON object. `step` is a slug with one open visit, or a path. */
+export interface StepSignal {
+  readonly step?: string;
+  /** Remembered by the run (also across continue-as-new): the same key again gets the same answer. */
+  readonly key?: string;
+  readonly by?: string;
+}
+/** What a person is, as the gateway vouches for it; absent where there are no persons, since there are no keys. */
+export interface Standing {
+  readonly roles: readonly string[];
+  readonly groups: readonly string[];
+}
+export interface DecideSignal extends StepSignal {
+  readonly as?: Standing;
+  /** Only for `decide`; `approve` and `reject` say it by their name. */
+  readonly decision?: 'approved' | 'rejected';
+  readonly comments?: string;
+  readonly data?: Json;
+  /** `api` or `temporal` (default for signals). */
+  readonly via?: string;
+  readonly override?: boolean;
+  readonly reason?: string;
+}
+export interface SubmitSignal extends StepSignal {
+  readonly as?: Standing;
+  readonly data?: Json;
+}
+export interface MessageSignal {
+  readonly name: string;
+  readonly payload?: Json;
+  /** Two messages with one id are one message. */
+  readonly id?: string;
+  /** It was published as an event, with this key: it is only for those that listen now. */
+  readonly event?: { readonly key?: string };
+}
+
+/** The answer of an update that was accepted. A refused one throws ApplicationFailure of type = code, details[0] = Refusal. */
+export interface Accepted {
+  readonly accepted: true;
+  readonly path: string;
+}
+export interface Refusal {
+  readonly code:
+    | 'no_such_step'
+    | 'ambiguous_step'
+    | 'not_waiting'
+    | 'already_decided'
+    | 'already_voted'
+    | 'not_an_approver'
+    | 'requester_may_not_approve'
+    | 'not_an_assignee'
+    | 'invalid_submission'
+    | 'needs_override'
+    | 'closed'
+    | 'invalid_signal';
+  readonly message: string;
+  readonly paths?: readonly string[];
+}
+
+/** What a run that listens to messages and events of that name is found by, among those that it waits for (SignalboxWaiting). */
+export const listenTag = (name: string): string => `message:${name}`;
+/** What a run that listens to events of that name and key alone is found by. The hash is of both, exactly as they are written. */
+export const listenKeyTag = (name: string, key: string): string => `message-key:${shortHash(name, key)}:${name}`;
+/** A run that listens to more names than can be listed is sent every event. */
+export const LISTENS_TO_MANY = 'message-any';

@@ -1,0 +1,80 @@
+/**
+ * The search attributes of runs and actors by name (ARCHITECTURE.md §4), for those who may not import the client: the
+ * workflows that write them. Also how a value is cut, so that no run is terminated for a long one (TEMPORAL.md §4).
+ */
+import { sha256 } from '@noble/hashes/sha2.js';
+import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
+
+export const ATTRIBUTES = {
+  org: 'SignalboxOrg',
+  workflow: 'SignalboxWorkflow',
+  status: 'SignalboxStatus',
+  trigger: 'SignalboxTrigger',
+  triggerType: 'SignalboxTriggerType',
+  model: 'SignalboxModel',
+  channel: 'SignalboxChannel',
+  employee: 'SignalboxEmployee',
+  conversation: 'SignalboxConversation',
+  tags: 'SignalboxTags',
+  state: 'SignalboxState',
+  waiting: 'SignalboxWaiting',
+  started: 'SignalboxStarted',
+  durationMs: 'SignalboxDurationMs',
+  tokens: 'SignalboxTokens',
+} as const;
+
+/** What each of the lists must hold, as it is written there. `model`: the value of SignalboxModel that is as good. */
+export type ListsWanted = readonly (readonly [list: 'tags' | 'state' | 'waiting', value: string, model?: string])[];
+
+/** How a model stands among the searchable state, whose values all have a `=`: a run may have asked several. */
+export const modelValue = (model: string): string => `model:${encodeURIComponent(model)}`;
+
+/** Bytes of a keyword that are kept; the hash of the whole makes what is longer findable all the same. */
+export const MAX_ATTRIBUTE_BYTES = 200;
+/** Values of one list; more are left out. */
+export const MAX_ATTRIBUTE_VALUES = 50;
+
+const HASH_LENGTH = 16;
+
+/**
+ * The text as a keyword: as it is up to 200 bytes of UTF-8, else its beginning, `~`, and 16 hex digits of the SHA-256 of
+ * the whole, 200 bytes together at most. Whoever filters by a value passes it through here as well.
+ */
+export function attributeValue(text: string): string {
+  const bytes = utf8ToBytes(text);
+  return bytes.length <= MAX_ATTRIBUTE_BYTES ? text : cut(text, bytes);
+}
+
+/**
+ * As attributeValue, for the values of lists: SQLite's index, which Temporal searches them by, takes a double quote or `♡` for
+ * the value's end, so that a filter or a value could say more than it should. Such a value is cut, with others in their place.
+ */
+export function listValue(text: string): string {
+  const value = attributeValue(text);
+  return /["♡]/.test(value) ? cut(value.replaceAll('"', "'").replaceAll('♡', '♥'), utf8ToBytes(text)) : value;
+}
+
+/** As much of the text as there is room for, and what stands for the whole. */
+function cut(text: string, whole: Uint8Array): string {
+  const suffix = `~${bytesToHex(sha256(whole)).slice(0, HASH_LENGTH)}`;
+  const room = MAX_ATTRIBUTE_BYTES - suffix.length;
+  let kept = '';
+  let used = 0;
+  for (const character of text) {
+    const size = utf8ToBytes(character).length;
+    if (used + size > room) break;
+    kept += character;
+    used += size;
+  }
+  return kept + suffix;
+}
+
+/** A list's values: cut, each once, at most 50, in the order given. */
+export function attributeValues(texts: Iterable<string>): string[] {
+  const values = new Set<string>();
+  for (const text of texts) {
+    if (values.size >= MAX_ATTRIBUTE_VALUES) break;
+    if (text !== '') values.add(listValue(text));
+  }
+  return [...values];
+}

@@ -1,0 +1,175 @@
+/**
+ * The actor `trigger.{org}.{id}` (ARCHITECTURE.md §4): the contract between src/client, which talks to it, and
+ * workflows/trigger.ts, where it lives. JSON only; its manners are those of actors.ts.
+ */
+
+import type { TriggerDefinition } from '../definition/document/types.ts';
+import type { ActorStart, RememberedAnswers } from './actors.ts';
+
+export const TRIGGER_WORKFLOW = 'trigger';
+/** The signal by which whoever fires a trigger says what came of it: a Firing. */
+export const FIRED_SIGNAL = 'fired';
+
+/** What a trigger is, apart from where it came from. Secrets in its config are references. */
+export type TriggerSpec = Omit<TriggerDefinition, 'enabled'> & { readonly enabled: boolean };
+
+/** What the memo says under `trigger`. */
+export interface Trigger extends TriggerSpec {
+  /** `{workflow}.{name}` of when it was made. */
+  readonly id: string;
+  /** The slug of the workflow that it starts. */
+  readonly workflow: string;
+  readonly source: TriggerSource;
+  /** Grows with every write: what schedules and webhook paths are made from must be the latest. */
+  readonly revision: number;
+  /** ISO 8601. */
+  readonly createdAt: string;
+  readonly updatedAt: string;
+  /** Who wrote it last, and who made it: the runs that it starts count as theirs. */
+  readonly by?: string;
+  readonly owner?: string;
+}
+
+/** Whose runs its runs are; empty while nobody has a name. */
+export const ownerOfTrigger = ({ owner, by = '' }: Pick<Trigger, 'owner' | 'by'>): string => owner ?? by;
+
+/**
+ * Where a trigger is written: in a definition, whose write of that revision said what it is and whether it is enabled, or
+ * through the API.
+ */
+export type TriggerSource =
+  | { readonly of: 'definition'; readonly revision: number; readonly enabled: boolean }
+  | { readonly of: 'api' };
+
+/** Times of a schedule that somebody asked to be made up for: the runs of these are theirs. */
+export interface BackfillNote {
+  /** ISO 8601, both included. */
+  readonly start: string;
+  readonly end: string;
+  /** ISO 8601: when it was asked. */
+  readonly at: string;
+  readonly by: string;
+}
+
+/** Update `backfilled`, before the schedule is asked. Refused with `not_found`. */
+export interface NoteBackfill {
+  readonly key: string;
+  readonly note: BackfillNote;
+}
+
+/** So many are remembered, the last ones. */
+export const MOST_BACKFILL_NOTES = 50;
+
+/** What came of one firing, or of several of the same kind. */
+export interface Firing {
+  /** ISO 8601. */
+  readonly at: string;
+  readonly outcome: 'started' | 'repeated' | 'debounced' | 'refused';
+  /** How many firings this stands for. Default: 1. */
+  readonly count?: number;
+  readonly executionId?: string;
+  /** Of a refusal. */
+  readonly code?: string;
+  readonly message?: string;
+}
+
+/** What the memo says under `fired`. */
+export interface TriggerRecord {
+  /** Runs that were started. */
+  readonly started: number;
+  /** Firings that meant a run that was there already. */
+  readonly repeated: number;
+  /** Firings that were put off, since more may come. */
+  readonly debounced: number;
+  readonly refused: number;
+  readonly lastRunAt?: string;
+  readonly lastExecutionId?: string;
+  readonly last?: Omit<Firing, 'count'>;
+}
+
+export const NEVER_FIRED: TriggerRecord = { started: 0, repeated: 0, debounced: 0, refused: 0 };
+
+export type TriggerClaims = readonly { readonly claim: string; readonly until: number }[];
+
+export interface TriggerState {
+  readonly trigger: Trigger | null;
+  /** Of the last write; it never falls, also across a deletion. */
+  readonly revision: number;
+  /** The definition's revision that deleted it: older writes of the definition do not bring it back. */
+  readonly droppedAt: number;
+  /** Definitions that are just being written, and until when that is believed (epoch milliseconds). */
+  readonly claims?: TriggerClaims;
+  readonly fired: TriggerRecord;
+  readonly backfills?: readonly BackfillNote[];
+  readonly answers: RememberedAnswers;
+}
+
+export interface TriggerStart extends ActorStart {
+  readonly id: string;
+  readonly workflow: string;
+  readonly carried?: TriggerState;
+}
+
+/**
+ * Update `claim`: a definition with a trigger of the name is about to be written, and none may be made through the API until it
+ * is, or `release` says that it is not. Refused with `trigger_exists` where the API has made one.
+ */
+export interface ClaimTrigger {
+  readonly key: string;
+  /** Whose claim it is: any text of its own. */
+  readonly claim: string;
+}
+export interface ReleaseTrigger extends ClaimTrigger {}
+
+/** What both answer. */
+export interface TriggerClaimed {
+  readonly claimed: boolean;
+}
+
+/**
+ * Update `put`, by a write of the definition. An older revision than the last changes nothing; null: it was dropped since.
+ * Refused with `trigger_exists` where the API has made one.
+ */
+export interface PutTrigger {
+  readonly key: string;
+  readonly revision: number;
+  /** Who writes the definition. */
+  readonly by?: string;
+  readonly spec: TriggerSpec;
+}
+
+/** Update `create`, through the API. Refused with `trigger_exists`. */
+export interface CreateTrigger {
+  readonly key: string;
+  readonly spec: TriggerSpec;
+  readonly by?: string;
+}
+
+/**
+ * Update `change`, through the API: the members that are given. Refused with `not_found`, and with
+ * `trigger_of_definition` for anything but `enabled` of a trigger that a definition has.
+ */
+export interface ChangeTrigger {
+  readonly key: string;
+  /** Null takes a member away. */
+  readonly change: { readonly [Member in keyof TriggerSpec]?: TriggerSpec[Member] | null };
+  readonly by?: string;
+}
+
+/**
+ * Update `remove`. `definition`: by the definition's write of that revision, which may not be older than the last one;
+ * without it, through the API. Answers the trigger as it was; null where there was nothing to remove.
+ * Refused with `not_found` and `trigger_of_definition` where the API asks.
+ */
+export interface RemoveTrigger {
+  readonly key: string;
+  readonly definition?: number;
+  /** ISO 8601: what the API has made after this stays. */
+  readonly until?: string;
+}
+
+/** A trigger that was removed is remembered so long, for writes that come late; and a claim, which its writer may not live to release. */
+export const TRIGGER_REST_MS = 10 * 60 * 1000;
+
+/** What a trigger that takes events of that name is found by. */
+export const eventTag = (name: string): string => `event:${name}`;

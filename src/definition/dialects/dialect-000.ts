@@ -1,0 +1,231 @@
+/**
+ * Document 000: `{workflowConfig, stepsConfig: [{stepSlug, name, stepType, order, config, nextSteps}]}`. Its input is
+ * readable flat, its expressions may hold templates, and a walk that finds no next step ends the run even within a loop.
+ */
+import type { Json } from '../../template/types.ts';
+import { isObject, put, typeName } from '../document/json.ts';
+import { stepSlug } from '../document/names.ts';
+import { below } from '../document/pointer.ts';
+import { isRoot } from '../document/roots.ts';
+import type { JsonObject } from '../document/types.ts';
+import { loops000 } from './dialect-000-loops.ts';
+import { step000 } from './dialect-000-steps.ts';
+import { flatInput } from './flat-input.ts';
+import { Import, type Imported } from './imported.ts';
+import { retryFrom, retryPlaces } from './retry-from.ts';
+
+const OUTER: ReadonlySet<string> = new Set([
+  'workflowConfig',
+  'stepsConfig',
+  'name',
+  'slug',
+  'description',
+  'version',
+  'tags',
+  'triggers',
+]);
+/** What 000 hands to its engine beside the definition. */
+const OF_A_RUN: ReadonlySet<string> = new Set(['organizationId', 'input', 'triggeredBy', 'triggerData']);
+const WORKFLOW: ReadonlySet<string> = new Set([
+  'name',
+  'slug',
+  'description',
+  'version',
+  'tags',
+  'enabled',
+  'config',
+  'triggers',
+  'input',
+  'state',
+  'output',
+  'constraints',
+  'status',
+]);
+const CONFIG: ReadonlySet<string> = new Set([
+  'timeout',
+  'timeoutMs',
+  'retryPolicy',
+  'variables',
+  'secrets',
+  'maxSteps',
+  'mode',
+  'debounce',
+  'concurrency',
+  'onFailure',
+  'publicStart',
+]);
+
+export function from000(document: JsonObject): Imported {
+  const into = new Import();
+  into.lostMembers(document, '', new Set([...OUTER, ...OF_A_RUN]));
+  for (const member of OF_A_RUN) {
+    if (document[member] !== undefined)
+      into.lost(below('', member), `"${member}" belongs to a run, not to its definition, and is left out.`);
+  }
+  const workflow = isObject(document['workflowConfig']) ? document['workflowConfig'] : {};
+  into.lostMembers(workflow, '/workflowConfig', WORKFLOW);
+  const steps = document['stepsConfig'];
+  if (!Array.isArray(steps) || steps.length === 0) {
+    into.problem('/stepsConfig', 'missing_member', `Expected a list of at least one step, got ${typeName(steps)}.`);
+    return into.refused();
+  }
+  const canonical = outer(document, workflow, into);
+  const given = Array.isArray(canonical['triggers']) ? canonical['triggers'] : [];
+  const triggers: Json[] = [...given];
+  for (const [index, written] of steps.entries()) {
+    const at = below('/stepsConfig', index);
+    if (!isObject(written)) {
+      into.problem(at, 'wrong_type', `Expected a step, got ${typeName(written)}.`);
+      continue;
+    }
+    const slug = slugOf(written, at, into);
+    if (slug === undefined) continue;
+    const converted = step000(written, slug, at, into);
+    into.step(slug, converted.step, at);
+    if (converted.trigger === undefined) continue;
+    into.places.set(below('/triggers', triggers.length), at);
+    triggers.push({ name: slug, ...converted.trigger });
+  }
+  if (triggers.length > given.length) canonical['triggers'] = triggers;
+  if (Object.keys(into.steps).length === 0) return into.refused();
+  shadowed(into, canonical);
+  endings(into);
+  loops000(into, canonical);
+  return into.done(canonical);
+}
+
+function slugOf(written: JsonObject, at: string, into: Import): string | undefined {
+  const slug = written['stepSlug'];
+  if (typeof slug !== 'string' || slug === '') {
+    into.problem(below(at, 'stepSlug'), 'missing_member', 'A step needs a stepSlug.');
+    return undefined;
+  }
+  const fitting = stepSlug(slug);
+  if (fitting !== slug) {
+    const message = `"${slug.slice(0, 80)}" is no step slug: expected a letter or _, then letters, digits, _ or -, at most 64.`;
+    into.problem(below(at, 'stepSlug'), 'invalid_name', message, `Call it "${fitting}".`);
+    return undefined;
+  }
+  return slug;
+}
+
+function outer(document: JsonObject, workflow: JsonObject, into: Import): JsonObject {
+  const canonical: JsonObject = { dialect: '000' };
+  for (const member of [
+    'name',
+    'slug',
+    'description',
+    'version',
+    'tags',
+    'enabled',
+    'triggers',
+    'input',
+    'state',
+    'output',
+    'constraints',
+  ]) {
+    const value = workflow[member] ?? document[member];
+    // A document that is sent to be run has the run's input beside it, not a format.
+    if (value === undefined || value === null || (member === 'input' && workflow[member] === undefined)) continue;
+    canonical[member] = value;
+    into.places.set(
+      below('', member),
+      workflow[member] === undefined ? below('', member) : below('/workflowConfig', member),
+    );
+  }
+  if (workflow['status'] === 'inactive' || workflow['status'] === 'archived') canonical['enabled'] = false;
+  else if (workflow['status'] !== undefined && workflow['status'] !== 'active')
+    into.lost(
+      '/workflowConfig/status',
+      `The status ${(JSON.stringify(workflow['status']) ?? '').slice(0, 40)} has no counterpart.`,
+    );
+  const config = isObject(workflow['config']) ? workflow['config'] : {};
+  const converted = configOf(config, into);
+  into.places.set('/config', '/workflowConfig/config');
+  if (Object.keys(converted).length > 0) canonical['config'] = converted;
+  return canonical;
+}
+
+function configOf(config: JsonObject, into: Import): JsonObject {
+  const at = '/workflowConfig/config';
+  into.lostMembers(config, at, CONFIG);
+  const result: JsonObject = {};
+  for (const [key, value] of Object.entries(config)) {
+    if (CONFIG.has(key) && value !== null) result[key] = value;
+  }
+  if (isObject(config['retryPolicy']))
+    result['retryPolicy'] = retryFrom(config['retryPolicy'], below(at, 'retryPolicy'), into);
+  const policy = isObject(config['retryPolicy']) ? config['retryPolicy'] : {};
+  for (const [canonical, written] of retryPlaces(policy, '/config/retryPolicy', below(at, 'retryPolicy')))
+    into.places.set(canonical, written);
+  if (isObject(config['variables']))
+    result['variables'] = variablesOf(config['variables'], below(at, 'variables'), into);
+  if (isObject(config['secrets'])) {
+    const secrets = secretsOf(config['secrets'], below(at, 'secrets'), into);
+    if (Object.keys(secrets).length > 0) result['secrets'] = secrets;
+    else delete result['secrets'];
+  }
+  return result;
+}
+
+function variablesOf(variables: JsonObject, at: string, into: Import): JsonObject {
+  const kept: JsonObject = {};
+  for (const [name, value] of Object.entries(variables)) {
+    if (isRoot(name)) {
+      into.lost(
+        below(at, name),
+        `The variable "${name}" is named like a root, which the engine writes; it is left out.`,
+        `{{ ${name} }} reads the engine's own.`,
+      );
+      continue;
+    }
+    put(kept, name, value);
+  }
+  return kept;
+}
+
+/** The input's keys are readable flat, after the variables. */
+function shadowed(into: Import, { input, config }: JsonObject): void {
+  const variables = isObject(config) && isObject(config['variables']) ? config['variables'] : {};
+  const declared = flatInput(input, Object.values(into.steps));
+  for (const name of Object.keys(variables)) {
+    if (!declared.has(name)) continue;
+    into.warn(
+      below('/workflowConfig/config/variables', name),
+      'shadowed_input',
+      `"${name}" is a variable and a key of the input; the variable wins.`,
+      `Write input.${name} for the input's.`,
+    );
+  }
+}
+
+/** Values become `{value}`, which is taken out before anything is stored. */
+function secretsOf(secrets: JsonObject, at: string, into: Import): JsonObject {
+  const result: JsonObject = {};
+  for (const [name, value] of Object.entries(secrets)) {
+    const clear = isObject(value) ? value['value'] : value;
+    if (typeof clear === 'string') {
+      put(result, name, { value: clear });
+      if (!isObject(value)) into.places.set(`${below('/config/secrets', name)}/value`, below(at, name));
+    } else {
+      put(result, name, name);
+      into.lost(
+        below(at, name),
+        `The secret "${name}" has no value that could be read.`,
+        `Store it as the secret "${name}".`,
+      );
+    }
+  }
+  return result;
+}
+
+/** The target `noop` ends, unless a step is called so. */
+function endings(into: Import): void {
+  if (Object.hasOwn(into.steps, 'noop')) return;
+  for (const step of Object.values(into.steps)) {
+    if (!isObject(step) || !isObject(step['nextSteps'])) continue;
+    for (const [port, target] of Object.entries(step['nextSteps'])) {
+      if (target === 'noop') put(step['nextSteps'], port, '$end');
+    }
+  }
+}

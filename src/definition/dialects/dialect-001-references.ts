@@ -1,0 +1,126 @@
+/**
+ * The `@refs` of document 001 as paths and templates. Nothing else in its texts means anything: braces in them are braces.
+ */
+import type { Json } from '../../template/types.ts';
+import { isObject } from '../document/json.ts';
+import { STEP_SLUG } from '../document/names.ts';
+import { below } from '../document/pointer.ts';
+import { type Import, mapTexts } from './imported.ts';
+
+/** What `@` reads besides steps. */
+export const ROOTS_001: ReadonlySet<string> = new Set(['input', 'item', 'index']);
+const WHEN: ReadonlySet<string> = new Set(['ref', 'eq', 'neq', 'gt', 'lt']);
+/**
+ * A member's name. One in a script that puts blanks between words ends with the word; what another script writes right
+ * behind it is the text's: `@input.name様`.
+ */
+const SPACED = String.raw`\w$\p{Script=Latin}\p{Script=Greek}\p{Script=Cyrillic}\p{M}`;
+const MEMBER = String.raw`(?!\d)[${SPACED}][${SPACED}-]*|(?![${SPACED}])\p{L}[\p{L}\p{M}\w$-]*`;
+const MEMBERS = String.raw`(?:\.(?:${MEMBER})|\.\d+|\[\d+\])*`;
+/** `@name.path[0]`: at the start of a text or after what is no letter, digit or sign of an address. */
+const REFERENCE = new RegExp(String.raw`(^|[^\w@.])@([A-Za-z_][\w-]*)(${MEMBERS})`, 'gu');
+/** Alone, a reference ends with its text, so that the name of a step may have any characters but those of a path. */
+const WHOLE = new RegExp(String.raw`^@([^.[\]]+)(${MEMBERS})$`, 'u');
+const PLAIN = /^[A-Za-z_$][\w$]*$/;
+
+/** A text of document 001 as a template that gives it; `isFollowed`: a template comes right behind it. */
+export function plain(text: string, isFollowed = false): string {
+  return text.replace(isFollowed ? /\{\{|\{$/g : /\{\{/g, (braces) => `{{ '${braces}' }}`);
+}
+
+export class References {
+  /** By the step's name. */
+  readonly slugs: ReadonlyMap<string, string>;
+  private readonly into: Import;
+  /** What names that are no slugs begin with: within a text a reference to one ends too early. */
+  private readonly heads: ReadonlySet<string>;
+  /** Names of steps that may be skipped. */
+  private readonly skippable: ReadonlySet<string>;
+
+  constructor(slugs: ReadonlyMap<string, string>, into: Import, skippable: ReadonlySet<string>) {
+    this.skippable = skippable;
+    this.slugs = slugs;
+    this.into = into;
+    this.heads = new Set(
+      [...slugs.keys()].flatMap((name) => (STEP_SLUG.test(name) ? [] : (/^[A-Za-z_][\w-]*/.exec(name) ?? []))),
+    );
+  }
+
+  /** A reference that stands alone, as in `when` and `forEach`. */
+  path(reference: string, at: string): string {
+    const path = this.whole(reference.trim());
+    if (path !== undefined) return path;
+    this.into.problem(
+      at,
+      'unknown_step',
+      `"${reference.slice(0, 80)}" refers to nothing: expected @input, @item, @index or @ and the name of a step.`,
+    );
+    return 'null';
+  }
+
+  condition(written: Json, at: string): Json {
+    if (typeof written === 'string') return this.path(written, at);
+    if (!isObject(written) || typeof written['ref'] !== 'string') return written;
+    this.into.lostMembers(written, at, WHEN);
+    return { ...written, ref: this.path(written['ref'], below(at, 'ref')) };
+  }
+
+  value(value: Json, at: string): Json {
+    return mapTexts(value, (text) => this.text(text, at));
+  }
+
+  private text(text: string, at: string): string {
+    const whole = this.whole(text);
+    if (whole !== undefined) return `{{ ${whole} }}`;
+    if (STEP_SLUG.test(WHOLE.exec(text)?.[1] ?? ''))
+      this.into.warn(at, 'unknown_step', `"${text.slice(0, 80)}" refers to no step, and stays as it is.`);
+    let result = '';
+    let from = 0;
+    for (const match of text.matchAll(REFERENCE)) {
+      const [all, before = '', name = '', members = ''] = match;
+      const path = this.resolved(name, members);
+      if (path === undefined) {
+        if (this.heads.has(name))
+          this.into.warn(
+            at,
+            'unknown_step',
+            `Within a text "@${name.slice(0, 80)}" refers to no step, and stays as it is.`,
+            'Give the step that is meant a name of letters, digits, _ and -.',
+          );
+        continue;
+      }
+      result += `${plain(text.slice(from, match.index) + before, true)}{{ ${this.within(name, path)} }}`;
+      from = match.index + all.length;
+    }
+    return result + plain(text.slice(from));
+  }
+
+  /** What a reference within a text reads. A skipped step gives null, which is nothing in a text, and no failure. */
+  private within(name: string, path: string): string {
+    const slug = this.skippable.has(name) && !ROOTS_001.has(name) ? this.slugs.get(name) : undefined;
+    return slug === undefined ? path : `${stepPath(slug)}.output.meta.skipped ? '' : ${path}`;
+  }
+
+  private whole(text: string): string | undefined {
+    const match = WHOLE.exec(text);
+    return match === null ? undefined : this.resolved(match[1] ?? '', match[2] ?? '');
+  }
+
+  private resolved(name: string, members: string): string | undefined {
+    const path = members.replaceAll(/\.([^.[]+)/g, (member, key: string) => {
+      if (/^\d+$/.test(key)) return `[${key}]`;
+      return PLAIN.test(key) ? member : `['${key}']`;
+    });
+    if (ROOTS_001.has(name)) return name + path;
+    const slug = this.slugs.get(name);
+    if (slug === undefined) return undefined;
+    return `${stepPath(slug)}.output.data${path}`;
+  }
+}
+
+const stepPath = (slug: string): string => (slug.includes('-') ? `steps['${slug}']` : `steps.${slug}`);
+
+/** The name of the step that a reference alone is about. */
+export function referredStep(reference: string): string {
+  return WHOLE.exec(reference.trim())?.[1] ?? '';
+}

@@ -1,0 +1,219 @@
+/**
+ * Document 001: `{steps: [{name, action: {toolName | code | return}, input, when, forEach, bail, config}]}` with `@refs`, a graph whose
+ * edges are what the steps refer to (`flow: dag`). A whole text that is a reference keeps its type; one within a text is put in.
+ */
+import type { Json } from '../../template/types.ts';
+import { isObject, typeName } from '../document/json.ts';
+import { stepSlugs } from '../document/names.ts';
+import { below } from '../document/pointer.ts';
+import type { JsonObject } from '../document/types.ts';
+import { plain, References, ROOTS_001, referredStep } from './dialect-001-references.ts';
+import { Import, type Imported } from './imported.ts';
+import { retryFrom, retryPlaces } from './retry-from.ts';
+
+/** The most that the limit of a step of kind run_code may be. */
+const LONGEST_CODE_MS = 600_000;
+const OUTER: ReadonlySet<string> = new Set([
+  'id',
+  'name',
+  'title',
+  'slug',
+  'description',
+  'version',
+  'tags',
+  'enabled',
+  'steps',
+  'triggers',
+  'timeoutMs',
+]);
+const STEP: ReadonlySet<string> = new Set([
+  'name',
+  'description',
+  'action',
+  'input',
+  'when',
+  'forEach',
+  'bail',
+  'config',
+  'dependsOn',
+  'outputSchema',
+  'preset',
+]);
+const MOVED = [
+  ['/stepType', '/action'],
+  ['/config', '/action'],
+  ['/config/input', '/input'],
+  ['/config/output', '/input'],
+  ['/retry', '/config'],
+  ['/timeout', '/config/timeoutMs'],
+  ['/config/timeoutMs', '/config/timeoutMs'],
+  ['/onError', '/config/onError'],
+] as const;
+/** What belongs to each action. */
+const TOOL: ReadonlySet<string> = new Set(['toolName', 'transformCode', 'connectionId', 'server']);
+const CODE: ReadonlySet<string> = new Set(['code', 'language']);
+const RETURN: ReadonlySet<string> = new Set(['return']);
+
+export function from001(document: JsonObject): Imported {
+  const into = new Import();
+  into.lostMembers(document, '', OUTER);
+  const steps = document['steps'];
+  if (!Array.isArray(steps) || steps.length === 0) {
+    into.problem('/steps', 'no_steps', `Expected a list of at least one step, got ${typeName(steps)}.`);
+    return into.refused();
+  }
+  const slugs = slugsOf(steps, into);
+  const skippable = skippableOf(steps);
+  for (const [index, step] of steps.entries()) {
+    const at = below('/steps', index);
+    const slug = isObject(step) && typeof step['name'] === 'string' ? slugs.get(step['name']) : undefined;
+    // The second of a name has been reported.
+    if (isObject(step) && slug !== undefined && !Object.hasOwn(into.steps, slug))
+      into.step(slug, step001(step, slug, at, new References(slugs, into, skippable), into), at);
+  }
+  into.places.set('/config/timeout', '/timeoutMs');
+  return into.done(outer(document));
+}
+
+function outer(document: JsonObject): JsonObject {
+  const canonical: JsonObject = { dialect: '001', flow: 'dag' };
+  for (const member of ['slug', 'description', 'version', 'tags', 'enabled', 'triggers']) {
+    const value = document[member];
+    if (value !== undefined && value !== null) canonical[member] = value;
+  }
+  const name = [document['name'], document['title'], document['slug'], document['id']].find(
+    (one) => typeof one === 'string' && one !== '',
+  );
+  canonical['name'] = name ?? 'Workflow';
+  if (document['timeoutMs'] !== undefined) canonical['config'] = { timeout: document['timeoutMs'] };
+  return canonical;
+}
+
+/** By name. */
+function slugsOf(steps: readonly Json[], into: Import): Map<string, string> {
+  const names = new Set<string>();
+  for (const [index, step] of steps.entries()) {
+    const at = below('/steps', index);
+    if (!isObject(step)) {
+      into.problem(at, 'wrong_type', `Expected a step, got ${typeName(step)}.`);
+      continue;
+    }
+    const { name } = step;
+    if (typeof name !== 'string' || name === '')
+      into.problem(below(at, 'name'), 'missing_member', 'A step needs a name: others refer to it by that.');
+    else if (names.has(name))
+      into.problem(
+        below(at, 'name'),
+        'duplicate_step',
+        `There are two steps "${name.slice(0, 80)}".`,
+        'Give each step a name of its own.',
+      );
+    else names.add(name);
+    if (typeof name === 'string' && ROOTS_001.has(name))
+      into.warn(
+        below(at, 'name'),
+        'reserved_name',
+        `"@${name}" is what the engine gives, so that nothing can refer to this step.`,
+        'Give the step another name.',
+      );
+  }
+  return stepSlugs([...names]);
+}
+
+/** Names of steps that may be skipped: those with a condition, and iterations over what one of them gives. */
+function skippableOf(steps: readonly Json[]): Set<string> {
+  const written = steps.filter(isObject).filter(({ name }) => typeof name === 'string');
+  const skippable = new Set(written.filter(({ when }) => when !== undefined).map(({ name }) => String(name)));
+  for (let before = -1; before < skippable.size; ) {
+    before = skippable.size;
+    for (const { name, forEach } of written)
+      if (isObject(forEach) && typeof forEach['ref'] === 'string' && skippable.has(referredStep(forEach['ref'])))
+        skippable.add(String(name));
+  }
+  return skippable;
+}
+
+function step001(written: JsonObject, slug: string, at: string, refs: References, into: Import): JsonObject {
+  into.lostMembers(written, at, STEP);
+  const action = isObject(written['action']) ? written['action'] : {};
+  const config = isObject(written['config']) ? written['config'] : {};
+  into.moved(slug, at, [
+    ...MOVED,
+    ['/config/server', action['server'] === undefined ? '/action/connectionId' : '/action/server'],
+    ...retryPlaces(config, '/retry', '/config'),
+  ]);
+  const input = written['input'] === undefined ? undefined : refs.value(written['input'], below(at, 'input'));
+  const kind = kindOf(action, input, below(at, 'action'), into);
+  const step: JsonObject = { ...kind, ...modifiers(config, below(at, 'config'), into) };
+  const { timeoutMs } = config;
+  // The limit of code is its sandbox's own: it ends there, with an error that no other attempt would mend.
+  if (kind['stepType'] === 'run_code' && typeof timeoutMs === 'number' && timeoutMs <= LONGEST_CODE_MS) {
+    step['config'] = { ...(kind['config'] as JsonObject), timeoutMs };
+    delete step['timeout'];
+  }
+  if (written['name'] !== slug) step['name'] = written['name'] ?? slug;
+  for (const member of ['description', 'preset'] as const)
+    if (written[member] !== undefined) step[member] = written[member];
+  if (written['when'] !== undefined) step['when'] = refs.condition(written['when'], below(at, 'when'));
+  if (written['bail'] !== undefined)
+    step['bail'] = written['bail'] === true ? true : refs.condition(written['bail'], below(at, 'bail'));
+  if (isObject(written['forEach'])) {
+    const { ref, items, ...rest } = written['forEach'];
+    step['forEach'] = {
+      ...rest,
+      ...(typeof ref === 'string' ? { ref: refs.path(ref, `${at}/forEach/ref`) } : {}),
+      ...(items === undefined ? {} : { items: refs.value(items, `${at}/forEach/items`) }),
+    };
+  }
+  if (Array.isArray(written['dependsOn']))
+    step['dependsOn'] = written['dependsOn'].map((one) =>
+      typeof one === 'string' ? (refs.slugs.get(one.replace(/^@/, '')) ?? one) : one,
+    );
+  if (written['outputSchema'] !== undefined)
+    into.lost(below(at, 'outputSchema'), 'The schema of the output is left out: what a step gave is not checked.');
+  return step;
+}
+
+function kindOf(action: JsonObject, input: Json | undefined, at: string, into: Import): JsonObject {
+  const { toolName, transformCode, code, connectionId, server, language } = action;
+  const given = input === undefined ? {} : { input };
+  if (typeof toolName === 'string') {
+    into.lostMembers(action, at, TOOL);
+    const where = server ?? connectionId;
+    return {
+      stepType: 'tool',
+      config: {
+        toolName: plain(toolName),
+        ...(where === undefined ? {} : { server: typeof where === 'string' ? plain(where) : where }),
+        ...given,
+        ...(transformCode === undefined ? {} : { transformCode }),
+      },
+    };
+  }
+  if (typeof code === 'string') {
+    into.lostMembers(action, at, CODE);
+    return { stepType: 'run_code', config: { language: language ?? 'typescript', code, ...given } };
+  }
+  if (action['return'] === true) {
+    into.lostMembers(action, at, RETURN);
+    return { stepType: 'return', config: input === undefined ? {} : { output: input } };
+  }
+  into.problem(at, 'invalid_config', 'Expected an action: {toolName}, {code} or {return: true}.');
+  return { stepType: 'removed', config: { replaces: 'action' } };
+}
+
+function modifiers(config: JsonObject, at: string, into: Import): JsonObject {
+  const { timeoutMs, onError, maxAttempts, backoffMs, maxRetries, ...rest } = config;
+  into.lostMembers(rest, at, new Set());
+  const result: JsonObject = {};
+  const written = Object.fromEntries(
+    Object.entries({ maxAttempts, backoffMs, maxRetries }).filter(
+      (entry): entry is [string, Json] => entry[1] !== undefined,
+    ),
+  );
+  const retry = retryFrom(written, at, into);
+  if (Object.keys(retry).length > 0) result['retry'] = retry;
+  if (timeoutMs !== undefined) result['timeout'] = timeoutMs;
+  if (onError !== undefined) result['onError'] = onError;
+  return result;
+}

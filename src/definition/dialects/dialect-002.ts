@@ -1,0 +1,242 @@
+/**
+ * Document 002: nested `{steps: [{id, type, then, else, steps}]}`. A list is walked in order; a step without an id is called
+ * by its path (`step[0].then[1]`); a denied approval cancels the run; at most 50 steps unless its policy says more.
+ */
+import type { Json } from '../../template/types.ts';
+import { isObject, put, typeName } from '../document/json.ts';
+import { stepSlug } from '../document/names.ts';
+import { below } from '../document/pointer.ts';
+import type { JsonObject } from '../document/types.ts';
+import { Names002 } from './dialect-002-names.ts';
+import { step002 } from './dialect-002-steps.ts';
+import { Import, type Imported } from './imported.ts';
+
+const OUTER: ReadonlySet<string> = new Set([
+  'id',
+  'name',
+  'slug',
+  'description',
+  'version',
+  'tags',
+  'enabled',
+  'steps',
+  'constraints',
+  'variables',
+  'runtime',
+  'triggers',
+  'config',
+  'input',
+  'output',
+]);
+const DEFAULT_MAX_STEPS = 50;
+/** Where a list ends at the top: a port that goes on there ends the run, and says so, since no document of 002 could. */
+const END_TARGET = '$end';
+const MAX_LISTS = 150;
+const MAX_NAME = 200;
+
+export function from002(document: JsonObject): Imported {
+  const into = new Import();
+  into.lostMembers(document, '', OUTER);
+  const steps = document['steps'];
+  if (!Array.isArray(steps)) {
+    into.problem(
+      '/steps',
+      steps === undefined ? 'missing_member' : 'wrong_type',
+      `workflow.steps must be an array, got ${typeName(steps)}.`,
+    );
+    return into.refused();
+  }
+  if (steps.length === 0) {
+    into.problem('/steps', 'no_steps', 'A definition has at least one step.');
+    return into.refused();
+  }
+  const variables = isObject(document['variables']) ? document['variables'] : {};
+  const defaults = defaultsOf(variables);
+  const names = new Names002({
+    variables: new Set(Object.keys(variables)),
+    defaults: new Set(Object.keys(defaults)),
+    outputs: outputsIn(steps),
+  });
+  const start = new Flow(into, names).list(steps, '/steps', 'step', undefined, 0);
+  return into.done({ ...outer(document, defaults, names, into), ...(start === undefined ? {} : { start }) });
+}
+
+function outer(document: JsonObject, defaults: JsonObject, names: Names002, into: Import): JsonObject {
+  const canonical: JsonObject = { dialect: '002' };
+  for (const member of ['name', 'slug', 'description', 'version', 'tags', 'enabled', 'constraints', 'input']) {
+    const value = document[member];
+    if (value !== undefined && value !== null) canonical[member] = value;
+  }
+  const { output, triggers } = document;
+  if (output !== undefined && output !== null) canonical['output'] = names.templates(output);
+  if (triggers !== undefined && triggers !== null)
+    canonical['triggers'] = Array.isArray(triggers) ? triggers.map(trigger002) : triggers;
+  if (canonical['name'] === undefined && canonical['slug'] === undefined)
+    canonical['name'] = typeof document['id'] === 'string' ? document['id'] : 'Workflow';
+  into.places.set('/config/variables', '/variables');
+  const config: JsonObject = isObject(document['config']) ? { ...document['config'] } : {};
+  config['maxSteps'] ??= maxSteps(document['runtime'], into);
+  if (Object.keys(defaults).length > 0)
+    config['variables'] = { ...defaults, ...(isObject(config['variables']) ? config['variables'] : {}) };
+  return { ...canonical, config };
+}
+
+/** What is no number is left for the schema to report. */
+function maxSteps(runtime: Json | undefined, into: Import): Json {
+  if (!isObject(runtime)) return DEFAULT_MAX_STEPS;
+  const { policy, ...rest } = runtime;
+  into.lostMembers(rest, '/runtime', new Set());
+  if (!isObject(policy)) return DEFAULT_MAX_STEPS;
+  const { maxSteps: most, ...others } = policy;
+  into.lostMembers(others, '/runtime/policy', new Set());
+  if (most === undefined || most === null) return DEFAULT_MAX_STEPS;
+  into.places.set('/config/maxSteps', '/runtime/policy/maxSteps');
+  return most;
+}
+
+/** The type of a trigger may stand in its config, as the shapes of 002's configs have it. */
+function trigger002(trigger: Json): Json {
+  if (!isObject(trigger) || !isObject(trigger['config'])) return trigger;
+  const { type, ...config } = trigger['config'];
+  if (typeof type !== 'string' || (trigger['type'] !== undefined && trigger['type'] !== type)) return trigger;
+  return { ...trigger, type, config };
+}
+
+function defaultsOf(variables: JsonObject): JsonObject {
+  const defaults: JsonObject = {};
+  for (const [name, written] of Object.entries(variables)) {
+    const value = defaultOf(written);
+    if (value !== undefined) put(defaults, name, value);
+  }
+  return defaults;
+}
+
+/** A variable is declared as `{type, default, description}`, or by its value. */
+function defaultOf(written: Json): Json | undefined {
+  return isObject(written) && typeof written['type'] === 'string' ? written['default'] : written;
+}
+
+function outputsIn(steps: readonly Json[]): Set<string> {
+  const outputs = new Set<string>();
+  const open: Json[] = [...steps];
+  for (let step = open.pop(); step !== undefined; step = open.pop()) {
+    if (!isObject(step)) continue;
+    if (typeof step['outputVariable'] === 'string') outputs.add(step['outputVariable']);
+    for (const list of [step['then'], step['else'], step['steps']]) if (Array.isArray(list)) open.push(...list);
+  }
+  return outputs;
+}
+
+/** Turns lists within lists into steps that name one another. */
+class Flow {
+  private readonly into: Import;
+  private readonly names: Names002;
+  private readonly taken = new Set<string>();
+
+  constructor(into: Import, names: Names002) {
+    this.into = into;
+    this.names = names;
+  }
+
+  /** Adds the steps of a list; `after` is where its last one leads. Answers its first step, or `after` where it has none. */
+  list(steps: readonly Json[], at: string, path: string, after: string | undefined, depth: number): string | undefined {
+    if (depth > MAX_LISTS) {
+      this.into.problem(at, 'too_deep', `Steps are nested deeper than ${MAX_LISTS} levels.`);
+      return after;
+    }
+    // Slugs are given in the order written, so that a name that occurs twice keeps its first bearer.
+    const slugs = steps.map((step, index) => this.slugOf(step, below(at, index), `${path}[${index}]`));
+    const following: (string | undefined)[] = [];
+    let next = after;
+    for (let index = steps.length - 1; index >= 0; index--) {
+      following[index] = next;
+      next = slugs[index] ?? next;
+    }
+    for (const [index, step] of steps.entries()) {
+      this.step(step, slugs[index], below(at, index), `${path}[${index}]`, following[index], depth);
+    }
+    return next;
+  }
+
+  private slugOf(step: Json, at: string, path: string): string | undefined {
+    if (!isObject(step)) {
+      this.into.problem(at, 'wrong_type', `Step must be an object, got ${typeName(step)}.`);
+      return undefined;
+    }
+    const id = typeof step['id'] === 'string' && step['id'].trim() !== '' ? step['id'].trim() : path;
+    const slug = stepSlug(id);
+    let free = slug;
+    for (let number = 2; this.taken.has(free); number++) free = `${slug.slice(0, 58)}_${number}`;
+    if (free !== slug)
+      this.into.warn(below(at, 'id'), 'duplicate_step', `There are two steps "${id}"; this one is called "${free}".`);
+    this.taken.add(free);
+    return free;
+  }
+
+  private step(
+    step: Json,
+    slug: string | undefined,
+    at: string,
+    path: string,
+    after: string | undefined,
+    depth: number,
+  ): void {
+    if (!isObject(step) || slug === undefined) return;
+    const inner = (member: string, last: string | undefined): string | undefined => {
+      const list = step[member];
+      if (list === undefined || list === null) return last;
+      if (Array.isArray(list)) return this.list(list, below(at, member), `${path}.${member}`, last, depth + 1);
+      this.into.problem(below(at, member), 'wrong_type', `${member} must be an array, got ${typeName(list)}.`);
+      return last;
+    };
+    const id = typeof step['id'] === 'string' && step['id'].trim() !== '' ? step['id'].trim() : path;
+    const added: JsonObject = {};
+    this.into.step(slug, added, at);
+    const converted = step002(step, slug, at, this.into, this.names);
+    const next: JsonObject = {};
+    const lead = (port: string, target: string | undefined): void => {
+      if (target !== undefined) put(next, port, target);
+    };
+    if (converted.type === 'conditional') {
+      lead('true', inner('then', after) ?? END_TARGET);
+      lead('false', inner('else', after) ?? END_TARGET);
+    } else if (converted.type === 'parallel') {
+      this.branches(step, slug, at, path, depth, lead);
+      lead('done', after);
+    } else if (converted.type === 'loop' && converted.step['stepType'] === 'loop') {
+      lead('loop', inner('steps', slug));
+      lead('done', after);
+    } else lead(converted.port, converted.type === 'approval' ? (after ?? END_TARGET) : after);
+    for (const member of ['then', 'else', 'steps']) {
+      if (step[member] !== undefined && !converted.lists.includes(member))
+        this.into.lost(below(at, member), `A ${converted.type} step has no "${member}"; it is left out.`);
+    }
+    if (id !== slug) added['name'] = id.length > MAX_NAME ? `…${id.slice(1 - MAX_NAME)}` : id;
+    Object.assign(added, converted.step, Object.keys(next).length > 0 ? { nextSteps: next } : {});
+  }
+
+  /** Each step of a parallel's list is a branch of its own, named after it. */
+  private branches(
+    step: JsonObject,
+    slug: string,
+    at: string,
+    path: string,
+    depth: number,
+    lead: (port: string, target: string | undefined) => void,
+  ): void {
+    const list = step['steps'];
+    if (list === undefined) return;
+    if (!Array.isArray(list)) {
+      this.into.problem(below(at, 'steps'), 'wrong_type', `steps must be an array, got ${typeName(list)}.`);
+      return;
+    }
+    for (const [index, branch] of list.entries()) {
+      const place = below(below(at, 'steps'), index);
+      const branchPath = `${path}.steps[${index}]`;
+      const entry = this.slugOf(branch, place, branchPath);
+      if (entry === undefined) continue;
+      this.step(branch, entry, place, branchPath, slug, depth + 1);
+      lead(`branch_${entry}`, entry);
+    }
+  }
+}

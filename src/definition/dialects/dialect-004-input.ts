@@ -1,0 +1,166 @@
+/**
+ * Document 004: `{{input.*}}` resolves only from the output of the direct predecessor; with several, the path must exist in
+ * the schema of each. A condition hands on what it was given, so its predecessors count in its place.
+ *
+ * One predecessor is read by name. Of several the one counts that the walk comes from, in cycles too: that is `lastOutput`,
+ * unless a condition stands between; then each of them leaves its output under one name as well, and the last to write it
+ * is the one.
+ */
+
+import { isObject } from '../document/json.ts';
+import { below } from '../document/pointer.ts';
+import type { JsonObject, PayloadFormat } from '../document/types.ts';
+import { declares } from '../payload/format.ts';
+import { type Edges, edgesOf } from './flow.ts';
+import { type Import, originOf } from './imported.ts';
+import { changeExpressions } from './imported-expressions.ts';
+import { type RootChange, rewriteExpression, rewriteTemplates } from './rewrite.ts';
+
+/** The `outputVariable` of steps that come before another one with a condition between. */
+const HANDED_ON = 'predecessor';
+/** The schemas of each are asked about every path. */
+const MAX_PREDECESSORS = 200;
+/** Kinds under which several steps may go on at once: of what they leave under one name nobody can tell whose it is. */
+const CONTAINERS: ReadonlySet<unknown> = new Set(['loop', 'forEach', 'parallel', 'join', 'race']);
+
+export function predecessorPaths(into: Import, document: JsonObject): void {
+  const edges = edgesOf(into);
+  const direct = directPredecessors(edges);
+  const origin = originOf(into.places);
+  for (const [slug, step] of Object.entries(into.steps)) {
+    if (!isObject(step) || !JSON.stringify([step['config'], step['saveToState']]).includes('input')) continue;
+    const before = sourcesOf(slug, direct, into);
+    if (before.steps.length === 0) continue;
+    const at = below('/steps', slug);
+    if (before.steps.length > MAX_PREDECESSORS) {
+      into.problem(
+        origin(`${at}/config`),
+        'invalid_config',
+        `${before.steps.length} steps come right before this one; {{input.*}} can be read from at most ${MAX_PREDECESSORS}.`,
+        'Read steps.NAME.output.data.',
+      );
+      continue;
+    }
+    let isRead = false;
+    let isSaved = false;
+    const changeAt =
+      (place: string, path: string): RootChange =>
+      (reference) => {
+        if (reference.root !== 'input') return undefined;
+        isRead = true;
+        const lacking = before.steps.filter((source) => {
+          const schema = schemaOf(into.steps[source], document);
+          return schema !== undefined && declares(schema, reference.path) === 'undeclared';
+        });
+        if (lacking.length > 0)
+          into.problem(
+            origin(`${at}${place}${reference.pointer ?? ''}`),
+            'undeclared_input',
+            `${named(lacking)} comes right before this step, and its output does not declare "${reference.path.join('.')}".`,
+          );
+        return path;
+      };
+    if (isObject(step['config']))
+      step['config'] = rewriteTemplates(step['config'], changeAt('/config', pathOf(before)));
+    changeExpressions(step, (expression, place) => {
+      if (!place.startsWith('/saveToState')) return rewriteExpression(expression, changeAt(place, pathOf(before)));
+      const rewritten = rewriteExpression(expression, changeAt(place, pathAtEnd(before)));
+      isSaved ||= rewritten !== expression;
+      return rewritten;
+    });
+    if (!isRead) continue;
+    if (before.conditions.has(String(document['start'])) || slug === document['start'])
+      into.lost(
+        origin(`${at}/config`),
+        'The run begins here, before any step has an output: {{input.*}} is then null.',
+        PAYLOAD_HINT,
+      );
+    if (before.steps.length > 1 && (before.conditions.size > 0 || isSaved))
+      handOn(before.steps, edges, into, origin(`${at}/config`));
+  }
+}
+
+const PAYLOAD_HINT = 'Begin with a starting_step.';
+
+interface Sources {
+  readonly steps: readonly string[];
+  /** Conditions between them and the step. */
+  readonly conditions: ReadonlySet<string>;
+}
+
+function pathOf({ steps, conditions }: Sources): string {
+  const [only = '', ...others] = steps;
+  if (others.length === 0) return `${only.includes('-') ? `steps['${only}']` : `steps.${only}`}.output.data`;
+  return conditions.size === 0 ? 'lastOutput.data' : `outputs.${HANDED_ON}`;
+}
+
+/** Where the step has ended itself, and lastOutput is its own. */
+function pathAtEnd(before: Sources): string {
+  return before.steps.length === 1 ? pathOf(before) : `outputs.${HANDED_ON}`;
+}
+
+/** Every source leaves its output under the one name; a failure leaves none, which is said. */
+function handOn(sources: readonly string[], edges: Edges, into: Import, at: string): void {
+  for (const source of sources) {
+    const step = into.steps[source];
+    if (isObject(step)) step['outputVariable'] = HANDED_ON;
+  }
+  const caught = sources.filter((source) => {
+    const step = into.steps[source];
+    return edges.get(source)?.['error'] !== undefined || (isObject(step) && step['onError'] === 'continue');
+  });
+  if (caught.length > 0)
+    into.lost(
+      at,
+      `Where ${named(caught)} fails and the run goes on here, {{input.*}} is the output of the step before it.`,
+      'Read steps.NAME.output.data, which is null then.',
+    );
+  if (Object.values(into.steps).some((step) => isObject(step) && CONTAINERS.has(step['stepType'])))
+    into.lost(
+      at,
+      `Which of ${named(sources)} came right before this step cannot be told where steps run side by side.`,
+      'Read steps.NAME.output.data.',
+    );
+}
+
+function named(slugs: readonly string[]): string {
+  const [first = '', ...others] = slugs;
+  return others.length === 0 ? `"${first}"` : `"${first}" (and ${others.length} more)`;
+}
+
+function directPredecessors(edges: Edges): Map<string, Set<string>> {
+  const direct = new Map<string, Set<string>>();
+  for (const [from, next] of edges) {
+    for (const target of Object.values(next)) direct.set(target, (direct.get(target) ?? new Set()).add(from));
+  }
+  return direct;
+}
+
+function sourcesOf(slug: string, direct: ReadonlyMap<string, ReadonlySet<string>>, into: Import): Sources {
+  const steps: string[] = [];
+  const conditions = new Set<string>();
+  // A set that grows while it is walked: a condition adds those before it.
+  const asked = new Set(direct.get(slug) ?? []);
+  for (const source of asked) {
+    const step = into.steps[source];
+    if (!isObject(step) || step['stepType'] !== 'condition') steps.push(source);
+    else {
+      conditions.add(source);
+      for (const earlier of direct.get(source) ?? []) asked.add(earlier);
+    }
+  }
+  return { steps, conditions };
+}
+
+/** The schema of a step's output where there is one: the payload's, a form's, a declared response's. */
+function schemaOf(step: unknown, document: JsonObject): PayloadFormat | undefined {
+  if (!isObject(step)) return undefined;
+  const config = isObject(step['config']) ? step['config'] : {};
+  const schema =
+    step['stepType'] === 'starting_step'
+      ? document['input']
+      : (config['outputSchema'] ??
+        config['responseSchema'] ??
+        (step['stepType'] === 'user_input' ? config['form'] : undefined));
+  return isObject(schema) ? schema : undefined;
+}

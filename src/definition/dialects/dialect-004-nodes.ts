@@ -1,0 +1,270 @@
+/** One node of document 004 as its canonical kind. */
+import type { Json } from '../../template/types.ts';
+import { isObject, put } from '../document/json.ts';
+import { below } from '../document/pointer.ts';
+import type { JsonObject } from '../document/types.ts';
+import { type Import, renamed } from './imported.ts';
+import { changeExpressions } from './imported-expressions.ts';
+import { retryFrom, retryPlaces } from './retry-from.ts';
+import { withoutBraces } from './without-braces.ts';
+
+type Slugs = ReadonlyMap<string, string>;
+
+/** Members of a node that are not its configuration. */
+const NODE: ReadonlySet<string> = new Set([
+  'id',
+  'type',
+  'stepType',
+  'name',
+  'title',
+  'description',
+  'config',
+  'data',
+  'next',
+  'next_step',
+  'next_step_id',
+  'nextStepId',
+  'nextSteps',
+  'branches',
+  'default',
+  'default_next_step_id',
+  'saveToState',
+  'save_to_state',
+  'retry',
+  'position',
+  'onError',
+  'on_error',
+  'timeout',
+]);
+const PORTS: { readonly [stepType: string]: string } = { user_input: 'submitted', wait_callback: 'received' };
+const MODEL = {
+  system_prompt: 'systemPrompt',
+  user_prompt: 'userPrompt',
+  prompt: 'userPrompt',
+  output_schema: 'outputSchema',
+  output_format: 'outputFormat',
+  max_tokens: 'maxTokens',
+} as const;
+/** Spellings of members, by kind: written → canonical. What is not listed keeps its name. */
+const SPELLINGS: { readonly [stepType: string]: { readonly [written: string]: string } } = {
+  llm: MODEL,
+  agent: { ...MODEL, max_steps: 'maxSteps', mcp_server_ids: 'mcpServerIds' },
+  run_workflow: { workflow_id: 'workflow', payload: 'input' },
+  run_employee: { employee_id: 'employee', response_schema: 'responseSchema' },
+  run_code: { timeout_ms: 'timeoutMs', memory_mb: 'memoryMb' },
+  user_input: { prompt: 'message', fields: 'form' },
+  send_message: { message: 'text' },
+  mapping: { mapping: 'output' },
+};
+
+export function node004(node: JsonObject, slug: string, at: string, slugs: Slugs, into: Import): JsonObject {
+  const said = node['type'] ?? node['stepType'];
+  const stepType = typeof said === 'string' ? said : '';
+  const written = isObject(node['config']) ? node['config'] : isObject(node['data']) ? node['data'] : undefined;
+  const place = isObject(node['config']) ? below(at, 'config') : isObject(node['data']) ? below(at, 'data') : at;
+  const config = written === undefined ? rest(node) : { ...written };
+  if (written !== undefined) into.lostMembers(node, at, NODE);
+  into.moved(slug, at, [
+    ['/config', place.slice(at.length)],
+    ['/stepType', node['type'] === undefined ? '/stepType' : '/type'],
+    ['/nextSteps', isObject(node['nextSteps']) ? '/nextSteps' : ''],
+    ['/name', node['name'] === undefined ? '/title' : '/name'],
+    ['/onError', node['onError'] === undefined ? '/on_error' : '/onError'],
+    ['/saveToState', node['saveToState'] === undefined ? '/save_to_state' : '/saveToState'],
+    ...retryPlaces(isObject(node['retry']) ? node['retry'] : {}, '/retry', '/retry'),
+    ...(config['branches'] === undefined ? movedBranches(node['branches'], '/branches') : []),
+  ]);
+  into.moved(slug, place, movedIn(stepType, config));
+  const step: JsonObject = {
+    ...renamed(node, { description: 'description', timeout: 'timeout', onError: 'on_error' }),
+    ...renamed(node, { name: 'title' }),
+    ...renamed(node, { name: 'name', onError: 'onError' }),
+  };
+  const save = node['saveToState'] ?? node['save_to_state'] ?? config['saveToState'] ?? config['save_to_state'];
+  delete config['saveToState'];
+  delete config['save_to_state'];
+  if (save !== undefined && save !== null && save !== '') step['saveToState'] = save;
+  if (isObject(node['retry'])) step['retry'] = retryFrom(node['retry'], below(at, 'retry'), into);
+  const next = edges(node, config, stepType, slugs, { at, place }, into);
+  const converted = kind(stepType, config, node, place, into);
+  if (converted.stepType !== stepType || stepType === '') step['stepType'] = converted.stepType;
+  else step['stepType'] = stepType;
+  if (Object.keys(converted.config).length > 0) step['config'] = converted.config;
+  if (Object.keys(next).length > 0) step['nextSteps'] = next;
+  changeExpressions(step, withoutBraces);
+  return step;
+}
+
+const TOOL_NAMES = ['tool', 'tool_name', 'toolName', 'name'] as const;
+const TOOL_INPUTS = ['parameters', 'params', 'input'] as const;
+
+/** Where in its configuration the members of a node's canonical config stand. */
+function* movedIn(stepType: string, config: JsonObject): Iterable<readonly [string, string]> {
+  const first = (members: readonly string[]): string =>
+    members.find((member) => config[member] !== undefined && config[member] !== null) ?? '';
+  if (stepType === 'tool') {
+    yield ['/config/type', `/${first(TOOL_NAMES) || TOOL_NAMES[0]}`];
+    yield ['/config/parameters', `/${first(TOOL_INPUTS) || TOOL_INPUTS[0]}`];
+  }
+  if (stepType === 'condition') {
+    yield ['/config/expression', `/${first(['expression', 'condition'])}`];
+    yield* movedBranches(config['branches'], '/branches');
+  }
+  for (const [written, canonical] of Object.entries(SPELLINGS[stepType] ?? {}))
+    if (config[written] !== undefined && config[canonical] === undefined) yield [`/config/${canonical}`, `/${written}`];
+}
+
+function* movedBranches(branches: Json | undefined, at: string): Iterable<readonly [string, string]> {
+  if (!Array.isArray(branches)) return;
+  yield ['/config/branches', at];
+  for (const [index, branch] of branches.entries())
+    if (isObject(branch) && branch['expression'] === undefined)
+      yield [`/config/branches/${index}/expression`, `${at}/${index}/condition`];
+}
+
+function rest(node: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(node).filter(([key]) => !NODE.has(key)));
+}
+
+function kind(
+  stepType: string,
+  config: JsonObject,
+  node: JsonObject,
+  at: string,
+  into: Import,
+): { stepType: string; config: JsonObject } {
+  switch (stepType) {
+    case 'starting_step':
+      into.lostMembers(config, at, new Set());
+      return { stepType, config: {} };
+    case 'tool': {
+      into.lostMembers(config, at, new Set([...TOOL_NAMES, ...TOOL_INPUTS]));
+      const [type, given] = [TOOL_NAMES, TOOL_INPUTS].map((members) =>
+        members.map((member) => config[member]).find((value) => value !== undefined && value !== null),
+      );
+      return {
+        stepType: 'action',
+        config: { ...(type === undefined ? {} : { type }), ...(given === undefined ? {} : { parameters: given }) },
+      };
+    }
+    case 'condition':
+      return { stepType, config: condition(config, node, at, into) };
+    default: {
+      const canonical = spelt(config, SPELLINGS[stepType] ?? {}, at, into);
+      return { stepType, config: stepType === 'send_message' ? withChannel(canonical, at, into) : canonical };
+    }
+  }
+}
+
+/** Document 004 sends a message without a word about how: it is kept for people, who find it in the inbox. */
+function withChannel(config: JsonObject, at: string, into: Import): JsonObject {
+  if (config['channel'] !== undefined && config['channel'] !== null && config['channel'] !== '') return config;
+  into.warn(
+    below(at, 'channel'),
+    'missing_member',
+    'The node names no channel: its message goes to the inbox (GET /api/inbox).',
+    'Give channel and to, if it shall go elsewhere.',
+  );
+  return { ...config, channel: 'inbox' };
+}
+
+/** Members under their canonical names. What is said by two spellings is said once, by the canonical one or the first. */
+function spelt(
+  config: JsonObject,
+  spellings: { readonly [written: string]: string },
+  at: string,
+  into: Import,
+): JsonObject {
+  const result: JsonObject = {};
+  for (const [key, value] of Object.entries(config)) {
+    const canonical = Object.hasOwn(spellings, key) ? spellings[key] : undefined;
+    if (canonical === undefined) put(result, key, value);
+    else if (config[canonical] === undefined && result[canonical] === undefined) result[canonical] = value;
+    else into.lost(below(at, key), `"${key}" says again what "${canonical}" is, and is left out.`);
+  }
+  return result;
+}
+
+function condition(config: JsonObject, node: JsonObject, at: string, into: Import): JsonObject {
+  const branches = config['branches'] ?? node['branches'];
+  if (!Array.isArray(branches)) {
+    const asked = config['expression'] ?? config['condition'];
+    return typeof asked === 'string' ? { expression: asked } : config;
+  }
+  return {
+    branches: branches.map((branch, index) => {
+      if (!isObject(branch)) return branch;
+      const asked = branch['expression'] ?? branch['condition'];
+      if (typeof asked !== 'string') {
+        into.problem(`${at}/branches/${index}`, 'invalid_config', 'Expected a branch with a condition.');
+        return { port: portOf(branch, index), expression: 'false' };
+      }
+      return { port: portOf(branch, index), expression: asked };
+    }),
+  };
+}
+
+function portOf(branch: JsonObject, index: number): string {
+  const name = branch['port'] ?? branch['name'] ?? branch['id'];
+  return typeof name === 'string' && name !== '' && !['default', 'error', 'skipped'].includes(name)
+    ? name
+    : `branch_${index}`;
+}
+
+const NEXT = ['next_step_id', 'next_step', 'nextStepId', 'next'] as const;
+
+function edges(
+  node: JsonObject,
+  config: JsonObject,
+  stepType: string,
+  slugs: Slugs,
+  { at, place }: { readonly at: string; readonly place: string },
+  into: Import,
+): JsonObject {
+  const next: JsonObject = {};
+  const lead = (port: string, target: Json | undefined, place: string): void => {
+    if (target === undefined || target === null || target === '') return;
+    if (typeof target === 'string' && slugs.has(target)) put(next, port, slugs.get(target) ?? target);
+    else
+      into.problem(
+        place,
+        'unknown_step',
+        `The flow has no node ${typeof target === 'string' ? `"${target.slice(0, 80)}"` : 'of that name'}.`,
+      );
+  };
+  if (isObject(node['nextSteps'])) {
+    for (const [port, target] of Object.entries(node['nextSteps']))
+      lead(port, target, below(below(at, 'nextSteps'), port));
+  }
+  for (const member of NEXT) {
+    lead(
+      PORTS[stepType] ?? 'success',
+      node[member] ?? config[member],
+      below(node[member] == null ? place : at, member),
+    );
+    delete config[member];
+  }
+  if (stepType !== 'condition') return next;
+  const branches = node['branches'] ?? config['branches'];
+  if (Array.isArray(branches)) {
+    for (const [index, branch] of branches.entries()) {
+      if (isObject(branch))
+        lead(
+          portOf(branch, index),
+          NEXT.map((member) => branch[member]).find((one) => one !== undefined),
+          `${node['branches'] === undefined ? place : at}/branches/${index}`,
+        );
+    }
+    if (next['success'] !== undefined) {
+      put(next, 'default', next['success']);
+      delete next['success'];
+    }
+  }
+  lead(
+    'default',
+    node['default_next_step_id'] ?? config['default_next_step_id'] ?? node['default'] ?? config['default'],
+    below(at, 'default_next_step_id'),
+  );
+  delete config['default_next_step_id'];
+  return next;
+}

@@ -1,0 +1,137 @@
+/**
+ * Document 004: `{flow: {id: node}, starting_step_id, payload_format, state_definition, mode, debounce_key, debounce_seconds}`. Its
+ * `{{input.*}}` is the output of the direct predecessor, which becomes a path to that step.
+ */
+
+import type { Json } from '../../template/types.ts';
+import { isObject, put, typeName } from '../document/json.ts';
+import { stepSlugs } from '../document/names.ts';
+import { below } from '../document/pointer.ts';
+import type { JsonObject } from '../document/types.ts';
+import { predecessorPaths } from './dialect-004-input.ts';
+import { node004 } from './dialect-004-nodes.ts';
+import { Import, type Imported } from './imported.ts';
+
+const OUTER: ReadonlySet<string> = new Set([
+  'id',
+  'name',
+  'slug',
+  'description',
+  'version',
+  'tags',
+  'enabled',
+  'type',
+  'flow',
+  'starting_step_id',
+  'payload_format',
+  'state_definition',
+  'mode',
+  'debounce_seconds',
+  'debounce_key',
+  'triggers',
+  'public_start',
+]);
+
+const STATE_TYPES: ReadonlySet<string> = new Set(['string', 'number', 'boolean']);
+const MOVED = [
+  ['/input', '/payload_format'],
+  ['/state', '/state_definition'],
+  ['/start', '/starting_step_id'],
+  ['/steps', '/flow'],
+  ['/config/mode', '/mode'],
+  ['/config/publicStart', '/public_start'],
+  ['/config/debounce', '/debounce_key'],
+  ['/config/debounce/key', '/debounce_key'],
+  ['/config/debounce/seconds', '/debounce_seconds'],
+] as const;
+
+export function from004(document: JsonObject): Imported {
+  const into = new Import();
+  into.lostMembers(document, '', OUTER);
+  const flow = flowOf(document['flow']);
+  if (flow === undefined || Object.keys(flow).length === 0) {
+    into.problem('/flow', 'missing_member', `Expected a map of at least one node, got ${typeName(document['flow'])}.`);
+    return into.refused();
+  }
+  for (const [canonical, written] of MOVED) into.places.set(canonical, written);
+  const slugs = stepSlugs(Object.keys(flow));
+  const written = document['flow'];
+  const indexes = new Map(Array.isArray(written) ? written.map((node, index) => [idOf(node), index]) : []);
+  for (const [id, node] of Object.entries(flow)) {
+    const at = below('/flow', indexes.get(id) ?? id);
+    const slug = slugs.get(id) ?? id;
+    if (!isObject(node)) into.problem(at, 'wrong_type', `Expected a node, got ${typeName(node)}.`);
+    else into.step(slug, { ...(slug === id ? {} : { name: id }), ...node004(node, slug, at, slugs, into) }, at);
+  }
+  const start = document['starting_step_id'];
+  const canonical = outer(document);
+  if (typeof start !== 'string')
+    into.problem('/starting_step_id', 'missing_member', 'A workflow needs a starting_step_id to be run.');
+  else if (!slugs.has(start))
+    into.problem('/starting_step_id', 'unknown_step', `The flow has no node "${start.slice(0, 80)}".`);
+  else canonical['start'] = slugs.get(start) ?? start;
+  predecessorPaths(into, canonical);
+  return into.done(canonical);
+}
+
+/** A map of nodes by id, or a list of nodes that have one. */
+function flowOf(flow: unknown): JsonObject | undefined {
+  if (isObject(flow)) return flow;
+  if (!Array.isArray(flow)) return undefined;
+  const nodes: JsonObject = {};
+  for (const node of flow) {
+    const id = idOf(node);
+    if (id !== undefined) put(nodes, id, node);
+  }
+  return nodes;
+}
+
+function idOf(node: Json): string | undefined {
+  return isObject(node) && typeof node['id'] === 'string' ? node['id'] : undefined;
+}
+
+function outer(document: JsonObject): JsonObject {
+  const canonical: JsonObject = { dialect: '004' };
+  for (const [member, written] of Object.entries({
+    name: 'name',
+    slug: 'slug',
+    description: 'description',
+    version: 'version',
+    tags: 'tags',
+    enabled: 'enabled',
+    type: 'type',
+    triggers: 'triggers',
+    input: 'payload_format',
+    state: 'state_definition',
+  })) {
+    const value = document[written];
+    if (value !== undefined && value !== null) canonical[member] = member === 'state' ? searchable(value) : value;
+  }
+  if (canonical['name'] === undefined && canonical['slug'] === undefined)
+    canonical['name'] = typeof document['id'] === 'string' ? document['id'] : 'Workflow';
+  // Every workflow of that system has a public trigger; `public_start: false` takes it away.
+  const { public_start: publicStart } = document;
+  const config: JsonObject = { publicStart: isSaid(publicStart) ? publicStart : true };
+  if (document['mode'] !== undefined && document['mode'] !== null) config['mode'] = document['mode'];
+  const { debounce_seconds: seconds, debounce_key: key } = document;
+  // Without seconds the key still tells which runs `mode: restart` takes for the same.
+  if (isSaid(seconds) || isSaid(key))
+    config['debounce'] = { seconds: isSaid(seconds) ? seconds : 0, ...(isSaid(key) ? { key } : {}) };
+  return { ...canonical, config };
+}
+
+/** Lists of that system filter by every field of the state. */
+function searchable(state: Json): Json {
+  if (!isObject(state)) return state;
+  return Object.fromEntries(
+    Object.entries(state).map(([name, field]) => {
+      if (typeof field === 'string' && STATE_TYPES.has(field)) return [name, { type: field, searchable: true }];
+      return [name, isObject(field) ? { searchable: true, ...field } : field];
+    }),
+  );
+}
+
+/** What is said, of whatever type, is checked; null and an empty text say nothing. */
+function isSaid(value: Json | undefined): value is Json {
+  return value !== undefined && value !== null && value !== '';
+}

@@ -1,0 +1,140 @@
+/**
+ * The ways in which a definition may be written (LANGUAGE.md §9), and the one canonical form that all of them become.
+ * What an importer cannot carry over it reports with a path; nothing is dropped in silence.
+ */
+import type { Json } from '../../template/types.ts';
+import { isObject, typeName } from '../document/json.ts';
+import { didYouMean } from '../document/names.ts';
+import { normalDocument } from '../document/normal.ts';
+import { schemaProblems } from '../document/schema.ts';
+import { type ClearSecret, takeSecrets } from '../document/secrets-out.ts';
+import type { Definition, JsonObject, Problem } from '../document/types.ts';
+import { vet, vetSize, vetSteps } from '../document/vet.ts';
+import { from000 } from './dialect-000.ts';
+import { from001 } from './dialect-001.ts';
+import { from002 } from './dialect-002.ts';
+import { from004 } from './dialect-004.ts';
+import { type Imported, originOf } from './imported.ts';
+
+export const DIALECTS = ['canonical', '000', '001', '002', '004'] as const;
+export type Dialect = (typeof DIALECTS)[number];
+
+export interface Conversion {
+  readonly dialect: Dialect;
+  /** The canonical definition, without clear secrets; absent where the document cannot be read as one. */
+  readonly definition?: Definition;
+  readonly problems: readonly Problem[];
+  readonly warnings: readonly Problem[];
+  /** What was taken out of the document, to be kept encrypted before the definition is stored. */
+  readonly secrets: readonly ClearSecret[];
+  /** The place in the written document for a pointer into the canonical one. */
+  readonly origin: (pointer: string) => string;
+}
+
+export interface ConversionOptions {
+  /** A run of its own, not to be stored: it needs no name. */
+  readonly inline?: boolean;
+}
+
+/** Which dialect a document is written in, by its outer members alone; whatever is none of the others is canonical. */
+export function detectDialect(document: Json): Dialect {
+  if (!isObject(document)) return 'canonical';
+  const { steps, flow } = document;
+  if (Array.isArray(document['stepsConfig']) || isObject(document['workflowConfig'])) return '000';
+  if (document['starting_step_id'] !== undefined || isObject(flow) || (Array.isArray(flow) && steps === undefined))
+    return '004';
+  if (!Array.isArray(steps)) return 'canonical';
+  const first = steps.find(isObject);
+  return first !== undefined &&
+    first['type'] === undefined &&
+    (first['action'] !== undefined || first['name'] !== undefined)
+    ? '001'
+    : '002';
+}
+
+/**
+ * The canonical definition of a document in any dialect. Problems of form come first (`too_deep`, `forbidden_key`,
+ * `definition_too_large`, …), then the importer's, then the schema's; the steps' configs are not looked into here
+ * (src/check does). Pointers are those of the written document. Never throws.
+ */
+export function toCanonical(document: Json, dialect?: string, options: ConversionOptions = {}): Conversion {
+  const named =
+    dialect === undefined || dialect === '' ? detectDialect(document) : DIALECTS.find((one) => one === dialect);
+  if (named === undefined) return refuse('canonical', [unknownDialect(dialect ?? '')]);
+  const malformed = vet(document);
+  if (malformed.length > 0) return refuse(named, malformed);
+  if (!isObject(document)) {
+    const message = `Expected an object with steps, got ${typeName(document)}.`;
+    return refuse(named, [{ pointer: '', code: 'wrong_type', message }]);
+  }
+  const tooMany = vetSteps(countSteps(document), '/steps');
+  if (tooMany.length > 0) return refuse(named, tooMany);
+  return named === 'canonical'
+    ? fromCanonical(document, options)
+    : fromImported(named, importers[named](document), options);
+}
+
+const importers: { readonly [dialect in Exclude<Dialect, 'canonical'>]: (document: JsonObject) => Imported } = {
+  '000': from000,
+  '001': from001,
+  '002': from002,
+  '004': from004,
+};
+
+function fromCanonical(document: JsonObject, options: ConversionOptions): Conversion {
+  const taken = takeSecrets(normalDocument(document, options));
+  const problems = [...schemaProblems(taken.document), ...taken.problems];
+  const base = { dialect: 'canonical' as const, problems, warnings: [], secrets: taken.secrets, origin: same };
+  return problems.length > 0 ? base : { ...base, definition: taken.document as unknown as Definition };
+}
+
+function fromImported(
+  dialect: Exclude<Dialect, 'canonical'>,
+  imported: Imported,
+  options: ConversionOptions,
+): Conversion {
+  const origin = originOf(imported.places);
+  const { warnings } = imported;
+  if (imported.document === undefined) return { dialect, problems: imported.problems, warnings, secrets: [], origin };
+  const taken = takeSecrets(normalDocument(imported.document, options));
+  // What an importer writes out may be longer than what it read.
+  const tooLarge = vetSize(taken.document);
+  if (tooLarge.length > 0)
+    return { dialect, problems: [...imported.problems, ...tooLarge], warnings, secrets: [], origin };
+  const found = [...schemaProblems(taken.document), ...taken.problems].map((problem) => ({
+    ...problem,
+    pointer: origin(problem.pointer),
+  }));
+  const problems = [...imported.problems, ...found];
+  const base = { dialect, problems, warnings, secrets: taken.secrets, origin };
+  return problems.length > 0 ? base : { ...base, definition: taken.document as unknown as Definition };
+}
+
+function same(pointer: string): string {
+  return pointer;
+}
+
+function refuse(dialect: Dialect, problems: Problem[]): Conversion {
+  return { dialect, problems, warnings: [], secrets: [], origin: same };
+}
+
+function unknownDialect(dialect: string): Problem {
+  const hint = didYouMean(dialect, DIALECTS);
+  const message = `There is no dialect "${dialect.slice(0, 80)}": expected ${DIALECTS.join(', ')}.`;
+  return { pointer: '', code: 'unknown_dialect', message, ...(hint === undefined ? {} : { hint }) };
+}
+
+/** Before any importer walks them: steps at any depth, however the dialect nests them. */
+function countSteps(document: JsonObject): number {
+  let count = 0;
+  const open: Json[] = [document['steps'] ?? null, document['stepsConfig'] ?? null, document['flow'] ?? null];
+  for (let steps = open.pop(); steps !== undefined; steps = open.pop()) {
+    const list = Array.isArray(steps) ? steps : isObject(steps) ? Object.values(steps) : [];
+    count += list.length;
+    if (!Array.isArray(steps)) continue;
+    for (const step of list) {
+      if (isObject(step)) open.push(...[step['steps'], step['then'], step['else']].filter(Array.isArray));
+    }
+  }
+  return count;
+}

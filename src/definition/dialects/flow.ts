@@ -1,0 +1,63 @@
+/** Questions about the edges of steps that the importers ask before there is a program. */
+
+import { isObject } from '../document/json.ts';
+import type { Import } from './imported.ts';
+
+export type Edges = ReadonlyMap<string, { readonly [port: string]: string }>;
+
+/** The edges of an import's steps as they are so far; what is no edge is passed over. */
+export function edgesOf(into: Pick<Import, 'steps'>): Edges {
+  const edges = new Map<string, { readonly [port: string]: string }>();
+  for (const [slug, step] of Object.entries(into.steps)) {
+    const next = isObject(step) && isObject(step['nextSteps']) ? step['nextSteps'] : {};
+    edges.set(
+      slug,
+      Object.fromEntries(Object.entries(next).filter((edge): edge is [string, string] => typeof edge[1] === 'string')),
+    );
+  }
+  return edges;
+}
+
+/** Steps that are reached from `from` without passing through `without`. */
+export function reached(edges: Edges, from: readonly string[], without: string): Set<string> {
+  const seen = new Set<string>();
+  const open = [...from];
+  for (let slug = open.pop(); slug !== undefined; slug = open.pop()) {
+    const next = edges.get(slug);
+    if (slug === without || next === undefined || seen.has(slug)) continue;
+    seen.add(slug);
+    open.push(...Object.values(next));
+  }
+  return seen;
+}
+
+/** Who leads to whom. */
+export type Sources = ReadonlyMap<string, readonly string[]>;
+
+/** The edges the other way round: for each step that is led to, the steps that lead to it, once for each port. */
+export function sourcesOf(edges: Edges): Sources {
+  const sources = new Map<string, string[]>();
+  for (const [from, next] of edges) {
+    for (const target of Object.values(next)) {
+      const known = sources.get(target);
+      if (known === undefined) sources.set(target, [from]);
+      else known.push(from);
+    }
+  }
+  return sources;
+}
+
+/** The body of a loop (LANGUAGE.md §3.2): what its port `loop` reaches and its other ports do not. */
+export function loopBody(edges: Edges, sources: Sources, loop: string): Set<string> {
+  const { loop: into, ...others } = edges.get(loop) ?? {};
+  if (into === undefined) return new Set();
+  const body = reached(edges, [into], loop);
+  const reserved = Object.values(others);
+  // Most bodies are closed: nobody outside leads into them, so that nothing else can reach them.
+  const isClosed =
+    !reserved.some((target) => body.has(target)) &&
+    [...body].every((slug) => sources.get(slug)?.every((source) => source === loop || body.has(source)) !== false);
+  if (isClosed) return body;
+  for (const slug of reached(edges, reserved, loop)) body.delete(slug);
+  return body;
+}

@@ -1,0 +1,36 @@
+/** The texts of a step that are expressions and no templates: importers change what the names in them mean, too. */
+import type { Json } from '../../template/types.ts';
+import { isObject, put } from '../document/json.ts';
+import { below } from '../document/pointer.ts';
+import type { JsonObject } from '../document/types.ts';
+
+/** `at`: a JSON pointer within the step. */
+export type ExpressionChange = (source: string, at: string) => string;
+
+/** Changes every expression of a step in the canonical form. */
+export function changeExpressions(step: JsonObject, change: ExpressionChange): void {
+  const { when, saveToState, config } = step;
+  if (typeof when === 'string') step['when'] = change(when, '/when');
+  else if (isObject(when)) step['when'] = changed(when, ['ref'], '/when', change);
+  if (isObject(saveToState))
+    step['saveToState'] = changed(saveToState, Object.keys(saveToState), '/saveToState', change);
+  if (!isObject(config)) return;
+  if (step['stepType'] === 'loop') step['config'] = changed(config, ['while', 'until'], '/config', change);
+  if (step['stepType'] !== 'condition') return;
+  const result = changed(config, ['expression'], '/config', change);
+  const { branches } = result;
+  if (Array.isArray(branches))
+    result['branches'] = branches.map((branch: Json, index) =>
+      isObject(branch) ? changed(branch, ['expression'], `/config/branches/${index}`, change) : branch,
+    );
+  step['config'] = result;
+}
+
+function changed(object: JsonObject, members: readonly string[], at: string, change: ExpressionChange): JsonObject {
+  const result: JsonObject = {};
+  for (const [key, value] of Object.entries(object)) {
+    const isExpression = typeof value === 'string' && members.includes(key);
+    put(result, key, isExpression ? change(value, below(at, key)) : value);
+  }
+  return result;
+}

@@ -1,0 +1,103 @@
+/**
+ * An expression that was written with templates in it, as document 000's product pasted values into expressions as text:
+ * `{{ x }}` becomes `x`, a quoted template `"{{ x }}"` too, and text around a quoted one is joined to it.
+ */
+import { MAX_SOURCE_LENGTH } from '../../template/limits.ts';
+import { parseEmbedded } from '../../template/parser.ts';
+
+/** Braces that open nothing that could be read; with more of them the expression is left to the checker to report. */
+const MAX_BROKEN = 100;
+
+interface Written {
+  readonly source: string;
+  broken: number;
+}
+
+interface Block {
+  /** What stands between the braces. */
+  readonly inner: string;
+  /** 0-based, behind the `}}`. */
+  readonly end: number;
+}
+
+export function withoutBraces(source: string): string {
+  // Longer than any expression may be: the checker says so.
+  if (!source.includes('{{') || source.length > MAX_SOURCE_LENGTH) return source;
+  const written: Written = { source, broken: 0 };
+  const end = source.trimEnd().length;
+  let result = '';
+  // From the left, as the language reads it: a quote that closes one text must not be taken for one that opens another.
+  for (let at = 0; at < source.length; ) {
+    const character = source.charAt(at);
+    const block = blockAt(written, at);
+    if (block !== undefined) {
+      result += grouped(block.inner, block.end === end && result.trim() === '');
+      at = block.end;
+    } else if (character === '"' || character === "'") {
+      const text = unquoted(written, at, character);
+      result += text.plain;
+      at = text.end;
+    } else {
+      result += character;
+      at += 1;
+    }
+  }
+  return result;
+}
+
+/** A quoted text: its templates, and what stands around them. */
+function unquoted(written: Written, start: number, quote: string): { plain: string; end: number } {
+  const { source } = written;
+  const pieces: string[] = [];
+  let hasBlocks = false;
+  let from = start + 1;
+  let at = from;
+  const close = (): void => {
+    if (at > from) pieces.push(quote + source.slice(from, at) + quote);
+  };
+  while (at < source.length && source.charAt(at) !== quote) {
+    const block = blockAt(written, at, quote);
+    if (block === undefined) {
+      at += source.charAt(at) === '\\' ? 2 : 1;
+      continue;
+    }
+    close();
+    hasBlocks = true;
+    pieces.push(grouped(block.inner, false));
+    at = block.end;
+    from = at;
+  }
+  // One that is never closed is left for the checker to report.
+  if (at >= source.length) return { plain: source.slice(start), end: source.length };
+  close();
+  const end = at + 1;
+  if (!hasBlocks) return { plain: source.slice(start, end), end };
+  return { plain: pieces.length === 1 ? (pieces[0] ?? '') : `(${pieces.join(' + ')})`, end };
+}
+
+/** The template that begins here, if one does. What is no expression ends at its first braces, within the text in `quote`. */
+function blockAt(written: Written, start: number, quote?: string): Block | undefined {
+  const { source } = written;
+  if (written.broken > MAX_BROKEN || !source.startsWith('{{', start)) return undefined;
+  let end: number;
+  try {
+    end = parseEmbedded(source, start + 2).end;
+  } catch {
+    written.broken += 1;
+    const braces = source.indexOf('}}', start + 2);
+    const limit = quote === undefined ? source.length : closing(source, start, quote);
+    if (braces < 0 || braces >= limit) return undefined;
+    end = braces + 2;
+  }
+  return { inner: source.slice(start + 2, end - 2).trim(), end };
+}
+
+function closing(source: string, from: number, quote: string): number {
+  const at = source.indexOf(quote, from);
+  return at < 0 ? source.length : at;
+}
+
+function grouped(inner: string, isWhole: boolean): string {
+  const isPath = /^[A-Za-z_$][\w$]*(\.[A-Za-z_$][\w$]*|\[(\d+|"[^"]*"|'[^']*')\])*$/.test(inner);
+  return isWhole || isPath ? inner : `(${inner})`;
+}

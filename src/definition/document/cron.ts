@@ -1,0 +1,248 @@
+/**
+ * Cron patterns of schedules (LANGUAGE.md §10): five fields as crontab(5) reads them, or a nickname, as the calendars that a
+ * Temporal Schedule takes. Names of months and days are read in any case; Sunday is 0 and 7; `a/n` goes on to the end of
+ * the field. Where both day fields are restricted (neither begins with `*`) a day that matches either will do, which
+ * takes two calendars, since within one all fields must match. What the wall clock skips in spring does not come that day.
+ */
+
+/** Every `step`-th value from `start` to `end`, both included. */
+export interface CronRange {
+  readonly start: number;
+  readonly end: number;
+  readonly step: number;
+}
+
+/** A time matches when each of its fields is in one of that field's ranges. Months from 1, days of the week from Sunday = 0. */
+export interface CronCalendar {
+  readonly minute: readonly CronRange[];
+  readonly hour: readonly CronRange[];
+  readonly dayOfMonth: readonly CronRange[];
+  readonly month: readonly CronRange[];
+  readonly dayOfWeek: readonly CronRange[];
+}
+
+export type ParsedCron = { readonly calendars: readonly CronCalendar[] } | { readonly problem: string };
+
+const NICKNAMES: { readonly [name: string]: string } = {
+  '@yearly': '0 0 1 1 *',
+  '@annually': '0 0 1 1 *',
+  '@monthly': '0 0 1 * *',
+  '@weekly': '0 0 * * 0',
+  '@daily': '0 0 * * *',
+  '@midnight': '0 0 * * *',
+  '@hourly': '0 * * * *',
+};
+
+const MONTHS = ['JAN', 'FEB', 'MAR', 'APR', 'MAY', 'JUN', 'JUL', 'AUG', 'SEP', 'OCT', 'NOV', 'DEC'];
+const DAYS = ['SUN', 'MON', 'TUE', 'WED', 'THU', 'FRI', 'SAT'];
+/** The longest that each month can be. */
+const MONTH_LENGTHS = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
+const SUNDAY_AS_LAST = 7;
+
+interface Field {
+  readonly name: string;
+  readonly least: number;
+  readonly most: number;
+  /** Names of values, the first of them meaning `least`. */
+  readonly names?: readonly string[];
+}
+
+const MINUTE: Field = { name: 'minute', least: 0, most: 59 };
+const HOUR: Field = { name: 'hour', least: 0, most: 23 };
+const DAY_OF_MONTH: Field = { name: 'day of month', least: 1, most: 31 };
+const MONTH: Field = { name: 'month', least: 1, most: 12, names: MONTHS };
+const DAY_OF_WEEK: Field = { name: 'day of week', least: 0, most: SUNDAY_AS_LAST, names: DAYS };
+
+/** Thrown within this file alone. */
+class Misread extends Error {}
+
+/** The calendars of a pattern, or a sentence that says what is wrong with it. Never throws. */
+export function parseCron(pattern: string): ParsedCron {
+  try {
+    return { calendars: calendarsOf(pattern.trim()) };
+  } catch (error) {
+    if (error instanceof Misread) return { problem: error.message };
+    throw error;
+  }
+}
+
+/** Whether this machine knows the time zone by that name, such as `Europe/Berlin`. */
+export function isTimezone(name: string): boolean {
+  try {
+    new Intl.DateTimeFormat('en', { timeZone: name });
+    return !/^[+-]/.test(name);
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * What tells a tick from every other of its schedule. Where the hours are fixed it is the time on the wall: what the clock
+ * repeats in autumn is then one tick, as cron has it. Where every hour counts it is the moment itself. `time` is ISO 8601.
+ */
+export function tickOf(pattern: string, timezone: string, time: string): string {
+  const parsed = parseCron(pattern);
+  const everyHour = 'problem' in parsed || parsed.calendars.some(({ hour }) => hour.some(isEveryHour));
+  return everyHour ? compact(new Date(time).toISOString()) : wallTime(timezone, new Date(time));
+}
+
+const isEveryHour = ({ start, end, step }: CronRange): boolean =>
+  start === HOUR.least && end === HOUR.most && step === 1;
+
+/** When a schedule comes: calendars, and the clock that they are read on. */
+export interface CronTimes {
+  readonly calendars: readonly CronCalendar[];
+  readonly timezone: string;
+}
+
+/**
+ * The pattern on the clock of the time zone. Where it names minutes alone, and those lie in each hour of the zone as in the hours
+ * of UTC, it is told on the clock of UTC: that repeats no hour, and in hours that a clock repeats Temporal loses times.
+ */
+export function cronTimes(pattern: string, timezone: string): CronTimes | { readonly problem: string } {
+  const parsed = parseCron(pattern);
+  if ('problem' in parsed) return parsed;
+  const { calendars } = parsed;
+  const [only] = calendars;
+  const ahead = calendars.length === 1 && only !== undefined && isEachHour(only) ? minutesAhead(timezone) : undefined;
+  if (only === undefined || ahead === undefined) return { calendars, timezone };
+  return { calendars: [{ ...only, minute: ahead === 0 ? only.minute : earlier(only.minute, ahead) }], timezone: 'UTC' };
+}
+
+/** Whether only minutes are restricted. */
+const isEachHour = ({ hour, dayOfMonth, month, dayOfWeek }: CronCalendar): boolean =>
+  hour.some(isEveryHour) &&
+  isWhole(DAY_OF_MONTH, dayOfMonth) &&
+  isWhole(MONTH, month) &&
+  isWhole(DAY_OF_WEEK, dayOfWeek);
+
+const isWhole = (field: Field, ranges: readonly CronRange[]): boolean =>
+  new Set(ranges.flatMap(valuesOf)).size === lastOf(field) - field.least + 1;
+
+/** A year of which each month is looked at. */
+const SOME_YEAR = 2025;
+
+/** By how many minutes the hours of a time zone begin before those of UTC; undefined where that changes with summer time. */
+function minutesAhead(timezone: string): number | undefined {
+  const shown = new Intl.DateTimeFormat('en', { timeZone: timezone, minute: 'numeric' });
+  const found = new Set(MONTH_LENGTHS.map((_, month) => Number(shown.format(Date.UTC(SOME_YEAR, month)))));
+  const [minutes] = found;
+  return found.size === 1 ? minutes : undefined;
+}
+
+function earlier(minute: readonly CronRange[], by: number): CronRange[] {
+  const hour = MINUTE.most + 1;
+  const minutes = new Set(minute.flatMap(valuesOf).map((value) => (value - by + hour) % hour));
+  return [...minutes].sort((a, b) => a - b).map((value) => ({ start: value, end: value, step: 1 }));
+}
+
+const compact = (iso: string): string => iso.replace(/\.\d+Z$/, 'Z').replace(/[-:]/g, '');
+
+/** `20251102T013000`, and with `Z` where the wall shows UTC. */
+function wallTime(timezone: string, time: Date): string {
+  if (timezone === 'UTC') return compact(time.toISOString());
+  const shown = new Intl.DateTimeFormat('sv-SE', {
+    timeZone: timezone,
+    dateStyle: 'short',
+    timeStyle: 'medium',
+  }).format(time);
+  return shown.replace(' ', 'T').replace(/[-:]/g, '');
+}
+
+function calendarsOf(pattern: string): CronCalendar[] {
+  if (pattern.startsWith('@')) {
+    const written = NICKNAMES[pattern.toLowerCase()];
+    if (written === undefined)
+      throw new Misread(`There is no nickname ${pattern}; there are ${Object.keys(NICKNAMES).join(', ')}.`);
+    return calendarsOf(written);
+  }
+  const fields = pattern.split(/\s+/);
+  const [minute, hour, dayOfMonth, month, dayOfWeek] = fields;
+  if (
+    fields.length !== 5 ||
+    minute === undefined ||
+    hour === undefined ||
+    dayOfMonth === undefined ||
+    month === undefined ||
+    dayOfWeek === undefined
+  )
+    throw new Misread(
+      'Expected five fields (minute, hour, day of month, month, day of week) such as "0 9 * * 1-5", or a nickname such as @daily.',
+    );
+  const calendar = {
+    minute: rangesOf(MINUTE, minute),
+    hour: rangesOf(HOUR, hour),
+    dayOfMonth: rangesOf(DAY_OF_MONTH, dayOfMonth),
+    month: rangesOf(MONTH, month),
+    dayOfWeek: withSundayFirst(rangesOf(DAY_OF_WEEK, dayOfWeek)),
+  };
+  const eitherDay = !dayOfMonth.startsWith('*') && !dayOfWeek.startsWith('*');
+  if (!eitherDay) {
+    demandSomeDay(calendar);
+    return [calendar];
+  }
+  return [
+    { ...calendar, dayOfWeek: rangesOf(DAY_OF_WEEK, '*') },
+    { ...calendar, dayOfMonth: rangesOf(DAY_OF_MONTH, '*') },
+  ];
+}
+
+function rangesOf(field: Field, written: string): CronRange[] {
+  return written.split(',').map((part) => rangeOf(field, part));
+}
+
+function rangeOf(field: Field, part: string): CronRange {
+  const [span = '', stepText, ...tooMany] = part.split('/');
+  const step = stepText === undefined ? 1 : numberOf(stepText);
+  if (tooMany.length > 0 || step === undefined || step === 0)
+    throw new Misread(`The ${field.name} "${part}" has no step that counts. Expected something like */5.`);
+  if (span === '*') return { start: field.least, end: lastOf(field), step };
+  const [from = '', to, ...more] = span.split('-');
+  if (more.length > 0) throw misread(field, part);
+  const start = numberIn(field, from);
+  const end = to === undefined ? (stepText === undefined ? start : lastOf(field)) : numberIn(field, to, true);
+  if (start === undefined || end === undefined) throw misread(field, part);
+  if (start > end)
+    throw new Misread(`The ${field.name} "${part}" goes backwards. Write it as two ranges, such as 22-23,0-5.`);
+  return { start, end, step };
+}
+
+/** As the end of a range, Sunday comes after Saturday. */
+function numberIn(field: Field, text: string, isEnd = false): number | undefined {
+  const named = field.names?.indexOf(text.toUpperCase()) ?? -1;
+  if (named >= 0) return isEnd && field === DAY_OF_WEEK && named === 0 ? SUNDAY_AS_LAST : field.least + named;
+  const value = numberOf(text);
+  return value === undefined || value < field.least || value > field.most ? undefined : value;
+}
+
+const numberOf = (text: string): number | undefined => (/^\d{1,3}$/.test(text) ? Number(text) : undefined);
+
+/** Sunday stands in its field twice; `*` means it once. */
+const lastOf = (field: Field): number => (field === DAY_OF_WEEK ? SUNDAY_AS_LAST - 1 : field.most);
+
+const misread = (field: Field, part: string): Misread =>
+  new Misread(
+    `The ${field.name} "${part.slice(0, 40)}" cannot be read. Expected ${field.least} to ${field.most}${
+      field.names === undefined ? '' : ` or ${field.names[0]} to ${field.names.at(-1)}`
+    }, ranges such as 1-5, steps such as */2, and lists of these.`,
+  );
+
+/** The days of the week as Temporal counts them: 7 is 0. */
+function withSundayFirst(ranges: readonly CronRange[]): CronRange[] {
+  if (ranges.every(({ end }) => end < SUNDAY_AS_LAST)) return [...ranges];
+  const days = new Set(ranges.flatMap(valuesOf).map((day) => day % SUNDAY_AS_LAST));
+  return [...days].sort((a, b) => a - b).map((day) => ({ start: day, end: day, step: 1 }));
+}
+
+function valuesOf({ start, end, step }: CronRange): number[] {
+  const values: number[] = [];
+  for (let value = start; value <= end; value += step) values.push(value);
+  return values;
+}
+
+/** Refuses the 31st of February and its like, which would never come. */
+function demandSomeDay({ dayOfMonth, month }: CronCalendar): void {
+  const first = Math.min(...dayOfMonth.map(({ start }) => start));
+  const longest = Math.max(...month.flatMap(valuesOf).map((one) => MONTH_LENGTHS[one - 1] ?? 0));
+  if (first > longest) throw new Misread(`No such day ever comes: day ${first} is in none of the months.`);
+}

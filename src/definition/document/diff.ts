@@ -1,0 +1,109 @@
+/** What differs between two versions of a definition: as a list of changes, and as text (text-diff.ts). */
+import type { Json } from '../../template/types.ts';
+import { canonicalText } from './canonical-text.ts';
+import { isObject, own, put } from './json.ts';
+import { below } from './pointer.ts';
+import { textDiff } from './text-diff.ts';
+import type { Definition, JsonObject } from './types.ts';
+
+export interface DefinitionDifference {
+  readonly op: 'added' | 'removed' | 'changed';
+  /** JSON pointer; into the later version, but for what was removed. */
+  readonly pointer: string;
+  readonly before?: Json;
+  readonly after?: Json;
+}
+
+/** More are left out: whoever changed so much reads both versions. */
+const MOST_DIFFERENCES = 1_000;
+
+/** Members that are no part of what a version says (LANGUAGE.md §11). */
+const BESIDE: ReadonlySet<string> = new Set(['version', 'enabled']);
+
+export interface VersionDifference {
+  readonly diffText: string;
+  readonly changes: readonly DefinitionDifference[];
+}
+
+/** What leads from one version to another. `names` stand above the text. */
+export const definitionDifference = (
+  before: Definition,
+  after: Definition,
+  names: { readonly before: string; readonly after: string },
+): VersionDifference => ({
+  diffText: definitionDiffText(before, after, names),
+  changes: definitionDifferences(before, after),
+});
+
+/** In the order of the later version's keys, sorted. At most MOST_DIFFERENCES. */
+export function definitionDifferences(before: Definition, after: Definition): DefinitionDifference[] {
+  const found: DefinitionDifference[] = [];
+  compare(bodyOf(before), bodyOf(after), '', found);
+  return found.slice(0, MOST_DIFFERENCES);
+}
+
+/** A unified diff of both as indented JSON with sorted keys; empty where they say the same. */
+export function definitionDiffText(
+  before: Definition,
+  after: Definition,
+  names: { readonly before: string; readonly after: string },
+): string {
+  const write = (definition: Definition): string => JSON.stringify(sorted(bodyOf(definition)), null, 2);
+  return textDiff(write(before), write(after), names);
+}
+
+function bodyOf(definition: Definition): JsonObject {
+  return Object.fromEntries(
+    Object.entries(definition).filter(([key, value]) => !BESIDE.has(key) && value !== undefined),
+  ) as JsonObject;
+}
+
+function sorted(value: Json): Json {
+  if (Array.isArray(value)) return value.map(sorted);
+  if (!isObject(value)) return value;
+  const object: JsonObject = {};
+  for (const key of Object.keys(value).sort()) put(object, key, sorted(value[key] ?? null));
+  return object;
+}
+
+function compare(before: Json, after: Json, pointer: string, found: DefinitionDifference[]): void {
+  if (found.length >= MOST_DIFFERENCES || canonicalText(before) === canonicalText(after)) return;
+  if (isObject(before) && isObject(after)) compareObjects(before, after, pointer, found);
+  else if (Array.isArray(before) && Array.isArray(after)) compareArrays(before, after, pointer, found);
+  else found.push({ op: 'changed', pointer, before, after });
+}
+
+function compareObjects(before: JsonObject, after: JsonObject, pointer: string, found: DefinitionDifference[]): void {
+  const keys = new Set([...Object.keys(before), ...Object.keys(after)]);
+  for (const key of [...keys].sort()) {
+    const at = below(pointer, key);
+    const [old, fresh] = [own(before, key), own(after, key)];
+    if (old === undefined && fresh !== undefined) found.push({ op: 'added', pointer: at, after: fresh });
+    else if (fresh === undefined && old !== undefined) found.push({ op: 'removed', pointer: at, before: old });
+    else if (old !== undefined && fresh !== undefined) compare(old, fresh, at, found);
+  }
+}
+
+/** What both begin and end with is the same; of the rest, member by member. */
+function compareArrays(
+  before: readonly Json[],
+  after: readonly Json[],
+  pointer: string,
+  found: DefinitionDifference[],
+): void {
+  const same = (a: Json | undefined, b: Json | undefined): boolean =>
+    a !== undefined && b !== undefined && canonicalText(a) === canonicalText(b);
+  const shorter = Math.min(before.length, after.length);
+  let start = 0;
+  while (start < shorter && same(before[start], after[start])) start++;
+  let end = 0;
+  while (end < shorter - start && same(before.at(-1 - end), after.at(-1 - end))) end++;
+  const [olds, freshs] = [before.slice(start, before.length - end), after.slice(start, after.length - end)];
+  for (let i = 0; i < Math.max(olds.length, freshs.length); i++) {
+    const at = `${pointer}/${start + i}`;
+    const [old, fresh] = [olds[i], freshs[i]];
+    if (old === undefined && fresh !== undefined) found.push({ op: 'added', pointer: at, after: fresh });
+    else if (fresh === undefined && old !== undefined) found.push({ op: 'removed', pointer: at, before: old });
+    else if (old !== undefined && fresh !== undefined) compare(old, fresh, at, found);
+  }
+}

@@ -1,0 +1,211 @@
+/** zod's issues as the project's problems: a JSON pointer, a stable code, a sentence, a hint. */
+import type { z } from 'zod';
+import type { Json } from '../../template/types.ts';
+import { isObject, typeName } from './json.ts';
+import { didYouMean, nearest } from './names.ts';
+import { pointer } from './pointer.ts';
+import type { Problem } from './types.ts';
+
+/** No document needs more than this many problems at once to be mended. */
+export const MAX_PROBLEMS = 200;
+
+type Issue = z.core.$ZodIssue;
+
+/** What `schema` finds wrong with `value`, whose place in the document is `at`. */
+export function issueProblems(schema: z.ZodType, value: Json, at: string): Problem[] {
+  const result = schema.safeParse(value);
+  if (result.success) return [];
+  const problems: Problem[] = [];
+  for (const issue of result.error.issues) {
+    for (const problem of describe(issue, [], value, schema)) {
+      if (problems.length >= MAX_PROBLEMS) return problems;
+      problems.push({ ...problem, pointer: at + problem.pointer });
+    }
+  }
+  return problems;
+}
+
+function describe(issue: Issue, prefix: readonly PropertyKey[], value: Json, schema: z.ZodType): Problem[] {
+  const path = [...prefix, ...issue.path];
+  const found = valueAt(value, path);
+  const place = pointer(path);
+  switch (issue.code) {
+    case 'unrecognized_keys': {
+      const known = membersOf(schemaAt(schema, path));
+      return issue.keys.map((key) => {
+        const hint = didYouMean(key, known);
+        const message = `"${shown(key)}" is not a member that is known here.`;
+        return {
+          pointer: pointer([...path, key]),
+          code: 'unknown_member',
+          message,
+          ...(hint === undefined ? {} : { hint }),
+        };
+      });
+    }
+    case 'invalid_type':
+      return [typeProblem(place, path, issue.expected, found)];
+    case 'invalid_value': {
+      const known = issue.values.map(String);
+      const message = `Expected ${oneOf(known)}, got ${shownValue(found)}.`;
+      if (found === undefined) return [missing(place, path, oneOf(known))];
+      const hint = typeof found === 'string' ? didYouMean(found, known) : undefined;
+      return [{ pointer: place, code: 'invalid_value', message, ...(hint === undefined ? {} : { hint }) }];
+    }
+    case 'invalid_union':
+      return unionProblems(issue, path, found, value, schema);
+    case 'invalid_key':
+      return [
+        {
+          pointer: place,
+          code: 'invalid_name',
+          message: sentence(issue.issues[0]?.message ?? 'expected another name', path),
+        },
+      ];
+    case 'invalid_element':
+      return issue.issues.flatMap((inner) => describe(inner, path, value, schema));
+    default:
+      return [{ pointer: place, code: 'invalid_value', message: sentence(issue.message, path) }];
+  }
+}
+
+/** Of the alternatives, the one whose complaint lies deepest was meant; if all complain at once, name what each expects. */
+function unionProblems(
+  issue: z.core.$ZodIssueInvalidUnion,
+  path: readonly PropertyKey[],
+  found: Json | undefined,
+  value: Json,
+  schema: z.ZodType,
+): Problem[] {
+  const alternatives = issue.errors.filter((errors) => errors.length > 0);
+  const inside = alternatives.find((errors) => errors.every((error) => !isRootMismatch(error)));
+  if (inside !== undefined) return inside.flatMap((inner) => describe(inner, path, value, schema));
+  const expected = oneOf([...new Set(alternatives.flatMap((errors) => expectedBy(errors[0])))]);
+  if (found === undefined) return [missing(pointer(path), path, expected)];
+  const hint = typeof found === 'string' ? meantBy(found, alternatives) : undefined;
+  // Where texts are known, it is one of the right type; elsewhere it may be anything, a secret too, and is not shown.
+  const isKnownType = typeof found === 'string' && alternatives.some((errors) => knownTexts(errors[0]).length > 0);
+  const message = `Expected ${expected}, got ${isKnownType ? shownValue(found) : typeName(found)}.`;
+  const code = isKnownType ? 'invalid_value' : 'wrong_type';
+  return [{ pointer: pointer(path), code, message, ...(hint === undefined ? {} : { hint }) }];
+}
+
+/** What the alternative for templates says (src/steps/schema.ts), whatever is wrong. */
+export const EXPECTED_TEMPLATE = 'a template such as {{ input.value }}';
+
+function isRootMismatch(issue: Issue): boolean {
+  if (issue.path.length > 0) return false;
+  if (issue.code === 'invalid_union') return issue.errors.every((errors) => errors.some(isRootMismatch));
+  return issue.code === 'invalid_type' || issue.code === 'invalid_value' || issue.message === EXPECTED_TEMPLATE;
+}
+
+function expectedBy(issue: Issue | undefined): string[] {
+  if (issue?.message === EXPECTED_TEMPLATE) return [EXPECTED_TEMPLATE];
+  if (issue?.code === 'invalid_type') return [typeOf(issue.expected)];
+  if (issue?.code === 'invalid_value') return issue.values.map((one) => JSON.stringify(one) ?? String(one));
+  if (issue?.code === 'invalid_union') return issue.errors.flatMap((errors) => expectedBy(errors[0]));
+  return ['another value'];
+}
+
+function knownTexts(issue: Issue | undefined): string[] {
+  if (issue?.code === 'invalid_value') return issue.values.filter((one) => typeof one === 'string');
+  return issue?.code === 'invalid_union' ? issue.errors.flatMap((errors) => knownTexts(errors[0])) : [];
+}
+
+/** What a text that is none of the alternatives was meant to be. */
+function meantBy(found: string, alternatives: readonly Issue[][]): string | undefined {
+  const types = alternatives.flatMap((errors) => expectedBy(errors[0]));
+  const isNumber = /^-?\d+(\.\d+)?$/.test(found) && types.some((type) => type === 'number' || type === 'int');
+  const isBoolean = (found === 'true' || found === 'false') && types.includes('boolean');
+  if (isNumber || isBoolean) return `Write it without quotes: ${shown(found)}.`;
+  const known = alternatives.flatMap((errors) => knownTexts(errors[0]));
+  const meant = nearest(found.slice(0, 100), known);
+  return meant === undefined ? undefined : `Did you mean "${meant}"?`;
+}
+
+/** What zod calls a type, in the words of messages. */
+function typeOf(expected: string): string {
+  if (expected === 'nonoptional') return 'a value';
+  return expected === 'record' ? 'object' : expected;
+}
+
+function typeProblem(place: string, path: readonly PropertyKey[], expected: string, found: Json | undefined): Problem {
+  const name = typeOf(expected);
+  if (found === undefined) return missing(place, path, name);
+  const message = `Expected ${name}, got ${typeName(found)}.`;
+  const quoted = name === 'string' && typeof found === 'number' ? { hint: `Write it in quotes: "${found}".` } : {};
+  return { pointer: place, code: 'wrong_type', message, ...quoted };
+}
+
+function missing(place: string, path: readonly PropertyKey[], expected: string): Problem {
+  return {
+    pointer: place,
+    code: 'missing_member',
+    message: `"${shown(String(path.at(-1) ?? ''))}" is missing: expected ${expected}.`,
+  };
+}
+
+function sentence(message: string, path: readonly PropertyKey[]): string {
+  const last = path.at(-1);
+  const whole = message.endsWith('.') ? message : `${message}.`;
+  return last === undefined ? whole : `"${shown(String(last))}": ${whole}`;
+}
+
+function oneOf(names: readonly string[]): string {
+  if (names.length <= 1) return names[0] ?? 'nothing';
+  return `${names.slice(0, -1).join(', ')} or ${names.at(-1)}`;
+}
+
+function shownValue(value: Json | undefined): string {
+  return typeof value === 'string' ? `"${shown(value)}"` : typeof value === 'object' ? typeName(value) : String(value);
+}
+
+/** Texts of the document are cut before they stand in a message. */
+function shown(text: string): string {
+  return text.length > 80 ? `${text.slice(0, 77)}…` : text;
+}
+
+function valueAt(value: Json, path: readonly PropertyKey[]): Json | undefined {
+  let here: Json | undefined = value;
+  for (const part of path) {
+    if (Array.isArray(here)) here = here[Number(part)];
+    else if (isObject(here) && Object.hasOwn(here, part)) here = here[String(part)];
+    else return undefined;
+  }
+  return here;
+}
+
+/** The schema that was asked about the value at `path`, as far as it can be followed. */
+function schemaAt(schema: z.ZodType, path: readonly PropertyKey[]): Inner | undefined {
+  let here: Inner | undefined = unwrapped(schema as unknown as Inner);
+  for (const part of path) {
+    if (here === undefined) return undefined;
+    const definition: InnerDefinition = here.def;
+    here = unwrapped(definition.shape?.[String(part)] ?? definition.valueType ?? definition.element);
+  }
+  return here;
+}
+
+/** The little of zod's inner shape that is read here: `def` of objects, records, arrays, unions and wrappers. */
+interface Inner {
+  readonly def: InnerDefinition;
+}
+interface InnerDefinition {
+  readonly shape?: { readonly [member: string]: Inner };
+  readonly valueType?: Inner;
+  readonly element?: Inner;
+  readonly innerType?: Inner;
+  readonly options?: readonly Inner[];
+}
+
+function unwrapped(schema: Inner | undefined): Inner | undefined {
+  let here = schema;
+  while (here?.def.innerType !== undefined) here = here.def.innerType;
+  if (here?.def.options !== undefined)
+    return here.def.options.map(unwrapped).find((one) => one?.def.shape !== undefined);
+  return here;
+}
+
+function membersOf(schema: Inner | undefined): string[] {
+  return Object.keys(schema?.def.shape ?? {});
+}

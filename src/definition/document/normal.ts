@@ -1,0 +1,64 @@
+/**
+ * A document in the canonical dialect as its author may write it, made what the rest of the project reads: short forms
+ * written out, `slug` and `start` named, timestamps left to the store. Free of zod, so that the workflow can do it too.
+ */
+import type { Json } from '../../template/types.ts';
+import { resolveStart } from './canonical.ts';
+import { isObject, put } from './json.ts';
+import { slugify } from './names.ts';
+import type { Definition, JsonObject } from './types.ts';
+
+/** Members that are the store's and not the author's. */
+const OF_THE_STORE: ReadonlySet<string> = new Set(['createdAt', 'updatedAt', '$schema']);
+
+/**
+ * Never throws, whatever the document is: what it does not understand it leaves, for the schema to report. With `inline`,
+ * a definition needs no name.
+ */
+export function normalDocument(document: JsonObject, options: { readonly inline?: boolean } = {}): JsonObject {
+  const normal: JsonObject = {};
+  for (const [key, value] of Object.entries(document)) {
+    if (!OF_THE_STORE.has(key)) put(normal, key, value);
+  }
+  nameAndSlug(normal, options.inline === true);
+  if (isObject(normal['state'])) normal['state'] = mapValues(normal['state'], stateField);
+  if (isObject(normal['config'])) normal['config'] = normalConfig(normal['config']);
+  const start = startOf(normal);
+  if (start !== undefined) normal['start'] = start;
+  return normal;
+}
+
+function nameAndSlug(document: JsonObject, inline: boolean): void {
+  const { name, slug } = document;
+  if (name === undefined && slug === undefined) {
+    if (inline) Object.assign(document, { name: 'Inline run', slug: 'inline' });
+  } else if (slug === undefined && typeof name === 'string') {
+    document['slug'] = slugify(name);
+  } else if (name === undefined && typeof slug === 'string') {
+    document['name'] = slug;
+  }
+}
+
+function stateField(field: Json): Json {
+  return typeof field === 'string' ? { type: field } : field;
+}
+
+/** `timeoutMs` is another name of `timeout` (LANGUAGE.md §1). */
+function normalConfig(config: JsonObject): JsonObject {
+  if (typeof config['timeoutMs'] !== 'number' || config['timeout'] !== undefined) return config;
+  const { timeoutMs, ...rest } = config;
+  return { ...rest, timeout: timeoutMs };
+}
+
+function startOf(document: JsonObject): string | undefined {
+  const { steps, start, flow } = document;
+  if (start !== undefined || flow === 'dag' || !isObject(steps)) return undefined;
+  if (!Object.values(steps).every(isObject)) return undefined;
+  return resolveStart({ steps: steps as unknown as Definition['steps'] });
+}
+
+function mapValues(object: JsonObject, change: (value: Json) => Json): JsonObject {
+  const changed: JsonObject = {};
+  for (const [key, value] of Object.entries(object)) put(changed, key, change(value));
+  return changed;
+}

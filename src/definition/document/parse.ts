@@ -1,0 +1,263 @@
+/**
+ * Text to JSON: a document written as JSON or as YAML 1.2 (core schema, no tags of its own, aliases bounded). What begins
+ * as JSON is read as JSON, and looked through for keys that are written twice; where it is none, it is read as YAML.
+ */
+import {
+  type Document,
+  isAlias,
+  isMap,
+  isPair,
+  isScalar,
+  isSeq,
+  LineCounter,
+  type Node,
+  parseAllDocuments,
+  visit,
+} from 'yaml';
+import type { Json } from '../../template/types.ts';
+import { MAX_ALIASES, MAX_NESTING, MAX_TEXT, MAX_YAML } from './limits.ts';
+import { below } from './pointer.ts';
+import type { Problem } from './types.ts';
+import { vet } from './vet.ts';
+
+/** A problem of a text also says where in it: lines and columns from 1. */
+export interface TextProblem extends Problem {
+  readonly line?: number;
+  readonly column?: number;
+}
+
+export type Parsed = { readonly document: Json } | { readonly problems: readonly TextProblem[] };
+
+const TOO_DEEP = { code: 'too_deep', message: `The document is nested deeper than ${MAX_NESTING} levels.` };
+
+/**
+ * The document that a text holds, or why it cannot be read: `text_too_large`, `malformed` (with line and column),
+ * `duplicate_key`, `unknown_tag`, `too_many_aliases`, `several_documents`, `empty_document`, and what vet.ts finds.
+ */
+export function parseDocument(text: string): Parsed {
+  if (text.length > MAX_TEXT) {
+    return refuse('text_too_large', `The text has ${text.length} characters; at most ${MAX_TEXT} are read.`);
+  }
+  const content = text.startsWith('\uFEFF') ? text.slice(1) : text;
+  if (content.trim() === '')
+    return refuse('empty_document', 'The document is empty: expected a definition in JSON or YAML.');
+  const deep = nestsTooDeep(content);
+  if (deep !== undefined) return refuse(TOO_DEEP.code, TOO_DEEP.message, deep);
+  return /^\s*[[{"]/.test(content) ? parseJson(content) : parseYaml(content);
+}
+
+function parseJson(text: string): Parsed {
+  let document: Json;
+  try {
+    document = JSON.parse(text) as Json;
+  } catch (error) {
+    // YAML's flow style also begins with a brace: what is no JSON may still be that.
+    const asYaml = parseYaml(text);
+    if ('document' in asYaml) return asYaml;
+    return { problems: [jsonError(text, error)] };
+  }
+  const twice = duplicateKeys(text);
+  if (twice.length > 0) return { problems: twice };
+  return vetted(document);
+}
+
+function jsonError(text: string, error: unknown): TextProblem {
+  const reason = error instanceof Error ? error.message : 'it cannot be read';
+  const offset = /position (\d+)/.exec(reason)?.[1];
+  const end = /end of JSON input/i.test(reason) ? text.length : undefined;
+  const place =
+    offset === undefined && end === undefined ? {} : placeOf(text, offset === undefined ? text.length : Number(offset));
+  const words = reason
+    .replace(/,? ?"[\s\S]*" is not valid JSON/, '')
+    .replace(/ in JSON at position[\s\S]*/, '')
+    .slice(0, 200);
+  return { pointer: '', code: 'malformed', message: `This is neither JSON nor YAML: ${words}.`, ...place };
+}
+
+function parseYaml(text: string): Parsed {
+  if (text.length > MAX_YAML) {
+    return refuse(
+      'text_too_large',
+      `The YAML has ${text.length} characters; at most ${MAX_YAML} are read.`,
+      undefined,
+      'Send it as JSON.',
+    );
+  }
+  try {
+    return readYaml(text);
+  } catch (error) {
+    // What the reader cannot hold on the stack is nested far deeper than a document may be.
+    if (error instanceof RangeError) return refuse(TOO_DEEP.code, TOO_DEEP.message);
+    return refuse('malformed', 'This YAML cannot be read.');
+  }
+}
+
+function readYaml(text: string): Parsed {
+  const lines = new LineCounter();
+  const documents = parseAllDocuments(text, {
+    lineCounter: lines,
+    uniqueKeys: false,
+    schema: 'core',
+    version: '1.2',
+    strict: true,
+    logLevel: 'silent',
+  });
+  const [first, second] = Array.isArray(documents) ? documents : [];
+  if (first === undefined)
+    return refuse('empty_document', 'The document is empty: expected a definition in JSON or YAML.');
+  if (second !== undefined) return refuse('several_documents', 'The text holds several YAML documents: expected one.');
+  const problems = yamlProblems(first, lines);
+  if (problems.length > 0) return { problems };
+  let document: Json;
+  try {
+    document = (first.toJS({ maxAliasCount: MAX_ALIASES }) ?? null) as Json;
+  } catch {
+    return refuse(
+      'too_many_aliases',
+      'The aliases of this YAML document stand for too much.',
+      undefined,
+      'Write the values out.',
+    );
+  }
+  return vetted(document);
+}
+
+function vetted(document: Json): Parsed {
+  const problems = vet(document);
+  return problems.length > 0 ? { problems } : { document };
+}
+
+function yamlProblems(document: Document.Parsed, lines: LineCounter): TextProblem[] {
+  const problems: TextProblem[] = document.errors.slice(0, 20).map((error) => {
+    const start = lines.linePos(error.pos[0]);
+    const words = error.message.split('\n')[0]?.replace(/ at line \d+, column \d+:?$/, '') ?? '';
+    const place = { line: start.line, column: start.col };
+    // The reader reports in this way what it could not hold on its stack.
+    if (words.startsWith('Maximum call stack')) return { pointer: '', ...TOO_DEEP, ...place };
+    return { pointer: '', code: 'malformed', message: `This YAML cannot be read: ${words}.`, ...place };
+  });
+  visit(document, {
+    Node: (_, node) => {
+      const tag = node.tag;
+      if (tag !== undefined && isAlias(node) === false && !STANDARD_TAGS.has(tag)) {
+        problems.push({
+          pointer: '',
+          code: 'unknown_tag',
+          message: `The tag ${tag.slice(0, 80)} is not known: expected plain values.`,
+          ...at(node, lines),
+        });
+      }
+    },
+    Map: (_, map) => {
+      const keys = new Set<string>();
+      for (const { key } of map.items) {
+        if (!isScalar(key)) continue;
+        const name = String(key.value);
+        if (keys.has(name))
+          problems.push({
+            pointer: '',
+            code: 'duplicate_key',
+            message: `"${name.slice(0, 80)}" is written twice in one mapping.`,
+            ...at(key, lines),
+          });
+        keys.add(name);
+      }
+    },
+    Pair: (_, pair) => {
+      if (isPair(pair) && (isMap(pair.key) || isSeq(pair.key) || isAlias(pair.key))) {
+        problems.push({ pointer: '', code: 'malformed', message: 'A key must be plain text.', ...at(pair.key, lines) });
+      } else if (isPair(pair) && isScalar(pair.key) && pair.key.value === '<<') {
+        problems.push({
+          pointer: '',
+          code: 'malformed',
+          message: 'Merge keys (<<) are not read: write the members out.',
+          ...at(pair.key, lines),
+        });
+      }
+    },
+  });
+  return problems.slice(0, 20);
+}
+
+const STANDARD_TAGS: ReadonlySet<string> = new Set(
+  ['map', 'seq', 'str', 'int', 'float', 'bool', 'null'].map((name) => `tag:yaml.org,2002:${name}`),
+);
+
+function at(node: Node, lines: LineCounter): { line?: number; column?: number } {
+  const offset = node.range?.[0];
+  if (offset === undefined) return {};
+  const { line, col } = lines.linePos(offset);
+  return { line, column: col };
+}
+
+/**
+ * Keys written twice in one object of a JSON text that JSON.parse has read. JSON.parse keeps the last and says nothing, so
+ * what a person reviewed and what runs could differ.
+ */
+function duplicateKeys(text: string): TextProblem[] {
+  const problems: TextProblem[] = [];
+  const open: { keys: Set<string> | undefined; at: string; index: number; expectKey: boolean }[] = [];
+  let key = '';
+  for (let offset = 0; offset < text.length && problems.length < 20; offset++) {
+    const character = text[offset];
+    const top = open.at(-1);
+    if (character === '"') {
+      const end = endOfString(text, offset);
+      if (top?.keys !== undefined && top.expectKey) {
+        key = JSON.parse(text.slice(offset, end + 1)) as string;
+        if (top.keys.has(key)) {
+          problems.push({
+            pointer: below(top.at, key),
+            code: 'duplicate_key',
+            message: `"${key.slice(0, 80)}" is written twice in one object.`,
+            ...placeOf(text, offset),
+          });
+        }
+        top.keys.add(key);
+        top.expectKey = false;
+      }
+      offset = end;
+    } else if (character === '{' || character === '[') {
+      const place = top === undefined ? '' : below(top.at, top.keys === undefined ? top.index : key);
+      open.push({ keys: character === '{' ? new Set() : undefined, at: place, index: 0, expectKey: true });
+    } else if (character === '}' || character === ']') {
+      open.pop();
+    } else if (character === ',' && top !== undefined) {
+      top.index += 1;
+      top.expectKey = true;
+    }
+  }
+  return problems;
+}
+
+function endOfString(text: string, start: number): number {
+  let offset = start + 1;
+  while (offset < text.length && text[offset] !== '"') offset += text[offset] === '\\' ? 2 : 1;
+  return offset;
+}
+
+/**
+ * The place where brackets go far deeper than any document may: asked before a recursive parser sees the text. Brackets
+ * within double quotes are none. What is a little too deep is for vet.ts to tell, and deep indentation for parseYaml.
+ */
+function nestsTooDeep(text: string): { line: number; column: number } | undefined {
+  let depth = 0;
+  for (let offset = 0; offset < text.length; offset++) {
+    const character = text[offset];
+    if (character === '"') offset = endOfString(text, offset);
+    else if (character === '{' || character === '[') depth += 1;
+    else if (character === '}' || character === ']') depth -= 1;
+    if (depth > MAX_NESTING + 50) return placeOf(text, offset);
+  }
+  return undefined;
+}
+
+function placeOf(text: string, offset: number): { line: number; column: number } {
+  const before = text.slice(0, offset);
+  const line = before.split('\n').length;
+  return { line, column: offset - (before.lastIndexOf('\n') + 1) + 1 };
+}
+
+function refuse(code: string, message: string, place?: { line: number; column: number }, hint?: string): Parsed {
+  return { problems: [{ pointer: '', code, message, ...(hint === undefined ? {} : { hint }), ...place }] };
+}

@@ -1,0 +1,34 @@
+/** JSON pointers (RFC 6901): the place that every problem names. */
+import type { Json } from '../../template/types.ts';
+import { own } from './json.ts';
+
+/** `['steps', 'a/b', 0]` → `/steps/a~1b/0`. */
+export function pointer(path: readonly PropertyKey[]): string {
+  let text = '';
+  for (const part of path) text += `/${escaped(String(part))}`;
+  return text;
+}
+
+/** One member below a pointer. */
+export function below(parent: string, member: string | number): string {
+  return `${parent}/${escaped(String(member))}`;
+}
+
+/** `/steps/a~1b/0` → `['steps', 'a/b', '0']`. */
+export function partsOf(text: string): string[] {
+  return text
+    .split('/')
+    .slice(1)
+    .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'));
+}
+
+/** What the pointer points at; undefined where there is nothing. */
+export function valueAt(root: Json, text: string): Json | undefined {
+  let here: Json | undefined = root;
+  for (const part of partsOf(text)) here = Array.isArray(here) ? here[Number(part)] : own(here, part);
+  return here;
+}
+
+function escaped(part: string): string {
+  return part.includes('~') || part.includes('/') ? part.replaceAll('~', '~0').replaceAll('/', '~1') : part;
+}

@@ -1,0 +1,97 @@
+/**
+ * Takes clear secrets out of a definition (LANGUAGE.md §3, "Secrets"): what is stored, hashed, shown and walked holds
+ * references only. The names are made from the workflow's slug and the place, so that saving a definition again
+ * replaces its secrets and never piles them up.
+ */
+import type { Json } from '../../template/types.ts';
+import { isObject, put } from './json.ts';
+import { SHORTEST_SECRET_CHARACTERS } from './limits.ts';
+import { slugify } from './names.ts';
+import { pointer } from './pointer.ts';
+import type { JsonObject, Problem } from './types.ts';
+
+/** A secret to be kept encrypted under `name` in the organization's store. */
+export interface ClearSecret {
+  readonly name: string;
+  readonly value: string;
+}
+
+/** The member of a reference: `{secretRef: 'workflows/refund-approval/triggers/hook/secret'}`. */
+const SECRET_REF = 'secretRef';
+
+/** What was taken out of a document, and what of it could not be stored. */
+export interface Taken {
+  readonly document: JsonObject;
+  readonly secrets: readonly ClearSecret[];
+  /** `secret_too_short`, at the place in the document that was given. */
+  readonly problems: readonly Problem[];
+}
+
+/**
+ * The document without clear secrets, and those secrets. Taken out are `triggers[].config.secret` and `secrets` (texts
+ * become `{secretRef}`), and in `config.secrets` the members `{value}` (they become the stored name). No schema need have
+ * looked at the document. Never throws.
+ */
+export function takeSecrets(document: JsonObject): Taken {
+  const base = `workflows/${typeof document['slug'] === 'string' ? document['slug'] : 'inline'}`;
+  const taking = new Taking();
+  const taken: JsonObject = { ...document };
+  const { triggers, config } = document;
+  if (Array.isArray(triggers))
+    taken['triggers'] = triggers.map((trigger, index) => fromTrigger(trigger, index, base, taking));
+  if (isObject(config) && isObject(config['secrets'])) {
+    taken['config'] = { ...config, secrets: fromConfig(config['secrets'], base, taking) };
+  }
+  return { document: taken, secrets: taking.secrets, problems: taking.problems };
+}
+
+class Taking {
+  readonly secrets: ClearSecret[] = [];
+  readonly problems: Problem[] = [];
+
+  /** `at`: where it stands in the document. */
+  take(name: string, value: string, at: readonly (string | number)[]): void {
+    this.secrets.push({ name, value });
+    if (value.length < SHORTEST_SECRET_CHARACTERS)
+      this.problems.push({
+        pointer: pointer(at),
+        code: 'secret_too_short',
+        message: `A secret needs at least ${SHORTEST_SECRET_CHARACTERS} characters: a shorter one could not be kept out of results. Take a longer one.`,
+      });
+  }
+}
+
+function fromTrigger(trigger: Json, index: number, base: string, taking: Taking): Json {
+  if (!isObject(trigger) || !isObject(trigger['config'])) return trigger;
+  const name = typeof trigger['name'] === 'string' ? slugify(trigger['name']) : String(index);
+  const place = `${base}/triggers/${name}`;
+  const at = ['triggers', index, 'config'];
+  const config: JsonObject = { ...trigger['config'] };
+  const { secret, secrets: several } = config;
+  if (secret !== undefined) config['secret'] = reference(secret, `${place}/secret`, [...at, 'secret'], taking);
+  if (Array.isArray(several)) {
+    config['secrets'] = several.map((one, n) => reference(one, `${place}/secrets/${n}`, [...at, 'secrets', n], taking));
+  }
+  return { ...trigger, config };
+}
+
+function reference(written: Json, name: string, at: readonly (string | number)[], taking: Taking): Json {
+  if (typeof written !== 'string') return written;
+  taking.take(name, written, at);
+  return { [SECRET_REF]: name };
+}
+
+function fromConfig(written: JsonObject, base: string, taking: Taking): JsonObject {
+  const names: JsonObject = {};
+  for (const [key, value] of Object.entries(written)) {
+    const clear = isObject(value) ? value['value'] : undefined;
+    if (typeof clear !== 'string') {
+      put(names, key, value);
+      continue;
+    }
+    const name = `${base}/secrets/${key}`;
+    taking.take(name, clear, ['config', 'secrets', key, 'value']);
+    put(names, key, name);
+  }
+  return names;
+}

@@ -1,0 +1,138 @@
+/**
+ * The canonical definition (LANGUAGE.md §1): what every dialect is turned into, what is hashed, stored, and walked.
+ * Types only: the zod schema that checks a document against them is in schema.ts and stays out of the workflow bundle.
+ */
+import type { Json } from '../../template/types.ts';
+
+/** Milliseconds, `2d` / `300ms` as the `ms` package reads them, or ISO 8601 (`PT5M`). */
+export type Duration = number | string;
+
+export interface RetryPolicy {
+  readonly maxAttempts?: number;
+  readonly initialInterval?: Duration;
+  readonly backoffCoefficient?: number;
+  readonly maximumInterval?: Duration;
+  /** Error codes after which no further attempt is made. */
+  readonly nonRetryable?: readonly string[];
+}
+
+/** Policies known by name: steps/retry.ts has their numbers. */
+export type RetryPolicyName = 'default' | 'quick' | 'none';
+
+/** An expression, or document 001's structured condition. */
+export type When = string | { ref: string; eq?: Json; neq?: Json; gt?: number; lt?: number };
+
+export interface RollbackStep {
+  readonly stepType: string;
+  readonly config?: JsonObject;
+  readonly retry?: RetryPolicy | RetryPolicyName;
+  readonly timeout?: Duration;
+}
+
+export type JsonObject = { [key: string]: Json };
+
+export interface StepDefinition {
+  readonly name?: string;
+  readonly description?: string;
+  readonly stepType: string;
+  readonly order?: number;
+  readonly config?: JsonObject;
+  readonly nextSteps?: { readonly [port: string]: string };
+  readonly when?: When;
+  readonly retry?: RetryPolicy | RetryPolicyName;
+  /** Per attempt of an effect. */
+  readonly timeout?: Duration;
+  readonly local?: boolean | 'auto';
+  readonly onError?: 'fail' | 'continue';
+  /** A state key that takes the output's data, or a map key → expression which also sees `output`. */
+  readonly saveToState?: string | { readonly [key: string]: string };
+  readonly outputVariable?: string;
+  readonly rollback?: RollbackStep;
+  /** An output set without running the step. */
+  readonly preset?: Json;
+  /** `flow: dag` only. */
+  readonly dependsOn?: readonly string[];
+  readonly forEach?: { readonly ref?: string; readonly items?: Json; readonly concurrency?: number };
+  readonly bail?: true | When;
+}
+
+/** The short form of 004 (`string`, or `{type, description}`), or a JSON Schema when it has `type: object` or `$schema`. */
+export type PayloadFormat = JsonObject;
+
+export interface StateField {
+  readonly type: 'string' | 'number' | 'boolean';
+  readonly default?: string | number | boolean;
+  readonly description?: string;
+  readonly searchable?: boolean;
+}
+
+export interface ConcurrencyConfig {
+  readonly limit: number;
+  readonly key?: string;
+  readonly overflow?: 'queue' | 'reject' | 'cancel-oldest' | 'cancel-newest';
+}
+
+export interface WorkflowConfig {
+  readonly timeout?: Duration;
+  readonly retryPolicy?: RetryPolicy | RetryPolicyName;
+  readonly variables?: JsonObject;
+  /** Name in templates → name in the organization's secret store. */
+  readonly secrets?: { readonly [name: string]: string };
+  readonly maxSteps?: number;
+  readonly mode?: 'parallel' | 'restart';
+  readonly debounce?: { readonly key?: string; readonly seconds?: number; readonly maxWait?: Duration };
+  readonly concurrency?: ConcurrencyConfig;
+  readonly onFailure?: 'fail' | 'rollback';
+  /** Whether the holders of the organization's public key may start it. */
+  readonly publicStart?: boolean;
+}
+
+export interface TriggerDefinition {
+  readonly name: string;
+  readonly type: 'manual' | 'webhook' | 'schedule' | 'event';
+  readonly enabled?: boolean;
+  readonly config?: JsonObject;
+  readonly variableMapping?: { readonly [key: string]: string };
+  readonly targetState?: JsonObject;
+}
+
+export interface Definition {
+  readonly name: string;
+  readonly slug: string;
+  readonly type?: 'structured' | 'agent' | 'employee';
+  readonly version?: string;
+  readonly enabled?: boolean;
+  readonly description?: string;
+  readonly tags?: readonly string[];
+  readonly flow?: 'ports' | 'dag';
+  readonly start?: string;
+  readonly input?: PayloadFormat;
+  readonly state?: { readonly [key: string]: StateField };
+  readonly config?: WorkflowConfig;
+  readonly constraints?: { readonly allowSelfModification?: boolean; readonly proposerMayReview?: boolean };
+  readonly triggers?: readonly TriggerDefinition[];
+  /** A template over the run's roots. */
+  readonly output?: Json;
+  /** Which dialect the document was written in, where that changes how it is read (000: the input's keys are flat too). */
+  readonly dialect?: '000' | '001' | '002' | '004';
+  readonly steps: { readonly [slug: string]: StepDefinition };
+}
+
+/** One finding about a document: where (JSON pointer), what, and how to mend it. */
+export interface Problem {
+  readonly pointer: string;
+  readonly code: string;
+  readonly message: string;
+  readonly hint?: string;
+}
+
+export const TRIGGER_TYPES = [
+  'manual',
+  'webhook',
+  'schedule',
+  'event',
+] as const satisfies readonly TriggerDefinition['type'][];
+
+export const OVERFLOWS = ['queue', 'reject', 'cancel-oldest', 'cancel-newest'] as const satisfies readonly NonNullable<
+  ConcurrencyConfig['overflow']
+>[];

@@ -1,0 +1,151 @@
+/**
+ * What every document must hold to before anything looks at its meaning: bounded depth and size, and names that no
+ * object, log or store stumbles over. Walks without recursion, so that no nesting is too deep for it.
+ */
+import type { Json } from '../../template/types.ts';
+import { isObject } from './json.ts';
+import { MAX_DEFINITION_BYTES, MAX_NESTING, MAX_STEPS } from './limits.ts';
+import { below } from './pointer.ts';
+import type { Problem } from './types.ts';
+
+const MAX_REPORTED = 50;
+/** Members that a pointer names: where it goes deeper, the way in is place enough. */
+const MAX_POINTER = 50;
+/** After these there is no sense in measuring. */
+const STOPS: ReadonlySet<string> = new Set(['too_deep', 'not_json', 'definition_too_large']);
+/** Names that would reach prototypes. */
+export const FORBIDDEN_KEYS: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype']);
+
+/** Problems of form: `too_deep`, `forbidden_key`, `invalid_name`, `not_json`, `definition_too_large`, `too_many_steps`. Never throws. */
+export function vet(document: Json): Problem[] {
+  const problems = vetTree(document);
+  if (problems.some((problem) => STOPS.has(problem.code))) return problems;
+  return [...problems, ...vetSize(document)];
+}
+
+/** `definition_too_large`, measured as JSON. */
+export function vetSize(document: Json): Problem[] {
+  const size = encodedSize(document);
+  return size > MAX_DEFINITION_BYTES ? [tooLarge(`is ${size} bytes of JSON`)] : [];
+}
+
+function tooLarge(words: string): Problem {
+  return {
+    pointer: '',
+    code: 'definition_too_large',
+    message: `The definition ${words}; at most ${MAX_DEFINITION_BYTES} bytes are allowed.`,
+    hint: 'Split it into workflows that call one another (run_workflow), or keep texts and tables elsewhere.',
+  };
+}
+
+/** `too_many_steps` where a definition has more steps than a run may have. */
+export function vetSteps(count: number, at: string): Problem[] {
+  if (count <= MAX_STEPS) return [];
+  const message = `The definition has ${count} steps; at most ${MAX_STEPS} are allowed.`;
+  return [
+    {
+      pointer: at,
+      code: 'too_many_steps',
+      message,
+      hint: 'Split it into workflows that call one another (run_workflow).',
+    },
+  ];
+}
+
+/** Bytes of a value as JSON in UTF-8. */
+function encodedSize(value: Json): number {
+  const text = JSON.stringify(value) ?? '';
+  let size = text.length;
+  for (let index = 0; index < text.length; index++) {
+    const unit = text.charCodeAt(index);
+    if (unit < 0x80) continue;
+    // Two bytes below U+0800; a pair of surrogates is four bytes, so two for each half; all else is three.
+    size += unit < 0x800 || (unit >= 0xd800 && unit <= 0xdfff) ? 1 : 2;
+  }
+  return size;
+}
+
+interface Place {
+  readonly value: Json;
+  readonly depth: number;
+  readonly parent: Place | undefined;
+  readonly key: string | number;
+}
+
+function vetTree(document: Json): Problem[] {
+  const problems: Problem[] = [];
+  const open: Place[] = [{ value: document, depth: 0, parent: undefined, key: '' }];
+  // YAML's aliases make one value stand in many places: what they stand for is counted before it is written out.
+  let characters = 0;
+  while (problems.length < MAX_REPORTED) {
+    const place = open.pop();
+    if (place === undefined) break;
+    const { value, depth } = place;
+    characters +=
+      1 +
+      (typeof place.key === 'string' ? place.key.length + 3 : 0) +
+      (typeof value === 'string' ? value.length + 2 : 0);
+    if (characters > MAX_DEFINITION_BYTES + 10)
+      return [...problems, tooLarge(`is larger than ${MAX_DEFINITION_BYTES} bytes of JSON`)];
+    if (typeof value !== 'object' || value === null) {
+      if (!isJsonScalar(value))
+        problems.push({ pointer: pointerOf(place), code: 'not_json', message: 'This is no JSON value.' });
+      continue;
+    }
+    if (depth >= MAX_NESTING) {
+      const message = `The document is nested deeper than ${MAX_NESTING} levels here.`;
+      return [...problems, { pointer: pointerOf(place), code: 'too_deep', message }];
+    }
+    if (Array.isArray(value)) {
+      for (let key = value.length - 1; key >= 0; key--)
+        open.push({ value: value[key] ?? null, depth: depth + 1, parent: place, key });
+      continue;
+    }
+    if (!isObject(value)) continue;
+    for (const key of Object.keys(value).reverse()) {
+      const child: Place = { value: value[key] ?? null, depth: depth + 1, parent: place, key };
+      const wrong = nameProblem(key);
+      if (wrong !== undefined) problems.push({ ...wrong, pointer: pointerOf(child) });
+      else open.push(child);
+    }
+  }
+  return problems;
+}
+
+function isJsonScalar(value: unknown): boolean {
+  return (
+    value === null ||
+    typeof value === 'string' ||
+    typeof value === 'boolean' ||
+    (typeof value === 'number' && Number.isFinite(value))
+  );
+}
+
+/** What is wrong with a member's name, wherever it stands. */
+function nameProblem(name: string): { code: string; message: string } | undefined {
+  if (FORBIDDEN_KEYS.has(name)) return { code: 'forbidden_key', message: `"${name}" cannot be the name of a member.` };
+  if (name.includes('\u0000')) return { code: 'invalid_name', message: 'A name cannot hold the character NUL.' };
+  if (hasLoneSurrogate(name)) return { code: 'invalid_name', message: 'A name cannot hold half of a surrogate pair.' };
+  return undefined;
+}
+
+/** Half of a pair of UTF-16 surrogates, which no UTF-8 can carry. */
+export function hasLoneSurrogate(text: string): boolean {
+  for (let index = 0; index < text.length; index++) {
+    const unit = text.charCodeAt(index);
+    if (unit < 0xd800 || unit > 0xdfff) continue;
+    const next = text.charCodeAt(index + 1);
+    if (unit > 0xdbff || !(next >= 0xdc00 && next <= 0xdfff)) return true;
+    index += 1;
+  }
+  return false;
+}
+
+function pointerOf(place: Place): string {
+  const keys: (string | number)[] = [];
+  for (let here: Place | undefined = place; here?.parent !== undefined; here = here.parent) keys.push(here.key);
+  return keys
+    .reverse()
+    .slice(0, MAX_POINTER)
+    .reduce<string>((at, key) => below(at, key), '');
+}

@@ -1,0 +1,48 @@
+/** A value that a payload format asks for, for hints: who reads it puts their own values into it. */
+
+import type { Json } from '../../template/types.ts';
+import { isObject, own, put } from '../document/json.ts';
+import type { JsonObject, PayloadFormat } from '../document/types.ts';
+import { isJsonSchema } from './format.ts';
+
+const MAX_DEPTH = 4;
+const MAX_FIELDS = 20;
+const BY_TYPE: { readonly [type: string]: Json } = {
+  number: 0,
+  integer: 0,
+  boolean: false,
+  date: '2026-01-31',
+  datetime: '2026-01-31T09:00:00Z',
+  array: [],
+  object: {},
+  null: null,
+};
+
+/** Texts stand as `<name>`; what has a default or a list of values has the first of these. */
+export function sampleOf(format: PayloadFormat): JsonObject {
+  const members = isJsonSchema(format) ? own(format, 'properties') : format;
+  return isObject(members) ? sampleOfMembers(members, 0) : {};
+}
+
+function sampleOfMembers(members: JsonObject, depth: number): JsonObject {
+  const sample: JsonObject = {};
+  for (const [name, field] of Object.entries(members).slice(0, MAX_FIELDS))
+    put(sample, name, sampleOfField(name, field, depth));
+  return sample;
+}
+
+function sampleOfField(name: string, field: Json, depth: number): Json {
+  const given =
+    own(field, 'default') ?? own(field, 'const') ?? first(own(field, 'enum')) ?? first(own(field, 'examples'));
+  if (given !== undefined) return given;
+  const properties = own(field, 'properties');
+  if (isObject(properties) && depth < MAX_DEPTH) return sampleOfMembers(properties, depth + 1);
+  const written = typeof field === 'string' ? field : own(field, 'type');
+  const type = Array.isArray(written) ? written[0] : written;
+  const least = own(field, 'minimum');
+  if ((type === 'number' || type === 'integer') && typeof least === 'number') return least;
+  const dated = own(field, 'format') === 'date' ? 'date' : own(field, 'format') === 'date-time' ? 'datetime' : type;
+  return typeof dated === 'string' && Object.hasOwn(BY_TYPE, dated) ? BY_TYPE[dated]! : `<${name}>`;
+}
+
+const first = (list: Json | undefined): Json | undefined => (Array.isArray(list) ? list[0] : undefined);

@@ -1,0 +1,42 @@
+/** A payload format as JSON Schema, for those who know nothing else: models, and the tools that they are offered. */
+
+import { isObject, own, put } from '../document/json.ts';
+import type { JsonObject, PayloadFormat } from '../document/types.ts';
+import { isJsonSchema } from './format.ts';
+
+/** JSON Schema types of the short form's (LANGUAGE.md §1). */
+const TYPES: { readonly [type: string]: JsonObject } = {
+  date: { type: 'string', format: 'date' },
+  datetime: { type: 'string', format: 'date-time' },
+  any: {},
+};
+const KEPT = ['description', 'title', 'enum', 'default', 'items', 'properties'] as const;
+
+/** The format itself where it is JSON Schema; a member with a dotted name stays one member. */
+export function asJsonSchema(format: PayloadFormat): JsonObject {
+  return isJsonSchema(format) ? format : shortForm(format);
+}
+
+function shortForm(format: PayloadFormat): JsonObject {
+  const properties: JsonObject = {};
+  const required: string[] = [];
+  for (const [name, field] of Object.entries(format)) {
+    const type = typeof field === 'string' ? field : own(field, 'type');
+    const value =
+      typeof type === 'string' ? fieldSchema(type, field) : isObject(field) ? shortForm(field) : ({} as JsonObject);
+    put(properties, name, value);
+    if (own(field, 'required') !== false && own(field, 'default') === undefined) required.push(name);
+  }
+  return { type: 'object', properties, required };
+}
+
+function fieldSchema(type: string, field: JsonObject[string]): JsonObject {
+  const schema: JsonObject = { ...(TYPES[type] ?? { type }) };
+  if (!isObject(field)) return schema;
+  for (const member of KEPT) {
+    const value = own(field, member);
+    if (value !== undefined) schema[member] = value;
+  }
+  if (Array.isArray(field['required'])) schema['required'] = field['required'];
+  return schema;
+}

@@ -1,0 +1,293 @@
+/**
+ * Payload formats: what a run's input, a form or a message must look like (LANGUAGE.md §1). Two ways to write one: the
+ * short form of document 004 (`orderId: string`, `{type, description}`, dotted names), and JSON Schema. This runs in the
+ * workflow sandbox too: no clock, no built-ins of Node, no regular expression of a user.
+ */
+import type { Json } from '../../template/types.ts';
+import { isObject, own, typeName } from '../document/json.ts';
+import { didYouMean } from '../document/names.ts';
+import { below } from '../document/pointer.ts';
+import type { PayloadFormat, Problem, StateField } from '../document/types.ts';
+import { isDate, isIsoDatetime } from './formats.ts';
+import { validateJsonSchema } from './json-schema.ts';
+import { jsonSchemaFormatProblems } from './json-schema-format.ts';
+
+/** `date` is YYYY-MM-DD, `datetime` ISO 8601 (document 004); the last four are what JSON has besides. */
+export const FIELD_TYPES = [
+  'string',
+  'number',
+  'boolean',
+  'date',
+  'datetime',
+  'integer',
+  'object',
+  'array',
+  'any',
+] as const;
+type FieldType = (typeof FIELD_TYPES)[number];
+
+const FIELD_MEMBERS: ReadonlySet<string> = new Set([
+  'type',
+  'description',
+  'required',
+  'default',
+  'enum',
+  'title',
+  'items',
+  'properties',
+  'label',
+]);
+
+/**
+ * JSON Schema is told from the short form by `$schema`, `type: object` with nothing else a field could be, a list of what is
+ * required beside `properties`, or a combinator.
+ */
+export function isJsonSchema(format: PayloadFormat): boolean {
+  if (typeof own(format, '$schema') === 'string' || typeof own(format, '$ref') === 'string') return true;
+  if (own(format, 'type') === 'object') return true;
+  if (isObject(own(format, 'properties')) && Array.isArray(own(format, 'required'))) return true;
+  return ['anyOf', 'oneOf', 'allOf'].some((keyword) => Array.isArray(own(format, keyword)));
+}
+
+/**
+ * Whether `value` is what `format` asks for; each problem's pointer is within the value. A short form's fields are required
+ * unless they say `required: false` or have a default; members that it does not name are let through. Never throws.
+ */
+export function validatePayload(format: PayloadFormat, value: Json): Problem[] {
+  if (isJsonSchema(format)) return validateJsonSchema(format, value);
+  if (Object.keys(format).length === 0) return [];
+  if (value !== null && !isObject(value)) {
+    return [
+      {
+        pointer: '',
+        code: 'invalid_payload',
+        message: `Expected an object with ${fieldList(format)}, got ${typeName(value)}.`,
+      },
+    ];
+  }
+  return shortForm(format, value ?? {}, '');
+}
+
+/** What is wrong with a format itself; pointers are within the format. */
+export function formatProblems(format: PayloadFormat): Problem[] {
+  return isJsonSchema(format) ? jsonSchemaFormatProblems(format) : shortFormProblems(format, '', 0);
+}
+
+/**
+ * Puts the defaults of a short form's fields where the payload has none. Answers the payload itself when nothing is missing.
+ */
+export function withDefaults(format: PayloadFormat, value: Json): Json {
+  const isOpen = isJsonSchema(format) || Object.keys(format).length === 0;
+  if (isOpen || (value !== null && !isObject(value))) return value;
+  // Where fields are declared, nothing is a payload without them.
+  let filled = value ?? {};
+  for (const [name, field] of Object.entries(format)) {
+    const fallback = own(field, 'default');
+    if (fallback === undefined || fieldType(field) === undefined || readField(filled, name) !== undefined) continue;
+    filled = { ...filled, [name]: fallback };
+  }
+  return filled;
+}
+
+/**
+ * What a declared state field keeps of a value: numbers and booleans written as text become what they are, numbers and
+ * booleans become text in a `string` field, null empties any field. Anything else is refused with a sentence.
+ */
+export function coerceState(field: StateField, value: Json): { value: Json } | { problem: string } {
+  if (value === null || typeof value === field.type) return { value };
+  if (field.type === 'string' && (typeof value === 'number' || typeof value === 'boolean'))
+    return { value: String(value) };
+  if (typeof value === 'string') {
+    const written = value.trim();
+    if (field.type === 'number' && isPlainNumber(written)) return { value: Number(written) };
+    if (field.type === 'boolean' && (written === 'true' || written === 'false')) return { value: written === 'true' };
+  }
+  return { problem: `expected ${field.type}, got ${typeName(value)}` };
+}
+
+/**
+ * What a format says of the member at `path`: `declared`, `undeclared` (the format names others, and not this one), or
+ * `open` (below what is declared, or the format is empty).
+ */
+export function declares(
+  format: PayloadFormat,
+  path: readonly (string | number)[],
+): 'declared' | 'undeclared' | 'open' {
+  if (path.length === 0) return 'declared';
+  return isJsonSchema(format) ? schemaDeclares(format, path) : shortFormDeclares(format, path);
+}
+
+/** The names that a format declares at its top, for hints. */
+export function declaredNames(format: PayloadFormat): string[] {
+  const members = isJsonSchema(format) ? own(format, 'properties') : format;
+  return isObject(members) ? Object.keys(members) : [];
+}
+
+function shortForm(format: PayloadFormat, value: Json, at: string): Problem[] {
+  const problems: Problem[] = [];
+  for (const [name, field] of Object.entries(format)) {
+    const type = fieldType(field);
+    const found = readField(value, name);
+    const place = below(at, name);
+    if (found === undefined) {
+      if (type !== undefined ? isRequired(field) : isObject(field)) {
+        problems.push({
+          pointer: place,
+          code: 'missing_member',
+          message: `"${name}" is missing: expected ${type ?? 'object'}.`,
+        });
+      }
+    } else if (type === undefined) {
+      if (isObject(field)) problems.push(...nested(field, found, name, place));
+    } else {
+      problems.push(...checkField(field, type, found, name, place));
+    }
+  }
+  return problems;
+}
+
+function nested(field: PayloadFormat, found: Json, name: string, place: string): Problem[] {
+  if (isObject(found)) return shortForm(field, found, place);
+  return [{ pointer: place, code: 'wrong_type', message: `"${name}" must be object, got ${typeName(found)}.` }];
+}
+
+function checkField(field: Json, type: FieldType, found: Json, name: string, place: string): Problem[] {
+  if (found === null && !isRequired(field)) return [];
+  if (!fits(type, found)) {
+    const isWritten = type === 'date' || type === 'datetime';
+    const got = isWritten && typeof found === 'string' ? 'another string' : typeName(found);
+    return [{ pointer: place, code: 'wrong_type', message: `"${name}" must be ${describeType(type)}, got ${got}.` }];
+  }
+  const allowed = own(field, 'enum');
+  if (Array.isArray(allowed) && !allowed.includes(found)) {
+    const shown = allowed.map((one) => JSON.stringify(one)).join(', ');
+    return [{ pointer: place, code: 'invalid_value', message: `"${name}" must be one of ${shown}.` }];
+  }
+  if (isObject(field) && (type === 'object' || type === 'array') && ('properties' in field || 'items' in field)) {
+    const { required: _, label: _label, ...schema } = field;
+    const inner = Array.isArray(field['required']) ? { ...schema, required: field['required'] } : schema;
+    return validateJsonSchema(inner, found).map((problem) => ({ ...problem, pointer: place + problem.pointer }));
+  }
+  return [];
+}
+
+function fits(type: FieldType, value: Json): boolean {
+  switch (type) {
+    case 'any':
+      return true;
+    case 'date':
+      return typeof value === 'string' && isDate(value);
+    case 'datetime':
+      return typeof value === 'string' && isIsoDatetime(value);
+    case 'integer':
+      return typeof value === 'number' && Number.isInteger(value);
+    default:
+      return typeName(value) === type;
+  }
+}
+
+function describeType(type: FieldType): string {
+  if (type === 'date') return 'a date (YYYY-MM-DD)';
+  if (type === 'datetime') return 'a datetime (ISO 8601)';
+  return type;
+}
+
+/** The declared type of a field: `string` itself or the `type` of `{type, …}`; undefined for a nested short form. */
+function fieldType(field: Json | undefined): FieldType | undefined {
+  const written = typeof field === 'string' ? field : own(field, 'type');
+  return typeof written === 'string' ? FIELD_TYPES.find((type) => type === written) : undefined;
+}
+
+function isRequired(field: Json): boolean {
+  return own(field, 'required') !== false && own(field, 'default') === undefined;
+}
+
+/** A field's value: the member of that very name first (document 004's flat keys), else along the dots. */
+function readField(value: Json, name: string): Json | undefined {
+  const flat = own(value, name);
+  if (flat !== undefined || !name.includes('.')) return flat;
+  let here: Json | undefined = value;
+  for (const part of name.split('.')) here = own(here, part);
+  return here;
+}
+
+function shortFormProblems(format: PayloadFormat, at: string, depth: number): Problem[] {
+  const problems: Problem[] = [];
+  for (const [name, field] of Object.entries(format)) {
+    const place = below(at, name);
+    const written = typeof field === 'string' ? field : own(field, 'type');
+    if (typeof written === 'string') {
+      if (fieldType(field) === undefined) {
+        const hint = didYouMean(written, FIELD_TYPES);
+        const message = `"${written}" is no field type: expected ${FIELD_TYPES.slice(0, 5).join(', ')}, or a JSON Schema.`;
+        problems.push({ pointer: place, code: 'invalid_format', message, ...(hint === undefined ? {} : { hint }) });
+      } else if (isObject(field)) {
+        for (const member of Object.keys(field)) {
+          if (FIELD_MEMBERS.has(member)) continue;
+          const hint = didYouMean(member, [...FIELD_MEMBERS]);
+          const message = `"${member}" is not a member of a field: expected type and description.`;
+          problems.push({
+            pointer: below(place, member),
+            code: 'unknown_member',
+            message,
+            ...(hint === undefined ? {} : { hint }),
+          });
+        }
+      }
+    } else if (isObject(field) && depth < 50) {
+      problems.push(...shortFormProblems(field, place, depth + 1));
+    } else {
+      const message = `Expected a type such as string, or {type, description}, got ${typeName(field)}.`;
+      problems.push({ pointer: place, code: 'invalid_format', message });
+    }
+  }
+  return problems;
+}
+
+function shortFormDeclares(
+  format: PayloadFormat,
+  path: readonly (string | number)[],
+): 'declared' | 'undeclared' | 'open' {
+  const names = Object.keys(format);
+  if (names.length === 0) return 'open';
+  const first = String(path[0]);
+  const field = own(format, first);
+  if (field !== undefined) {
+    if (path.length === 1) return 'declared';
+    if (fieldType(field) === undefined && isObject(field)) return shortFormDeclares(field, path.slice(1));
+    return 'open';
+  }
+  const dotted = names.filter((name) => name.startsWith(`${first}.`));
+  if (dotted.length === 0) return 'undeclared';
+  for (let length = 2; length <= path.length; length++) {
+    if (names.includes(path.slice(0, length).join('.'))) return length === path.length ? 'declared' : 'open';
+  }
+  return dotted.some((name) => name.startsWith(`${path.join('.')}.`)) ? 'declared' : 'undeclared';
+}
+
+function schemaDeclares(schema: Json, path: readonly (string | number)[]): 'declared' | 'undeclared' | 'open' {
+  let here: Json | undefined = schema;
+  for (const part of path) {
+    if (typeof part === 'number' || own(here, '$ref') !== undefined) return 'open';
+    if (['anyOf', 'oneOf', 'allOf', 'if', 'patternProperties'].some((keyword) => own(here, keyword) !== undefined))
+      return 'open';
+    const properties = own(here, 'properties');
+    if (!isObject(properties)) return 'open';
+    const next = own(properties, part);
+    if (next === undefined)
+      return own(here, 'additionalProperties') === undefined || own(here, 'additionalProperties') === false
+        ? 'undeclared'
+        : 'open';
+    here = next;
+  }
+  return 'declared';
+}
+
+function fieldList(format: PayloadFormat): string {
+  const names = Object.keys(format);
+  return names.length <= 5 ? names.join(', ') : `${names.slice(0, 5).join(', ')} and ${names.length - 5} more members`;
+}
+
+function isPlainNumber(text: string): boolean {
+  return /^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$/.test(text) && Number.isFinite(Number(text));
+}

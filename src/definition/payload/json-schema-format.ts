@@ -1,0 +1,160 @@
+/** What a JSON Schema may say here (json-schema.ts runs it), and what is wrong with one that says something else. */
+import type { Json } from '../../template/types.ts';
+import { isObject, typeName } from '../document/json.ts';
+import { didYouMean } from '../document/names.ts';
+import { below, valueAt } from '../document/pointer.ts';
+import type { Problem } from '../document/types.ts';
+
+const MAX_DEPTH = 200;
+const MAX_PROBLEMS = 50;
+
+const TYPES: readonly string[] = ['object', 'array', 'string', 'number', 'integer', 'boolean', 'null'];
+
+/** What the value of a keyword must be; `note` is for people and says nothing about values. */
+type KeywordShape =
+  | 'schema'
+  | 'schemas'
+  | 'schemaMap'
+  | 'number'
+  | 'count'
+  | 'names'
+  | 'list'
+  | 'flag'
+  | 'type'
+  | 'ref'
+  | 'text'
+  | 'any'
+  | 'note';
+const KEYWORDS: { readonly [keyword: string]: KeywordShape } = {
+  type: 'type',
+  enum: 'list',
+  const: 'any',
+  nullable: 'flag',
+  properties: 'schemaMap',
+  required: 'names',
+  additionalProperties: 'schema',
+  propertyNames: 'schema',
+  minProperties: 'count',
+  maxProperties: 'count',
+  items: 'schema',
+  prefixItems: 'schemas',
+  contains: 'schema',
+  minItems: 'count',
+  maxItems: 'count',
+  uniqueItems: 'flag',
+  minLength: 'count',
+  maxLength: 'count',
+  format: 'text',
+  minimum: 'number',
+  maximum: 'number',
+  exclusiveMinimum: 'number',
+  exclusiveMaximum: 'number',
+  multipleOf: 'number',
+  allOf: 'schemas',
+  anyOf: 'schemas',
+  oneOf: 'schemas',
+  not: 'schema',
+  if: 'schema',
+  // biome-ignore lint/suspicious/noThenProperty: it is a keyword of JSON Schema, and the object is never awaited.
+  then: 'schema',
+  else: 'schema',
+  $ref: 'ref',
+  $defs: 'schemaMap',
+  definitions: 'schemaMap',
+  $schema: 'note',
+  $comment: 'note',
+  $id: 'note',
+  title: 'note',
+  description: 'note',
+  default: 'note',
+  examples: 'note',
+  example: 'note',
+  deprecated: 'note',
+  readOnly: 'note',
+  writeOnly: 'note',
+};
+
+/** What of a schema is wrong or not supported; pointers are within the schema. */
+export function jsonSchemaFormatProblems(schema: Json): Problem[] {
+  const problems: Problem[] = [];
+  inspect(schema, '', 0, schema, problems);
+  return problems.slice(0, MAX_PROBLEMS);
+}
+
+/** What a reference within a format leads to; undefined where it leads nowhere, or elsewhere. */
+export function resolveReference(root: Json, reference: Json | undefined): Json | undefined {
+  if (typeof reference !== 'string' || !/^#(\/|$)/.test(reference)) return undefined;
+  return valueAt(root, reference.slice(1));
+}
+
+function inspect(schema: Json | undefined, at: string, depth: number, root: Json, problems: Problem[]): void {
+  const wrong = (place: string, message: string, hint?: string): void => {
+    problems.push({ pointer: place, code: 'invalid_format', message, ...(hint === undefined ? {} : { hint }) });
+  };
+  if (typeof schema === 'boolean' || problems.length >= MAX_PROBLEMS) return;
+  if (!isObject(schema)) {
+    wrong(at, `Expected a JSON Schema (an object, true or false), got ${typeName(schema)}.`);
+    return;
+  }
+  if (depth > MAX_DEPTH) {
+    wrong(at, `The format is nested deeper than ${MAX_DEPTH} levels.`);
+    return;
+  }
+  for (const [keyword, value] of Object.entries(schema)) {
+    const place = below(at, keyword);
+    const shape = Object.hasOwn(KEYWORDS, keyword) ? KEYWORDS[keyword] : undefined;
+    if (shape === undefined) {
+      if (keyword.startsWith('x-')) continue;
+      const hint =
+        keyword === 'pattern' || keyword === 'patternProperties'
+          ? 'Use enum, format or minLength, or check it with a condition step.'
+          : didYouMean(keyword, Object.keys(KEYWORDS));
+      wrong(place, `The JSON Schema keyword "${keyword.slice(0, 80)}" is not supported here.`, hint);
+      continue;
+    }
+    const expected = shapeProblem(shape, value, root);
+    if (expected !== undefined) wrong(place, `Expected ${expected}.`);
+    else if (shape === 'schema') inspect(value, place, depth + 1, root, problems);
+    else if (shape === 'schemas' && Array.isArray(value)) {
+      for (const [index, inner] of value.entries()) inspect(inner, below(place, index), depth + 1, root, problems);
+    } else if (shape === 'schemaMap' && isObject(value)) {
+      for (const [name, inner] of Object.entries(value)) inspect(inner, below(place, name), depth + 1, root, problems);
+    }
+  }
+}
+
+/** What was expected of a keyword's value, where it is something else. */
+function shapeProblem(shape: KeywordShape, value: Json, root: Json): string | undefined {
+  switch (shape) {
+    case 'number':
+      return typeof value === 'number' ? undefined : 'a number';
+    case 'count':
+      return typeof value === 'number' && Number.isInteger(value) && value >= 0 ? undefined : 'a whole number from 0';
+    case 'flag':
+      return typeof value === 'boolean' ? undefined : 'true or false';
+    case 'text':
+      return typeof value === 'string' ? undefined : 'a string';
+    case 'list':
+      return Array.isArray(value) ? undefined : 'a list of values';
+    case 'schemas':
+      return Array.isArray(value) ? undefined : 'a list of schemas';
+    case 'schemaMap':
+      return isObject(value) ? undefined : 'an object of schemas';
+    case 'names':
+      return Array.isArray(value) && value.every((name) => typeof name === 'string')
+        ? undefined
+        : 'a list of member names';
+    case 'type': {
+      const types = Array.isArray(value) ? value : [value];
+      return types.every((type) => typeof type === 'string' && TYPES.includes(type))
+        ? undefined
+        : `a type (${TYPES.join(', ')})`;
+    }
+    case 'ref':
+      return resolveReference(root, value) === undefined
+        ? 'a reference within this format that leads somewhere, such as "#/$defs/address"'
+        : undefined;
+    default:
+      return undefined;
+  }
+}

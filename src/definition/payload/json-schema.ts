@@ -1,0 +1,238 @@
+/**
+ * JSON Schema for payload formats: the part of 2020-12 that is safe on other people's schemas inside a workflow. Every
+ * application of a schema to a value is counted, so that no schema, however it multiplies, holds a run for ever; there is
+ * no `pattern` (a user's regular expression could), and references stay within the format. Whatever keyword is not
+ * known is a problem of the format and never ignored. (No package does this: none lets its work be counted.)
+ */
+import type { Json } from '../../template/types.ts';
+import { canonicalText } from '../document/canonical-text.ts';
+import { isObject, typeName } from '../document/json.ts';
+import { below, partsOf } from '../document/pointer.ts';
+import type { JsonObject, Problem } from '../document/types.ts';
+import { isDate, isDatetime, isEmail, isTime, isUri, isUuid } from './formats.ts';
+import { resolveReference } from './json-schema-format.ts';
+
+/** Applications of a schema to a value in one validation: far more than any honest payload needs. */
+const MAX_APPLICATIONS = 100_000;
+const MAX_DEPTH = 220;
+const MAX_PROBLEMS = 50;
+
+const FORMATS: { readonly [name: string]: (text: string) => boolean } = {
+  date: isDate,
+  'date-time': isDatetime,
+  datetime: isDatetime,
+  time: isTime,
+  email: isEmail,
+  uri: isUri,
+  url: isUri,
+  uuid: isUuid,
+};
+
+/** Whether `value` fits; pointers are within the value. Never throws, and always ends. */
+export function validateJsonSchema(schema: JsonObject, value: Json): Problem[] {
+  const run: Validation = { root: schema, left: MAX_APPLICATIONS, problems: [], over: false };
+  apply(schema, value, '', 0, run);
+  if (run.over) {
+    return [{ pointer: '', code: 'invalid_format', message: 'The format is too complex to be applied to this value.' }];
+  }
+  return run.problems;
+}
+
+interface Validation {
+  readonly root: JsonObject;
+  left: number;
+  problems: Problem[];
+  over: boolean;
+}
+
+function apply(schema: Json | undefined, value: Json, at: string, depth: number, run: Validation): void {
+  if (schema === true || run.over) return;
+  if (depth > MAX_DEPTH) run.over = true;
+  if (!spend(run, 1)) return;
+  if (!isObject(schema)) {
+    if (schema === false) report(run, at, 'unknown_member', 'is not allowed here');
+    return;
+  }
+  if (value === null && schema['nullable'] === true) return;
+  if (schema['$ref'] !== undefined) apply(resolveReference(run.root, schema['$ref']), value, at, depth + 1, run);
+  if (!typeFits(schema, value, at, run)) return;
+  checkListed(schema, value, at, run);
+  combine(schema, value, at, depth, run);
+  if (typeof value === 'string') checkString(schema, value, at, run);
+  else if (typeof value === 'number') checkNumber(schema, value, at, run);
+  else if (Array.isArray(value)) checkArray(schema, value, at, depth, run);
+  else if (isObject(value)) checkObject(schema, value, at, depth, run);
+}
+
+function typeFits(schema: JsonObject, value: Json, at: string, run: Validation): boolean {
+  const written = schema['type'];
+  if (written === undefined) return true;
+  const types = Array.isArray(written) ? written : [written];
+  const actual = typeName(value);
+  const fits = types.some(
+    (type) => type === actual || (type === 'integer' && typeof value === 'number' && Number.isInteger(value)),
+  );
+  if (!fits) report(run, at, 'wrong_type', `must be ${types.join(' or ')}, got ${actual}`);
+  return fits;
+}
+
+function checkListed(schema: JsonObject, value: Json, at: string, run: Validation): void {
+  const allowed = schema['enum'];
+  if (Array.isArray(allowed)) spend(run, allowed.length / 50);
+  if (Array.isArray(allowed) && !allowed.some((one) => same(one, value, run))) {
+    const shown = allowed
+      .slice(0, 10)
+      .map((one) => JSON.stringify(one))
+      .join(', ');
+    report(run, at, 'invalid_value', `must be one of ${shown.slice(0, 200)}`);
+  }
+  const only = schema['const'];
+  if (only !== undefined && !same(only, value, run))
+    report(run, at, 'invalid_value', `must be ${JSON.stringify(only).slice(0, 100)}`);
+}
+
+function combine(schema: JsonObject, value: Json, at: string, depth: number, run: Validation): void {
+  for (const part of list(schema['allOf'])) apply(part, value, at, depth + 1, run);
+  const any = schema['anyOf'];
+  if (Array.isArray(any) && !any.some((part) => passes(part, value, depth, run)))
+    report(run, at, 'invalid_value', 'fits none of the alternatives (anyOf)');
+  const one = schema['oneOf'];
+  if (Array.isArray(one)) {
+    const fitting = one.filter((part) => passes(part, value, depth, run)).length;
+    if (fitting !== 1)
+      report(run, at, 'invalid_value', `must fit exactly one of the alternatives (oneOf), fits ${fitting}`);
+  }
+  if (schema['not'] !== undefined && passes(schema['not'], value, depth, run))
+    report(run, at, 'invalid_value', 'fits what it must not fit (not)');
+  if (schema['if'] !== undefined) {
+    const branch = passes(schema['if'], value, depth, run) ? schema['then'] : schema['else'];
+    if (branch !== undefined) apply(branch, value, at, depth + 1, run);
+  }
+}
+
+function checkString(schema: JsonObject, value: string, at: string, run: Validation): void {
+  const { minLength, maxLength, format } = schema as { minLength?: Json; maxLength?: Json; format?: Json };
+  if (typeof minLength === 'number' || typeof maxLength === 'number') {
+    spend(run, value.length / 100);
+    const length = [...value].length;
+    if (typeof minLength === 'number' && length < minLength)
+      report(run, at, 'invalid_value', `must have at least ${minLength} characters`);
+    if (typeof maxLength === 'number' && length > maxLength)
+      report(run, at, 'invalid_value', `must have at most ${maxLength} characters`);
+  }
+  if (typeof format === 'string' && Object.hasOwn(FORMATS, format) && FORMATS[format]?.(value) === false) {
+    report(run, at, 'invalid_value', `must be a ${format}`);
+  }
+}
+
+function checkNumber(schema: JsonObject, value: number, at: string, run: Validation): void {
+  const bound = (keyword: string, ok: (limit: number) => boolean, words: string): void => {
+    const limit = schema[keyword];
+    if (typeof limit === 'number' && !ok(limit)) report(run, at, 'invalid_value', `must be ${words} ${limit}`);
+  };
+  bound('minimum', (limit) => value >= limit, 'at least');
+  bound('maximum', (limit) => value <= limit, 'at most');
+  bound('exclusiveMinimum', (limit) => value > limit, 'more than');
+  bound('exclusiveMaximum', (limit) => value < limit, 'less than');
+  bound('multipleOf', (step) => step <= 0 || isMultiple(value, step), 'a multiple of');
+}
+
+/** 0.3 is a multiple of 0.1, although it is not in binary. */
+function isMultiple(value: number, step: number): boolean {
+  const quotient = value / step;
+  return Math.abs(quotient - Math.round(quotient)) <= Number.EPSILON * Math.max(1, Math.abs(quotient)) * 4;
+}
+
+function checkArray(schema: JsonObject, value: readonly Json[], at: string, depth: number, run: Validation): void {
+  const { minItems, maxItems, items, contains } = schema as {
+    minItems?: Json;
+    maxItems?: Json;
+    items?: Json;
+    contains?: Json;
+  };
+  if (typeof minItems === 'number' && value.length < minItems)
+    report(run, at, 'invalid_value', `must have at least ${minItems} items`);
+  if (typeof maxItems === 'number' && value.length > maxItems)
+    report(run, at, 'invalid_value', `must have at most ${maxItems} items`);
+  const prefix = list(schema['prefixItems']);
+  for (const [index, part] of prefix.entries()) {
+    const item = value[index];
+    if (item !== undefined) apply(part, item, below(at, index), depth + 1, run);
+  }
+  if (items !== undefined) {
+    for (let index = prefix.length; index < value.length && !run.over; index++)
+      apply(items, value[index] ?? null, below(at, index), depth + 1, run);
+  }
+  if (contains !== undefined && !value.some((item) => passes(contains, item, depth, run)))
+    report(run, at, 'invalid_value', 'has no item that fits (contains)');
+  if (schema['uniqueItems'] === true) {
+    if (new Set(value.map((item) => textOf(item, run))).size !== value.length)
+      report(run, at, 'invalid_value', 'must not have the same item twice');
+  }
+}
+
+function checkObject(schema: JsonObject, value: JsonObject, at: string, depth: number, run: Validation): void {
+  const properties = schema['properties'];
+  const required = list(schema['required']);
+  const keys = Object.keys(value);
+  spend(run, (required.length + keys.length) / 50);
+  for (const name of required) {
+    if (typeof name === 'string' && !Object.hasOwn(value, name))
+      report(run, below(at, name), 'missing_member', 'is missing');
+  }
+  const { minProperties, maxProperties, additionalProperties, propertyNames } = schema as {
+    [keyword: string]: Json | undefined;
+  };
+  if (typeof minProperties === 'number' && keys.length < minProperties)
+    report(run, at, 'invalid_value', `must have at least ${minProperties} members`);
+  if (typeof maxProperties === 'number' && keys.length > maxProperties)
+    report(run, at, 'invalid_value', `must have at most ${maxProperties} members`);
+  for (const key of keys) {
+    if (run.over) return;
+    const member = value[key];
+    if (member === undefined) continue;
+    const place = below(at, key);
+    if (propertyNames !== undefined) apply(propertyNames, key, place, depth + 1, run);
+    if (isObject(properties) && Object.hasOwn(properties, key)) apply(properties[key], member, place, depth + 1, run);
+    else if (additionalProperties !== undefined) apply(additionalProperties, member, place, depth + 1, run);
+  }
+}
+
+/** Whether a value fits, asked in passing: what it reports is thrown away, what it costs counts. */
+function passes(schema: Json | undefined, value: Json, depth: number, run: Validation): boolean {
+  const kept = run.problems;
+  run.problems = [];
+  apply(schema, value, '', depth + 1, run);
+  const passed = run.problems.length === 0;
+  run.problems = kept;
+  return passed;
+}
+
+function report(run: Validation, at: string, code: string, words: string): void {
+  if (run.problems.length >= MAX_PROBLEMS) return;
+  const member = partsOf(at).at(-1);
+  const name = member === undefined ? 'The value' : `"${member.slice(0, 80)}"`;
+  run.problems.push({ pointer: at, code, message: `${name} ${words}.` });
+}
+
+function same(a: Json, b: Json, run: Validation): boolean {
+  if (typeof a !== 'object' || a === null || typeof b !== 'object' || b === null) return a === b;
+  return !run.over && textOf(a, run) === textOf(b, run);
+}
+
+function textOf(value: Json, run: Validation): string {
+  const text = canonicalText(value);
+  spend(run, 1 + text.length / 100);
+  return text;
+}
+
+/** Counts work of about `amount` applications of a schema; false once the allowance is used up. */
+function spend(run: Validation, amount: number): boolean {
+  run.left -= amount;
+  if (run.left < 0) run.over = true;
+  return !run.over;
+}
+
+function list(value: Json | undefined): readonly Json[] {
+  return Array.isArray(value) ? value : [];
+}

@@ -1,0 +1,119 @@
+/** What comes back: the ends of commands that the run sent out, and of its children. */
+import type { Resume } from '../../steps/kind.ts';
+import { childRunId } from '../state/child-run.ts';
+import type { Core } from '../state/core.ts';
+import { countUsage } from '../state/costs.ts';
+import { durationOf } from '../state/deadline.ts';
+import { failureOf } from '../state/failure.ts';
+import { RECORD_OVERHEAD } from '../state/limits.ts';
+import { weighed } from '../state/measure.ts';
+import type { Event } from '../state/protocol.ts';
+import { charge, mayWait, stateTooLarge } from '../state/space.ts';
+import type { OpenCommand, RunState } from '../state/state.ts';
+import { close } from '../walk/commands.ts';
+import { failRun, rolledBack } from '../walk/ending.ts';
+import { endInner } from '../walk/inner-rows.ts';
+import { drained } from './draining.ts';
+
+/** The answer to a command. E4: what is not open is ignored. */
+export function settled(core: Core, event: Settling): void {
+  const { state } = core;
+  if (!Object.hasOwn(state.open, event.id) || state.backlog.includes(event.id)) return;
+  const command = state.open[event.id]!;
+  if (!answers(event.type, command)) return;
+  if (command.type === 'rollback') {
+    rolledBack(core, event.id, event.type === 'failed' ? event.error : undefined);
+    return;
+  }
+  close(core, event.id);
+  countUsage(state, event);
+  if (command.type === 'deadline') {
+    failRun(core, {
+      code: 'run_timeout',
+      message: `The run did not end within its timeout of ${durationOf(core.program, state)} ms.`,
+      retryable: false,
+    });
+    return;
+  }
+  const frame = state.frames[command.frame];
+  const visit = frame?.visit;
+  if (frame === undefined || visit?.path !== command.path) return;
+  const at = visit.open.indexOf(event.id);
+  if (at >= 0) visit.open.splice(at, 1);
+  const { path } = command;
+  const resume = acceptable(core, resumeFrom(state, event, command));
+  if (resume.on === 'completed') endInner(core, visit, resume.suffix, { result: resume.result });
+  else if (resume.on === 'failed') endInner(core, visit, resume.suffix, { error: resume.error });
+  if (state.draining !== undefined) drained(core, frame, path, resume);
+  else state.work.push({ do: 'resume', frame: frame.id, path, event: resume });
+}
+
+/** A result that has no room to wait in fails its step, as it would when its turn comes. */
+function acceptable(core: Core, resume: Resume): Resume {
+  if (resume.on !== 'completed') return resume;
+  const { suffix, result } = resume;
+  const bytes = weighed(result.data) + weighed(result.meta);
+  if (!mayWait(core, bytes)) {
+    const limit = core.program.rules.dataBytes()!;
+    return { on: 'failed', suffix, error: failureOf(stateTooLarge("The step's result", bytes, limit)) };
+  }
+  charge(core, bytes + RECORD_OVERHEAD);
+  return resume;
+}
+
+type Settling = Extract<Event, { type: 'completed' | 'failed' | 'fired' | 'childDone' }>;
+
+function resumeFrom(state: RunState, event: Settling, command: OpenCommand & { suffix: string }): Resume {
+  const { suffix } = command;
+  switch (event.type) {
+    case 'completed':
+      return { on: 'completed', suffix, result: event.result };
+    case 'failed':
+      return { on: 'failed', suffix, error: event.error };
+    case 'fired':
+      return { on: 'fired', suffix };
+    case 'childDone':
+      return childEnd(state, event, command);
+  }
+}
+
+/** A child's end as its kind hears of it: which run it was stands in the meta, or in the error's details. */
+function childEnd(
+  state: RunState,
+  event: Extract<Event, { type: 'childDone' }>,
+  command: OpenCommand & { suffix: string },
+): Resume {
+  const { suffix } = command;
+  const executionId = command.type === 'child' ? childRunId(state.genesis, event.id, command.child.workflow) : '';
+  if (event.error === undefined)
+    return { on: 'completed', suffix, result: { data: event.output ?? null, meta: { executionId } } };
+  const { details, ...error } = event.error;
+  return {
+    on: 'failed',
+    suffix,
+    error: { ...error, details: details === undefined ? { executionId } : { executionId, cause: details } },
+  };
+}
+
+/** Whoever does not wait for the child goes on; for everybody else it is noted, so that nobody starts it again. */
+export function childStarted(core: Core, id: string): void {
+  const { state } = core;
+  const command = Object.hasOwn(state.open, id) && !state.backlog.includes(id) ? state.open[id] : undefined;
+  if (command?.type !== 'child') return;
+  command.started = true;
+  if (command.child.wait !== false) return;
+  const executionId = childRunId(state.genesis, id, command.child.workflow);
+  settled(core, { type: 'childDone', id, output: { executionId }, at: state.now });
+}
+
+function answers(type: 'completed' | 'failed' | 'fired' | 'childDone', command: OpenCommand): boolean {
+  switch (command.type) {
+    case 'timer':
+    case 'deadline':
+      return type === 'fired';
+    case 'child':
+      return type === 'childDone' || type === 'failed';
+    default:
+      return type === 'completed' || type === 'failed';
+  }
+}

@@ -1,0 +1,62 @@
+/**
+ * Messages: to the oldest listener that takes one, else into the inbox. A published event is only for those that listen:
+ * what none of them takes is dropped. A full inbox drops messages and counts them; it fails no run.
+ */
+import type { Core } from '../state/core.ts';
+import { weigh } from '../state/json-bytes.ts';
+import { MAX_INBOX_BYTES, MAX_INBOX_MESSAGES, MESSAGE_OVERHEAD, REMEMBERED_IDS } from '../state/limits.ts';
+import { shorten } from '../state/paths.ts';
+import type { Event } from '../state/protocol.ts';
+import type { InboxMessage, RunState } from '../state/state.ts';
+import { deliver } from '../walk/delivery.ts';
+import { drain } from '../walk/work-loop.ts';
+
+type MessageEvent = Extract<Event, { type: 'message' }>;
+
+export function message(core: Core, event: MessageEvent): void {
+  const { state } = core;
+  const came = arrived(state, event);
+  if (came === undefined) return;
+  if (state.rolling === undefined && state.draining === undefined) {
+    // What waits to be walked may be listening next: in order, it comes before this message.
+    drain(core);
+    if (state.ending !== undefined) return;
+    if (deliver(core, came)) {
+      state.bytes += came.bytes;
+      remember(state, event);
+      return;
+    }
+  }
+  if (event.event !== undefined) return;
+  const isFull = state.inbox.length >= MAX_INBOX_MESSAGES || state.inboxBytes + came.bytes > MAX_INBOX_BYTES;
+  if (isFull && core.program.rules.inbox()) state.dropped = (state.dropped ?? 0) + 1;
+  else keepUnread(state, came, event);
+}
+
+/** For a retry: the message at which its listener failed is kept for that listener, which begins again. */
+export function keepForListener(state: RunState, event: MessageEvent): void {
+  const came = arrived(state, event);
+  if (came !== undefined) keepUnread(state, came, event);
+}
+
+/** Numbered; undefined where it was taken or kept before: two messages with one id are one. */
+function arrived(state: RunState, { id, name, payload, event }: MessageEvent): InboxMessage | undefined {
+  if (id !== undefined && state.seen.includes(shorten(id))) return undefined;
+  const bytes = weigh(payload) + name.length + (event?.key?.length ?? 0) + MESSAGE_OVERHEAD;
+  state.arrived = (state.arrived ?? 0) + 1;
+  return { name, payload, bytes, n: state.arrived, ...(event === undefined ? {} : { event }) };
+}
+
+function keepUnread(state: RunState, came: InboxMessage, event: MessageEvent): void {
+  state.inbox.push(came);
+  state.inboxBytes += came.bytes;
+  state.bytes += came.bytes;
+  remember(state, event);
+}
+
+/** Of what was dropped no id is remembered: it may be sent again, and many events do not push out the ids of messages. */
+function remember(state: RunState, { id }: MessageEvent): void {
+  if (id === undefined) return;
+  state.seen.push(shorten(id));
+  if (state.seen.length > REMEMBERED_IDS) state.seen.shift();
+}

@@ -1,0 +1,206 @@
+/**
+ * What the signals and updates of ARCHITECTURE.md §3 mean to the core. The shell decodes what arrives with this, and the fold
+ * of a history decodes what it reads with this, so both take and leave the same (E6).
+ *
+ * Signals come from whoever can reach Temporal, by hand too: what has the wrong shape is no event, and nothing here throws.
+ */
+import type { RunError, Standing } from '../../contract/run.ts';
+import type { JsonObject } from '../../definition/document/types.ts';
+import { isPlainObject } from '../state/plain-object.ts';
+import type { Addressed, Event } from '../state/protocol.ts';
+
+/** Signals that a run understands; signals of other names are ignored. */
+export const SIGNALS = [
+  'approve',
+  'reject',
+  'decide',
+  'submit',
+  'message',
+  'childDone',
+  'cancelStep',
+  'retryStep',
+  'skipTimer',
+  'pause',
+  'resume',
+  'abort',
+  'granted',
+] as const;
+
+/** Updates: messages, the end of children and what ends or admits the whole run are signals only. */
+export const UPDATES = [
+  'approve',
+  'reject',
+  'decide',
+  'submit',
+  'cancelStep',
+  'retryStep',
+  'skipTimer',
+  'pause',
+  'resume',
+] as const;
+
+const ADDRESS = ['step', 'key', 'by'] as const;
+const DECISION = [...ADDRESS, 'comments', 'data', 'via', 'override', 'reason', 'as'] as const;
+/** Members of what people send. What runs and gates send to each other is not listed: a newer sender may say more. */
+const MEMBERS: { readonly [name: string]: readonly string[] | undefined } = {
+  approve: DECISION,
+  reject: DECISION,
+  decide: [...DECISION, 'decision'],
+  submit: [...ADDRESS, 'data', 'via', 'as'],
+  message: ['name', 'payload', 'id', 'event'],
+  cancelStep: ADDRESS,
+  retryStep: ADDRESS,
+  skipTimer: ADDRESS,
+  pause: ['key'],
+  resume: ['key'],
+  abort: ['reason'],
+};
+const MOST_SHOWN = 80;
+
+/** Which member of a signal or update nobody reads, as one sentence. A misspelled member must not pass for one left out. */
+export function unknownMember(name: string, payload: unknown): string | undefined {
+  const members = Object.hasOwn(MEMBERS, name) ? MEMBERS[name] : undefined;
+  if (members === undefined || !isPlainObject(payload)) return undefined;
+  const odd = Object.keys(payload).find((member) => !members.includes(member));
+  return odd === undefined ? undefined : `'${name}' has no member '${odd.slice(0, MOST_SHOWN)}'.`;
+}
+
+/** The update of that name as an event; undefined where no update has that name, or the payload does not fit. */
+export function updateToEvent(name: string, payload: unknown, at: number, isStrict?: () => boolean): Event | undefined {
+  return (UPDATES as readonly string[]).includes(name) ? toEvent(name, payload, at, isStrict) : undefined;
+}
+
+/**
+ * The signal of that name as an event. `payload` is the first argument (none counts as `{}`), `at` is the run's clock in
+ * epoch milliseconds. Undefined where no signal has that name, a member has the wrong type, or there is a member that no
+ * such signal has. `isStrict` is asked only there: false takes the signal without the member.
+ */
+export function toEvent(
+  name: string,
+  payload: unknown,
+  at: number,
+  isStrict: () => boolean = () => true,
+): Event | undefined {
+  const body = payload === undefined || payload === null ? {} : payload;
+  if (!isPlainObject(body)) return undefined;
+  if (unknownMember(name, body) !== undefined && isStrict()) return undefined;
+  switch (name) {
+    case 'approve':
+      return decide(body, 'approved', at);
+    case 'reject':
+      return decide(body, 'rejected', at);
+    case 'decide': {
+      const decision = body['decision'];
+      return decision === 'approved' || decision === 'rejected' ? decide(body, decision, at) : undefined;
+    }
+    case 'submit': {
+      const to = addressed(body);
+      const via = optional(body, 'via', isString);
+      const as = optional(body, 'as', isStanding);
+      if (to === undefined || via === undefined || as === undefined) return undefined;
+      return { type: 'submit', at, ...to, data: body['data'] ?? null, ...as, via: via.via ?? 'temporal' };
+    }
+    case 'message': {
+      const called = body['name'];
+      const id = optional(body, 'id', isString);
+      const event = optional(body, 'event', isPublished);
+      if (!isString(called) || called === '' || id === undefined || event === undefined) return undefined;
+      return { type: 'message', at, name: called, payload: body['payload'] ?? null, ...id, ...event };
+    }
+    case 'childDone':
+      return childDone(body, at);
+    case 'cancelStep':
+    case 'retryStep':
+    case 'skipTimer': {
+      const to = addressed(body);
+      return to === undefined ? undefined : { type: name, at, ...to };
+    }
+    case 'pause':
+    case 'resume': {
+      const key = optional(body, 'key', isString);
+      return key === undefined ? undefined : { type: name, at, ...key };
+    }
+    case 'abort': {
+      const reason = optional(body, 'reason', isString);
+      return reason === undefined ? undefined : { type: 'abort', at, ...reason };
+    }
+    case 'granted':
+      return isString(body['gate']) ? { type: 'granted', at, gate: body['gate'] } : undefined;
+    default:
+      return undefined;
+  }
+}
+
+function decide(body: JsonObject, decision: 'approved' | 'rejected', at: number): Event | undefined {
+  const to = addressed(body);
+  const comments = optional(body, 'comments', isString);
+  const via = optional(body, 'via', isString);
+  const override = optional(body, 'override', isBoolean);
+  const reason = optional(body, 'reason', isString);
+  const as = optional(body, 'as', isStanding);
+  if (!to || !comments || !via || !override || !reason || !as) return undefined;
+  const data = body['data'] === undefined ? {} : { data: body['data'] };
+  return {
+    type: 'decide',
+    at,
+    ...to,
+    decision,
+    ...comments,
+    ...data,
+    ...as,
+    via: via.via ?? 'temporal',
+    ...override,
+    ...reason,
+  };
+}
+
+/** `{path, output?}` of a child that ended well, `{path, error}` of one that failed. */
+function childDone(body: JsonObject, at: number): Event | undefined {
+  const path = body['path'];
+  if (!isString(path)) return undefined;
+  const written = body['error'];
+  if (written === undefined || written === null) {
+    return { type: 'childDone', at, id: path, output: body['output'] ?? null };
+  }
+  if (!isPlainObject(written)) return undefined;
+  const { code, message, retryable } = written;
+  if (!isString(code) || !isString(message)) return undefined;
+  const details = written['details'] === undefined ? {} : { details: written['details'] };
+  const error: RunError = { code, message, retryable: retryable === true, ...details };
+  return { type: 'childDone', at, id: path, error };
+}
+
+function addressed(body: JsonObject): Addressed | undefined {
+  const step = optional(body, 'step', isString);
+  const key = optional(body, 'key', isString);
+  const by = optional(body, 'by', isString);
+  return step && key && by ? { ...step, ...key, ...by } : undefined;
+}
+
+/** The member alone, `{}` where it is absent or null, undefined where it has the wrong type. */
+function optional<K extends string, T>(
+  body: JsonObject,
+  key: K,
+  is: (value: unknown) => value is T,
+): { [key in K]?: T } | undefined {
+  const value = body[key];
+  if (value === undefined || value === null) return {};
+  return is(value) ? ({ [key]: value } as { [key in K]?: T }) : undefined;
+}
+
+function isString(value: unknown): value is string {
+  return typeof value === 'string';
+}
+
+function isBoolean(value: unknown): value is boolean {
+  return typeof value === 'boolean';
+}
+
+function isPublished(value: unknown): value is { readonly key?: string } {
+  return isPlainObject(value) && Object.keys(value).every((member) => member === 'key' && isString(value[member]));
+}
+
+function isStanding(value: unknown): value is Standing {
+  const isList = (names: unknown) => Array.isArray(names) && names.every(isString);
+  return isPlainObject(value) && isList(value['roles']) && isList(value['groups']);
+}

@@ -1,0 +1,194 @@
+/** What the outside sees of a run without walking it: status, waits, searchable state (ARCHITECTURE.md §4). */
+
+import { LISTENS_TO_MANY, listenKeyTag, listenTag, type RunStatus, type WaitingFor } from '../../contract/run.ts';
+import { MAX_ATTRIBUTE_VALUES } from '../../contract/search-attributes.ts';
+import type { Hearing, WaitingSpec } from '../../steps/kind.ts';
+import type { Program } from '../../steps/program-types.ts';
+import { childRunId } from '../state/child-run.ts';
+import { hearingOf } from '../state/hearing.ts';
+import { MAX_LISTEN_TAGS, MAX_SHOWN_PEOPLE, MAX_SHOWN_WAITS } from '../state/limits.ts';
+import type { Admission, OpenVisit, RunState } from '../state/state.ts';
+import { type Wait, waitsOf } from '../state/waits.ts';
+import { visits } from '../walk/address.ts';
+
+/** Others of an audience are what it is about. */
+const PERSON = /^(user|role|group):/;
+
+/** waiting: nothing runs and something is awaited, a sleep included. */
+export function statusOf(state: RunState): RunStatus {
+  if (state.ending !== undefined) return state.ending.status;
+  if (state.draining?.decidedAt !== undefined) return 'completed';
+  if (state.rolling !== undefined) return 'rolling_back';
+  if (state.admission !== undefined) return 'pending';
+  if (state.yielding || (state.work.length > 0 && !state.paused)) return 'running';
+  return state.effects > 0 ? 'running' : 'waiting';
+}
+
+/** Since when nothing new begins; undefined where the run is not paused. */
+export function pausedSince({ paused, pausedSince: since, now }: RunState): string | undefined {
+  return paused ? iso(since ?? now) : undefined;
+}
+
+/** Open waits, oldest first, at most twenty; paths, kinds, and until when. */
+export function waitingFor(state: RunState): WaitingFor[] {
+  if (state.ending !== undefined || state.draining !== undefined) return [];
+  if (state.admission !== undefined) return slotWait(state.admission);
+  const waits: WaitingFor[] = [];
+  for (const { visit, wait } of allWaits(state)) {
+    const { waiting } = wait;
+    waits.push({
+      path: wait.path,
+      stepSlug: visit.slug,
+      kind: waiting.kind,
+      since: iso(waiting.since),
+      ...(waiting.until === undefined ? {} : { until: iso(waiting.until) }),
+      ...(waiting.message === undefined ? {} : { message: waiting.message }),
+      ...(waiting.name === undefined ? {} : { name: waiting.name }),
+      ...heardBy(waiting),
+      ...(waiting.form === undefined ? {} : { form: waiting.form }),
+      ...waiting.about,
+      ...peopleOf(waiting),
+      ...(waiting.votes === undefined ? {} : { votes: waiting.votes }),
+      ...(waiting.kind === 'child' ? childOf(state, visit) : {}),
+    });
+    if (waits.length === MAX_SHOWN_WAITS) break;
+  }
+  return waits;
+}
+
+/** How many things are waited for; `waitingFor` names the first of them. */
+export function waitCount(state: RunState): number {
+  if (state.ending !== undefined || state.draining !== undefined) return 0;
+  return state.admission === undefined ? allWaits(state).length : slotWait(state.admission).length;
+}
+
+/** Who is asked, and who may not answer. */
+function peopleOf({ audience = [], notBy = [] }: WaitingSpec): Pick<WaitingFor, 'audience' | 'notBy'> {
+  const asked = audience.filter((name) => PERSON.test(name)).slice(0, MAX_SHOWN_PEOPLE);
+  return { ...(asked.length === 0 ? {} : { audience: asked }), ...(notBy.length === 0 ? {} : { notBy }) };
+}
+
+/** No step waits, but the whole run: the path is empty. */
+function slotWait({ gates, taken, waiting }: Admission): WaitingFor[] {
+  const next = gates[taken];
+  if (next === undefined || waiting === undefined) return [];
+  return [{ path: '', stepSlug: '', kind: 'slot', since: iso(waiting.since), name: next.scope, gate: next.gate }];
+}
+
+/** The run that the visit waits for: its id is known before it has started. */
+function childOf(state: RunState, visit: OpenVisit): { executionId?: string } {
+  for (const id of visit.open) {
+    const command = state.open[id];
+    if (command?.type === 'child') return { executionId: childRunId(state.genesis, id, command.child.workflow) };
+  }
+  return {};
+}
+
+/** Every wait, with its visit, oldest visit first. */
+function allWaits(state: RunState): { readonly visit: OpenVisit; readonly wait: Wait }[] {
+  return visits(state).flatMap(({ visit }) => waitsOf(visit).map((wait) => ({ visit, wait })));
+}
+
+/** Names and key of a listener, where there is more to say than its one name. */
+function heardBy({ hearing }: WaitingSpec): Pick<WaitingFor, 'names' | 'key'> {
+  return {
+    ...(hearing === undefined || hearing.names.length < 2 ? {} : { names: hearing.names }),
+    ...(hearing?.key === undefined ? {} : { key: hearing.key }),
+  };
+}
+
+/**
+ * Who is waited for, for the search attribute SignalboxWaiting: the kinds, `user:ann`, `role:finance`, and what is listened to. A
+ * list has only so many values: what is listened to comes first, since events would not find the run without it.
+ */
+export function audience(state: RunState): string[] {
+  const names = new Set<string>();
+  const heard = heardIn(state);
+  const isListed = heard.size <= MAX_LISTEN_TAGS;
+  for (const { wait } of allWaits(state)) {
+    names.add(wait.waiting.kind);
+    for (const tag of isListed ? tagsOf(hearingOf(wait.waiting)) : []) names.add(tag);
+    for (const name of wait.waiting.audience ?? []) names.add(name);
+  }
+  return isListed && names.size <= MAX_ATTRIBUTE_VALUES ? [...names] : [...new Set([...listenTags(heard), ...names])];
+}
+
+/** What is listened to: each pair of name and key once. */
+function heardIn(state: RunState): ReadonlyMap<string, Hearing> {
+  const heard = new Map<string, Hearing>();
+  const { frames } = state;
+  // Asked after every event, also of a run that has thousands of frames, none of which listens.
+  for (const id in frames) {
+    const waiting = frames[id]!.visit?.waiting;
+    const hearing = waiting === undefined ? undefined : hearingOf(waiting);
+    if (hearing === undefined) continue;
+    const { names, key } = hearing;
+    for (const name of names)
+      heard.set(JSON.stringify([name, key]), { names: [name], ...(key === undefined ? {} : { key }) });
+  }
+  return heard;
+}
+
+/** By what events find the run. Of too many pairs, the keys are left out, and of too many names, all are joined to one. */
+function listenTags(heard: ReadonlyMap<string, Hearing>): string[] {
+  if (heard.size <= MAX_LISTEN_TAGS) return [...heard.values()].flatMap(tagsOf);
+  const names = new Set([...heard.values()].flatMap((hearing) => hearing.names));
+  return names.size <= MAX_LISTEN_TAGS ? [...names].map(listenTag) : [LISTENS_TO_MANY];
+}
+
+function tagsOf({ names, key }: Hearing = { names: [] }): string[] {
+  return names.map((name) => (key === undefined ? listenTag(name) : listenKeyTag(name, key)));
+}
+
+/** Messages that nobody has read. */
+export function unread(state: RunState): number {
+  return state.inbox.length;
+}
+
+/** What is known of the inbox: for those who send. */
+export function inboxOf({ inbox, inboxBytes, dropped }: RunState): {
+  unread: number;
+  unreadBytes: number;
+  dropped?: number;
+} {
+  return { unread: inbox.length, unreadBytes: inboxBytes, ...(dropped === undefined ? {} : { dropped }) };
+}
+
+/** `key=value` of the state that the definition declares searchable. */
+export function searchable(program: Program, state: RunState): string[] {
+  const pairs: string[] = [];
+  for (const [key, field] of Object.entries(program.definition.state ?? {})) {
+    if (field.searchable !== true || !Object.hasOwn(state.state, key)) continue;
+    const value = state.state[key];
+    if (value !== null && typeof value !== 'object') pairs.push(`${key}=${value}`);
+  }
+  return pairs;
+}
+
+/** Tells whether what is visible has changed: the run began to wait, goes on, or ends. */
+export function shownOf(program: Program, state: RunState): string {
+  const status = statusOf(state);
+  const { admission } = state;
+  if (admission !== undefined) return `${status} ${admission.taken} ${admission.waiting?.since ?? ''}`;
+  // Events have to find a run that listens also while something else in it is at work.
+  if (status === 'running') {
+    const heard = heardIn(state);
+    return heard.size === 0 || !program.rules.inbox() ? status : `${status} ${listenTags(heard).join(' ')}`;
+  }
+  if (status !== 'waiting') return status;
+  const paths: string[] = [];
+  // Of many, the first stand for themselves, and all others for one another: a number that changes with each of them.
+  let others = 0;
+  for (const { visit } of Object.values(state.frames)) {
+    for (const { path, waiting } of visit === undefined ? [] : waitsOf(visit)) {
+      const { revision } = waiting;
+      if (paths.length < MAX_SHOWN_WAITS) paths.push(revision === undefined ? path : `${path} *${revision}`);
+      else others += visit!.seq + 1;
+    }
+  }
+  return `${status} ${paths.join(' ')}${others === 0 ? '' : ` ${others}`}`;
+}
+
+function iso(ms: number): string {
+  return new Date(ms).toISOString();
+}

@@ -1,0 +1,165 @@
+/**
+ * A fork (ARCHITECTURE.md §5): the state of a run that has ended, as a new run begins with it. It has the outputs, variables and
+ * state that it had before its target, and the frames outside it; not the inbox, the rollback, nor open waits: whatever stood
+ * open beside the target begins again.
+ */
+import type { GateWanted } from '../../contract/limiter.ts';
+import type { Definition } from '../../definition/document/types.ts';
+import { DAG_STEP } from '../../steps/kinds/dag.ts';
+import type { Program } from '../../steps/program-types.ts';
+import type { Json } from '../../template/types.ts';
+import type { Frame, RunState } from '../state/state.ts';
+import { parkOpen, resumeWith, type Target } from './rewind.ts';
+
+/** What is different in the fork. Members are added to what is there; `steps` are the data of their outputs, by slug. */
+export interface ForkEdits {
+  readonly input?: Json;
+  readonly variables?: { readonly [name: string]: Json };
+  readonly state?: { readonly [key: string]: Json };
+  readonly outputs?: { readonly [name: string]: Json };
+  readonly steps?: { readonly [slug: string]: Json };
+}
+
+export interface ForkStart {
+  readonly executionId: string;
+  /** Epoch milliseconds. */
+  readonly at: number;
+  readonly gates: readonly GateWanted[];
+  readonly hash?: string;
+}
+
+/** What begins in the fork: the target first, then what stood open beside it. Takes these visits back in `state`. */
+export function forkWork(program: Program, state: RunState, target: Target): Target[] {
+  const again: Target[] = [];
+  for (const { visit } of Object.values(state.frames)) {
+    if (visit === undefined || visit.frames.length > 0) continue;
+    const work = parkOpen(program, state, visit.path);
+    if (work !== undefined) again.push(work);
+  }
+  return [target, ...again];
+}
+
+/** `program`: of the version that the fork runs, in which every place of `work` is (`placeGone`). */
+export function forkState(
+  program: Program,
+  ended: RunState,
+  work: readonly Target[],
+  edits: ForkEdits,
+  { executionId, at, gates, hash }: ForkStart,
+): RunState {
+  const { parentId: _parent, hash: _hash, ...genesis } = ended.genesis;
+  const { draining: _drain, rolling: _rolling, ending: _ending, costs: _costs, model: _model, ...others } = ended;
+  const { dropped: _dropped, refused: _refused, ...kept } = others;
+  const { definition } = program;
+  const state: RunState = {
+    ...kept,
+    genesis: {
+      ...genesis,
+      executionId,
+      startedAt: at,
+      input: edits.input === undefined ? genesis.input : edits.input,
+      ...(hash === undefined ? {} : { hash }),
+    },
+    // Answers to commands are awaited no more; what ended beside the target is told to its container.
+    work: ended.work.filter((one) => one.do === 'visit' || (one.do === 'resume' && one.event.on === 'frame')),
+    open: {},
+    openCount: 0,
+    backlog: [],
+    variables: { ...definition.config?.variables, ...ended.variables, ...edits.variables },
+    state: { ...defaultsOf(definition), ...ended.state, ...edits.state },
+    outputs: { ...ended.outputs, ...edits.outputs },
+    inbox: [],
+    inboxBytes: 0,
+    seen: [],
+    answered: {},
+    undo: [],
+    visits: 0,
+    shown: '',
+  };
+  for (const [slug, data] of Object.entries(edits.steps ?? {})) setOutput(program, state, work[0]!.frame, slug, data);
+  return resumeWith(program, state, { parked: work, at, gates });
+}
+
+function defaultsOf({ state = {} }: Definition): { [key: string]: Json } {
+  return Object.fromEntries(
+    Object.entries(state).flatMap(([key, field]) => (field.default === undefined ? [] : [[key, field.default]])),
+  );
+}
+
+/** Where the target reads it: in the nearest frame that has the entry, else in its own. */
+function setOutput(program: Program, state: RunState, frameId: string, slug: string, data: Json): void {
+  const step = program.steps.get(slug);
+  if (step === undefined) return;
+  const own = state.frames[frameId]!;
+  let frame: Frame | undefined = own;
+  while (frame !== undefined && !Object.hasOwn(frame.entries, slug))
+    frame = frame.parent === undefined ? undefined : state.frames[frame.parent];
+  const at = frame ?? own;
+  const before = at.entries[slug]?.output;
+  const output = { ...before, type: step.kind.type, data };
+  at.entries[slug] = { stepType: step.type, name: step.name, output };
+  for (const one of Object.values(state.frames))
+    if (before !== undefined && one.lastOutput === before) one.lastOutput = output;
+}
+
+/** Why a place of the work is not in the program; undefined where all are. `same`: it is the version that the run had. */
+export function placeGone(
+  program: Program,
+  state: RunState,
+  work: readonly Target[],
+  same: boolean,
+): string | undefined {
+  if (same) return undefined;
+  if (
+    program.start === DAG_STEP ||
+    state.frames['']?.visit?.key === DAG_STEP ||
+    state.frames['']?.visit?.slug === DAG_STEP
+  )
+    return 'a graph (flow: dag) is forked in the version that it ran in';
+  for (const { frame: id, slug } of work) {
+    const gone = lineOf(state, id, slug).find(
+      ({ slug: inner, within, branch }) => !stands(program, inner, within, branch),
+    );
+    if (gone !== undefined)
+      return `the step '${gone.slug}' ${gone.within === undefined ? 'at the top' : `in the body of '${gone.within}'`} is not in this version`;
+  }
+  return undefined;
+}
+
+interface Stand {
+  readonly slug: string;
+  readonly within: string | undefined;
+  readonly branch?: string;
+}
+
+/** The step, and the containers around it from the inside out. */
+function lineOf(state: RunState, frameId: string, slug: string): Stand[] {
+  const line: Stand[] = [];
+  let inner = slug;
+  for (let frame = state.frames[frameId]; frame !== undefined; ) {
+    for (const { slug: loop } of [...frame.loops].reverse()) {
+      line.push({ slug: inner, within: loop });
+      inner = loop;
+    }
+    const parent: Frame | undefined = frame.parent === undefined ? undefined : state.frames[frame.parent];
+    const within = parent?.visit?.slug;
+    line.push({
+      slug: inner,
+      within,
+      ...(frame.name === undefined || frame.item !== undefined ? {} : { branch: frame.name }),
+    });
+    inner = within ?? inner;
+    frame = parent;
+  }
+  return line;
+}
+
+function stands(program: Program, slug: string, within: string | undefined, branch: string | undefined): boolean {
+  const step = program.steps.get(slug);
+  if (step === undefined) return false;
+  // finish, return and fail belong to no region.
+  if (step.kind.class === 'end') return true;
+  if (program.regions.home.get(slug) !== within) return false;
+  if (within === undefined || branch === undefined) return true;
+  return program.regions.regions.get(within)?.branches.get(branch)?.has(slug) === true;
+}

@@ -1,0 +1,177 @@
+/**
+ * Who may be open when not all can be (E10; LANGUAGE.md §12: at most 500 commands, the rest queued). Effects end by
+ * themselves within minutes; children and timers may stay open for months, so they never take all the room:
+ *
+ * - Timers take what is free, and give it up again for effects and children: the one that is due last is taken back and
+ *   waits in the backlog. Those due first are always open, so none is late.
+ * - Ten places are for timers only, and a hundred are never taken by children.
+ */
+import type { Core } from './core.ts';
+import { weigh } from './json-bytes.ts';
+import { MAX_ACTIVATION_BYTES, MAX_OPEN_CHILDREN, MAX_OPEN_COMMANDS, MAX_OPEN_EFFECTS } from './limits.ts';
+import type { OpenCommand, RunState } from './state.ts';
+
+const OVERHEAD = 300;
+
+/** How the core sends a command, and takes one back that stays open in its books. */
+export interface Sender {
+  send(id: string, command: OpenCommand): void;
+  takeBack(id: string): void;
+}
+
+/** Sends what waits, as far as there is room. Answers whether the bytes of this activation stopped it. */
+export function fillRoom(core: Core, sender: Sender): boolean {
+  const { state } = core;
+  if (state.backlog.length === 0) return false;
+  // Where everything fits, everything goes, in order.
+  if (state.openCount + state.backlog.length <= MAX_OPEN_CHILDREN) return new Filling(core, sender).inOrder();
+  return new Filling(core, sender).byRank();
+}
+
+/** What of a state's commands takes which places. */
+export function slotsOf(state: RunState): RunState['slots'] {
+  const waiting = new Set(state.backlog);
+  const slots = { timers: 0, children: 0, waitingTimers: 0 };
+  for (const [id, command] of Object.entries(state.open)) {
+    if (waiting.has(id)) slots.waitingTimers += isTimer(command) ? 1 : 0;
+    else if (isTimer(command)) slots.timers++;
+    else if (command.type === 'child') slots.children++;
+  }
+  return slots;
+}
+
+export function isTimer(command: OpenCommand): command is OpenCommand & { readonly at: number } {
+  return command.type === 'timer' || command.type === 'deadline';
+}
+
+class Filling {
+  readonly #state: RunState;
+  readonly #sender: Sender;
+  /** Timers that were sent before, those due last at the end; looked up when one has to give way. */
+  #sent: string[] | undefined;
+  readonly #parked: string[] = [];
+  #isHeld = false;
+
+  constructor(core: Core, sender: Sender) {
+    this.#state = core.state;
+    this.#sender = sender;
+  }
+
+  inOrder(): boolean {
+    const { backlog } = this.#state;
+    let done = 0;
+    while (done < backlog.length && this.#send(backlog[done]!)) done++;
+    backlog.splice(0, done);
+    return this.#isHeld;
+  }
+
+  byRank(): boolean {
+    const state = this.#state;
+    const { backlog, slots } = state;
+    const kept: string[] = [];
+    const timersWaited = slots.waitingTimers;
+    let timers = timersWaited;
+    let i = 0;
+    for (; i < backlog.length && !this.#isHeld; i++) {
+      const id = backlog[i]!;
+      const command = state.open[id]!;
+      if (isTimer(command)) timers--;
+      else if (this.#hasPlace(command) && this.#makeRoom() && this.#send(id)) continue;
+      else if (timers === 0 && state.openCount - slots.timers >= MAX_OPEN_EFFECTS) break;
+      kept.push(id);
+    }
+    state.backlog = kept.length === 0 ? backlog.slice(i) : [...kept, ...backlog.slice(i)];
+    if (timersWaited > 0 && !this.#isHeld) this.#timers();
+    state.backlog.push(...this.#parked);
+    return this.#isHeld;
+  }
+
+  #hasPlace(command: OpenCommand): boolean {
+    const { openCount, slots } = this.#state;
+    if (command.type === 'child' && slots.children >= MAX_OPEN_CHILDREN) return false;
+    return openCount - slots.timers < MAX_OPEN_EFFECTS;
+  }
+
+  #makeRoom(): boolean {
+    const { openCount } = this.#state;
+    if (openCount < MAX_OPEN_COMMANDS) return true;
+    const last = this.#sentTimers().pop();
+    if (last === undefined) return false;
+    this.#park(last);
+    return true;
+  }
+
+  /** The earliest first; one that is due before another that is open takes its place. */
+  #timers(): void {
+    const state = this.#state;
+    const waiting = state.backlog.filter((id) => isTimer(state.open[id]!)).sort((a, b) => this.#at(a) - this.#at(b));
+    const gone = new Set<string>();
+    for (const id of waiting) {
+      if (state.openCount >= MAX_OPEN_COMMANDS) {
+        const last = this.#sentTimers().at(-1);
+        if (last === undefined || this.#at(last) <= this.#at(id)) break;
+        this.#sentTimers().pop();
+        this.#park(last);
+      }
+      if (!this.#send(id)) break;
+      gone.add(id);
+    }
+    if (gone.size > 0) state.backlog = state.backlog.filter((id) => !gone.has(id));
+  }
+
+  #sentTimers(): string[] {
+    if (this.#sent === undefined) {
+      const waiting = new Set(this.#state.backlog);
+      this.#sent = Object.entries(this.#state.open)
+        .filter(([id, command]) => isTimer(command) && !waiting.has(id))
+        .map(([id]) => id)
+        .sort((a, b) => this.#at(a) - this.#at(b));
+    }
+    return this.#sent;
+  }
+
+  #park(id: string): void {
+    const state = this.#state;
+    state.openCount--;
+    state.slots.timers--;
+    state.slots.waitingTimers++;
+    this.#parked.push(id);
+    this.#sender.takeBack(id);
+  }
+
+  #send(id: string): boolean {
+    const { open, effort, slots } = this.#state;
+    const command = open[id]!;
+    const bytes = sizeOf(command);
+    if (effort.bytes > 0 && effort.bytes + bytes > MAX_ACTIVATION_BYTES) {
+      this.#isHeld = true;
+      return false;
+    }
+    effort.bytes += bytes;
+    this.#state.openCount++;
+    if (command.type === 'child') slots.children++;
+    if (isTimer(command)) {
+      slots.timers++;
+      slots.waitingTimers--;
+    }
+    this.#sender.send(id, command);
+    return true;
+  }
+
+  #at(id: string): number {
+    const command = this.#state.open[id]!;
+    return isTimer(command) ? command.at : 0;
+  }
+}
+
+function sizeOf(command: OpenCommand): number {
+  switch (command.type) {
+    case 'run':
+    case 'rollback':
+      return OVERHEAD + weigh(command.command.config);
+    case 'child':
+      return OVERHEAD + weigh(command.child.input);
+    default:
+      return OVERHEAD;
+  }
+}

@@ -1,0 +1,32 @@
+/** What a run's models have used (document 004): summed by kind of key as effects end, carried, and shown. */
+import { addUsage, type Cost, usageIn } from '../../contract/models.ts';
+import type { Event } from './protocol.ts';
+import type { RunState } from './state.ts';
+
+/** Models of one run that lists find it by. */
+const MOST_MODELS = 20;
+const NOTHING = { input_tokens: 0, output_tokens: 0, cached_input_tokens: 0, usd_cost: 0 };
+
+/** Counts what an effect's answer says that it has used; one that failed may have used something too. */
+export function countUsage(state: RunState, event: Event): void {
+  const usage =
+    event.type === 'completed'
+      ? usageIn(event.result.meta)
+      : event.type === 'failed'
+        ? usageIn(event.error.details)
+        : undefined;
+  if (usage === undefined) return;
+  const { key_type, model } = usage;
+  const costs = state.costs ?? [];
+  const known = costs.find((cost) => cost.key_type === key_type);
+  const sum: Cost = { key_type, ...addUsage(known ?? NOTHING, usage) };
+  state.costs = known === undefined ? [...costs, sum] : costs.map((cost) => (cost === known ? sum : cost));
+  const asked = state.models ?? (state.model === undefined ? [] : [state.model]);
+  if (asked.length > 0 && !asked.includes(model) && asked.length < MOST_MODELS) state.models = [...asked, model];
+  state.model = model;
+}
+
+/** Tokens in and out, as lists filter by them. */
+export function tokensOf(costs: readonly Cost[]): number {
+  return costs.reduce((sum, cost) => sum + cost.input_tokens + cost.output_tokens, 0);
+}

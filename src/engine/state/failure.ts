@@ -1,0 +1,37 @@
+/** E8: every failure is typed: code, message, path, retryable. */
+
+import type { RunError } from '../../contract/run.ts';
+import { inDialectWords } from '../../definition/dialects/dialect-001-words.ts';
+import type { Definition } from '../../definition/document/types.ts';
+import { type FailureShape, StepFailure } from '../../steps/kind.ts';
+import { TemplateError } from '../../template/types.ts';
+import type { RunErrorRoot } from './state.ts';
+
+/**
+ * What a kind or an expression threw, as a failure. Anything that is not typed is a mistake of ours, and says so. With the
+ * definition, an expression's failure speaks the words of its dialect.
+ */
+export function failureOf(error: unknown, definition?: Definition): FailureShape {
+  if (error instanceof StepFailure)
+    return {
+      code: error.code,
+      message: error.message,
+      retryable: error.retryable,
+      ...(error.details === undefined ? {} : { details: error.details }),
+    };
+  if (error instanceof TemplateError) {
+    const message = definition === undefined ? error.message : inDialectWords(definition, error.message);
+    return { code: error.code, message, retryable: false };
+  }
+  return { code: 'internal_error', message: error instanceof Error ? error.message : String(error), retryable: false };
+}
+
+export function placed(error: FailureShape, path: string, slug: string): RunError {
+  return { ...error, path: error.path ?? path, stepSlug: error.stepSlug ?? slug };
+}
+
+/** The root `error` of expressions has `step` beside stepSlug, which is what `meta.error` and the run's error call it. */
+export function errorRoot(error: RunError): RunErrorRoot {
+  const { stepSlug } = error;
+  return { ...error, ...(stepSlug === undefined ? {} : { step: stepSlug }) };
+}

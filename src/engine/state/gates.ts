@@ -1,0 +1,73 @@
+/**
+ * Which limits a definition sets to its own runs (LANGUAGE.md §1, concurrency and mode): those of one key are counted together.
+ */
+
+import type { GateWanted } from '../../contract/limiter.ts';
+import { idPart, shortHash } from '../../contract/workflow-ids.ts';
+import { canonicalText } from '../../definition/document/canonical-text.ts';
+import { isObject } from '../../definition/document/json.ts';
+import { payloadKey } from '../../definition/document/payload-key.ts';
+import type { Definition } from '../../definition/document/types.ts';
+import { objectScope } from '../../template/scope.ts';
+import { parseTemplate, render } from '../../template/template.ts';
+import { type Json, TemplateError } from '../../template/types.ts';
+
+/** What a run's own limits go by. */
+export interface GateSubject {
+  readonly organizationId: string;
+  readonly definition: Definition;
+  readonly input: Json;
+}
+
+/** The workflow id of a gate: `gate.{org}.{hash}` (ARCHITECTURE.md §4). */
+export function gateId(org: string, ...what: readonly string[]): string {
+  return `gate.${idPart(org)}.${shortHash(...what)}`;
+}
+
+/** The gates of the run's own definition; none where it limits nothing. Runs whose key cannot be read are counted together. */
+export function definitionGates(subject: GateSubject): GateWanted[] {
+  const { definition } = subject;
+  const { concurrency, mode, debounce } = definition.config ?? {};
+  const gates: GateWanted[] = [];
+  const isLimited = concurrency !== undefined || mode === 'restart';
+  // Another version may come after one without the limit, whose runs it has to count.
+  const limits = { version: definition.version ?? null, concurrency: concurrency ?? null, mode: mode ?? null };
+  const basis = isLimited ? shortHash(canonicalText({ ...limits, key: debounce?.key ?? null } as Json)) : '';
+  if (concurrency !== undefined) {
+    const { limit, key, overflow = 'queue' } = concurrency;
+    const of = key === undefined ? 'all' : readable(() => `key ${keyOf(subject, key)}`);
+    const gate = gateId(subject.organizationId, 'workflow', definition.slug, of ?? 'all');
+    gates.push({ gate, scope: 'workflow', limit, overflow, group: '', basis });
+  }
+  const restarts = mode === 'restart' ? restartKey(subject) : undefined;
+  if (restarts !== undefined) {
+    const gate = gateId(subject.organizationId, 'restart', definition.slug, restarts);
+    gates.push({ gate, scope: 'workflow', limit: 1, overflow: 'cancel-oldest', evict: 'abort', group: '', basis });
+  }
+  return gates;
+}
+
+/** Document 004: the runs of one debounce key take one another's place; without a key, those of the workflow. A payload without the key is on its own. */
+function restartKey({ definition, input }: GateSubject): string | undefined {
+  const key = definition.config?.debounce?.key;
+  return key === undefined ? 'all' : readable(() => payloadKey(key, input));
+}
+
+function keyOf(subject: GateSubject, key: string): string {
+  const { definition, input, organizationId } = subject;
+  const variables = definition.config?.variables ?? {};
+  const flat = definition.dialect === '000' && isObject(input) ? input : {};
+  const roots = { ...flat, ...variables, input, variables, organizationId };
+  // The clock is no part of a key: runs of one key would not be counted together.
+  const { value } = render(parseTemplate(key), objectScope(roots), { now: 0 });
+  return typeof value === 'string' ? value : canonicalText(value);
+}
+
+function readable(key: () => string | undefined): string | undefined {
+  try {
+    return key();
+  } catch (error) {
+    if (error instanceof TemplateError) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,39 @@
+import type { Program } from '../../steps/program-types.ts';
+import type { Json } from '../../template/types.ts';
+import type { Genesis } from './protocol.ts';
+import { type RunState, STATE_VERSION } from './state.ts';
+
+/** What a run begins with: its variables, and the defaults of its declared state. */
+export function initialState(program: Program, genesis: Genesis): RunState {
+  const { definition } = program;
+  const state: { [key: string]: Json } = {};
+  for (const [key, field] of Object.entries(definition.state ?? {}))
+    if (field.default !== undefined) state[key] = field.default;
+  return {
+    version: STATE_VERSION,
+    genesis,
+    now: genesis.startedAt,
+    frames: {},
+    work: [],
+    open: {},
+    openCount: 0,
+    effects: 0,
+    slots: { timers: 0, children: 0, waitingTimers: 0 },
+    backlog: [],
+    variables: { ...definition.config?.variables },
+    state,
+    outputs: {},
+    inbox: [],
+    inboxBytes: 0,
+    seen: [],
+    answered: {},
+    undo: [],
+    visits: 0,
+    seq: 0,
+    bytes: 0,
+    paused: false,
+    yielding: false,
+    effort: { at: genesis.startedAt, units: 0, bytes: 0 },
+    shown: '',
+  };
+}

@@ -1,0 +1,88 @@
+/**
+ * Which outputs a run can still read (LANGUAGE.md §12): at continue-as-new the others are left behind. They stand in the
+ * trace, which is read from history.
+ */
+import type { Program, Step } from '../../steps/program-types.ts';
+import { references } from '../../template/references.ts';
+import type { Reference } from '../../template/types.ts';
+import type { RunState } from './state.ts';
+
+export interface Needed {
+  /** Whether `steps[slug]` may be read. */
+  entry(slug: string): boolean;
+  /** Whether `outputs[name]` may be read. */
+  output(name: string): boolean;
+}
+
+const ALL: Needed = { entry: () => true, output: () => true };
+
+/** What the steps read that can be reached from where the run stands, and the definition's output. */
+export function neededFrom(program: Program, state: RunState): Needed {
+  // In a dag every step is the graph's, and terminal ones are its output.
+  if (program.definition.flow === 'dag') return ALL;
+  const reads = readsOf(program);
+  const entries = new Set(reads.always.entries);
+  const outputs = new Set(reads.always.outputs);
+  for (const slug of reachable(program, state)) {
+    const read = reads.steps.get(slug);
+    for (const name of read?.entries ?? []) entries.add(name);
+    for (const name of read?.outputs ?? []) outputs.add(name);
+  }
+  return {
+    entry: (slug) => entries.has(slug) || entries.has(ANY),
+    output: (name) => outputs.has(name) || outputs.has(ANY),
+  };
+}
+
+/** In place of a name that is computed. No step has this slug. */
+const ANY = '*';
+
+interface Reads {
+  readonly entries: ReadonlySet<string>;
+  readonly outputs: ReadonlySet<string>;
+}
+
+interface ProgramReads {
+  readonly steps: ReadonlyMap<string, Reads>;
+  readonly always: Reads;
+}
+
+const known = new WeakMap<Program, ProgramReads>();
+
+function readsOf(program: Program): ProgramReads {
+  let reads = known.get(program);
+  if (reads === undefined) {
+    const steps = new Map([...program.steps].map(([slug, step]) => [slug, namesIn(referencesOf(step))]));
+    reads = { steps, always: namesIn(program.output === undefined ? [] : references(program.output)) };
+    known.set(program, reads);
+  }
+  return reads;
+}
+
+function referencesOf(step: Step): Reference[] {
+  const saved = step.saves.flatMap(({ expression }) => (expression === undefined ? [] : references(expression)));
+  return [...step.references, ...saved, ...(step.rollback?.references ?? [])];
+}
+
+function namesIn(read: readonly Reference[]): Reads {
+  const entries = new Set<string>();
+  const outputs = new Set<string>();
+  for (const { root, path } of read) {
+    const name = typeof path[0] === 'string' ? path[0] : ANY;
+    if (root === 'steps') entries.add(name);
+    else if (root === 'outputs') outputs.add(name);
+  }
+  return { entries, outputs };
+}
+
+/** The steps that are open, or waited to be walked, and all that their ports lead to. */
+function reachable(program: Program, state: RunState): Set<string> {
+  const found = new Set<string>();
+  for (const frame of Object.values(state.frames)) {
+    if (frame.visit !== undefined) found.add(frame.visit.slug);
+    for (const { slug } of frame.loops) found.add(slug);
+  }
+  for (const work of state.work) if (work.do === 'visit') found.add(work.slug);
+  for (const slug of found) for (const target of Object.values(program.steps.get(slug)?.next ?? {})) found.add(target);
+  return found;
+}

@@ -1,0 +1,176 @@
+/**
+ * What a state holds, in bytes, without writing it out: the records of the run are weighed, each value that they hold is
+ * weighed once in its life, and one that several of them hold counts once. The figure is never below what continue-as-new
+ * carries (carry.ts), and above it only where a value is held as a whole and in part.
+ */
+import type { JsonObject } from '../../definition/document/types.ts';
+import type { Program } from '../../steps/program-types.ts';
+import type { Json } from '../../template/types.ts';
+import { weigh } from './json-bytes.ts';
+import { neededFrom } from './live-references.ts';
+import { SHARED_FROM_BYTES, SHARED_FROM_LENGTH } from './serialize.ts';
+import type { Entry, Envelope, Frame, LoopRecord, OpenVisit, RunState } from './state.ts';
+
+/** Larger ones are not weighed again. */
+const KNOWN_FROM_BYTES = 1_000;
+/** A mark in place of a value. */
+const REFERENCE_BYTES = 24;
+/** What stands around the state when it is carried. */
+const AROUND_BYTES = 100;
+/** Values from this size on tell one state from another (`Measured`). */
+export const LARGE_BYTES = 16_000;
+
+export interface Measured {
+  readonly bytes: number;
+  /** How many large values there are. */
+  readonly large: number;
+}
+
+/** Values never change in place, so what one weighs never changes. */
+const known = new WeakMap<object, number>();
+
+export function weighed(value: Json | undefined): number {
+  if (typeof value !== 'object' || value === null) return weigh(value);
+  const before = known.get(value);
+  if (before !== undefined) return before;
+  const bytes = weigh(value);
+  if (bytes >= KNOWN_FROM_BYTES) known.set(value, bytes);
+  return bytes;
+}
+
+export function measure(program: Program, state: RunState): Measured {
+  return new Measuring(program, state).done();
+}
+
+class Measuring {
+  readonly #seen = new Set<object | string>();
+  #bytes = AROUND_BYTES;
+  #large = 0;
+
+  constructor(program: Program, state: RunState) {
+    const needed = neededFrom(program, state);
+    const { genesis, frames, work, open, variables, outputs, inbox, undo, ...rest } = state;
+    const { input, presets, ...begun } = genesis;
+    this.#record({ ...rest, state: null, genesis: { ...begun, input: null, presets: null } });
+    this.#value(input);
+    this.#members(presets);
+    this.#members(variables);
+    this.#members(state.state);
+    for (const [name, value] of Object.entries(outputs)) if (needed.output(name)) this.#member(name, value);
+    for (const [id, frame] of Object.entries(frames)) {
+      this.#add(2 * id.length);
+      this.#frame(frame, (slug, { output }) => needed.entry(slug) || weighed(output.data) < SHARED_FROM_BYTES);
+    }
+    for (const one of work) this.#parts(one, 3);
+    for (const [id, command] of Object.entries(open)) {
+      this.#add(2 * id.length);
+      this.#parts(command, 2);
+    }
+    for (const message of inbox) this.#parts(message, 1);
+    for (const one of undo) this.#parts(one, 3);
+  }
+
+  done(): Measured {
+    return { bytes: this.#bytes, large: this.#large };
+  }
+
+  #frame(frame: Frame, isKept: (slug: string, entry: Entry) => boolean): void {
+    const { entries, lastOutput, loops, left, visit, item, ...rest } = frame;
+    this.#record(rest);
+    this.#add(SHARED_FROM_BYTES);
+    if (item !== undefined) this.#parts(item, 1);
+    for (const [slug, entry] of Object.entries(entries)) {
+      this.#add(2 * slug.length + weigh(entry.stepType) + weigh(entry.name) + 40);
+      if (isKept(slug, entry)) this.#envelope(entry.output);
+      else this.#add(SHARED_FROM_BYTES + weigh(entry.output.type));
+    }
+    if (lastOutput !== null) this.#envelope(lastOutput);
+    for (const loop of left === undefined ? loops : [...loops, left]) this.#holder(loop);
+    if (visit !== undefined) this.#holder(visit);
+  }
+
+  #envelope(output: Envelope): void {
+    if (this.#seen.has(output)) {
+      this.#add(REFERENCE_BYTES);
+      return;
+    }
+    this.#seen.add(output);
+    this.#add(40 + weigh(output.type));
+    this.#value(output.data);
+    this.#value(output.meta);
+  }
+
+  /** A visit or a loop. What a kind holds is changed in place, but for lists that it was given (`items`). */
+  #holder(holder: OpenVisit | LoopRecord): void {
+    if (this.#seen.has(holder)) {
+      this.#add(REFERENCE_BYTES);
+      return;
+    }
+    this.#seen.add(holder);
+    const { hold, ...rest } = holder;
+    this.#record(rest);
+    for (const [name, value] of Object.entries(hold)) {
+      this.#add(name.length + 6);
+      if (name === 'items' || !Array.isArray(value)) this.#fresh(name, value);
+      else if (this.#seen.has(value)) this.#add(REFERENCE_BYTES);
+      else {
+        this.#seen.add(value);
+        this.#add(2 + value.length);
+        for (const member of value) this.#value(member);
+      }
+    }
+  }
+
+  /** A member of a hold: only lists of items and what a loop carries are values for good. */
+  #fresh(name: string, value: Json): void {
+    if (name === 'items' || name === 'carry') this.#value(value);
+    else this.#add(weigh(value));
+  }
+
+  /** A record whose values stand `depth` levels below it. */
+  #parts(part: unknown, depth: number): void {
+    if (typeof part !== 'object' || part === null || depth === 0) {
+      this.#value(part as Json);
+      return;
+    }
+    this.#add(2);
+    for (const [name, value] of Object.entries(part)) {
+      this.#add(name.length + 6);
+      this.#parts(value, depth - 1);
+    }
+  }
+
+  #members(values: { readonly [name: string]: Json }): void {
+    for (const [name, value] of Object.entries(values)) this.#member(name, value);
+  }
+
+  #member(name: string, value: Json): void {
+    this.#add(weigh(name) + 4);
+    this.#value(value);
+  }
+
+  #value(value: Json | undefined): void {
+    const isLong = typeof value === 'string' && value.length >= SHARED_FROM_LENGTH;
+    if (!isLong && (typeof value !== 'object' || value === null)) {
+      this.#add(weigh(value));
+      return;
+    }
+    if (this.#seen.has(value)) {
+      const bytes = isLong ? REFERENCE_BYTES : weighed(value);
+      this.#add(bytes < SHARED_FROM_BYTES ? bytes : REFERENCE_BYTES);
+      return;
+    }
+    this.#seen.add(value);
+    this.#add(weighed(value) + REFERENCE_BYTES);
+  }
+
+  /** Part of the state that is small, or changed in place. */
+  #record(part: object): void {
+    this.#add(weigh(part as JsonObject));
+  }
+
+  #add(bytes: number): void {
+    this.#bytes += bytes;
+    if (bytes >= LARGE_BYTES) this.#large++;
+  }
+}

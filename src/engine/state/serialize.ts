@@ -1,0 +1,145 @@
+/**
+ * What continue-as-new carries (E2). In the state, values are shared by reference: an item is one with the list it came
+ * from, `lastOutput` with its step's entry. As JSON they would be written out once for each place, so values that occur
+ * again are carried in a table, and shared again when the state is restored.
+ */
+import { MAX_STATE_BYTES } from '../../definition/document/limits.ts';
+import type { JsonObject } from '../../definition/document/types.ts';
+import type { Program } from '../../steps/program-types.ts';
+import type { Json } from '../../template/types.ts';
+import { slotsOf } from './command-backlog.ts';
+import { weigh } from './json-bytes.ts';
+import { neededFrom } from './live-references.ts';
+import { type Frame, type RunState, STATE_VERSION } from './state.ts';
+
+/** Smaller values are cheaper written twice. */
+export const SHARED_FROM_BYTES = 64;
+/** The same for texts, which are told from one another by all their characters. */
+export const SHARED_FROM_LENGTH = 1_000;
+const REFERENCE = '$shared';
+/** The output of a step that nobody can read any more. */
+const LEFT_BEHIND = { leftBehind: true };
+
+/** The state as JSON without repeats: `{state, shared}`; `{"$shared": n}` stands for the n-th shared value. */
+export function carry(program: Program, full: RunState): Json {
+  const state = withoutUnneeded(program, full);
+  const times = new Map<object | string, number>();
+  countShared(state as unknown as Json, times);
+  const places = new Map<object | string, number>();
+  const shared: Json[] = [];
+  const write = (value: Json): Json => {
+    if (isLongText(value)) {
+      if ((times.get(value) ?? 0) < 2) return value;
+      if (!places.has(value)) places.set(value, shared.push(value) - 1);
+      return { [REFERENCE]: places.get(value)! };
+    }
+    if (value === null || typeof value !== 'object') return value;
+    const known = places.get(value);
+    if (known !== undefined) return { [REFERENCE]: known };
+    if (isReference(value) || ((times.get(value) ?? 0) > 1 && weigh(value) >= SHARED_FROM_BYTES)) {
+      const place = shared.length;
+      places.set(value, place);
+      shared.push(null);
+      shared[place] = copy(value, write);
+      return { [REFERENCE]: place };
+    }
+    return copy(value, write);
+  };
+  const written = copy(state as unknown as JsonObject, write);
+  return { version: STATE_VERSION, state: written, shared };
+}
+
+/** §12: what no reachable step can refer to is left behind. The entry stays, since it says that the step has been there. */
+function withoutUnneeded(program: Program, state: RunState): RunState {
+  const needed = neededFrom(program, state);
+  const lean = (frame: Frame): Frame => {
+    const entries: Frame['entries'] = {};
+    for (const [slug, entry] of Object.entries(frame.entries)) {
+      const isKept = needed.entry(slug) || weigh(entry.output.data) < SHARED_FROM_BYTES;
+      entries[slug] = isKept ? entry : { ...entry, output: { type: entry.output.type, data: null, meta: LEFT_BEHIND } };
+    }
+    return { ...frame, entries };
+  };
+  return {
+    ...state,
+    frames: Object.fromEntries(Object.entries(state.frames).map(([id, frame]) => [id, lean(frame)])),
+    outputs: Object.fromEntries(Object.entries(state.outputs).filter(([name]) => needed.output(name))),
+  };
+}
+
+/** The other way round. Throws where the carried value is not of this interpreter's version. */
+export function restore(carried: Json): RunState {
+  if (carried === null || typeof carried !== 'object' || Array.isArray(carried))
+    throw new Error('What was carried is no state of a run.');
+  const { version, state, shared } = carried;
+  if (version !== STATE_VERSION || !Array.isArray(shared) || state === undefined)
+    throw new Error(
+      `This interpreter reads states of version ${STATE_VERSION}; this one has ${JSON.stringify(version)}.`,
+    );
+  const made = new Map<number, Json>();
+  const read = (value: Json): Json => {
+    if (value === null || typeof value !== 'object') return value;
+    if (!isReference(value)) return copy(value, read);
+    const place = value[REFERENCE] as number;
+    const once = shared[place]!;
+    if (typeof once === 'string') return once;
+    if (!made.has(place)) made.set(place, copy(once as JsonObject, read));
+    return made.get(place)!;
+  };
+  const restored = read(state) as unknown as RunState;
+  restored.effects = Object.values(restored.open).filter(({ type }) => type === 'run').length;
+  restored.slots = slotsOf(restored);
+  return restored;
+}
+
+/** Definition and state together, encoded (LANGUAGE.md §12). The estimate is corrected when it comes near the limit. */
+export function fitsLimit(program: Program, state: RunState): boolean {
+  if (carriedBytes(program, state) <= MAX_STATE_BYTES) return true;
+  state.bytes = weigh(carry(program, state));
+  // Measuring is work too: a walk at the limit's edge would measure at every step.
+  state.effort.units += state.bytes >> 3;
+  return carriedBytes(program, state) <= MAX_STATE_BYTES;
+}
+
+/** What of the limit is taken, by the estimate as it stands. */
+export function carriedBytes(program: Program, state: RunState): number {
+  return definitionBytes(program) + state.bytes;
+}
+
+const definitionSizes = new WeakMap<Program, number>();
+
+/** Of the definition, as it stands in what a run is started with. */
+export function definitionBytes(program: Program): number {
+  let bytes = definitionSizes.get(program);
+  if (bytes === undefined) {
+    bytes = weigh(program.definition as unknown as Json);
+    definitionSizes.set(program, bytes);
+  }
+  return bytes;
+}
+
+function countShared(value: Json, times: Map<object | string, number>): void {
+  if (value === null || (typeof value !== 'object' && !isLongText(value))) return;
+  const seen = times.get(value) ?? 0;
+  times.set(value, seen + 1);
+  if (seen > 0 || typeof value === 'string') return;
+  for (const member of Array.isArray(value) ? value : Object.values(value)) countShared(member, times);
+}
+
+const isLongText = (value: Json): value is string => typeof value === 'string' && value.length >= SHARED_FROM_LENGTH;
+
+/** What looks like our mark: data that does is written to the table, where it is read as data. */
+function isReference(value: Json & object): value is JsonObject {
+  return !Array.isArray(value) && Object.hasOwn(value, REFERENCE) && Object.keys(value).length === 1;
+}
+
+/** Keys are defined, not assigned: data may have a member `__proto__`. */
+function copy(value: Json & object, each: (member: Json) => Json): Json {
+  if (Array.isArray(value)) return value.map((member) => each(member));
+  const made: JsonObject = {};
+  for (const [key, member] of Object.entries(value)) {
+    if (member !== undefined)
+      Object.defineProperty(made, key, { value: each(member), enumerable: true, writable: true, configurable: true });
+  }
+  return made;
+}

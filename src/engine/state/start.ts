@@ -1,0 +1,54 @@
+/**
+ * How a run's one argument becomes its first state. The shell starts with this, and so does the fold (E6).
+ */
+import type { GateWanted } from '../../contract/limiter.ts';
+import type { RunInput } from '../../contract/run.ts';
+import { definitionGates } from './gates.ts';
+import { isPlainObject } from './plain-object.ts';
+import type { Genesis } from './protocol.ts';
+
+export const DEFAULT_ORGANIZATION = 'default';
+
+/**
+ * The argument of the workflow `run`: `{definition, input?, …}`, or a bare definition (ARCHITECTURE.md §3). Undefined where it
+ * is neither; whether the definition compiles is not looked at here.
+ */
+export function runInputOf(argument: unknown): RunInput | undefined {
+  if (!isPlainObject(argument)) return undefined;
+  if (isPlainObject(argument['definition'])) return argument as unknown as RunInput;
+  return isPlainObject(argument['steps']) ? ({ definition: argument } as unknown as RunInput) : undefined;
+}
+
+/** `startedAt`: when the workflow was started, in epoch milliseconds (workflowInfo().startTime; the first event's time). */
+export function genesisOf(input: RunInput, workflowId: string, startedAt: number): Genesis {
+  return {
+    executionId: workflowId,
+    organizationId: input.organizationId ?? DEFAULT_ORGANIZATION,
+    input: input.input === undefined ? {} : input.input,
+    presets: input.presets ?? {},
+    trigger: input.trigger ?? { type: 'temporal' },
+    ...(input.hash === undefined ? {} : { hash: input.hash }),
+    ...(input.initiator === undefined ? {} : { initiator: input.initiator }),
+    ...(input.parentId === undefined ? {} : { parentId: input.parentId }),
+    depth: input.depth ?? 0,
+    startedAt,
+    ...(input.timeoutMs === undefined ? {} : { timeoutMs: input.timeoutMs }),
+    ...gatesOf(input),
+  };
+}
+
+/** Whoever starts a run by hand, or as a child, leaves its limits to its definition. */
+function gatesOf({ gates, within = [], definition, input, organizationId }: RunInput): {
+  gates?: readonly GateWanted[];
+} {
+  const { concurrency, mode } = definition.config ?? {};
+  const isLimited = gates !== undefined || concurrency !== undefined || mode === 'restart';
+  if (!isLimited) return {};
+  const subject = {
+    definition,
+    input: input === undefined ? {} : input,
+    organizationId: organizationId ?? DEFAULT_ORGANIZATION,
+  };
+  const own = gates ?? definitionGates(subject).filter(({ gate }) => !within.includes(gate));
+  return own.length === 0 ? {} : { gates: own };
+}

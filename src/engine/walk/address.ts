@@ -1,0 +1,182 @@
+/**
+ * Whom a decision, a submission or an operator's word is for: a path, a slug with one open visit, or nobody named when
+ * just one fits (ARCHITECTURE.md §3; LANGUAGE.md §3.12). Reads only; `advance` and `admit` ask it alike, so an update's answer
+ * is what then happens (E5).
+ */
+import type { Refusal } from '../../contract/run.ts';
+import { type Core, stepOf } from '../state/core.ts';
+import { commandId, visited } from '../state/paths.ts';
+import type { Event } from '../state/protocol.ts';
+import type { Frame, OpenVisit, RunState } from '../state/state.ts';
+import { Window } from './step-context.ts';
+
+export type AddressedEvent = Extract<Event, { type: 'decide' | 'submit' | 'cancelStep' | 'retryStep' | 'skipTimer' }>;
+
+const MOST_NAMED = 10;
+
+export interface Target {
+  readonly frame: Frame;
+  readonly visit: OpenVisit;
+  /** Which of the visit's asks (waits.ts); absent for the visit itself. */
+  readonly ask?: string;
+}
+
+/** The path by which the target is named. */
+export function pathOf({ visit, ask }: Target): string {
+  return commandId(visit.path, ask);
+}
+
+/** The open visit that the event is for, or the typed refusal. */
+export function find(core: Core, event: AddressedEvent): Target | Refusal {
+  const { state } = core;
+  if (state.ending !== undefined || state.rolling !== undefined || state.draining !== undefined)
+    return { code: 'closed', message: 'The run has ended, or is ending: nothing in it can be changed any more.' };
+  const open = targets(state, event);
+  const { step } = event;
+  const named =
+    step === undefined
+      ? open
+      : open.filter((target) => [pathOf(target), target.visit.path, target.visit.slug].includes(step));
+  const [exact, ...alike] = named.filter((target) => pathOf(target) === step);
+  const meant = exact === undefined || alike.length > 0 ? named : named.filter((target) => isWithin(exact, target));
+  const fitting = meant.filter((target) => fits(core, target, event));
+  if (fitting.length > 1) return ambiguous(fitting.map(pathOf));
+  const [target] = fitting;
+  if (target === undefined && event.type === 'decide' && named.some((target) => isOver(state, target)))
+    return decidedAlready(step ?? pathOf(named[0]!));
+  if (target === undefined) return nobody(core, event, named.length > 0);
+  return refusedByKind(core, target, event) ?? target;
+}
+
+/** The message names paths too: whoever sends an update by the CLI sees nothing else. */
+function ambiguous(paths: readonly string[]): Refusal {
+  const named = paths
+    .slice(0, MOST_NAMED)
+    .map((path) => `'${path}'`)
+    .join(', ');
+  const more = paths.length > MOST_NAMED ? `, and ${paths.length - MOST_NAMED} more` : '';
+  return {
+    code: 'ambiguous_step',
+    message: `${paths.length} visits fit; name one by its path as 'step': ${named}${more}.`,
+    paths,
+  };
+}
+
+export function visits(state: RunState): Target[] {
+  const found: Target[] = [];
+  for (const frame of Object.values(state.frames))
+    if (frame.visit !== undefined) found.push({ frame, visit: frame.visit });
+  return found.sort((a, b) => a.visit.seq - b.visit.seq);
+}
+
+/** Only who is asked can be meant by what one answers to a question. */
+function targets(state: RunState, event: AddressedEvent): Target[] {
+  const open = visits(state);
+  if (event.type !== 'decide' && event.type !== 'submit') return open;
+  return open.flatMap((target) => [target, ...Object.keys(target.visit.asks ?? {}).map((ask) => ({ ...target, ask }))]);
+}
+
+/** The target itself; of a whole visit, what it asks about too. */
+function isWithin(exact: Target, target: Target): boolean {
+  return exact.visit === target.visit && (exact.ask === undefined || exact.ask === target.ask);
+}
+
+function waitingOf({ visit, ask }: Target): OpenVisit['waiting'] {
+  return ask === undefined ? visit.waiting : visit.asks?.[ask];
+}
+
+function fits(core: Core, target: Target, event: AddressedEvent): boolean {
+  const { state } = core;
+  const { visit } = target;
+  switch (event.type) {
+    case 'decide':
+      return waitingOf(target)?.kind === 'approval' && !isOver(state, target);
+    case 'submit':
+      return waitingOf(target)?.kind === 'input' && !isOver(state, target);
+    case 'retryStep':
+      return visit.open.some((id) => state.open[id]?.type === 'run');
+    case 'skipTimer':
+      return visit.open.some((id) => state.open[id]?.type === 'timer');
+    case 'cancelStep':
+      return visit.frames.length === 0 || event.step !== undefined;
+  }
+}
+
+/** Its time has passed, but the run is paused or gives way, so that the visit has not ended yet. */
+function isOver(state: RunState, target: Target): boolean {
+  const { visit, ask = '' } = target;
+  const until = waitingOf(target)?.until;
+  if (until === undefined || until > state.now) return false;
+  return state.work.some(
+    (work) =>
+      work.do === 'resume' &&
+      work.path === visit.path &&
+      work.event.on === 'fired' &&
+      work.event.suffix.startsWith(ask),
+  );
+}
+
+function nobody(core: Core, event: AddressedEvent, isOpen: boolean): Refusal {
+  const { step } = event;
+  const waits = {
+    decide: 'an approval',
+    submit: 'user input',
+    retryStep: 'an activity',
+    skipTimer: 'a timer',
+    cancelStep: 'anything',
+  }[event.type];
+  if (step === undefined) return { code: 'not_waiting', message: `Nothing in this run waits for ${waits}.` };
+  if (isOpen) return { code: 'not_waiting', message: `'${step}' is open, but does not wait for ${waits}.` };
+  // A path names one visit of a step: that it is not open means that it has been decided, or has not come yet.
+  const slug = slugOf(step);
+  const known = core.program.steps.get(slug);
+  if (known === undefined) return { code: 'no_such_step', message: `The definition has no step '${slug}'.` };
+  const hasBegun = Object.values(core.state.frames).some(
+    (frame) => Object.hasOwn(frame.entries, slug) || visited(frame.counts, slug) > 0,
+  );
+  const isQuestion = known.kind.type === 'approval' || CALL.test(step);
+  if (event.type === 'decide' && hasBegun && isQuestion) return decidedAlready(step);
+  return { code: 'not_waiting', message: `'${step}' does not wait for ${waits} now.` };
+}
+
+function decidedAlready(step: string): Refusal {
+  return { code: 'already_decided', message: `'${step}' has been decided already, or its time has passed.` };
+}
+
+/** An agent's call: what is asked about within a visit. */
+const CALL = /\/turn\[\d+\]\/tool\[\d+\]$/;
+
+/** `loop~2/par/left/review#2` → `review`, and so is a call within it. */
+function slugOf(path: string): string {
+  const visit = path.replace(CALL, '');
+  const last = visit.slice(visit.lastIndexOf('/') + 1);
+  return /^[A-Za-z_][A-Za-z0-9_-]*/.exec(last)?.[0] ?? path;
+}
+
+function refusedByKind(core: Core, target: Target, event: AddressedEvent): Refusal | undefined {
+  if (event.type !== 'decide' && event.type !== 'submit') return undefined;
+  const { frame, visit, ask } = target;
+  const step = stepOf(core, visit.key ?? visit.slug);
+  return step.behaviour.refuse?.(new Window(core, frame, step, visit.path, visit.hold), resumeOf(event, ask));
+}
+
+/** What the kind is told of a decision or a submission. */
+export function resumeOf(event: Extract<AddressedEvent, { type: 'decide' | 'submit' }>, ask?: string) {
+  const at = ask === undefined ? {} : { suffix: ask };
+  const by = {
+    ...(event.by === undefined ? {} : { by: event.by }),
+    ...(event.as === undefined ? {} : { as: event.as }),
+  };
+  if (event.type === 'submit') return { on: 'submit' as const, ...at, data: event.data, ...by, via: event.via };
+  return {
+    on: 'decision' as const,
+    ...at,
+    decision: event.decision,
+    ...by,
+    ...(event.comments === undefined ? {} : { comments: event.comments }),
+    ...(event.data === undefined ? {} : { data: event.data }),
+    via: event.via,
+    ...(event.override === undefined ? {} : { override: event.override }),
+    ...(event.reason === undefined ? {} : { reason: event.reason }),
+  };
+}

@@ -1,0 +1,33 @@
+/**
+ * Where `{{ callback('slug') }}` leads (LANGUAGE.md §3, Callbacks): to the next visit of that wait_callback step in the
+ * frame where it is rendered. The visit's path is what the URL stands for, so it is told before the visit begins.
+ */
+import { StepFailure } from '../../steps/kind.ts';
+import type { Core } from '../state/core.ts';
+import { tickPath, visited, visitPath } from '../state/paths.ts';
+import type { Frame } from '../state/state.ts';
+
+/** The path that the visit will have. Throws StepFailure `callback_out_of_reach` where this frame never comes to the step. */
+export function callbackPath(core: Core, frame: Frame, slug: string): string {
+  const { program, state } = core;
+  const step = program.steps.get(slug);
+  if (step?.kind.type !== 'wait_callback') throw outOfReach(slug, 'it is no wait_callback step');
+  // In a dag every step is a frame of its own, and is visited once.
+  if (frame.prefix !== undefined) return visitPath(frame.prefix, slug, 1);
+  const home = program.regions.home.get(slug);
+  const loop = frame.loops.findLast((record) => record.slug === home);
+  if (loop !== undefined) return visitPath(tickPath(loop.path, loop.tick), slug, visited(loop.counts, slug) + 1);
+  const container = frame.parent === undefined ? undefined : state.frames[frame.parent]?.visit?.slug;
+  const branch =
+    container === undefined ? undefined : program.regions.regions.get(container)?.branches.get(frame.name ?? '');
+  if (home !== container || branch?.has(slug) === false)
+    throw outOfReach(slug, 'it stands in another loop, branch or iteration');
+  return visitPath(frame.id, slug, visited(frame.counts, slug) + 1);
+}
+
+function outOfReach(slug: string, why: string): StepFailure {
+  return new StepFailure(
+    'callback_out_of_reach',
+    `callback('${slug}') has no URL here: ${why}. Name a wait_callback step of the same loop body, branch or iteration.`,
+  );
+}

@@ -1,0 +1,37 @@
+/** What a template will read later, noted as it is now (LANGUAGE.md §3.11: a rollback's config). */
+import type { JsonObject } from '../../definition/document/types.ts';
+import { evaluate, parseExpression } from '../../template/expression.ts';
+import type { Json, Reference, Scope } from '../../template/types.ts';
+
+/** Roots that are the same whenever they are read. */
+const LASTING: ReadonlySet<string> = new Set(['input', 'organizationId', 'execution', 'secrets', 'error']);
+
+export function readsError(references: readonly Reference[]): boolean {
+  return references.some(({ root }) => root === 'error');
+}
+
+/** The roots that are referred to, of `steps` only the entries that are. A whole root is a copy, its values are shared. */
+export function snapshot(references: readonly Reference[], scope: Scope, now: number): JsonObject {
+  const read: JsonObject = {};
+  const entries: JsonObject = {};
+  const note = (into: JsonObject, name: string, source: string): void => {
+    const value = evaluate(parseExpression(source), scope, { now });
+    if (value !== undefined) put(into, name, value);
+  };
+  for (const { root, path } of references) {
+    if (LASTING.has(root)) continue;
+    const [slug] = path;
+    if (root === 'steps' && typeof slug === 'string') {
+      note(entries, slug, `steps[${JSON.stringify(slug)}]`);
+      put(read, 'steps', entries);
+    } else if (root === 'steps') {
+      note(read, 'steps', 'steps');
+      Object.assign(entries, read['steps']);
+    } else note(read, root, root);
+  }
+  return read;
+}
+
+function put(object: JsonObject, name: string, value: Json): void {
+  Object.defineProperty(object, name, { value, enumerable: true, writable: true, configurable: true });
+}

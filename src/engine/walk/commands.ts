@@ -1,0 +1,83 @@
+/**
+ * Opening and closing commands. At most 500 are open, and 1.5 MB go out in one activation; what is beyond waits in the
+ * backlog (room.ts, E10). An id is open once (E3); when it is closed its late answer is ignored (E4).
+ */
+import { childRunId } from '../state/child-run.ts';
+import { fillRoom, isTimer } from '../state/command-backlog.ts';
+import type { Core } from '../state/core.ts';
+import { RECORD_OVERHEAD } from '../state/limits.ts';
+import type { Command } from '../state/protocol.ts';
+import { charge, chargeValue } from '../state/space.ts';
+import type { OpenCommand, OpenVisit, RunState } from '../state/state.ts';
+
+/** Opens a command, now or when there is room. */
+export function open(core: Core, id: string, command: OpenCommand, visit?: OpenVisit): void {
+  const { state } = core;
+  if (Object.hasOwn(state.open, id)) throw new Error(`Two open commands have the id '${id}'.`);
+  state.open[id] = command;
+  charge(core, RECORD_OVERHEAD + 6 * id.length);
+  if (command.type === 'run' || command.type === 'rollback') chargeValue(core, command.command.config);
+  else if (command.type === 'child') chargeValue(core, command.child.input);
+  if (command.type === 'run') state.effects++;
+  if (isTimer(command)) state.slots.waitingTimers++;
+  visit?.open.push(id);
+  state.backlog.push(id);
+}
+
+/** Sends what waits, as far as there is room. Answers whether only the bytes of this activation stopped it: nobody else will wake us. */
+export function flush(core: Core): boolean {
+  return fillRoom(core, {
+    send: (id, command) => send(core, id, command),
+    takeBack: (id) => core.commands.push({ type: 'cancel', id }),
+  });
+}
+
+/** Takes a command off the books: it was answered. */
+export function close(core: Core, id: string): OpenCommand | undefined {
+  const { state } = core;
+  if (!Object.hasOwn(state.open, id)) return undefined;
+  const command = state.open[id]!;
+  const queued = state.backlog.indexOf(id);
+  const { slots } = state;
+  if (queued >= 0) {
+    state.backlog.splice(queued, 1);
+    if (isTimer(command)) slots.waitingTimers--;
+  } else {
+    state.openCount--;
+    if (isTimer(command)) slots.timers--;
+    else if (command.type === 'child') slots.children--;
+  }
+  delete state.open[id];
+  if (command.type === 'run') state.effects--;
+  return command;
+}
+
+/** Takes a command back (E9). */
+export function cancel(core: Core, id: string): void {
+  const wasSent = Object.hasOwn(core.state.open, id) && !core.state.backlog.includes(id);
+  if (close(core, id) !== undefined && wasSent) core.commands.push({ type: 'cancel', id });
+}
+
+function send(core: Core, id: string, command: OpenCommand): void {
+  switch (command.type) {
+    case 'run':
+    case 'rollback':
+      core.commands.push(command.command);
+      return;
+    case 'timer':
+    case 'deadline':
+      core.commands.push({ type: 'timer', id, at: command.at });
+      return;
+    case 'child':
+      core.commands.push(childCommand(core.state, id, command.child));
+  }
+}
+
+/** The id that the child will have is known before it starts (child-run.ts). */
+export function childCommand(
+  state: RunState,
+  id: string,
+  child: Extract<OpenCommand, { type: 'child' }>['child'],
+): Extract<Command, { type: 'child' }> {
+  return { type: 'child', id, executionId: childRunId(state.genesis, id, child.workflow), ...child };
+}

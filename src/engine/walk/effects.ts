@@ -1,0 +1,53 @@
+/** From what a kind wants run to the command that runs it. */
+import type { RunSpec } from '../../steps/kind.ts';
+import type { ResolvedRetryPolicy } from '../../steps/program-types.ts';
+import type { SecretString } from '../../template/types.ts';
+import type { Core } from '../state/core.ts';
+import type { RunCommand } from '../state/protocol.ts';
+
+/** One attempt of an effect that names no limit of its own. */
+const DEFAULT_TIMEOUT_MS = 300_000;
+
+interface Modifiers {
+  readonly retry: ResolvedRetryPolicy;
+  readonly timeoutMs: number | undefined;
+  readonly local: boolean;
+}
+
+/** `path` is the visit's: the idempotency key is one for all its attempts, and another for each of an agent's calls. */
+export function runCommand(
+  core: Core,
+  id: string,
+  slug: string,
+  path: string,
+  spec: RunSpec,
+  modifiers: Modifiers,
+): RunCommand {
+  return {
+    type: 'run',
+    id,
+    activity: spec.activity,
+    config: spec.config.value,
+    secrets: storeNames(core, spec.config.secrets),
+    idempotencyKey: `${core.state.genesis.executionId}/${path}${spec.suffix ?? ''}`,
+    stepSlug: slug,
+    retry: modifiers.retry,
+    timeoutMs: modifiers.timeoutMs ?? spec.timeoutMs ?? DEFAULT_TIMEOUT_MS,
+    ...(spec.heartbeatMs === undefined ? {} : { heartbeatMs: spec.heartbeatMs }),
+    local: modifiers.local,
+    ...(spec.repeatable === undefined ? {} : { repeatable: spec.repeatable }),
+  };
+}
+
+/** Secrets under their names in the organization's store: config.secrets maps those of templates; one it does not name keeps its own. */
+function storeNames(core: Core, secrets: readonly SecretString[]): readonly SecretString[] {
+  const names = core.program.definition.config?.secrets;
+  if (names === undefined || secrets.length === 0) return secrets;
+  return secrets.map(({ path, parts }) => ({
+    path,
+    parts: parts.map((part) => {
+      if (typeof part === 'string' || !('secret' in part) || !Object.hasOwn(names, part.secret)) return part;
+      return { secret: names[part.secret]! };
+    }),
+  }));
+}

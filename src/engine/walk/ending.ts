@@ -1,0 +1,230 @@
+/** How a run ends: completed, failed (after a rollback, where one is due), or cancelled. */
+
+import { ABORTED_CODE, type RunError } from '../../contract/run.ts';
+import { valueLimitOf } from '../../definition/document/limits.ts';
+import type { JsonObject } from '../../definition/document/types.ts';
+import { type FailureShape, type Outcome, type RunSpec, StepFailure } from '../../steps/kind.ts';
+import { render } from '../../template/template.ts';
+import type { Json } from '../../template/types.ts';
+import { type Core, stepOf } from '../state/core.ts';
+import { errorRoot, failureOf } from '../state/failure.ts';
+import { tooLarge, weigh } from '../state/json-bytes.ts';
+import { MAX_PAYLOAD_BYTES } from '../state/limits.ts';
+import { commandId } from '../state/paths.ts';
+import type { Ending, RunState, Undo } from '../state/state.ts';
+import { cancel, close, open } from './commands.ts';
+import { runCommand } from './effects.ts';
+import { cancelInside } from './frames.ts';
+import { FrameScope } from './scope.ts';
+import { Window } from './step-context.ts';
+
+export const ROOT = '';
+export const DEADLINE = '$deadline';
+
+/** Success. `given` is what finish gave; the definition's `output` goes before it, the root frame's last data comes after. */
+export function completeRun(core: Core, given: Json | undefined): void {
+  let output: Json;
+  try {
+    output = outputOf(core, given);
+  } catch (error) {
+    fail(core, failureOf(error), core.program.rollbackOnFailure);
+    return;
+  }
+  cancelAll(core);
+  end(core, { status: 'completed', output });
+}
+
+/** @throws StepFailure `result_too_large`, and what evaluating throws. */
+function outputOf({ program, state }: Core, given: Json | undefined): Json {
+  const root = state.frames[ROOT]!;
+  const output =
+    program.output !== undefined
+      ? render(program.output, new FrameScope(program, state, root, ''), { now: state.now }).value
+      : (given ?? root.lastOutput?.data ?? null);
+  const bytes = weigh(output);
+  // A child's output goes to its parent within a signal.
+  const limit = state.genesis.parentId === undefined ? valueLimitOf(program.rules.dataBytes()) : MAX_PAYLOAD_BYTES;
+  if (bytes > limit) throw tooLarge('result_too_large', "The run's output", bytes, limit);
+  return output;
+}
+
+/**
+ * finish with `drain`: effects that have begun end, and nothing new begins. The run has returned: its deadline, a cancel
+ * or a limit only ends the draining.
+ */
+export function drainRun(core: Core, given: Json): void {
+  const { state, program } = core;
+  const isFinal = program.rules.returnIsFinal();
+  // A definition's own output may read what the effects in flight leave, so it is made when they have ended.
+  const isDecided = isFinal && program.output === undefined;
+  let output = given;
+  if (isDecided) {
+    try {
+      output = outputOf(core, given);
+    } catch (error) {
+      fail(core, failureOf(error), program.rollbackOnFailure);
+      return;
+    }
+  }
+  state.draining = {
+    output,
+    ...(isFinal ? { final: true } : {}),
+    ...(isDecided ? { decidedAt: state.now } : {}),
+  };
+  state.work = [];
+  for (const [id, command] of Object.entries(state.open))
+    if (id !== DEADLINE && command.type !== 'run') cancel(core, id);
+  endIfDrained(core);
+}
+
+export function endIfDrained(core: Core): void {
+  const { state } = core;
+  if (state.draining === undefined || Object.keys(state.open).some((id) => id !== DEADLINE)) return;
+  completeRun(core, state.draining.output);
+}
+
+/** Failure that nothing caught. Rolls back first where the definition or the failing step asks for it. */
+export function failRun(core: Core, error: RunError, rollback = core.program.rollbackOnFailure): void {
+  if (!endedDraining(core)) fail(core, error, rollback);
+}
+
+function fail(core: Core, error: RunError, rollback: boolean): void {
+  cancelAll(core);
+  if (rollback && core.state.undo.length > 0) rollBack(core, { error, failures: [] });
+  else end(core, { status: 'failed', error });
+}
+
+/** Ends the draining of a run that has returned: with its output. False where the run does not drain. */
+function endedDraining(core: Core): boolean {
+  const { draining } = core.state;
+  if (draining?.final !== true) return false;
+  completeRun(core, draining.output);
+  return true;
+}
+
+/** `details`: what is known of it besides, where a step of the run decided it. */
+export function cancelRun(core: Core, reason: string | undefined, details?: JsonObject): void {
+  if (endedDraining(core)) return;
+  cancelAll(core);
+  end(core, {
+    status: 'cancelled',
+    ...(reason === undefined ? {} : { reason }),
+    ...(details === undefined ? {} : { details }),
+  });
+}
+
+/** Ends the run where it stands, and undoes what is to be undone, also where a failure would not. */
+export function abortRun(core: Core, reason = 'The run was aborted.'): void {
+  if (endedDraining(core)) return;
+  cancelAll(core);
+  const error: RunError = { code: ABORTED_CODE, message: reason, retryable: false };
+  if (core.state.undo.length > 0) rollBack(core, { error, failures: [], aborted: true });
+  else end(core, { status: 'aborted', error });
+}
+
+function rollBack(core: Core, rolling: NonNullable<RunState['rolling']>): void {
+  const { state, program } = core;
+  state.rolling = rolling;
+  // A retry may have something to undo before its gates have let it pass: what undoes needs no slot, and nothing else goes out.
+  if (state.admission !== undefined && program.rules.undoesBeforeGates()) delete state.admission;
+  rollBackNext(core);
+}
+
+/** §7: in reverse order of completion, back to the last checkpoint. */
+function rollBackNext(core: Core): void {
+  const { state } = core;
+  const undo = state.undo.pop();
+  if (undo === undefined || undo.undo === 'checkpoint') {
+    const { error, failures } = state.rolling!;
+    const reported =
+      failures.length === 0
+        ? error
+        : {
+            ...error,
+            details: {
+              cause: error.details ?? null,
+              rollback: failures.map(({ path, error: e }) => ({ path, code: e.code, message: e.message })),
+            },
+          };
+    end(core, { status: state.rolling!.aborted === true ? 'aborted' : 'failed', error: reported });
+    return;
+  }
+  const id = commandId(undo.path, '/rollback');
+  const { rollback, slug } = stepOf(core, undo.slug);
+  core.trace?.({ t: 'begin', path: id, slug, stepType: 'rollback', at: state.now });
+  let spec: RunSpec | undefined;
+  try {
+    spec = undo.spec ?? lateSpec(core, undo);
+  } catch (error) {
+    notUndone(core, undo.path, failureOf(error));
+  }
+  if (spec === undefined) {
+    rollBackNext(core);
+    return;
+  }
+  const command = runCommand(core, id, slug, undo.path, spec, {
+    retry: rollback!.retry,
+    timeoutMs: rollback!.timeoutMs,
+    local: false,
+  });
+  core.trace?.({ t: 'input', path: id, input: spec.config.value });
+  open(core, id, { type: 'rollback', path: undo.path, command });
+}
+
+/** The config of a rollback that reads `error`: the run's error is known only now; all else it reads was noted (§3.9, §3.11). */
+function lateSpec(core: Core, undo: Undo & { undo: 'step' }): RunSpec {
+  const step = stepOf(core, undo.slug);
+  const locals = { ...undo.read, error: { ...errorRoot(core.state.rolling!.error) } };
+  const window = new Window(core, core.state.frames[ROOT]!, step, undo.path, {}, locals);
+  const spec = rollbackSpec(step.rollback!.behaviour.begin(window));
+  if (spec !== undefined) return spec;
+  throw new StepFailure(
+    'rollback_kind',
+    `The rollback of '${step.slug}' starts a run, and no rollback can. Undo with an effect such as 'action' or 'http'.`,
+  );
+}
+
+/** What a rollback's effect wants run. Throws where it cannot begin. */
+export function rollbackSpec(outcome: Outcome): RunSpec | undefined {
+  if (outcome.do === 'fail')
+    throw new StepFailure(outcome.error.code, `The rollback's config: ${outcome.error.message}`);
+  return outcome.do === 'hold' ? outcome.run?.[0] : undefined;
+}
+
+/** An undo step was answered; a failure of it is reported with the run's, and the rest is still undone. */
+export function rolledBack(core: Core, id: string, error: FailureShape | undefined): void {
+  const command = close(core, id);
+  if (command?.type !== 'rollback') return;
+  const { now } = core.state;
+  if (error === undefined) core.trace?.({ t: 'end', path: id, status: 'completed', at: now });
+  else notUndone(core, command.path, error);
+  rollBackNext(core);
+}
+
+function notUndone(core: Core, path: string, error: FailureShape): void {
+  const id = commandId(path, '/rollback');
+  core.state.rolling!.failures.push({ path, error });
+  core.trace?.({ t: 'end', path: id, status: 'failed', error: { ...error, path: id }, at: core.state.now });
+}
+
+function cancelAll(core: Core): void {
+  const { state } = core;
+  core.givesBack = 'not';
+  cancelInside(core, state.frames[ROOT]!);
+  state.work = [];
+  for (const id of Object.keys(state.open)) cancel(core, id);
+}
+
+function end(core: Core, ending: Ending): void {
+  const { state, commands } = core;
+  for (const id of Object.keys(state.open)) cancel(core, id);
+  state.ending = ending;
+  state.work = [];
+  state.yielding = false;
+  if (ending.status === 'completed') commands.push({ type: 'complete', output: ending.output });
+  else if (ending.status !== 'cancelled') commands.push({ type: 'fail', error: ending.error });
+  else {
+    const { status: type, ...why } = ending;
+    commands.push({ type, ...why });
+  }
+}

@@ -1,0 +1,62 @@
+/** Where an edge leads (LANGUAGE.md §2.2, §3.3): on, to the end of the tick, out of a loop, or to the end of the frame. */
+import { END_TARGET } from '../../steps/ports.ts';
+import type { Step } from '../../steps/program-types.ts';
+import { type Core, stepOf } from '../state/core.ts';
+import type { Frame, LoopRecord } from '../state/state.ts';
+import { completeRun, ROOT } from './ending.ts';
+import { forgetOlder } from './forget.ts';
+import { endFrame, leaveLoops, traceLoopLeft } from './frames.ts';
+
+export function follow(core: Core, frame: Frame, from: Step, port: string | null): void {
+  const target = port !== null && Object.hasOwn(from.next, port) ? from.next[port] : undefined;
+  if (target === END_TARGET) {
+    leaveLoops(core, frame, 'completed');
+    completeRun(core, undefined);
+  } else if (target === undefined) endOfPath(core, frame);
+  else lead(core, frame, target);
+}
+
+/** No target ends the tick, the iteration, the branch, or at the top the run. */
+function endOfPath(core: Core, frame: Frame): void {
+  const record = frame.loops.at(-1);
+  if (record !== undefined) endTick(core, frame, record);
+  else if (frame.id === ROOT) completeRun(core, undefined);
+  else endFrame(core, frame);
+}
+
+function lead(core: Core, frame: Frame, target: string): void {
+  // finish, return and fail belong to no region: reaching one leaves nothing.
+  if (stepOf(core, target).kind.class !== 'end') {
+    for (let record = frame.loops.at(-1); record !== undefined; record = frame.loops.at(-1)) {
+      if (target === record.slug) {
+        endTick(core, frame, record);
+        return;
+      }
+      if (stepOf(core, record.slug).region?.body.has(target) === true) break;
+      leaveLoop(core, frame);
+      traceLoopLeft(core, record, 'completed');
+    }
+    if (
+      frame.parent !== undefined &&
+      frame.loops.length === 0 &&
+      core.state.frames[frame.parent]!.visit?.slug === target
+    ) {
+      endFrame(core, frame);
+      return;
+    }
+  }
+  core.state.work.push({ do: 'visit', frame: frame.id, slug: target });
+}
+
+function endTick(core: Core, frame: Frame, record: LoopRecord): void {
+  const last = record.moved ? (frame.lastOutput?.data ?? null) : null;
+  core.state.work.push({ do: 'resume', frame: frame.id, path: record.path, event: { on: 'tick', last } });
+}
+
+/** Pops the innermost record; it stays readable as the one last left. */
+export function leaveLoop(core: Core, frame: Frame): void {
+  const record = frame.loops.pop();
+  if (record === undefined) return;
+  frame.left = record;
+  forgetOlder(core, record);
+}

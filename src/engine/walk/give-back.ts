@@ -1,0 +1,33 @@
+/** What a visit took from the inbox and did not use goes back, in the order in which it came. */
+import type { Message } from '../../steps/kind.ts';
+import type { Core } from '../state/core.ts';
+import type { RunState } from '../state/state.ts';
+
+/** Open listeners are shown it in the run's next turn; if none of them takes it, it stays for a later one. */
+export function giveBack(core: Core, messages: readonly Message[]): void {
+  const { state, program, givesBack } = core;
+  if (messages.length === 0 || givesBack === 'not' || !program.rules.inbox()) return;
+  const isOffered = givesBack !== 'quietly';
+  state.inbox = [
+    ...state.inbox,
+    ...(isOffered ? messages.map((message) => ({ ...message, returned: true as const })) : messages),
+  ];
+  sortInbox(core);
+  forgetRefused(state, messages);
+  for (const { bytes } of messages) state.inboxBytes += bytes;
+  if (isOffered) state.work.push({ do: 'offer' });
+}
+
+/** It stands before messages that were refused: from there on they are asked about again. */
+function forgetRefused(state: RunState, messages: readonly Message[]): void {
+  if (state.refused === undefined) return;
+  const before = messages.reduce((least, { n = 0 }) => Math.min(least, n), Number.POSITIVE_INFINITY) - 1;
+  state.refused = Object.fromEntries(
+    Object.entries(state.refused).map(([step, noted]) => [step, { ...noted, n: Math.min(noted.n, before) }]),
+  );
+}
+
+/** Oldest first. Messages that a run carried from before they were numbered are the oldest. */
+export function sortInbox({ state }: Core): void {
+  state.inbox.sort((a, b) => (a.n ?? 0) - (b.n ?? 0));
+}

@@ -1,0 +1,44 @@
+/**
+ * Rows of the trace within a visit: an agent's model calls and tool calls are durable steps of their own, each with its path.
+ * Which of them are open is part of the state, so that a fold tells them as they were (E6).
+ */
+import type { JsonObject } from '../../definition/document/types.ts';
+import type { EffectResult, FailureShape } from '../../steps/kind.ts';
+import type { Json } from '../../template/types.ts';
+import type { Core } from '../state/core.ts';
+import { placed } from '../state/failure.ts';
+import { commandId } from '../state/paths.ts';
+import type { OpenVisit } from '../state/state.ts';
+
+/** Begins the row, unless it has begun: a call that was asked about first runs under the same path. */
+export function beginInner(core: Core, visit: OpenVisit, suffix: string, stepType: string, input?: Json): void {
+  const path = commandId(visit.path, suffix);
+  visit.inner ??= {};
+  if (!Object.hasOwn(visit.inner, suffix)) {
+    visit.inner[suffix] = stepType;
+    core.trace?.({ t: 'begin', path, slug: visit.slug, stepType, at: core.state.now });
+  }
+  if (input !== undefined) core.trace?.({ t: 'input', path, input });
+}
+
+type End = { readonly result: EffectResult } | { readonly error: FailureShape } | 'cancelled';
+
+/** Ends the row of that suffix, if there is one. */
+export function endInner(core: Core, visit: OpenVisit, suffix: string, end: End): void {
+  const { inner } = visit;
+  if (inner === undefined || !Object.hasOwn(inner, suffix)) return;
+  const type = inner[suffix]!;
+  delete inner[suffix];
+  if (core.trace === undefined) return;
+  const path = commandId(visit.path, suffix);
+  const { now: at } = core.state;
+  if (end === 'cancelled') core.trace({ t: 'end', path, status: 'cancelled', at });
+  else if ('error' in end)
+    core.trace({ t: 'end', path, status: 'failed', error: placed(end.error, path, visit.slug), at });
+  else core.trace({ t: 'end', path, status: 'completed', output: { type, ...end.result } as JsonObject, at });
+}
+
+/** The visit closes: what is open within it is cancelled with it. */
+export function cancelInner(core: Core, visit: OpenVisit): void {
+  for (const suffix of Object.keys(visit.inner ?? {})) endInner(core, visit, suffix, 'cancelled');
+}

@@ -1,0 +1,70 @@
+/** Loops (LANGUAGE.md §3.1): a record goes on the frame, ticks, and is broken out of. Leaving it is follow.ts's. */
+import type { JsonObject } from '../../definition/document/types.ts';
+import { StepFailure } from '../../steps/kind.ts';
+import type { Json } from '../../template/types.ts';
+import type { Core } from '../state/core.ts';
+import { weigh } from '../state/json-bytes.ts';
+import { RECORD_OVERHEAD } from '../state/limits.ts';
+import { charge, chargeValue, demandSpace } from '../state/space.ts';
+import type { Envelope } from '../state/state.ts';
+import { follow } from './follow.ts';
+import { forgetBefore } from './forget.ts';
+import { type Place, record, settle } from './record.ts';
+
+/** A loop's record goes on its frame; only then can `while` read `loop`. @throws StepFailure `state_too_large`. */
+export function enter(core: Core, place: Place, held: JsonObject): void {
+  const { frame, step, path } = place;
+  const bytes = weigh(held);
+  core.state.bytes += bytes;
+  charge(core, RECORD_OVERHEAD + 4 * path.length);
+  frame.loops.push({
+    slug: step.slug,
+    path,
+    startedAt: place.startedAt,
+    tick: -1,
+    hold: held,
+    counts: {},
+    moved: false,
+  });
+  try {
+    demandSpace(core, 'What the loop works on', bytes);
+  } catch (error) {
+    frame.loops.pop();
+    throw error;
+  }
+  core.state.work.push({ do: 'resume', frame: frame.id, path, event: { on: 'enter' } });
+}
+
+/** A loop begins its next tick: the step's entry is replaced, and the body walked. @throws StepFailure `state_too_large`. */
+export function tick(core: Core, place: Place, held: JsonObject, data: Json): void {
+  const { frame, step } = place;
+  const loop = place.record!;
+  loop.tick++;
+  loop.hold = held;
+  loop.counts = {};
+  loop.moved = false;
+  const bytes = weigh(held['carry']);
+  core.state.bytes += bytes;
+  chargeValue(core, data);
+  try {
+    demandSpace(core, 'What the loop carries', bytes);
+  } catch (error) {
+    held['carry'] = null;
+    throw error;
+  }
+  forgetBefore(core, loop, loop.tick);
+  const output: Envelope = { type: step.kind.type, data };
+  frame.entries[step.slug] = { stepType: step.type, name: step.name, output };
+  frame.lastOutput = output;
+  follow(core, frame, step, step.branches[0] ?? null);
+}
+
+/** Ends the step and, in its turn, the innermost loop of the frame. @throws StepFailure `break_outside_loop`. */
+export function breakOut(core: Core, place: Place, value: Json): void {
+  const { frame } = place;
+  const loop = frame.loops.at(-1);
+  if (loop === undefined) throw new StepFailure('break_outside_loop', 'There is no loop here to break out of.');
+  settle(core, place);
+  record(core, place, { type: place.step.kind.type, data: value }, 'completed');
+  core.state.work.push({ do: 'resume', frame: frame.id, path: loop.path, event: { on: 'break', value } });
+}

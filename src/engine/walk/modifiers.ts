@@ -1,0 +1,107 @@
+/** What a step leaves to the run when it ends (LANGUAGE.md §7): state, an output variable, and how it is undone. */
+import { valueLimitOf } from '../../definition/document/limits.ts';
+import { StepFailure } from '../../steps/kind.ts';
+import { evaluate } from '../../template/expression.ts';
+import type { Core } from '../state/core.ts';
+import { tooLarge, weigh } from '../state/json-bytes.ts';
+import { ENTRY_OVERHEAD, MAX_ROLLBACKS, RECORD_OVERHEAD } from '../state/limits.ts';
+import { weighed } from '../state/measure.ts';
+import { charge, demandSpace } from '../state/space.ts';
+import type { Envelope, Undo } from '../state/state.ts';
+import { readsError, snapshot } from './captured-roots.ts';
+import { rollbackSpec } from './ending.ts';
+import { countTick } from './forget.ts';
+import type { Place } from './record.ts';
+import { FrameScope } from './scope.ts';
+import { assign, valueAt, Window } from './step-context.ts';
+
+/**
+ * saveToState, outputVariable, and the rollback with its config as it is now: none of a preset step, which was not run (§7).
+ * @throws StepFailure `result_too_large`, `state_type`, `rollback_limit`, and what evaluating throws.
+ */
+export function keep(core: Core, place: Place, output: Envelope, isPreset: boolean): void {
+  const { frame, step, path } = place;
+  const { state } = core;
+  const bytes = weighed(output.data);
+  const limit = valueLimitOf(core.program.rules.dataBytes());
+  if (bytes > limit) throw tooLarge('result_too_large', "The step's output", bytes, limit);
+  const before = heldBefore(core, place);
+  // What is evaluated now sees the step itself as ended.
+  frame.entries[step.slug] = { stepType: step.type, name: step.name, output };
+  frame.lastOutput = output;
+  if (step.saves.length > 0) {
+    const scope = new FrameScope(core.program, state, frame, path, { output });
+    for (const save of step.saves) {
+      const value =
+        save.expression === undefined ? output.data : (evaluate(save.expression, scope, { now: state.now }) ?? null);
+      assign(core, 'state', save.key, value);
+    }
+  }
+  if (step.outputVariable !== undefined) {
+    charge(core, bytes + step.outputVariable.length);
+    Object.defineProperty(state.outputs, step.outputVariable, {
+      value: output.data,
+      enumerable: true,
+      writable: true,
+      configurable: true,
+    });
+  }
+  if (step.rollback !== undefined && !isPreset) {
+    state.undo.push(undoOf(core, place, step.rollback, output));
+    countTick(core, frame);
+  } else if (step.kind.type === 'checkpoint') state.undo.push({ undo: 'checkpoint', name: String(output.data ?? '') });
+  if (state.undo.length > MAX_ROLLBACKS)
+    throw new StepFailure(
+      'rollback_limit',
+      `More than ${MAX_ROLLBACKS} steps with a rollback have completed; set a checkpoint, or historyKeep on the loop.`,
+    );
+  try {
+    // What a container gives is held already: its branches and iterations had to fit.
+    const fresh = step.kind.class === 'container' ? 0 : bytes;
+    demandSpace(core, "The step's output", fresh, bytes + weighed(output.meta) + ENTRY_OVERHEAD);
+  } catch (error) {
+    before.putBack();
+    throw error;
+  }
+}
+
+/** What the step is about to replace. */
+function heldBefore({ state }: Core, { frame, step }: Place): { putBack(): void } {
+  const entry = frame.entries[step.slug];
+  const { lastOutput } = frame;
+  const undo = state.undo.length;
+  const saved = step.saves.map(({ key }) => valueAt(state.state, key));
+  const named = step.outputVariable === undefined ? undefined : valueAt(state.outputs, step.outputVariable);
+  return {
+    putBack() {
+      if (entry === undefined) delete frame.entries[step.slug];
+      else frame.entries[step.slug] = entry;
+      frame.lastOutput = lastOutput;
+      state.undo.length = Math.min(state.undo.length, undo);
+      for (const put of saved.reverse()) put();
+      named?.();
+    },
+  };
+}
+
+/** Its config is evaluated now; where that reads `error`, what else it reads is noted instead (snapshot.ts). */
+function undoOf(
+  core: Core,
+  { frame, step, path }: Place,
+  rollback: NonNullable<Place['step']['rollback']>,
+  output: Envelope,
+): Undo {
+  const { state } = core;
+  const slug = step.key ?? step.slug;
+  const locals = { output };
+  charge(core, RECORD_OVERHEAD + 2 * path.length);
+  if (readsError(rollback.references)) {
+    const scope = new FrameScope(core.program, state, frame, path, locals);
+    const read = snapshot(rollback.references, scope, state.now);
+    state.bytes += weigh(read);
+    return { undo: 'step', path, slug, read };
+  }
+  const spec = rollbackSpec(rollback.behaviour.begin(new Window(core, frame, step, path, {}, locals)));
+  if (spec !== undefined) state.bytes += weigh(spec.config.value);
+  return { undo: 'step', path, slug, ...(spec === undefined ? {} : { spec }) };
+}

@@ -1,0 +1,162 @@
+/** A kind's window on the run (steps/kind.ts, Visit): reads through the frame's scope, writes only what a kind may. */
+import type { JsonObject } from '../../definition/document/types.ts';
+import { type Hearing, type Locals, type Message, StepFailure, type Visit } from '../../steps/kind.ts';
+import type { Rules, Step } from '../../steps/program-types.ts';
+import { type Expression, evaluate, truthy } from '../../template/expression.ts';
+import { render, type Template } from '../../template/template.ts';
+import type { EvaluateOptions, Json, Rendered, SecretString } from '../../template/types.ts';
+import type { Core } from '../state/core.ts';
+import { ENTRY_OVERHEAD } from '../state/limits.ts';
+import { weighed } from '../state/measure.ts';
+import { charge, demandSpace } from '../state/space.ts';
+import type { Frame } from '../state/state.ts';
+import { callbackPath } from './callback-path.ts';
+import { giveBack } from './give-back.ts';
+import { FrameScope } from './scope.ts';
+import { takeUnread } from './unread.ts';
+
+export class Window implements Visit {
+  readonly path: string;
+  readonly slug: string;
+  readonly hold: JsonObject;
+  readonly #core: Core;
+  readonly #frame: Frame;
+  readonly #step: Step;
+  readonly #locals: Locals | undefined;
+
+  constructor(core: Core, frame: Frame, step: Step, path: string, hold: JsonObject, locals?: Locals) {
+    this.#core = core;
+    this.#frame = frame;
+    this.#step = step;
+    this.path = path;
+    this.slug = step.slug;
+    this.hold = hold;
+    this.#locals = locals;
+  }
+
+  get now(): number {
+    return this.#core.state.now;
+  }
+
+  get branches(): readonly string[] {
+    return this.#step.branches;
+  }
+
+  get execution(): Visit['execution'] {
+    const { executionId, organizationId, depth, initiator, parentId } = this.#core.state.genesis;
+    return {
+      id: executionId,
+      organizationId,
+      depth,
+      ...(initiator === undefined ? {} : { initiator }),
+      ...(parentId === undefined ? {} : { parentId }),
+    };
+  }
+
+  render(template: Template, locals?: Locals): Json {
+    return render(template, this.#scope(locals), this.#clock()).value;
+  }
+
+  renderSecret(template: Template, locals?: Locals): Rendered {
+    const { value, secrets } = render(template, this.#scope(locals), this.#clock());
+    return { value, secrets: secrets.map((string) => this.#placed(string)) };
+  }
+
+  /** A callback leaves with the path of the visit that it is for: the activity that makes a URL of it knows no frames. */
+  #placed({ path, parts }: SecretString): SecretString {
+    const placed = parts.map((part) =>
+      typeof part !== 'string' && 'callback' in part
+        ? { callback: callbackPath(this.#core, this.#frame, part.callback), slug: part.callback }
+        : part,
+    );
+    return { path, parts: placed };
+  }
+
+  #clock(): EvaluateOptions {
+    const { now, effort } = this.#core.state;
+    return { now, meter: effort };
+  }
+
+  evaluate(expression: Expression, locals?: Locals): Json | undefined {
+    return evaluate(expression, this.#scope(locals), this.#clock());
+  }
+
+  test(expression: Expression, locals?: Locals): boolean {
+    return truthy(this.evaluate(expression, locals));
+  }
+
+  wired(port: string): boolean {
+    return Object.hasOwn(this.#step.next, port);
+  }
+
+  takeMessage(name: string, accept: (payload: Json) => boolean): { readonly payload: Json } | undefined {
+    return this.takeMessages({ names: [name] }, 1, accept)[0];
+  }
+
+  takeMessages(
+    hearing: Hearing,
+    most: number,
+    accept: (payload: Json) => boolean,
+    { isConstant = false } = {},
+  ): Message[] {
+    return takeUnread(this.#core, { hearing, most, accept, ...(isConstant ? { step: this.#step } : {}) });
+  }
+
+  putBack(messages: readonly Message[]): void {
+    giveBack(this.#core, messages);
+  }
+
+  assign(target: 'variables' | 'state', name: string, value: Json): void {
+    assign(this.#core, target, name, value);
+  }
+
+  note(member: string, value: Json): void {
+    this.#core.trace?.({ t: 'evaluated', path: this.path, member, value });
+  }
+
+  get rules(): Rules {
+    return this.#core.program.rules;
+  }
+
+  #scope(locals: Locals | undefined): FrameScope {
+    return new FrameScope(this.#core.program, this.#core.state, this.#frame, this.path, locals ?? this.#locals);
+  }
+}
+
+/** Writes a variable, or a state key of its declared type (null always fits). */
+export function assign(core: Core, target: 'variables' | 'state', name: string, value: Json): void {
+  const { state, program } = core;
+  const declared = target === 'state' ? program.definition.state : undefined;
+  const field = declared !== undefined && Object.hasOwn(declared, name) ? declared[name] : undefined;
+  const type: string = typeof value;
+  if (field !== undefined && value !== null && type !== field.type)
+    throw new StepFailure(
+      'state_type',
+      `The state key '${name}' is declared as ${field.type}; the value is ${Array.isArray(value) ? 'a list' : type}.`,
+    );
+  const bytes = weighed(value);
+  state.bytes += bytes + name.length;
+  charge(core, ENTRY_OVERHEAD);
+  const putBack = valueAt(state[target], name);
+  write(state[target], name, value);
+  try {
+    demandSpace(core, `The value of '${name}'`, bytes);
+  } catch (error) {
+    putBack();
+    throw error;
+  }
+}
+
+/** Remembers the value of that name; what it answers puts it back. */
+export function valueAt(values: { [name: string]: Json }, name: string): () => void {
+  const before = Object.hasOwn(values, name) ? values[name] : undefined;
+  return () => {
+    if (before === undefined) delete values[name];
+    else write(values, name, before);
+  };
+}
+
+/** An own property whatever the name is: `__proto__` is data here. */
+function write(values: { [name: string]: Json }, name: string, value: Json): void {
+  Object.defineProperty(values, name, { value, enumerable: true, writable: true, configurable: true });
+}

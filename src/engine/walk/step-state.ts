@@ -1,0 +1,155 @@
+/** A visit stays open: what its kind wants run, timed, started, asked or taken back becomes commands and frames. */
+import { valueLimitOf } from '../../definition/document/limits.ts';
+import type { AskSpec, ChildSpec, FailureShape, Outcome, RunSpec, TimerSpec } from '../../steps/kind.ts';
+import type { Json } from '../../template/types.ts';
+import type { Core } from '../state/core.ts';
+import { tooLarge, weigh } from '../state/json-bytes.ts';
+import { MAX_PAYLOAD_BYTES, RECORD_OVERHEAD } from '../state/limits.ts';
+import { weighed } from '../state/measure.ts';
+import { commandId, framePath } from '../state/paths.ts';
+import { charge, demandSpace, demandSpaceForEffect } from '../state/space.ts';
+import type { OpenVisit } from '../state/state.ts';
+import { cancel, open } from './commands.ts';
+import { runCommand } from './effects.ts';
+import { dropFrame, openFrame } from './frames.ts';
+import { beginInner, endInner } from './inner-rows.ts';
+import type { Place } from './record.ts';
+
+type Hold = Extract<Outcome, { do: 'hold' }>;
+type HeldPlace = Place & { readonly visit: OpenVisit };
+
+/** In the order in which an outcome is read (steps/kind.ts). @throws StepFailure `payload_too_large`: the visit then fails. */
+export function hold(core: Core, given: Place, outcome: Hold): void {
+  const visit = heldVisit(core, given, outcome);
+  const place: HeldPlace = { ...given, visit };
+  for (const name of outcome.cancel ?? []) takeBack(core, visit, name);
+  if (outcome.waiting !== undefined) {
+    charge(core, weigh(outcome.waiting as unknown as Json));
+    visit.waiting = { ...outcome.waiting, since: visit.waiting?.since ?? core.state.now };
+    core.trace?.({ t: 'wait', path: visit.path });
+  }
+  if (outcome.hears !== undefined) visit.hears = outcome.hears;
+  ask(core, visit, outcome.asks ?? {});
+  for (const spec of outcome.run ?? []) openEffect(core, place, spec, outcome.timers !== undefined);
+  for (const spec of outcome.timers ?? []) openTimer(core, place, spec);
+  for (const spec of outcome.children ?? []) openChild(core, place, spec);
+  for (const spec of outcome.frames ?? []) openFrame(core, place.frame, visit, spec);
+  for (const [suffix, asked] of Object.entries(outcome.asks ?? {}))
+    if (!isOpen(asked) && !visit.open.includes(commandId(visit.path, suffix)))
+      endInner(core, visit, suffix, asked === null ? 'cancelled' : { error: asked });
+}
+
+/** The visit with what it holds now; one that has only begun is opened. */
+function heldVisit(core: Core, { frame, step, path, startedAt, visit }: Place, outcome: Hold): OpenVisit {
+  const { state } = core;
+  if (visit !== undefined) {
+    visit.hold = outcome.hold;
+    if (outcome.grown !== undefined) grow(core, weigh(outcome.grown));
+    return visit;
+  }
+  frame.visit = {
+    slug: step.slug,
+    ...(step.key === undefined ? {} : { key: step.key }),
+    path,
+    startedAt,
+    seq: state.seq++,
+    hold: outcome.hold,
+    open: [],
+    frames: [],
+  };
+  charge(core, RECORD_OVERHEAD + 4 * path.length);
+  grow(core, weigh(outcome.hold));
+  return frame.visit;
+}
+
+/** @throws StepFailure `state_too_large`: the visit then fails, and what it holds goes with it. */
+function grow(core: Core, bytes: number): void {
+  core.state.bytes += bytes;
+  demandSpace(core, 'What the step works on', bytes);
+}
+
+/** `name`: the suffix of a command, or the name of a frame. */
+function takeBack(core: Core, visit: OpenVisit, name: string): void {
+  const id = openCommand(core, visit, name);
+  if (id !== undefined) {
+    visit.open.splice(visit.open.indexOf(id), 1);
+    cancel(core, id);
+    endInner(core, visit, name, 'cancelled');
+  }
+  for (const iteration of [false, true]) {
+    const frameId = framePath(visit.path, name, iteration);
+    if (visit.frames.includes(frameId)) dropFrame(core, visit, frameId);
+  }
+}
+
+/** The id of the visit's open command of that suffix: another one where `retryStep` has begun it anew. */
+function openCommand({ program, state }: Core, visit: OpenVisit, suffix: string): string | undefined {
+  const id = commandId(visit.path, suffix);
+  if (visit.open.includes(id)) return id;
+  const again = visit.open.find((one) => {
+    const command = state.open[one];
+    return command?.type === 'run' && command.suffix === suffix;
+  });
+  return again !== undefined && program.rules.retriedIsCancelled() ? again : undefined;
+}
+
+/** What the visit asks about within. An ask that ends without its call beginning is a row that has failed or was cancelled (`hold`). */
+function ask(core: Core, visit: OpenVisit, asks: NonNullable<Hold['asks']>): void {
+  for (const [suffix, asked] of Object.entries(asks)) {
+    visit.asks ??= {};
+    const since = visit.asks[suffix]?.since ?? core.state.now;
+    delete visit.asks[suffix];
+    if (!isOpen(asked)) continue;
+    const { inner, input, ...waiting } = asked;
+    charge(core, RECORD_OVERHEAD + weigh(waiting as unknown as Json));
+    visit.asks[suffix] = { ...waiting, since };
+    beginInner(core, visit, suffix, inner, input);
+    core.trace?.({ t: 'wait', path: commandId(visit.path, suffix) });
+  }
+}
+
+function isOpen(asked: AskSpec | FailureShape | null): asked is AskSpec {
+  return asked !== null && 'inner' in asked;
+}
+
+/** `hasTimers`: the outcome sets timers too, which a local activity would hold back. */
+function openEffect(core: Core, { frame, step, path, visit }: HeldPlace, spec: RunSpec, hasTimers: boolean): void {
+  const { suffix = '', inner, light, config } = spec;
+  const id = commandId(path, suffix);
+  const bytes = weighed(config.value);
+  const limit = valueLimitOf(core.program.rules.dataBytes());
+  if (bytes > limit) throw tooLarge('payload_too_large', "The step's config", bytes, limit);
+  // What has a row of its own is recorded by itself: together, what has ended would be done again after a crash.
+  const local =
+    (step.local === true && inner === undefined) ||
+    (step.local === 'auto' && light === true && !hasTimers && alone(core));
+  const { retry, timeoutMs } = step;
+  const command = runCommand(core, id, step.slug, path, spec, { retry, timeoutMs, local });
+  if (spec.suffix === undefined) core.trace?.({ t: 'input', path, input: config.value });
+  if (inner !== undefined) beginInner(core, visit, suffix, inner, config.value);
+  open(core, id, { type: 'run', frame: frame.id, path, suffix, command, tries: 1 }, visit);
+  demandSpaceForEffect(core, bytes);
+}
+
+function openTimer(core: Core, { frame, path, visit }: HeldPlace, { suffix = '', at }: TimerSpec): void {
+  open(core, commandId(path, suffix), { type: 'timer', frame: frame.id, path, suffix, at }, visit);
+}
+
+function openChild(core: Core, { frame, path, visit }: HeldPlace, { suffix = '', inner, ...child }: ChildSpec): void {
+  if (inner !== undefined) beginInner(core, visit, suffix, inner, child.input);
+  const bytes = weighed(child.input);
+  if (bytes > MAX_PAYLOAD_BYTES && core.program.rules.dataBytes() !== undefined)
+    throw tooLarge('payload_too_large', "The child's input", bytes);
+  open(core, commandId(path, suffix), { type: 'child', frame: frame.id, path, suffix, child }, visit);
+  demandSpaceForEffect(core, bytes);
+}
+
+/** A local activity holds the other frames back: it is only for a run that has no other frame at work (ARCHITECTURE.md §3). */
+function alone(core: Core): boolean {
+  let leaves = 0;
+  for (const frame of Object.values(core.state.frames)) {
+    if (frame.ended !== true && (frame.visit === undefined || frame.visit.frames.length === 0)) leaves++;
+    if (leaves > 1) return false;
+  }
+  return true;
+}

@@ -1,0 +1,66 @@
+/** Takes messages out of the inbox, for a visit that begins to listen. */
+import type { Hearing, Message } from '../../steps/kind.ts';
+import type { Step } from '../../steps/program-types.ts';
+import type { Json } from '../../template/types.ts';
+import type { Core } from '../state/core.ts';
+import { hears } from '../state/hearing.ts';
+import type { RunState } from '../state/state.ts';
+
+export interface Wanted {
+  readonly hearing: Hearing;
+  readonly most: number;
+  readonly accept: (payload: Json) => boolean;
+  /** Given where a message that `accept` refuses is refused at every visit of this step: it is asked once. */
+  readonly step?: Step;
+}
+
+/** The oldest that are wanted, in order. */
+export function takeUnread({ state, program }: Core, { hearing, most, accept, step }: Wanted): Message[] {
+  const { effort } = state;
+  const refused = step === undefined ? 0 : refusedUpTo(state, step, hearing);
+  // Visits from before this was noted asked again.
+  const isSkipped = (n = 0) => n <= refused;
+  const skips = state.inbox.some(({ n }) => refused > 0 && isSkipped(n)) && program.rules.inbox();
+  const taken: Message[] = [];
+  let asked = refused;
+  let refusing = 0;
+  /** As runs counted once: as if all that were refused had been asked again for each one taken. */
+  let repeated = 0;
+  const left = state.inbox.filter((unread) => {
+    if (taken.length >= most || !hears(hearing, unread) || (skips && isSkipped(unread.n))) return true;
+    const before = effort.units;
+    const isTaken = accept(unread.payload);
+    asked = Math.max(asked, unread.n ?? 0);
+    if (!isTaken) {
+      refusing += effort.units - before;
+      return true;
+    }
+    const { returned: _, ...message } = unread;
+    taken.push(message);
+    state.inboxBytes -= message.bytes;
+    if (taken.length < most) repeated += refusing;
+    return false;
+  });
+  if (repeated > 0 && !program.rules.inbox()) effort.units += repeated;
+  if (taken.length > 0) state.inbox = left;
+  if (step !== undefined && asked > refused) noteRefused(state, step, hearing, asked);
+  return taken;
+}
+
+/** The number up to which the step has refused all that it hears. */
+function refusedUpTo({ refused }: RunState, step: Step, hearing: Hearing): number {
+  const key = keyOf(step);
+  const noted = refused !== undefined && Object.hasOwn(refused, key) ? refused[key] : undefined;
+  return noted?.hearing === written(hearing) ? noted.n : 0;
+}
+
+function noteRefused(state: RunState, step: Step, hearing: Hearing, n: number): void {
+  // Nothing is left to be asked again.
+  if (state.inbox.length === 0) delete state.refused;
+  else state.refused = { ...state.refused, [keyOf(step)]: { hearing: written(hearing), n } };
+}
+
+/** No step is called so: a slug begins with a letter, and `__proto__` would be one. */
+const keyOf = ({ key, slug }: Step): string => `:${key ?? slug}`;
+
+const written = ({ names, key }: Hearing): string => JSON.stringify([names, key]);

@@ -1,0 +1,200 @@
+/** One step of the walk: a visit begins, or what it waited for resumes it. */
+import { compared } from '../../steps/compared.ts';
+import { presetOf } from '../../steps/compile/compile-step.ts';
+import type { FailureShape, Outcome, Resume, Unwired } from '../../steps/kind.ts';
+import { DAG_STEP } from '../../steps/kinds/dag.ts';
+import { COMMON_PORTS, END_TARGET } from '../../steps/ports.ts';
+import type { Condition, Preset, Step } from '../../steps/program-types.ts';
+import { evaluate } from '../../template/expression.ts';
+import { parseTemplate, render } from '../../template/template.ts';
+import type { Json } from '../../template/types.ts';
+import { type Core, stepOf } from '../state/core.ts';
+import { failureOf } from '../state/failure.ts';
+import { tickPath, visited, visitPath } from '../state/paths.ts';
+import { isPlainObject } from '../state/plain-object.ts';
+import type { Frame, Work } from '../state/state.ts';
+import { completeRun, failRun, ROOT } from './ending.ts';
+import { adoptAll } from './frames.ts';
+import { apply, endVisit, failVisit } from './outcome.ts';
+import type { Place } from './record.ts';
+import { FrameScope } from './scope.ts';
+import { Window } from './step-context.ts';
+
+export function walk(core: Core, work: Exclude<Work, { do: 'offer' }>): void {
+  const frame = core.state.frames[work.frame];
+  if (frame === undefined) return;
+  if (work.do === 'visit') {
+    if (work.slug === END_TARGET) completeRun(core, undefined);
+    else begin(core, frame, work.slug);
+  } else resume(core, frame, work.path, work.event);
+}
+
+function begin(core: Core, frame: Frame, slug: string): void {
+  const { state } = core;
+  const step = stepOf(core, slug);
+  const loop = frame.loops.at(-1);
+  const counts = loop?.counts ?? frame.counts;
+  const n = visited(counts, slug) + 1;
+  counts[slug] = n;
+  const parent = loop === undefined ? (frame.prefix ?? frame.id) : tickPath(loop.path, loop.tick);
+  const path = slug === DAG_STEP ? ROOT : visitPath(parent, step.slug, n);
+  if (core.parking?.(path, { do: 'visit', frame: frame.id, slug }) === true) {
+    counts[slug] = n - 1;
+    return;
+  }
+  if (!count(core, path, slug)) return;
+  const place: Place = { frame, step, path, startedAt: state.now };
+  if (path !== ROOT) core.trace?.({ t: 'begin', path, slug: step.slug, stepType: step.type, at: state.now });
+  try {
+    if (step.when !== undefined && !holds(core, frame, path, step.when)) {
+      apply(core, place, { do: 'skip' });
+      return;
+    }
+    const preset = presetFor(core, step);
+    if (preset !== undefined) {
+      usePreset(core, place, preset);
+      return;
+    }
+    if (core.trace !== undefined) traceInput(core, frame, step, path);
+    apply(core, place, step.behaviour.begin(new Window(core, frame, step, path, {})));
+  } catch (error) {
+    failVisit(core, currentPlace(core, frame, path) ?? place, failureOf(error, core.program.definition));
+  }
+}
+
+function resume(core: Core, frame: Frame, path: string, event: Resume): void {
+  const place = currentPlace(core, frame, path);
+  if (place === undefined) return;
+  if (event.on === 'tick' && !count(core, path, place.step.slug)) return;
+  // In a dag there are no joins: what a step has put out is for all that read it, at once (§8).
+  if (event.on === 'frame' && path === ROOT) adoptAll(core, frame, place.visit!, event.name);
+  let outcome: Outcome;
+  try {
+    outcome = resumed(core, place, event);
+    apply(core, place, outcome);
+  } catch (error) {
+    const now = currentPlace(core, frame, path);
+    if (now !== undefined) failVisit(core, now, failureOf(error, core.program.definition));
+    else throw error;
+  }
+}
+
+/** Asks the kind; used for messages too, where `ignore` means: not for me. */
+export function resumed(core: Core, place: Place, event: Resume): Outcome {
+  const { step, frame, path } = place;
+  const hold = place.visit?.hold ?? place.record!.hold;
+  if (step.behaviour.resume === undefined) throw new Error(`The kind '${step.kind.type}' waits for nothing.`);
+  return step.behaviour.resume(new Window(core, frame, step, path, hold), event);
+}
+
+/** Resumes an open visit here and now; false where it answers that the event is not for it. */
+export function tell(core: Core, frame: Frame, path: string, event: Resume): boolean {
+  const place = currentPlace(core, frame, path);
+  if (place === undefined) return false;
+  try {
+    const outcome = resumed(core, place, event);
+    if (outcome.do === 'ignore') return false;
+    apply(core, place, outcome);
+  } catch (error) {
+    const still = currentPlace(core, frame, path);
+    if (still === undefined) throw error;
+    failVisit(core, still, failureOf(error, core.program.definition));
+  }
+  return true;
+}
+
+/** The open visit or innermost loop of the frame that has this path; undefined if it is no longer open (E4). */
+export function currentPlace(core: Core, frame: Frame, path: string): Place | undefined {
+  const { visit } = frame;
+  if (visit?.path === path)
+    return { frame, step: stepOf(core, visit.key ?? visit.slug), path, startedAt: visit.startedAt, visit };
+  const record = frame.loops.at(-1);
+  if (record?.path === path)
+    return { frame, step: stepOf(core, record.slug), path, startedAt: record.startedAt, record };
+  return undefined;
+}
+
+/** Visits and ticks are counted together; the limit is the run's, and nothing catches it. */
+function count(core: Core, path: string, slug: string): boolean {
+  const { state, program } = core;
+  if (++state.visits <= program.maxSteps) return true;
+  failRun(core, {
+    code: `max_steps_exceeded:${program.maxSteps}`,
+    message: `The run has visited more than ${program.maxSteps} steps; raise config.maxSteps if it is not going round in circles.`,
+    path,
+    stepSlug: slug,
+    retryable: false,
+  });
+  return false;
+}
+
+function holds(core: Core, frame: Frame, path: string, when: Condition): boolean {
+  const value = evaluate(when.ref, new FrameScope(core.program, core.state, frame, path), { now: core.state.now });
+  return compared(value, when.compare);
+}
+
+/** §7: the step ends as the preset says, on a port that it can end with; a finish finishes, and a break breaks. */
+function usePreset(core: Core, place: Place, preset: Preset): void {
+  const { step } = place;
+  const { port, data } = preset;
+  const isWired = port === undefined || Object.hasOwn(step.next, port);
+  const other = isWired ? undefined : insteadOf(step, port);
+  if (preset.error !== undefined) failVisit(core, place, preset.error);
+  else if (port !== undefined && !canEndWith(step, port))
+    failVisit(core, place, {
+      code: 'invalid_preset',
+      message: `The preset of '${step.slug}' names the port '${port}'; a '${step.kind.type}' cannot end with it.`,
+      retryable: false,
+    });
+  else if (!isWired && port === 'skipped') apply(core, place, { do: 'skip' });
+  else if (other !== undefined && 'fails' in other) failVisit(core, place, failureAt(step, port, preset, other.fails));
+  else if (other !== undefined && 'cancels' in other)
+    apply(core, place, { do: 'cancel', reason: other.cancels, ...(isPlainObject(data) ? { data } : {}) });
+  else if (port === undefined && step.kind.type === 'finish') apply(core, place, { do: 'finish', output: data });
+  else if (port === undefined && step.kind.type === 'break') apply(core, place, { do: 'break', value: data });
+  else
+    endVisit(core, place, other?.leaves ?? port ?? step.ports.normal, data, { ...preset.meta, preset: true }, 'preset');
+}
+
+/** What the real step does where it would leave by this port, and the port is not wired; undefined where the path ends. */
+function insteadOf({ ports }: Step, port: string): Unwired | undefined {
+  if (port === 'error') return { fails: 'preset_error' };
+  return Object.hasOwn(ports.unwired ?? {}, port) ? ports.unwired?.[port] : undefined;
+}
+
+/** The error that `meta.error` tells, as it would of a step that went by its port `error`; else that the port leads nowhere. */
+function failureAt(step: Step, port: string | undefined, { meta }: Preset, code: string): FailureShape {
+  const told = presetOf({ error: meta?.['error'] ?? null }).error;
+  const message = `The preset of '${step.slug}' ends with the port '${port}', which is not wired, so the step fails.`;
+  return told ?? { code, message, retryable: false };
+}
+
+function canEndWith({ ports }: Step, port: string): boolean {
+  if (COMMON_PORTS.has(port)) return true;
+  return ports.names.includes(port) && (ports.body === undefined || ports.body === 'any' || !ports.body.includes(port));
+}
+
+function presetFor(core: Core, step: Step): Preset | undefined {
+  const { presets } = core.state.genesis;
+  if (Object.hasOwn(presets, step.slug)) return presetOf(presets[step.slug]!);
+  return step.preset;
+}
+
+/** The trace shows the config as evaluated, member by member; what cannot be evaluated on its own stays as written. */
+function traceInput(core: Core, frame: Frame, step: Step, path: string): void {
+  const members = Object.entries(step.config);
+  if (members.length === 0) return;
+  const scope = new FrameScope(core.program, core.state, frame, path);
+  const input: { [key: string]: Json } = {};
+  for (const [key, written] of members) {
+    let value = written;
+    try {
+      if (step.kind.later?.includes(key) !== true)
+        value = render(parseTemplate(written, { secrets: true }), scope, { now: core.state.now }).value;
+    } catch {
+      // Shown as written: the kind itself reports what is wrong with it, if it reads it at all.
+    }
+    Object.defineProperty(input, key, { value, enumerable: true, writable: true, configurable: true });
+  }
+  core.trace?.({ t: 'input', path, input });
+}

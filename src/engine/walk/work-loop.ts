@@ -1,0 +1,63 @@
+/** Walks what is to be walked, in turns, and gives way where one activation would take too long. */
+import { MAX_STATE_BYTES } from '../../definition/document/limits.ts';
+import type { Core } from '../state/core.ts';
+import { MAX_ACTIVATION_UNITS, STEP_UNITS, spareOf } from '../state/limits.ts';
+import { carriedBytes, fitsLimit } from '../state/serialize.ts';
+import { fits } from '../state/space.ts';
+import type { RunState } from '../state/state.ts';
+import { offer } from './delivery.ts';
+import { failRun } from './ending.ts';
+import { walk } from './walk.ts';
+
+export function drain(core: Core): void {
+  const { state } = core;
+  while (
+    state.work.length > 0 &&
+    state.ending === undefined &&
+    state.rolling === undefined &&
+    state.admission === undefined &&
+    !state.paused &&
+    !state.yielding
+  ) {
+    if (state.effort.units >= MAX_ACTIVATION_UNITS) {
+      giveWay(core);
+      return;
+    }
+    const work = state.work.shift()!;
+    const before = state.bytes;
+    if (work.do === 'offer') offer(core);
+    else walk(core, work);
+    // What a step keeps was weighed, which is work too.
+    state.effort.units += STEP_UNITS + (Math.max(0, state.bytes - before) >> 3);
+    checkLimit(core);
+  }
+}
+
+/** A new activation: what it costs is counted from here. */
+export function rest({ effort, now }: RunState): void {
+  effort.at = now;
+  effort.units = 0;
+  effort.bytes = 0;
+}
+
+export function giveWay(core: Core): void {
+  core.state.yielding = true;
+  core.commands.push({ type: 'yield' });
+}
+
+/** After every step (LANGUAGE.md §12): a walk of pure steps may grow a lot within one event. */
+export function checkLimit(core: Core): void {
+  const { program, state } = core;
+  if (state.ending !== undefined || state.rolling !== undefined) return;
+  const given = program.rules.dataBytes();
+  // Steps were refused before (space.ts); this is for what comes otherwise: events, and many small things.
+  if (given === undefined ? fitsLimit(program, state) : fits(program, state, given + spareOf(given))) return;
+  const bytes = carriedBytes(program, state);
+  const limit = given ?? MAX_STATE_BYTES;
+  failRun(core, {
+    code: 'state_too_large',
+    message: `The definition and the state of the run together have ${bytes} bytes; at most ${limit} fit. Keep less in outputs, variables and lists.`,
+    retryable: false,
+    details: { bytes, limit },
+  });
+}

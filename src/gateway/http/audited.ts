@@ -1,0 +1,77 @@
+/**
+ * The audit of requests: what a request is about to change is written down before it changes anything, with who asks for it;
+ * then what became of it. A request that changes nothing, or is refused before, leaves no trace.
+ */
+import type { Request, Response } from 'express';
+import type { Announced, AuditTrail } from '../../client/organization/audit.ts';
+import { announcing } from '../../client/temporal/audit-barrier.ts';
+import type { AuditOutcome } from '../../contract/audit.ts';
+import { isObject } from '../../definition/document/json.ts';
+import type { JsonObject } from '../../definition/document/types.ts';
+import { principalOf } from './principal.ts';
+import { isAudited } from './route-roles.ts';
+
+/** Members of answers that name what was made. Bodies are never written down: they may hold secrets. */
+const NAMES = ['slug', 'id', 'executionId', 'name'] as const;
+/** Of a decision: which visit it was for, which way it went, and whether it was a vote. */
+const DECIDED = ['path', 'decision', 'recorded', 'comments'] as const;
+const LONGEST = 200;
+
+/** Runs a handler; `path` is the route's. */
+export async function audited(
+  trail: AuditTrail | undefined,
+  req: Request,
+  res: Response,
+  path: string,
+  act: () => Promise<void> | void,
+): Promise<void> {
+  if (trail === undefined || !isAudited(req.method, path)) return act();
+  let announced: Announced | undefined;
+  const named = namesIn(res);
+  const { organizationId, id, keyId } = principalOf(req);
+  const requestId: unknown = res.locals['requestId'];
+  const announce = async () => {
+    announced = await trail.announce(organizationId, {
+      ...(id === undefined ? {} : { by: id }),
+      ...(keyId === undefined ? {} : { keyId }),
+      action: `${req.method} ${path}`,
+      target: textsOf(req.params),
+      ...(typeof requestId === 'string' ? { requestId } : {}),
+    });
+  };
+  res.once('close', () => {
+    if (announced === undefined) return;
+    const status = res.statusCode;
+    const outcome = res.writableFinished ? outcomeOf(status) : 'unknown';
+    const target = named();
+    trail.conclude(announced, { outcome, status, ...(target === undefined ? {} : { target }) });
+  });
+  await announcing(announce, act);
+}
+
+function outcomeOf(status: number): AuditOutcome {
+  if (status < 400) return 'done';
+  return status < 500 ? 'refused' : 'unknown';
+}
+
+/** What the JSON of a good answer names. */
+function namesIn(res: Response): () => JsonObject | undefined {
+  let names: JsonObject | undefined;
+  const json = res.json.bind(res);
+  res.json = (body: unknown) => {
+    if (isObject(body) && res.statusCode < 400)
+      names = textsOf(Object.fromEntries(namesOf(body).flatMap((name) => (name in body ? [[name, body[name]]] : []))));
+    return json(body);
+  };
+  return () => names;
+}
+
+const namesOf = (body: JsonObject): readonly string[] => ('decision' in body ? [...NAMES, ...DECIDED] : NAMES);
+
+function textsOf(members: { readonly [name: string]: unknown }): JsonObject {
+  return Object.fromEntries(
+    Object.entries(members).flatMap(([name, value]) =>
+      typeof value === 'string' ? [[name, value.slice(0, LONGEST)]] : [],
+    ),
+  );
+}

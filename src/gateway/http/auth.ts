@@ -1,0 +1,84 @@
+/**
+ * Who is let in (ARCHITECTURE.md §5, Authentication): whoever shows a key, and, while there is none, whoever is on this machine.
+ * A key that is shown is checked also while none is needed: one that was revoked gets nobody in.
+ */
+import type { Request, RequestHandler } from 'express';
+import type { KeyHolder, Keyring } from '../../client/organization/keyring.ts';
+import { sameText } from '../../client/payloads/keys.ts';
+import type { Config } from '../../config.ts';
+import { rolesUpTo } from '../../contract/organization.ts';
+import { DEFAULT_ORGANIZATION } from '../../engine/state/start.ts';
+import { demandLoopback, demandNoProxy, isLoopback } from './loopback.ts';
+import { KEYLESS, keyRequired, type Principal, setPrincipal } from './principal.ts';
+import { HttpProblem } from './problem.ts';
+import { isPublicPath } from './route-roles.ts';
+
+/** Signature, token or a key of its own count there, and callers come from anywhere. */
+const FROM_ANYWHERE = /^\/(webhooks|callbacks)\//;
+
+/** They tell nothing of any organization, and load balancers ask them. */
+const PROBES = /^\/(healthz|readyz)\/?$/;
+
+type Settings = Pick<Config, 'host' | 'adminKey'>;
+
+export function authenticate(config: Settings, keyring: Keyring): RequestHandler {
+  return async (req, _res, next) => {
+    if (FROM_ANYWHERE.test(req.path)) return next();
+    if (!isPublicPath(req.path)) setPrincipal(req, await whoAsks(req, config, keyring));
+    else if (!(await needsKeys(config, keyring))) {
+      if (!PROBES.test(req.path)) demandNoProxy(req);
+      setPrincipal(req, letInFromHere(req, config));
+    }
+    next();
+  };
+}
+
+/**
+ * As things are now: answers that take long ask again.
+ * @throws HttpProblem `key_invalid`, `key_required`, `host_not_allowed`, `origin_not_allowed`.
+ */
+export async function whoAsks(req: Request, config: Settings, keyring: Keyring): Promise<Principal> {
+  const shown = req.get('authorization');
+  if (shown !== undefined) return holderOf(config, keyring, shown);
+  if (await needsKeys(config, keyring)) throw keyRequired();
+  demandNoProxy(req);
+  return letInFromHere(req, config);
+}
+
+/** @throws ClientError `temporal_unreachable` where it is not known, and never was. */
+export const needsKeys = async ({ adminKey }: Settings, keyring: Keyring): Promise<boolean> =>
+  adminKey !== undefined || (await keyring.hasKeys());
+
+/** @throws HttpProblem `key_required`, `host_not_allowed`, `origin_not_allowed`. */
+function letInFromHere(req: Request, { host }: Settings): Principal {
+  // The last key was revoked while the gateway serves others than this machine.
+  if (!isLoopback(host)) throw keyRequired();
+  demandLoopback(req);
+  return KEYLESS;
+}
+
+async function holderOf({ adminKey }: Settings, keyring: Keyring, header: string): Promise<Principal> {
+  const key = /^Bearer +(\S+)$/i.exec(header)?.[1] ?? '';
+  if (adminKey !== undefined && sameText(key, adminKey)) return ENVIRONMENT;
+  const holder = await keyring.holderOf(key);
+  if (holder !== undefined) return principalFor(holder);
+  throw new HttpProblem(
+    'key_invalid',
+    'The Authorization header holds no key of this gateway, or one that was revoked. Send `Bearer <key>` with a key of yours.',
+    { headers: { 'www-authenticate': 'Bearer error="invalid_token"' } },
+  );
+}
+
+/** Whoever has SIGNALBOX_ADMIN_KEY. */
+const ENVIRONMENT: Principal = {
+  organizationId: DEFAULT_ORGANIZATION,
+  id: 'admin',
+  role: 'admin',
+  roles: rolesUpTo('admin'),
+  groups: [],
+};
+
+function principalFor({ organizationId, keyId, record }: KeyHolder): Principal {
+  const { user, role, roles, groups } = record;
+  return { organizationId, id: user, role, roles: [...rolesUpTo(role), ...roles], groups, keyId };
+}

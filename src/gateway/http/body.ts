@@ -1,0 +1,80 @@
+/** Bodies: read once as raw bytes, since signatures are over those, and parsed by whoever knows what they should be. */
+import express, { type Request, type RequestHandler, type Response } from 'express';
+import type { z } from 'zod';
+import type { Json } from '../../template/types.ts';
+import { parseJson } from '../validation/json-guard.ts';
+import { checked } from '../validation/validation.ts';
+import { HttpProblem } from './problem.ts';
+
+export const LARGEST_BODY_BYTES = 2 * 1024 * 1024;
+
+/** Puts the decompressed bytes into `req.body`; the limit counts what comes out, so a bomb ends at 2 MB. */
+export function readRawBody(limit = LARGEST_BODY_BYTES): RequestHandler {
+  return express.raw({ type: () => true, limit, inflate: true });
+}
+
+/** Doors that look first whether there is anybody behind them, and read the body then (readBody). */
+const READ_LATER = /^\/(webhooks\/|callbacks\/|api\/public\/trigger\/)/;
+
+/** Reads bodies, but for those that are read later. */
+export function readBodies(): RequestHandler {
+  const read = readRawBody();
+  return (req, res, next) => (READ_LATER.test(req.path) ? next() : read(req, res, next));
+}
+
+const readLate = readRawBody();
+
+/** Reads the body of a door that has somebody behind it. @throws what express says of bodies, such as too large ones. */
+export function readBody(req: Request, res: Response): Promise<void> {
+  return new Promise((resolve, reject) => {
+    void readLate(req, res, (error?: unknown) => (error === undefined ? resolve() : reject(error)));
+  });
+}
+
+/** The bytes of the body, none if it had none. */
+export function rawBody(req: Request): Buffer {
+  return Buffer.isBuffer(req.body) ? req.body : Buffer.alloc(0);
+}
+
+/** `application/json` and the like, `application/yaml` and the like, or undefined. Other charsets than UTF-8 are none of them. */
+export function mediaOf(req: Request): 'json' | 'yaml' | 'form' | undefined {
+  const contentType = req.get('content-type');
+  if (!isUtf8(contentType)) return undefined;
+  const media = (contentType ?? '').toLowerCase().split(';')[0]?.trim() ?? '';
+  if (media === 'application/json' || /^application\/[a-z0-9.+-]+\+json$/.test(media)) return 'json';
+  if (/^(application|text)\/(x-)?yaml$/.test(media) || /^application\/[a-z0-9.+-]+\+yaml$/.test(media)) return 'yaml';
+  return media === 'application/x-www-form-urlencoded' ? 'form' : undefined;
+}
+
+/** Whether a content type names UTF-8, or no charset. */
+export function isUtf8(contentType: string | undefined): boolean {
+  const [, ...parameters] = (contentType ?? '').toLowerCase().split(';');
+  const charset = parameters.map((parameter) => parameter.trim()).find((parameter) => parameter.startsWith('charset='));
+  return charset === undefined || /^charset="?(utf-8|utf8|us-ascii)"?$/.test(charset);
+}
+
+/**
+ * The JSON body, whatever it says. No body at all is undefined.
+ * @throws HttpProblem `unsupported_media_type`, and those of parseJson.
+ */
+export function jsonBody(req: Request): Json | undefined {
+  const bytes = jsonBytes(req);
+  return bytes.length === 0 ? undefined : parseJson(bytes);
+}
+
+/** The body that says of itself that it is JSON, not parsed yet; none has no bytes. @throws HttpProblem `unsupported_media_type`. */
+export function jsonBytes(req: Request): Buffer {
+  const bytes = rawBody(req);
+  if (bytes.length > 0 && mediaOf(req) !== 'json') {
+    throw new HttpProblem(
+      'unsupported_media_type',
+      'Send the body as JSON, with the header Content-Type: application/json.',
+    );
+  }
+  return bytes;
+}
+
+/** The JSON body as a schema wants it; a missing body counts as `{}`. @throws HttpProblem as jsonBody, or `invalid_request`. */
+export function bodyAs<T>(req: Request, schema: z.ZodType<T>): T {
+  return checked(schema, jsonBody(req) ?? {}, 'body');
+}

@@ -1,0 +1,22 @@
+import type { Logger } from 'pino';
+import type { HostActions } from '../../actions/load.ts';
+import type { Access } from '../../client/temporal/access.ts';
+import type { Config } from '../../config.ts';
+import type { OffloadPool } from '../threads/pool.ts';
+
+/** What every resource of the gateway needs. Made once, when the app is built. */
+export interface Gateway {
+  readonly access: Access;
+  readonly config: Config;
+  readonly log: Logger;
+  /** The host's own. */
+  readonly actions: HostActions;
+  /** Threads for work whose length the caller decides. */
+  readonly offload: OffloadPool;
+  /** Aborted when the gateway closes: long waits end then. */
+  readonly closing: AbortSignal;
+  /** Identities of workers that whoever started this gateway has seen die. It may grow and shrink. */
+  readonly deadWorkers?: ReadonlySet<string>;
+  /** The gateway's URL as callers see it, without a slash at the end. */
+  publicUrl(): string;
+}

@@ -1,0 +1,107 @@
+/**
+ * `Idempotency-Key` on every POST (ARCHITECTURE.md §5): the same request again gets the same answer, another one with its key 422.
+ * Where a gateway was killed before it answered, whoever gets the request again works on it under the same id (idOfKey), and
+ * finds what the first one had made. Starts of runs and events are not here: their keys make the ids of what they start.
+ * Nor is what changes nothing.
+ */
+import type { Request, Response } from 'express';
+import { unannounced } from '../../client/temporal/audit-barrier.ts';
+import { type Claim, claimRequest, type KeptAnswer } from '../../client/triggers/requests.ts';
+import { canonicalText } from '../../definition/document/canonical-text.ts';
+import { parseJson } from '../validation/json-guard.ts';
+import { mediaOf, rawBody } from './body.ts';
+import type { Gateway } from './context.ts';
+import { principalOf } from './principal.ts';
+import { HttpProblem } from './problem.ts';
+import { requestKey, setClaim } from './request-key.ts';
+import type { AnswerKeeper } from './resource.ts';
+
+/** How long a request waits for the same one that is being worked on. */
+const WAIT_MS = 10_000;
+/** A larger answer is not kept: the request is then worked on again. */
+const LARGEST_ANSWER_BYTES = 1_000_000;
+const KEPT_HEADERS = ['content-type', 'location', 'etag'];
+
+/** POSTs whose key makes the id of what they start. */
+const KEYED_BY_THEMSELVES =
+  /^\/api\/(executions|triggers\/[^/]+\/run|events|public\/trigger\/.+|private\/trigger\/.+|organizations\/[^/]+\/workflows\/[^/]+\/runs\/?|executions\/[^/]+\/fork)$/;
+const CHANGES_NOTHING = /^\/api\/(workflows\/validate|expressions\/evaluate)$/;
+
+/** Whether the header counts for requests to the address, and is looked at here; `path` as requests or routes have it. */
+export const keepsAnswers = (method: string, path: string): boolean =>
+  method === 'POST' && path.startsWith('/api/') && !KEYED_BY_THEMSELVES.test(path) && !CHANGES_NOTHING.test(path);
+
+/** Runs after the role check: a caller without the role claims no key and sees no kept answer. */
+export function answerKeeper(gateway: Gateway): AnswerKeeper {
+  return async (req, res) => {
+    if (!keepsAnswers(req.method, req.path)) return false;
+    const key = requestKey(req);
+    if (key === undefined) return false;
+    const { organizationId, id, role } = principalOf(req);
+    const claimed = await claimRequest(
+      gateway.access,
+      organizationId,
+      // A person's keys of different roles are different callers.
+      { scope: JSON.stringify([id ?? null, role, req.path]), key, content: contentOf(req) },
+      WAIT_MS,
+    );
+    if ('status' in claimed) {
+      replay(res, claimed);
+      return true;
+    }
+    setClaim(req, claimed);
+    holdAnswer(gateway, res, claimed);
+    return false;
+  };
+}
+
+function replay(res: Response, { status, headers, body }: KeptAnswer): void {
+  for (const [name, value] of Object.entries(headers)) res.setHeader(name, value);
+  res.setHeader('idempotency-replayed', 'true');
+  res.status(status).end(body);
+}
+
+/** The answer goes out when it has been kept, so that whoever has seen it gets it again. */
+function holdAnswer(gateway: Gateway, res: Response, claim: Claim): void {
+  const end = res.end.bind(res) as (...parts: unknown[]) => Response;
+  res.end = (...parts: unknown[]) => {
+    res.end = end as Response['end'];
+    const [chunk] = parts;
+    const body = typeof chunk === 'string' ? chunk : Buffer.isBuffer(chunk) ? chunk.toString('utf8') : '';
+    void unannounced(() => settle(res, claim, body))
+      .catch((err: unknown) => gateway.log.warn({ err }, 'The answer to a request with a key could not be kept.'))
+      .finally(() => end(...parts));
+    return res;
+  };
+}
+
+/** Refusals are not kept: what stood against it may be gone the next time. Where this side failed, it may have been done. */
+function settle(res: Response, claim: Claim, body: string): Promise<void> {
+  if (res.statusCode >= 500) return claim.abandon();
+  if (res.statusCode >= 400 || Buffer.byteLength(body) > LARGEST_ANSWER_BYTES) return claim.release();
+  const headers: { [name: string]: string } = {};
+  for (const name of KEPT_HEADERS) {
+    const value = res.getHeader(name);
+    if (typeof value === 'string') headers[name] = value;
+  }
+  return claim.answer({ status: res.statusCode, headers, body });
+}
+
+/** What the request asks: the same in any order of keys. */
+function contentOf(req: Request): string {
+  const bytes = rawBody(req);
+  const query = req.originalUrl.split('?')[1] ?? '';
+  const ifMatch = req.get('if-match') ?? '';
+  return JSON.stringify([query, ifMatch, mediaOf(req) === 'json' ? canonical(bytes) : bytes.toString('base64')]);
+}
+
+function canonical(bytes: Buffer): string {
+  if (bytes.length === 0) return '';
+  try {
+    return canonicalText(parseJson(bytes));
+  } catch (error) {
+    // Whoever reads the body says what is wrong with it.
+    if (error instanceof HttpProblem) return bytes.toString('base64');
+    throw error;
+  }
+}

@@ -1,0 +1,22 @@
+/** A page of things that have names and are read all at once: secrets, models, servers. The cursor is the last name. */
+import { readCursor, writeCursor } from '../../client/visibility/cursor.ts';
+import type { Page } from '../../client/visibility/listing.ts';
+import type { Gateway } from './context.ts';
+
+/** `items` in the order of their names; `list` and the organization are what a cursor is good for. @throws ClientError `invalid_cursor`. */
+export function namedPage<T extends { readonly name: string }>(
+  { access }: Gateway,
+  list: string,
+  organizationId: string,
+  items: readonly T[],
+  { limit, cursor }: { readonly limit: number; readonly cursor?: string | undefined },
+): Page<T> {
+  const { cursors } = access.keys;
+  const place = `${list} ${organizationId}`;
+  const after = cursor === undefined ? '' : Buffer.from(readCursor(cursors, place, cursor)).toString();
+  const rest = items.filter(({ name }) => name > after);
+  const shown = rest.slice(0, limit);
+  const last = shown.at(-1);
+  if (rest.length === shown.length || last === undefined) return { items: shown };
+  return { items: shown, nextCursor: writeCursor(cursors, place, Buffer.from(last.name)) };
+}

@@ -1,0 +1,67 @@
+/** On whose behalf a request acts, and what that lets it do (ARCHITECTURE.md §5, Authentication). */
+import type { Request } from 'express';
+import { includesRole, type Role, rolesUpTo } from '../../contract/organization.ts';
+import { DEFAULT_ORGANIZATION } from '../../engine/state/start.ts';
+import { HttpProblem } from './problem.ts';
+
+export interface Principal {
+  readonly organizationId: string;
+  /** The person or program; absent while the organization has no keys, and so knows no persons. */
+  readonly id?: string;
+  readonly role: Role;
+  /** Every role held: `role`, those that it includes, and the organization's own such as `finance`. */
+  readonly roles: readonly string[];
+  readonly groups: readonly string[];
+  readonly keyId?: string;
+}
+
+/** Whoever gets in while there are no keys. */
+export const KEYLESS: Principal = {
+  organizationId: DEFAULT_ORGANIZATION,
+  role: 'admin',
+  roles: rolesUpTo('admin'),
+  groups: [],
+};
+
+const principals = new WeakMap<Request, Principal>();
+
+/** Done once for a request, where its key is checked (auth.ts). */
+export function setPrincipal(req: Request, principal: Principal): void {
+  principals.set(req, principal);
+}
+
+export function keyRequired(): HttpProblem {
+  return new HttpProblem('key_required', 'This gateway has keys: send one as `Authorization: Bearer <key>`.', {
+    headers: { 'www-authenticate': 'Bearer' },
+  });
+}
+
+/** @throws HttpProblem `key_required`. */
+export function principalOf(req: Request): Principal {
+  const principal = principals.get(req);
+  if (principal === undefined) throw keyRequired();
+  return principal;
+}
+
+/**
+ * For what asks for more than its route does. What a route asks for stands in route-roles.ts.
+ * @throws HttpProblem `key_required`, `role_required`.
+ */
+export function demandRole(req: Request, wanted: Role): Principal {
+  const principal = principalOf(req);
+  if (includesRole(principal.role, wanted)) return principal;
+  throw new HttpProblem(
+    'role_required',
+    `This needs the role ${wanted}, and the key has ${principal.role}. Ask an admin for a key that may do it.`,
+  );
+}
+
+/**
+ * For routes that name an organization: another's is nowhere to be found.
+ * @throws HttpProblem `not_found`.
+ */
+export function demandOrganization(req: Request, organizationId: string): Principal {
+  const principal = principalOf(req);
+  if (principal.organizationId === organizationId) return principal;
+  throw new HttpProblem('not_found', 'There is no such organization.');
+}

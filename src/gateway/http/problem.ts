@@ -1,0 +1,121 @@
+/**
+ * Errors as the outside sees them: application/problem+json (RFC 9457), always with a stable `code` and a sentence that
+ * says what to do. Which status belongs to a code stands in problem-codes.ts.
+ */
+import type { Response } from 'express';
+import { ClientError } from '../../client/errors.ts';
+import { translated } from '../../client/temporal/rpc.ts';
+import { isObject, own } from '../../definition/document/json.ts';
+import type { JsonObject, Problem } from '../../definition/document/types.ts';
+import type { Json } from '../../template/types.ts';
+import { HttpProblem } from '../validation/http-problem.ts';
+import { PROBLEM_CODES, type ProblemCode } from '../validation/problem-codes.ts';
+
+export { HttpProblem };
+
+const RETRY_AFTER_SECONDS = 2;
+
+/** Any error as a problem. What is not expected becomes `internal_error` and tells nothing of itself. */
+export function asProblem(thrown: unknown): HttpProblem {
+  if (thrown instanceof HttpProblem) return thrown;
+  const error = translated(thrown, false);
+  if (error instanceof ClientError) return ofClient(error);
+  if (isHttpError(error)) return ofHttpError(error);
+  return new HttpProblem(
+    'internal_error',
+    'The gateway failed. The request id in the answer finds the cause in its log.',
+    { cause: error },
+  );
+}
+
+export function sendProblem(res: Response, problem: HttpProblem): void {
+  const { problems, headers = {}, more = {} } = problem.options;
+  if (res.headersSent) {
+    res.destroy();
+    return;
+  }
+  for (const [name, value] of Object.entries(headers)) res.setHeader(name, value);
+  res.status(problem.status).type('application/problem+json');
+  res.send(
+    JSON.stringify({
+      type: 'about:blank',
+      title: problem.title,
+      status: problem.status,
+      detail: problem.message,
+      code: problem.code,
+      ...(problems === undefined ? {} : { problems }),
+      ...more,
+    }),
+  );
+}
+
+function ofClient(error: ClientError): HttpProblem {
+  const code: ProblemCode = isProblemCode(error.code) ? error.code : 'refused';
+  const isPassing = PROBLEM_CODES[code].status === 503 || PROBLEM_CODES[code].status === 429;
+  return new HttpProblem(code, error.message, {
+    cause: error,
+    ...(isPassing ? { headers: { 'retry-after': String(RETRY_AFTER_SECONDS) } } : {}),
+    ...problemsIn(error.details),
+    ...(shownDetails(error.details) ?? {}),
+  });
+}
+
+const isProblemCode = (code: string): code is ProblemCode => Object.hasOwn(PROBLEM_CODES, code);
+
+function problemsIn(details: Json | undefined): { problems?: readonly Problem[] } {
+  const problems = own(details, 'problems');
+  return Array.isArray(problems) ? { problems: problems as unknown as readonly Problem[] } : {};
+}
+
+/** Refusals of runs list `paths`; other details stand beside the rest as they are. */
+function shownDetails(details: Json | undefined): { more: JsonObject } | undefined {
+  if (!isObject(details)) return undefined;
+  const {
+    code: _code,
+    message: _message,
+    type: _type,
+    title: _title,
+    status: _status,
+    detail: _detail,
+    problems: _problems,
+    ...more
+  } = details;
+  return { more };
+}
+
+interface HttpError {
+  readonly status: number;
+  /** The body reader's, of a body that is too large: how many bytes it may have. */
+  readonly limit?: unknown;
+}
+
+const BYTES_A_MB = 1024 * 1024;
+
+const isHttpError = (error: unknown): error is Error & HttpError =>
+  error instanceof Error && 'status' in error && typeof error.status === 'number';
+
+/** Errors of Express and its body reader. Their messages may quote what was sent, so they are not repeated. */
+function ofHttpError(error: Error & HttpError): HttpProblem {
+  switch (error.status) {
+    case 413:
+      return new HttpProblem(
+        'body_too_large',
+        `The body is larger than ${typeof error.limit === 'number' ? `${error.limit / BYTES_A_MB} MB` : 'it may be'}, counted after decompression.`,
+        { cause: error },
+      );
+    case 415:
+      return new HttpProblem(
+        'unsupported_media_type',
+        'The content encoding is not known. Send gzip, deflate, br or none.',
+        { cause: error },
+      );
+    case 404:
+      return new HttpProblem('not_found', 'There is nothing at this address.', { cause: error });
+    default:
+      if (error.status >= 400 && error.status < 500)
+        return new HttpProblem('invalid_request', 'The request cannot be read: its path or body is damaged.', {
+          cause: error,
+        });
+      return new HttpProblem('internal_error', 'The gateway failed.', { cause: error });
+  }
+}

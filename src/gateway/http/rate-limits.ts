@@ -1,0 +1,114 @@
+/**
+ * Rate limits of this process, as token buckets. They are checked before a body is read and before Temporal is asked.
+ * Routes without an API key are limited per caller address. All other routes are limited per key and per organization,
+ * after the key is checked. A gateway without keys does not limit callers on its own machine.
+ */
+import type { Request, RequestHandler } from 'express';
+import type { Keyring } from '../../client/organization/keyring.ts';
+import type { Config } from '../../config.ts';
+import { HttpProblem } from '../validation/http-problem.ts';
+import { needsKeys } from './auth.ts';
+import { isForwarded } from './loopback.ts';
+import { KEYLESS, type Principal, principalOf } from './principal.ts';
+import { isPublicPath } from './route-roles.ts';
+
+/** Callers who are remembered of each kind; the one who was here longest ago is forgotten, which gives back all its tokens. */
+const MOST_BUCKETS = 10_000;
+/** Load balancers ask them, which may stand before everybody's requests. */
+const UNLIMITED = /^\/(healthz|readyz)\/?$/;
+
+export interface Rate {
+  /** Per second; 0 is no limit. */
+  readonly perSecond: number;
+  readonly burst: number;
+}
+
+interface Bucket {
+  tokens: number;
+  /** Milliseconds of a clock that nobody sets. */
+  at: number;
+}
+
+/** One bucket for each name, full at first. */
+export class Buckets {
+  readonly #rate: Rate;
+  readonly #most: number;
+  readonly #buckets = new Map<string, Bucket>();
+
+  constructor(rate: Rate, most = MOST_BUCKETS) {
+    this.#rate = { ...rate, burst: Math.max(1, rate.burst) };
+    this.#most = most;
+  }
+
+  get size(): number {
+    return this.#buckets.size;
+  }
+
+  /** Takes a token. Where there is none: in how many milliseconds there is one. */
+  take(name: string, now: number): number | undefined {
+    const { perSecond, burst } = this.#rate;
+    if (perSecond === 0) return undefined;
+    const bucket = this.#buckets.get(name) ?? { tokens: burst, at: now };
+    const gained = (Math.max(0, now - bucket.at) * perSecond) / 1_000;
+    const tokens = Math.min(burst, bucket.tokens + gained);
+    const isThere = tokens >= 1;
+    // The order of the map is that of their last use.
+    this.#buckets.delete(name);
+    this.#buckets.set(name, { tokens: isThere ? tokens - 1 : tokens, at: now });
+    if (this.#buckets.size > this.#most) this.#buckets.delete(this.#buckets.keys().next().value ?? '');
+    return isThere ? undefined : Math.ceil(((1 - tokens) * 1_000) / perSecond);
+  }
+}
+
+/** For the doors that ask for no key. To be mounted before anything is asked of Temporal. */
+export function limitAddresses(config: Config, keyring: Keyring): RequestHandler {
+  const buckets = new Buckets(config.rates.address);
+  return async (req, _res, next) => {
+    if (!isPublicPath(req.path) || UNLIMITED.test(req.path) || (await isAtHome(req, config, keyring))) return next();
+    demandToken(buckets, addressOf(req), 'your address');
+    next();
+  };
+}
+
+/** For everybody else. To be mounted after the key was checked, and before a body is read. */
+export function limitPrincipals(config: Config): RequestHandler {
+  const keys = new Buckets(config.rates.key);
+  const organizations = new Buckets(config.rates.organization);
+  return (req, _res, next) => {
+    const principal = isPublicPath(req.path) ? undefined : principalOf(req);
+    if (principal === undefined || principal === KEYLESS) return next();
+    demandToken(keys, nameOf(principal), 'your key');
+    demandToken(organizations, principal.organizationId, 'your organization');
+    next();
+  };
+}
+
+/** The key of the environment has no id. */
+const nameOf = ({ organizationId, keyId, id }: Principal): string =>
+  JSON.stringify([organizationId, keyId ?? null, id]);
+
+/** Whether an open gateway is asked from this machine. A request through a proxy is not. */
+async function isAtHome(req: Request, config: Config, keyring: Keyring): Promise<boolean> {
+  return !isForwarded(req) && !(await needsKeys(config, keyring));
+}
+
+/** An IPv6 caller has a whole network of addresses, of which the first half counts. */
+function addressOf(req: Request): string {
+  const address = req.ip ?? 'unknown';
+  if (!address.includes(':') || /^::ffff:\d+\.\d+\.\d+\.\d+$/i.test(address)) return address;
+  const [head = '', tail] = address.split('::');
+  const groups = head.split(':').filter((group) => group !== '');
+  if (tail !== undefined) while (groups.length < 4) groups.push('0');
+  return `${groups.slice(0, 4).join(':')}::/64`;
+}
+
+/** @throws HttpProblem `rate_limited`. */
+function demandToken(buckets: Buckets, name: string, whose: string): void {
+  const waitMs = buckets.take(name, performance.now());
+  if (waitMs === undefined) return;
+  throw new HttpProblem(
+    'rate_limited',
+    `There were too many requests from ${whose}, and this one was not looked at. Send it again later, and fewer at once.`,
+    { headers: { 'retry-after': String(Math.max(1, Math.ceil(waitMs / 1_000))) } },
+  );
+}

@@ -1,0 +1,37 @@
+import type { Request } from 'express';
+import { sha256Hex } from '../../client/temporal/ids.ts';
+import type { Claim } from '../../client/triggers/requests.ts';
+import { canonicalText } from '../../definition/document/canonical-text.ts';
+import type { JsonObject } from '../../definition/document/types.ts';
+import type { Json } from '../../template/types.ts';
+import { checked, nameText } from '../validation/validation.ts';
+
+/** The caller's key for a request that it may repeat (`Idempotency-Key`), where it gives one. */
+export function requestKey(req: Request): string | undefined {
+  const key = req.get('idempotency-key');
+  return key === undefined ? undefined : checked(nameText(200), key, 'header');
+}
+
+/** What is known of a request by its key. */
+type Keyed = Pick<Claim, 'id' | 'mayBeDone'>;
+const keyed = new WeakMap<Request, Keyed>();
+
+/** Done once for a request, where its key is claimed (idempotency.ts). */
+export function setClaim(req: Request, claim: Keyed): void {
+  keyed.set(req, claim);
+}
+
+/**
+ * The id that a request has by its key, undefined where it has no key: the same whenever it is sent again, and nobody else's.
+ * What is made under it is made once, also where a gateway dies before it has said so.
+ */
+export const idOfKey = (req: Request): string | undefined => keyed.get(req)?.id;
+
+/** Whether a gateway has worked on the request before and given no answer. */
+export const mayBeDone = (req: Request): boolean => keyed.get(req)?.mayBeDone ?? false;
+
+/** Stands for what a request asks: the same in any order of keys. */
+export function fingerprintOf(body: object): string {
+  const { clientRequestId: _key, ...rest } = body as { [key: string]: Json | undefined };
+  return sha256Hex(canonicalText(rest as JsonObject)).slice(0, 32);
+}

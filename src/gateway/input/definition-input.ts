@@ -1,0 +1,183 @@
+/** Documents that come in as definitions: read, checked, their secrets taken out, ready to be stored or run. */
+import type { Request } from 'express';
+import { z } from 'zod';
+import type { KnownTools } from '../../check/tools.ts';
+import { demandLength, putTakenSecrets } from '../../client/organization/secrets.ts';
+import { hmacHex } from '../../client/payloads/keys.ts';
+import { hookProblems } from '../../client/triggers/hook-config.ts';
+import { DIALECTS } from '../../definition/dialects/dialects.ts';
+import { definitionHash } from '../../definition/document/canonical.ts';
+import { isObject } from '../../definition/document/json.ts';
+import { dataLimitOf, valueLimitOf } from '../../definition/document/limits.ts';
+import type { ClearSecret } from '../../definition/document/secrets-out.ts';
+import type { Definition, Problem } from '../../definition/document/types.ts';
+import type { Json } from '../../template/types.ts';
+import { mediaOf, rawBody } from '../http/body.ts';
+import type { Gateway } from '../http/context.ts';
+import { principalOf } from '../http/principal.ts';
+import { HttpProblem } from '../http/problem.ts';
+import type { Found } from '../threads/tasks.ts';
+import { checkBytesIn, checkIn } from './in-threads.ts';
+import { toolsForText } from './known-tools.ts';
+
+export const dialectName = z.enum(DIALECTS);
+
+/** What src/check says of a document, and our own checks of its webhooks. */
+export interface Checked {
+  readonly valid: boolean;
+  readonly dialect: string;
+  readonly problems: readonly Problem[];
+  readonly warnings: readonly Problem[];
+  readonly hash?: string;
+  /** Present where the document could be read; to be stored or run only if it is valid. */
+  readonly definition?: Definition;
+  /** To be stored with the definition. */
+  readonly secrets: readonly ClearSecret[];
+}
+
+export interface CheckOptions {
+  readonly dialect?: string;
+  /** The slug of the address; the document may leave it out, and may not have another. */
+  readonly slug?: string;
+  /** A run of its own, which needs no name. */
+  readonly inline?: boolean;
+  /** As known-tools.ts finds them. */
+  readonly tools?: KnownTools;
+  /** False: the organization has no API keys. */
+  readonly persons?: boolean;
+}
+
+/**
+ * Checks the document in a body, JSON or YAML, whose tools the organization has.
+ * @throws HttpProblem 400, 415 and 422 for what is no document, and of the pool; what else is wrong with it stands in the answer.
+ */
+export async function checkBody(gateway: Gateway, req: Request, options: CheckOptions = {}): Promise<Checked> {
+  const media = mediaOf(req);
+  if (media !== 'json' && media !== 'yaml') {
+    throw new HttpProblem('unsupported_media_type', 'Send the definition as application/json or application/yaml.');
+  }
+  const bytes = rawBody(req);
+  const { organizationId } = principalOf(req);
+  const known = { ...options, ...(await toolsForText(gateway, organizationId, bytes)) };
+  return accepted(gateway, await checkBytesIn(gateway, organizationId, bytes, media, sent(gateway, known)), known);
+}
+
+/** Checks a document. @throws HttpProblem `invalid_name`, and of the pool; what else is wrong with it stands in the answer. */
+export async function checkDocument(
+  gateway: Gateway,
+  organizationId: string,
+  document: Json,
+  options: CheckOptions = {},
+): Promise<Checked> {
+  const [checked] = await checkDocuments(gateway, organizationId, [document], options);
+  if (checked === undefined) throw new Error('A document was checked, and nothing came of it.');
+  return checked;
+}
+
+/** As checkDocument, each in its place. */
+export async function checkDocuments(
+  gateway: Gateway,
+  organizationId: string,
+  documents: readonly Json[],
+  options: CheckOptions = {},
+): Promise<readonly Checked[]> {
+  const results = await checkIn(gateway, organizationId, documents, sent(gateway, options));
+  return results.map((result) => accepted(gateway, result, options));
+}
+
+const sent = (gateway: Gateway, options: CheckOptions) => ({
+  ...options,
+  bash: gateway.config.bash !== 'off',
+  valueBytes: valueLimitOf(dataLimitOf(gateway.config.blobs.isOn)),
+});
+
+/** What the checker found, with what only this gateway knows. */
+function accepted(gateway: Gateway, { checked: result, writtenSlug }: Found, options: CheckOptions): Checked {
+  const base = { dialect: result.dialect, warnings: result.warnings };
+  const refused = (problems: readonly Problem[]): Checked => ({ ...base, valid: false, problems, secrets: [] });
+  if (result.definition === undefined) return refused(result.problems);
+  if (!result.valid) return { ...refused(result.problems), definition: result.definition };
+  const { slug } = result.definition;
+  if (options.slug !== undefined && slug !== options.slug && writtenSlug !== undefined) {
+    const message = `The document's slug is ${slug}, and the address says ${options.slug}. Make them the same.`;
+    return refused([{ pointer: '/slug', code: 'slug_mismatch', message }]);
+  }
+  const { definition, secrets } = placed(gateway, result.definition, result.secrets, options);
+  const problems = hookProblems(definition);
+  if (problems.length > 0) return refused(problems);
+  const isAsChecked = definition === result.definition && result.hash !== undefined;
+  const hash = isAsChecked ? result.hash : definitionHash(definition);
+  return { ...base, valid: true, problems: [], definition, hash, secrets };
+}
+
+/**
+ * The definition under the address's slug, which other dialects do not have, and its secrets under names of that slug;
+ * those of an inline run under names that no stored workflow has.
+ */
+function placed(
+  gateway: Gateway,
+  definition: Definition,
+  secrets: readonly ClearSecret[],
+  { slug = definition.slug, inline }: CheckOptions,
+): { definition: Definition; secrets: readonly ClearSecret[] } {
+  const content = JSON.stringify(secrets);
+  const before = `workflows/${definition.slug}/`;
+  const after =
+    inline === true ? `inline/${hmacHex(gateway.access.keys.secrets, content).slice(0, 16)}/` : `workflows/${slug}/`;
+  if (before === after || secrets.length === 0)
+    return { definition: slug === definition.slug ? definition : { ...definition, slug }, secrets };
+  const names = new Map(
+    secrets.map(({ name }) => [name, name.startsWith(before) ? after + name.slice(before.length) : name]),
+  );
+  return {
+    definition: { ...(renamed(definition as unknown as Json, names) as unknown as Definition), slug },
+    secrets: secrets.map(({ name, value }) => ({ name: names.get(name) ?? name, value })),
+  };
+}
+
+/** References by their new names: they stand in `config.secrets`, and as `{secretRef}` in triggers. */
+function renamed(definition: Json, names: ReadonlyMap<string, string>): Json {
+  if (!isObject(definition)) return definition;
+  const rename = (value: Json): Json => {
+    if (typeof value === 'string') return names.get(value) ?? value;
+    if (Array.isArray(value)) return value.map(rename);
+    return isObject(value)
+      ? Object.fromEntries(Object.entries(value).map(([key, member]) => [key, rename(member)]))
+      : value;
+  };
+  const { triggers, config } = definition;
+  return {
+    ...definition,
+    ...(Array.isArray(triggers)
+      ? {
+          triggers: triggers.map((trigger) =>
+            isObject(trigger) ? { ...trigger, config: rename(trigger['config'] ?? {}) } : trigger,
+          ),
+        }
+      : {}),
+    ...(isObject(config) && config['secrets'] !== undefined
+      ? { config: { ...config, secrets: rename(config['secrets']) } }
+      : {}),
+  };
+}
+
+/** @throws HttpProblem `invalid_definition` with the problems. */
+export function demandValid(checked: Checked): { definition: Definition; hash: string } {
+  const { definition, hash, problems, valid } = checked;
+  if (valid && definition !== undefined && hash !== undefined) return { definition, hash };
+  const [first] = problems;
+  const more = problems.length > 1 ? `, and ${problems.length - 1} more` : '';
+  const where = first === undefined ? 'it cannot be read' : `${first.message} (${first.pointer || '/'})`;
+  throw new HttpProblem('invalid_definition', `The definition has problems: ${where}${more}.`, { problems });
+}
+
+/** Stores what takeSecrets took out, when it is called; those that could not be stored are refused now. @throws ClientError `secret_too_short`, `payload_too_large`. */
+export function storing(
+  gateway: Gateway,
+  org: string,
+  owner: string,
+  secrets: readonly ClearSecret[],
+): () => Promise<void> {
+  for (const { name, value } of secrets) demandLength(name, value);
+  return () => putTakenSecrets(gateway.access, org, owner, secrets);
+}

@@ -1,0 +1,38 @@
+/** `POST /api/executions {dryRun: true}`: a walk without effects, on a simulated clock, answered at once (ARCHITECTURE.md §5). */
+import type { Response } from 'express';
+import { walkable } from '../../check/check.ts';
+import { acceptedInput, demandPresets } from '../../client/runs/accepted-input.ts';
+import type { Json } from '../../template/types.ts';
+import type { Gateway } from '../http/context.ts';
+import { type Checked, demandValid } from './definition-input.ts';
+import { walkIn } from './in-threads.ts';
+
+export interface DryRun {
+  readonly organizationId: string;
+  readonly input: Json;
+  readonly presets: { readonly [slug: string]: Json };
+}
+
+/**
+ * Answers 200 `{status, output?, error?, steps, waits, problems, warnings}`.
+ * @throws HttpProblem `invalid_definition` for problems that no mock mends, `invalid_input`, `unknown_preset`, and of the pool.
+ */
+export async function answerDryRun(
+  gateway: Gateway,
+  res: Response,
+  checked: Checked,
+  { organizationId, input, presets }: DryRun,
+): Promise<void> {
+  const { problems, warnings } = checked;
+  const walked = walkable(checked) ?? demandValid(checked).definition;
+  demandPresets(walked, presets);
+  const run = await walkIn(gateway, {
+    definition: walked,
+    now: Date.now(),
+    input: acceptedInput(walked, input, '/input'),
+    presets,
+    organizationId,
+    dataBytes: gateway.access.dataBytes,
+  });
+  res.json({ ...run, problems: [...problems, ...run.problems], warnings });
+}

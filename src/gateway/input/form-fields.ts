@@ -1,0 +1,106 @@
+/** A payload format as the fields of an HTML form, and what a form sends, which is texts, as that format's values. */
+
+import { isObject, own, put } from '../../definition/document/json.ts';
+import type { JsonObject, PayloadFormat } from '../../definition/document/types.ts';
+import { coerceState, isJsonSchema } from '../../definition/payload/format.ts';
+import type { Json } from '../../template/types.ts';
+import { checkKeys } from '../validation/json-guard.ts';
+
+export interface FormField {
+  readonly name: string;
+  readonly type: 'string' | 'number' | 'boolean';
+  /** As the document has it: `date` and `datetime` are strings with a control of their own. */
+  readonly written: string;
+  readonly label: string;
+  /** Shown below the label, where that is another text. */
+  readonly description?: string;
+  readonly isRequired: boolean;
+  /** The only values that are taken. */
+  readonly choices?: readonly Json[];
+  /** What the field holds before anybody has typed. */
+  readonly preset?: Json;
+}
+
+/** The format's members that a form can ask for: texts, numbers and booleans. */
+export function formFields(format: PayloadFormat): FormField[] {
+  const isSchema = isJsonSchema(format);
+  const members = isSchema ? own(format, 'properties') : format;
+  if (!isObject(members)) return [];
+  const required = isSchema ? own(format, 'required') : undefined;
+  return Object.entries(members).flatMap(([name, member]) => {
+    const choices = own(member, 'enum');
+    const written = writtenType(member) ?? (areTexts(choices) ? 'string' : undefined);
+    const type = written === undefined ? undefined : TYPES[written];
+    if (written === undefined || type === undefined) return [];
+    const description = textOf(member, 'description');
+    const named = textOf(member, 'label') ?? textOf(member, 'title');
+    const preset = own(member, 'default');
+    const isRequired = isSchema
+      ? Array.isArray(required) && required.includes(name)
+      : own(member, 'required') !== false && preset === undefined;
+    return [
+      {
+        name,
+        type,
+        written,
+        label: named ?? description ?? name,
+        ...(description === undefined || named === undefined ? {} : { description }),
+        isRequired,
+        ...(Array.isArray(choices) ? { choices } : {}),
+        ...(preset === undefined ? {} : { preset }),
+      },
+    ];
+  });
+}
+
+/**
+ * What a form sent, as the format's values: numbers and booleans are read, and an empty field of them, of a date or of a
+ * choice is left out. What does not read as its type stays as it is, for the check to refuse.
+ */
+export function typedFields(format: PayloadFormat, sent: JsonObject): JsonObject {
+  const typed: JsonObject = { ...sent };
+  for (const { name, type, written, choices } of formFields(format)) {
+    const value = own(sent, name);
+    if (value === undefined) continue;
+    if (value === '' && (written !== 'string' || choices?.includes('') === false)) {
+      delete typed[name];
+      continue;
+    }
+    const coerced = coerceState({ type }, value);
+    if ('value' in coerced) put(typed, name, coerced.value);
+  }
+  return typed;
+}
+
+const TYPES: { readonly [type: string]: FormField['type'] | undefined } = {
+  string: 'string',
+  date: 'string',
+  datetime: 'string',
+  number: 'number',
+  integer: 'number',
+  boolean: 'boolean',
+};
+
+function writtenType(member: Json): string | undefined {
+  const written = typeof member === 'string' ? member : textOf(member, 'type');
+  return written !== undefined && Object.hasOwn(TYPES, written) ? written : undefined;
+}
+
+const areTexts = (choices: Json | undefined): boolean =>
+  Array.isArray(choices) && choices.length > 0 && choices.every((choice) => typeof choice === 'string');
+
+function textOf(member: Json, name: string): string | undefined {
+  const value = own(member, name);
+  return typeof value === 'string' ? value : undefined;
+}
+
+/** A name that occurs more than once is a list. @throws HttpProblem `forbidden_key`, `invalid_name`. */
+export function fieldsOf(given: URLSearchParams): JsonObject {
+  const fields: JsonObject = {};
+  for (const name of new Set(given.keys())) {
+    const values = given.getAll(name);
+    put(fields, name, values.length === 1 ? (values[0] ?? '') : values);
+  }
+  checkKeys(fields);
+  return fields;
+}

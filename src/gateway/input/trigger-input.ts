@@ -1,0 +1,109 @@
+/** Triggers that come in through the API: checked as those of a definition are, their secrets taken out. */
+import { z } from 'zod';
+import { checkTriggers } from '../../check/triggers.ts';
+import { hookProblems } from '../../client/triggers/hook-config.ts';
+import type { TriggerSpec } from '../../contract/trigger.ts';
+import { type ClearSecret, takeSecrets } from '../../definition/document/secrets-out.ts';
+import type { Definition, Problem } from '../../definition/document/types.ts';
+import { TRIGGER_TYPES } from '../../definition/document/types.ts';
+import type { Json } from '../../template/types.ts';
+import { HttpProblem } from '../http/problem.ts';
+import { anyJson, nameText, slugText } from '../validation/validation.ts';
+
+const types = z.enum(TRIGGER_TYPES);
+const members = z.record(nameText(200), anyJson);
+
+const shared = {
+  enabled: z.boolean().optional().describe('Default: true.'),
+  config: members
+    .optional()
+    .describe('What its type takes, as in a definition. A secret in clear is kept encrypted, and never answered.'),
+  variableMapping: z
+    .record(nameText(200), z.string().max(50_000))
+    .nullish()
+    .describe("The run's input, key by key: `$.a.b`, or a template over body, query, headers and params."),
+  targetState: members.nullish().describe('What the state begins with.'),
+};
+
+export const triggerBody = z.strictObject({
+  workflowId: slugText
+    .nullish()
+    .describe(
+      'What it starts. A schedule whose target is the orchestrator needs none: null is as good as leaving it out.',
+    ),
+  name: nameText(200).describe('Unique among the triggers of its workflow; its id is made of both.'),
+  type: types.optional().describe('Here, or in config.'),
+  ...shared,
+});
+
+export const triggerPatch = z.strictObject({
+  name: nameText(200).optional().describe('For people; the id stays.'),
+  ...shared,
+  config: members
+    .optional()
+    .describe(
+      'The members to change, as a JSON merge patch (RFC 7396): others stay, also within objects, and null takes one away. A secret in clear is kept encrypted, and never answered.',
+    ),
+});
+
+type TriggerMembers = z.infer<typeof triggerPatch>;
+
+/** A trigger that is right, and the secrets to store before it. */
+export interface CheckedTrigger {
+  readonly spec: TriggerSpec;
+  readonly secrets: readonly ClearSecret[];
+}
+
+/** The type of a trigger, which document 002 writes into its config. @throws HttpProblem `invalid_trigger`. */
+export function typeOf(body: z.infer<typeof triggerBody>): TriggerSpec['type'] {
+  const given = types.safeParse(body.type ?? body.config?.['type']);
+  if (given.success) return given.data;
+  throw refused([{ pointer: '/type', code: 'invalid_value', message: `Expected one of ${types.options.join(', ')}.` }]);
+}
+
+/**
+ * The trigger as it would be: what is given over what was there. Null takes a member away.
+ * @throws HttpProblem `invalid_trigger` with the problems, whose pointers are into the trigger.
+ */
+export function checkTrigger(
+  workflow: string,
+  before: Pick<TriggerSpec, 'type' | 'name'> & Partial<TriggerSpec>,
+  given: TriggerMembers,
+): CheckedTrigger {
+  const { config, variableMapping, targetState } = { ...before, ...given };
+  const { type: _type, ...rest } = config ?? {};
+  const written = {
+    name: given.name ?? before.name,
+    type: before.type,
+    enabled: given.enabled ?? before.enabled ?? true,
+    config: rest,
+    ...(variableMapping == null ? {} : { variableMapping }),
+    ...(targetState == null ? {} : { targetState }),
+  };
+  const {
+    document,
+    secrets,
+    problems: unstorable,
+  } = takeSecrets({ slug: workflow, triggers: [written] as unknown as Json });
+  const [spec] = document['triggers'] as unknown as [TriggerSpec];
+  const problems = [...problemsOf(spec), ...withinTrigger(unstorable)];
+  if (problems.length > 0) throw refused(problems);
+  return { spec, secrets };
+}
+
+function problemsOf(spec: TriggerSpec): Problem[] {
+  const asDefinition = { name: 'a trigger', slug: 'a-trigger', steps: {}, triggers: [spec] } satisfies Definition;
+  const problems: Problem[] = [];
+  checkTriggers(asDefinition, { problems, warnings: [] });
+  if (problems.length === 0) problems.push(...hookProblems(asDefinition));
+  return withinTrigger(problems);
+}
+
+const withinTrigger = (problems: readonly Problem[]): Problem[] =>
+  problems.map((one) => ({ ...one, pointer: one.pointer.replace(/^\/triggers\/0/, '') }));
+
+function refused(problems: readonly Problem[]): HttpProblem {
+  const [first] = problems;
+  const detail = first === undefined ? 'It cannot be read.' : `${first.message} (${first.pointer || '/'})`;
+  return new HttpProblem('invalid_trigger', `The trigger has problems: ${detail}`, { problems });
+}

@@ -1,0 +1,41 @@
+/** Which webhook an address means: `/webhooks/:org/:path`, or `/webhooks/:path` of `default`; a path may have parts. */
+import type { Request } from 'express';
+import { keepsHook } from '../../client/definitions/definitions.ts';
+import { isOrganization } from '../../client/organization/organizations.ts';
+import { readHook } from '../../client/triggers/hooks.ts';
+import type { HookConfig, HookState } from '../../contract/actors.ts';
+import { DEFAULT_ORGANIZATION } from '../../engine/state/start.ts';
+import type { Gateway } from '../http/context.ts';
+import { checked, nameText } from '../validation/validation.ts';
+
+/** A hook whose definition is written. While its trigger is disabled it starts nothing. */
+export interface Place {
+  readonly org: string;
+  readonly path: string;
+  readonly owner: NonNullable<HookState['owner']>;
+  readonly config: HookConfig;
+}
+
+/**
+ * The hook of the request's address. An address that begins with the name of an organization is that organization's, and
+ * no other's; every other is a path of `default`.
+ */
+export async function placeOf(gateway: Gateway, req: Request): Promise<Place | undefined> {
+  const { access } = gateway;
+  const parts = [req.params['org'] ?? [], req.params['path']]
+    .flat()
+    .map((part) => checked(nameText(200), part, 'path'));
+  const [first = '', ...rest] = parts;
+  const isNamed = rest.length > 0 && (await isOrganization(access, first));
+  const org = isNamed ? first : DEFAULT_ORGANIZATION;
+  const path = (isNamed ? rest : parts).join('/');
+  const hook = await readHook(access, org, path);
+  if (hook?.owner == null || hook.config == null) return undefined;
+  const { owner, config } = hook;
+  if (owner.api === undefined && !(await keepsHook(access, org, path, owner))) return undefined;
+  return { org, path, owner, config };
+}
+
+/** The address of a webhook's path. */
+export const webhookUrl = (gateway: Gateway, org: string, path: string): string =>
+  `${gateway.publicUrl()}/webhooks/${org === DEFAULT_ORGANIZATION ? '' : `${encodeURIComponent(org)}/`}${path}`;

@@ -1,0 +1,42 @@
+/** The schemas of the host's own actions, as JSON Schema. */
+import type { JsonObject } from '../../definition/document/types.ts';
+import type { Json } from '../../template/types.ts';
+import { objectOf } from './docs-words.ts';
+
+const TEMPLATE: JsonObject = { type: 'string', pattern: '\\{\\{' };
+/** Members of a schema that hold one schema each; members whose members do; members that list schemas. */
+const INNER = ['items', 'additionalProperties', 'not', 'contains', 'propertyNames'];
+const INNER_OF = ['properties', 'patternProperties'];
+const INNER_LISTS = ['anyOf', 'oneOf', 'allOf', 'prefixItems'];
+
+/** As `jsonSchemaOf` made it. A schema that names itself has references, which would lead elsewhere: it is any object. */
+export function placedSchema(schema: JsonObject): JsonObject {
+  return JSON.stringify(schema).includes('"$ref"') ? { type: 'object' } : schema;
+}
+
+/** What an author may write: every value within may be a template instead. */
+export function writtenSchema(schema: JsonObject): JsonObject {
+  const inside: { [member: string]: Json } = {};
+  for (const [member, value] of Object.entries(schema)) {
+    if (INNER.includes(member) && isSchema(value)) inside[member] = orTemplate(value);
+    else if (INNER_OF.includes(member))
+      inside[member] = Object.fromEntries(
+        Object.entries(objectOf(value)).map(([name, one]) => [name, orTemplate(objectOf(one))]),
+      );
+    else if (INNER_LISTS.includes(member) && Array.isArray(value))
+      inside[member] = value.map((one) => (isSchema(one) ? writtenSchema(one) : one));
+    else inside[member] = value;
+  }
+  return inside;
+}
+
+function orTemplate(schema: JsonObject): JsonObject {
+  const { description } = schema;
+  return {
+    ...(description === undefined ? {} : { description }),
+    anyOf: [writtenSchema(schema), TEMPLATE],
+  };
+}
+
+const isSchema = (value: Json): value is JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);

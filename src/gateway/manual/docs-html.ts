@@ -1,0 +1,103 @@
+/** Pages of the manual as HTML: one file each, nothing loaded from anywhere, no script. */
+import { Marked } from 'marked';
+import { escaped } from '../http/escaped.ts';
+import { type Hit, LONGEST_QUERY, wordsOf } from './docs-search.ts';
+import type { Page } from './docs-words.ts';
+
+const STYLE = `:root{color-scheme:light dark}body{font:16px/1.55 system-ui,sans-serif;margin:0;display:flex;flex-wrap:wrap}
+nav{flex:0 0 13rem;padding:1.5rem;box-sizing:border-box;font-size:.9rem;line-height:1.7}nav a{display:block}nav b{display:block;margin-top:1rem}
+main{flex:1 1 30rem;max-width:60rem;padding:1.5rem;box-sizing:border-box;min-width:0}a{color:#2563c9;text-decoration:none}a:hover{text-decoration:underline}
+a[aria-current]{font-weight:bold;color:inherit}h1{margin-top:0}pre{overflow:auto;padding:1rem;background:#8881;border-radius:6px}code{font:.9em ui-monospace,monospace}
+input{font:inherit;width:100%;padding:.3rem .5rem;box-sizing:border-box;margin-bottom:1rem}dt{margin-top:1rem}dd{margin:0}mark{background:#fd07;color:inherit}
+table{border-collapse:collapse;display:block;overflow-x:auto}td,th{text-align:left;vertical-align:top;padding:.35rem .8rem .35rem 0;border-bottom:1px solid #8884}
+@media(prefers-color-scheme:dark){a{color:#7db0ff}}`;
+
+/** Nothing but the style above is let in: the pages work without scripts, pictures or other hosts. The form searches. */
+export const PAGE_POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'self'";
+
+const marked = new Marked({
+  gfm: true,
+  renderer: {
+    // Tags in the texts are texts.
+    html: ({ text }) => escaped(text),
+    heading({ tokens, depth, text }) {
+      return `<h${depth} id="${escaped(anchor(text))}">${this.parser.parseInline(tokens)}</h${depth}>\n`;
+    },
+  },
+});
+
+export interface Link {
+  readonly href: string;
+  readonly text: string;
+}
+export interface Menu {
+  readonly title?: string;
+  readonly links: readonly Link[];
+}
+
+/** The page as a whole HTML document, with `menus` beside it. */
+export function pageHtml(page: Page, menus: readonly Menu[]): string {
+  const own = page.name === '' ? '/docs' : `/docs/${page.name}`;
+  return documentOf(page.title, marked.parse(page.markdown, { async: false }), menus, { own });
+}
+
+/** What a search found, as a page of its own. */
+export function searchHtml(query: string, hits: readonly Hit[], menus: readonly Menu[]): string {
+  const words = wordsOf(query);
+  const entry = ({ page, heading, excerpt }: Hit): string => {
+    const place = page.name === '' ? '/docs' : `/docs/${page.name}`;
+    const href = heading === undefined ? place : `${place}#${anchor(heading)}`;
+    const name = heading === undefined ? page.title : `${page.title} · ${heading}`;
+    return `<dt><a href="${escaped(href)}">${escaped(name)}</a></dt>\n<dd>${marking(excerpt, words)}</dd>`;
+  };
+  const found = hits.length === 0 ? '<p>Nothing was found. Try fewer or shorter words.</p>' : '';
+  const list = hits.length === 0 ? '' : `<dl>\n${hits.map(entry).join('\n')}\n</dl>`;
+  return documentOf(`Search: ${query}`, `${found}${list}\n`, menus, { query });
+}
+
+/** The text with the words marked. */
+function marking(text: string, words: readonly string[]): string {
+  const quoted = words.map((word) => word.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&'));
+  return text
+    .split(new RegExp(`(${quoted.join('|')})`, 'i'))
+    .map((part, n) => (n % 2 === 1 ? `<mark>${escaped(part)}</mark>` : escaped(part)))
+    .join('');
+}
+
+function documentOf(
+  title: string,
+  content: string,
+  menus: readonly Menu[],
+  { own, query = '' }: { own?: string; query?: string },
+): string {
+  const item = ({ href, text }: Link): string =>
+    `<a href="${escaped(href)}"${href === own ? ' aria-current="page"' : ''}>${escaped(text)}</a>`;
+  const menu = menus
+    .map(({ title, links }) => `${title === undefined ? '' : `<b>${escaped(title)}</b>`}${links.map(item).join('')}`)
+    .join('\n');
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${escaped(own === '/docs' ? title : `${title} · Signalbox`)}</title>
+<style>${STYLE}</style>
+</head>
+<body>
+<nav>
+<form action="/docs" role="search"><input type="search" name="q" maxlength="${LONGEST_QUERY}" placeholder="Search" aria-label="Search the manual" value="${escaped(query)}"></form>
+${menu}
+</nav>
+<main>
+<h1>${escaped(title)}</h1>
+${content}</main>
+</body>
+</html>
+`;
+}
+
+const anchor = (text: string): string =>
+  text
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]+/g, '-')
+    .replaceAll(/^-|-$/g, '');

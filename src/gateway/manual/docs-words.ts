@@ -1,0 +1,151 @@
+/** Words and tables of the manual, in Markdown. */
+import { DURATION_TITLE, INSTANT_TITLE } from '../../definition/document/titles.ts';
+import type { JsonObject } from '../../definition/document/types.ts';
+import type { Json } from '../../template/types.ts';
+
+export interface Page {
+  /** The last part of its address, `/docs/{name}`; '' is the front page. */
+  readonly name: string;
+  readonly title: string;
+  /** One line for lists. */
+  readonly summary: string;
+  /** Without the title. */
+  readonly markdown: string;
+}
+
+/** A table in Markdown. Cells are Markdown themselves; a bar in one does not end it. */
+export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const line = (cells: readonly string[]): string => `| ${cells.map(cell).join(' | ')} |`;
+  return [line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n');
+}
+
+const cell = (text: string): string => text.replaceAll('|', '\\|').replaceAll(/\s*\n\s*/g, ' ');
+
+/** Text as code. */
+export function code(text: string): string {
+  return text.includes('`') ? `\`\` ${text} \`\`` : `\`${text}\``;
+}
+
+export interface Field {
+  readonly name: string;
+  readonly type: string;
+  readonly isRequired: boolean;
+  readonly description: string;
+}
+
+/** The members of an object's schema, those of objects in it under `outer.inner`. */
+export function fieldsOf(schema: JsonObject, prefix = ''): Field[] {
+  const required = Array.isArray(schema['required']) ? schema['required'] : [];
+  return Object.entries(objectOf(schema['properties'])).flatMap(([name, member]) => {
+    const inner = objectOf(member);
+    const { description } = inner;
+    const field = {
+      name: prefix + name,
+      type: typeWords(inner),
+      isRequired: required.includes(name),
+      description: typeof description === 'string' ? description : '',
+    };
+    return [field, ...innerFields(inner, `${prefix}${name}.`)];
+  });
+}
+
+/** Fields of the objects that a value may be. Where a member tells their forms apart, each field says of which it is. */
+function innerFields(schema: JsonObject, prefix: string): Field[] {
+  const objects = variantsOf(schema).filter((one) => one['properties'] !== undefined);
+  const tag = tagOf(objects);
+  if (tag === undefined) return objects.filter(hasDescribedMembers).flatMap((one) => fieldsOf(one, prefix));
+  const forms = objects.map((one) => ({ one, form: typeWords(objectOf(objectOf(one['properties'])[tag])) }));
+  return [
+    {
+      name: prefix + tag,
+      type: forms.map(({ form }) => form).join(', '),
+      isRequired: true,
+      description: 'Which of the forms it has.',
+    },
+    ...forms.flatMap(({ one, form }) =>
+      fieldsOf(one, prefix)
+        .filter(({ name }) => name !== prefix + tag)
+        .map((field) => ({ ...field, description: `With ${form}. ${field.description}`.trimEnd() })),
+    ),
+  ];
+}
+
+/** The member that has another constant in each of several objects. */
+function tagOf(objects: readonly JsonObject[]): string | undefined {
+  const [first, ...others] = objects.map((one) => objectOf(one['properties']));
+  if (first === undefined || others.length === 0) return undefined;
+  return Object.keys(first).find((name) =>
+    [first, ...others].every((members) => objectOf(members[name])['const'] !== undefined),
+  );
+}
+
+/** A schema's alternatives; itself where it has none. */
+function variantsOf(schema: JsonObject): JsonObject[] {
+  const variants = [schema['anyOf'], schema['oneOf']].find(Array.isArray);
+  return variants === undefined ? [schema] : variants.map(objectOf);
+}
+
+const DURATIONS = new RegExp(`\\b${DURATION_TITLE}s?\\b`);
+
+/** A table of fields; those that must be there are marked. */
+export function fieldTable(fields: readonly Field[]): string {
+  if (fields.length === 0) return 'None.';
+  return table(
+    ['Field', 'Type', ''],
+    fields.map(({ name, type, isRequired, description }) => [
+      isRequired ? `**${code(name)}**` : code(name),
+      type.includes('`') ? type : type.replace(DURATIONS, `[$&](/docs/definition#durations)`),
+      `${isRequired ? 'Required. ' : ''}${description}`,
+    ]),
+  );
+}
+
+/** What a value may be, for people: `number or template`, `{type: 'bearer', token}`. */
+export function typeWords(schema: JsonObject): string {
+  const { title } = schema;
+  if (title === DURATION_TITLE || title === INSTANT_TITLE) return title;
+  const variants = variantsOf(schema);
+  if (variants[0] !== schema) return [...new Set(variants.map(typeWords))].join(' or ');
+  if (schema['const'] !== undefined) return code(JSON.stringify(schema['const']));
+  if (Array.isArray(schema['enum'])) return schema['enum'].map((one) => code(String(one))).join(', ');
+  const { type, items, additionalProperties, properties, pattern } = schema;
+  switch (type) {
+    case 'string':
+      return typeof pattern === 'string' && pattern.startsWith('\\{\\{') ? 'template' : 'text';
+    case 'integer':
+      return 'whole number';
+    case 'array':
+      return `list of ${plural(typeWords(objectOf(items)))}`;
+    case 'object':
+      if (properties !== undefined) return code(shape(objectOf(properties)));
+      return isFree(additionalProperties) ? 'object' : `object of ${plural(typeWords(objectOf(additionalProperties)))}`;
+    default:
+      return typeof type === 'string' ? type : 'anything';
+  }
+}
+
+function shape(properties: JsonObject): string {
+  const members = Object.entries(properties).map(([name, member]) => {
+    const { const: fixed } = objectOf(member);
+    return fixed === undefined ? name : `${name}: ${JSON.stringify(fixed)}`;
+  });
+  return `{${members.join(', ')}}`;
+}
+
+function plural(words: string): string {
+  if (words === 'anything' || words.startsWith('`')) return words;
+  return words
+    .split(' or ')
+    .map((word) => (/^(text|number|whole number|template|object|boolean|duration)$/.test(word) ? `${word}s` : word))
+    .join(' or ');
+}
+
+const isFree = (schema: Json | undefined): boolean => Object.keys(objectOf(schema)).length === 0;
+
+function hasDescribedMembers(schema: JsonObject): boolean {
+  return Object.values(objectOf(schema['properties'])).some((member) => objectOf(member)['description'] !== undefined);
+}
+
+export function objectOf(value: Json | undefined): JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : {};
+}

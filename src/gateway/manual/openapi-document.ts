@@ -1,0 +1,234 @@
+/** The OpenAPI 3.1 document: assembled from the table of operations, whose schemas are those that the routes check with. */
+import { z } from 'zod';
+import type { JsonObject } from '../../definition/document/types.ts';
+import type { Json } from '../../template/types.ts';
+import { keepsAnswers } from '../http/idempotency.ts';
+import { demandOf } from '../http/route-roles.ts';
+import { PROBLEM_CODES, type ProblemCode } from '../validation/problem-codes.ts';
+import { objectOf } from './docs-words.ts';
+import * as answers from './openapi-answers.ts';
+import {
+  type Answer,
+  BODY_PROBLEMS,
+  COMMON_PROBLEMS,
+  GUARD_PROBLEMS,
+  KEY_PROBLEMS,
+  type Operation,
+  REQUEST_KEY,
+  TEMPORAL_PROBLEMS,
+} from './openapi-operation.ts';
+import { operations } from './openapi-operations.ts';
+import { jsonSchemaOf } from './schema-json.ts';
+
+const JSON_MEDIA = 'application/json';
+/** The name of the security scheme. */
+const KEY = 'apiKey';
+const DIALECT = 'draft-2020-12';
+/** Schemas that say nothing stand where they are used. */
+const INLINE: ReadonlySet<z.ZodType> = new Set([answers.anything, answers.page, answers.anyObject]);
+
+let made: { readonly version: string; readonly document: JsonObject } | undefined;
+
+/** The document; `version` is that of the API. Made once. */
+export function openApiDocument(version: string): JsonObject {
+  if (made?.version !== version) made = { version, document: makeDocument(version) };
+  return made.document;
+}
+
+/** The codes that an operation may answer, by status. */
+export function problemsOf(operation: Operation): ReadonlyMap<number, readonly ProblemCode[]> {
+  const { path, problems = [], body, isPublic } = operation;
+  const codes = new Set([
+    ...COMMON_PROBLEMS,
+    ...(isPublic === true ? [] : GUARD_PROBLEMS),
+    ...(asksTemporal(path) ? TEMPORAL_PROBLEMS : []),
+    ...(body === undefined ? [] : BODY_PROBLEMS),
+    ...(keepsAnswers(operation.method, path) ? KEY_PROBLEMS : []),
+    ...problems,
+  ]);
+  const byStatus = new Map<number, ProblemCode[]>();
+  for (const code of codes) {
+    const { status } = PROBLEM_CODES[code];
+    byStatus.set(status, [...(byStatus.get(status) ?? []), code]);
+  }
+  return byStatus;
+}
+
+/** What the process answers by itself. */
+const asksTemporal = (path: string): boolean =>
+  !/^\/(healthz|docs|openapi\.json|schema\.json)/.test(path) &&
+  path !== '/api/expressions/evaluate' &&
+  path !== '/api/workflows/validate';
+
+function makeDocument(version: string): JsonObject {
+  const names = z.registry<{ id: string }>();
+  for (const [name, schema] of Object.entries(answers))
+    if (!INLINE.has(schema)) names.add(schema, { id: capital(name) });
+  for (const { id, body } of operations) {
+    if (body !== undefined && isShape(body.schema) && !names.has(body.schema))
+      names.add(body.schema, { id: `${capital(id)}Request` });
+  }
+  const { schemas } = z.toJSONSchema(names, {
+    target: DIALECT,
+    io: 'input',
+    unrepresentable: 'any',
+    uri: (id) => `#/components/schemas/${id}`,
+  });
+  const schemaOf = (schema: z.ZodType): JsonObject => {
+    const id = names.get(schema)?.id;
+    return id === undefined ? jsonSchemaOf(schema, DIALECT) : { $ref: `#/components/schemas/${id}` };
+  };
+  const paths: { [path: string]: JsonObject } = {};
+  for (const operation of operations) {
+    const path = documentedPath(operation.path);
+    paths[path] = { ...paths[path], [operation.method.toLowerCase()]: operationObject(operation, schemaOf) };
+  }
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Signalbox',
+      version,
+      license: { name: 'MIT', identifier: 'MIT' },
+      description:
+        'Workflows that are data, run on Temporal. The manual is at /docs. Without API keys the gateway answers to names of its own machine only. ' +
+        'Unknown parameters and members are refused. Errors are application/problem+json with a stable `code`; every answer has an X-Request-Id.',
+    },
+    servers: [{ url: '/' }],
+    tags: [...new Set(operations.map(({ tag }) => tag))].map((name) => ({ name })),
+    paths,
+    // While there are no keys, none is needed.
+    security: [{ [KEY]: [] }, {}],
+    components: {
+      schemas: Object.fromEntries(Object.entries(schemas).map(([id, schema]) => [id, plain(schema)])),
+      securitySchemes: {
+        [KEY]: {
+          type: 'http',
+          scheme: 'bearer',
+          description:
+            'An API key. What its role must be at least, `x-role` says; each may do what those before it may: viewer, runner, approver, editor, admin.',
+        },
+      },
+    },
+  };
+}
+
+function operationObject(operation: Operation, schemaOf: (schema: z.ZodType) => JsonObject): JsonObject {
+  const { id, tag, summary, description, body, answers: good } = operation;
+  const responses: { [status: string]: Json } = {};
+  for (const [status, answer] of Object.entries(good)) responses[status] = response(answer, schemaOf);
+  for (const [status, codes] of problemsOf(operation)) {
+    responses[String(status)] = {
+      description: codes.map((code) => `\`${code}\``).join(', '),
+      content: { 'application/problem+json': { schema: schemaOf(answers.problem) } },
+      'x-codes': [...codes],
+    };
+  }
+  return {
+    operationId: id,
+    tags: [tag],
+    summary,
+    ...(description === undefined ? {} : { description }),
+    ...securityOf(operation),
+    parameters: parametersOf(operation),
+    ...(body === undefined
+      ? {}
+      : {
+          requestBody: {
+            required: body.isOptional !== true,
+            content: Object.fromEntries(
+              (body.media ?? [JSON_MEDIA]).map((media) => [media, { schema: schemaOf(body.schema) }]),
+            ),
+          },
+        }),
+    responses,
+  };
+}
+
+/** What the key must be of; a signature, a token or a key in the address counts by itself. */
+function securityOf({ method, path }: Operation): JsonObject {
+  const demand = demandOf(method, path);
+  return demand === 'public' ? { security: [] } : { 'x-role': demand };
+}
+
+function response(
+  { text, schema, media = [JSON_MEDIA], headers = {} }: Answer,
+  schemaOf: (schema: z.ZodType) => JsonObject,
+): Json {
+  return {
+    description: text,
+    ...(schema === undefined
+      ? {}
+      : { content: Object.fromEntries(media.map((name) => [name, { schema: schemaOf(schema) }])) }),
+    ...(Object.keys(headers).length === 0
+      ? {}
+      : {
+          headers: Object.fromEntries(
+            Object.entries(headers).map(([name, description]) => [name, { description, schema: { type: 'string' } }]),
+          ),
+        }),
+  };
+}
+
+/** The parameters of an operation, as OpenAPI writes them. */
+export function parametersOf({ method, path, parameters = {}, query, ...operation }: Operation): Json[] {
+  const headers = { ...(keepsAnswers(method, path) ? REQUEST_KEY : {}), ...operation.headers };
+  const written = query === undefined ? {} : jsonSchemaOf(query, DIALECT);
+  const members = objectOf(written['properties']);
+  const required = Array.isArray(written['required']) ? written['required'] : [];
+  return [
+    ...Object.entries(parameters).map(([name, schema]) => ({
+      name,
+      in: 'path',
+      required: true,
+      schema: jsonSchemaOf(schema, DIALECT),
+    })),
+    ...Object.entries(members)
+      .flatMap(([name, schema]) => queryParameters(name, objectOf(schema)))
+      .map((parameter) => (required.includes(parameter['name'] ?? '') ? { ...parameter, required: true } : parameter)),
+    ...Object.entries(headers).map(([name, description]) => ({
+      name,
+      in: 'header',
+      description,
+      schema: { type: 'string' },
+    })),
+  ];
+}
+
+/** `started=2026-01-01` and `started[gte]=2026-01-01` are parameters each; a map is one in the style of `state[key]=value`. */
+function queryParameters(name: string, schema: JsonObject): JsonObject[] {
+  const { description, ...rest } = schema;
+  const said = typeof description === 'string' ? { description } : {};
+  const variants = Array.isArray(rest['anyOf']) ? rest['anyOf'].map(objectOf) : [rest];
+  const list = variants.find(({ type }) => type === 'array');
+  if (list !== undefined) return [{ name, in: 'query', ...said, schema: list, style: 'form', explode: true }];
+  const plainOnes = variants.filter(({ type }) => type !== 'object');
+  const parameters: JsonObject[] = [];
+  if (plainOnes.length > 0)
+    parameters.push({
+      name,
+      in: 'query',
+      ...said,
+      schema: plainOnes.length === 1 ? (plainOnes[0] ?? {}) : { anyOf: plainOnes },
+    });
+  for (const variant of variants.filter(({ type }) => type === 'object')) {
+    const inner = objectOf(variant['properties']);
+    if (Object.keys(inner).length === 0)
+      parameters.push({ name, in: 'query', ...said, schema: variant, style: 'deepObject', explode: true });
+    for (const [member, bound] of Object.entries(inner))
+      parameters.push({ name: `${name}[${member}]`, in: 'query', schema: bound });
+  }
+  return parameters;
+}
+
+/** `:slug` and `*place` are `{slug}` and `{place}`. */
+export const documentedPath = (path: string): string => path.replaceAll(/[:*]([a-z]+)/gi, '{$1}');
+
+const capital = (name: string): string => name.charAt(0).toUpperCase() + name.slice(1);
+
+/** Worth a name: whatever has members. */
+const isShape = (schema: z.ZodType): boolean => jsonSchemaOf(schema, DIALECT)['type'] === 'object';
+
+function plain(schema: object): Json {
+  const { $schema: _dialect, $id: _id, ...rest } = schema as JsonObject;
+  return rest;
+}

@@ -1,0 +1,129 @@
+/** What a person sees who opens a callback's URL: a small form that sends the callback, and a word of thanks. */
+
+import { own } from '../../../definition/document/json.ts';
+import { below } from '../../../definition/document/pointer.ts';
+import type { JsonObject, PayloadFormat, Problem } from '../../../definition/document/types.ts';
+import { isJsonSchema } from '../../../definition/payload/format.ts';
+import { escaped } from '../../http/escaped.ts';
+import { type FormField, formFields } from '../../input/form-fields.ts';
+
+const STYLE =
+  'body{font:16px/1.5 system-ui,sans-serif;max-width:32rem;margin:4rem auto;padding:0 1rem}label{display:block;margin:1rem 0 .25rem}small{display:block;margin-bottom:.25rem;color:#555}input,select,textarea{width:100%;padding:.5rem;box-sizing:border-box;font:inherit}button{margin-top:1.5rem;padding:.5rem 1.5rem;font:inherit}.error{color:#b00020;margin:.25rem 0}[aria-invalid]{border:2px solid #b00020}';
+
+/** A form that was sent and not taken: what was typed is kept. */
+export interface Refused {
+  readonly typed: JsonObject;
+  readonly problems: readonly Problem[];
+}
+
+/** A form that posts back to its own address. Without a format there is one field, `comment`. */
+export function callbackPage(title: string, format: PayloadFormat | undefined, refused?: Refused): string {
+  const asked = format === undefined ? [] : formFields(format);
+  const about = format === undefined || !isJsonSchema(format) ? undefined : own(format, 'description');
+  const fields = asked.length > 0 ? asked.map((field, n) => fieldHtml(field, n, refused)).join('\n') : COMMENT;
+  const places = new Set(asked.map(({ name }) => below('', name)));
+  const general = (refused?.problems ?? []).filter(({ pointer }) => !places.has(pointer));
+  return page(title, [
+    ...(typeof about === 'string' ? [`<p>${escaped(about)}</p>`] : []),
+    ...(refused === undefined ? [] : ['<p class="error" role="alert">This was not sent yet. Please correct it:</p>']),
+    ...general.map(({ pointer, message }) => errorHtml(pointer === '' ? message : `${pointer}: ${message}`)),
+    `<form method="post">\n${fields}\n<button type="submit">Send</button>\n</form>`,
+  ]);
+}
+
+export function thanksPage(title: string): string {
+  return page(title, ['<p>Thank you: your answer was received.</p>']);
+}
+
+/** Why nothing was taken, to people. */
+export function refusalPage(title: string, detail: string): string {
+  return page(title, [`<p>${escaped(detail)}</p>`]);
+}
+
+const COMMENT = '<label for="comment">Comment</label>\n<textarea id="comment" name="comment" rows="4"></textarea>';
+
+function fieldHtml(field: FormField, n: number, refused: Refused | undefined): string {
+  const { name, label, description } = field;
+  const id = `field-${n}`;
+  const place = below('', name);
+  const errors = (refused?.problems ?? []).filter(({ pointer }) => pointer === place);
+  const value = refused === undefined ? field.preset : own(refused.typed, name);
+  const marks = [
+    ...(field.isRequired ? [' required'] : []),
+    ...(errors.length === 0 ? [] : [` aria-invalid="true" aria-describedby="${id}-error"`]),
+  ].join('');
+  const control = controlHtml(
+    field,
+    `id="${id}" name="${escaped(name)}"`,
+    marks,
+    value === undefined ? '' : `${value}`,
+  );
+  return [
+    `<label for="${id}">${escaped(label)}</label>`,
+    ...(description === undefined ? [] : [`<small>${escaped(description)}</small>`]),
+    control,
+    ...errors.map(({ message }) => errorHtml(message, `${id}-error`)),
+  ].join('\n');
+}
+
+function controlHtml(field: FormField, named: string, marks: string, value: string): string {
+  const { type, written, choices } = field;
+  if (choices !== undefined) {
+    const options = choices.map((choice) => [String(choice), String(choice)] as const);
+    return selectHtml(options, `${named}${marks}`, value);
+  }
+  if (type === 'boolean')
+    return selectHtml(
+      [
+        ['true', 'yes'],
+        ['false', 'no'],
+      ],
+      `${named}${marks}`,
+      value,
+    );
+  // A control of numbers or dates would drop what is none of them, and with it what was typed.
+  const isNumber = type === 'number' && (value === '' || Number.isFinite(Number(value)));
+  const isDate = written === 'date' && (value === '' || /^\d{4}-\d{2}-\d{2}$/.test(value));
+  const kind = isNumber
+    ? `type="number" step="${written === 'integer' ? '1' : 'any'}"`
+    : isDate
+      ? 'type="date"'
+      : written === 'datetime'
+        ? 'type="text" placeholder="2026-01-31T10:30:00Z"'
+        : 'type="text"';
+  return `<input ${named} ${kind}${value === '' ? '' : ` value="${escaped(value)}"`}${marks}>`;
+}
+
+/** Nothing is chosen for anybody: the first option is empty. */
+function selectHtml(
+  options: readonly (readonly [value: string, text: string])[],
+  named: string,
+  value: string,
+): string {
+  const html = options.map(
+    ([one, text]) => `<option value="${escaped(one)}"${one === value ? ' selected' : ''}>${escaped(text)}</option>`,
+  );
+  return `<select ${named}><option value=""></option>${html.join('')}</select>`;
+}
+
+const errorHtml = (message: string, id?: string): string =>
+  `<p class="error"${id === undefined ? '' : ` id="${id}"`}>${escaped(message)}</p>`;
+
+function page(title: string, content: readonly string[]): string {
+  const heading = escaped(title);
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="robots" content="noindex">
+<title>${heading}</title>
+<style>${STYLE}</style>
+</head>
+<body>
+<h1>${heading}</h1>
+${content.join('\n')}
+</body>
+</html>
+`;
+}

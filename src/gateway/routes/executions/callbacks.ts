@@ -1,0 +1,100 @@
+/** `/callbacks/:token` (ARCHITECTURE.md §5): what a wait_callback step waits for. The token alone counts; callers come from anywhere. */
+import type { Request, Response, Router } from 'express';
+import { deliverCallback, type ExpectedCallback, expectCallback } from '../../../client/triggers/callbacks.ts';
+import type { JsonObject, Problem } from '../../../definition/document/types.ts';
+import { validatePayload } from '../../../definition/payload/format.ts';
+import type { Json } from '../../../template/types.ts';
+import { jsonBody, mediaOf, rawBody, readBody } from '../../http/body.ts';
+import type { Gateway } from '../../http/context.ts';
+import { asProblem, HttpProblem } from '../../http/problem.ts';
+import { anyMethod, methodNotAllowed, resource } from '../../http/resource.ts';
+import { fieldsOf, typedFields } from '../../input/form-fields.ts';
+import { decodeText } from '../../validation/json-guard.ts';
+import { callbackPage, refusalPage, thanksPage } from './callback-page.ts';
+
+export function callbackRoutes(router: Router, gateway: Gateway): void {
+  resource(
+    router,
+    '/callbacks/:token',
+    anyMethod(async (req, res) => {
+      res.setHeader('referrer-policy', 'no-referrer');
+      try {
+        const expected = await expectCallback(gateway.access, String(req.params['token']));
+        await answer(gateway, req, res, expected);
+      } catch (error) {
+        const problem = asProblem(error);
+        if (!isPerson(req) || problem.status >= 500) throw error;
+        for (const [name, value] of Object.entries(problem.options.headers ?? {})) res.setHeader(name, value);
+        sendPage(res, problem.status, refusalPage(problem.title, problem.message));
+      }
+    }),
+  );
+}
+
+async function answer(gateway: Gateway, req: Request, res: Response, expected: ExpectedCallback): Promise<void> {
+  const { methods, title, schema } = expected;
+  const isRead = req.method === 'GET' || req.method === 'HEAD';
+  if (isRead && !methods.includes('GET') && methods.includes('POST')) {
+    sendPage(res, 200, callbackPage(title, schema === 'unknown' ? undefined : schema));
+    return;
+  }
+  // Whoever only asks for the headers, as link checkers do, has not called back.
+  if (req.method === 'HEAD' && methods.includes('GET')) {
+    res.status(200).end();
+    return;
+  }
+  if (!methods.some((method) => method === req.method)) throw methodNotAllowed(req.method, methods.join(', '));
+  if (!isRead) await readBody(req, res);
+  const payload = isRead ? queryOf(req) : bodyOf(req, expected);
+  const problems = schema === undefined || schema === 'unknown' ? [] : validatePayload(schema, payload);
+  if (problems.length > 0) {
+    // Whoever sent the form sees it again, with what was typed.
+    const isForm = isPerson(req) && mediaOf(req) === 'form' && methods.includes('POST');
+    if (!isForm || schema === undefined || schema === 'unknown') throw unfit(problems);
+    const typed = fieldsOf(new URLSearchParams(decodeText(rawBody(req))));
+    sendPage(res, 422, callbackPage(title, schema, { typed, problems }));
+    return;
+  }
+  await deliverCallback(gateway.access, expected, payload);
+  if (isPerson(req)) sendPage(res, 202, thanksPage(title));
+  else res.status(202).json({ accepted: true });
+}
+
+/** Browsers ask for HTML first. */
+const isPerson = (req: Request): boolean => req.accepts(['json', 'html']) === 'html';
+
+/** Scripts and other hosts have no business in these pages, and the address, which is the key, is told to nobody. */
+function sendPage(res: Response, status: number, html: string): void {
+  res.setHeader('content-security-policy', "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'");
+  res.status(status).type('html').send(html);
+}
+
+/** Nothing was delivered. */
+function unfit(problems: readonly Problem[]): HttpProblem {
+  const [first] = problems;
+  return new HttpProblem(
+    'invalid_callback',
+    `The body is not what is waited for, and was not delivered. ${first?.pointer || '/'}: ${first?.message ?? ''}`,
+    { problems },
+  );
+}
+
+/** JSON, a form, or a text; none is null. @throws HttpProblem `unsupported_media_type`, and those of JSON. */
+function bodyOf(req: Request, { schema }: ExpectedCallback): Json {
+  const bytes = rawBody(req);
+  if (bytes.length === 0) return null;
+  const media = mediaOf(req);
+  if (media === 'json') return jsonBody(req) ?? null;
+  if (media === 'form') {
+    const fields = fieldsOf(new URLSearchParams(decodeText(bytes)));
+    return schema === undefined || schema === 'unknown' ? fields : typedFields(schema, fields);
+  }
+  const type = (req.get('content-type') ?? 'text/plain').toLowerCase();
+  if (/^text\/plain\b/.test(type)) return decodeText(bytes);
+  throw new HttpProblem('unsupported_media_type', 'Send the body as JSON, as a form (urlencoded), or as plain text.');
+}
+
+function queryOf(req: Request): JsonObject {
+  const at = req.originalUrl.indexOf('?');
+  return fieldsOf(new URLSearchParams(at < 0 ? '' : req.originalUrl.slice(at + 1)));
+}

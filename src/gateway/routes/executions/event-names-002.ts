@@ -1,0 +1,65 @@
+/**
+ * The events of a run under the names of document 002: what one happening is told as. The data is that of the happening, with
+ * the run's id; an approval that is waited for is told once, with what is shown of it.
+ */
+import type { Happening, StepHappening } from '../../../client/runs/event-stream.ts';
+import { isObject } from '../../../definition/document/json.ts';
+
+export interface NamedEvent {
+  readonly event: string;
+  readonly data: object;
+}
+
+const STEP_EVENTS: { readonly [status in StepHappening['status']]: string } = {
+  running: 'step.started',
+  completed: 'step.completed',
+  skipped: 'step.completed',
+  failed: 'step.failed',
+  cancelled: 'step.cancelled',
+};
+
+/** For one stream. `fresh`: it begins with the run, and does not go on after one that was cut off. */
+export function namesOf002(executionId: string, fresh: boolean): (happening: Happening) => NamedEvent[] {
+  const asked = new Set<string>();
+  let isFirst = fresh;
+  let isWaiting = false;
+  const told = (happening: Happening): NamedEvent[] => {
+    const data = { executionId, ...happening.data };
+    switch (happening.event) {
+      case 'step':
+        return [
+          ...decided(happening.data).map((event) => ({ event, data })),
+          { event: STEP_EVENTS[happening.data.status], data },
+        ];
+      case 'end':
+        return [{ event: 'execution.finished', data }];
+      case 'unreadable':
+        return [{ event: 'unreadable', data }];
+      case 'status': {
+        const { status, waitingFor } = happening.data;
+        const approvals = waitingFor.filter(({ kind }) => kind === 'approval');
+        const fresh = approvals.filter(({ path, since }) => !asked.has(`${path} ${since}`));
+        for (const { path, since } of fresh) asked.add(`${path} ${since}`);
+        const resumed = isWaiting && status === 'running';
+        isWaiting = status === 'waiting';
+        return [
+          ...fresh.map((wait) => ({ event: 'approval.required', data: { executionId, ...wait } })),
+          { event: resumed ? 'execution.resumed' : 'status', data },
+        ];
+      }
+    }
+  };
+  return (happening) => {
+    const begun = isFirst ? [{ event: 'execution.started', data: { executionId } }] : [];
+    isFirst = false;
+    return [...begun, ...told(happening)];
+  };
+}
+
+/** What an approval's end says of it besides. */
+function decided({ stepType, output }: StepHappening): string[] {
+  const data = isObject(output) ? output['data'] : undefined;
+  if (stepType !== 'approval' || !isObject(data)) return [];
+  if (data['decision'] === 'approved') return ['approval.approved'];
+  return data['decision'] === 'rejected' ? ['approval.denied'] : [];
+}

@@ -1,0 +1,114 @@
+/** `POST /api/executions`: a run of a definition that is not stored, in any dialect (document 000 §12). */
+import type { Request, Response } from 'express';
+import { z } from 'zod';
+import { acceptedInput, demandPresets } from '../../../client/runs/accepted-input.ts';
+import { findKeyedRun, startRun } from '../../../client/runs/run-start.ts';
+import { unannounced } from '../../../client/temporal/audit-barrier.ts';
+import type { JsonObject } from '../../../definition/document/types.ts';
+import type { Json } from '../../../template/types.ts';
+import { bodyAs } from '../../http/body.ts';
+import type { Gateway } from '../../http/context.ts';
+import { principalOf } from '../../http/principal.ts';
+import { HttpProblem } from '../../http/problem.ts';
+import { answerStarted } from '../../http/start-answer.ts';
+import { startKeyed, startKeyOf } from '../../http/start-key.ts';
+import { checkDocument, demandValid, dialectName, storing } from '../../input/definition-input.ts';
+import { answerDryRun } from '../../input/dry-run.ts';
+import { toolsFor } from '../../input/known-tools.ts';
+import { anyJson, demandNoQuery, nameText, timeoutMsField } from '../../validation/validation.ts';
+
+export const inlineRunBody = z
+  .strictObject({
+    definition: anyJson.optional().describe('In any dialect.'),
+    workflowConfig: anyJson.optional().describe('Instead of definition, together with stepsConfig: the dialect 000.'),
+    stepsConfig: anyJson.optional().describe('Instead of definition: its steps, in the dialect 000.'),
+    organizationId: nameText(200)
+      .optional()
+      .describe("The caller's own, as document 000 sends it; another is refused."),
+    dialect: dialectName.optional().describe('What the definition is written in. Default: told by its form.'),
+    input: anyJson.optional().describe('What the run is started with. Default: {}.'),
+    triggeredBy: nameText(200).optional().describe('Who or what starts it, for lists.'),
+    triggerData: anyJson.optional().describe('Stands in `execution.trigger.metadata`.'),
+    timeoutMs: timeoutMsField,
+    presets: z
+      .record(nameText(64), anyJson)
+      .optional()
+      .describe(
+        'Outputs of steps that are not run: slug → data, {data, port?, meta?}, or {error}. Each slug must be a step.',
+      ),
+    clientRequestId: nameText(200).optional().describe('The same id again is the same run.'),
+    dryRun: z
+      .boolean()
+      .optional()
+      .describe(
+        'Walks it without any effect on a simulated clock, and answers what came of it. Where only somebody can go on it stops.',
+      ),
+  })
+  .refine(
+    (body) => (body.definition === undefined) === (body.stepsConfig !== undefined),
+    'Give `definition`, or `workflowConfig` and `stepsConfig`.',
+  );
+
+/** Runs, or with `dryRun` walks, a definition that is not stored. @throws HttpProblem `invalid_definition`, `invalid_input`, `unknown_preset`. */
+export async function startInline(gateway: Gateway, req: Request, res: Response): Promise<void> {
+  demandNoQuery(req);
+  const body = bodyAs(req, inlineRunBody);
+  const { organizationId, id } = principalOf(req);
+  if (body.organizationId !== undefined && body.organizationId !== organizationId) throw notYours();
+  const document = body.definition ?? {
+    workflowConfig: body.workflowConfig ?? {},
+    stepsConfig: body.stepsConfig ?? [],
+  };
+  const checked = await checkDocument(gateway, organizationId, document, {
+    inline: true,
+    persons: id !== undefined,
+    ...(await toolsFor(gateway, organizationId, document)),
+    ...(body.dialect === undefined ? {} : { dialect: body.dialect }),
+  });
+  const given = body.input === undefined ? {} : body.input;
+  if (body.dryRun === true) {
+    await answerDryRun(gateway, res, checked, { input: given, presets: body.presets ?? {}, organizationId });
+    return;
+  }
+  const { definition, hash } = demandValid(checked);
+  demandPresets(definition, body.presets ?? {});
+  const input = acceptedInput(definition, given, '/input');
+  const initiator = id ?? body.triggeredBy;
+  const key = startKeyOf(req, body, 'inline');
+  const known =
+    key === undefined ? undefined : await findKeyedRun(gateway.access, organizationId, definition.slug, key);
+  if (known !== undefined) return answerStarted(res, known);
+  await storing(gateway, organizationId, hash, checked.secrets)();
+  const start = () =>
+    startRun(gateway.access, organizationId, {
+      definition,
+      hash,
+      input,
+      inline: true,
+      trigger: { type: 'inline', ...metadataOf(body.triggeredBy, body.triggerData) },
+      ...(initiator === undefined ? {} : { initiator }),
+      ...(body.presets === undefined ? {} : { presets: body.presets }),
+      ...(body.timeoutMs === undefined ? {} : { timeoutMs: body.timeoutMs }),
+      ...(key === undefined ? {} : { key }),
+    });
+  // The audit is told of secrets. A run says itself who started it.
+  answerStarted(res, await unannounced(() => startKeyed(gateway, req, body, key, start)));
+}
+
+/** Of which organization a run is, the key says alone. */
+function notYours(): HttpProblem {
+  const message = "organizationId is not the caller's organization. Leave it out.";
+  return new HttpProblem('invalid_request', `The body at /organizationId is not as expected: ${message}`, {
+    problems: [{ pointer: '/organizationId', code: 'invalid_value', message }],
+  });
+}
+
+function metadataOf(triggeredBy: string | undefined, triggerData: Json | undefined): { metadata?: JsonObject } {
+  if (triggeredBy === undefined && triggerData === undefined) return {};
+  return {
+    metadata: {
+      ...(triggeredBy === undefined ? {} : { triggeredBy }),
+      ...(triggerData === undefined ? {} : { triggerData }),
+    },
+  };
+}

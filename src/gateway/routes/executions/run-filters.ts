@@ -1,0 +1,111 @@
+/** The filters of run lists (documents 002 and 004), as they stand in queries and, for bulk operations, in bodies. */
+import { z } from 'zod';
+import {
+  LISTED_STATUSES,
+  type ListedStatus,
+  type Range,
+  type RunFilter,
+  STATUS_ALIASES,
+} from '../../../client/runs/run-list.ts';
+import { nameText } from '../../validation/validation.ts';
+
+const text = nameText(1_000);
+const STATUSES: readonly string[] = [...LISTED_STATUSES, ...Object.keys(STATUS_ALIASES)];
+const DAY_MS = 86_400_000;
+
+/** `failed,aborted`, or a list. */
+const statuses = z
+  .union([z.string(), z.array(z.string()).max(20)])
+  .transform((given) => (Array.isArray(given) ? given : [given]).flatMap((one) => one.split(',')))
+  .refine((names) => names.every((name) => STATUSES.includes(name)), `Expected statuses out of ${STATUSES.join(', ')}.`)
+  .transform((names) => names.map((name) => STATUS_ALIASES[name] ?? (name as ListedStatus)));
+
+const boundsOf = (bound: z.ZodType<number>) =>
+  z
+    .strictObject({
+      eq: bound.optional().describe('Is this.'),
+      gt: bound.optional().describe('Is more.'),
+      gte: bound.optional().describe('Is this or more.'),
+      lt: bound.optional().describe('Is less.'),
+      lte: bound.optional().describe('Is this or less.'),
+    })
+    .transform((bounds) => bounds as Range);
+
+const rangeOf = (bound: z.ZodType<number>) => z.union([bound.transform((eq): Range => ({ eq })), boundsOf(bound)]);
+
+const writtenNumber = z
+  .string()
+  .regex(/^\d{1,12}(\.\d{1,6})?$/, 'Expected a number.')
+  .transform(Number);
+const jsonNumber = z.number().min(0).max(1e12);
+
+const day = z.iso.date().transform((value) => Date.parse(value));
+const instant = z.iso
+  .datetime({ offset: true, local: true })
+  .transform((value) => Date.parse(/(Z|[+-]\d\d:?\d\d)$/.test(value) ? value : `${value}Z`));
+const date = z.union([instant, day], 'Expected a date in ISO 8601.');
+/** A day by itself is all of it. */
+const dates = z.union(
+  [
+    day.transform((start): Range => ({ gte: start, lt: start + DAY_MS })),
+    instant.transform((eq): Range => ({ eq })),
+    boundsOf(date),
+  ],
+  'Expected a date in ISO 8601, or bounds by eq, gt, gte, lt and lte.',
+);
+
+const filtersWith = (number: z.ZodType<number>, stateValue: z.ZodType<string>) => ({
+  status: statuses.describe(`Any of these, divided by commas: ${STATUSES.join(', ')}.`),
+  workflowId: text.describe('The slug of the workflow.'),
+  executionId: text.describe('One run, by its id.'),
+  conversationId: text.describe('The conversation that the run belongs to.'),
+  channel: text.describe('The channel that the run came by.'),
+  aiEmployeeId: text.describe('The employee who runs.'),
+  model: text.describe('A model that the run used.'),
+  triggerId: text.describe('What started the run, by its id.'),
+  triggerType: text.describe('What started the run: manual, webhook, schedule, event, inline, subworkflow, temporal.'),
+  tag: text.describe('A tag of the workflow.'),
+  state: z.record(nameText(200), stateValue).describe('Searchable state: `state[key]=value`.'),
+  started: dates.describe('When it started: an instant, or a day (ISO 8601).'),
+  ended: dates.describe('When it was completed.'),
+  duration: rangeOf(number.transform((value) => value * 1000)).describe('In seconds.'),
+  tokens: rangeOf(number).describe('Tokens that its models took.'),
+});
+
+type Filters = { [name in keyof ReturnType<typeof filtersWith>]: z.infer<ReturnType<typeof filtersWith>[name]> };
+
+/** The other names of filters: what document 004 calls them. */
+const SNAKE: { readonly [name: string]: keyof Filters } = {
+  workflow_id: 'workflowId',
+  run_id: 'executionId',
+  runId: 'executionId',
+  execution_id: 'executionId',
+  conversation_id: 'conversationId',
+  ai_employee_id: 'aiEmployeeId',
+  employeeId: 'aiEmployeeId',
+  trigger_id: 'triggerId',
+  trigger_type: 'triggerType',
+};
+
+const shapeOf = (filters: ReturnType<typeof filtersWith>): { [name: string]: z.ZodOptional<z.ZodType> } =>
+  Object.fromEntries([
+    ...Object.entries(filters).map(([name, schema]) => [name, schema.optional()]),
+    ...Object.entries(SNAKE).map(([name, meant]) => [
+      name,
+      filters[meant].optional().describe(`Another name of ${meant}.`),
+    ]),
+  ]);
+
+/** Members of a query. */
+export const filterQuery = shapeOf(filtersWith(writtenNumber, text));
+/** Members of a JSON object. */
+export const filterBody = shapeOf(filtersWith(jsonNumber, z.union([text, z.number(), z.boolean()]).transform(String)));
+
+/** What members by any of their names mean; others are left out. */
+export function filterOf(given: { readonly [name: string]: unknown }): Omit<RunFilter, 'limit' | 'cursor'> {
+  const meant: Partial<Filters> & { [name: string]: unknown } = {};
+  for (const [name, value] of Object.entries(given))
+    if (value !== undefined && Object.hasOwn(filterBody, name)) meant[SNAKE[name] ?? name] = value;
+  const { aiEmployeeId, ...rest } = meant;
+  return { ...(rest as unknown as RunFilter), ...(aiEmployeeId === undefined ? {} : { employeeId: aiEmployeeId }) };
+}

@@ -1,0 +1,95 @@
+/** `POST /api/triggers/manual/run`: a run of a stored workflow, once for each request id (document 002). */
+import type { Router } from 'express';
+import { z } from 'zod';
+import { acceptedInput, acceptedState, demandPresets } from '../../../client/runs/accepted-input.ts';
+import { findKeyedRun, startRun } from '../../../client/runs/run-start.ts';
+import { readDefinition } from '../../../client/versions/definition-head.ts';
+import type { Json } from '../../../template/types.ts';
+import { bodyAs } from '../../http/body.ts';
+import type { Gateway } from '../../http/context.ts';
+import { demandRole, principalOf } from '../../http/principal.ts';
+import { HttpProblem } from '../../http/problem.ts';
+import { resource } from '../../http/resource.ts';
+import { answerStarted } from '../../http/start-answer.ts';
+import { startKeyed, startKeyOf } from '../../http/start-key.ts';
+import { anyJson, demandNoQuery, nameText, slugText, timeoutMsField } from '../../validation/validation.ts';
+
+export const manualRunBody = z
+  .strictObject({
+    workflowId: slugText.describe('The slug of the workflow.'),
+    input: anyJson.optional().describe('What the run is started with. Default: {}.'),
+    variables: anyJson.optional().describe('Another name of input.'),
+    state: z.record(nameText(200), anyJson).optional().describe('What the declared state begins with.'),
+    timeoutMs: timeoutMsField,
+    clientRequestId: nameText(200).optional().describe('The same id again is the same run.'),
+    presets: z
+      .record(nameText(64), anyJson)
+      .optional()
+      .describe(
+        'Outputs of steps that are not run: slug → data, {data, port?, meta?}, or {error}. Each slug must be a step.',
+      ),
+  })
+  .refine(
+    (body) => body.input === undefined || body.variables === undefined,
+    'Give `input` or `variables`, not both: they are the same.',
+  );
+
+/** The input under the name that it was given, and without one an empty one; null is a value. */
+export function givenInput({
+  input,
+  variables,
+}: {
+  input?: Json | undefined;
+  variables?: Json | undefined;
+}): [at: string, input: Json] {
+  if (variables !== undefined) return ['/variables', variables];
+  return ['/input', input === undefined ? {} : input];
+}
+
+export function manualRunRoutes(router: Router, gateway: Gateway): void {
+  const { access } = gateway;
+
+  resource(router, '/api/triggers/manual/run', {
+    POST: async (req, res) => {
+      demandNoQuery(req);
+      const body = bodyAs(req, manualRunBody);
+      // Presets are results given by hand.
+      const { organizationId, id } = body.presets === undefined ? principalOf(req) : demandRole(req, 'editor');
+      const key = startKeyOf(req, body, 'manual');
+      // First: what was started before is answered the same whatever became of the workflow meanwhile.
+      const known = key === undefined ? undefined : await findKeyedRun(access, organizationId, body.workflowId, key);
+      if (known !== undefined) return answerStarted(res, known);
+      const { head, definition } = await demandRunnable(gateway, organizationId, body.workflowId);
+      const [at, given] = givenInput(body);
+      const input = acceptedInput(definition, given, at);
+      demandPresets(definition, body.presets ?? {});
+      const state = acceptedState(definition, body.state ?? {});
+      const start = () =>
+        startRun(access, organizationId, {
+          definition,
+          hash: head.hash,
+          input,
+          trigger: { type: 'manual' },
+          state,
+          ...(body.presets === undefined ? {} : { presets: body.presets }),
+          ...(body.timeoutMs === undefined ? {} : { timeoutMs: body.timeoutMs }),
+          ...(id === undefined ? {} : { initiator: id }),
+          ...(key === undefined ? {} : { key }),
+        });
+      answerStarted(res, await startKeyed(gateway, req, body, key, start));
+    },
+  });
+}
+
+/** @throws HttpProblem `not_found`, `workflow_disabled`. */
+async function demandRunnable(
+  gateway: Gateway,
+  org: string,
+  slug: string,
+): Promise<NonNullable<Awaited<ReturnType<typeof readDefinition>>>> {
+  const found = await readDefinition(gateway.access, org, slug);
+  if (found === undefined) throw new HttpProblem('not_found', `There is no workflow called ${slug}.`);
+  if (!found.head.enabled)
+    throw new HttpProblem('workflow_disabled', `Workflow ${slug} is disabled. Store it with enabled: true to run it.`);
+  return found;
+}

@@ -1,0 +1,84 @@
+/** What a signature scheme of webhooks is: one file in this folder, one line in its table. */
+import { createHmac } from 'node:crypto';
+import { sameText } from '../../../../client/payloads/keys.ts';
+import type { JsonObject } from '../../../../definition/document/types.ts';
+import type { Json } from '../../../../template/types.ts';
+
+/** A delivery as it came in. */
+export interface Delivery {
+  /** Signatures are over these very bytes. */
+  readonly raw: Buffer;
+  header(name: string): string | undefined;
+  /** Epoch milliseconds. */
+  readonly now: number;
+}
+
+export type Verdict =
+  | { readonly ok: true }
+  | {
+      readonly ok: false;
+      readonly code: 'signature_missing' | 'signature_invalid' | 'signature_expired';
+      readonly message: string;
+    };
+
+export interface Scheme {
+  readonly name: string;
+  /** One of the secrets must fit; there are two while rotating. */
+  verify(delivery: Delivery, secrets: readonly string[], options: JsonObject): Verdict;
+  /** What the sender calls this delivery; the same again is a replay. */
+  deliveryId?(delivery: Delivery): string | undefined;
+  /** What a sender that first asks whether the address is its owner's wants to read; undefined: a delivery like any other. */
+  handshake?(body: Json): JsonObject | undefined;
+  /** Nothing of a delivery is signed, so an `Idempotency-Key` counts. With a signature, whoever has one could send it again under another key. */
+  readonly takesKeys?: true;
+  /**
+   * Where neither a time nor an id is signed: for how long the same signed bytes are one delivery, whatever else is sent with
+   * them. Undefined: what is signed tells of two deliveries which is the older.
+   */
+  readonly replayWindowMs?: (options: JsonObject) => number | undefined;
+  /** Headers that prove something, which mappings do not see. Lower case. */
+  readonly privateHeaders: (options: JsonObject) => readonly string[];
+}
+
+/** How old a signed timestamp may be, in either direction. */
+const TOLERANCE_MS = 5 * 60 * 1000;
+
+export const OK: Verdict = { ok: true };
+
+export const missing = (header: string): Verdict => ({
+  ok: false,
+  code: 'signature_missing',
+  message: `The header ${header} is missing.`,
+});
+
+export const invalid = (header: string): Verdict => ({
+  ok: false,
+  code: 'signature_invalid',
+  message: `The signature in ${header} does not fit the body and the secret.`,
+});
+
+/** `seconds` since 1970 as text. Undefined when it is recent enough. */
+export function expired(seconds: string | undefined, now: number, header: string): Verdict | undefined {
+  if (seconds === undefined) return missing(header);
+  const time = /^\d{1,12}$/.test(seconds) ? Number(seconds) * 1000 : Number.NaN;
+  if (Math.abs(now - time) <= TOLERANCE_MS) return undefined;
+  return { ok: false, code: 'signature_expired', message: `The time in ${header} is not within five minutes of now.` };
+}
+
+export function hmac(
+  algorithm: string,
+  secret: string | Uint8Array,
+  encoding: 'hex' | 'base64',
+  ...parts: readonly (string | Uint8Array)[]
+): string {
+  const mac = createHmac(algorithm, secret);
+  for (const part of parts) mac.update(part);
+  return mac.digest(encoding);
+}
+
+/** Whether any of the given signatures is any of those expected. Looks at all of them, in constant time each. */
+export function anyFits(given: readonly string[], expected: readonly string[]): boolean {
+  let fits = false;
+  for (const one of given) for (const other of expected) if (sameText(one, other)) fits = true;
+  return fits;
+}

@@ -1,0 +1,268 @@
+/** `/webhooks/:org/:path`, and `/webhooks/:path` for `default`: deliveries that start runs (ARCHITECTURE.md §5). */
+import type { Request, Response, Router } from 'express';
+import { ClientError, hasCode } from '../../../client/errors.ts';
+import { readSecret } from '../../../client/organization/secrets.ts';
+import { readResult } from '../../../client/runs/run-read.ts';
+import { orAsBefore, type StartedRun } from '../../../client/runs/run-start.ts';
+import { sha256Hex } from '../../../client/temporal/ids.ts';
+import type { Debounced } from '../../../client/triggers/debounce.ts';
+import { prepareRun } from '../../../client/triggers/firing.ts';
+import { findStarted, startForBytes, startOrHoldOnce } from '../../../client/triggers/start-once.ts';
+import { firingOf, recordFiring, refusalOf } from '../../../client/triggers/trigger-records.ts';
+import { triggerIdOf } from '../../../client/triggers/triggers.ts';
+import type { HookConfig } from '../../../contract/actors.ts';
+import type { TriggerParts } from '../../../definition/document/trigger-mapping.ts';
+import type { JsonObject } from '../../../definition/document/types.ts';
+import { parseDuration } from '../../../template/duration.ts';
+import type { Json } from '../../../template/types.ts';
+import { mediaOf, rawBody, readBody } from '../../http/body.ts';
+import type { Gateway } from '../../http/context.ts';
+import { HttpProblem } from '../../http/problem.ts';
+import { anyMethod, methodNotAllowed, resource } from '../../http/resource.ts';
+import { answerStarted } from '../../http/start-answer.ts';
+import { type Place, placeOf } from '../../input/webhook-path.ts';
+import { checkKeys, parseJson } from '../../validation/json-guard.ts';
+import { nameText } from '../../validation/validation.ts';
+import type { Delivery, Scheme } from './schemes/scheme.ts';
+import { schemeOf } from './schemes/table.ts';
+
+/** How long a body's hash stands for its delivery, where the sender gives deliveries no id. */
+const BODY_KEY_MS = 5 * 60 * 1000;
+const NO_WEBHOOK = 'No webhook answers at this address.';
+const UNVERIFIABLE =
+  'Deliveries to this address cannot be verified at the moment, since its secret cannot be read: its owner must look at the trigger. Send it again later.';
+/** How long `respond: result` waits. */
+const RESULT_MS = 30_000;
+/** Content types of senders who do not say that they send JSON. */
+const PLAIN = /^(text\/(plain|json)\s*(;.*)?)?$/i;
+/** Headers that carry credentials whatever the scheme. */
+const CREDENTIALS: ReadonlySet<string> = new Set(['authorization', 'proxy-authorization', 'cookie', 'x-api-key']);
+
+export function webhookRoutes(router: Router, gateway: Gateway): void {
+  const handlers = anyMethod(async (req, res) => {
+    const place = await placeOf(gateway, req);
+    if (place === undefined) throw new HttpProblem('not_found', NO_WEBHOOK);
+    await readBody(req, res);
+    try {
+      await deliver(gateway, req, res, place);
+    } catch (error) {
+      // A trigger that is disabled answers only what it had started; of anything else it does not even say what is wrong.
+      const isRefusal = error instanceof HttpProblem || refusalOf(error) !== undefined;
+      throw isRefusal && !place.config.enabled ? new HttpProblem('not_found', NO_WEBHOOK) : error;
+    }
+  });
+  resource(router, '/webhooks/:path', handlers);
+  resource(router, '/webhooks/:org/*path', handlers);
+}
+
+async function deliver(
+  gateway: Gateway,
+  req: Request,
+  res: Response,
+  { org, path, owner, config }: Place,
+): Promise<void> {
+  const { access } = gateway;
+  if (req.method !== config.method) throw methodNotAllowed(req.method, config.method);
+  const scheme = schemeOf(config.scheme);
+  if (scheme === undefined)
+    throw new HttpProblem('internal_error', `The scheme ${config.scheme} of this webhook is not known here.`);
+  const delivery: Delivery = { raw: rawBody(req), header: (name) => req.get(name), now: Date.now() };
+  const triggerId = owner.api ?? triggerIdOf(owner.workflow, owner.trigger);
+  const secrets = await secretsOf(gateway, org, owner.workflow, config).catch((error: unknown) => {
+    if (!hasCode(error, 'secret_not_found', 'secret_not_allowed', 'secret_unreadable')) throw error;
+    const refused = refusalOf(error);
+    if (refused !== undefined && config.enabled) recordFiring(access, org, triggerId, refused);
+    // Whoever sent it may be anybody: what is wrong, the trigger tells its owner.
+    throw new HttpProblem('webhook_unverifiable', UNVERIFIABLE, { cause: error, headers: { 'retry-after': '60' } });
+  });
+  const verdict = scheme.verify(delivery, secrets, config.options);
+  if (!verdict.ok) throw new HttpProblem(verdict.code, verdict.message);
+  const answer = config.enabled ? scheme.handshake?.(bodyOf(req)) : undefined;
+  if (answer !== undefined) {
+    res.status(200).json(answer);
+    return;
+  }
+  demandHeaders(req, config);
+
+  const parts: TriggerParts = {
+    body: bodyOf(req),
+    query: queryOf(req),
+    headers: headersOf(req, scheme, config),
+    params: { org, path },
+    now: delivery.now,
+  };
+  let started: StartedRun | Debounced;
+  try {
+    started = await startOnce(gateway, scheme, delivery, parts, { org, path, owner, config }, triggerId);
+  } catch (error) {
+    const refused = refusalOf(error);
+    if (refused !== undefined && config.enabled) recordFiring(access, org, triggerId, refused);
+    throw error;
+  }
+  recordFiring(access, org, triggerId, firingOf(started));
+  if ('debounced' in started) res.status(202).json({ debounced: true, until: started.until });
+  else if (config.respond === 'result') await answerResult(gateway, org, res, started);
+  else answerStarted(res, started, 202);
+}
+
+/**
+ * One run for each delivery: by the sender's id, and by its bytes for a time. That window slides: keys are of fixed spans as
+ * long as it, and the span before is looked at first. An id that is not signed proves nothing, so such deliveries are held
+ * against both: the run's key is the id, and the bytes are claimed as those of a request are (client/requests.ts).
+ */
+async function startOnce(
+  gateway: Gateway,
+  scheme: Scheme,
+  delivery: Delivery,
+  parts: TriggerParts,
+  { org, path, owner, config }: Place,
+  triggerId: string,
+): Promise<StartedRun | Debounced> {
+  const { access } = gateway;
+  const { mapping, targetState } = config;
+  const { workflow } = owner;
+  const { id, hash, content } = identityOf(scheme, delivery, parts);
+  const isIdUnsigned = scheme.replayWindowMs?.(config.options) !== undefined;
+  const windowMs = replayWindowOf(scheme, config);
+  const keyOf = (key: string, fingerprint = key) => ({ scope: `webhook ${path}`, key, fingerprint });
+  const span = Math.floor(delivery.now / windowMs);
+  const since = delivery.now - windowMs;
+  const key = id === undefined ? keyOf(`body ${span} ${hash}`) : keyOf(`id ${id}`, content);
+  const start = () =>
+    orAsBefore<StartedRun | Debounced>(
+      async () => {
+        if (!config.enabled) throw new ClientError('not_found', NO_WEBHOOK);
+        const prepared = await prepareRun(access, org, {
+          workflow,
+          ...(mapping === undefined ? {} : { mapping }),
+          ...(targetState === undefined ? {} : { targetState }),
+          parts,
+        });
+        const metadata = { path, ...(id === undefined ? {} : { deliveryId: id }) };
+        const trigger = { type: 'webhook', id: triggerId, metadata } as const;
+        return startOrHoldOnce(access, org, prepared, { trigger, owner: config.owner ?? '', key });
+      },
+      () => findStarted(access, org, workflow, key),
+    );
+  if (id === undefined) {
+    const before = keyOf(`body ${span - 1} ${hash}`);
+    const known = await findStarted(access, org, workflow, before, since);
+    if (known !== undefined) return known;
+  }
+  // Whoever sends a delivery again may also leave its unsigned id out.
+  const isIdLeftOut = id === undefined && scheme.deliveryId !== undefined;
+  if (!isIdUnsigned || (id === undefined && !isIdLeftOut)) return start();
+  const known = await findStarted(access, org, workflow, key);
+  if (known !== undefined) return known;
+  const requestOf = (at: number) => ({
+    scope: `webhook bytes ${path}`,
+    key: `${windowMs} ${at} ${hash}`,
+    content: hash,
+  });
+  return startForBytes(access, org, { now: requestOf(span), before: requestOf(span - 1), since }, start);
+}
+
+function replayWindowOf(scheme: Scheme, { options }: HookConfig): number {
+  const written = options['replayWindow'];
+  const ms = written === undefined ? undefined : parseDuration(written)?.ms;
+  return ms ?? scheme.replayWindowMs?.(options) ?? BODY_KEY_MS;
+}
+
+/** Two secrets while rotating; one that is gone does not hinder the other. */
+async function secretsOf(gateway: Gateway, org: string, workflow: string, config: HookConfig): Promise<string[]> {
+  if (config.secrets.length === 0) return [];
+  const read = await Promise.allSettled(
+    config.secrets.map((name) => readSecret(gateway.access, org, name, { workflow })),
+  );
+  const values = read.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
+  const [failed] = read.flatMap((one) => (one.status === 'rejected' ? [one.reason as unknown] : []));
+  if (values.length === 0 && failed !== undefined) throw failed;
+  return values;
+}
+
+function demandHeaders(req: Request, config: HookConfig): void {
+  for (const [name, wanted] of Object.entries(config.headers)) {
+    const value = req.get(name);
+    if (value === undefined || (wanted !== '' && wanted !== '*' && value !== wanted)) {
+      throw new HttpProblem(
+        'required_header_missing',
+        `A delivery needs the header ${name} with the value that the trigger asks for.`,
+      );
+    }
+  }
+}
+
+/** JSON, also where the content type says text or nothing, or a form; nothing at all is an empty object. */
+function bodyOf(req: Request): Json {
+  const bytes = rawBody(req);
+  if (bytes.length === 0) return {};
+  const media = mediaOf(req);
+  if (media !== 'form') {
+    if (media !== 'json' && !PLAIN.test(req.get('content-type') ?? ''))
+      throw new HttpProblem(
+        'unsupported_media_type',
+        'Send the delivery as JSON, with the header Content-Type: application/json, or as a form.',
+      );
+    return parseJson(bytes);
+  }
+  const fields = Object.fromEntries(new URLSearchParams(bytes.toString('utf8')));
+  // GitHub and Slack can send their JSON as one field of a form.
+  const { payload } = fields;
+  if (payload?.startsWith('{')) return parseJson(Buffer.from(payload));
+  checkKeys(fields);
+  return fields;
+}
+
+function queryOf(req: Request): JsonObject {
+  const query: JsonObject = {};
+  for (const [name, value] of Object.entries(req.query)) {
+    if (!nameText(200).safeParse(name).success)
+      throw new HttpProblem('invalid_name', 'A parameter of the query has a name that cannot be used.');
+    query[name] = value as Json;
+  }
+  checkKeys(query);
+  return query;
+}
+
+function headersOf(req: Request, scheme: Scheme, config: HookConfig): JsonObject {
+  const hidden = new Set([...CREDENTIALS, ...scheme.privateHeaders(config.options)]);
+  const headers: JsonObject = {};
+  for (const [name, value] of Object.entries(req.headers)) {
+    if (!hidden.has(name) && value !== undefined) headers[name] = Array.isArray(value) ? value.join(', ') : value;
+  }
+  return headers;
+}
+
+interface Identity {
+  readonly id?: string;
+  /** Of everything that was sent, or, where it is signed, of what was signed. */
+  readonly hash: string;
+  /** What another delivery with the id must hold too. */
+  readonly content?: string;
+}
+
+/** What makes two deliveries the same: the sender's id, else everything that was sent or, where it is signed, what was signed. */
+function identityOf(scheme: Scheme, delivery: Delivery, parts: TriggerParts): Identity {
+  // A query is not signed, so it does not make another delivery of what is.
+  const unsigned = scheme.takesKeys === true ? ['\n', JSON.stringify(parts.query)] : [];
+  const hash = sha256Hex(delivery.raw, ...unsigned);
+  const id = scheme.deliveryId?.(delivery);
+  if (id !== undefined && id !== '') return { id, hash };
+  const key = scheme.takesKeys === true ? delivery.header('Idempotency-Key') : undefined;
+  return key === undefined || key === '' ? { hash } : { id: key, hash, content: hash };
+}
+
+async function answerResult(gateway: Gateway, org: string, res: Response, started: StartedRun): Promise<void> {
+  const gone = new AbortController();
+  res.once('close', () => gone.abort());
+  const { executionId } = started;
+  const { ended, ...result } = await readResult(
+    gateway.access,
+    org,
+    executionId,
+    RESULT_MS,
+    AbortSignal.any([gone.signal, gateway.closing]),
+  );
+  if (!ended) return answerStarted(res, started, 202);
+  res.status(200).json({ executionId, ...result });
+}

@@ -1,0 +1,60 @@
+/** What `POST /api/expressions/evaluate` takes, and its evaluation: the same evaluator with the same limits as in runs. */
+import { z } from 'zod';
+import { evaluate, parseExpression, truthy } from '../../template/expression.ts';
+import { parseTemplate, render } from '../../template/template.ts';
+import { type Json, type Scope, TemplateError } from '../../template/types.ts';
+import { HttpProblem } from '../validation/http-problem.ts';
+import { parseJson } from '../validation/json-guard.ts';
+import { anyJson, checked } from '../validation/validation.ts';
+
+export const evaluateBody = z
+  .strictObject({
+    expression: z.string().optional().describe('What is evaluated: this,'),
+    template: anyJson.optional().describe('or this: any JSON value with templates in it.'),
+    context: z.record(z.string(), anyJson).default({}).describe('Its members are the roots.'),
+    now: z
+      .union([z.number().finite(), z.iso.datetime({ offset: true })])
+      .optional()
+      .describe('What `now` reads: milliseconds since 1970, or ISO 8601.'),
+    as: z.enum(['value', 'condition']).default('value').describe('condition: true or false, as `when` would take it.'),
+  })
+  .refine(
+    (body) => (body.expression === undefined) !== (body.template === undefined),
+    'Give `expression` or `template`.',
+  )
+  .refine(
+    (body) => body.as === 'value' || body.expression !== undefined,
+    'Only an expression can be asked as a condition.',
+  );
+
+/**
+ * The value that a body asks for. `work`: fewer units than an evaluation may take anywhere.
+ * @throws HttpProblem `invalid_request`, those of parseJson, and the code of the TemplateError.
+ */
+export function evaluateText(bytes: Uint8Array, work?: number): Json {
+  const given = bytes.length === 0 ? {} : parseJson(bytes);
+  const { expression, template, context, now, as } = checked(evaluateBody, given, 'body');
+  const scope: Scope = { root: (name) => (Object.hasOwn(context, name) ? context[name] : undefined) };
+  const options = {
+    now: now === undefined ? Date.now() : new Date(now).getTime(),
+    ...(work === undefined ? {} : { work }),
+  };
+  try {
+    if (expression === undefined) return render(parseTemplate(template ?? null), scope, options).value;
+    const value = evaluate(parseExpression(expression), scope, options);
+    return as === 'condition' ? truthy(value) : (value ?? null);
+  } catch (error) {
+    throw problemOf(error);
+  }
+}
+
+function problemOf(error: unknown): unknown {
+  if (!(error instanceof TemplateError)) return error;
+  const { code, message, pointer, column, expected } = error;
+  return new HttpProblem(code, message, {
+    problems: [
+      { pointer: pointer ?? '', code, message, ...(expected === undefined ? {} : { hint: `Expected ${expected}.` }) },
+    ],
+    more: { ...(column === undefined ? {} : { column }), ...(expected === undefined ? {} : { expected }) },
+  });
+}

@@ -1,0 +1,270 @@
+/**
+ * A pool of threads for work whose duration the caller decides: it keeps such work off the gateway's own thread. A task
+ * that passes its deadline is ended together with its thread, and a new thread replaces it. Organizations take turns: a
+ * busy organization can take neither all threads nor the whole queue.
+ */
+import { extname } from 'node:path';
+import { Worker } from 'node:worker_threads';
+import type { JsonObject, Problem } from '../../definition/document/types.ts';
+import { HttpProblem } from '../validation/http-problem.ts';
+import type { ProblemCode } from '../validation/problem-codes.ts';
+import type { Results, Task } from './tasks.ts';
+
+/** What a thread is started with. */
+export interface ThreadData {
+  readonly actionsDir: string | undefined;
+}
+
+export interface ThreadTask {
+  readonly id: number;
+  readonly task: Task;
+}
+
+export type ThreadAnswer =
+  | { readonly ready: true }
+  | { readonly id: number; readonly result: Results[Task['kind']] }
+  | { readonly id: number; readonly error: string }
+  | {
+      readonly id: number;
+      readonly problem: {
+        readonly code: ProblemCode;
+        readonly message: string;
+        readonly problems: readonly Problem[] | undefined;
+        readonly more: JsonObject | undefined;
+      };
+    };
+
+const THREADS = 3;
+/** Of one organization. */
+const MOST_THREADS_OF_ONE = THREADS - 1;
+/** The largest value of a 2 MB body, and what a walk keeps of it, fit many times. */
+const HEAP_MB = 512;
+const MOST_QUEUED = 64;
+/** How many organizations the pool remembers: more than can wait at once. */
+const MOST_REMEMBERED = 4 * MOST_QUEUED;
+/** A task that has waited so long for a thread is refused. */
+const PATIENCE_MS = 10_000;
+/** How long each may take once a thread has it. */
+const DEADLINES_MS: Deadlines = {
+  checkBytes: 6_000,
+  check: 6_000,
+  evaluate: 3_000,
+  walk: 6_000,
+  diff: 6_000,
+  graph: 6_000,
+};
+
+type Deadlines = { readonly [kind in Task['kind']]: number };
+
+interface Waiting {
+  readonly task: Task;
+  readonly organizationId: string;
+  readonly since: number;
+  readonly resolve: (result: Results[Task['kind']]) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+interface Thread {
+  readonly worker: Worker;
+  isReady: boolean;
+  doing?: { readonly id: number; readonly job: Waiting; readonly late: NodeJS.Timeout };
+}
+
+/** Extension and all: sources in tests, what was compiled of them elsewhere. */
+const ENTRY = new URL(`./worker${extname(new URL(import.meta.url).pathname)}`, import.meta.url);
+
+export class OffloadPool {
+  readonly #data: ThreadData;
+  readonly #deadlines: Deadlines;
+  readonly #threads = new Set<Thread>();
+  readonly #queue: Waiting[] = [];
+  /** The number of the last task that an organization was given, in the order of those numbers. */
+  readonly #lastServed = new Map<string, number>();
+  #lastId = 0;
+  #isClosed = false;
+
+  /** `deadlines`: other than the usual. */
+  constructor(actionsDir?: string, deadlines: Partial<Deadlines> = {}) {
+    this.#data = { actionsDir };
+    this.#deadlines = { ...DEADLINES_MS, ...deadlines };
+  }
+
+  /** Starts a thread ahead of the first task. */
+  warm(): void {
+    if (this.#threads.size === 0 && !this.#isClosed) this.#start();
+  }
+
+  /**
+   * Does a task in a thread.
+   * @throws HttpProblem what the task throws, `takes_too_long`, `gateway_busy`.
+   */
+  run<Kind extends Task['kind']>(
+    organizationId: string,
+    task: Extract<Task, { readonly kind: Kind }>,
+  ): Promise<Results[Kind]> {
+    return new Promise((resolve, reject) => {
+      const job: Waiting = {
+        task,
+        organizationId,
+        since: performance.now(),
+        resolve: resolve as Waiting['resolve'],
+        reject,
+      };
+      if (this.#isClosed || !this.#hasRoomFor(organizationId)) return reject(busy());
+      this.#queue.push(job);
+      this.#serve();
+    });
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    for (const job of this.#queue.splice(0)) job.reject(busy());
+    await Promise.all([...this.#threads].map((thread) => this.#end(thread, busy())));
+  }
+
+  /** Whether another task of the organization can wait. In a full queue, the organization with most tasks loses its newest. */
+  #hasRoomFor(organizationId: string): boolean {
+    if (this.#queue.length < MOST_QUEUED) return true;
+    const counts = new Map<string, number>();
+    for (const { organizationId: org } of this.#queue) counts.set(org, (counts.get(org) ?? 0) + 1);
+    const [most, count] = [...counts].reduce((best, next) => (next[1] > best[1] ? next : best));
+    if (count <= (counts.get(organizationId) ?? 0) + 1) return false;
+    const at = this.#queue.findLastIndex((job) => job.organizationId === most);
+    for (const job of this.#queue.splice(at, 1)) job.reject(busy());
+    return true;
+  }
+
+  #serve(): void {
+    const now = performance.now();
+    for (const [at, job] of [...this.#queue.entries()].reverse()) {
+      if (now - job.since <= PATIENCE_MS) continue;
+      this.#queue.splice(at, 1);
+      job.reject(busy());
+    }
+    for (let at = this.#next(); at >= 0; at = this.#next()) {
+      const free = [...this.#threads].find((thread) => thread.isReady && thread.doing === undefined);
+      if (free === undefined) {
+        const isComing = [...this.#threads].some((thread) => !thread.isReady);
+        if (!isComing && this.#threads.size < THREADS && !this.#isClosed) this.#start();
+        return;
+      }
+      for (const job of this.#queue.splice(at, 1)) this.#give(free, job);
+    }
+  }
+
+  /**
+   * The place of the next task in the queue: the oldest task of the organization that was served least recently.
+   * Organizations that have as many threads as they may are passed over. -1 if there is no such task.
+   */
+  #next(): number {
+    const held = new Map<string, number>();
+    for (const { doing } of this.#threads) {
+      const org = doing?.job.organizationId;
+      if (org !== undefined) held.set(org, (held.get(org) ?? 0) + 1);
+    }
+    let next = -1;
+    let longest = Number.POSITIVE_INFINITY;
+    for (const [at, { organizationId }] of this.#queue.entries()) {
+      const served = this.#lastServed.get(organizationId) ?? 0;
+      if ((held.get(organizationId) ?? 0) >= MOST_THREADS_OF_ONE || served >= longest) continue;
+      [next, longest] = [at, served];
+    }
+    return next;
+  }
+
+  #give(thread: Thread, job: Waiting): void {
+    this.#lastId += 1;
+    const id = this.#lastId;
+    const { kind } = job.task;
+    this.#lastServed.delete(job.organizationId);
+    this.#lastServed.set(job.organizationId, id);
+    if (this.#lastServed.size > MOST_REMEMBERED) this.#lastServed.delete(this.#lastServed.keys().next().value ?? '');
+    const deadlineMs = this.#deadlines[kind];
+    const late = setTimeout(() => void this.#end(thread, tooLong(kind, deadlineMs)), deadlineMs);
+    thread.doing = { id, job, late };
+    thread.worker.ref();
+    thread.worker.postMessage({ id, task: job.task } satisfies ThreadTask);
+  }
+
+  #start(): void {
+    const worker = new Worker(ENTRY, {
+      workerData: this.#data,
+      resourceLimits: { maxOldGenerationSizeMb: HEAP_MB },
+    });
+    const thread: Thread = { worker, isReady: false };
+    this.#threads.add(thread);
+    worker.on('message', (answer: ThreadAnswer) => this.#take(thread, answer));
+    worker.on('error', (error) => void this.#end(thread, failed(error, thread.doing?.job.task)));
+    worker.on('exit', () => void this.#end(thread, failed(undefined, thread.doing?.job.task)));
+  }
+
+  #take(thread: Thread, answer: ThreadAnswer): void {
+    if ('ready' in answer) {
+      thread.isReady = true;
+      thread.worker.unref();
+      this.#serve();
+      return;
+    }
+    const { doing } = thread;
+    if (doing === undefined || doing.id !== answer.id) return;
+    clearTimeout(doing.late);
+    delete thread.doing;
+    thread.worker.unref();
+    if ('result' in answer) doing.job.resolve(answer.result);
+    else if ('problem' in answer) doing.job.reject(problemOf(answer.problem));
+    else doing.job.reject(new Error(`A thread could not do its task: ${answer.error}`));
+    this.#serve();
+  }
+
+  /** Ends a thread, and its task with what became of it. */
+  async #end(thread: Thread, error: unknown): Promise<void> {
+    if (!this.#threads.delete(thread)) return;
+    const { doing, isReady } = thread;
+    if (doing !== undefined) {
+      clearTimeout(doing.late);
+      doing.job.reject(error);
+    }
+    // One that cannot even begin must not be begun again and again.
+    if (!isReady && !this.#isClosed) for (const job of this.#queue.splice(0)) job.reject(error);
+    const ended = thread.worker.terminate();
+    if (!this.#isClosed) this.#serve();
+    await ended;
+  }
+}
+
+function problemOf({ code, message, problems, more }: Extract<ThreadAnswer, { problem: object }>['problem']) {
+  return new HttpProblem(code, message, {
+    ...(problems === undefined ? {} : { problems }),
+    ...(more === undefined ? {} : { more }),
+  });
+}
+
+const WHAT = {
+  checkBytes: 'Reading and checking the document',
+  check: 'Checking the document',
+  evaluate: 'Evaluating it',
+  walk: 'Walking the definition',
+  diff: 'Comparing the versions',
+  graph: 'Drawing the definition',
+} as const satisfies { readonly [kind in Task['kind']]: string };
+
+const tooLong = (kind: Task['kind'], deadlineMs: number): HttpProblem =>
+  new HttpProblem(
+    'takes_too_long',
+    `${WHAT[kind]} took longer than ${deadlineMs} ms, and was given up. Send something smaller or simpler.`,
+  );
+
+function failed(error: unknown, task: Task | undefined): unknown {
+  const isOutOfMemory = error instanceof Error && 'code' in error && error.code === 'ERR_WORKER_OUT_OF_MEMORY';
+  if (isOutOfMemory && task !== undefined)
+    return new HttpProblem(
+      'takes_too_long',
+      `${WHAT[task.kind]} took more than ${HEAP_MB} MB of memory, and was given up. Send something smaller or simpler.`,
+    );
+  return error ?? new Error('A thread of the gateway has ended.');
+}
+
+const busy = (): HttpProblem =>
+  new HttpProblem('gateway_busy', 'The gateway has too much to check and to evaluate now. Send it again shortly.', {
+    headers: { 'retry-after': '2' },
+  });

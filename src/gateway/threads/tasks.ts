@@ -1,0 +1,178 @@
+/**
+ * Work whose length the caller decides: reading YAML, checking documents, evaluating expressions, walking and comparing
+ * definitions. Each is
+ * a function of what can be sent to another thread (worker.ts); what is small is done where it is (doors.ts). Large values
+ * go as bytes or text: to copy them node by node would take the sender as long as to parse them.
+ */
+import { type Checked, type CheckOptions, check, walkable } from '../../check/check.ts';
+import { graphOf } from '../../check/graph.ts';
+import { definitionDifference, type VersionDifference } from '../../definition/document/diff.ts';
+import { isObject } from '../../definition/document/json.ts';
+import { parseDocument } from '../../definition/document/parse.ts';
+import type { Definition } from '../../definition/document/types.ts';
+import { hasLoneSurrogate } from '../../definition/document/vet.ts';
+import { type DryRun, dryRun } from '../../history/dry-run.ts';
+import type { Json } from '../../template/types.ts';
+import { HttpProblem } from '../validation/http-problem.ts';
+import { decodeText, parseJson } from '../validation/json-guard.ts';
+import { evaluateText } from './evaluation.ts';
+
+/** What the checker may know of its host, beside the host's actions, which each thread reads itself. */
+export interface SentCheckOptions extends Omit<CheckOptions, 'actions'> {
+  /** The slug of the address, for documents that have none. */
+  readonly slug?: string;
+}
+
+/** What the checker says of a document, and what slug that was written with. */
+export interface Found {
+  readonly checked: Checked;
+  readonly writtenSlug: Json | undefined;
+}
+
+export interface Walked {
+  readonly definition: Definition;
+  readonly organizationId: string;
+  readonly input: Json;
+  readonly presets: { readonly [slug: string]: Json };
+  /** Epoch milliseconds. */
+  readonly now: number;
+  /** What a run may hold here. */
+  readonly dataBytes: number;
+}
+
+/** Two versions as JSON, and what the text that compares them calls them. */
+export interface Compared {
+  readonly before: string;
+  readonly after: string;
+  readonly names: { readonly before: string; readonly after: string };
+}
+
+export type Media = 'json' | 'yaml';
+
+export type Task =
+  | {
+      readonly kind: 'checkBytes';
+      readonly bytes: Uint8Array;
+      readonly media: Media;
+      readonly options: SentCheckOptions;
+    }
+  /** `documents`: JSON of a list. */
+  | { readonly kind: 'check'; readonly documents: string; readonly options: SentCheckOptions }
+  | { readonly kind: 'evaluate'; readonly bytes: Uint8Array }
+  | { readonly kind: 'walk'; readonly of: Walked }
+  | { readonly kind: 'diff'; readonly of: Compared }
+  /** `definition`: JSON. */
+  | { readonly kind: 'graph'; readonly definition: string };
+
+export interface Results {
+  readonly checkBytes: Found;
+  readonly check: readonly Found[];
+  /** JSON. */
+  readonly evaluate: string;
+  readonly walk: DryRun;
+  readonly diff: VersionDifference;
+  readonly graph: ReturnType<typeof graphOf>;
+}
+
+type Actions = CheckOptions['actions'];
+
+/** @throws HttpProblem what is wrong with what was sent. */
+export function perform(task: Task, actions: Actions): Results[Task['kind']] {
+  switch (task.kind) {
+    case 'checkBytes':
+      return lean(found(readDocument(task.bytes, task.media), task.options, actions));
+    case 'check':
+      return (JSON.parse(task.documents) as Json[]).map((document) => lean(found(document, task.options, actions)));
+    case 'evaluate':
+      return JSON.stringify(evaluateText(task.bytes));
+    case 'walk':
+      return walked(task.of);
+    case 'diff':
+      return compared(task.of);
+    case 'graph':
+      return graphOf(JSON.parse(task.definition) as Definition);
+  }
+}
+
+/** Checks a document. @throws HttpProblem `invalid_name`; what else is wrong with it stands in the answer. */
+export function found(document: Json, { slug, ...options }: SentCheckOptions, actions: Actions): Found {
+  demandNames(document);
+  const checked = check(withSlug(document, slug), { ...options, ...(actions === undefined ? {} : { actions }) });
+  return { checked, writtenSlug: isObject(document) ? document['slug'] : undefined };
+}
+
+/** Without a definition that nobody can store, run or walk: it may be large. */
+function lean({ checked, writtenSlug }: Found): Found {
+  const { definition, ...rest } = checked;
+  const isWanted = definition !== undefined && walkable(checked) !== undefined;
+  return { checked: isWanted ? checked : rest, writtenSlug };
+}
+
+/** Problems of a text that make it no document at all; others are problems of the definition. */
+const UNREADABLE: ReadonlySet<string> = new Set([
+  'malformed',
+  'duplicate_key',
+  'unknown_tag',
+  'several_documents',
+  'empty_document',
+  'too_many_aliases',
+  'not_json',
+  'too_deep',
+  'forbidden_key',
+  'invalid_name',
+]);
+
+/** The document that bytes hold: JSON or YAML. @throws HttpProblem 400 and 422. */
+export function readDocument(bytes: Uint8Array, media: Media): Json {
+  if (media === 'json') parseJson(bytes);
+  const parsed = parseDocument(decodeText(bytes));
+  if ('document' in parsed) return parsed.document;
+  const { problems } = parsed;
+  const first = problems[0];
+  const detail = `The document cannot be read: ${first?.message ?? 'unknown'}`;
+  if (first === undefined || !UNREADABLE.has(first.code))
+    throw new HttpProblem('invalid_definition', detail, { problems });
+  const code =
+    first.code === 'too_deep' || first.code === 'forbidden_key' || first.code === 'invalid_name'
+      ? first.code
+      : media === 'json'
+        ? 'invalid_json'
+        : 'invalid_yaml';
+  throw new HttpProblem(code, detail, { problems });
+}
+
+/** Names go into ids, lists and logs, some of which cannot hold every character. @throws HttpProblem `invalid_name`. */
+function demandNames(document: Json): void {
+  if (!isObject(document)) return;
+  const { name, slug, tags, triggers } = document;
+  const listed = [
+    ...(Array.isArray(tags) ? tags : []),
+    ...(Array.isArray(triggers) ? triggers.map((one) => (isObject(one) ? (one['name'] ?? '') : '')) : []),
+  ];
+  for (const text of [name, slug, ...listed]) {
+    if (typeof text === 'string' && (text.includes('\0') || hasLoneSurrogate(text))) {
+      throw new HttpProblem(
+        'invalid_name',
+        'A name, slug or tag of the definition holds NUL or half of a surrogate pair.',
+      );
+    }
+  }
+}
+
+function withSlug(document: Json, slug: string | undefined): Json {
+  if (slug === undefined || !isObject(document) || document['slug'] !== undefined) return document;
+  return isObject(document['steps']) ? { ...document, slug } : document;
+}
+
+const MOST_STEPS = 20_000;
+/** Asked between steps; the deadline of the task is longer, so that a walk which is too long says how far it came. */
+const WALK_MS = 2_000;
+
+function walked({ definition, ...options }: Walked): DryRun {
+  const begun = performance.now();
+  return dryRun(definition, { ...options, maxSteps: MOST_STEPS, isOver: () => performance.now() - begun > WALK_MS });
+}
+
+export function compared({ before, after, names }: Compared): VersionDifference {
+  return definitionDifference(JSON.parse(before) as Definition, JSON.parse(after) as Definition, names);
+}

@@ -1,0 +1,67 @@
+/** What zod finds wrong with a path, a query or a body as problems: a pointer, a code, and a sentence that says what was expected. */
+import type { z } from 'zod';
+import { pointer } from '../../definition/document/pointer.ts';
+import type { Problem } from '../../definition/document/types.ts';
+
+type Issue = z.core.$ZodIssue;
+type Path = readonly PropertyKey[];
+
+/** How zod calls a union of which no alternative fits, where the schema has no words of its own for that. */
+const WORDLESS = 'Invalid input';
+
+/** The problems of one issue; those within a union or a record's name are told, and not only that there are some. */
+export function asProblems(issue: Issue, prefix: Path = []): Problem[] {
+  const path = [...prefix, ...issue.path];
+  switch (issue.code) {
+    case 'unrecognized_keys':
+      return issue.keys.map((key) => ({
+        pointer: pointer([...path, key]),
+        code: 'unknown_member',
+        message: `${key} is not known here.`,
+      }));
+    case 'invalid_union':
+      return unionProblems(issue, path);
+    case 'invalid_key':
+      return [invalid(path, issue.issues[0]?.message ?? issue.message)];
+    default:
+      return [invalid(path, issue.message)];
+  }
+}
+
+/** Of the alternatives, the one that was meant: what comes nearest to it. Where two come as near, what the union expects. */
+function unionProblems(issue: z.core.$ZodIssueInvalidUnion, path: Path): Problem[] {
+  const [nearest, next] = issue.errors
+    .filter((issues) => issues.length > 0)
+    .map((issues) => ({ issues, kinship: kinshipOf(issues), count: countOf(issues) }))
+    .sort((a, b) => b.kinship - a.kinship || a.count - b.count);
+  const isMeant =
+    nearest !== undefined &&
+    nearest.kinship > 0 &&
+    (next === undefined || nearest.kinship > next.kinship || nearest.count < next.count);
+  if (isMeant) return nearest.issues.flatMap((inner) => asProblems(inner, path));
+  return [invalid(path, issue.message === WORDLESS ? expectedBy(issue) : issue.message)];
+}
+
+/** 0: a value of another type; 1: of the type, and wrong as a whole; 2: only something within it is wrong. */
+function kinshipOf(issues: readonly Issue[]): number {
+  const ofTheWhole = issues.filter(({ path }) => path.length === 0);
+  if (ofTheWhole.some(({ code }) => code === 'invalid_type')) return 0;
+  return ofTheWhole.length === 0 ? 2 : 1;
+}
+
+const countOf = (issues: readonly Issue[]): number =>
+  issues.reduce((count, issue) => count + (issue.code === 'unrecognized_keys' ? issue.keys.length : 1), 0);
+
+function expectedBy(issue: z.core.$ZodIssueInvalidUnion): string {
+  const types = issue.errors.flatMap(([first]) => (first?.code === 'invalid_type' ? [String(first.expected)] : []));
+  if (types.length === issue.errors.length) return `Expected ${[...new Set(types)].join(' or ')}.`;
+  return [...new Set(issue.errors.flatMap(([first]) => first?.message ?? []))].map(sentence).join(' Or: ');
+}
+
+const invalid = (path: Path, message: string): Problem => ({
+  pointer: pointer(path),
+  code: 'invalid_value',
+  message: sentence(message),
+});
+
+const sentence = (text: string): string => (/[.!?]$/.test(text) ? text : `${text}.`);

@@ -1,0 +1,105 @@
+/** JSON from outside: strict, bounded in depth, and without keys that would reach prototypes or break stores. */
+import { MAX_NESTING } from '../../definition/document/limits.ts';
+import { below } from '../../definition/document/pointer.ts';
+import { FORBIDDEN_KEYS, hasLoneSurrogate } from '../../definition/document/vet.ts';
+import type { Json } from '../../template/types.ts';
+import { HttpProblem } from './http-problem.ts';
+
+/**
+ * The value of a JSON text in UTF-8.
+ * @throws HttpProblem `invalid_json`, `too_deep`, `forbidden_key`, `invalid_name`.
+ */
+export function parseJson(bytes: Uint8Array): Json {
+  const text = decodeText(bytes);
+  // Before parsing: what nests a million deep is not even built.
+  if (nestsTooDeep(text)) throw new HttpProblem('too_deep', `The JSON is nested deeper than ${MAX_NESTING} levels.`);
+  let value: Json;
+  try {
+    value = JSON.parse(text) as Json;
+  } catch (error) {
+    throw new HttpProblem('invalid_json', `The body is not valid JSON${placeOf(error)}.`, { cause: error });
+  }
+  if (mayHoldRefusedKey(text)) checkKeys(value);
+  return value;
+}
+
+/** Whether it is worth looking: a key that is refused stands in the text as it is, or by an escape. */
+function mayHoldRefusedKey(text: string): boolean {
+  return text.includes('\\u') || [...FORBIDDEN_KEYS].some((key) => text.includes(key));
+}
+
+/** @throws HttpProblem `invalid_json` where the bytes are not UTF-8. */
+export function decodeText(bytes: Uint8Array): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch (error) {
+    throw new HttpProblem('invalid_json', 'The body is not text in UTF-8.', { cause: error });
+  }
+}
+
+/** Refuses keys that no document of ours may have. Walks without recursion. */
+export function checkKeys(value: Json): void {
+  const open: Place[] = [{ value }];
+  for (let here = open.pop(); here !== undefined; here = open.pop()) {
+    const { value: held } = here;
+    if (Array.isArray(held)) {
+      for (let at = 0; at < held.length; at++) {
+        const member = held[at];
+        if (typeof member === 'object' && member !== null) open.push({ value: member, key: at, within: here });
+      }
+      continue;
+    }
+    if (typeof held !== 'object' || held === null) continue;
+    for (const key of Object.keys(held)) {
+      if (FORBIDDEN_KEYS.has(key))
+        refuseKey('forbidden_key', `The key ${key} is not allowed.`, below(pointerOf(here), key));
+      if (key.includes('\0') || hasLoneSurrogate(key))
+        refuseKey('invalid_name', 'A key holds a NUL or half a surrogate pair.', pointerOf(here));
+      const member = held[key];
+      if (typeof member === 'object' && member !== null) open.push({ value: member, key, within: here });
+    }
+  }
+}
+
+/** A value within a document. Its pointer is made only where it is told. */
+interface Place {
+  readonly value: Json;
+  readonly key?: string | number;
+  readonly within?: Place;
+}
+
+function pointerOf({ key, within }: Place): string {
+  return within === undefined || key === undefined ? '' : below(pointerOf(within), key);
+}
+
+function refuseKey(code: 'forbidden_key' | 'invalid_name', message: string, pointer: string): never {
+  throw new HttpProblem(code, message, { problems: [{ pointer, code, message }] });
+}
+
+/** Counts brackets outside of strings; whether the text is JSON at all, the parser says. */
+function nestsTooDeep(text: string): boolean {
+  let depth = 0;
+  for (let i = 0; i < text.length; i++) {
+    switch (text.charCodeAt(i)) {
+      case 0x22: // "
+        for (i++; i < text.length && text.charCodeAt(i) !== 0x22; i++) if (text.charCodeAt(i) === 0x5c) i++;
+        break;
+      case 0x5b: // [
+      case 0x7b: // {
+        depth += 1;
+        if (depth > MAX_NESTING) return true;
+        break;
+      case 0x5d:
+      case 0x7d:
+        depth -= 1;
+        break;
+    }
+  }
+  return false;
+}
+
+/** Only the place is told: the parser's message quotes the body, which may hold secrets. */
+function placeOf(error: unknown): string {
+  const place = error instanceof Error ? /position (\d+)/.exec(error.message) : null;
+  return place === null ? '' : ` (at character ${place[1]})`;
+}

@@ -1,0 +1,98 @@
+/** What comes in through paths, queries and bodies is checked by zod, and nothing that is not known gets in. */
+import type { Request } from 'express';
+import { z } from 'zod';
+import { hasLoneSurrogate } from '../../definition/document/vet.ts';
+import type { Json } from '../../template/types.ts';
+import { HttpProblem } from './http-problem.ts';
+import { asProblems } from './issues.ts';
+
+/** A text that may stand in ids, logs and stores. */
+export const nameText = (longest: number) =>
+  z
+    .string()
+    .min(1)
+    .max(longest)
+    .refine(
+      (text) => !text.includes('\0') && !hasLoneSurrogate(text),
+      'A name cannot hold NUL or half of a surrogate pair.',
+    );
+
+/** A value that was parsed from JSON and may be anything. */
+export const anyJson = z.custom<Json>((value) => value !== undefined, 'Expected a value.');
+
+/** What takes no parameters, or no members. */
+export const noMembers = z.strictObject({});
+
+/** A path, in the OpenAPI document and here alike. */
+export const pathName = nameText(1_000);
+
+export const slugText = z
+  .string()
+  .regex(/^[a-z0-9][a-z0-9-]{0,62}$/, 'Expected a slug: lower-case letters, digits and hyphens, at most 63.');
+
+/** A query's number: digits only. */
+export const wholeNumber = (least: number, most: number) =>
+  z
+    .string()
+    .regex(/^\d{1,12}$/, 'Expected a whole number.')
+    .transform(Number)
+    .pipe(z.number().min(least).max(most))
+    // A text on the wire, and a number to those who read the OpenAPI document.
+    .meta({ type: 'integer', pattern: undefined, minimum: least, maximum: most });
+
+const LONGEST_TIMEOUT_MS = 10 * 365 * 24 * 60 * 60 * 1000;
+
+/** How long a run may take: of the requests that start one. */
+export const timeoutMsField = z
+  .number()
+  .int()
+  .min(1)
+  .max(LONGEST_TIMEOUT_MS)
+  .optional()
+  .describe('The deadline of the run; it comes before `config.timeout`.');
+
+/** `limit` and `cursor`, which all lists take. */
+export const pageQuery = (defaultLimit = 50, most = 1_000) => ({
+  limit: wholeNumber(1, most).default(defaultLimit).describe(`How many. Default: ${defaultLimit}.`),
+  cursor: z.string().min(1).max(4_000).optional().describe('The nextCursor of the page before.'),
+});
+
+/** @throws HttpProblem `invalid_request` with a problem for each issue. */
+export function checked<T>(schema: z.ZodType<T>, value: unknown, place: 'body' | 'query' | 'path' | 'header'): T {
+  const result = schema.safeParse(value);
+  if (result.success) return result.data;
+  const problems = result.error.issues.flatMap((issue) => asProblems(issue));
+  const [first] = problems;
+  const where =
+    place === 'body'
+      ? `body${first?.pointer ? ` at ${first.pointer}` : ''}`
+      : `${place} (${first?.pointer.slice(1) || 'parameters'})`;
+  throw new HttpProblem('invalid_request', `The ${where} is not as expected: ${first?.message ?? 'unknown'}`, {
+    problems,
+  });
+}
+
+/** The query, checked. Give a strict object: unknown parameters are refused. */
+export function queryAs<T>(req: Request, schema: z.ZodType<T>): T {
+  return checked(schema, { ...req.query }, 'query');
+}
+
+/** For what takes no parameters. @throws HttpProblem `invalid_request` where there are some. */
+export function demandNoQuery(req: Request): void {
+  queryAs(req, noMembers);
+}
+
+/** One parameter of the path. */
+export function pathText(req: Request, name: string): string {
+  return checked(pathName, req.params[name], 'path');
+}
+
+/** The slug of the path; what is no slug names nothing. */
+export function pathSlug(req: Request, name = 'slug'): string {
+  const slug = slugText.safeParse(pathText(req, name));
+  if (slug.success) return slug.data;
+  throw new HttpProblem(
+    'not_found',
+    'There is no workflow of that name: slugs have lower-case letters, digits and hyphens.',
+  );
+}

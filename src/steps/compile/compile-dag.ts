@@ -1,0 +1,137 @@
+/** Turns the steps of a `flow: dag` into what the core walks: the graph's container, and forEach around what iterates. */
+import type { Definition, JsonObject, Problem } from '../../definition/document/types.ts';
+import { type Expression, parseExpression } from '../../template/expression.ts';
+import { references } from '../../template/references.ts';
+import { parseTemplate } from '../../template/template.ts';
+import type { Json, Reference } from '../../template/types.ts';
+import { compared } from '../compared.ts';
+import type { Behaviour } from '../kind.ts';
+import { DAG_STEP, type DagNode, dagBehaviour, dagKind, dagMisuse, iterated } from '../kinds/dag.ts';
+import { forEach } from '../kinds/for-each.ts';
+import { kindOf } from '../kinds/table.ts';
+import type { Rules, Step } from '../program-types.ts';
+import { condition, parser } from './compile-step.ts';
+import { attempt, type Report } from './report.ts';
+import { RETRY_POLICIES } from './retry.ts';
+
+/** Adds to `steps`; answers what stands in the way. */
+export function compileDag(definition: Definition, steps: Map<string, Step>, rules: Rules, report: Report): Problem[] {
+  const problems = dagMisuse(definition, (stepType) => kindOf(stepType)?.class === 'container' || stepType === 'break');
+  const nodes: DagNode[] = [];
+  for (const [slug, written] of Object.entries(definition.steps)) {
+    const step = steps.get(slug);
+    if (step === undefined) continue;
+    const read: Reference[] = [...step.references];
+    if (written.forEach !== undefined) {
+      const around = iterate(slug, step, written.forEach, read, rules, report);
+      if (around === undefined) continue;
+      steps.set(slug, around);
+      const { when: _around, outputVariable: _of, ...inner } = step;
+      steps.set(iterated(slug), { ...inner, key: iterated(slug), saves: [], continueOnError: false });
+    }
+    const bail = written.bail === undefined ? undefined : bailOf(slug, written.bail, read, rules, report);
+    steps.set(slug, { ...(steps.get(slug) ?? step), references: read });
+    nodes.push({ slug, references: read, dependsOn: written.dependsOn ?? [], ...(bail === undefined ? {} : { bail }) });
+  }
+  const dag = dagBehaviour(nodes);
+  if ('problems' in dag) return [...problems, ...dag.problems];
+  const next = Object.fromEntries(nodes.map(({ slug }) => [slug, slug]));
+  steps.set(DAG_STEP, {
+    slug: DAG_STEP,
+    name: DAG_STEP,
+    kind: dagKind,
+    type: dagKind.type,
+    behaviour: dag.behaviour,
+    ports: dagKind.ports({ stepType: dagKind.type }),
+    next,
+    branches: Object.keys(next),
+    config: {},
+    retry: RETRY_POLICIES.default,
+    local: 'auto',
+    continueOnError: false,
+    saves: [],
+    references: [],
+  });
+  return problems;
+}
+
+type ForEach = NonNullable<Definition['steps'][string]['forEach']>;
+
+/** The kind forEach with the step as its body: `{ref | items, concurrency}`. What belongs to the whole stands outside. */
+function iterate(
+  slug: string,
+  step: Step,
+  written: ForEach,
+  read: Reference[],
+  rules: Rules,
+  report: Report,
+): Step | undefined {
+  const pointer = `/steps/${slug}/forEach`;
+  const { ref } = written;
+  if (ref !== undefined && attempt(`${pointer}/ref`, report, () => parseExpression(ref)) === undefined)
+    return undefined;
+  const items: Json | undefined = ref === undefined ? written.items : `{{ ${ref} }}`;
+  const config: JsonObject = {
+    ...(items === undefined ? {} : { items }),
+    ...(written.concurrency === undefined ? {} : { concurrency: written.concurrency }),
+    onError: step.continueOnError ? 'continue' : 'fail',
+  };
+  const listed: Reference[] = [];
+  const behaviour = attempt(pointer, report, () =>
+    forEach.plan(config, parser(pointer, listed), { stepType: 'forEach', config }),
+  );
+  if (behaviour === undefined) return undefined;
+  read.push(...listed);
+  const { rollback: _inner, preset, outputVariable, ...rest } = step;
+  return {
+    ...rest,
+    kind: forEach,
+    behaviour: items === undefined ? behaviour : skipping(behaviour, items, listed, rules),
+    ports: forEach.ports({ stepType: 'forEach' }),
+    next: { item: iterated(slug) },
+    branches: ['item'],
+    config,
+    ...(preset === undefined ? {} : { preset }),
+    ...(outputVariable === undefined ? {} : { outputVariable }),
+  };
+}
+
+/** A skipped step gives null to those that read it, and null is no list: what iterates over it is skipped with it. */
+function skipping(behaviour: Behaviour, items: Json, listed: readonly Reference[], rules: Rules): Behaviour {
+  const skips = listed.flatMap(({ root, path: [slug] }) =>
+    root === 'steps' && typeof slug === 'string' ? [wasSkipped(slug)] : [],
+  );
+  if (skips.length === 0) return behaviour;
+  const list = parseTemplate(items);
+  return {
+    ...behaviour,
+    begin: (visit) =>
+      skips.some((skipped) => visit.test(skipped)) && visit.render(list) === null && rules.skipsAreQuiet()
+        ? { do: 'skip' }
+        : behaviour.begin(visit),
+  };
+}
+
+function wasSkipped(slug: string): Expression {
+  const output = `steps['${slug}'].output`;
+  return parseExpression(`${output}.meta.skipped == true && ${output}.data == null`);
+}
+
+/** Whether the run ends with this step. One that was skipped has nothing to end it for. */
+function bailOf(
+  slug: string,
+  written: true | NonNullable<Definition['steps'][string]['when']>,
+  read: Reference[],
+  rules: Rules,
+  report: Report,
+): DagNode['bail'] {
+  const bail = written === true ? undefined : condition(written, `/steps/${slug}/bail`, report);
+  if (written !== true && bail === undefined) return undefined;
+  // A step that waits for itself would never begin: reading its own output is what bail is for.
+  for (const reference of bail === undefined ? [] : references(bail.ref))
+    if (reference.path[0] !== slug) read.push(reference);
+  const skipped = wasSkipped(slug);
+  return (visit) =>
+    !(visit.test(skipped) && rules.skipsAreQuiet()) &&
+    (bail === undefined || compared(visit.evaluate(bail.ref), bail.compare));
+}

@@ -1,0 +1,92 @@
+/**
+ * A program is a definition made ready to walk: every expression and template parsed once, every duration in
+ * milliseconds, every edge known. Compiling is pure and needs no zod, so the workflow does it too: a definition that
+ * was started past the gateway is refused here with the same problems.
+ */
+import { STEP_SLUG } from '../../definition/document/names.ts';
+import { normalDocument } from '../../definition/document/normal.ts';
+import type { Definition, JsonObject, Problem } from '../../definition/document/types.ts';
+import { childPointer } from '../../template/pointer.ts';
+import { parseTemplate } from '../../template/template.ts';
+import { DAG_STEP } from '../kinds/dag.ts';
+import { DEFAULT_MAX_STEPS, MAX_STEPS_002, type Program, RULES, type Step } from '../program-types.ts';
+import { findRegions, type Node } from '../regions.ts';
+import { compileDag } from './compile-dag.ts';
+import { compileStep } from './compile-step.ts';
+import { attempt, duration, type Report } from './report.ts';
+import { RETRY_POLICIES, resolveRetry } from './retry.ts';
+import { shapeProblems } from './shape.ts';
+
+const SLUG_HINT = 'Take a letter or _, then letters, digits, _ or -, 64 characters at most.';
+
+/**
+ * Compiles a definition; or says, with JSON pointers, why it cannot be walked. Never throws for a document's mistake,
+ * whatever its shape. Short forms (LANGUAGE.md §1) are written out, since runs that are started by hand come as written.
+ */
+export function compile(written: Definition, rules = RULES): { program: Program } | { problems: Problem[] } {
+  const problems: Problem[] = shapeProblems(written);
+  if (problems.length > 0) return { problems };
+  const definition = normalDocument(written as unknown as JsonObject, { inline: true }) as unknown as Definition;
+  const report: Report = (pointer, code, message, hint) => {
+    problems.push(hint === undefined ? { pointer, code, message } : { pointer, code, message, hint });
+  };
+  const slugs = Object.keys(definition.steps);
+  if (slugs.length === 0)
+    return { problems: [{ pointer: '/steps', code: 'no_steps', message: 'A definition has at least one step.' }] };
+  const config = definition.config ?? {};
+  const runRetry = resolveRetry(config.retryPolicy, RETRY_POLICIES.default, '/config/retryPolicy', report);
+  const steps = new Map<string, Step>();
+  for (const slug of slugs) {
+    if (!STEP_SLUG.test(slug) || slug === '__proto__') {
+      report(childPointer('/steps', slug), 'invalid_slug', `'${slug}' cannot be a step's slug.`, SLUG_HINT);
+      continue;
+    }
+    const step = compileStep(slug, definition, runRetry, report);
+    if (step !== undefined) steps.set(slug, step);
+  }
+  const isDag = definition.flow === 'dag';
+  if (isDag) problems.push(...compileDag(definition, steps, rules, report));
+  const start = isDag ? DAG_STEP : (definition.start ?? '');
+  if (!isDag && !Object.hasOwn(definition.steps, start))
+    report('/start', 'unknown_step', `The start '${start}' is no step of this definition.`);
+  const regions = findRegions(nodesOf(steps), start);
+  // Where a step is missing, what it contains would seem to stand outside.
+  if (problems.length === 0) problems.push(...regions.problems);
+  const output =
+    definition.output === undefined ? undefined : attempt('/output', report, () => parseTemplate(definition.output!));
+  const timeoutMs = duration(config.timeout, '/config/timeout', report);
+  if (problems.length > 0) return { problems };
+  for (const [slug, region] of regions.regions) steps.set(slug, { ...steps.get(slug)!, region });
+  return {
+    program: {
+      definition,
+      start,
+      steps,
+      regions,
+      maxSteps: config.maxSteps ?? (definition.dialect === '002' ? MAX_STEPS_002 : DEFAULT_MAX_STEPS),
+      ...(timeoutMs === undefined ? {} : { timeoutMs }),
+      rollbackOnFailure: config.onFailure === 'rollback',
+      ...(output === undefined ? {} : { output }),
+      rules,
+    },
+  };
+}
+
+function nodesOf(steps: ReadonlyMap<string, Step>): Map<string, Node> {
+  const nodes = new Map<string, Node>();
+  for (const step of steps.values()) {
+    const { type } = step.kind;
+    const role =
+      type === 'loop'
+        ? 'loop'
+        : step.kind.class === 'container'
+          ? 'frames'
+          : type === 'break'
+            ? 'break'
+            : step.kind.class === 'end' && Object.keys(step.next).length === 0
+              ? 'end'
+              : 'plain';
+    nodes.set(step.slug, { slug: step.slug, role, next: step.next });
+  }
+  return nodes;
+}

@@ -1,0 +1,40 @@
+/** Mistakes of a document, found while it is compiled: each is reported with its place, and compiling goes on. */
+import { type Json, TemplateError } from '../../template/types.ts';
+import { durationMs } from '../config/duration.ts';
+import { ConfigError, StepFailure } from '../kind.ts';
+
+export type Report = (pointer: string, code: string, message: string, hint?: string) => void;
+
+/** A TemplateError with the pointer from the root of the document. */
+export class PlacedError extends Error {
+  readonly pointer: string;
+  override readonly cause: TemplateError;
+  constructor(pointer: string, cause: TemplateError) {
+    super(cause.message);
+    this.pointer = pointer;
+    this.cause = cause;
+  }
+}
+
+export function attempt<T>(pointer: string, report: Report, make: () => T): T | undefined {
+  try {
+    return make();
+  } catch (error) {
+    if (error instanceof PlacedError) report(error.pointer, error.cause.code, error.message, hintOf(error.cause));
+    else if (error instanceof TemplateError)
+      report(`${pointer}${error.pointer ?? ''}`, error.code, error.message, hintOf(error));
+    else if (error instanceof ConfigError) report(`${pointer}${error.at}`, error.code, error.message, error.hint);
+    else if (error instanceof StepFailure) report(pointer, error.code, error.message);
+    else throw error;
+    return undefined;
+  }
+}
+
+/** What was expected, where the message does not say it already. */
+export function hintOf({ expected, message }: TemplateError): string | undefined {
+  return expected === undefined || message.includes(expected) ? undefined : expected;
+}
+
+export function duration(value: Json | undefined, pointer: string, report: Report): number | undefined {
+  return value === undefined ? undefined : attempt(pointer, report, () => durationMs(value));
+}

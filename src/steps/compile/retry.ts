@@ -1,0 +1,97 @@
+/** How often, and after how long, an effect is tried again (LANGUAGE.md §7). */
+import type { RetryPolicy, RetryPolicyName } from '../../definition/document/types.ts';
+import type { ResolvedRetryPolicy } from '../program-types.ts';
+import { duration, type Report } from './report.ts';
+
+/** Policies that a definition may name instead of writing one. */
+export const RETRY_POLICIES: { readonly [name in RetryPolicyName]: ResolvedRetryPolicy } = {
+  /** LANGUAGE.md §1: the defaults of config.retryPolicy. */
+  default: {
+    maxAttempts: 3,
+    initialIntervalMs: 1_000,
+    backoffCoefficient: 2,
+    maximumIntervalMs: 60_000,
+    nonRetryable: [],
+  },
+  /** The defaults of document 003's steps: three attempts; 100 ms, doubled for each attempt made, at most 30 s. */
+  quick: {
+    maxAttempts: 3,
+    initialIntervalMs: 200,
+    backoffCoefficient: 2,
+    maximumIntervalMs: 30_000,
+    nonRetryable: [],
+  },
+  none: {
+    maxAttempts: 1,
+    initialIntervalMs: 1_000,
+    backoffCoefficient: 1,
+    maximumIntervalMs: 1_000,
+    nonRetryable: [],
+  },
+};
+
+/** What Temporal counts to. */
+const MOST_ATTEMPTS = 1_000_000;
+
+/** The policy with what it leaves out taken from `base`; a named one is whole. */
+export function resolveRetry(
+  policy: RetryPolicy | RetryPolicyName | undefined,
+  base: ResolvedRetryPolicy,
+  at: string,
+  report: Report,
+): ResolvedRetryPolicy {
+  if (policy === undefined) return base;
+  if (typeof policy === 'string') {
+    if (Object.hasOwn(RETRY_POLICIES, policy)) return RETRY_POLICIES[policy];
+    report(
+      at,
+      'invalid_retry',
+      `There is no retry policy '${policy}'.`,
+      `Take ${Object.keys(RETRY_POLICIES)
+        .map((name) => `'${name}'`)
+        .join(', ')}, or an object.`,
+    );
+    return base;
+  }
+  // Started by hand, a policy was never checked against the schema, and Temporal takes no other: not even the task would end.
+  const fits = (
+    member: 'maxAttempts' | 'backoffCoefficient' | 'nonRetryable',
+    is: boolean,
+    expected: string,
+  ): boolean => {
+    if (!is) report(`${at}/${member}`, 'invalid_retry', `Expected ${expected}.`);
+    return is;
+  };
+  const { maxAttempts, backoffCoefficient, nonRetryable } = policy;
+  return {
+    maxAttempts:
+      maxAttempts !== undefined &&
+      fits(
+        'maxAttempts',
+        Number.isInteger(maxAttempts) && maxAttempts >= 1 && maxAttempts <= MOST_ATTEMPTS,
+        `a whole number from 1 to ${MOST_ATTEMPTS}`,
+      )
+        ? maxAttempts
+        : base.maxAttempts,
+    initialIntervalMs: duration(policy.initialInterval, `${at}/initialInterval`, report) ?? base.initialIntervalMs,
+    backoffCoefficient:
+      backoffCoefficient !== undefined &&
+      fits(
+        'backoffCoefficient',
+        Number.isFinite(backoffCoefficient) && backoffCoefficient >= 1,
+        'a number of at least 1',
+      )
+        ? backoffCoefficient
+        : base.backoffCoefficient,
+    maximumIntervalMs: duration(policy.maximumInterval, `${at}/maximumInterval`, report) ?? base.maximumIntervalMs,
+    nonRetryable:
+      nonRetryable !== undefined &&
+      fits(
+        'nonRetryable',
+        Array.isArray(nonRetryable) && nonRetryable.every((code) => typeof code === 'string'),
+        'a list of error codes',
+      )
+        ? nonRetryable
+        : base.nonRetryable,
+  };
+}

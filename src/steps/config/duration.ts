@@ -1,0 +1,78 @@
+/** Durations and deadlines of step configs, as LANGUAGE.md §1 has them. Times are epoch milliseconds, UTC. */
+import { parseDuration } from '../../template/duration.ts';
+import { epochMs } from '../../template/time.ts';
+import type { Json } from '../../template/types.ts';
+import { ConfigError, type Parse, StepFailure, type Visit } from '../kind.ts';
+import { shown } from './read.ts';
+
+const DAY_MS = 86_400_000;
+/** Calendar months count as 30 days and years as 365: a duration has no place on the calendar. */
+const MONTH_DAYS = 30;
+const YEAR_DAYS = 365;
+/** A hundred years: longer waits are slips of the pen, and Temporal's own clock ends at 292. */
+export const MAX_DURATION_MS = 36_525 * DAY_MS;
+
+const EXPECTED = "Expected milliseconds (1500), a text like '2d' or '300ms', or an ISO 8601 duration like 'PT5M'";
+
+/**
+ * A duration in whole milliseconds; fractions are rounded up, so that no timer is early.
+ * @throws StepFailure `invalid_duration` for what is no duration, is negative, or is over MAX_DURATION_MS.
+ */
+export function durationMs(value: Json): number {
+  const duration = parseDuration(value);
+  if (duration === undefined) throw invalid(`${EXPECTED}; it is ${shown(value)}.`);
+  const years = Math.trunc(duration.months / 12);
+  const days = years * YEAR_DAYS + (duration.months % 12) * MONTH_DAYS;
+  const ms = Math.ceil(duration.ms + days * DAY_MS);
+  if (ms < 0) throw invalid(`A duration cannot be negative; it is ${shown(value)}.`);
+  if (ms > MAX_DURATION_MS)
+    throw invalid(`A duration is at most 100 years (${MAX_DURATION_MS} ms); it is ${shown(value)}.`);
+  return ms;
+}
+
+/**
+ * A point in time: an ISO 8601 text (without a zone it is UTC), or a number of milliseconds since 1970 (small ones are seconds).
+ * @throws StepFailure `invalid_time`.
+ */
+export function instantMs(value: Json): number {
+  const ms = epochMs(value);
+  if (ms === undefined) {
+    throw new StepFailure(
+      'invalid_time',
+      `Expected a point in time such as '2026-01-31T09:00:00Z', or milliseconds since 1970; it is ${shown(value)}.`,
+    );
+  }
+  return Math.ceil(ms);
+}
+
+/** The ISO 8601 text of a point in time. */
+export function isoInstant(ms: number): string {
+  return new Date(ms).toISOString();
+}
+
+function invalid(message: string): StepFailure {
+  return new StepFailure('invalid_duration', message);
+}
+
+/** Reads a config member when the step begins; a written constant is read, and refused, when the definition is compiled. */
+export type Reader = (visit: Visit) => number;
+
+export function planDuration(value: Json, at: string, parse: Parse): Reader {
+  return plan(value, at, parse, durationMs);
+}
+
+export function planInstant(value: Json, at: string, parse: Parse): Reader {
+  return plan(value, at, parse, instantMs);
+}
+
+function plan(value: Json, at: string, parse: Parse, read: (value: Json) => number): Reader {
+  const template = parse.template(value, at);
+  if (typeof value === 'string' && value.includes('{{')) return (visit) => read(visit.render(template));
+  try {
+    const constant = read(value);
+    return () => constant;
+  } catch (error) {
+    if (error instanceof StepFailure) throw new ConfigError(error.code, at, error.message);
+    throw error;
+  }
+}

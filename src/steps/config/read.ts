@@ -1,0 +1,82 @@
+/**
+ * Small readers of evaluated config values. What a template makes is known only at run time, and zod is not in the
+ * workflow bundle, so the checks are by hand: each throws StepFailure `invalid_config` naming the member and what was
+ * expected. A member that is absent or null is absent to the optional ones.
+ */
+import { isObject } from '../../definition/document/json.ts';
+import type { JsonObject } from '../../definition/document/types.ts';
+import type { Json } from '../../template/types.ts';
+import { StepFailure } from '../kind.ts';
+
+const SHOWN_CHARACTERS = 60;
+
+/** `member` as in the config (`approvers.users`). */
+export function invalid(member: string, expected: string, value: Json | undefined): StepFailure {
+  return new StepFailure('invalid_config', `config.${member} must be ${expected}; it is ${shown(value)}.`);
+}
+
+/** A value in a message: short, and only so much of it as tells what is wrong. */
+export function shown(value: Json | undefined): string {
+  if (value === undefined) return 'absent';
+  if (Array.isArray(value)) return `a list of ${value.length}`;
+  if (typeof value === 'object' && value !== null) return 'an object';
+  const text = JSON.stringify(value);
+  return text.length > SHOWN_CHARACTERS ? `${text.slice(0, SHOWN_CHARACTERS)}…` : text;
+}
+
+export function isAbsent(value: Json | undefined): value is null | undefined {
+  return value === undefined || value === null;
+}
+
+/** A text that is not empty; numbers are taken as their text, since `{{ order.id }}` keeps its type. */
+export function text(value: Json | undefined, member: string): string {
+  if (typeof value === 'number') return String(value);
+  if (typeof value !== 'string' || value === '') throw invalid(member, 'a text that is not empty', value);
+  return value;
+}
+
+export function optionalText(value: Json | undefined, member: string): string | undefined {
+  return isAbsent(value) || value === '' ? undefined : text(value, member);
+}
+
+export function object(value: Json | undefined, member: string): JsonObject {
+  if (!isObject(value)) throw invalid(member, 'an object', value);
+  return value;
+}
+
+export function list(value: Json | undefined, member: string): readonly Json[] {
+  if (!Array.isArray(value)) throw invalid(member, 'a list', value);
+  return value;
+}
+
+/** A whole number within bounds; a text that reads as one is taken (form fields and query parameters are texts). */
+export function whole(value: Json | undefined, member: string, least: number, most: number): number {
+  const number = typeof value === 'string' && /^-?\d{1,15}$/.test(value) ? Number(value) : value;
+  if (typeof number !== 'number' || !Number.isInteger(number) || number < least || number > most)
+    throw invalid(member, `a whole number from ${least} to ${most}`, value);
+  return number;
+}
+
+export function optionalBoolean(value: Json | undefined, member: string): boolean | undefined {
+  if (isAbsent(value)) return undefined;
+  if (typeof value !== 'boolean') throw invalid(member, 'true or false', value);
+  return value;
+}
+
+export function optionalOneOf<T extends string>(
+  value: Json | undefined,
+  member: string,
+  options: readonly T[],
+): T | undefined {
+  if (isAbsent(value)) return undefined;
+  const found = options.find((option) => option === value);
+  if (found === undefined) throw invalid(member, `one of ${options.map((option) => `'${option}'`).join(', ')}`, value);
+  return found;
+}
+
+/** One name or a list of names; absent is none. */
+export function names(value: Json | undefined, member: string): string[] {
+  if (isAbsent(value)) return [];
+  const entries = Array.isArray(value) ? value : [value];
+  return [...new Set(entries.map((entry, i) => text(entry, Array.isArray(value) ? `${member}[${i}]` : member)))];
+}

@@ -1,0 +1,167 @@
+/** Approval before named calls of an agent: each asks for itself, by the rules of the kind `approval` (LANGUAGE.md §6). */
+
+import { z } from 'zod';
+import { isObject } from '../../../definition/document/json.ts';
+import type { JsonObject, StepDefinition } from '../../../definition/document/types.ts';
+import { isAbsent } from '../../config/read.ts';
+import {
+  type AskSpec,
+  type Behaviour,
+  ConfigError,
+  type Decision,
+  type FailureShape,
+  type Outcome,
+  type Parse,
+  type Resume,
+  type TimerSpec,
+  type Visit,
+} from '../../kind.ts';
+import { approval } from '../approval/approval.ts';
+import { approvalSchema } from '../approval/approval-schema.ts';
+import { type AgentState, APPROVAL, type OpenCall } from './agent-state.ts';
+import { isNamed } from './agent-tools.ts';
+
+const SHOWN_INPUT_CHARACTERS = 500;
+const DEFAULT_MESSAGE = 'May the agent make this call?';
+
+/** The schema of `approval` in an agent's config. */
+export function agentApprovalSchema(): z.ZodType {
+  const rules = approvalSchema() as z.ZodObject;
+  return z.strictObject({
+    tools: z
+      .array(z.string().min(1))
+      .min(1)
+      .describe("Which calls: names of tools, 'server/tool', 'server/*', actions, workflows, or '*' for all."),
+    ...rules.omit({ message: true, description: true }).shape,
+    message: z.string().min(1).optional().describe('What is asked; the call itself is shown behind it.'),
+  });
+}
+
+/** What becomes of a call that is asked about. */
+export type Asked =
+  | { readonly is: 'open'; readonly ask?: AskSpec; readonly timers: readonly TimerSpec[] }
+  | { readonly is: 'approved' }
+  | { readonly is: 'denied'; readonly error: FailureShape }
+  /** The rules say something about the whole run (onReject: cancel). */
+  | { readonly is: 'over'; readonly outcome: Outcome };
+
+export interface CallApproval {
+  wanted(call: OpenCall): boolean;
+  begin(visit: Visit, state: AgentState, suffix: string, call: OpenCall): Asked;
+  resume(visit: Visit, state: AgentState, suffix: string, call: OpenCall, event: Resume): Asked;
+  refuse: (visit: Visit, state: AgentState, event: Decision) => ReturnType<NonNullable<Behaviour['refuse']>>;
+}
+
+/** Undefined where no call is asked about. */
+export function planApproval(config: JsonObject, parse: Parse, step: StepDefinition): CallApproval | undefined {
+  const written = config['approval'];
+  if (isAbsent(written)) return undefined;
+  if (!isObject(written)) throw new ConfigError('invalid_config', '/approval', 'Expected an object with tools.');
+  const { tools, ...rules } = written;
+  if (!Array.isArray(tools) || tools.length === 0)
+    throw new ConfigError('invalid_config', '/approval/tools', 'Expected the names of the calls that are asked about.');
+  // Compared as written, a template would match no call, and the call be made unasked.
+  if (tools.some((name) => typeof name !== 'string' || name.includes('{{')))
+    throw new ConfigError(
+      'invalid_config',
+      '/approval/tools',
+      'Names are written as they are: no {{ … }} stands here.',
+    );
+  const behaviour = approval.plan({ message: DEFAULT_MESSAGE, ...rules }, within(parse), step);
+  const asked = (state: AgentState, suffix: string, call: OpenCall, outcome: Outcome): Asked => {
+    switch (outcome.do) {
+      case 'hold': {
+        const { hold, waiting } = outcome;
+        const timers = (outcome.timers ?? []).map((one) => ({
+          ...one,
+          suffix: `${suffix}${APPROVAL}${one.suffix ?? ''}`,
+        }));
+        const before = state.approvals[suffix]?.timers ?? [];
+        state.approvals[suffix] = { hold, timers: [...before, ...timers.map((timer) => timer.suffix)] };
+        return {
+          is: 'open',
+          ...(waiting === undefined
+            ? {}
+            : { ask: { ...waiting, message: shown(waiting.message, call), inner: typeOf(call), input: call.input } }),
+          timers,
+        };
+      }
+      case 'end':
+        return outcome.port === 'approved'
+          ? { is: 'approved' }
+          : { is: 'denied', error: denial(outcome.port, outcome.data) };
+      case 'ignore':
+        return { is: 'open', timers: [] };
+      default:
+        return { is: 'over', outcome };
+    }
+  };
+  return {
+    wanted: (call) => call.target !== undefined && isNamed(call, tools),
+    begin: (visit, state, suffix, call) => asked(state, suffix, call, behaviour.begin(inner(visit, suffix, {}))),
+    resume(visit, state, suffix, call, event) {
+      const hold = state.approvals[suffix]?.hold;
+      if (hold === undefined || behaviour.resume === undefined) return { is: 'open', timers: [] };
+      return asked(state, suffix, call, behaviour.resume(inner(visit, suffix, hold), event));
+    },
+    refuse(visit, state, event) {
+      const hold = event.suffix === undefined ? undefined : state.approvals[event.suffix]?.hold;
+      if (hold === undefined)
+        return { code: 'not_waiting', message: `The step '${visit.slug}' waits for no decision now.` };
+      return behaviour.refuse?.(inner(visit, event.suffix ?? '', hold), event);
+    },
+  };
+}
+
+/** The type of a call's row in the trace. */
+export function typeOf({ target }: OpenCall): string {
+  return target?.kind === 'workflow' ? 'run_workflow' : (target?.kind ?? 'tool');
+}
+
+function within(parse: Parse): Parse {
+  return {
+    template: (value, at) => parse.template(value, `/approval${at}`),
+    secretTemplate: (value, at) => parse.secretTemplate(value, `/approval${at}`),
+    callbackTemplate: (value, at) => parse.callbackTemplate(value, `/approval${at}`),
+    expression: (source, at, locals) => parse.expression(source, `/approval${at}`, locals),
+  };
+}
+
+/** The visit as the approval sees it: a step of its own, whose every port is wired. */
+function inner(visit: Visit, suffix: string, hold: JsonObject): Visit {
+  return {
+    path: `${visit.path}${suffix}`,
+    slug: visit.slug,
+    now: visit.now,
+    hold,
+    branches: [],
+    execution: visit.execution,
+    wired: () => true,
+    render: (template, locals) => visit.render(template, locals),
+    renderSecret: (template) => visit.renderSecret(template),
+    evaluate: (expression, locals) => visit.evaluate(expression, locals),
+    test: (expression, locals) => visit.test(expression, locals),
+    takeMessage: () => undefined,
+    takeMessages: () => [],
+    putBack: () => undefined,
+    assign: (target, name, value) => visit.assign(target, name, value),
+    note: () => undefined,
+    rules: visit.rules,
+  };
+}
+
+function shown(message: string | undefined, { name, input }: OpenCall): string {
+  const text = JSON.stringify(input);
+  const cut = text.length > SHOWN_INPUT_CHARACTERS ? `${text.slice(0, SHOWN_INPUT_CHARACTERS)}…` : text;
+  return `${message ?? DEFAULT_MESSAGE} ${name} ${cut}`;
+}
+
+/** What the call fails with: the model is told its message, and the trace shows it. */
+function denial(port: string, data: unknown): FailureShape {
+  if (port === 'timeout')
+    return { code: 'approval_timeout', message: 'Nobody approved this call in time.', retryable: false };
+  const { decidedBy, comments } = (isObject(data as JsonObject) ? data : {}) as JsonObject;
+  const by = typeof decidedBy === 'string' ? ` by ${decidedBy}` : '';
+  const why = typeof comments === 'string' && comments !== '' ? `: ${comments}` : '.';
+  return { code: 'approval_denied', message: `This call was rejected${by}${why}`, retryable: false };
+}

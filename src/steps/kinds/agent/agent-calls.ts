@@ -1,0 +1,95 @@
+/** An agent's calls as effects and runs: what a model wrote is data, and is never read as a template. */
+import { isObject } from '../../../definition/document/json.ts';
+import type { JsonObject } from '../../../definition/document/types.ts';
+import type { Json } from '../../../template/types.ts';
+import {
+  type ChildSpec,
+  ConfigError,
+  type FailureShape,
+  type Parse,
+  type RunSpec,
+  StepFailure,
+  type Visit,
+} from '../../kind.ts';
+import { action } from '../action.ts';
+import { MAX_DEPTH } from '../run-workflow.ts';
+import { callSpec } from '../tool.ts';
+import { typeOf } from './agent-approval.ts';
+import type { CallOutput, OpenCall } from './agent-state.ts';
+
+/** What a model is told of one result; the rest is cut, and the model told so. */
+const MOST_TOLD_CHARACTERS = 60_000;
+
+/** What makes the call; or why it cannot be made, which the model is told. */
+export type Begun = { readonly run: RunSpec } | { readonly child: ChildSpec } | { readonly output: CallOutput };
+
+export function beginCall(visit: Visit, suffix: string, call: OpenCall): Begun {
+  const { target, input, invalid } = call;
+  if (target === undefined) return { output: refused(invalid ?? 'There is no such tool.') };
+  const inner = typeOf(call);
+  switch (target.kind) {
+    case 'tool': {
+      const { server, tool } = target;
+      const value: Json = { server, toolName: tool, input: isObject(input) ? input : {} };
+      return { run: { ...callSpec({ value, secrets: [] }), suffix, inner } };
+    }
+    case 'action':
+      return actionCall(visit, suffix, inner, target.type, isObject(input) ? input : {});
+    case 'workflow': {
+      if (visit.execution.depth >= MAX_DEPTH)
+        return { output: refused(`depth_exceeded: runs nest at most ${MAX_DEPTH} deep.`) };
+      const { workflow, version } = target;
+      return { child: { suffix, inner, workflow, input, ...(version === undefined ? {} : { version }) } };
+    }
+  }
+}
+
+/** As the kind `action` would run it. */
+function actionCall(visit: Visit, suffix: string, inner: string, type: string, parameters: JsonObject): Begun {
+  try {
+    const outcome = action.plan({ type, parameters }, LITERAL, { stepType: action.type }).begin(visit);
+    const [run] = outcome.do === 'hold' ? (outcome.run ?? []) : [];
+    if (run === undefined) return { output: refused(`'${type}' runs nothing.`) };
+    // Never a local activity: several at once are recorded together, and a call that has ended would be made again.
+    const { light: _, ...regular } = run;
+    return { run: { ...regular, suffix, inner } };
+  } catch (error) {
+    if (error instanceof ConfigError || error instanceof StepFailure)
+      return { output: refused(`${error.code}: ${error.message}`) };
+    throw error;
+  }
+}
+
+const constant: Parse['template'] = (value) => ({
+  kind: 'template',
+  root: { kind: 'constant', value: value ?? null },
+});
+
+/** Takes every value as it is. */
+const LITERAL: Parse = {
+  template: constant,
+  secretTemplate: constant,
+  callbackTemplate: constant,
+  expression: () => {
+    throw new ConfigError('invalid_config', '', 'A call holds no expressions.');
+  },
+};
+
+/** A result as the model is told it. */
+export function toldOf(data: Json): CallOutput {
+  const text = typeof data === 'string' ? data : JSON.stringify(data);
+  if (text.length > MOST_TOLD_CHARACTERS)
+    return {
+      type: 'text',
+      value: `${text.slice(0, MOST_TOLD_CHARACTERS)}… (cut: ${MOST_TOLD_CHARACTERS} of ${text.length} characters are shown)`,
+    };
+  return typeof data === 'string' ? { type: 'text', value: data } : { type: 'json', value: data };
+}
+
+export function failureToldOf({ code, message }: FailureShape): CallOutput {
+  return refused(`${code}: ${message}`);
+}
+
+export function refused(why: string): CallOutput {
+  return { type: 'error-text', value: why.slice(0, MOST_TOLD_CHARACTERS) };
+}

@@ -1,0 +1,153 @@
+import { z } from 'zod';
+import { AGENT_MESSAGE } from '../../../contract/agent-message.ts';
+import { isObject } from '../../../definition/document/json.ts';
+import type { Json } from '../../../template/types.ts';
+import { invalid, isAbsent, optionalBoolean, optionalText, whole } from '../../config/read.ts';
+import { templated, textTemplate } from '../../config/schema.ts';
+import { ConfigError, type Outcome, StepFailure, type StepKind, type Visit } from '../../kind.ts';
+
+const CONTENT = ['content', 'message', 'goal'] as const;
+const LEAST_WAIT_MS = 1_000;
+const MOST_WAIT_MS = 2_147_483_647;
+const DEFAULT_WAIT_MS = 300_000;
+const TIMEOUT = '/timeout';
+const PARENT = 'parent';
+/** As the gateway and runs make them. */
+const RUN_ID = /^run\./;
+
+export const agentMessage: StepKind = {
+  type: 'agent_message',
+  class: 'effect',
+  summary: 'Says something to an agent that works, and may wait for its answer.',
+  description: `Sends \`content\` (or \`message\`, or \`goal\`) to an agent: it is told to the agent's model before its next turn, and with \`interrupt: true\` the agent leaves what it is
+doing. One that has not begun hears it when it begins; one that has ended does not.
+
+- **to.** The slug or path of an agent step of this run, in another branch say; \`parent\`, the run that started this one; or the id of a run of the same organization. Without it,
+  whichever agent of this run hears it first.
+- **await_response.** Waits for the agent's next answer. After \`await_timeout_ms\` the step ends by \`timeout\`; if that port is not wired it fails with
+  \`agent_message_timeout\`.
+- **Errors.** A run that is not there is \`recipient_not_found\`, one that has ended \`closed\`, one with too many unread messages \`inbox_overflow\`, which is tried again.`,
+  example: {
+    stepType: 'agent_message',
+    config: {
+      to: 'researcher',
+      content: 'The customer has called: {{ input.note }}',
+      interrupt: true,
+      await_response: true,
+      await_timeout_ms: 60_000,
+    },
+    nextSteps: { success: 'tell', timeout: 'ask' },
+  },
+  output: 'The reply, if it was waited for; else `{executionId}` of the run that was told.',
+  schema: () =>
+    z
+      .strictObject({
+        content: textTemplate().optional().describe('What is said.'),
+        message: textTemplate().optional().describe('The same.'),
+        goal: textTemplate().optional().describe('The same.'),
+        to: textTemplate().optional().describe("An agent step of this run, 'parent', or the id of a run."),
+        interrupt: templated(z.boolean()).optional().describe('Whether the agent leaves what it is doing (false).'),
+        await_response: templated(z.boolean()).optional().describe('Whether to wait for its answer (false).'),
+        await_timeout_ms: templated(z.number().int().min(LEAST_WAIT_MS).max(MOST_WAIT_MS))
+          .optional()
+          .describe('For how long (5 minutes).'),
+        description: z.string().optional().describe('For readers.'),
+      })
+      .refine((config) => CONTENT.some((member) => config[member] !== undefined), {
+        error: 'Expected content, message or goal.',
+        path: ['content'],
+      }),
+  ports: () => ({
+    normal: 'success',
+    names: ['success', 'timeout'],
+    unwired: { timeout: { fails: 'agent_message_timeout' } },
+  }),
+  plan(config, parse) {
+    const said = CONTENT.find((member) => !isAbsent(config[member]));
+    if (said === undefined) throw new ConfigError('invalid_config', '/content', 'Expected content, message or goal.');
+    const template = (member: string) => parse.template(config[member], `/${member}`);
+    const [content, to, interrupt] = [template(said), template('to'), template('interrupt')];
+    const [awaitResponse, timeout] = [template('await_response'), template('await_timeout_ms')];
+    return {
+      begin(visit) {
+        const text = visit.render(content);
+        const waits = optionalBoolean(visit.render(awaitResponse), 'await_response') === true;
+        const wait = visit.render(timeout);
+        const waitMs = isAbsent(wait) ? DEFAULT_WAIT_MS : whole(wait, 'await_timeout_ms', LEAST_WAIT_MS, MOST_WAIT_MS);
+        const place = recipient(visit, optionalText(visit.render(to), 'to'));
+        const payload: Json = {
+          content: typeof text === 'string' ? text : JSON.stringify(text),
+          ...(optionalBoolean(visit.render(interrupt), 'interrupt') === true ? { interrupt: true } : {}),
+          ...(place.step === undefined ? {} : { to: place.step }),
+          ...(waits ? { reply: { executionId: visit.execution.id, name: replyName(visit) } } : {}),
+        };
+        return {
+          do: 'hold',
+          hold: waits ? { waitMs } : {},
+          run: [
+            {
+              activity: 'messageRun',
+              config: { value: { executionId: place.executionId, name: AGENT_MESSAGE, payload }, secrets: [] },
+            },
+          ],
+        };
+      },
+      resume(visit, event) {
+        switch (event.on) {
+          case 'completed': {
+            const { waitMs } = visit.hold;
+            if (typeof waitMs !== 'number') return { do: 'end', port: 'success', data: event.result.data };
+            return replyOrWait(visit, visit.now + waitMs);
+          }
+          case 'failed':
+            return { do: 'fail', error: event.error };
+          case 'message':
+            return replied(event.payload);
+          case 'fired':
+            return timedOut(visit);
+          default:
+            return { do: 'ignore' };
+        }
+      },
+    };
+  },
+};
+
+function recipient(visit: Visit, to: string | undefined): { readonly executionId: string; readonly step?: string } {
+  const { id, parentId } = visit.execution;
+  if (to === undefined) return { executionId: id };
+  if (RUN_ID.test(to)) return { executionId: to };
+  if (to !== PARENT) return { executionId: id, step: to };
+  if (parentId === undefined) throw invalid('to', 'an agent: no other run has started this one', to);
+  return { executionId: parentId };
+}
+
+/** No other visit of the run is answered under this name. */
+function replyName(visit: Visit): string {
+  return `agent_reply ${visit.path}`;
+}
+
+/** An agent that is quick has answered before it is known here that it was told. */
+function replyOrWait(visit: Visit, until: number): Outcome {
+  const name = replyName(visit);
+  const early = visit.takeMessage(name, () => true);
+  if (early !== undefined) return replied(early.payload);
+  return {
+    do: 'hold',
+    hold: visit.hold,
+    waiting: { kind: 'message', name, until },
+    timers: [{ suffix: TIMEOUT, at: until }],
+  };
+}
+
+function replied(payload: Json): Outcome {
+  return { do: 'end', port: 'success', data: isObject(payload) ? (payload['reply'] ?? null) : payload };
+}
+
+function timedOut(visit: Visit): Outcome {
+  if (visit.wired('timeout')) return { do: 'end', port: 'timeout', data: null };
+  throw new StepFailure(
+    'agent_message_timeout',
+    `The agent did not answer the step '${visit.slug}' in time; wire its port 'timeout', or wait longer.`,
+  );
+}

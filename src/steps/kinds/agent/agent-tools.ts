@@ -1,0 +1,89 @@
+/** Which tools an agent offers its model: the part of its config that says so. */
+import { z } from 'zod';
+import { type AgentCall, namesOfCall, type OfferedTools, type OfferedWorkflow } from '../../../contract/agent.ts';
+import { isObject } from '../../../definition/document/json.ts';
+import type { JsonObject } from '../../../definition/document/types.ts';
+import type { Json } from '../../../template/types.ts';
+import { isAbsent, list, names, optionalText, text } from '../../config/read.ts';
+import { nameList, templated, textTemplate } from '../../config/schema.ts';
+import type { Parse, Visit } from '../../kind.ts';
+import { actionOf } from '../actions.ts';
+
+/** Members of the config's schema. */
+export function toolsSchema(): z.ZodRawShape {
+  const workflow = z.strictObject({
+    workflow: textTemplate().describe('The slug of the workflow.'),
+    version: textTemplate().optional().describe('Its hash or version. Default: the current one.'),
+    name: textTemplate().optional().describe('What the model knows it by. Default: the slug.'),
+    description: textTemplate().optional().describe("What the model is told of it. Default: the definition's."),
+  });
+  return {
+    mcpServerIds: nameList().optional().describe('MCP servers whose tools are offered.'),
+    tools: templated(z.array(z.union([z.string().min(1), z.looseObject({ name: z.string().min(1) })])))
+      .optional()
+      .describe("Of their tools only these: 'tool' or 'server/tool'; the name of an action offers that action."),
+    actions: nameList().optional().describe('Actions of the host that are offered.'),
+    workflows: z
+      .union([nameList(), z.array(z.union([textTemplate(), workflow]))])
+      .optional()
+      .describe('Workflows that are offered; each call is a run of its own.'),
+  };
+}
+
+export function planTools(config: JsonObject, parse: Parse): (visit: Visit) => OfferedTools {
+  const template = (member: string) => parse.template(config[member], `/${member}`);
+  const [mcpServerIds, tools] = [template('mcpServerIds'), template('tools')];
+  const [actions, workflows] = [template('actions'), template('workflows')];
+  return (visit) => {
+    const named = toolNames(visit.render(tools));
+    const acting = named?.filter((name) => actionOf(name) !== undefined) ?? [];
+    const only = named?.filter((name) => actionOf(name) === undefined);
+    const servers = serversOf(visit.render(mcpServerIds), only);
+    return {
+      ...(servers === undefined ? {} : { servers }),
+      ...(only === undefined || only.length === 0 ? {} : { only }),
+      actions: [
+        ...new Set([...names(visit.render(actions), 'actions'), ...acting].map((name) => actionOf(name)?.type ?? name)),
+      ],
+      workflows: workflowsOf(visit.render(workflows)),
+    };
+  };
+}
+
+/** Whether the call is of something that is named here: a tool, 'server/tool', a workflow, or an action by any of its names. */
+export function isNamed(call: AgentCall, written: readonly Json[]): boolean {
+  const its = namesOfCall(call);
+  return written.some(
+    (name) => typeof name === 'string' && (its.includes(name) || its.includes(actionOf(name)?.type ?? name)),
+  );
+}
+
+/** Tools that name no server are looked for on all of them, where no servers are named either. */
+function serversOf(written: Json, only: readonly string[] | undefined): string[] | undefined {
+  const servers = names(written, 'mcpServerIds');
+  if (servers.length > 0) return servers;
+  const divided = (only ?? []).map((name) => name.split('/'));
+  if (divided.some(({ length }) => length === 1)) return undefined;
+  return [...new Set(divided.map(([server]) => server!))];
+}
+
+function toolNames(written: Json): string[] | undefined {
+  if (isAbsent(written)) return undefined;
+  return list(written, 'tools').map((entry, i) => text(isObject(entry) ? entry['name'] : entry, `tools[${i}]`));
+}
+
+function workflowsOf(written: Json): OfferedWorkflow[] {
+  if (isAbsent(written)) return [];
+  return (Array.isArray(written) ? written : [written]).map((entry, i) => {
+    if (!isObject(entry)) return { workflow: text(entry, `workflows[${i}]`) };
+    const version = optionalText(entry['version'], `workflows[${i}].version`);
+    const name = optionalText(entry['name'], `workflows[${i}].name`);
+    const description = optionalText(entry['description'], `workflows[${i}].description`);
+    return {
+      workflow: text(entry['workflow'], `workflows[${i}].workflow`),
+      ...(version === undefined ? {} : { version }),
+      ...(name === undefined ? {} : { name }),
+      ...(description === undefined ? {} : { description }),
+    };
+  });
+}

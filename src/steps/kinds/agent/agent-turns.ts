@@ -1,0 +1,371 @@
+/**
+ * How an agent goes on: model call, calls, model call, until there is an answer (agent.ts is its page in the manual). Each
+ * turn has its number; what belongs to another turn than the current one is late, and ignored.
+ */
+import type { AgentTurn } from '../../../contract/agent.ts';
+import { type AgentMessage, agentMessageIn } from '../../../contract/agent-message.ts';
+import { addUsage, usageIn } from '../../../contract/models.ts';
+import type { Json } from '../../../template/types.ts';
+import {
+  type AskSpec,
+  type ChildSpec,
+  type EffectResult,
+  type FailedAt,
+  type FailureShape,
+  type Outcome,
+  type Rearm,
+  type Resume,
+  type RunSpec,
+  StepFailure,
+  type TimerSpec,
+  type Visit,
+} from '../../kind.ts';
+import { MODEL_HEARTBEAT_MS, MODEL_TIMEOUT_MS } from '../model-config.ts';
+import type { Asked, CallApproval } from './agent-approval.ts';
+import { beginCall, failureToldOf, refused, toldOf } from './agent-calls.ts';
+import {
+  type AgentState,
+  asHold,
+  callOf,
+  callSuffix,
+  modelSuffix,
+  mostTurns,
+  type OpenCall,
+  stateOf,
+} from './agent-state.ts';
+
+/** Of one turn; a model that makes more is told that they were not made. */
+const MOST_CALLS = 64;
+const REPLY = '/reply[';
+const MAX_STEPS = 'agent_max_steps';
+
+/** What of the config decides between turns. */
+export interface Rules {
+  readonly approval: CallApproval | undefined;
+  /** The calls whose results end the agent, if they do. */
+  stops(visit: Visit, state: AgentState, called: readonly OpenCall[]): readonly OpenCall[] | undefined;
+}
+
+type Hold = Extract<Outcome, { do: 'hold' }>;
+
+export function resume(visit: Visit, event: Resume, rules: Rules): Outcome {
+  const state = stateOf(visit);
+  switch (event.on) {
+    case 'message':
+      return said(visit, state, event.payload);
+    case 'decision':
+    case 'fired':
+      return decided(visit, state, event, rules);
+    case 'completed':
+    case 'failed':
+      if (event.suffix.startsWith(REPLY)) return replied(state);
+      if (event.suffix !== modelSuffix(state.turn)) return callEnded(visit, state, event, rules);
+      if (event.on === 'failed') return { do: 'fail', error: event.error };
+      return answered(visit, state, event.result, rules);
+    default:
+      return { do: 'ignore' };
+  }
+}
+
+/** Asks the model, with all that was said since. @throws StepFailure `agent_max_steps`. */
+export function turn(state: AgentState): Hold {
+  const { tools, maxSteps: _most, stopTools: _stop, ...request } = state.request;
+  const most = mostTurns(state);
+  if (state.turn >= most)
+    throw new StepFailure(
+      MAX_STEPS,
+      `The agent has asked its model ${state.turn} times and has no answer. Raise maxSteps, or ask for less.`,
+      { details: { maxSteps: most, toolCalls: state.toolCalls } },
+    );
+  for (const { content, reply } of state.queue) {
+    state.messages = [...state.messages, { role: 'user', content }];
+    if (reply !== undefined) state.replies.push(reply);
+  }
+  state.queue = [];
+  state.calls = [];
+  const value: Json = { ...request, tools: tools ?? null, messages: state.messages };
+  const run: RunSpec = {
+    activity: 'agentTurn',
+    suffix: modelSuffix(state.turn),
+    inner: 'llm',
+    config: { value, secrets: [] },
+    timeoutMs: MODEL_TIMEOUT_MS,
+    heartbeatMs: MODEL_HEARTBEAT_MS,
+  };
+  return { do: 'hold', hold: asHold(state), run: [run] };
+}
+
+/** The model has answered: with calls to make, or with the answer. */
+function answered(visit: Visit, state: AgentState, result: EffectResult, rules: Rules): Outcome {
+  const { answer, calls, messages } = result.data as unknown as AgentTurn;
+  const usage = usageIn(result.meta);
+  if (usage !== undefined) {
+    const { key_type: _type, model, ...used } = usage;
+    state.usage = { model, ...(state.usage === undefined ? used : addUsage(state.usage, used)) };
+  }
+  state.messages = [...state.messages, ...(messages as unknown as Json[])];
+  if (calls.length === 0) return grown(concluded(state, answer), messages as unknown as Json);
+  state.calls = calls.map((call, i) =>
+    i < MOST_CALLS ? call : { ...call, output: refused('Too many calls at once.') },
+  );
+  state.toolCalls += state.calls.length;
+  return grown(made(visit, state, [...state.calls.keys()], rules), result.data);
+}
+
+/** Begins those of the turn's calls that have not ended; asks about those that people are asked about. */
+function made(visit: Visit, state: AgentState, indices: readonly number[], rules: Rules, approved = false): Outcome {
+  const run: RunSpec[] = [];
+  const children: ChildSpec[] = [];
+  const timers: TimerSpec[] = [];
+  const asks: { [suffix: string]: AskSpec | null } = {};
+  for (const index of indices) {
+    const call = state.calls[index]!;
+    if (call.output !== undefined) continue;
+    const suffix = callSuffix(state.turn, index);
+    if (!approved && rules.approval?.wanted(call) === true) {
+      const asked = rules.approval.begin(visit, state, suffix, call);
+      if (asked.is === 'over') return asked.outcome;
+      if (asked.is === 'open') {
+        if (asked.ask !== undefined) asks[suffix] = asked.ask;
+        timers.push(...asked.timers);
+        continue;
+      }
+    }
+    const begun = beginCall(visit, suffix, call);
+    if ('run' in begun) run.push(begun.run);
+    else if ('child' in begun) children.push(begun.child);
+    else state.calls[index] = { ...call, output: begun.output };
+  }
+  const hold: Hold = { do: 'hold', hold: asHold(state), run, children, timers, asks };
+  return allEnded(state) ? after(visit, state, hold, rules) : hold;
+}
+
+function callEnded(
+  visit: Visit,
+  state: AgentState,
+  event: Extract<Resume, { on: 'completed' | 'failed' }>,
+  rules: Rules,
+): Outcome {
+  const found = callOf(state, event.suffix);
+  if (found === undefined) return { do: 'ignore' };
+  const { index, call } = found;
+  const output = event.on === 'completed' ? toldOf(event.result.data) : failureToldOf(event.error);
+  state.calls[index] = { ...call, output, ...(event.on === 'completed' ? { data: event.result.data } : {}) };
+  const hold: Hold = {
+    do: 'hold',
+    hold: asHold(state),
+    grown: event.on === 'completed' ? event.result.data : output.value,
+  };
+  return allEnded(state) ? after(visit, state, hold, rules) : hold;
+}
+
+/** A decision on a call, or a timer of its approval. */
+function decided(
+  visit: Visit,
+  state: AgentState,
+  event: Extract<Resume, { on: 'decision' | 'fired' }>,
+  rules: Rules,
+): Outcome {
+  const found = callOf(state, event.suffix ?? '');
+  if (found === undefined || rules.approval === undefined) return { do: 'ignore' };
+  const { suffix, index, call, timer } = found;
+  const heard: Resume = event.on === 'fired' ? { on: 'fired', suffix: timer } : event;
+  const asked = rules.approval.resume(visit, state, suffix, call, heard);
+  return settled(visit, state, { suffix, index, call }, asked, rules);
+}
+
+function settled(
+  visit: Visit,
+  state: AgentState,
+  { suffix, index, call }: { readonly suffix: string; readonly index: number; readonly call: OpenCall },
+  asked: Asked,
+  rules: Rules,
+): Outcome {
+  switch (asked.is) {
+    case 'over':
+      return asked.outcome;
+    case 'open':
+      if (asked.ask === undefined && asked.timers.length === 0) return { do: 'ignore' };
+      return {
+        do: 'hold',
+        hold: asHold(state),
+        timers: asked.timers,
+        ...(asked.ask === undefined ? {} : { asks: { [suffix]: asked.ask } }),
+      };
+    case 'approved':
+      return closing(state, suffix, () => made(visit, state, [index], rules, true));
+    case 'denied': {
+      state.calls[index] = { ...call, output: refused(asked.error.message) };
+      const hold: Hold = { do: 'hold', hold: asHold(state) };
+      const goOn = (): Outcome => (allEnded(state) ? after(visit, state, hold, rules) : hold);
+      return closing(state, suffix, goOn, asked.error);
+    }
+  }
+}
+
+/** Takes back what the approval of a call has open, and then goes on. `denied`: the call is not made. */
+function closing(state: AgentState, suffix: string, goOn: () => Outcome, denied: FailureShape | null = null): Outcome {
+  const timers = state.approvals[suffix]?.timers ?? [];
+  delete state.approvals[suffix];
+  const outcome = goOn();
+  if (outcome.do !== 'hold') return outcome;
+  return { ...outcome, cancel: [...(outcome.cancel ?? []), ...timers], asks: { ...outcome.asks, [suffix]: denied } };
+}
+
+function allEnded(state: AgentState): boolean {
+  return state.calls.every((call) => call.output !== undefined);
+}
+
+/** All calls of the turn have ended: their results are told, unless they are the end. */
+function after(visit: Visit, state: AgentState, hold: Hold, rules: Rules): Outcome {
+  const called = state.calls;
+  state.messages = [
+    ...state.messages,
+    {
+      role: 'tool',
+      content: called.map(({ id, name, output }) => ({
+        type: 'tool-result',
+        toolCallId: id,
+        toolName: name,
+        output: output as unknown as Json,
+      })),
+    },
+  ];
+  const ending = rules.stops(visit, state, called);
+  if (ending !== undefined) {
+    const results = ending.map(({ data, output }) => data ?? output?.value ?? null);
+    return merged(hold, concluded(state, results.length === 1 ? results[0]! : results));
+  }
+  state.turn++;
+  return merged(hold, turn(state));
+}
+
+/** What the outcome has added to the state, which has a limit. */
+function grown(outcome: Outcome, added: Json): Outcome {
+  return outcome.do === 'hold' ? { ...outcome, grown: [outcome.grown ?? null, added] } : outcome;
+}
+
+function merged(hold: Hold, next: Outcome): Outcome {
+  if (next.do !== 'hold') return next;
+  return { ...hold, ...next, run: [...(hold.run ?? []), ...(next.run ?? [])] };
+}
+
+/** The answer is there: whoever asked for it is told, what was said meanwhile is heard, and then the step ends. */
+function concluded(state: AgentState, answer: Json): Outcome {
+  const replies = state.replies.map(({ executionId, name }, i): RunSpec => {
+    const value: Json = { executionId, name, payload: { reply: answer } };
+    return { activity: 'messageRun', suffix: `${REPLY}${state.replied + i}]`, config: { value, secrets: [] } };
+  });
+  state.replied += replies.length;
+  state.replying += replies.length;
+  state.replies = [];
+  if (state.queue.length > 0 && mayAskAgain(state)) {
+    state.turn++;
+    return merged({ do: 'hold', hold: asHold(state), run: replies }, turn(state));
+  }
+  if (state.replying === 0) return ended(state, answer);
+  state.end = { data: answer };
+  return { do: 'hold', hold: asHold(state), run: replies };
+}
+
+/** What is said to an agent that has its answer and no turn left stays unheard. */
+function mayAskAgain(state: AgentState): boolean {
+  return state.turn + 1 < mostTurns(state);
+}
+
+/** A reply that cannot be delivered is nothing that the agent could mend. */
+function replied(state: AgentState): Outcome {
+  state.replying--;
+  if (state.end !== undefined && state.replying === 0) return ended(state, state.end.data);
+  return { do: 'hold', hold: asHold(state) };
+}
+
+function ended({ turn: last, toolCalls, usage }: AgentState, data: Json): Outcome {
+  const { model, ...used } = usage ?? {};
+  return {
+    do: 'end',
+    port: 'success',
+    data,
+    meta: {
+      ...(model === undefined ? {} : { model }),
+      turns: last + 1,
+      toolCalls,
+      ...(usage === undefined ? {} : { usage: { ...used } }),
+    },
+  };
+}
+
+/** Somebody speaks to the agent. */
+function said(visit: Visit, state: AgentState, payload: Json): Outcome {
+  const message = agentMessageIn(payload);
+  if (!isFor(visit, message) || (state.end !== undefined && !mayAskAgain(state))) return { do: 'ignore' };
+  state.queue.push(message);
+  const hold: Hold = { do: 'hold', hold: asHold(state) };
+  if (state.end !== undefined) {
+    // It was about to end, and hears this first.
+    delete state.end;
+    state.turn++;
+    return merged(hold, turn(state));
+  }
+  return message.interrupt === true && mayAskAgain(state) ? interrupted(state, hold) : hold;
+}
+
+/** Leaves the model call, or the calls that are under way: the model is told that they were. */
+function interrupted(state: AgentState, hold: Hold): Outcome {
+  if (state.calls.length === 0) {
+    const cancel = [modelSuffix(state.turn)];
+    state.turn++;
+    return merged({ ...hold, cancel }, turn(state));
+  }
+  const open = state.calls.flatMap((call, i) => (call.output === undefined ? [callSuffix(state.turn, i)] : []));
+  const asks = Object.fromEntries(Object.keys(state.approvals).map((suffix) => [suffix, null]));
+  const cancel = open.flatMap((suffix) => [suffix, ...(state.approvals[suffix]?.timers ?? [])]);
+  state.approvals = {};
+  const left = refused('This call was left: somebody has interrupted.');
+  state.messages = [
+    ...state.messages,
+    {
+      role: 'tool',
+      content: state.calls.map(({ id, name, output }) => ({
+        type: 'tool-result',
+        toolCallId: id,
+        toolName: name,
+        output: (output ?? left) as unknown as Json,
+      })),
+    },
+  ];
+  state.turn++;
+  return merged({ ...hold, cancel, asks }, turn(state));
+}
+
+/** A retry of the run repeats no call that has ended; an agent that had no turn left gets as many again. */
+export function rearm(visit: Pick<Visit, 'hold'>, { code, suffix }: FailedAt): Rearm {
+  const state = stateOf(visit);
+  if (code === MAX_STEPS) {
+    state.granted = (state.granted ?? 0) + Number(state.request['maxSteps']);
+    return 'on';
+  }
+  return suffix !== undefined && callOf(state, suffix) !== undefined ? 'never' : 'again';
+}
+
+/** Whether the message is one, and for this agent. */
+export function isFor(visit: Visit, message: AgentMessage | undefined): message is AgentMessage {
+  return message !== undefined && (message.to === undefined || [visit.slug, visit.path].includes(message.to));
+}
+
+/** The text of what the model said last. */
+export function textOf({ messages }: AgentState): string {
+  return messages
+    .filter((message) => (message as { role?: Json })['role'] === 'assistant')
+    .slice(-1)
+    .flatMap((message) => {
+      const { content } = message as { content?: Json };
+      if (typeof content === 'string') return [content];
+      return Array.isArray(content) ? content.map((part) => String((part as { text?: Json }).text ?? '')) : [];
+    })
+    .join('');
+}
+
+export function shownCall({ name, input, data, output }: OpenCall): Json {
+  return { name, input, output: data ?? output?.value ?? null };
+}

@@ -1,0 +1,107 @@
+import { z } from 'zod';
+import { AGENT_MESSAGE, agentMessageIn } from '../../../contract/agent-message.ts';
+import type { Json } from '../../../template/types.ts';
+import { isAbsent, names, whole } from '../../config/read.ts';
+import { expression, nameList, templated } from '../../config/schema.ts';
+import type { StepKind } from '../../kind.ts';
+import { modelSchema, planModel } from '../model-config.ts';
+import { agentApprovalSchema, planApproval } from './agent-approval.ts';
+import { agentState, stateOf } from './agent-state.ts';
+import { isNamed, planTools, toolsSchema } from './agent-tools.ts';
+import { isFor, type Rules, rearm, resume, shownCall, textOf, turn } from './agent-turns.ts';
+
+const DEFAULT_MAX_STEPS = 10;
+const MOST_STEPS = 1_000;
+export const agent: StepKind = {
+  type: 'agent',
+  class: 'effect',
+  canUndo: false,
+  summary: 'Lets a language model work with tools until it has an answer.',
+  description: `Asks a model as \`llm\` does, offers it tools, makes the calls that it wants, tells it their results, and so on until it answers. Each model call and each
+tool call is a durable step of its own, with its row in the trace (\`agent/turn[2]/model\`, \`agent/turn[2]/tool[0]\`): after a crash, what has ended is not done again.
+The calls of one turn are made at once, with the step's \`retry\`.
+
+- **Tools.** Those of the MCP servers named by \`mcpServerIds\` (\`tools\` picks some of them), \`actions\` of the host, and \`workflows\`, whose input format is the tool's. A call that fails is
+  told to the model, which may go on otherwise. What a model writes is data: \`{{ … }}\` in it stays text.
+- **Approval.** \`approval: {tools, approvers, timeout, …}\` asks people before it makes the named calls, by the rules of \`approval\`: the run waits at the call's path, and a call that is
+  rejected (\`approval_denied\`), or on which nobody decides in time (\`approval_timeout\`), is told to the model as such.
+- **End.** The model's answer, as text or JSON as for \`llm\`; or earlier, with their results, after a call of one of \`stopTools\`, or when \`stopWhen\` holds after a turn. After
+  \`maxSteps\` model calls without an answer the step fails with \`agent_max_steps\`; a retry of the run grants it as many again, and no call that has ended is made again.
+- **Conversation.** Messages \`${AGENT_MESSAGE}\` to the run (\`{content, interrupt?, to?}\`: from the kind \`agent_message\`, or \`POST /api/executions/:id/messages/${AGENT_MESSAGE}\`) are told to the model
+  before its next turn; with \`interrupt: true\` it leaves what it is doing.`,
+  example: {
+    stepType: 'agent',
+    config: {
+      systemPrompt: 'You look after orders.',
+      userPrompt: 'A customer writes: {{ input.text }}',
+      mcpServerIds: ['shop'],
+      workflows: ['refund'],
+      approval: { tools: ['refund'], approvers: { roles: ['finance'] } },
+      maxSteps: 20,
+    },
+    nextSteps: { success: 'tell' },
+  },
+  output:
+    'The answer, text or JSON; or the results of the calls that ended it. `meta` is `{model, turns, toolCalls, usage}`.',
+  schema: () =>
+    z.strictObject({
+      ...modelSchema(),
+      ...toolsSchema(),
+      maxSteps: templated(z.number().int().min(1).max(MOST_STEPS)).optional().describe('Most model calls (10).'),
+      stopTools: nameList().optional().describe('The agent ends after a call of one of these, with its result.'),
+      stopWhen: expression()
+        .optional()
+        .describe('Asked after each turn: an expression over `turn`, `text` and `calls` [{name, input, output}].'),
+      approval: agentApprovalSchema().optional().describe('Calls that people are asked about before they are made.'),
+    }),
+  ports: () => ({ normal: 'success', names: ['success'] }),
+  plan(config, parse, step) {
+    const request = planModel(config, parse);
+    const tools = planTools(config, parse);
+    const approval = planApproval(config, parse, step);
+    const maxSteps = parse.template(config['maxSteps'], '/maxSteps');
+    const stopTools = parse.template(config['stopTools'], '/stopTools');
+    const { stopWhen } = config;
+    const isOver =
+      typeof stopWhen === 'string' ? parse.expression(stopWhen, '/stopWhen', ['turn', 'text', 'calls']) : undefined;
+    const rules: Rules = {
+      approval,
+      stops: (visit, state, called) => {
+        const stopping = names((state.request['stopTools'] ?? null) as Json, 'stopTools');
+        const ending = called.filter((call) => isNamed(call, stopping));
+        if (ending.length > 0) return ending;
+        if (isOver === undefined) return undefined;
+        const locals = { turn: state.turn, text: textOf(state), calls: called.map(shownCall) };
+        return visit.test(isOver, locals) ? called : undefined;
+      },
+    };
+    return {
+      begin(visit) {
+        const { messages, ...asked } = request(visit);
+        const most = visit.render(maxSteps);
+        const state = agentState(
+          {
+            ...asked,
+            tools: tools(visit) as unknown as Json,
+            maxSteps: isAbsent(most) ? DEFAULT_MAX_STEPS : whole(most, 'maxSteps', 1, MOST_STEPS),
+            stopTools: names(visit.render(stopTools), 'stopTools'),
+          },
+          messages,
+        );
+        for (;;) {
+          const early = visit.takeMessage(AGENT_MESSAGE, (payload) => isFor(visit, agentMessageIn(payload)));
+          if (early === undefined) break;
+          state.queue.push(agentMessageIn(early.payload)!);
+        }
+        return { ...turn(state), hears: AGENT_MESSAGE };
+      },
+      resume: (visit, event) => resume(visit, event, rules),
+      rearm,
+      refuse(visit, event) {
+        if (event.on !== 'decision' || approval === undefined)
+          return { code: 'not_waiting', message: `The step '${visit.slug}' waits for no such thing.` };
+        return approval.refuse(visit, stateOf(visit), event);
+      },
+    };
+  },
+};

@@ -1,0 +1,66 @@
+/** The written config of an approval (LANGUAGE.md §6). */
+import { z } from 'zod';
+import { duration, instant, nameList, payloadFormat, templated, textTemplate } from '../../config/schema.ts';
+
+export const ON_TIMEOUT = ['timeout', 'approved', 'rejected', 'escalate'] as const;
+export const ON_REJECT = ['port', 'cancel'] as const;
+/** Other texts are shown as they are. */
+export const PRIORITIES: readonly string[] = ['low', 'medium', 'high', 'urgent'];
+/** Members that say what the approval is about; they are shown with it and stand in `meta`. */
+export const SUBJECT = ['priority', 'dueDate', 'resourceType', 'resourceId', 'routeHint', 'deeplink'] as const;
+
+export function approvalSchema(): z.ZodType {
+  const approvers = z.union([
+    nameList(),
+    z.strictObject({ users: nameList().optional(), roles: nameList().optional(), groups: nameList().optional() }),
+  ]);
+  return z.strictObject({
+    message: textTemplate().describe('What is asked.'),
+    approvers: approvers
+      .optional()
+      .describe(
+        "Who may decide: {users, roles, groups}, or a list of names ('ann', 'role:finance'). Nobody named: whoever may approve at all.",
+      ),
+    quorum: templated(z.union([z.enum(['any', 'all']), z.number().int().min(1)]))
+      .optional()
+      .describe("How many must approve: 'any' (default: the first vote decides), 'all' who are named, or a number."),
+    requesterMayApprove: z
+      .boolean()
+      .optional()
+      .describe('Whether the person who started the run may decide. Default: false.'),
+    timeout: duration()
+      .optional()
+      .describe("How long to wait: '2d', 'PT48H', milliseconds. Default: as long as the run may take."),
+    onTimeout: z
+      .enum(ON_TIMEOUT)
+      .optional()
+      .describe("What the timeout does: ends by its port (default), decides, or asks 'escalateTo'."),
+    escalateTo: approvers
+      .optional()
+      .describe('Who is asked after the timeout, for as long again; any one of them decides.'),
+    reminders: z
+      .array(duration())
+      .max(20)
+      .optional()
+      .describe(
+        'Times after the start at which the message says again that it waits: "(reminder 1)". They notify nobody.',
+      ),
+    form: payloadFormat().optional().describe('What an approver fills in; checked when they approve.'),
+    commentRequired: z.boolean().optional().describe('A decision needs a comment.'),
+    onReject: z
+      .enum(ON_REJECT)
+      .optional()
+      .describe("'port' (default), or 'cancel': the run is cancelled with approval_denied."),
+    priority: textTemplate().optional().describe('low, medium, high, urgent: for lists.'),
+    dueDate: instant()
+      .optional()
+      .describe("A point in time, '2026-01-31T09:00:00Z' or milliseconds since 1970, for lists; it ends nothing."),
+    resourceType: textTemplate().optional().describe('What it is about: a type …'),
+    resourceId: templated(z.union([z.string().min(1), z.number()]))
+      .optional()
+      .describe('… and an id.'),
+    routeHint: textTemplate().optional().describe('Where the host’s own pages show it.'),
+    deeplink: textTemplate().optional().describe('A link to what is to be decided.'),
+    description: z.string().optional().describe('For readers.'),
+  });
+}

@@ -1,0 +1,330 @@
+import type { JsonObject } from '../../../definition/document/types.ts';
+import { instantMs, isoInstant, planDuration } from '../../config/duration.ts';
+import { type Format, misfit, planFormat, shownForm } from '../../config/payload.ts';
+import { isAbsent, text } from '../../config/read.ts';
+import {
+  type ApprovalSubject,
+  ConfigError,
+  type Decision,
+  type Outcome,
+  type Resume,
+  StepFailure,
+  type StepKind,
+  type Submission,
+  type TimerSpec,
+  type Visit,
+} from '../../kind.ts';
+import { electorsOf, excludedRequester, notByOf, personOf, standsFor } from './approval-persons.ts';
+import { approvalSchema, ON_REJECT, ON_TIMEOUT, SUBJECT } from './approval-schema.ts';
+import {
+  audienceOf,
+  type Quorum,
+  quorumOf,
+  tallyOf,
+  type Verdict,
+  type Vote,
+  verdictOf,
+  votesOf,
+} from './approval-votes.ts';
+
+const REMINDER = '/reminder[';
+const ESCALATION = '/escalation';
+/** Signals carry no identity: whoever can signal through Temporal is an operator. */
+const VIA_SIGNAL = 'temporal';
+
+export const approval: StepKind = {
+  type: 'approval',
+  class: 'wait',
+  summary: 'Asks people, and waits for their decision.',
+  description: `The run waits, for days if need be, until those who are asked have decided: through the API, the command line, or a signal. One
+decision wins; whoever comes later is told so.
+
+- **Who.** \`approvers\` names users, roles and groups, as API keys name them; without it, everyone who may approve at all. The person who started the run
+  may not, unless \`requesterMayApprove\`: the person, whichever key it was. While there are no keys there are no persons, and anybody decides.
+- **How many.** \`quorum\`: \`any\` (the first vote decides, either way), \`all\` who are named (somebody of each role and group; one rejection rejects), or a number: so many must approve, and it is rejected
+  once too few are left who could; where roles or groups are named, and so it is not known who is left, by as many rejections. A vote is not a decision, and nobody votes twice.
+- **How long.** After \`timeout\` the step ends by \`timeout\` (with \`approval_timeout\` if that port is not wired), decides by itself, or asks \`escalateTo\`
+  for as long again, of whom any one decides. \`reminders\` add "(reminder 1)" to the message
+  that lists show; they notify nobody.
+- **What comes back.** \`form\` is a payload format that an approver fills in; \`commentRequired\` wants a reason either way. With a quorum every vote keeps what its
+  approver filled in (\`votes[].data\`), and \`submittedData\` is that of the vote that decided.
+- **Rejected.** Goes by \`rejected\`; not wired, the branch ends there. \`onReject: cancel\` cancels the run with \`approval_denied\`; who decided,
+  when, comments and votes stand in the details of the run's error, and in the step's output.
+
+A signal from Temporal (\`approve\`, \`reject\`) decides at once where neither approvers nor a quorum are set; else it needs \`{override: true, reason}\`. It is
+recorded as \`via: temporal\`.`,
+  example: {
+    stepType: 'approval',
+    config: {
+      message: 'Refund {{ input.amount }} to {{ input.customer }}?',
+      approvers: { roles: ['finance'] },
+      timeout: '2d',
+      form: { note: 'string' },
+    },
+    nextSteps: { approved: 'pay', rejected: 'tell', timeout: 'tell' },
+  },
+  output:
+    '`{decision, decidedBy, comments, submittedData, reviewedAt, votes, via}`: decision is approved, rejected or timeout; what was not given is null.',
+  dataMembers: ['decision', 'decidedBy', 'comments', 'submittedData', 'reviewedAt', 'votes', 'via'],
+  schema: approvalSchema,
+  ports: ({ config }) => ({
+    normal: 'approved',
+    names: ['approved', 'rejected', 'timeout'],
+    unwired: {
+      timeout: { fails: 'approval_timeout' },
+      ...(config?.['onReject'] === 'cancel' ? { rejected: { cancels: 'approval_denied' } } : {}),
+    },
+  }),
+  plan(config, parse) {
+    if (config['message'] === undefined) throw new ConfigError('invalid_config', '/message', 'Expected what is asked.');
+    const onTimeout = option(config, 'onTimeout', ON_TIMEOUT) ?? 'timeout';
+    if (onTimeout === 'escalate' && config['escalateTo'] === undefined)
+      throw new ConfigError(
+        'invalid_config',
+        '/escalateTo',
+        "Expected who is asked after the timeout, since onTimeout is 'escalate'.",
+      );
+    const reminders = config['reminders'] ?? [];
+    if (!Array.isArray(reminders))
+      throw new ConfigError('invalid_config', '/reminders', "Expected a list of durations such as ['1d'].");
+    const template = (member: string) => parse.template(config[member], `/${member}`);
+    const rules: Rules = {
+      onTimeout,
+      cancelsOnReject: option(config, 'onReject', ON_REJECT) === 'cancel',
+      commentRequired: flag(config, 'commentRequired'),
+      form: planFormat(config['form'], 'form', parse),
+      escalateTo: template('escalateTo'),
+    };
+    const requesterMayApprove = flag(config, 'requesterMayApprove');
+    const [message, approvers, quorum] = [template('message'), template('approvers'), template('quorum')];
+    const timeoutMs = isAbsent(config['timeout']) ? undefined : planDuration(config['timeout'], '/timeout', parse);
+    const remindersMs = reminders.map((value, i) => planDuration(value, `/reminders/${i}`, parse));
+    const subject = SUBJECT.filter((member) => config[member] !== undefined).map((member) => ({
+      member,
+      template: template(member),
+    }));
+
+    return {
+      begin(visit) {
+        const audience = audienceOf(visit.render(approvers), 'approvers');
+        const waitMs = timeoutMs?.(visit);
+        const until = waitMs === undefined ? undefined : visit.now + waitMs;
+        const about: JsonObject = {};
+        for (const { member, template: written } of subject) {
+          const value = visit.render(written);
+          if (!isAbsent(value))
+            about[member] = member === 'dueDate' ? isoInstant(instantMs(value)) : text(value, member);
+        }
+        const hold: JsonObject = {
+          message: text(visit.render(message), 'message'),
+          audience,
+          quorum: quorumOf(visit.render(quorum), audience),
+          requesterMayApprove,
+          votes: [],
+          about,
+          ...rules.form.held(visit),
+          ...(until === undefined ? {} : { until, timeoutMs: waitMs! }),
+        };
+        const timers: TimerSpec[] = remindersMs
+          .map((ms, i) => ({ suffix: `${REMINDER}${i}]`, at: visit.now + ms(visit) }))
+          .filter(({ at }) => until === undefined || at < until);
+        if (until !== undefined) timers.push({ at: until });
+        return { ...waitOn(visit, rules, hold), timers };
+      },
+      resume: (visit, event) => resume(visit, event, rules),
+      refuse: (visit, event) => refuse(visit, event, rules),
+    };
+  },
+};
+
+interface Rules {
+  readonly onTimeout: (typeof ON_TIMEOUT)[number];
+  readonly cancelsOnReject: boolean;
+  readonly commentRequired: boolean;
+  readonly form: Format;
+  readonly escalateTo: Parameters<Visit['render']>[0];
+}
+
+function resume(visit: Visit, event: Resume, rules: Rules): Outcome {
+  const { hold } = visit;
+  if (event.on === 'fired') {
+    if (!event.suffix.startsWith(REMINDER)) return timedOut(visit, rules);
+    hold['reminded'] = ((hold['reminded'] as number | undefined) ?? 0) + 1;
+    return waitOn(visit, rules);
+  }
+  if (event.on !== 'decision' || refuse(visit, event, rules) !== undefined) return { do: 'ignore' };
+  const person = personOf(event);
+  const vote: Vote = {
+    decision: event.decision,
+    by: event.by ?? null,
+    comments: event.comments ?? null,
+    at: isoInstant(visit.now),
+    via: event.via,
+    ...(event.data === undefined || hold['quorum'] === 'any' ? {} : { data: event.data }),
+    ...(isOverride(event) ? { reason: event.reason } : {}),
+    ...(person === undefined ? {} : { for: standsFor(audienceIn(hold), person) }),
+  };
+  const votes = [...votesOf(hold), vote];
+  hold['votes'] = votes;
+  const verdict =
+    event.via === VIA_SIGNAL
+      ? event.decision
+      : verdictOf(votes, hold['quorum'] as Quorum, person === undefined ? audienceIn(hold) : electorsOf(visit));
+  return verdict === undefined ? waitOn(visit, rules) : decided(visit, verdict, rules, event);
+}
+
+/** Why this decision cannot be taken now; LANGUAGE.md §6. */
+function refuse(
+  visit: Visit,
+  event: Decision | Submission,
+  rules: Rules,
+): ReturnType<NonNullable<ReturnType<StepKind['plan']>['refuse']>> {
+  const { hold } = visit;
+  if (event.on !== 'decision')
+    return { code: 'not_waiting', message: `The step '${visit.slug}' waits for a decision: approve or reject it.` };
+  if (isOverride(event)) return undefined;
+  if (event.via === VIA_SIGNAL) {
+    if (audienceIn(hold).length > 0 || hold['quorum'] !== 'any')
+      return {
+        code: 'needs_override',
+        message: `The step '${visit.slug}' has approvers, and a signal carries no identity: send {override: true, reason: "…"} as an operator, or decide through the API.`,
+      };
+  } else if (votesOf(hold).some((vote) => vote.by === (event.by ?? null))) {
+    return {
+      code: 'already_voted',
+      message: `${event.by ?? 'This caller'} has voted on the step '${visit.slug}' already; a vote stands.`,
+    };
+  }
+  const person = personOf(event);
+  if (person !== undefined && person.by === excludedRequester(visit))
+    return {
+      code: 'requester_may_not_approve',
+      message: `${person.by} has started this run, and so cannot decide on the step '${visit.slug}'. Ask another approver, or set requesterMayApprove.`,
+    };
+  if (person !== undefined && audienceIn(hold).length > 0 && standsFor(audienceIn(hold), person).length === 0)
+    return {
+      code: 'not_an_approver',
+      message: `The step '${visit.slug}' asks ${audienceIn(hold).join(', ')}, and ${person.by} is none of them.`,
+    };
+  if (rules.commentRequired && (event.comments ?? '').trim() === '')
+    return {
+      code: 'invalid_submission',
+      message: `The step '${visit.slug}' wants a comment with every decision; send 'comments'.`,
+    };
+  const problem = event.decision === 'approved' ? misfit(rules.form.of(visit), event.data ?? {}) : undefined;
+  return problem === undefined
+    ? undefined
+    : { code: 'invalid_submission', message: `The data does not fit the form of the step '${visit.slug}': ${problem}` };
+}
+
+function isOverride(event: Decision): event is Decision & { readonly reason: string } {
+  return event.via === VIA_SIGNAL && event.override === true && (event.reason ?? '').trim() !== '';
+}
+
+function timedOut(visit: Visit, rules: Rules): Outcome {
+  const { hold } = visit;
+  if (rules.onTimeout === 'approved' || rules.onTimeout === 'rejected') return decided(visit, rules.onTimeout, rules);
+  if (rules.onTimeout === 'escalate' && hold['escalated'] === undefined) return escalated(visit, rules);
+  if (!visit.wired('timeout'))
+    throw new StepFailure(
+      'approval_timeout',
+      `Nobody decided on the step '${visit.slug}' in time; wire its port 'timeout', or set onTimeout.`,
+      {
+        details: { message: hold['message']!, votes: hold['votes']! },
+      },
+    );
+  return { do: 'end', port: 'timeout', data: outputOf(visit, 'timeout'), meta: metaOf(hold) };
+}
+
+function escalated(visit: Visit, rules: Rules): Outcome {
+  const { hold } = visit;
+  const until = visit.now + (hold['timeoutMs'] as number);
+  hold['escalated'] = isoInstant(visit.now);
+  hold['audience'] = audienceOf(visit.render(rules.escalateTo), 'escalateTo');
+  hold['quorum'] = 'any';
+  hold['until'] = until;
+  return { ...waitOn(visit, rules), timers: [{ suffix: ESCALATION, at: until }] };
+}
+
+function decided(visit: Visit, verdict: Verdict, rules: Rules, event?: Decision): Outcome {
+  const output = { data: outputOf(visit, verdict, event), meta: metaOf(visit.hold) };
+  if (verdict === 'rejected' && rules.cancelsOnReject) return { do: 'cancel', reason: 'approval_denied', ...output };
+  return { do: 'end', port: verdict, ...output };
+}
+
+function outputOf(visit: Visit, decision: Verdict | 'timeout', event?: Decision): JsonObject {
+  return {
+    decision,
+    decidedBy: event?.by ?? null,
+    comments: event?.comments ?? (event !== undefined && isOverride(event) ? event.reason : null),
+    submittedData: event?.data ?? null,
+    reviewedAt: isoInstant(visit.now),
+    votes: visit.hold['votes']!,
+    via: event?.via ?? 'timeout',
+  };
+}
+
+function metaOf(hold: JsonObject): JsonObject {
+  const { about, escalated: escalatedAt, reminded } = hold;
+  return {
+    ...(about as JsonObject),
+    ...(escalatedAt === undefined ? {} : { escalated: escalatedAt }),
+    ...(reminded === undefined ? {} : { reminded }),
+  };
+}
+
+function waitOn(visit: Visit, rules: Rules, hold: JsonObject = visit.hold): Extract<Outcome, { do: 'hold' }> {
+  const asked = { hold, execution: visit.execution };
+  const notBy = notByOf(asked);
+  const about = hold['about'] as ApprovalSubject;
+  // What lists show changes with each vote of a person, and when others are asked.
+  const revision =
+    votesOf(hold).filter((vote) => vote.for !== undefined).length + (hold['escalated'] === undefined ? 0 : 1);
+  const until = hold['until'] as number | undefined;
+  const reminded = hold['reminded'];
+  const votes = tallyOf(votesOf(hold), hold['quorum'] as Quorum, electorsOf(asked));
+  return {
+    do: 'hold',
+    hold,
+    waiting: {
+      kind: 'approval',
+      message: reminded === undefined ? (hold['message'] as string) : `${hold['message']} (reminder ${reminded})`,
+      audience: [...audienceIn(hold), ...resourceIn(hold)],
+      ...(until === undefined ? {} : { until }),
+      ...shownForm(rules.form.of(visit, hold)),
+      ...(Object.keys(about).length === 0 ? {} : { about }),
+      ...(notBy.length === 0 ? {} : { notBy }),
+      ...(votes === undefined ? {} : { votes }),
+      ...(revision === 0 ? {} : { revision }),
+    },
+  };
+}
+
+/** What it is about, as lists look for it: `resource:order`, `resource:order:7`. */
+function resourceIn(hold: JsonObject): string[] {
+  const { resourceType, resourceId } = hold['about'] as JsonObject;
+  if (resourceType === undefined) return [];
+  return [`resource:${resourceType}`, ...(resourceId === undefined ? [] : [`resource:${resourceType}:${resourceId}`])];
+}
+
+function audienceIn(hold: JsonObject): string[] {
+  return hold['audience'] as string[];
+}
+
+function option<T extends string>(config: JsonObject, member: string, options: readonly T[]): T | undefined {
+  const value = config[member];
+  const found = options.find((one) => one === value);
+  if (value !== undefined && found === undefined)
+    throw new ConfigError(
+      'invalid_config',
+      `/${member}`,
+      `Expected one of ${options.map((one) => `'${one}'`).join(', ')}.`,
+    );
+  return found;
+}
+
+function flag(config: JsonObject, member: string): boolean {
+  const value = config[member] ?? false;
+  if (typeof value !== 'boolean') throw new ConfigError('invalid_config', `/${member}`, 'Expected true or false.');
+  return value;
+}

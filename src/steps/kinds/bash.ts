@@ -1,0 +1,96 @@
+import { z } from 'zod';
+import { isAbsent, whole } from '../config/read.ts';
+import { templated, textTemplate } from '../config/schema.ts';
+import { ConfigError, type StepKind } from '../kind.ts';
+import { effectEnd, renderMembers } from './http.ts';
+
+const DEFAULT_BASH_TIMEOUT_MS = 120_000;
+const LONGEST_BASH_TIMEOUT_MS = 600_000;
+/** Starting the sandbox, reading secrets. */
+const MARGIN_MS = 15_000;
+/** Cancelling reaches an activity with its heartbeats. */
+const HEARTBEAT_MS = 10_000;
+
+export const bash: StepKind = {
+  type: 'bash',
+  class: 'effect',
+  summary: 'Runs a command in a shell, where the host allows it.',
+  description: `Runs \`bash -c\` on the worker, in a sandbox (bubblewrap) that has the system's programs to read, an empty folder to work in that is gone
+afterwards, no network, no other processes, and neither the data folder nor the program of Signalbox itself. The host has to allow it with \`SIGNALBOX_BASH=1\`, else the step is \`bash_disabled\`; where there is no
+bubblewrap it is \`bash_unavailable\`, unless the host says \`SIGNALBOX_BASH=unsafe\`, which runs commands as the worker's own user.
+
+It is \`bash -c\`, no login shell: a profile of the worker would be the worker's files and environment.
+
+- **Data.** A template in \`command\` becomes part of the command, whatever stands in it. Hand data over by \`env\`, and write \`"$NAME"\`.
+- **Secrets** may stand in \`env\` only. They are taken out of the output.
+- **Folder.** \`cwd\` is a folder of the host, inside of one that \`SIGNALBOX_BASH_FOLDERS\` names, and can be written to.
+- **Output.** \`stdout\` and \`stderr\` are cut at 64,000 characters each, and marked where they are.
+- **Errors.** Another exit code than 0 is \`bash_exit_code:N\`, with the output in its details; a command that takes too long is \`bash_timeout:N\` (milliseconds). All of its
+  processes are ended then, and when the step is cancelled. Either is tried again only where the step itself has \`retry\`: nobody else knows whether it may.
+  In the sandbox all processes of a command together may be 256 (\`bash_processes:N\`) and have 1 GiB of memory (\`bash_memory:N\`), files in memory aside; they are counted some times a second.
+  \`SIGNALBOX_IDEMPOTENCY_KEY\` and \`SIGNALBOX_ATTEMPT\` are in its environment.`,
+  example: {
+    stepType: 'bash',
+    config: {
+      command: 'printf %s "$LINES" | sort | uniq -c',
+      env: { LINES: "{{ input.lines|join('\\n') }}" },
+      timeoutMs: 10_000,
+    },
+    nextSteps: { success: 'tell' },
+  },
+  output: '`{stdout, stderr, exitCode}`.',
+  dataMembers: ['stdout', 'stderr', 'exitCode'],
+  schema: () =>
+    z.strictObject({
+      command: textTemplate().describe('What bash runs.'),
+      cwd: textTemplate().optional().describe('The folder to work in, as an absolute path. Default: an empty one.'),
+      timeoutMs: templated(z.number().int().min(1).max(LONGEST_BASH_TIMEOUT_MS))
+        .optional()
+        .describe('Limit of its running time in milliseconds (120,000; at most 600,000).'),
+      env: templated(z.record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.null()])))
+        .optional()
+        .describe('Environment variables; null leaves one out.'),
+      description: z.string().optional().describe('For readers.'),
+    }),
+  ports: () => ({ normal: 'success', names: ['success'] }),
+  plan(config, parse, step) {
+    if (typeof config['command'] !== 'string' || config['command'].trim() === '')
+      throw new ConfigError('invalid_config', '/command', "Expected a command such as 'ls -l'.");
+    const members = ['command', 'cwd', 'env']
+      .filter((member) => !isAbsent(config[member]))
+      .map((member) => ({
+        member,
+        hasSecrets: member === 'env',
+        template:
+          member === 'env'
+            ? parse.secretTemplate(config[member], `/${member}`)
+            : parse.template(config[member], `/${member}`),
+      }));
+    const timeout = parse.template(config['timeoutMs'], '/timeoutMs');
+    const again: { repeatable?: true } = step.retry === undefined ? {} : { repeatable: true };
+    return {
+      begin(visit) {
+        const given = visit.render(timeout);
+        const timeoutMs = isAbsent(given)
+          ? DEFAULT_BASH_TIMEOUT_MS
+          : whole(given, 'timeoutMs', 1, LONGEST_BASH_TIMEOUT_MS);
+        const { value, secrets } = renderMembers(visit, members);
+        const rendered = { value: { ...(value as object), timeoutMs }, secrets };
+        return {
+          do: 'hold',
+          hold: {},
+          run: [
+            {
+              activity: 'bash',
+              config: rendered,
+              ...again,
+              timeoutMs: timeoutMs + MARGIN_MS,
+              heartbeatMs: HEARTBEAT_MS,
+            },
+          ],
+        };
+      },
+      resume: effectEnd,
+    };
+  },
+};

@@ -1,0 +1,23 @@
+import { z } from 'zod';
+import { anyValue } from '../config/schema.ts';
+import type { StepKind } from '../kind.ts';
+
+export const breakKind: StepKind = {
+  type: 'break',
+  class: 'pure',
+  summary: 'Leaves the innermost loop by done.',
+  description: `The loop ends by its port \`done\`; \`value\`, if given, is the \`value\` of its output. The loop is one of the same frame: a branch
+of parallel or an iteration of forEach cannot break a loop around it. An edge out of a loop's body leaves the loop as well, and goes where it leads.`,
+  example: { stepType: 'break', config: { value: '{{ loop.item }}' } },
+  output: 'The value.',
+  schema: () =>
+    z.strictObject({
+      value: anyValue().optional().describe("The loop's value; null if left out."),
+      description: z.string().optional().describe('For readers.'),
+    }),
+  ports: () => ({ normal: null, names: [] }),
+  plan(config, parse) {
+    const value = parse.template(config['value'], '/value');
+    return { begin: (visit) => ({ do: 'break', value: visit.render(value) }) };
+  },
+};

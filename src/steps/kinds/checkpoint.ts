@@ -1,0 +1,27 @@
+import { z } from 'zod';
+import { optionalText } from '../config/read.ts';
+import { textTemplate } from '../config/schema.ts';
+import type { StepKind } from '../kind.ts';
+
+export const checkpoint: StepKind = {
+  type: 'checkpoint',
+  class: 'pure',
+  summary: 'A place that a rollback does not go behind.',
+  description: `When the run rolls back, the \`rollback\` of the steps that ended since the last checkpoint is run, in reverse order; what lies
+before the checkpoint stays done.`,
+  example: { stepType: 'checkpoint', config: { name: 'paid' }, nextSteps: { success: 'ship' } },
+  output: "The checkpoint's name.",
+  schema: () =>
+    z.strictObject({ name: textTemplate().optional().describe("For the trace; the step's slug if not said.") }),
+  ports: () => ({ normal: 'success', names: ['success'] }),
+  plan(config, parse) {
+    const name = parse.template(config['name'], '/name');
+    return {
+      begin: (visit) => ({
+        do: 'end',
+        port: 'success',
+        data: optionalText(visit.render(name), 'name') ?? visit.slug,
+      }),
+    };
+  },
+};

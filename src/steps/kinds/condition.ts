@@ -1,0 +1,166 @@
+import { z } from 'zod';
+import { isObject } from '../../definition/document/json.ts';
+import type { JsonObject } from '../../definition/document/types.ts';
+import type { Json } from '../../template/types.ts';
+import { compared } from '../compared.ts';
+import { anyValue, expression, templated } from '../config/schema.ts';
+import { equals } from '../equals.ts';
+import { ConfigError, type Parse, type StepKind, type Visit } from '../kind.ts';
+import { COMMON_PORTS } from '../ports.ts';
+
+const DEFAULT_PORT = 'default';
+const OPERATORS = ['eq', 'neq', 'gt', 'lt'] as const;
+
+export const condition: StepKind = {
+  type: 'condition',
+  class: 'pure',
+  summary: 'Goes one way or another.',
+  description: `Four ways to ask, of which a step takes one:
+
+- \`expression\`: ends by \`true\` or \`false\`, as the expression is truthy.
+- \`variable\` and \`equals\`: whether what the path \`variable\` reads equals the value, strictly (\`1\` is not \`"1"\`; lists and objects by content).
+- \`ref\` with at most one of \`eq\`, \`neq\`, \`gt\`, \`lt\`: the same in parts, as forms and models write it. With none of them: whether it is truthy.
+  \`gt\` and \`lt\` compare numbers; what is no number is neither greater nor less.
+- \`branches\`: a list of \`{port, expression}\` (or port with one of the other ways), asked in order. The first that holds gives the port; if none holds it is
+  \`default\`, or the port that \`default\` names.
+
+A port that is not wired ends the tick, the iteration, the branch or the run.`,
+  example: {
+    stepType: 'condition',
+    config: { expression: 'input.amount > limit' },
+    nextSteps: { true: 'review', false: 'pay' },
+  },
+  output: 'The decision: true or false; with `branches` the name of the port.',
+  schema: () => {
+    const description = z.string().optional().describe('For readers.');
+    const test = {
+      expression: expression().describe('Truthy or not.'),
+      variable: z.strictObject({
+        variable: expression().describe('A path, such as outputs.deploy or input.kind.'),
+        equals: anyValue().describe('The value it must equal.'),
+        description,
+      }),
+    };
+    const ref = {
+      ref: expression().describe('What is compared.'),
+      eq: anyValue().optional().describe('Equals.'),
+      neq: anyValue().optional().describe('Does not equal.'),
+      gt: templated(z.number()).optional().describe('Is a greater number.'),
+      lt: templated(z.number()).optional().describe('Is a smaller number.'),
+    };
+    const port = z.string().min(1).describe('The port that is taken when this holds.');
+    return z.union([
+      z.strictObject({ expression: test.expression, description }),
+      test.variable,
+      z.strictObject({ ...ref, description }),
+      z.strictObject({
+        branches: z
+          .array(
+            z.union([
+              z.strictObject({ port, expression: test.expression, description }),
+              test.variable.extend({ port }),
+              z.strictObject({ port, ...ref, description }),
+            ]),
+          )
+          .min(1)
+          .describe('Asked in order; the first that holds decides.'),
+        default: z.string().min(1).optional().describe("The port if none holds; 'default' if not said."),
+        description,
+      }),
+    ]);
+  },
+  ports(step) {
+    const branches = step.config?.['branches'];
+    if (!Array.isArray(branches)) return { normal: 'false', names: ['true', 'false'] };
+    const normal = defaultPort(step.config ?? {});
+    const named = branches.flatMap((branch) =>
+      isObject(branch) && typeof branch['port'] === 'string' ? [branch['port']] : [],
+    );
+    return { normal, names: [...new Set([...named, normal])] };
+  },
+  plan(config, parse) {
+    if (config['branches'] === undefined) {
+      const holds = planTest(config, '', parse);
+      return {
+        begin(visit) {
+          const data = holds(visit);
+          return { do: 'end', port: data ? 'true' : 'false', data };
+        },
+      };
+    }
+    const branches = config['branches'];
+    if (!Array.isArray(branches))
+      throw new ConfigError('invalid_config', '/branches', 'Expected a list of {port, expression}.');
+    const otherwise = portName(defaultPort(config), '/default');
+    const planned = branches.map((branch, i) => {
+      const at = `/branches/${i}`;
+      if (!isObject(branch))
+        throw new ConfigError(
+          'invalid_config',
+          at,
+          'Expected a branch such as {port: "big", expression: "input.amount > 100"}.',
+        );
+      return { port: portName(branch['port'], `${at}/port`), holds: planTest(branch, at, parse) };
+    });
+    return {
+      begin(visit) {
+        const port = planned.find(({ holds }) => holds(visit))?.port ?? otherwise;
+        return { do: 'end', port, data: port };
+      },
+    };
+  },
+};
+
+function defaultPort(config: JsonObject): string {
+  return typeof config['default'] === 'string' ? config['default'] : DEFAULT_PORT;
+}
+
+/** A port that a config names: `error` and `skipped` have their meaning already. */
+export function portName(value: Json | undefined, at: string): string {
+  if (typeof value !== 'string' || value === '')
+    throw new ConfigError('invalid_config', at, "Expected the name of a port, such as 'big'.");
+  if (COMMON_PORTS.has(value))
+    throw new ConfigError(
+      'reserved_port',
+      at,
+      `The port '${value}' is kept for steps that ${value === 'error' ? 'fail' : 'are skipped'}; take another name.`,
+    );
+  return value;
+}
+
+/** One question, in the first three ways. */
+function planTest(config: JsonObject, at: string, parse: Parse): (visit: Visit) => boolean {
+  const { expression: source, variable, ref } = config;
+  if ([source, variable, ref].filter((way) => way !== undefined).length !== 1)
+    throw new ConfigError(
+      'invalid_config',
+      at,
+      "Expected one of 'expression', 'variable' with 'equals', 'ref', or 'branches'.",
+    );
+  if (typeof source === 'string') {
+    const parsed = parse.expression(source, `${at}/expression`);
+    return (visit) => visit.test(parsed);
+  }
+  if (typeof variable === 'string') {
+    const parsed = parse.expression(variable, `${at}/variable`);
+    const wanted = parse.template(config['equals'], `${at}/equals`);
+    return (visit) => equals(visit.evaluate(parsed) ?? null, visit.render(wanted));
+  }
+  if (typeof ref === 'string') return planRef(ref, config, at, parse);
+  throw new ConfigError(
+    'invalid_config',
+    at,
+    "Expected an expression as a text; 'expression', 'variable' and 'ref' are texts.",
+  );
+}
+
+function planRef(ref: string, config: JsonObject, at: string, parse: Parse): (visit: Visit) => boolean {
+  const parsed = parse.expression(ref, `${at}/ref`);
+  const written = OPERATORS.filter((operator) => config[operator] !== undefined);
+  const operator = written[0];
+  if (written.length > 1)
+    throw new ConfigError('invalid_config', `${at}/${written[1]}`, 'Expected at most one of eq, neq, gt, lt.');
+  if (operator === undefined) return (visit) => visit.test(parsed);
+  const operand = parse.template(config[operator], `${at}/${operator}`);
+  return (visit) => compared(visit.evaluate(parsed), { op: operator, value: visit.render(operand) });
+}

@@ -1,0 +1,171 @@
+/**
+ * `flow: dag` (LANGUAGE.md §8, document 001): no ports, but dependencies, found in what a step reads. The graph is one
+ * internal container: every step is a frame of it, opened as soon as all that it depends on has ended. The modifier
+ * `forEach` becomes the kind forEach around the step.
+ */
+import { z } from 'zod';
+import type { Definition, Problem } from '../../definition/document/types.ts';
+import { type Expression, parseExpression } from '../../template/expression.ts';
+import type { Reference } from '../../template/types.ts';
+import type { Behaviour, FrameSpec, Outcome, StepKind, Visit } from '../kind.ts';
+
+export const DAG_STEP = '$dag';
+
+/** The steps under a forEach modifier are known to the program by this name; everybody else sees their slug. */
+export function iterated(slug: string): string {
+  return `${slug}$item`;
+}
+
+export interface DagNode {
+  readonly slug: string;
+  readonly references: readonly Reference[];
+  readonly dependsOn: readonly string[];
+  readonly bail?: (visit: Visit) => boolean;
+}
+
+/** What the graph is walked by: not in the table of kinds, since no document can name it. */
+export const dagKind: StepKind = {
+  type: 'dag',
+  class: 'container',
+  summary: 'The graph of a definition with flow: dag.',
+  description: 'Opened by the core; it stands in no document.',
+  example: { stepType: 'dag' },
+  output: 'The output of the only terminal step, else `{slug: output}` of all of them.',
+  schema: () => z.never(),
+  ports: () => ({ normal: null, names: [], body: 'any' }),
+  plan() {
+    throw new Error('The graph is planned from its steps.');
+  },
+};
+
+export function dagBehaviour(nodes: readonly DagNode[]): { behaviour: Behaviour } | { problems: Problem[] } {
+  const known = new Map(nodes.map((node) => [node.slug, node]));
+  const dependencies = new Map(nodes.map((node) => [node.slug, dependenciesOf(node, known)]));
+  const cycle = findCycle(dependencies);
+  if (cycle !== undefined)
+    return {
+      problems: [
+        {
+          pointer: `/steps/${cycle[0]}`,
+          code: 'circular_dependency',
+          message: `Circular dependency detected: ${cycle.join(' -> ')}`,
+        },
+      ],
+    };
+  const dependents = new Map<string, string[]>(nodes.map((node) => [node.slug, []]));
+  for (const [slug, on] of dependencies) for (const other of on) dependents.get(other)!.push(slug);
+  const terminals = nodes.filter((node) => dependents.get(node.slug)!.length === 0).map((node) => node.slug);
+  const data = new Map<string, Expression>(
+    nodes.map(({ slug }) => [slug, parseExpression(`steps['${slug}'].output.data`)]),
+  );
+  const frame = (slug: string): FrameSpec => ({ name: slug, port: slug, flat: true });
+
+  const behaviour: Behaviour = {
+    begin: (visit) => ({
+      do: 'hold',
+      // Per step that has not begun: how many it waits for.
+      hold: {
+        ...visit.hold,
+        left: nodes.length,
+        waits: Object.fromEntries(
+          [...dependencies].filter(([, on]) => on.size > 0).map(([slug, on]) => [slug, on.size]),
+        ),
+      },
+      frames: nodes.filter(({ slug }) => dependencies.get(slug)!.size === 0).map(({ slug }) => frame(slug)),
+    }),
+    resume(visit, event): Outcome {
+      if (event.on !== 'frame') return { do: 'ignore' };
+      if (!event.ended) return { do: 'fail', error: event.error };
+      const { hold } = visit;
+      const bail = known.get(event.name)?.bail;
+      if (bail?.(visit) === true) return { do: 'finish', output: event.data };
+      const left = (hold['left'] as number) - 1;
+      hold['left'] = left;
+      if (left === 0) return { do: 'finish', output: outputOf(visit) };
+      const waits = hold['waits'] as { [slug: string]: number };
+      const ready: FrameSpec[] = [];
+      for (const slug of dependents.get(event.name) ?? []) {
+        const still = waits[slug]! - 1;
+        if (still > 0) waits[slug] = still;
+        else {
+          delete waits[slug];
+          ready.push(frame(slug));
+        }
+      }
+      return { do: 'hold', hold, cancel: [event.name], frames: ready };
+    },
+  };
+  const outputOf = (visit: Visit) => {
+    const read = (slug: string) => visit.evaluate(data.get(slug)!) ?? null;
+    return terminals.length === 1
+      ? read(terminals[0]!)
+      : Object.fromEntries(terminals.map((slug) => [slug, read(slug)]));
+  };
+  return { behaviour };
+}
+
+/** The steps that a step waits for: those it reads, and those it names. A name that is no step is the checker's to report. */
+function dependenciesOf(node: DagNode, known: ReadonlyMap<string, DagNode>): Set<string> {
+  const on = new Set<string>();
+  for (const { root, path } of node.references) {
+    const slug = path[0];
+    if (root === 'steps' && typeof slug === 'string' && known.has(slug)) on.add(slug);
+  }
+  for (const slug of node.dependsOn) if (known.has(slug)) on.add(slug);
+  return on;
+}
+
+/** A cycle as `[a, b, a]`; a walk without recursion, since a graph may be 10,000 steps deep. */
+function findCycle(dependencies: ReadonlyMap<string, ReadonlySet<string>>): string[] | undefined {
+  const done = new Set<string>();
+  for (const start of dependencies.keys()) {
+    if (done.has(start)) continue;
+    const path: string[] = [];
+    const onPath = new Set<string>();
+    const stack: { slug: string; rest: Iterator<string> }[] = [];
+    const enter = (slug: string): void => {
+      path.push(slug);
+      onPath.add(slug);
+      stack.push({ slug, rest: dependencies.get(slug)!.values() });
+    };
+    enter(start);
+    for (let top = stack.at(-1); top !== undefined; top = stack.at(-1)) {
+      const next = top.rest.next();
+      if (next.done === true) {
+        stack.pop();
+        path.pop();
+        onPath.delete(top.slug);
+        done.add(top.slug);
+      } else if (onPath.has(next.value)) return [...path.slice(path.indexOf(next.value)), next.value];
+      else if (!done.has(next.value)) enter(next.value);
+    }
+  }
+  return undefined;
+}
+
+/** Members of a definition that a dag may not have, each a problem. */
+export function dagMisuse(definition: Definition, containerOf: (stepType: string) => boolean): Problem[] {
+  const problems: Problem[] = [];
+  for (const [slug, step] of Object.entries(definition.steps)) {
+    if (step.nextSteps !== undefined && Object.keys(step.nextSteps).length > 0)
+      problems.push({
+        pointer: `/steps/${slug}/nextSteps`,
+        code: 'ports_in_dag',
+        message: 'With flow: dag there are no ports: a step follows the steps that it reads, and those in dependsOn.',
+      });
+    if (containerOf(step.stepType))
+      problems.push({
+        pointer: `/steps/${slug}/stepType`,
+        code: 'container_in_dag',
+        message: `With flow: dag a '${step.stepType}' has no body; use the modifiers forEach and when.`,
+      });
+    for (const [i, other] of (step.dependsOn ?? []).entries())
+      if (!Object.hasOwn(definition.steps, other))
+        problems.push({
+          pointer: `/steps/${slug}/dependsOn/${i}`,
+          code: 'unknown_step',
+          message: `'${other}' is no step of this definition.`,
+        });
+  }
+  return problems;
+}

@@ -1,0 +1,98 @@
+import { z } from 'zod';
+import { MOST_ITERATIONS_AT_ONCE } from '../../definition/document/limits.ts';
+import type { JsonObject } from '../../definition/document/types.ts';
+import type { Json } from '../../template/types.ts';
+import { invalid, whole } from '../config/read.ts';
+import { anyValue, templated } from '../config/schema.ts';
+import { ConfigError, type FrameSpec, type StepKind } from '../kind.ts';
+
+type IterationError = { index: number; error: JsonObject };
+
+const NAME = /^[A-Za-z_][A-Za-z0-9_]{0,63}$/;
+
+export const forEach: StepKind = {
+  type: 'forEach',
+  class: 'container',
+  summary: 'Walks its body for every item, several at once.',
+  description: `The port \`item\` leads into the body; each iteration is a frame of its own with \`item\` and \`index\` (\`as\` renames item, for
+nesting). At most \`concurrency\` iterations go at once; of what they ask for, 500 effects, timers and runs are underway and the rest waits its turn. When one fails the others are cancelled and the step fails with that error, unless
+\`onError\` is \`continue\`: then its place in the output is null. Entries of the body's steps are not readable afterwards: read the output. A result for which the run has no room
+fails its iteration with \`state_too_large\`, as any other error does.`,
+  example: {
+    stepType: 'forEach',
+    config: { items: '{{ input.users }}', concurrency: 5, onError: 'continue' },
+    nextSteps: { item: 'invite', done: 'report' },
+  },
+  output:
+    "A list in the items' order: each iteration's last data; null for one that failed while continuing. `meta.errors` lists those by " +
+    'index, each as `{index, error: {code, message, path, stepSlug, retryable, attempts?, details?}}`; it is absent where none failed. As ' +
+    "text: `{{ steps.each.output.meta.errors|formatList('- {index}: {error.message}') }}`.",
+  schema: () =>
+    z.strictObject({
+      items: templated(z.array(anyValue())).describe('The list to walk.'),
+      as: z.string().regex(NAME).optional().describe('Another name for item, readable in nested bodies too.'),
+      concurrency: templated(z.int().min(1).max(MOST_ITERATIONS_AT_ONCE))
+        .optional()
+        .describe('Iterations at once (1).'),
+      onError: z
+        .enum(['fail', 'continue'])
+        .optional()
+        .describe("'fail' (default) cancels the rest; 'continue' gives null."),
+      description: z.string().optional().describe('For readers.'),
+    }),
+  ports: () => ({ normal: 'done', names: ['item', 'done'], body: ['item'] }),
+  plan(config, parse) {
+    const { as, onError = 'fail' } = config;
+    if (as !== undefined && (typeof as !== 'string' || !NAME.test(as)))
+      throw new ConfigError('invalid_config', '/as', 'Expected a name such as order.');
+    if (onError !== 'fail' && onError !== 'continue')
+      throw new ConfigError('invalid_config', '/onError', "Expected 'fail' or 'continue'.");
+    if (config['items'] === undefined)
+      throw new ConfigError('invalid_config', '/items', 'Expected a list, or a template that gives one.');
+    const items = parse.template(config['items'], '/items');
+    const concurrency =
+      config['concurrency'] === undefined ? undefined : parse.template(config['concurrency'], '/concurrency');
+    const iteration = (list: readonly Json[], index: number): FrameSpec => ({
+      name: String(index),
+      port: 'item',
+      item: { value: list[index]!, index, ...(as === undefined ? {} : { as }) },
+    });
+    return {
+      begin(visit) {
+        const list = visit.render(items);
+        if (!Array.isArray(list)) throw invalid('items', 'a list', list);
+        const atOnce =
+          concurrency === undefined ? 1 : whole(visit.render(concurrency), 'concurrency', 1, MOST_ITERATIONS_AT_ONCE);
+        if (list.length === 0) return { do: 'end', port: 'done', data: [] };
+        const first = Math.min(atOnce, list.length);
+        return {
+          do: 'hold',
+          hold: { items: list, results: [], errors: [], next: first, left: list.length },
+          frames: Array.from({ length: first }, (_, index) => iteration(list, index)),
+        };
+      },
+      resume(visit, event) {
+        if (event.on !== 'frame') return { do: 'ignore' };
+        const { hold } = visit;
+        const index = Number(event.name);
+        const results = hold['results'] as Json[];
+        // Iterations end in any order; places between stay null until their turn, so that the list is JSON at every moment.
+        while (results.length <= index) results.push(null);
+        if (event.ended) results[index] = event.data;
+        else if (onError === 'fail') return { do: 'fail', error: event.error };
+        else (hold['errors'] as Json[]).push({ index, error: { ...event.error } as JsonObject });
+        const left = (hold['left'] as number) - 1;
+        hold['left'] = left;
+        if (left === 0) {
+          const errors = (hold['errors'] as IterationError[]).toSorted((a, b) => a.index - b.index);
+          return { do: 'end', port: 'done', data: results, ...(errors.length === 0 ? {} : { meta: { errors } }) };
+        }
+        const list = hold['items'] as Json[];
+        const next = hold['next'] as number;
+        if (next >= list.length) return { do: 'hold', hold, cancel: [event.name] };
+        hold['next'] = next + 1;
+        return { do: 'hold', hold, cancel: [event.name], frames: [iteration(list, next)] };
+      },
+    };
+  },
+};

@@ -1,0 +1,161 @@
+import { z } from 'zod';
+import { BODY_FORMS, HTTP_METHODS, RESPONSE_FORMS } from '../../contract/activity-words.ts';
+import { MAX_BLOB_STATE_BYTES } from '../../definition/document/limits.ts';
+import type { JsonObject } from '../../definition/document/types.ts';
+import type { Template } from '../../template/template.ts';
+import type { Json, Rendered, SecretString } from '../../template/types.ts';
+import { durationMs, planDuration } from '../config/duration.ts';
+import { isAbsent } from '../config/read.ts';
+import { anyValue, duration, templated, textTemplate } from '../config/schema.ts';
+import {
+  ConfigError,
+  type Outcome,
+  type Parse,
+  type Resume,
+  type RunSpec,
+  type StepKind,
+  type Visit,
+} from '../kind.ts';
+
+const DEFAULT_HTTP_TIMEOUT_MS = 30_000;
+/** What the activity may take beyond the request's own limit: reading secrets, measuring the answer. */
+const MARGIN_MS = 10_000;
+/** Cancelling reaches an activity with its heartbeats. */
+const HEARTBEAT_MS = 15_000;
+/** Where secrets may stand (LANGUAGE.md §3). */
+const WITH_SECRETS: ReadonlySet<string> = new Set(['url', 'query', 'headers', 'auth', 'body']);
+const MEMBERS = ['method', 'url', 'query', 'headers', 'auth', 'body', 'bodyAs', 'timeout', 'expect', 'as', 'maxBytes'];
+
+export const http: StepKind = {
+  type: 'http',
+  class: 'effect',
+  summary: 'Makes an HTTP request.',
+  description: `Sends one request and ends with the parsed body. \`{{ secrets.NAME }}\` may stand in \`url\`, \`query\`, \`headers\`, \`auth\` and \`body\`; it is put
+in right before the request, and taken out of what comes back.
+
+- **Body.** A text is sent as it is, everything else as JSON; \`bodyAs\` says otherwise: \`form\` (an object), \`base64\` (bytes).
+- **Answer.** Read by its content type: JSON, text, else base64; without one text where it is UTF-8. \`as\` says otherwise. At most \`maxBytes\`, else
+  \`response_too_large\`. What cannot be read so is \`http_body\`, with its beginning in the details.
+- **Status.** 2xx is success; \`expect\` names others. Every other status is \`http_status\`, with what the server says in its message, and status and body in its
+  details; 408, 425, 429 and 5xx are tried again, after \`Retry-After\` where the server says so. No whole answer is \`http_connect\` or \`http_timeout\`, and tried again.
+- **Once.** Every attempt carries the same \`Idempotency-Key\`, unless the step sets that header itself.
+- **Where to.** http and https, under a certificate that is trusted where the worker runs, else \`certificate_not_trusted\`: Node trusts further
+  authorities by \`NODE_EXTRA_CA_CERTS\`. Private and local addresses are refused with \`address_not_allowed\` unless the host allows them. Redirects are followed
+  up to five times, and credentials are not taken along to another origin.`,
+  example: {
+    stepType: 'http',
+    config: {
+      method: 'POST',
+      url: 'https://api.example.com/refunds',
+      auth: { type: 'bearer', token: '{{ secrets.PAYMENTS_KEY }}' },
+      body: { order: '{{ input.orderId }}', cents: '{{ input.amount }}' },
+    },
+    retry: { maxAttempts: 5 },
+    nextSteps: { success: 'tell', error: 'ask' },
+  },
+  output: 'The parsed body; null where there is none. `meta` is `{status, headers, url}`.',
+  schema: httpSchema,
+  ports: () => ({ normal: 'success', names: ['success'] }),
+  plan(config, parse) {
+    const request = planHttp(config, '', parse);
+    return { begin: (visit) => ({ do: 'hold', hold: {}, run: [request(visit)] }), resume: effectEnd };
+  },
+};
+
+export function httpSchema(): z.ZodType {
+  const scalar = z.union([z.string(), z.number(), z.boolean(), z.null()]);
+  const secretText = textTemplate;
+  return z.strictObject({
+    method: templated(z.enum(HTTP_METHODS)).optional().describe('GET if not said; POST with a body.'),
+    url: textTemplate().describe('http or https.'),
+    query: templated(z.record(z.string(), z.union([scalar, z.array(scalar)])))
+      .optional()
+      .describe('Added to the URL; a list repeats the name, null leaves it out.'),
+    headers: templated(z.record(z.string(), scalar)).optional().describe('Request headers; null leaves one out.'),
+    auth: z
+      .union([
+        z.strictObject({
+          type: z.literal('bearer'),
+          token: secretText().describe('Sent as `Authorization: Bearer …`.'),
+        }),
+        z.strictObject({
+          type: z.literal('basic'),
+          username: z.string().describe('Who it is.'),
+          password: z.string().describe('Its password.'),
+        }),
+        z.strictObject({
+          type: z.literal('apiKey'),
+          name: textTemplate().optional().describe('The header or parameter; x-api-key if not said.'),
+          value: secretText().describe('The key.'),
+          in: z.enum(['header', 'query']).optional().describe('header if not said.'),
+        }),
+      ])
+      .optional()
+      .describe('Credentials.'),
+    body: anyValue().optional().describe('What is sent.'),
+    bodyAs: templated(z.enum(BODY_FORMS)).optional().describe('How: text for texts, json for the rest, if not said.'),
+    timeout: duration().optional().describe('Limit of one attempt, answer included (30s).'),
+    expect: z
+      .union([z.number().int(), z.string(), z.array(z.union([z.number().int(), z.string()]))])
+      .optional()
+      .describe("Statuses that are success: 200, '2xx', '200-299', or a list. Default: 2xx."),
+    as: templated(z.enum(RESPONSE_FORMS))
+      .optional()
+      .describe('How the answer is read; by its content type if not said.'),
+    maxBytes: templated(z.number().int().min(1).max(MAX_BLOB_STATE_BYTES))
+      .optional()
+      .describe('Limit of the answer (1.8 MB); at most 16 MB, and 1.9 MB on a host without a blob store.'),
+    description: z.string().optional().describe('For readers.'),
+  });
+}
+
+/** Parses a request's config; what it gives evaluates it, once a visit. Kind `http` and action `http.request` share it. */
+export function planHttp(config: JsonObject, at: string, parse: Parse): (visit: Visit) => RunSpec {
+  if (isAbsent(config['url']))
+    throw new ConfigError('invalid_config', `${at}/url`, "Expected a URL such as 'https://api.example.com/orders'.");
+  const members = MEMBERS.filter((member) => config[member] !== undefined).map((member) => ({
+    member,
+    hasSecrets: WITH_SECRETS.has(member),
+    template: WITH_SECRETS.has(member)
+      ? parse.secretTemplate(config[member], `${at}/${member}`)
+      : parse.template(config[member], `${at}/${member}`),
+  }));
+  const timeoutMs = isAbsent(config['timeout'])
+    ? () => DEFAULT_HTTP_TIMEOUT_MS
+    : planDuration(config['timeout'], `${at}/timeout`, parse);
+  return (visit) => {
+    const limitMs = timeoutMs(visit);
+    const rendered = renderMembers(visit, members);
+    (rendered.value as JsonObject)['timeout'] = durationMs(limitMs);
+    return { activity: 'http', config: rendered, timeoutMs: limitMs + MARGIN_MS, heartbeatMs: HEARTBEAT_MS };
+  };
+}
+
+interface Member {
+  readonly member: string;
+  readonly hasSecrets: boolean;
+  readonly template: Template;
+}
+
+/** The members as one object, each secret's path with its member in front. */
+export function renderMembers(visit: Visit, members: readonly Member[]): Rendered {
+  const value: { [member: string]: Json } = {};
+  const secrets: SecretString[] = [];
+  for (const { member, hasSecrets, template } of members) {
+    const rendered: Rendered = hasSecrets
+      ? visit.renderSecret(template)
+      : { value: visit.render(template), secrets: [] };
+    value[member] = rendered.value;
+    for (const { path, parts } of rendered.secrets) secrets.push({ path: [member, ...path], parts });
+  }
+  return { value, secrets };
+}
+
+/** The end of a step that is one effect. */
+export function effectEnd(_visit: Visit, event: Resume): Outcome {
+  if (event.on === 'completed') {
+    const { data, meta } = event.result;
+    return { do: 'end', port: 'success', data, ...(meta === undefined ? {} : { meta }) };
+  }
+  return event.on === 'failed' ? { do: 'fail', error: event.error } : { do: 'ignore' };
+}

@@ -1,0 +1,217 @@
+import { z } from 'zod';
+import type { JsonObject } from '../../definition/document/types.ts';
+import { children, type Node } from '../../template/ast.ts';
+import type { Expression } from '../../template/expression.ts';
+import { references } from '../../template/references.ts';
+import { type Json, TemplateError } from '../../template/types.ts';
+import { planDuration, planInstant } from '../config/duration.ts';
+import { misfit, planFormat } from '../config/payload.ts';
+import { invalid, isAbsent, names, text, whole } from '../config/read.ts';
+import { duration, expression, instant, payloadFormat, templated, textTemplate } from '../config/schema.ts';
+import {
+  ConfigError,
+  type Hearing,
+  type Message,
+  type Outcome,
+  StepFailure,
+  type StepKind,
+  type Visit,
+} from '../kind.ts';
+
+const MOST_MESSAGES = 10_000;
+const MOST_NAMES = 20;
+/** What is the same at every visit. */
+const CONSTANT_ROOTS: ReadonlySet<string> = new Set(['payload', 'input']);
+/** Transforms that read the clock. */
+const CLOCK_READERS = /^(days|hours|minutes)Ago$/;
+
+export const listen: StepKind = {
+  type: 'listen',
+  class: 'wait',
+  summary: 'Waits for messages that are sent to the run.',
+  description: `Takes messages of one \`name\`, or of any name in a list of names, in the order in which they came. There are two sorts:
+
+- **Messages to this run**, by \`POST /api/executions/:id/messages/:name\` or the signal \`message\`. Those that came before anybody listened are kept, and taken first. Those that
+  \`match\` and \`schema\` refuse stay for another listener.
+- **Published events**, by \`POST /api/events\`. An event is sent to the runs that listen to its name at that time. One that no open listener takes is dropped, so events that are for
+  other runs leave nothing behind.
+
+\`key\` is evaluated when the visit begins, and selects events by their \`key\`: only runs that listen to that key are woken, however many others wait. A listener without \`key\` hears every event
+of its names. Messages to this run have no key; \`key\` does not concern them. \`match\`, an expression over \`payload\` (and everything else of the run), and \`schema\`, a payload format, are
+evaluated in the run. A message that the expression fails on does not match. A message or event goes to one listener of a run: the oldest that takes it.
+
+Without \`count\` the first message ends the step. With \`count\` that number of messages ends it, and the data is a list. After \`timeout\`, or at \`until\`, the step ends by
+\`timeout\`; if that port is not wired it fails with \`listen_timeout\`. What the step took and did not put out, because it failed, was cancelled or lost a race, goes back and is kept for the next
+listener in its order, and a retry of the run keeps it.`,
+  example: {
+    stepType: 'listen',
+    config: { name: 'payment', key: '{{ input.orderId }}', match: 'payload.cents > 0', timeout: '1h' },
+    nextSteps: { received: 'ship', timeout: 'cancel' },
+  },
+  output:
+    'The payload; with `count` a list of payloads. At the timeout: null, or the list of those that came. Where `name` is a list, `meta.name` says which name it was; with `count`, `meta.names` lists them.',
+  schema: () =>
+    z.strictObject({
+      name: z
+        .union([textTemplate(), z.array(textTemplate()).min(1).max(MOST_NAMES)])
+        .describe('The name of the messages, or a list of names.'),
+      key: z
+        .union([textTemplate(), z.number()])
+        .optional()
+        .describe('Published events need this key. Default: events of every key.'),
+      count: templated(z.number().int().min(1).max(MOST_MESSAGES))
+        .optional()
+        .describe('How many; the data is then a list.'),
+      match: expression().optional().describe('Which of them: an expression that reads `payload`.'),
+      schema: payloadFormat().optional().describe('What a payload must look like: a payload format.'),
+      timeout: duration().optional().describe('How long to wait.'),
+      until: instant().optional().describe('Until when to wait.'),
+      description: z.string().optional().describe('For readers.'),
+    }),
+  ports: () => ({
+    normal: 'received',
+    names: ['received', 'timeout'],
+    unwired: { timeout: { fails: 'listen_timeout' } },
+  }),
+  plan(config, parse) {
+    const { timeout, until, match } = config;
+    if (config['name'] === undefined)
+      throw new ConfigError('invalid_config', '/name', "Expected the messages' name, or a list of names.");
+    if (!isAbsent(timeout) && !isAbsent(until))
+      throw new ConfigError('invalid_config', '/until', "Expected one of 'timeout' and 'until', not both.");
+    if (match !== undefined && typeof match !== 'string')
+      throw new ConfigError('invalid_config', '/match', "Expected an expression such as 'payload.id == input.id'.");
+    const name = parse.template(config['name'], '/name');
+    const key = isAbsent(config['key']) ? undefined : parse.template(config['key'], '/key');
+    const count = parse.template(config['count'], '/count');
+    const fits = match === undefined ? undefined : parse.expression(match, '/match', ['payload']);
+    const schema = planFormat(config['schema'], 'schema', parse);
+    const waitMs = isAbsent(timeout) ? undefined : planDuration(timeout, '/timeout', parse);
+    const instantOf = isAbsent(until) ? undefined : planInstant(until, '/until', parse);
+
+    const isConstant = schema.isConstant && (fits === undefined || readsOnly(fits, CONSTANT_ROOTS));
+
+    const accepts = (visit: Visit, hold: JsonObject, payload: Json): boolean =>
+      (fits === undefined || matches(visit, fits, payload)) && misfit(schema.of(visit, hold), payload) === undefined;
+
+    return {
+      begin(visit) {
+        const named = visit.render(name);
+        const hearing = hearingOf(named, key === undefined ? undefined : text(visit.render(key), 'key'));
+        const counted = visit.render(count);
+        const many = isAbsent(counted) ? null : whole(counted, 'count', 1, MOST_MESSAGES);
+        const hold: JsonObject = {
+          count: many,
+          taken: [],
+          ...(Array.isArray(named) ? { named: true } : {}),
+          ...schema.held(visit),
+        };
+        const wait = waitMs?.(visit);
+        const at = wait === undefined ? instantOf?.(visit) : visit.now + wait;
+        const early = visit.takeMessages(hearing, many ?? 1, (payload) => accepts(visit, hold, payload), {
+          isConstant,
+        });
+        const ended = take(hold, early);
+        if (ended !== undefined) return ended;
+        if (at !== undefined && at <= visit.now) {
+          if (!visit.wired('timeout')) visit.putBack(early);
+          return timedOut(visit, hold);
+        }
+        return {
+          do: 'hold',
+          hold,
+          waiting: {
+            kind: 'message',
+            name: hearing.names[0]!,
+            hearing,
+            ...(at === undefined ? {} : { until: at }),
+          },
+          timers: at === undefined ? [] : [{ at }],
+        };
+      },
+      resume(visit, event) {
+        const { hold } = visit;
+        if (event.on === 'fired') return timedOut(visit, hold);
+        if (event.on !== 'message' || !accepts(visit, hold, event.payload)) return { do: 'ignore' };
+        return take(hold, [event.message]) ?? { do: 'hold', hold };
+      },
+      unused: takenIn,
+    };
+  },
+};
+
+/** @throws StepFailure `invalid_config`. */
+function hearingOf(name: Json, key: string | undefined): Hearing {
+  const listed = Array.isArray(name) ? names(name, 'name') : [text(name, 'name')];
+  if (listed.length === 0 || listed.length > MOST_NAMES)
+    throw invalid('name', `a text, or a list of 1 to ${MOST_NAMES} texts`, name);
+  return { names: listed, ...(key === undefined ? {} : { key }) };
+}
+
+/** The same payload then has the same answer at every visit. */
+function readsOnly(expression: Expression, roots: ReadonlySet<string>): boolean {
+  const isFit = (node: Node): boolean =>
+    (node.kind !== 'transform' || !CLOCK_READERS.test(node.name)) && children(node).every(isFit);
+  return references(expression).every(({ root }) => roots.has(root)) && isFit(expression.node);
+}
+
+/** Messages come from outside: one that the expression cannot be asked about is not for this step, and fails no run. */
+function matches(visit: Visit, expression: Expression, payload: Json): boolean {
+  try {
+    return visit.test(expression, { payload });
+  } catch (error) {
+    if (error instanceof TemplateError) return false;
+    throw error;
+  }
+}
+
+/** Keeps messages; the end, when the last that is wanted is among them. What the step puts out is used. */
+function take(hold: JsonObject, messages: readonly Message[]): Outcome | undefined {
+  const { count } = hold;
+  const [first] = messages;
+  if (typeof count !== 'number')
+    return first === undefined
+      ? undefined
+      : {
+          do: 'end',
+          port: 'received',
+          data: first.payload,
+          took: [first],
+          ...(isNamed(hold) ? { meta: { name: first.name } } : {}),
+        };
+  hold['taken'] ??= [];
+  (hold['taken'] as unknown as Message[]).push(...messages);
+  return receivedCount(hold) >= count ? putOut(hold, 'received') : undefined;
+}
+
+function timedOut(visit: Visit, hold: JsonObject): Outcome {
+  if (!visit.wired('timeout'))
+    throw new StepFailure(
+      'listen_timeout',
+      `The step '${visit.slug}' did not get its message in time; wire its port 'timeout', or wait longer.`,
+      {
+        details: { received: receivedCount(hold) },
+      },
+    );
+  return typeof hold['count'] === 'number' ? putOut(hold, 'timeout') : { do: 'end', port: 'timeout', data: null };
+}
+
+function putOut(hold: JsonObject, port: string): Outcome {
+  const data = receivedIn(hold);
+  const took = takenIn(hold);
+  hold['taken'] = [];
+  return { do: 'end', port, data, took, ...(isNamed(hold) ? { meta: { names: took.map(({ name }) => name) } } : {}) };
+}
+
+const isNamed = (hold: JsonObject): boolean => hold['named'] === true;
+
+function takenIn(hold: JsonObject): readonly Message[] {
+  return (hold['taken'] ?? []) as unknown as readonly Message[];
+}
+
+const receivedCount = (hold: JsonObject): number => ((hold['received'] ?? []) as Json[]).length + takenIn(hold).length;
+
+/** `received`: what a visit had that was carried from before messages were kept whole. */
+function receivedIn(hold: JsonObject): Json[] {
+  return [...((hold['received'] ?? []) as Json[]), ...takenIn(hold).map(({ payload }) => payload)];
+}

@@ -1,0 +1,151 @@
+import { z } from 'zod';
+import type { JsonObject } from '../../definition/document/types.ts';
+import type { Json } from '../../template/types.ts';
+import { invalid, whole } from '../config/read.ts';
+import { anyValue, expression, templated } from '../config/schema.ts';
+import { ConfigError, type Outcome, StepFailure, type StepKind, type Visit } from '../kind.ts';
+import { loopBatch, loopState, readHold } from './loop-vars.ts';
+
+const DEFAULT_MAX_ITERATIONS = 1_000;
+const MOST_ITERATIONS = 1_000_000_000;
+const MOST_BATCH = 100_000;
+
+export const loop: StepKind = {
+  type: 'loop',
+  class: 'container',
+  summary: 'Walks its body once for each item or batch, or while a condition holds.',
+  description: `The port \`loop\` leads into the body; when the body ends, or leads back here, the next tick begins. An edge out of the
+body leaves the loop, as \`break\` does. When nothing is left the step ends by \`done\`; an empty list goes there at once.
+
+Inside, \`loop.item\` and \`loop.index\` (with \`batchSize\` 1), \`loop.batch\`, \`loop.state\` and \`loop.items\` tell where it is, and
+\`loop.parent\` is the loop around it.
+
+A loop with state: \`initial\` starts \`loop.carry\`; after each body \`next\` gives the new carry, and then \`while\` or \`until\` is asked, which both
+read the new one. \`while\` is also asked before the first tick. \`next\` makes the last carry too, also of the tick after which the loop ends. In the
+trace the loop's input shows \`next\` and \`result\` as they were evaluated last. Without \`items\`, and with \`while\`, \`until\` or \`next\`, more than
+\`maxIterations\` ticks are the error \`max_iterations_exceeded:n\`.`,
+  example: {
+    stepType: 'loop',
+    config: { items: '{{ steps.fetch.output.data.orders }}', batchSize: 10 },
+    nextSteps: { loop: 'send', done: 'report' },
+  },
+  output:
+    '`{state, batch, value?}`: state as in LoopVars; value is what `result` made, what a break gave, or the last carry.',
+  dataMembers: ['state', 'batch', 'value'],
+  schema: () =>
+    z.strictObject({
+      items: templated(z.array(anyValue())).optional().describe('The list to walk.'),
+      batchSize: templated(z.int().min(1).max(MOST_BATCH)).optional().describe('Items per tick (1).'),
+      while: expression().optional().describe('Asked before each tick: false ends the loop.'),
+      until: expression().optional().describe('Asked after each body: true ends the loop.'),
+      maxIterations: templated(z.int().min(1).max(MOST_ITERATIONS))
+        .optional()
+        .describe('For while, until and next (1000).'),
+      initial: anyValue().optional().describe('What loop.carry begins with.'),
+      next: anyValue().optional().describe('The new loop.carry after each body.'),
+      result: anyValue().optional().describe("The output's value when the loop ends."),
+      historyKeep: z
+        .int()
+        .min(1)
+        .optional()
+        .describe(
+          'Of how many last ticks the rollbacks are kept, the one that is under way included; all if left out.',
+        ),
+      description: z.string().optional().describe('For readers.'),
+    }),
+  ports: () => ({ normal: 'done', names: ['loop', 'done'], body: ['loop'] }),
+  later: ['next', 'result'],
+  plan(config, parse) {
+    const template = (member: string) =>
+      config[member] === undefined ? undefined : parse.template(config[member], `/${member}`);
+    const asked = (member: 'while' | 'until') => {
+      const source = config[member];
+      if (source === undefined) return undefined;
+      if (typeof source !== 'string') throw new ConfigError('invalid_config', `/${member}`, 'Expected an expression.');
+      return parse.expression(source, `/${member}`);
+    };
+    const items = template('items');
+    const batchSize = template('batchSize');
+    const maxIterations = template('maxIterations');
+    const initial = template('initial');
+    const next = template('next');
+    const result = template('result');
+    const goOn = asked('while');
+    const until = asked('until');
+    const carries = initial !== undefined || next !== undefined;
+    const bounded = items === undefined || goOn !== undefined || until !== undefined || next !== undefined;
+
+    const made = (visit: Visit): Json | undefined => {
+      if (result === undefined) return carries ? (visit.hold['carry'] ?? null) : undefined;
+      const value = visit.render(result);
+      visit.note('result', value);
+      return value;
+    };
+    const done = (visit: Visit, value: Json | undefined): Outcome => {
+      const { hold } = visit;
+      hold['complete'] = true;
+      const given = value ?? made(visit);
+      const data: JsonObject = { state: loopState(readHold(hold)), batch: null };
+      if (given !== undefined) data['value'] = given;
+      return { do: 'end', port: 'done', data };
+    };
+    const carryOn = (visit: Visit): void => {
+      if (next === undefined) return;
+      const carry = visit.render(next);
+      visit.hold['carry'] = carry;
+      visit.note('next', carry);
+    };
+    const turn = (visit: Visit, tick: number): Outcome => {
+      const { hold } = visit;
+      hold['tick'] = tick;
+      hold['iterations'] = tick;
+      const state = readHold(hold);
+      if (state.items !== null && tick * state.batchSize >= state.items.length) return done(visit, undefined);
+      if (goOn !== undefined && !visit.test(goOn)) return done(visit, undefined);
+      const most = hold['most'];
+      if (typeof most === 'number' && tick >= most)
+        throw new StepFailure(
+          `max_iterations_exceeded:${most}`,
+          `The loop has gone round ${most} times and would go on; raise maxIterations if that is right.`,
+        );
+      return { do: 'tick', hold, data: { state: loopState(state), batch: loopBatch(state) } };
+    };
+    return {
+      begin(visit) {
+        const { hold } = visit;
+        const list = items === undefined ? null : visit.render(items);
+        if (items !== undefined && !Array.isArray(list)) throw invalid('items', 'a list', list);
+        hold['items'] = list;
+        hold['batchSize'] = batchSize === undefined ? 1 : whole(visit.render(batchSize), 'batchSize', 1, MOST_BATCH);
+        hold['carry'] = initial === undefined ? null : visit.render(initial);
+        hold['tick'] = 0;
+        hold['iterations'] = 0;
+        if (typeof config['historyKeep'] === 'number') hold['keep'] = config['historyKeep'];
+        if (bounded)
+          hold['most'] =
+            maxIterations === undefined
+              ? DEFAULT_MAX_ITERATIONS
+              : whole(visit.render(maxIterations), 'maxIterations', 1, MOST_ITERATIONS);
+        return { do: 'enter', hold };
+      },
+      resume(visit, event) {
+        const { hold } = visit;
+        if (event.on === 'enter') return turn(visit, 0);
+        const tick = readHold(hold).tick;
+        if (event.on === 'break') {
+          hold['iterations'] = tick + 1;
+          return done(visit, event.value);
+        }
+        if (event.on !== 'tick') return { do: 'ignore' };
+        const isCarriedFirst = until !== undefined && next !== undefined && visit.rules.loopsAsDescribed();
+        if (isCarriedFirst) carryOn(visit);
+        if (until !== undefined && visit.test(until)) {
+          hold['iterations'] = tick + 1;
+          return done(visit, undefined);
+        }
+        if (!isCarriedFirst) carryOn(visit);
+        return turn(visit, tick + 1);
+      },
+    };
+  },
+};

@@ -1,0 +1,29 @@
+import { z } from 'zod';
+import { anyValue } from '../config/schema.ts';
+import { ConfigError, type StepKind } from '../kind.ts';
+
+export const mapping: StepKind = {
+  type: 'mapping',
+  class: 'pure',
+  summary: 'Makes a value of others.',
+  description: `Evaluates \`output\`, any JSON value with templates in it, and ends with what comes out. Use it where several steps need
+the same shape, or in front of a step that reads \`lastOutput\`.`,
+  example: {
+    stepType: 'mapping',
+    config: { output: { id: '{{ input.orderId }}', total: '{{ steps.price.output.data.total }}' } },
+    nextSteps: { success: 'store' },
+  },
+  output: 'The evaluated template.',
+  schema: () =>
+    z.strictObject({
+      output: anyValue().describe('The value to make.'),
+      description: z.string().optional().describe('For readers.'),
+    }),
+  ports: () => ({ normal: 'success', names: ['success'] }),
+  plan(config, parse) {
+    if (config['output'] === undefined)
+      throw new ConfigError('invalid_config', '/output', 'Expected the value to make.');
+    const output = parse.template(config['output'], '/output');
+    return { begin: (visit) => ({ do: 'end', port: 'success', data: visit.render(output) }) };
+  },
+};

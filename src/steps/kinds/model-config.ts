@@ -1,0 +1,85 @@
+/** What every step that asks a model takes: kind `llm`, and kind `agent`, which adds tools. */
+import { z } from 'zod';
+import { isObject } from '../../definition/document/json.ts';
+import type { JsonObject } from '../../definition/document/types.ts';
+import type { Json } from '../../template/types.ts';
+import { planFormat } from '../config/payload.ts';
+import { invalid, isAbsent, list, optionalOneOf, optionalText, whole } from '../config/read.ts';
+import { anyValue, payloadFormat, templated, textTemplate } from '../config/schema.ts';
+import { ConfigError, type Parse, type Visit } from '../kind.ts';
+
+const OUTPUT_FORMATS = ['text', 'json'] as const;
+const ROLES: readonly Json[] = ['user', 'assistant', 'system'];
+const MOST_TOKENS = 10_000_000;
+/** An answer takes seconds, with much thinking minutes. */
+export const MODEL_TIMEOUT_MS = 600_000;
+/** Cancelling reaches an activity with its heartbeats. */
+export const MODEL_HEARTBEAT_MS = 15_000;
+
+/** Members of the config's schema. */
+export function modelSchema(): z.ZodRawShape {
+  return {
+    model: textTemplate().optional().describe("A model of the organization. Default: the organization's default."),
+    systemPrompt: textTemplate().optional().describe('What the model is and how it shall answer.'),
+    userPrompt: anyValue().optional().describe('What is asked; what is no text is told as JSON.'),
+    messages: templated(z.array(z.union([z.strictObject({ role: z.string(), content: z.unknown() }), z.string()])))
+      .optional()
+      .describe('What was said before `userPrompt`, or instead of it: a list of `{role: user | assistant, content}`.'),
+    outputFormat: templated(z.enum(OUTPUT_FORMATS)).optional().describe('json with an outputSchema, else text.'),
+    outputSchema: payloadFormat().optional().describe('What the answer must look like: a payload format.'),
+    temperature: templated(z.number().min(0).max(2)).optional().describe("From 0 on. Default: the model's."),
+    maxTokens: templated(z.number().int().min(1)).optional().describe('Most tokens of an answer.'),
+    description: z.string().optional().describe('For readers.'),
+  };
+}
+
+/** Parses the members; what it gives evaluates them, as the activities `llm` and `agentTurn` take them. */
+export function planModel(config: JsonObject, parse: Parse): (visit: Visit) => JsonObject & { messages: Json[] } {
+  if (isAbsent(config['userPrompt']) && isAbsent(config['messages']))
+    throw new ConfigError('invalid_config', '/userPrompt', 'Expected what the model is asked.');
+  const template = (member: string) => parse.template(config[member], `/${member}`);
+  const [model, systemPrompt, userPrompt] = [template('model'), template('systemPrompt'), template('userPrompt')];
+  const [messages, outputFormat] = [template('messages'), template('outputFormat')];
+  const [temperature, maxTokens] = [template('temperature'), template('maxTokens')];
+  const schema = planFormat(config['outputSchema'], 'outputSchema', parse);
+  return (visit) => {
+    const named = optionalText(visit.render(model), 'model');
+    const system = optionalText(visit.render(systemPrompt), 'systemPrompt');
+    const asked = visit.render(userPrompt);
+    const heat = visit.render(temperature);
+    const most = visit.render(maxTokens);
+    const format = schema.of(visit, schema.held(visit));
+    const form = optionalOneOf(visit.render(outputFormat), 'outputFormat', OUTPUT_FORMATS);
+    const isJson = form === undefined ? format !== undefined : form === 'json';
+    return {
+      ...(named === undefined ? {} : { model: named }),
+      ...(system === undefined ? {} : { systemPrompt: system }),
+      messages: [...said(visit.render(messages)), ...(isAbsent(asked) ? [] : [{ role: 'user', content: told(asked) }])],
+      ...(isJson ? { outputFormat: 'json' } : {}),
+      ...(isJson && format !== undefined ? { outputSchema: format } : {}),
+      ...(isAbsent(heat) ? {} : { temperature: warmth(heat) }),
+      ...(isAbsent(most) ? {} : { maxTokens: whole(most, 'maxTokens', 1, MOST_TOKENS) }),
+    };
+  };
+}
+
+function said(value: Json): Json[] {
+  if (isAbsent(value)) return [];
+  return list(value, 'messages').map((message, i) => {
+    if (typeof message === 'string') return { role: 'user', content: message };
+    const { role, content } = isObject(message) ? message : {};
+    if (role === undefined || !ROLES.includes(role))
+      throw invalid(`messages[${i}].role`, "'user', 'assistant' or 'system'", role);
+    return { role, content: told(content ?? '') };
+  });
+}
+
+/** A model reads text; other values are told as JSON. */
+function told(value: Json): string {
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}
+
+function warmth(value: Json): number {
+  if (typeof value !== 'number' || value < 0) throw invalid('temperature', 'a number from 0', value);
+  return value;
+}

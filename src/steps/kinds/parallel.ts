@@ -1,0 +1,88 @@
+import { z } from 'zod';
+import type { JsonObject } from '../../definition/document/types.ts';
+import type { Json } from '../../template/types.ts';
+import { ConfigError, type FailureShape, type Outcome, type StepKind, type Visit } from '../kind.ts';
+
+const MODES = ['all', 'settled'] as const;
+
+export const parallel: StepKind = {
+  type: 'parallel',
+  aliases: ['join'],
+  class: 'container',
+  summary: 'Walks its branches at once and waits for all of them.',
+  description: `Every port but \`done\`, \`error\`, \`skipped\` and \`timeout\` is a branch and its name. A branch ends where an edge leads back here, or where there is none.
+
+With \`mode: all\` (default) all branches are waited for; if some failed, the step fails with \`join_failed\`, its \`details\` a map from
+branch to error. With \`failFast\` the first failure cancels the rest at once. With \`mode: settled\` it never fails.
+After it the entries of steps that belong to one branch only are readable; a step that branches share is readable only through this step's output.`,
+  example: {
+    stepType: 'parallel',
+    config: { mode: 'all' },
+    nextSteps: { user: 'fetchUser', posts: 'fetchPosts', done: 'render' },
+  },
+  output: '`{branch: last data}`; with settled `{branch: {status, data | error}}`, status completed or failed.',
+  schema: () =>
+    z.strictObject({
+      mode: z.enum(MODES).optional().describe("'all' (default) fails if a branch failed; 'settled' never does."),
+      failFast: z.boolean().optional().describe('Cancel the other branches at the first failure.'),
+      description: z.string().optional().describe('For readers.'),
+    }),
+  ports: () => ({ normal: 'done', names: ['done'], body: 'any' }),
+  plan(config) {
+    const { mode = 'all', failFast = false } = config;
+    if (mode !== 'all' && mode !== 'settled')
+      throw new ConfigError('invalid_config', '/mode', "Expected 'all' or 'settled'.");
+    if (failFast !== true && failFast !== false)
+      throw new ConfigError('invalid_config', '/failFast', 'Expected true or false.');
+    const ended = (visit: Visit, failures: JsonObject): Outcome => {
+      const results = visit.hold['results'] as JsonObject;
+      if (mode === 'all' && Object.keys(failures).length > 0)
+        return { do: 'fail', error: joinFailed(visit.slug, failures) };
+      const data: JsonObject = {};
+      for (const name of visit.branches) {
+        // A branch may be called `constructor`.
+        const error = Object.hasOwn(failures, name) ? failures[name] : undefined;
+        if (mode === 'all') data[name] = results[name] ?? null;
+        else
+          data[name] =
+            error === undefined ? { status: 'completed', data: results[name] ?? null } : { status: 'failed', error };
+      }
+      return { do: 'end', port: 'done', data };
+    };
+    return {
+      begin(visit) {
+        if (visit.branches.length === 0) return { do: 'end', port: 'done', data: {} };
+        return {
+          do: 'hold',
+          hold: { results: {}, failures: {}, left: visit.branches.length },
+          frames: visit.branches.map((name) => ({ name, port: name })),
+        };
+      },
+      resume(visit, event) {
+        if (event.on !== 'frame') return { do: 'ignore' };
+        const { hold } = visit;
+        const failures = hold['failures'] as JsonObject;
+        const left = (hold['left'] as number) - 1;
+        hold['left'] = left;
+        if (event.ended) (hold['results'] as JsonObject)[event.name] = event.data;
+        else failures[event.name] = errorJson(event.error);
+        if (left === 0 || (!event.ended && failFast && mode === 'all')) return ended(visit, failures);
+        return { do: 'hold', hold };
+      },
+    };
+  },
+};
+
+function joinFailed(slug: string, failures: JsonObject): FailureShape {
+  const names = Object.keys(failures);
+  return {
+    code: 'join_failed',
+    message: `${names.length === 1 ? 'A branch' : `${names.length} branches`} of '${slug}' failed: ${names.join(', ')}.`,
+    retryable: false,
+    details: failures,
+  };
+}
+
+export function errorJson(error: FailureShape): Json {
+  return { ...error } as JsonObject;
+}

@@ -1,0 +1,56 @@
+import { z } from 'zod';
+import type { JsonObject } from '../../definition/document/types.ts';
+import type { StepKind } from '../kind.ts';
+import { errorJson } from './parallel.ts';
+
+export const race: StepKind = {
+  type: 'race',
+  class: 'container',
+  summary: 'Walks its branches at once; the first that ends wins, and the others are cancelled.',
+  description: `Every port but \`done\`, \`error\`, \`skipped\` and \`timeout\` is a branch and its name. A branch that fails is out of the race; when
+all have failed the step fails with \`race_failed\`, its \`details\` a map from branch to error. After it the entries of the winner's steps are readable.
+Steps that had completed in the cancelled branches count in a rollback.`,
+  example: { stepType: 'race', nextSteps: { answer: 'waitForReply', late: 'sleepADay', done: 'go' } },
+  output: "`{winner, value}`: the branch's name and its last data.",
+  dataMembers: ['winner', 'value'],
+  schema: () => z.strictObject({ description: z.string().optional().describe('For readers.') }),
+  ports: () => ({ normal: 'done', names: ['done'], body: 'any' }),
+  plan: () => ({
+    begin(visit) {
+      if (visit.branches.length === 0)
+        return {
+          do: 'fail',
+          error: {
+            code: 'race_failed',
+            message: `The race '${visit.slug}' has no branches.`,
+            retryable: false,
+            details: {},
+          },
+        };
+      return {
+        do: 'hold',
+        hold: { failures: {}, left: visit.branches.length },
+        frames: visit.branches.map((name) => ({ name, port: name })),
+      };
+    },
+    resume(visit, event) {
+      if (event.on !== 'frame') return { do: 'ignore' };
+      if (event.ended) return { do: 'end', port: 'done', data: { winner: event.name, value: event.data } };
+      const { hold } = visit;
+      const failures = hold['failures'] as JsonObject;
+      failures[event.name] = errorJson(event.error);
+      const left = (hold['left'] as number) - 1;
+      hold['left'] = left;
+      if (left > 0) return { do: 'hold', hold };
+      return {
+        do: 'fail',
+        error: {
+          code: 'race_failed',
+          message: `All branches of the race '${visit.slug}' failed.`,
+          retryable: false,
+          details: failures,
+        },
+      };
+    },
+  }),
+};

@@ -1,0 +1,17 @@
+import { z } from 'zod';
+import type { StepKind } from '../kind.ts';
+
+export const removed: StepKind = {
+  type: 'removed',
+  class: 'pure',
+  summary: 'Stands where a step was taken out.',
+  description: `Does nothing and goes on. It keeps a step's slug in its place, so that edges to it and forks of older runs still find it.`,
+  example: { stepType: 'removed', config: { replaces: 'http' }, nextSteps: { success: 'next' } },
+  output: 'null. `meta` is `{removed: true, replaces}`.',
+  schema: () => z.strictObject({ replaces: z.string().optional().describe('The kind of the step that stood here.') }),
+  ports: () => ({ normal: 'success', names: ['success'] }),
+  plan(config) {
+    const meta = { removed: true, replaces: config['replaces'] ?? null };
+    return { begin: () => ({ do: 'end', port: 'success', data: null, meta }) };
+  },
+};

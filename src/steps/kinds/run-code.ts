@@ -1,0 +1,97 @@
+import { z } from 'zod';
+import { CODE_LANGUAGES } from '../../contract/activity-words.ts';
+import { isAbsent, whole } from '../config/read.ts';
+import { anyValue, templated } from '../config/schema.ts';
+import { ConfigError, type StepKind } from '../kind.ts';
+import { effectEnd } from './http.ts';
+
+const DEFAULT_TIMEOUT_MS = 10_000;
+const LONGEST_TIMEOUT_MS = 600_000;
+const DEFAULT_MEMORY_MB = 64;
+const MOST_MEMORY_MB = 512;
+/** Beyond the code's own time: it may have to wait until others have run. */
+const MARGIN_MS = 300_000;
+/** Cancelling reaches an activity with its heartbeats. */
+const HEARTBEAT_MS = 15_000;
+
+export const runCode: StepKind = {
+  type: 'run_code',
+  class: 'effect',
+  summary: 'Runs JavaScript, TypeScript or Python on data.',
+  description: `JavaScript and TypeScript are a module with \`export default function (input) { … }\`, Python is \`def main(input): …\`; each may be \`async\`.
+The function gets \`input\` and its return value is the step's data, both as JSON has them. \`code\` is taken as it is written, templates in it are not read: what
+the run knows comes in by \`input\`.
+
+- **Nothing else.** The code reaches no network, no files, no environment, no secrets and no other run; there are no modules to import in JavaScript, and the
+  standard library in Python. For effects there are steps.
+- **Time zones and languages.** JavaScript has \`Intl\` and \`toLocaleString\` with their options, \`new Date(at).toLocaleString('de-DE', {timeZone: 'Europe/Berlin'})\`; local time is UTC, and without a
+  language it is en-US, on every machine. Python has no data of time zones: \`ZoneInfo('Europe/Berlin')\` fails and says so; fixed offsets, \`timezone(timedelta(hours=1))\`, work.
+- **Limits.** \`timeoutMs\` of its own time and \`memoryMb\` of memory (Python: beside its own 30), else \`script_timeout\` and \`script_out_of_memory\`. The result has at most
+  16 MB (1.9 MB on a host without a blob store) and 200 levels.
+- **Errors.** What the code throws is \`script_error\`, with name, message, stack and, in JavaScript, its \`code\` in the details; code that cannot be read is
+  \`script_invalid\`. Neither is tried again, since the same code does the same.
+- **Console.** What it prints is in \`meta.console\`: at most 200 lines and 32,000 characters.
+- **Speed.** JavaScript and TypeScript are light: where nothing else of the run is at work they run in the same task, for up to 2 seconds, and begin again as an
+  activity of their own if they take longer. Python takes a process of its own each time.`,
+  example: {
+    stepType: 'run_code',
+    config: {
+      language: 'javascript',
+      code: 'export default function ({ lines }) {\n  return { cents: lines.reduce((sum, line) => sum + line.cents, 0) };\n}',
+      input: { lines: '{{ input.lines }}' },
+    },
+    nextSteps: { success: 'pay' },
+  },
+  output:
+    'What the function returned; null for nothing. `meta` is `{console: [{level, text}], consoleIsCut?, durationMs}`.',
+  schema: () =>
+    z.strictObject({
+      language: z.enum(CODE_LANGUAGES).optional().describe('Default: javascript.'),
+      code: z.string().min(1).describe('The module. No template.'),
+      input: anyValue().optional().describe('What the function is given. Default: {}.'),
+      timeoutMs: templated(z.number().int().min(1).max(LONGEST_TIMEOUT_MS))
+        .optional()
+        .describe('Limit of its running time in milliseconds (10,000; at most 600,000).'),
+      memoryMb: templated(z.number().int().min(1).max(MOST_MEMORY_MB))
+        .optional()
+        .describe('Limit of its memory in MiB (64; at most 512, and 16 are always there).'),
+      description: z.string().optional().describe('For readers.'),
+    }),
+  ports: () => ({ normal: 'success', names: ['success'] }),
+  plan(config, parse) {
+    const { language = 'javascript', code } = config;
+    if (!CODE_LANGUAGES.some((one) => one === language))
+      throw new ConfigError('invalid_config', '/language', `Expected one of ${CODE_LANGUAGES.join(', ')}.`);
+    if (typeof code !== 'string' || code.trim() === '')
+      throw new ConfigError(
+        'invalid_config',
+        '/code',
+        'Expected a module such as: export default function (input) { … }',
+      );
+    const input = parse.template(config['input'] ?? {}, '/input');
+    const timeout = parse.template(config['timeoutMs'], '/timeoutMs');
+    const memory = parse.template(config['memoryMb'], '/memoryMb');
+    return {
+      begin(visit) {
+        const given = visit.render(timeout);
+        const timeoutMs = isAbsent(given) ? DEFAULT_TIMEOUT_MS : whole(given, 'timeoutMs', 1, LONGEST_TIMEOUT_MS);
+        const wanted = visit.render(memory);
+        const memoryMb = isAbsent(wanted) ? DEFAULT_MEMORY_MB : whole(wanted, 'memoryMb', 1, MOST_MEMORY_MB);
+        return {
+          do: 'hold',
+          hold: {},
+          run: [
+            {
+              activity: 'runCode',
+              config: { value: { language, code, input: visit.render(input), timeoutMs, memoryMb }, secrets: [] },
+              timeoutMs: timeoutMs + MARGIN_MS,
+              heartbeatMs: HEARTBEAT_MS,
+              ...(language === 'python' ? {} : { light: true, repeatable: true }),
+            },
+          ],
+        };
+      },
+      resume: effectEnd,
+    };
+  },
+};

@@ -1,0 +1,114 @@
+import { z } from 'zod';
+import { jsonIn, parsedJson } from '../../definition/document/json-text.ts';
+import type { PayloadFormat } from '../../definition/document/types.ts';
+import { declaredNames, validatePayload } from '../../definition/payload/format.ts';
+import type { Json } from '../../template/types.ts';
+import { planFormat } from '../config/payload.ts';
+import { invalid, isAbsent, text } from '../config/read.ts';
+import { anyValue, payloadFormat, textTemplate } from '../config/schema.ts';
+import { ConfigError, StepFailure, type StepKind } from '../kind.ts';
+import { childEnd, start, timeoutOf } from './run-workflow.ts';
+
+const LISTED_PROBLEMS = 20;
+
+export const runEmployee: StepKind = {
+  type: 'run_employee',
+  class: 'effect',
+  startsRuns: true,
+  summary: 'Gives an assignment to an AI employee, and waits for the answer.',
+  description: `Starts a run of \`employee\`, a workflow of \`type: employee\` in the same organization, as \`run_workflow\` does: with its depth limit, its errors, and
+\`timeout\` as the limit of the whole answer. The employee's run gets \`{assignment, attachments_json, attachments, responseSchema}\` as its input:
+\`attachments_json\` is text, \`attachments\` is what it says.
+
+With \`responseSchema\`, a payload format, the answer is shaped: text that is JSON, also inside a Markdown fence, is parsed, and plain text becomes the one member
+that a format of one member declares. An answer that does not fit then fails the step with \`invalid_response\`, and the problems in its details.`,
+  example: {
+    stepType: 'run_employee',
+    config: {
+      employee: 'support-agent',
+      assignment: 'Sort this complaint: {{ input.text }}',
+      responseSchema: { category: 'string', urgent: 'boolean' },
+    },
+    nextSteps: { success: 'route' },
+  },
+  output: "The employee's answer, shaped by `responseSchema`. `meta.executionId` names its run.",
+  schema: () =>
+    z.strictObject({
+      employee: textTemplate().describe('The slug of the employee.'),
+      assignment: textTemplate().describe('What is to be done.'),
+      attachments_json: anyValue().optional().describe('Attachments: a list, or one as JSON text.'),
+      responseSchema: payloadFormat().optional().describe('What the answer must look like: a payload format.'),
+      description: z.string().optional().describe('For readers.'),
+    }),
+  ports: () => ({ normal: 'success', names: ['success'] }),
+  plan(config, parse, step) {
+    for (const member of ['employee', 'assignment'])
+      if (isAbsent(config[member])) throw new ConfigError('invalid_config', `/${member}`, 'Expected a text.');
+    const employee = parse.template(config['employee'], '/employee');
+    const assignment = parse.template(config['assignment'], '/assignment');
+    const attached = parse.template(config['attachments_json'], '/attachments_json');
+    const schema = planFormat(config['responseSchema'], 'responseSchema', parse);
+    const timeoutMs = timeoutOf(step);
+    return {
+      begin(visit) {
+        const hold = schema.held(visit);
+        const format = schema.of(visit, hold);
+        const input: Json = {
+          assignment: text(visit.render(assignment), 'assignment'),
+          ...attachmentsOf(visit.render(attached)),
+          ...(format === undefined ? {} : { responseSchema: format }),
+        };
+        return start(
+          visit,
+          timeoutMs,
+          { workflow: text(visit.render(employee), 'employee'), input, employee: true },
+          hold,
+        );
+      },
+      resume(visit, event) {
+        if (event.on !== 'completed') return childEnd(visit, event);
+        const { data, meta } = event.result;
+        return childEnd(visit, {
+          ...event,
+          result: { data: shaped(schema.of(visit), data), ...(meta === undefined ? {} : { meta }) },
+        });
+      },
+    };
+  },
+};
+
+function attachmentsOf(value: Json): { attachments_json?: string; attachments?: Json } {
+  if (isAbsent(value) || value === '') return {};
+  if (typeof value !== 'string') return { attachments_json: JSON.stringify(value), attachments: value };
+  const parsed = parsedJson(value);
+  if (parsed === undefined) throw invalid('attachments_json', 'JSON text, such as a list of {name, url}', value);
+  return { attachments_json: value, attachments: parsed };
+}
+
+/** The answer as the format wants it. Throws StepFailure `invalid_response`. */
+export function shaped(format: PayloadFormat | undefined, answer: Json): Json {
+  if (format === undefined) return answer;
+  const readings = typeof answer === 'string' ? readingsOf(format, answer) : [answer];
+  const fitting = readings.find((reading) => validatePayload(format, reading).length === 0);
+  if (fitting !== undefined) return fitting;
+  const problems = validatePayload(format, readings[0]!);
+  const [first] = problems;
+  throw new StepFailure(
+    'invalid_response',
+    `The employee's answer does not fit responseSchema: ${first?.pointer || '/'}: ${first?.message ?? 'it is not as declared.'} Ask for that form in the assignment, or declare what may be left out.`,
+    {
+      details: {
+        problems: problems.slice(0, LISTED_PROBLEMS).map(({ pointer, code, message }) => ({ pointer, code, message })),
+      },
+    },
+  );
+}
+
+/** What a text can mean, the likeliest first. */
+function readingsOf(format: PayloadFormat, answer: string): Json[] {
+  const readings = jsonIn(answer);
+  readings.push(answer);
+  const [only, ...others] = declaredNames(format);
+  if (only !== undefined && others.length === 0) readings.push({ [only]: answer });
+  return readings;
+}

@@ -1,0 +1,130 @@
+import { z } from 'zod';
+import type { JsonObject, StepDefinition } from '../../definition/document/types.ts';
+import { durationMs } from '../config/duration.ts';
+import { isAbsent, optionalBoolean, optionalText, text } from '../config/read.ts';
+import { anyValue, templated, textTemplate } from '../config/schema.ts';
+import {
+  type ChildSpec,
+  ConfigError,
+  type Outcome,
+  type Resume,
+  StepFailure,
+  type StepKind,
+  type TimerSpec,
+  type Visit,
+} from '../kind.ts';
+
+/** A run this deep starts no further ones. The run that nobody's step started has depth 0. */
+export const MAX_DEPTH = 20;
+const TIMEOUT = '/timeout';
+
+export const runWorkflow: StepKind = {
+  type: 'run_workflow',
+  aliases: ['subworkflow'],
+  class: 'effect',
+  startsRuns: true,
+  summary: 'Runs another workflow, and waits for its output.',
+  description: `Starts a run of \`workflow\`, a slug of the same organization, with \`input\`, and ends with that run's output. \`version\` names the
+definition to run by its hash or its version number; without it the current one runs. The run is one of its own: it stands in the list of
+executions, with this one as its parent, it is retried and rolled back by its own definition, and this step's \`retry\` does not repeat it.
+
+- **Failure.** The step fails with the code and message of the failed run; the details name its \`executionId\`. A run that was cancelled, terminated or timed
+  out is \`child_cancelled\`, \`child_terminated\` or \`child_timed_out\`. A workflow that does not exist is \`workflow_not_found\`, one that is disabled
+  \`workflow_disabled\`.
+- **Cancelling.** When this step is cancelled, or its \`timeout\` passes (\`timeout\`), the run is cancelled too.
+- **wait: false.** The step ends as soon as the run has started, with its \`executionId\`, and hears no more of it.
+- **Costs.** What its models use stands in the \`costs\` of that run, and is not counted again in those of this one.
+- **Rollback.** It cannot undo another step: write what does into \`rollback\` itself, as an \`action\` or \`http\`.
+- **Depth.** A workflow may run itself. Runs nest at most ${MAX_DEPTH} deep; past that the step fails with \`depth_exceeded\`.`,
+  example: {
+    stepType: 'run_workflow',
+    config: { workflow: 'refund-approval', input: { orderId: '{{ input.orderId }}' } },
+    nextSteps: { success: 'tell', error: 'ask' },
+  },
+  output: 'The output of the run; with `wait: false` `{executionId}`. `meta.executionId` names the run.',
+  schema: () =>
+    z.strictObject({
+      workflow: textTemplate().describe('The slug of the workflow to run.'),
+      version: textTemplate().optional().describe('Its hash (sha256:…) or version (1.4.0). Default: the current one.'),
+      input: anyValue().optional().describe("The run's input. Default: {}."),
+      wait: templated(z.boolean()).optional().describe('Whether to wait for its end (true).'),
+      description: z.string().optional().describe('For readers.'),
+    }),
+  ports: () => ({ normal: 'success', names: ['success'] }),
+  plan(config, parse, step) {
+    if (isAbsent(config['workflow']))
+      throw new ConfigError(
+        'invalid_config',
+        '/workflow',
+        "Expected the slug of a workflow such as 'refund-approval'.",
+      );
+    const workflow = parse.template(config['workflow'], '/workflow');
+    const version = parse.template(config['version'], '/version');
+    const input = parse.template(config['input'] === undefined ? {} : config['input'], '/input');
+    const wait = parse.template(config['wait'], '/wait');
+    const timeoutMs = timeoutOf(step);
+    return {
+      begin(visit) {
+        const slug = text(visit.render(workflow), 'workflow');
+        const wanted = optionalText(visit.render(version), 'version');
+        const waits = optionalBoolean(visit.render(wait), 'wait') ?? true;
+        return start(visit, timeoutMs, {
+          workflow: slug,
+          input: visit.render(input),
+          ...(wanted === undefined ? {} : { version: wanted }),
+          ...(waits ? {} : { wait: false }),
+        });
+      },
+      resume: (visit, event) => childEnd(visit, event),
+    };
+  },
+};
+
+/** The modifier `timeout`, which here limits the whole child. A wrong one is reported where modifiers are compiled. */
+export function timeoutOf(step: StepDefinition): number | undefined {
+  if (step.timeout === undefined) return undefined;
+  try {
+    return durationMs(step.timeout);
+  } catch (error) {
+    if (error instanceof StepFailure) return undefined;
+    throw error;
+  }
+}
+
+/** Begins to wait for a child. Throws StepFailure `depth_exceeded`. */
+export function start(visit: Visit, timeoutMs: number | undefined, child: ChildSpec, hold: JsonObject = {}): Outcome {
+  if (visit.execution.depth >= MAX_DEPTH)
+    throw new StepFailure(
+      'depth_exceeded',
+      `This run is nested ${MAX_DEPTH} deep, and the step '${visit.slug}' would start another inside it. Let the workflow end its recursion sooner, or start the run with wait: false from a shallower one.`,
+      { details: { limit: MAX_DEPTH, workflow: child.workflow } },
+    );
+  const until = timeoutMs === undefined ? undefined : visit.now + timeoutMs;
+  const timers: TimerSpec[] = until === undefined ? [] : [{ suffix: TIMEOUT, at: until }];
+  return {
+    do: 'hold',
+    hold,
+    children: [child],
+    timers,
+    waiting: { kind: 'child', name: child.workflow, ...(until === undefined ? {} : { until }) },
+  };
+}
+
+/** The end of a step that waits for one child. */
+export function childEnd(visit: Visit, event: Resume): Outcome {
+  switch (event.on) {
+    case 'completed': {
+      const { data, meta } = event.result;
+      return { do: 'end', port: 'success', data, ...(meta === undefined ? {} : { meta }) };
+    }
+    case 'failed':
+      return { do: 'fail', error: event.error };
+    case 'fired':
+      throw new StepFailure(
+        'timeout',
+        `The run that the step '${visit.slug}' waits for did not end in time, and was cancelled; raise the step's timeout, or see what that run waits for.`,
+      );
+    default:
+      return { do: 'ignore' };
+  }
+}

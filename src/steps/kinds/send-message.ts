@@ -1,0 +1,146 @@
+import { z } from 'zod';
+import {
+  MESSAGE_CHANNELS,
+  MESSAGE_CREDENTIALS,
+  MESSAGE_MEMBERS,
+  MESSAGE_WORDS,
+  type MessageChannel,
+  SMTP_ENCRYPTIONS,
+} from '../../contract/activity-words.ts';
+import type { JsonObject } from '../../definition/document/types.ts';
+import { isAbsent } from '../config/read.ts';
+import { anyValue, nameList, templated, textTemplate } from '../config/schema.ts';
+import { ConfigError, type Parse, type RunSpec, type StepKind, type Visit } from '../kind.ts';
+import { effectEnd, renderMembers } from './http.ts';
+
+/** One attempt, with some room for the connection. */
+const TIMEOUT_MS = 45_000;
+/** Cancelling reaches an activity with its heartbeats. */
+const HEARTBEAT_MS = 15_000;
+export const sendMessage: StepKind = {
+  type: 'send_message',
+  class: 'effect',
+  summary: 'Sends a message to people or to another program.',
+  description: `\`channel\` says how, \`to\` says where, and \`subject\` and \`text\` are the message.
+
+- **webhook**: \`to\` is a URL. It gets a POST with \`{id, subject, text, data}\` as JSON, and the headers of Standard Webhooks; with \`secret\` (\`whsec_…\`, or any
+  text; two in a list while rotating) it is signed by \`webhook-signature\`.
+- **slack**: \`to\` is the URL of an incoming webhook, best kept as a secret: \`https://hooks.slack.com/services/{{ secrets.SLACK_HOOK }}\`. \`blocks\` are Slack's own.
+- **email**: \`to\`, \`cc\` and \`bcc\` are one address or a list. \`smtp\` names the server; without it the host's is taken (SIGNALBOX_SMTP_URL), and the
+  sender is the host's too (SIGNALBOX_MAIL_FROM), unless the host allows the one in \`from\` (SIGNALBOX_MAIL_FROM_ALLOW). A password is sent over an encrypted connection only, unless \`encryption\` says otherwise.
+- **inbox**: the message is kept for people, who read it at \`GET /api/inbox\`. \`to\` names whom it is for: \`ann\`, \`role:finance\`.
+
+**Once.** A message has an id that stays the same through all attempts, so that a receiver can tell a repeat: \`webhook-id\`, \`Idempotency-Key\`, or the e-mail's
+\`Message-ID\`. An inbox takes each id once. What may pass is tried again: no answer, 408, 425, 429, 5xx, and SMTP's 4xx.
+
+\`{{ secrets.NAME }}\` may stand in \`to\`, \`headers\` and \`secret\` of a webhook, \`to\` of slack, and \`smtp\` of an e-mail. Whom an e-mail or an inbox is for, and what a message says, is
+shown, and holds no secret; where a template names the channel, this is checked when the message is sent. A secret's value that stands in the words anyway goes out as
+\`[secret]\`. Where messages may go is bound as for the kind \`http\`.
+
+\`{{ callback('slug') }}\` may stand in \`text\`, \`subject\`, \`html\`, \`blocks\` and \`data\`: the URL of the next visit of that wait_callback step. No trace has it; the inbox shows it to
+those who may send messages to the run (runners).`,
+  example: {
+    stepType: 'send_message',
+    config: {
+      channel: 'slack',
+      to: 'https://hooks.slack.com/services/{{ secrets.SLACK_HOOK }}',
+      text: 'Order {{ input.orderId }} is paid.',
+    },
+    retry: { maxAttempts: 5 },
+    nextSteps: { success: 'done', error: 'ask' },
+  },
+  output:
+    '`{id, channel}`, for webhook and slack also `status`, for e-mail `messageId`, `accepted`, `rejected` (addresses) and `response`.',
+  schema: messageSchema,
+  ports: () => ({ normal: 'success', names: ['success'] }),
+  plan(config, parse) {
+    const message = planMessage(config, parse);
+    return { begin: (visit) => ({ do: 'hold', hold: {}, run: [message(visit)] }), resume: effectEnd };
+  },
+};
+
+function messageSchema(): z.ZodType {
+  const addresses = () => nameList();
+  return z.strictObject({
+    channel: templated(z.enum(MESSAGE_CHANNELS)).describe('How it is sent.'),
+    to: nameList().optional().describe('A URL, an address, or whom it is for; addresses and names may be a list.'),
+    subject: textTemplate().optional().describe('An e-mail needs one.'),
+    text: textTemplate().optional().describe('The message in words; in Slack its mrkdwn.'),
+    data: anyValue().optional().describe('webhook, inbox: anything for programs.'),
+    headers: templated(z.record(z.string(), z.union([z.string(), z.number(), z.null()])))
+      .optional()
+      .describe('webhook: request headers.'),
+    secret: z
+      .union([textTemplate(), z.array(textTemplate()).min(1).max(2)])
+      .optional()
+      .describe('webhook: what it is signed with.'),
+    blocks: templated(z.array(anyValue())).optional().describe('slack: Block Kit blocks; `text` is then the fallback.'),
+    html: textTemplate().optional().describe('email: the message as HTML, beside or instead of `text`.'),
+    from: textTemplate().optional().describe('email: the sender.'),
+    cc: addresses().optional().describe('email: who else gets it.'),
+    bcc: addresses().optional().describe('email: who gets it without being named.'),
+    replyTo: textTemplate().optional().describe('email: where answers go.'),
+    smtp: z
+      .strictObject({
+        host: textTemplate().describe('Its name.'),
+        port: templated(z.number().int().min(1).max(65_535)).optional().describe('587 if not said; 465 if implicit.'),
+        encryption: z
+          .enum(SMTP_ENCRYPTIONS)
+          .optional()
+          .describe(
+            'implicit (TLS from the start; default on port 465), starttls (default with a password), optional (default without), none.',
+          ),
+        username: textTemplate().optional().describe('The login, if the server wants one.'),
+        password: textTemplate().optional().describe('Best as `{{ secrets.NAME }}`.'),
+      })
+      .optional()
+      .describe('email: the server.'),
+    description: z.string().optional().describe('For readers.'),
+  });
+}
+
+function planMessage(config: JsonObject, parse: Parse): (visit: Visit) => RunSpec {
+  const channel = channelOf(config);
+  if (channel !== 'inbox' && isAbsent(config['to']))
+    throw new ConfigError('invalid_config', '/to', 'Expected whom the message goes to: a URL or an address.');
+  if (isAbsent(config['text']) && ['html', 'blocks', 'data'].every((member) => isAbsent(config[member])))
+    throw new ConfigError('invalid_config', '/text', 'Expected the text of the message.');
+  if (channel === 'email' && isAbsent(config['subject']))
+    throw new ConfigError('invalid_config', '/subject', 'Expected a subject: an e-mail needs one.');
+  const known = [...new Set(Object.values(MESSAGE_MEMBERS).flat())];
+  const taken = channel === undefined ? known : MESSAGE_MEMBERS[channel];
+  const credentials = channel === undefined ? Object.values(MESSAGE_CREDENTIALS).flat() : MESSAGE_CREDENTIALS[channel];
+  const parserOf = (member: string): Parse['template'] => {
+    if (credentials.includes(member)) return (value, at) => parse.secretTemplate(value, at);
+    if (MESSAGE_WORDS.includes(member)) return (value, at) => parse.callbackTemplate(value, at);
+    return (value, at) => parse.template(value, at);
+  };
+  const foreign = known.find((member) => !taken.includes(member) && !isAbsent(config[member]));
+  if (foreign !== undefined)
+    throw new ConfigError(
+      'invalid_config',
+      `/${foreign}`,
+      `The channel '${channel}' takes no ${foreign}; it takes ${taken.slice(1).join(', ')}.`,
+    );
+  const members = taken
+    .filter((member) => config[member] !== undefined)
+    .map((member) => ({
+      member,
+      hasSecrets: credentials.includes(member) || MESSAGE_WORDS.includes(member),
+      template: parserOf(member)(config[member], `/${member}`),
+    }));
+  return (visit) => ({
+    activity: 'sendMessage',
+    config: renderMembers(visit, members),
+    timeoutMs: TIMEOUT_MS,
+    heartbeatMs: HEARTBEAT_MS,
+  });
+}
+
+/** Undefined where a template makes it. */
+function channelOf({ channel }: JsonObject): MessageChannel | undefined {
+  const known = MESSAGE_CHANNELS.find((one) => one === channel);
+  if (known === undefined && !(typeof channel === 'string' && channel.includes('{{')))
+    throw new ConfigError('invalid_config', '/channel', `Expected one of ${MESSAGE_CHANNELS.join(', ')}.`);
+  return known;
+}

@@ -1,0 +1,91 @@
+import { z } from 'zod';
+import { isObject } from '../../definition/document/json.ts';
+import type { JsonObject } from '../../definition/document/types.ts';
+import type { Template } from '../../template/template.ts';
+import type { Json } from '../../template/types.ts';
+import { object, text } from '../config/read.ts';
+import { anyValue, templated, textTemplate } from '../config/schema.ts';
+import { type Behaviour, ConfigError, type Parse, type StepKind } from '../kind.ts';
+
+const TARGETS = ['variables', 'state'] as const;
+type Target = (typeof TARGETS)[number];
+
+export const set: StepKind = {
+  type: 'set',
+  class: 'pure',
+  summary: "Writes the run's variables or its state.",
+  description: `With an object all values are evaluated first and then written: none sees another. With a list
+\`[{name, value}]\` they are evaluated and written one after the other, so that each sees those before it.
+
+Variables are readable as \`variables.name\` and as \`name\`. With \`target: state\` the keys and types are those that the definition's \`state\` declares.
+A name of a root (\`input\`, \`steps\`, …) cannot be written.`,
+  example: {
+    stepType: 'set',
+    config: {
+      values: [
+        { name: 'page', value: '{{ page + 1 }}' },
+        { name: 'isLast', value: '{{ page >= input.pages }}' },
+      ],
+    },
+    nextSteps: { success: 'fetch' },
+  },
+  output: 'The values as an object.',
+  schema: () =>
+    z.strictObject({
+      values: z
+        .union([
+          templated(z.record(z.string(), anyValue())),
+          z.array(
+            z.strictObject({
+              name: textTemplate().describe('The variable, or the key of the state.'),
+              value: anyValue().optional().describe('What it becomes; null if left out.'),
+            }),
+          ),
+        ])
+        .describe('An object (at once), or a list (in order).'),
+      target: z.enum(TARGETS).optional().describe("'variables' (default) or 'state'."),
+      description: z.string().optional().describe('For readers.'),
+    }),
+  ports: () => ({ normal: 'success', names: ['success'] }),
+  plan(config, parse) {
+    const { values, target = 'variables' } = config;
+    if (target !== 'variables' && target !== 'state')
+      throw new ConfigError('invalid_config', '/target', "Expected 'variables' or 'state'.");
+    if (Array.isArray(values)) return inOrder(values, target, parse);
+    if (!isObject(values) && typeof values !== 'string')
+      throw new ConfigError('invalid_config', '/values', 'Expected an object of values, or a list of {name, value}.');
+    return atOnce(parse.template(values, '/values'), target);
+  },
+};
+
+function atOnce(template: Template, target: Target): Behaviour {
+  return {
+    begin(visit) {
+      const data = object(visit.render(template), 'values');
+      for (const [name, value] of Object.entries(data)) visit.assign(target, name, value);
+      return { do: 'end', port: 'success', data };
+    },
+  };
+}
+
+function inOrder(entries: readonly Json[], target: Target, parse: Parse): Behaviour {
+  const planned = entries.map((entry, i) => {
+    const at = `/values/${i}`;
+    if (!isObject(entry) || typeof entry['name'] !== 'string')
+      throw new ConfigError('invalid_config', at, 'Expected an entry such as {name: "page", value: 1}.');
+    return { name: parse.template(entry['name'], `${at}/name`), value: parse.template(entry['value'], `${at}/value`) };
+  });
+  return {
+    begin(visit) {
+      const data: JsonObject = {};
+      planned.forEach((entry, i) => {
+        const name = text(visit.render(entry.name), `values[${i}].name`);
+        const value = visit.render(entry.value);
+        visit.assign(target, name, value);
+        // A key named __proto__ must stay data.
+        Object.defineProperty(data, name, { value, enumerable: true, writable: true, configurable: true });
+      });
+      return { do: 'end', port: 'success', data };
+    },
+  };
+}

@@ -1,0 +1,41 @@
+import { z } from 'zod';
+import { isoInstant, planDuration, planInstant } from '../config/duration.ts';
+import { duration, instant } from '../config/schema.ts';
+import { ConfigError, type Outcome, type StepKind } from '../kind.ts';
+
+export const sleep: StepKind = {
+  type: 'sleep',
+  class: 'wait',
+  summary: 'Waits for a while, or until a time.',
+  description: `Takes one of \`duration\` and \`until\`. The timer is durable: it outlives restarts, and is never early. A time that has
+passed already is no wait. \`skipTimer\` ends it at once.`,
+  example: { stepType: 'sleep', config: { duration: '2h' }, nextSteps: { success: 'remind' } },
+  output: '`{until}`: the time waited for, ISO 8601.',
+  dataMembers: ['until'],
+  schema: () =>
+    z.strictObject({
+      duration: duration().optional().describe("How long: milliseconds, '2d', or ISO 8601 ('PT5M')."),
+      until: instant().optional().describe("Until when: '2026-01-31T09:00:00Z', or milliseconds since 1970."),
+      description: z.string().optional().describe('For readers.'),
+    }),
+  ports: () => ({ normal: 'success', names: ['success'] }),
+  plan(config, parse) {
+    const { duration: forSoLong, until } = config;
+    if ((forSoLong === undefined) === (until === undefined))
+      throw new ConfigError('invalid_config', '', "Expected one of 'duration' and 'until'.");
+    const waitMs = forSoLong === undefined ? undefined : planDuration(forSoLong, '/duration', parse);
+    const instantOf = until === undefined ? undefined : planInstant(until, '/until', parse);
+    return {
+      begin(visit) {
+        const at = waitMs === undefined ? instantOf!(visit) : visit.now + waitMs(visit);
+        if (at <= visit.now) return awake(at);
+        return { do: 'hold', hold: { until: at }, waiting: { kind: 'timer', until: at }, timers: [{ at }] };
+      },
+      resume: (visit, event) => (event.on === 'fired' ? awake(visit.hold['until'] as number) : { do: 'ignore' }),
+    };
+  },
+};
+
+function awake(at: number): Outcome {
+  return { do: 'end', port: 'success', data: { until: isoInstant(at) } };
+}

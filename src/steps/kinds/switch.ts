@@ -1,0 +1,58 @@
+import { z } from 'zod';
+import { isObject } from '../../definition/document/json.ts';
+import { childPointer } from '../../template/pointer.ts';
+import type { Json } from '../../template/types.ts';
+import { anyValue } from '../config/schema.ts';
+import { ConfigError, type StepKind } from '../kind.ts';
+import { portName } from './condition.ts';
+
+const DEFAULT_PORT = 'default';
+
+export const switchKind: StepKind = {
+  type: 'switch',
+  class: 'pure',
+  summary: 'Goes the way that a value names.',
+  description: `\`cases\` maps what the value may be to ports. Values are compared as texts: \`3\` takes the case \`"3"\`, \`true\` the case
+\`"true"\`, null the case \`"null"\`; lists and objects take none. What no case names goes to \`default\`, or to the port that \`default\` names.`,
+  example: {
+    stepType: 'switch',
+    config: { value: '{{ input.priority }}', cases: { high: 'page', low: 'queue' } },
+    nextSteps: { page: 'call', queue: 'store', default: 'store' },
+  },
+  output: 'The value.',
+  schema: () =>
+    z.strictObject({
+      value: anyValue().describe('What decides.'),
+      cases: z.record(z.string(), z.string().min(1)).describe('Value → port.'),
+      default: z.string().min(1).optional().describe("The port for every other value; 'default' if not said."),
+      description: z.string().optional().describe('For readers.'),
+    }),
+  ports(step) {
+    const { cases, default: written } = step.config ?? {};
+    const normal = typeof written === 'string' ? written : DEFAULT_PORT;
+    const named = isObject(cases) ? Object.values(cases).filter((port) => typeof port === 'string') : [];
+    return { normal, names: [...new Set([...named, normal])] };
+  },
+  plan(config, parse) {
+    if (config['value'] === undefined)
+      throw new ConfigError('invalid_config', '/value', 'Expected the value that decides.');
+    if (!isObject(config['cases']))
+      throw new ConfigError('invalid_config', '/cases', 'Expected an object: value → port.');
+    const value = parse.template(config['value'], '/value');
+    const cases = new Map(
+      Object.entries(config['cases']).map(([key, port]) => [key, portName(port, childPointer('/cases', key))]),
+    );
+    const otherwise = portName(config['default'] ?? DEFAULT_PORT, '/default');
+    return {
+      begin(visit) {
+        const data = visit.render(value);
+        const key = keyOf(data);
+        return { do: 'end', port: (key === undefined ? undefined : cases.get(key)) ?? otherwise, data };
+      },
+    };
+  },
+};
+
+function keyOf(value: Json): string | undefined {
+  return typeof value === 'object' && value !== null ? undefined : String(value);
+}

@@ -1,0 +1,120 @@
+import { z } from 'zod';
+import type { JsonObject } from '../../definition/document/types.ts';
+import type { Json } from '../../template/types.ts';
+import { durationMs, planDuration } from '../config/duration.ts';
+import { isAbsent, object, optionalText, text } from '../config/read.ts';
+import { anyValue, duration, templated, textTemplate } from '../config/schema.ts';
+import { ConfigError, type Outcome, type Resume, type RunSpec, type StepKind, type Visit } from '../kind.ts';
+import { effectEnd, renderMembers } from './http.ts';
+
+const DEFAULT_TIMEOUT_MS = 30_000;
+/** What the activity may take beyond the call's own limit: reading the server's entry, connecting, finding the tool. */
+const MARGIN_MS = 60_000;
+/** Cancelling reaches an activity with its heartbeats. */
+const HEARTBEAT_MS = 15_000;
+const TRANSFORM = '/transform';
+const TRANSFORM_MS = 10_000;
+const TRANSFORM_MB = 64;
+/** Until a process is free for it. */
+const TRANSFORM_MARGIN_MS = 300_000;
+
+export const tool: StepKind = {
+  type: 'tool',
+  class: 'effect',
+  summary: 'Calls a tool of an MCP server.',
+  description: `Servers are stored for the organization with \`PUT /api/mcp-servers/:name\`; \`server\` names one. Without it, the one server that has the tool is meant. Input
+that is known when a definition is stored is checked against the tool's schema, as far as its server has been asked for its tools.
+
+- **Result.** The tool's structured result, else its text; pictures and the like stand in \`meta.content\`. A tool that says it failed is \`tool_error\`.
+- **transformCode.** JavaScript or TypeScript with \`export default function (result) { … }\`, which makes the step's data of the result, as \`run_code\` does.
+- **Errors.** \`mcp_connect\`, \`mcp_timeout\`, \`mcp_answer\` (it speaks no MCP) and a status of 429 or 5xx (\`mcp_status\`) are tried again; what the server refuses (\`mcp_refused\`), tools that are not there
+  (\`unknown_tool\`, \`ambiguous_tool\`) and servers that are not stored (\`mcp_server_not_found\`) are not.
+- **Once.** Every attempt carries the same key, as \`signalbox/idempotencyKey\` in the call's \`_meta\`.
+- **Where to.** As for http: private addresses only where the host allows them, and servers that are programs likewise.`,
+  example: {
+    stepType: 'tool',
+    config: { server: 'github', toolName: 'create_issue', input: { title: 'Refund {{ input.orderId }}' } },
+    nextSteps: { success: 'tell' },
+  },
+  output: "The tool's structured result, else its text. `meta` is `{server, content?}`.",
+  schema: () =>
+    z.strictObject({
+      server: textTemplate().optional().describe('The name of the MCP server. Default: the one that has the tool.'),
+      toolName: textTemplate().describe('The tool.'),
+      input: templated(z.record(z.string(), anyValue())).optional().describe('What the tool takes. Default: {}.'),
+      headers: templated(z.record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.null()])))
+        .optional()
+        .describe("Request headers beside the server's; secrets may stand in them."),
+      timeout: duration().optional().describe('Limit of one call (30s).'),
+      transformCode: z.string().min(1).optional().describe('What makes the data of the result. No template.'),
+      description: z.string().optional().describe('For readers.'),
+    }),
+  ports: () => ({ normal: 'success', names: ['success'] }),
+  plan(config, parse) {
+    if (isAbsent(config['toolName']))
+      throw new ConfigError('invalid_config', '/toolName', 'Expected the name of a tool.');
+    const { transformCode } = config;
+    if (transformCode !== undefined && typeof transformCode !== 'string')
+      throw new ConfigError(
+        'invalid_config',
+        '/transformCode',
+        'Expected a module such as: export default function (result) { … }',
+      );
+    const members = ['server', 'toolName', 'input', 'headers']
+      .filter((member) => config[member] !== undefined)
+      .map((member) => ({
+        member,
+        hasSecrets: member === 'headers',
+        template:
+          member === 'headers'
+            ? parse.secretTemplate(config[member], `/${member}`)
+            : parse.template(config[member], `/${member}`),
+      }));
+    const timeoutMs = isAbsent(config['timeout'])
+      ? () => DEFAULT_TIMEOUT_MS
+      : planDuration(config['timeout'], '/timeout', parse);
+    return {
+      begin(visit) {
+        const { value, secrets } = renderMembers(visit, members);
+        const { server, toolName, input, headers } = object(value, 'tool');
+        const limitMs = timeoutMs(visit);
+        const named = optionalText(server, 'server');
+        const request: Json = {
+          ...(named === undefined ? {} : { server: named }),
+          toolName: text(toolName, 'toolName'),
+          input: isAbsent(input) ? {} : object(input, 'input'),
+          ...(isAbsent(headers) ? {} : { headers: object(headers, 'headers') }),
+          timeout: durationMs(limitMs),
+        };
+        return { do: 'hold', hold: {}, run: [callSpec({ value: request, secrets }, limitMs)] };
+      },
+      resume: (visit, event) => ended(visit, event, transformCode),
+    };
+  },
+};
+
+/** One call of a tool; `limitMs` is that of the call itself. */
+export function callSpec(config: RunSpec['config'], limitMs = DEFAULT_TIMEOUT_MS): RunSpec {
+  return { activity: 'tool', config, timeoutMs: limitMs + MARGIN_MS, heartbeatMs: HEARTBEAT_MS };
+}
+
+function ended(visit: Visit, event: Resume, code: string | undefined): Outcome {
+  if (event.on !== 'completed' || code === undefined) return effectEnd(visit, event);
+  const { data, meta } = event.result;
+  // The tool's call is not made again, whatever becomes of the code.
+  if (event.suffix !== TRANSFORM) return { do: 'hold', hold: { meta: meta ?? {} }, run: [transformSpec(code, data)] };
+  return { do: 'end', port: 'success', data, meta: { ...(visit.hold['meta'] as JsonObject), transform: meta ?? {} } };
+}
+
+function transformSpec(code: string, input: Json): RunSpec {
+  const value = { language: 'typescript', code, input, timeoutMs: TRANSFORM_MS, memoryMb: TRANSFORM_MB };
+  return {
+    activity: 'runCode',
+    suffix: TRANSFORM,
+    config: { value, secrets: [] },
+    timeoutMs: TRANSFORM_MS + TRANSFORM_MARGIN_MS,
+    heartbeatMs: HEARTBEAT_MS,
+    light: true,
+    repeatable: true,
+  };
+}

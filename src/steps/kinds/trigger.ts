@@ -1,0 +1,97 @@
+import { z } from 'zod';
+import { isObject } from '../../definition/document/json.ts';
+import type { PayloadFormat } from '../../definition/document/types.ts';
+import type { Json } from '../../template/types.ts';
+import { misfit } from '../config/payload.ts';
+import { anyValue } from '../config/schema.ts';
+import { ConfigError, StepFailure, type StepKind } from '../kind.ts';
+
+export const trigger: StepKind = {
+  type: 'trigger',
+  aliases: ['starting_step'],
+  class: 'pure',
+  summary: 'Where a run begins: hands on what it was started with.',
+  description: `A definition usually has one trigger, and it is the step that the walk starts with. Its output is the run's
+input: the body of the webhook, the event's data, what the schedule or the caller gave. \`meta.trigger\` says what started the run.
+
+With \`inputs\` the payload is checked as the run starts, also of runs that were started past the gateway; one that does not fit
+fails the step with \`invalid_input\`. \`inputs\` is a payload format, or a list of \`{name, type, required, description}\`.`,
+  example: {
+    stepType: 'trigger',
+    config: { type: 'webhook', inputs: { orderId: 'string' } },
+    nextSteps: { success: 'check' },
+  },
+  output: "The run's input. `meta.trigger` is `{type, id, metadata, receivedAt}`.",
+  schema: () =>
+    z.strictObject({
+      type: z
+        .string()
+        .optional()
+        .describe('What is expected to start the run: manual, webhook, schedule, event. For readers.'),
+      inputs: z
+        .union([
+          z.record(z.string(), z.unknown()),
+          z.array(
+            z.strictObject({
+              name: z.string().min(1),
+              type: z.string().optional(),
+              required: z.boolean().optional(),
+              description: z.string().optional(),
+              default: anyValue().optional(),
+            }),
+          ),
+        ])
+        .optional()
+        .describe('What the payload must look like: a payload format, or a list of fields.'),
+      description: z.string().optional().describe('For readers.'),
+    }),
+  ports: () => ({ normal: 'success', names: ['success'] }),
+  plan(config, parse) {
+    const input = parse.template('{{ input }}', '');
+    const startedBy = parse.expression('execution.trigger', '');
+    const startedAt = parse.expression('execution.startedAt', '');
+    const format = formatOf(config['inputs']);
+    return {
+      begin(visit) {
+        const data = visit.render(input);
+        const problem = misfit(format, data);
+        if (problem !== undefined)
+          throw new StepFailure(
+            'invalid_input',
+            `The run's input does not fit the inputs of the step '${visit.slug}': ${problem}`,
+          );
+        const by = visit.evaluate(startedBy);
+        const meta = { trigger: { ...(isObject(by) ? by : {}), receivedAt: visit.evaluate(startedAt) ?? null } };
+        return { do: 'end', port: 'success', data, meta };
+      },
+    };
+  },
+};
+
+/** 000's list of fields as a JSON Schema; a payload format is taken as it is. */
+function formatOf(inputs: Json | undefined): PayloadFormat | undefined {
+  if (inputs === undefined || inputs === null) return undefined;
+  if (isObject(inputs)) return inputs;
+  if (!Array.isArray(inputs))
+    throw new ConfigError('invalid_config', '/inputs', 'Expected a payload format or a list of fields.');
+  const properties: { [name: string]: Json } = {};
+  const required: string[] = [];
+  inputs.forEach((field, i) => {
+    const name = isObject(field) ? field['name'] : undefined;
+    if (!isObject(field) || typeof name !== 'string')
+      throw new ConfigError(
+        'invalid_config',
+        `/inputs/${i}`,
+        'Expected a field such as {name: "orderId", type: "string"}.',
+      );
+    const type = field['type'];
+    Object.defineProperty(properties, name, {
+      value: typeof type === 'string' && JSON_TYPES.has(type) ? { type } : {},
+      enumerable: true,
+    });
+    if (field['required'] === true) required.push(name);
+  });
+  return { type: 'object', properties, required };
+}
+
+const JSON_TYPES: ReadonlySet<string> = new Set(['string', 'number', 'integer', 'boolean', 'object', 'array']);

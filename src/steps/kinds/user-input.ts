@@ -1,0 +1,127 @@
+import { z } from 'zod';
+import type { JsonObject } from '../../definition/document/types.ts';
+import { planDuration } from '../config/duration.ts';
+import { misfit, planFormat, shownForm } from '../config/payload.ts';
+import { isAbsent, optionalText } from '../config/read.ts';
+import { anyValue, duration, nameList, payloadFormat, textTemplate } from '../config/schema.ts';
+import {
+  type Behaviour,
+  type Decision,
+  type Outcome,
+  StepFailure,
+  type StepKind,
+  type Submission,
+  type Visit,
+} from '../kind.ts';
+import { personOf, standsFor } from './approval/approval-persons.ts';
+import { audienceOf } from './approval/approval-votes.ts';
+
+export const userInput: StepKind = {
+  type: 'user_input',
+  class: 'wait',
+  summary: 'Asks a person for data, and waits for it.',
+  description: `The run waits until somebody submits data: through the API or the signal \`submit\`. With \`form\`, a payload
+format, data that does not fit is refused, and the step goes on waiting.
+
+After \`timeout\` the step ends by \`timeout\`, with \`default\` as its data. If that port is not wired, it goes on by \`submitted\` with
+\`default\`; without a \`default\` it fails with \`input_timeout\`.`,
+  example: {
+    stepType: 'user_input',
+    config: { message: 'Where shall it go?', form: { street: 'string', city: 'string' }, timeout: '3d' },
+    nextSteps: { submitted: 'ship', timeout: 'remind' },
+  },
+  output: 'What was submitted. `meta` is `{submittedBy, via}`; via is timeout where the default was taken.',
+  schema: () =>
+    z.strictObject({
+      message: textTemplate().optional().describe('What is asked for.'),
+      form: payloadFormat().optional().describe('What the data must look like: a payload format.'),
+      assignees: nameList()
+        .optional()
+        .describe("Who is asked ('ann', 'role:support'), and nobody else where there are persons."),
+      timeout: duration().optional().describe('How long to wait. Default: as long as the run may take.'),
+      default: anyValue().optional().describe('The data when nobody answers in time.'),
+      description: z.string().optional().describe('For readers.'),
+    }),
+  ports: ({ config }) => ({
+    normal: 'submitted',
+    names: ['submitted', 'timeout'],
+    unwired: { timeout: config?.['default'] === undefined ? { fails: 'input_timeout' } : { leaves: 'submitted' } },
+  }),
+  plan(config, parse) {
+    const message = parse.template(config['message'], '/message');
+    const assignees = parse.template(config['assignees'], '/assignees');
+    const form = planFormat(config['form'], 'form', parse);
+    const otherwise = config['default'] === undefined ? undefined : parse.template(config['default'], '/default');
+    const timeoutMs = isAbsent(config['timeout']) ? undefined : planDuration(config['timeout'], '/timeout', parse);
+
+    function timedOut(visit: Visit): Outcome {
+      const wired = visit.wired('timeout');
+      if (!wired && otherwise === undefined)
+        throw new StepFailure(
+          'input_timeout',
+          `Nobody answered the step '${visit.slug}' in time; wire its port 'timeout', or give a default.`,
+        );
+      const data = visit.hold['default'] ?? null;
+      return { do: 'end', port: wired ? 'timeout' : 'submitted', data, meta: { submittedBy: null, via: 'timeout' } };
+    }
+
+    function refuse(visit: Visit, event: Decision | Submission): ReturnType<NonNullable<Behaviour['refuse']>> {
+      if (event.on !== 'submit')
+        return {
+          code: 'not_waiting',
+          message: `The step '${visit.slug}' waits for data, not for a decision: submit it.`,
+        };
+      const person = personOf(event);
+      const audience = (visit.hold['audience'] as string[] | undefined) ?? [];
+      if (person !== undefined && audience.length > 0 && standsFor(audience, person).length === 0)
+        return {
+          code: 'not_an_assignee',
+          message: `The step '${visit.slug}' asks ${audience.join(', ')}, and ${person.by} is none of them.`,
+        };
+      const problem = misfit(form.of(visit), event.data);
+      return problem === undefined
+        ? undefined
+        : {
+            code: 'invalid_submission',
+            message: `The data does not fit the form of the step '${visit.slug}': ${problem}`,
+          };
+    }
+
+    return {
+      begin(visit) {
+        const wait = timeoutMs?.(visit);
+        const audience = audienceOf(visit.render(assignees), 'assignees');
+        const hold: JsonObject = {
+          ...(audience.length === 0 ? {} : { audience }),
+          ...form.held(visit),
+          ...(otherwise === undefined ? {} : { default: visit.render(otherwise) }),
+        };
+        const asked = optionalText(visit.render(message), 'message');
+        const until = wait === undefined ? undefined : visit.now + wait;
+        return {
+          do: 'hold',
+          hold,
+          waiting: {
+            kind: 'input',
+            audience,
+            ...shownForm(form.of(visit, hold)),
+            ...(asked === undefined ? {} : { message: asked }),
+            ...(until === undefined ? {} : { until }),
+          },
+          timers: until === undefined ? [] : [{ at: until }],
+        };
+      },
+      resume(visit, event) {
+        if (event.on === 'fired') return timedOut(visit);
+        if (event.on !== 'submit' || refuse(visit, event) !== undefined) return { do: 'ignore' };
+        return {
+          do: 'end',
+          port: 'submitted',
+          data: event.data,
+          meta: { submittedBy: event.by ?? null, via: event.via },
+        };
+      },
+      refuse,
+    };
+  },
+};

@@ -1,0 +1,88 @@
+import { z } from 'zod';
+import { CALLBACK_METHODS, callbackMethods, callbackName } from '../../contract/callbacks.ts';
+import type { JsonObject } from '../../definition/document/types.ts';
+import type { Json } from '../../template/types.ts';
+import { planDuration } from '../config/duration.ts';
+import { misfit, planFormat } from '../config/payload.ts';
+import { isAbsent } from '../config/read.ts';
+import { duration, payloadFormat } from '../config/schema.ts';
+import { ConfigError, type Outcome, StepFailure, type StepKind, type Visit } from '../kind.ts';
+
+export const waitCallback: StepKind = {
+  type: 'wait_callback',
+  class: 'wait',
+  summary: 'Waits for somebody outside to call a URL.',
+  description: `\`{{ callback('slug') }}\`, in the config of a step before it that sends something, is the URL of the next visit of this step. It cannot be guessed, and
+stands in no trace. Both steps belong to the same body of a loop, the same branch, or the same iteration.
+
+Who calls the URL with one of \`methods\` ends the step by \`received\`; a JSON body, a form, or a text is its data (for GET, the query). A callback that comes before the step
+waits is kept for it. With \`schema\`, a payload format, a body that does not fit is refused with 422. One callback ends one visit: the same URL again changes nothing, and after the run's
+end it is gone (410). Opened in a browser, the URL shows a form, unless GET is one of the \`methods\`; what does not fit
+is asked for again, with what was typed.
+
+After \`timeout\` the step ends by \`timeout\`; if that port is not wired it fails with \`callback_timeout\`.`,
+  example: {
+    stepType: 'wait_callback',
+    config: { timeout: '1h', schema: { status: 'string' } },
+    nextSteps: { received: 'record', timeout: 'ask' },
+  },
+  output: 'The body of the callback; null at the timeout.',
+  schema: () =>
+    z.strictObject({
+      timeout: duration().optional().describe('How long to wait. Default: as long as the run may take.'),
+      schema: payloadFormat().optional().describe('What the body must look like: a payload format.'),
+      methods: z
+        .array(z.enum(CALLBACK_METHODS))
+        .min(1)
+        .optional()
+        .describe('HTTP methods that count as the callback (POST, PUT).'),
+      description: z.string().optional().describe('For readers.'),
+    }),
+  ports: () => ({
+    normal: 'received',
+    names: ['received', 'timeout'],
+    unwired: { timeout: { fails: 'callback_timeout' } },
+  }),
+  plan(config, parse) {
+    if (callbackMethods(config) === undefined)
+      throw new ConfigError('invalid_config', '/methods', `Expected a list of ${CALLBACK_METHODS.join(', ')}.`);
+    const schema = planFormat(config['schema'], 'schema', parse);
+    const waitMs = isAbsent(config['timeout']) ? undefined : planDuration(config['timeout'], '/timeout', parse);
+    const fits = (visit: Visit, hold: JsonObject, payload: Json): boolean =>
+      misfit(schema.of(visit, hold), payload) === undefined;
+    return {
+      begin(visit) {
+        const hold = schema.held(visit);
+        const name = callbackName(visit.path);
+        const early = visit.takeMessage(name, (payload) => fits(visit, hold, payload));
+        if (early !== undefined) return received(early.payload);
+        const wait = waitMs?.(visit);
+        const until = wait === undefined ? undefined : visit.now + wait;
+        return {
+          do: 'hold',
+          hold,
+          waiting: { kind: 'callback', name, ...(until === undefined ? {} : { until }) },
+          timers: until === undefined ? [] : [{ at: until }],
+        };
+      },
+      resume(visit, event) {
+        if (event.on === 'fired') return timedOut(visit);
+        if (event.on !== 'message' || !fits(visit, visit.hold, event.payload)) return { do: 'ignore' };
+        return received(event.payload);
+      },
+    };
+  },
+};
+
+function received(payload: Json): Outcome {
+  return { do: 'end', port: 'received', data: payload };
+}
+
+function timedOut(visit: Visit): Outcome {
+  if (!visit.wired('timeout'))
+    throw new StepFailure(
+      'callback_timeout',
+      `Nobody called the URL of the step '${visit.slug}' in time; wire its port 'timeout', or wait longer.`,
+    );
+  return { do: 'end', port: 'timeout', data: null };
+}

@@ -1,0 +1,84 @@
+// Syncs (document 002): one definition, or a whole set of which what is gone is deleted.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Json } from '../../../src/template/types.ts';
+import { echoDefinition, type TestGateway, testGateway, unique } from '../gateway/gateway-support.ts';
+
+let gateway: TestGateway;
+beforeAll(async () => {
+  gateway = await testGateway();
+});
+afterAll(() => gateway.close());
+
+const post = (path: string, json: Json) => gateway.request('POST', path, { json });
+const statusOf = async (slug: string) => (await gateway.request('GET', `/api/workflows/${slug}`)).status;
+const saying = (slug: string, what: Json): { [key: string]: Json } =>
+  echoDefinition(slug, { steps: { done: { stepType: 'finish', config: { output: what } } } });
+const syncAll = (source: string, workflows: Json[], more: { [key: string]: Json } = {}) =>
+  post('/api/workflows/sync-all', { source, workflows, ...more });
+
+describe('a sync of one definition', () => {
+  it('creates it, updates it, or finds it unchanged', async () => {
+    const slug = unique('synced');
+    const sync = (what: Json) => post('/api/workflows/sync', { workflow: saying(slug, what) });
+    expect(await sync('a')).toMatchObject({ status: 201, body: { slug, action: 'created' } });
+    expect(await sync('a')).toMatchObject({ status: 200, body: { action: 'unchanged' } });
+    expect(await sync('b')).toMatchObject({ status: 200, body: { action: 'updated' } });
+    const history = await gateway.request('GET', `/api/workflows/${slug}/history`);
+    expect(history.body.items.map(({ source }: { source: string }) => source)).toEqual(['sync', 'sync']);
+  });
+
+  it('leaves a definition disabled that was disabled by hand', async () => {
+    const slug = unique('synced-disabled');
+    await post('/api/workflows/sync', { workflow: saying(slug, 'a') });
+    await post(`/api/workflows/${slug}/disable`, {});
+    await post('/api/workflows/sync', { workflow: saying(slug, 'b') });
+    expect((await gateway.request('GET', `/api/workflows/${slug}`)).body.enabled).toBe(false);
+  });
+});
+
+describe('a sync of a whole set', () => {
+  it('creates, updates, leaves and deletes, and touches nothing of others', async () => {
+    const [source, other] = [unique('repository'), unique('other')];
+    const [a, b, c, mine, theirs] = ['a', 'b', 'c', 'mine', 'theirs'].map(unique) as [
+      string,
+      string,
+      string,
+      string,
+      string,
+    ];
+    await post('/api/workflows', saying(mine, 1));
+    await syncAll(other, [saying(theirs, 1)]);
+    expect((await syncAll(source, [saying(a, 1), saying(b, 1)])).body).toEqual({
+      created: [a, b],
+      updated: [],
+      unchanged: [],
+      deleted: [],
+    });
+    const next = [saying(a, 1), saying(c, 1)];
+    const plan = { created: [c], updated: [], unchanged: [a], deleted: [b] };
+    expect((await syncAll(source, next, { dryRun: true })).body).toEqual(plan);
+    expect([await statusOf(b), await statusOf(c)]).toEqual([200, 404]);
+    expect((await syncAll(source, next)).body).toEqual(plan);
+    expect([await statusOf(b), await statusOf(c), await statusOf(mine), await statusOf(theirs)]).toEqual([
+      404, 200, 200, 200,
+    ]);
+    expect((await syncAll(source, [saying(a, 2), saying(c, 1)])).body).toMatchObject({ updated: [a], unchanged: [c] });
+    // Another set takes one over: this one lets go of it.
+    await syncAll(other, [saying(theirs, 1), saying(c, 1)]);
+    expect((await syncAll(source, [])).body.deleted).toEqual([a]);
+    expect(await statusOf(c)).toBe(200);
+  });
+
+  it('writes nothing where one of them has a problem, and says which', async () => {
+    const [good, bad] = [unique('good'), unique('bad')];
+    const answer = await syncAll(unique('broken'), [
+      saying(good, 1),
+      { name: 'Bad', slug: bad, steps: { x: { stepType: 'nothing' } } },
+    ]);
+    expect(answer).toMatchObject({ status: 422, body: { code: 'invalid_definition' } });
+    expect(answer.body.problems[0].pointer).toMatch(/^\/workflows\/1\//);
+    expect(await statusOf(good)).toBe(404);
+    const twice = await syncAll(unique('twice'), [saying(good, 1), saying(good, 2)]);
+    expect(twice.body.problems).toMatchObject([{ pointer: '/workflows/1/slug', code: 'duplicate_slug' }]);
+  });
+});

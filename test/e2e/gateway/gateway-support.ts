@@ -1,0 +1,115 @@
+// What the gateway's end-to-end tests share: a gateway that listens on a free port over the shared Temporal server, a
+// worker, and requests.
+import { randomBytes } from 'node:crypto';
+import { startGateway } from '../../../src/gateway/serve.ts';
+import type { Json } from '../../../src/template/types.ts';
+import { startWorker, type TestServer, type TestWorker, testServer } from '../../support/temporal.ts';
+
+export type Answer = {
+  status: number;
+  headers: Headers;
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of any shape.
+  body: any;
+};
+
+export type RequestOptions = { headers?: Record<string, string>; json?: Json; text?: string };
+
+export type TestGateway = {
+  url: string;
+  server: TestServer;
+  request(method: string, path: string, options?: RequestOptions): Promise<Answer>;
+  /** Asks again until the answer satisfies; lists may lag. */
+  until(path: string, fits: (answer: Answer) => boolean, seconds?: number): Promise<Answer>;
+  stopWorker(): Promise<void>;
+  close(): Promise<void>;
+};
+
+/** A slug, path or name that no other test has. */
+export const unique = (name: string): string => `${name}-${randomBytes(4).toString('hex')}`;
+
+export async function testGateway(overrides: Record<string, string> = {}): Promise<TestGateway> {
+  const server = await testServer(overrides);
+  let worker: TestWorker | undefined = await startWorker(server);
+  const gateway = await startGateway(server.config, { temporal: server, uiUrl: 'http://127.0.0.1:8233' });
+  const stopWorker = async () => {
+    await worker?.stop();
+    worker = undefined;
+  };
+  // Where the settings hold an admin's key, requests show it unless they show another.
+  const { adminKey } = server.config;
+  const usual = adminKey === undefined ? {} : { authorization: `Bearer ${adminKey}` };
+  const request: TestGateway['request'] = (method, path, options = {}) =>
+    requestTo(gateway.url, method, path, { ...options, headers: { ...usual, ...options.headers } });
+  return {
+    url: gateway.url,
+    server,
+    request,
+    until: async (path, fits, seconds = 10) => {
+      const deadline = Date.now() + seconds * 1000;
+      for (;;) {
+        const answer = await request('GET', path);
+        if (fits(answer)) return answer;
+        if (Date.now() > deadline)
+          throw new Error(`${path} did not come to it: ${answer.status} ${JSON.stringify(answer.body)}`);
+        await new Promise((resolve) => setTimeout(resolve, 100));
+      }
+    },
+    stopWorker,
+    close: async () => {
+      await gateway.close();
+      await stopWorker();
+      await server.close();
+    },
+  };
+}
+
+export async function requestTo(url: string, method: string, path: string, options: RequestOptions): Promise<Answer> {
+  const { json, text, headers = {} } = options;
+  const response = await fetch(`${url}${path}`, {
+    method,
+    headers: { ...(json === undefined ? {} : { 'content-type': 'application/json' }), ...headers },
+    ...(json === undefined ? {} : { body: JSON.stringify(json) }),
+    ...(text === undefined ? {} : { body: text }),
+  });
+  const answer = await response.text();
+  let body: unknown = answer;
+  try {
+    body = JSON.parse(answer);
+  } catch {
+    // Some answers have no body.
+  }
+  return { status: response.status, headers: response.headers, body };
+}
+
+/** A definition whose run waits for an approval and gives what was decided. */
+export function approvalDefinition(slug: string, more: { [key: string]: Json } = {}): { [key: string]: Json } {
+  return {
+    name: 'Refund approval',
+    slug,
+    tags: ['finance'],
+    steps: {
+      received: { stepType: 'trigger', nextSteps: { success: 'review' } },
+      review: {
+        stepType: 'approval',
+        config: { message: 'Refund {{ input.amount }}?' },
+        nextSteps: { approved: 'yes', rejected: 'no' },
+      },
+      yes: { stepType: 'finish', config: { output: { paid: '{{ input.amount }}' } } },
+      no: { stepType: 'finish', config: { output: { paid: 0 } } },
+    },
+    ...more,
+  };
+}
+
+/** A definition that ends at once, and gives its input. */
+export function echoDefinition(slug: string, more: { [key: string]: Json } = {}): { [key: string]: Json } {
+  return {
+    name: 'Echo',
+    slug,
+    steps: {
+      received: { stepType: 'trigger', nextSteps: { success: 'done' } },
+      done: { stepType: 'finish', config: { output: '{{ input }}' } },
+    },
+    ...more,
+  };
+}

@@ -1,0 +1,140 @@
+// Requests with a key whose outcome the gateway does not know: whoever sends them again finds what was done, once.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { connect, type TemporalConnection } from '../../../src/client/temporal/connect.ts';
+import { debounceId } from '../../../src/client/temporal/ids.ts';
+import { startGateway } from '../../../src/gateway/serve.ts';
+import type { Json } from '../../../src/template/types.ts';
+import { Withholding } from '../../support/withholding.ts';
+import {
+  type Answer,
+  approvalDefinition,
+  echoDefinition,
+  requestTo,
+  type TestGateway,
+  testGateway,
+  unique,
+} from './gateway-support.ts';
+
+let gateway: TestGateway;
+let way: Withholding;
+let temporal: TemporalConnection;
+/** Another gateway, which does not hear of what it has done. */
+let deaf: { url: string; close(): Promise<void> };
+let publicKey: string;
+beforeAll(async () => {
+  gateway = await testGateway();
+  const { config } = gateway.server;
+  way = new Withholding(config.temporal.address ?? '');
+  temporal = await connect({ ...config, temporal: { ...config.temporal, address: await way.open() } });
+  deaf = await startGateway(config, { temporal });
+  publicKey = (await gateway.request('GET', '/api/public-key')).body.publicApiKey;
+});
+afterAll(async () => {
+  await deaf.close();
+  await temporal.close();
+  await way.close();
+  await gateway.close();
+});
+
+type Asked = { path: string; json: Json; key: string };
+const send = (url: string, { path, json, key }: Asked): Promise<Answer> =>
+  requestTo(url, 'POST', path, { json, headers: { 'idempotency-key': key } });
+const again = (asked: Asked): Promise<Answer> => send(gateway.url, asked);
+
+/** Sends it where the answer to the call that says the text is lost: `done` when that is so, and `unknown` when it was given up. */
+function sendUnheard(asked: Asked, said: string): { done: Promise<void>; unknown: Promise<void> } {
+  const done = way.withhold(said);
+  const unknown = send(deaf.url, asked).then(async (answer) => {
+    expect(answer, JSON.stringify(answer.body)).toMatchObject({ status: 503, body: { code: 'outcome_unknown' } });
+    await done;
+  });
+  return { done, unknown };
+}
+
+async function stored(definition: { [key: string]: Json }): Promise<string> {
+  const slug = String(definition['slug']);
+  expect((await gateway.request('PUT', `/api/workflows/${slug}`, { json: definition })).status).toBe(201);
+  return slug;
+}
+
+async function waiting(): Promise<string> {
+  const slug = await stored(approvalDefinition(unique('waits')));
+  const { body } = await gateway.request('POST', '/api/triggers/manual/run', {
+    json: { workflowId: slug, input: { amount: 1 } },
+  });
+  await gateway.until(`/api/executions/${body.executionId}`, (answer) => answer.body.status === 'waiting');
+  return body.executionId;
+}
+
+const outputsOf = async (slug: string, count: number): Promise<Json[]> => {
+  const { body } = await gateway.until(
+    `/api/workflows/${slug}/executions`,
+    (answer) =>
+      answer.body.items.length >= count &&
+      answer.body.items.every(({ status }: { status: string }) => status === 'completed'),
+    50,
+  );
+  const results = body.items.map(({ id }: { id: string }) => gateway.request('GET', `/api/executions/${id}/result`));
+  return (await Promise.all<Answer>(results)).map(({ body: { output } }) => output);
+};
+
+// Each takes the ten seconds after which an outcome is unknown.
+describe.concurrent('a request whose outcome is not known', () => {
+  it('to end a run is answered as if it had been, and no other with its key', async () => {
+    const key = unique('key');
+    const path = `/api/executions/${await waiting()}/terminate`;
+    const asked = { path, json: { reason: key }, key };
+    await sendUnheard(asked, key).unknown;
+    expect(await again({ ...asked, json: { reason: 'another' } })).toMatchObject({
+      status: 422,
+      body: { code: 'idempotency_conflict' },
+    });
+    expect(await again(asked)).toMatchObject({ status: 202, body: { status: 'aborted' } });
+  });
+
+  it('to start a run starts none of another workflow', async () => {
+    const [slug, other] = [await stored(echoDefinition(unique('one'))), await stored(echoDefinition(unique('other')))];
+    const key = unique('key');
+    const asked = { path: '/api/triggers/manual/run', json: { workflowId: slug, input: { key } }, key };
+    await sendUnheard(asked, key).unknown;
+    const elsewhere = { ...asked, json: { workflowId: other, input: { key } } };
+    expect(await again(elsewhere)).toMatchObject({ status: 422, body: { code: 'idempotency_conflict' } });
+    expect((await again(asked)).status).toBe(200);
+    expect(await outputsOf(slug, 1)).toEqual([{ key }]);
+  });
+
+  it('that was put off and has been run since is not run again', async () => {
+    const slug = await stored(
+      echoDefinition(unique('put-off'), { config: { debounce: { key: 'of', seconds: 1 }, publicStart: true } }),
+    );
+    const key = unique('key');
+    const trigger = `/api/public/trigger/${publicKey}/${slug}`;
+    const asked = { path: trigger, json: { of: 'a', n: key }, key };
+    await sendUnheard(asked, key).unknown;
+    expect(await outputsOf(slug, 1)).toEqual([asked.json]);
+    expect((await again(asked)).status).toBe(202);
+    // Put off anew, it has come to its end when this is over. What comes after it is listed after it.
+    await gateway.server.client.workflow.getHandle(debounceId('default', slug, 'a')).result();
+    const last = { path: trigger, json: { of: 'a', n: 'last' }, key: unique('key') };
+    expect((await again(last)).status).toBe(202);
+    const outputs = await outputsOf(slug, 2);
+    expect(outputs).toHaveLength(2);
+    expect(outputs).toEqual(expect.arrayContaining([last.json, asked.json]));
+  });
+
+  it('and that is sent again while a later one is put off takes not its place', async () => {
+    const slug = await stored(
+      echoDefinition(unique('later'), { config: { debounce: { key: 'of', seconds: 30 }, publicStart: true } }),
+    );
+    const key = unique('key');
+    const trigger = `/api/public/trigger/${publicKey}/${slug}`;
+    const asked = { path: trigger, json: { of: 'a', n: key }, key };
+    const { done, unknown } = sendUnheard(asked, key);
+    await Promise.race([done, unknown]);
+    const later = { path: trigger, json: { of: 'a', n: 'later' }, key: unique('key') };
+    expect((await again(later)).status).toBe(202);
+    await unknown;
+    expect((await again(asked)).status).toBe(202);
+    expect(await outputsOf(slug, 1)).toEqual([later.json]);
+  }, 90_000);
+});

@@ -1,0 +1,131 @@
+// Limits under load, and after faults: never one over the limit, and never a slot lost.
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { gatesOf } from '../../../src/client/organization/limits.ts';
+import { takeSlots } from '../../../src/client/runs/limiters.ts';
+import { access } from '../../../src/client/temporal/access.ts';
+import { loadMasterKey } from '../../../src/config.ts';
+import { ABANDONED_MS } from '../../../src/contract/limiter.ts';
+import type { Definition } from '../../../src/definition/document/types.ts';
+import type { Json } from '../../../src/template/types.ts';
+import { startWorker } from '../../support/temporal.ts';
+import { type Answer, approvalDefinition, type TestGateway, testGateway, unique } from '../gateway/gateway-support.ts';
+
+const STARTS = 200;
+const LIMIT = 5;
+/** Long enough for others to come meanwhile, also where the machine is busy. */
+const UPSTREAM_MS = 500;
+/** Starts at once keep a small machine busy. */
+const LOAD_MS = 150_000;
+
+let gateway: TestGateway;
+let upstream: Server;
+let now = 0;
+let most = 0;
+
+beforeAll(async () => {
+  upstream = createServer((_req, res) => {
+    most = Math.max(most, ++now);
+    setTimeout(() => {
+      now--;
+      res.setHeader('content-type', 'application/json').end('{}');
+    }, UPSTREAM_MS);
+  });
+  await new Promise<void>((resolve) => upstream.listen(0, '127.0.0.1', resolve));
+  gateway = await testGateway({
+    SIGNALBOX_HTTP_ALLOW: '127.0.0.0/8',
+    // The gates continue as new while they are asked.
+    SIGNALBOX_HISTORY_LIMIT: '200',
+  });
+});
+afterAll(async () => {
+  await gateway.close();
+  upstream.close();
+});
+
+const store = async (definition: { [key: string]: Json }): Promise<void> => {
+  expect((await gateway.request('POST', '/api/workflows', { json: definition })).status).toBe(201);
+};
+const start = (workflowId: string): Promise<Answer> =>
+  gateway.request('POST', '/api/triggers/manual/run', { json: { workflowId, input: { amount: 1 } } });
+const atOnce = (workflowId: string): Promise<Answer[]> =>
+  Promise.all(Array.from({ length: STARTS }, () => start(workflowId)));
+
+describe('two hundred starts at once', () => {
+  it('are let in as far as the limit goes, and the others refused', { timeout: LOAD_MS }, async () => {
+    const slug = unique('refusing');
+    await store(approvalDefinition(slug, { config: { concurrency: { limit: LIMIT, overflow: 'reject' } } }));
+    const answers = await atOnce(slug);
+    expect(answers.filter(({ status }) => status === 201)).toHaveLength(LIMIT);
+    expect(answers.filter(({ status }) => status === 429)).toHaveLength(STARTS - LIMIT);
+  });
+
+  it('wait where they queue, but for as many as may go', { timeout: LOAD_MS }, async () => {
+    const slug = unique('queueing');
+    await store(approvalDefinition(slug, { config: { concurrency: { limit: LIMIT } } }));
+    const answers = await atOnce(slug);
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([201]));
+    const waiting = `/api/workflows/${slug}/executions?limit=1000&status=`;
+    await gateway.until(`${waiting}waiting`, ({ body }) => body.items.length === LIMIT, 60);
+    await gateway.until(
+      `${waiting}pending`,
+      ({ body }) =>
+        body.items.length === STARTS - LIMIT &&
+        body.items.every(({ waitingFor: [wait] }: { waitingFor: { kind: string }[] }) => wait?.kind === 'slot'),
+      60,
+    );
+    expect((await gateway.request('GET', `${waiting}waiting`)).body.items).toHaveLength(LIMIT);
+  });
+});
+
+describe('a queue', () => {
+  it('hands every slot on, and never lets more go at once than the limit', async () => {
+    const slug = unique('handing-on');
+    const url = `http://127.0.0.1:${(upstream.address() as AddressInfo).port}`;
+    const fetch = { stepType: 'http', config: { url } };
+    await store({ name: slug, slug, config: { concurrency: { limit: LIMIT } }, steps: { fetch } });
+    const ids = await Promise.all(Array.from({ length: 4 * LIMIT }, async () => (await start(slug)).body.executionId));
+    for (const id of ids) {
+      const result = await gateway.until(`/api/executions/${id}/result?wait=10`, ({ status }) => status === 200, 50);
+      expect(result.body.status).toBe('completed');
+    }
+    expect(most).toBeGreaterThan(1);
+    expect(most).toBeLessThanOrEqual(LIMIT);
+  });
+});
+
+describe('a starter that dies after it was let in', () => {
+  it('holds its slot no longer than a start may take', async () => {
+    const slug = unique('abandoned');
+    const definition = approvalDefinition(slug, { config: { concurrency: { limit: 1, overflow: 'reject' } } });
+    await store(definition);
+    const over = access(gateway.server, gateway.server.config, loadMasterKey(gateway.server.config));
+    const subject = {
+      definition: definition as unknown as Definition,
+      input: { amount: 1 },
+      trigger: { type: 'manual' as const },
+    };
+    const gates = await gatesOf(over, 'default', subject);
+    expect(await takeSlots(over, 'default', `run.default.${slug}.never`, gates)).toMatchObject([{ as: 'granted' }]);
+    expect((await start(slug)).status).toBe(429);
+    await new Promise((resolve) => setTimeout(resolve, ABANDONED_MS));
+    expect((await start(slug)).status).toBe(201);
+  });
+});
+
+describe('a worker that dies', () => {
+  it('takes no slot along: what ended meanwhile makes room, and what waited goes on', async () => {
+    const slug = unique('restarted');
+    await store(approvalDefinition(slug, { config: { concurrency: { limit: 1 } } }));
+    const first = (await start(slug)).body.executionId;
+    await gateway.until(`/api/executions/${first}`, ({ body }) => body.status === 'waiting');
+    const second = (await start(slug)).body.executionId;
+    await gateway.until(`/api/executions/${second}`, ({ body }) => body.waitingFor[0]?.kind === 'slot');
+    await gateway.stopWorker();
+    await gateway.server.client.workflow.getHandle(first).terminate('while no worker was there');
+    const worker = await startWorker(gateway.server);
+    await gateway.until(`/api/executions/${second}`, ({ body }) => body.waitingFor[0]?.kind === 'approval', 40);
+    await worker.stop();
+  });
+});

@@ -1,0 +1,13 @@
+/** The workflow `bulkRetry`: retries the failed runs of a filter, whatever becomes of those who asked for it. */
+import { proxyActivities } from '@temporalio/workflow';
+import type { BulkActivities, BulkProgress, BulkRetryStart } from '../../src/contract/bulk.ts';
+
+const { retryRuns } = proxyActivities<BulkActivities>({
+  startToCloseTimeout: '1d',
+  heartbeatTimeout: '60s',
+  retry: { initialInterval: '1s', maximumInterval: '60s' },
+});
+
+export function bulkRetry(start: BulkRetryStart): Promise<BulkProgress> {
+  return retryRuns(start);
+}

@@ -1,0 +1,277 @@
+/**
+ * The books of a gate: who holds a lease, who waits, who is next. Decides and remembers; tells nobody (gate.ts does).
+ *
+ * A lease counts until its run is seen closed, also while the run is ending: so there is never one over the limit.
+ */
+import {
+  ABANDONED_MS,
+  type GateState,
+  type HolderAnswer,
+  type Lease,
+  type LimitReached,
+  MOST_HELD,
+  MOST_HOLDERS_SHOWN,
+  MOST_ORDERED,
+  type TakeSlot,
+  type Waiting,
+} from '../../src/contract/limiter.ts';
+
+/** Groups whose last turn is remembered. */
+const MOST_GROUPS = 1_000;
+
+/** What is to be told to a run. */
+export type Word =
+  | { readonly say: 'granted'; readonly run: string }
+  | { readonly say: 'end'; readonly run: string; readonly how: 'cancel' | 'abort' };
+
+export type Verdict = { readonly as: 'granted' | 'waiting'; readonly since: number } | { readonly as: 'full' };
+
+export class Book {
+  #limit: number;
+  #seq: number;
+  #basis: string | undefined;
+  #grants = 0;
+  readonly #leases: Map<string, Lease>;
+  readonly #queue: Map<string, Waiting>;
+  readonly #turns: Map<string, number>;
+
+  constructor(carried?: GateState) {
+    this.#limit = carried?.limit ?? 0;
+    this.#seq = carried?.seq ?? 0;
+    this.#basis = carried?.basis;
+    this.#leases = new Map((carried?.leases ?? []).map((lease) => [lease.run, { ...lease }]));
+    this.#queue = new Map((carried?.queue ?? []).map((place) => [place.run, place]));
+    this.#turns = new Map(Object.entries(carried?.turns ?? {}));
+    for (const turn of this.#turns.values()) this.#grants = Math.max(this.#grants, turn);
+  }
+
+  get limit(): number {
+    return this.#limit;
+  }
+  get active(): number {
+    return this.#leases.size;
+  }
+  get waiting(): number {
+    return this.#queue.size;
+  }
+  get isEmpty(): boolean {
+    return this.#leases.size === 0 && this.#queue.size === 0;
+  }
+
+  /** Runs that are on their way out, and whose slots are not free yet. */
+  get ending(): string[] {
+    return [...this.#leases.values()].filter((lease) => lease.ending).map(({ run }) => run);
+  }
+
+  knows(run: string): boolean {
+    return this.#leases.has(run) || this.#queue.has(run);
+  }
+
+  /** Whether the limit is new here, so that the runs that are active already have to be counted first. */
+  wantsActive({ run, basis, active }: TakeSlot): boolean {
+    return active === undefined && basis !== undefined && basis !== this.#basis && !this.knows(run);
+  }
+
+  /** Gives leases to runs that were there before the limit, as many as can be written down. */
+  count({ run: asking, basis, active = [] }: TakeSlot): void {
+    if (basis !== undefined) this.#basis = basis;
+    for (const { run, startedAt } of active) {
+      if (run === asking || this.knows(run) || !this.hasRoom) continue;
+      // It may have ended since it was seen: what closed after its start is over.
+      this.#lease({ run, since: startedAt, seq: this.#seq++, startedAt }, '');
+    }
+  }
+
+  /** What a request would be told now; changes nothing. */
+  weigh({ run, limit, seen, active = [] }: TakeSlot, now: number): Verdict {
+    const lease = this.#leases.get(run);
+    if (lease !== undefined) return { as: 'granted', since: lease.since };
+    const place = this.#queue.get(run);
+    if (place !== undefined) return { as: 'waiting', since: place.since };
+    const gone = this.gone(seen, now).filter((one) => this.#leases.has(one)).length;
+    const held = this.#leases.size - gone + active.filter((one) => one.run !== run && !this.knows(one.run)).length;
+    // Those that wait come first.
+    return limit - held > this.#queue.size ? { as: 'granted', since: 0 } : { as: 'full' };
+  }
+
+  /** Whether another run can be written down at all. */
+  get hasRoom(): boolean {
+    return this.#leases.size + this.#queue.size < MOST_HELD;
+  }
+
+  /**
+   * Takes a request that was not refused: gives a lease, or a place in the queue. Words for other runs are added to `words`:
+   * those that go on since holders are gone or the limit has grown, and those that have to end.
+   */
+  take(request: TakeSlot, now: number, words: Word[]): Verdict {
+    this.#limit = request.limit;
+    this.count(request);
+    this.forget(this.gone(request.seen, now));
+    this.grant(now, words);
+    const { run, group, startedAt } = request;
+    const verdict = this.weigh(request, now);
+    const lease = this.#leases.get(run);
+    if (lease !== undefined) {
+      // A run that is retried under its id goes on with the lease that it had: what closed before is not it any more.
+      delete lease.ending;
+      lease.since = now;
+    }
+    if (this.knows(run)) return verdict;
+    const seq = this.#seq++;
+    if (verdict.as === 'granted') {
+      this.#lease({ run, since: now, seq, ...given(startedAt) }, group);
+      return { as: 'granted', since: now };
+    }
+    this.#queue.set(run, { run, since: now, seq, group, ...given(startedAt) });
+    if (request.overflow === 'cancel-oldest') this.#evict(request.evict ?? 'cancel', words);
+    return { as: 'waiting', since: now };
+  }
+
+  /** These have ended, or were never there. */
+  forget(runs: readonly string[]): void {
+    for (const run of runs) {
+      this.#leases.delete(run);
+      this.#queue.delete(run);
+    }
+  }
+
+  /** The run says that it is about to end. Answers whether it holds a lease. */
+  leaving(run: string): boolean {
+    this.#queue.delete(run);
+    const lease = this.#leases.get(run);
+    if (lease !== undefined) lease.ending = true;
+    return lease !== undefined;
+  }
+
+  isEnding(run: string): boolean {
+    return this.#leases.get(run)?.ending === true;
+  }
+
+  /** Gives free slots to those that are next. */
+  grant(now: number, words: Word[]): void {
+    while (this.#leases.size < this.#limit && this.#queue.size > 0) {
+      const next = this.#next();
+      this.#queue.delete(next.run);
+      this.#lease({ run: next.run, since: now, seq: next.seq, ...given(next.startedAt) }, next.group);
+      words.push({ say: 'granted', run: next.run });
+    }
+  }
+
+  /** Runs to look after, those that are ending first; `from` goes round all of them. */
+  holders(most: number, from = 0): string[] {
+    const others = [...this.#leases.values()].filter((lease) => !lease.ending).map(({ run }) => run);
+    others.push(...this.#queue.keys());
+    const start = others.length === 0 ? 0 : from % others.length;
+    return [...this.ending, ...others.slice(start), ...others.slice(0, start)].slice(0, most);
+  }
+
+  /**
+   * Runs that have ended, and of those that Temporal does not know the ones that had time enough to come to be. A run that
+   * closed before it asked is about to be retried under its id: it is given the same time. `now`: when it was seen, or later.
+   */
+  gone(seen: HolderAnswer | undefined, now: number): string[] {
+    const { closed = [], closedAt = [], missing = [] } = seen ?? {};
+    const sinceOf = (run: string): number | undefined => this.#leases.get(run)?.since ?? this.#queue.get(run)?.since;
+    const isAbandoned = (run: string): boolean => (sinceOf(run) ?? now) + ABANDONED_MS <= now;
+    const isOver = (run: string, at: number | undefined): boolean => at === undefined || at >= (sinceOf(run) ?? at);
+    return [
+      ...closed.filter((run, index) => isOver(run, closedAt[index]) || isAbandoned(run)),
+      ...missing.filter(isAbandoned),
+    ];
+  }
+
+  /** As they would go on if nothing else came: groups in turns, in each the first come first. */
+  order(): string[] {
+    const turns = new Map(this.#turns);
+    const groups = this.#groups();
+    const order: string[] = [];
+    for (let turn = this.#grants; groups.size > 0 && order.length < MOST_ORDERED; turn++) {
+      const [group, places] = nextGroup(groups, turns);
+      order.push(places.shift()!.run);
+      turns.set(group, turn + 1);
+      if (places.length === 0) groups.delete(group);
+    }
+    return order;
+  }
+
+  /** `from` goes round all holders that are not ending. */
+  reached(from = 0): LimitReached {
+    const leases = [...this.#leases.values()];
+    const others = leases.filter(({ ending }) => !ending).sort((a, b) => a.seq - b.seq);
+    const start = others.length === 0 ? 0 : from % others.length;
+    return {
+      limit: this.#limit,
+      active: this.#leases.size,
+      waiting: this.#queue.size,
+      holders: [...leases.filter(({ ending }) => ending), ...others.slice(start), ...others.slice(0, start)]
+        .slice(0, MOST_HOLDERS_SHOWN)
+        .map(({ run }) => run),
+    };
+  }
+
+  carried(): GateState {
+    return {
+      limit: this.#limit,
+      ...(this.#basis === undefined ? {} : { basis: this.#basis }),
+      leases: [...this.#leases.values()],
+      queue: [...this.#queue.values()],
+      turns: Object.fromEntries(this.#turns),
+      seq: this.#seq,
+    };
+  }
+
+  #lease(lease: Lease, group: string): void {
+    this.#leases.set(lease.run, lease);
+    this.#turns.delete(group);
+    this.#turns.set(group, ++this.#grants);
+    const [oldest] = this.#turns.keys();
+    if (this.#turns.size > MOST_GROUPS && oldest !== undefined) this.#turns.delete(oldest);
+  }
+
+  /** Of all that go or wait, the newest stay, as many as may go. */
+  #evict(how: 'cancel' | 'abort', words: Word[]): void {
+    const leases = [...this.#leases.values()].filter((lease) => lease.ending !== true);
+    const staying = [...leases, ...this.#queue.values()].sort(byAge);
+    for (const { run } of staying.slice(0, Math.max(0, staying.length - this.#limit))) {
+      const lease = this.#leases.get(run);
+      if (lease === undefined) this.#queue.delete(run);
+      else lease.ending = true;
+      words.push({ say: 'end', run, how });
+    }
+  }
+
+  #groups(): Map<string, Waiting[]> {
+    const groups = new Map<string, Waiting[]>();
+    for (const place of this.#queue.values()) {
+      const group = groups.get(place.group);
+      if (group === undefined) groups.set(place.group, [place]);
+      else group.push(place);
+    }
+    return groups;
+  }
+
+  #next(): Waiting {
+    return nextGroup(this.#groups(), this.#turns)[1][0]!;
+  }
+}
+
+/** Those that ask late, since no worker was there, are not newer for it. Older histories do not tell when a run was started. */
+function byAge(a: Lease | Waiting, b: Lease | Waiting): number {
+  return (a.startedAt ?? 0) - (b.startedAt ?? 0) || a.seq - b.seq;
+}
+
+const given = (startedAt: number | undefined): { startedAt?: number } => (startedAt === undefined ? {} : { startedAt });
+
+/** The group that was served longest ago; of those that never were, the one whose first has waited longest. */
+function nextGroup(
+  groups: ReadonlyMap<string, Waiting[]>,
+  turns: ReadonlyMap<string, number>,
+): readonly [string, Waiting[]] {
+  let best: readonly [string, Waiting[]] | undefined;
+  for (const entry of groups) {
+    if (best === undefined) best = entry;
+    const [mine, theirs] = [turns.get(entry[0]) ?? 0, turns.get(best[0]) ?? 0];
+    if (mine < theirs || (mine === theirs && entry[1][0]!.seq < best[1][0]!.seq)) best = entry;
+  }
+  return best!;
+}

@@ -1,0 +1,408 @@
+/**
+ * The workflow `run`: binds the core (src/engine) to Temporal. It decides nothing about a definition; it hands events to
+ * the core and does what the core's commands say (ARCHITECTURE.md §3).
+ *
+ * - Everything that happens is an event, applied at once and synchronously: signals and updates in their handlers, the
+ *   answers of activities and timers as the SDK hands them over. The core's commands go out in the same activation.
+ * - The workflow function itself only waits for something to do that is best done once for many events: to show the
+ *   run, to end it, to continue it as new.
+ * - What is wrong with a definition fails the run with a typed error. `failureExceptionTypes` makes any other thrown
+ *   error do the same; what is detached catches its errors (TEMPORAL.md §1).
+ */
+import {
+  allHandlersFinished,
+  CancellationScope,
+  condition,
+  log,
+  makeContinueAsNewFunc,
+  patched,
+  setWorkflowOptions,
+  upsertMemo,
+  workflowInfo,
+} from '@temporalio/workflow';
+import { dataBytesOf } from '../../src/contract/build-id.ts';
+import {
+  type Accepted,
+  CANCEL_REASON,
+  type Refusal,
+  RUN_WORKFLOW,
+  type RunError,
+  type RunInput,
+} from '../../src/contract/run.ts';
+import type { Definition, JsonObject } from '../../src/definition/document/types.ts';
+import { admit, advance, genesis } from '../../src/engine/advance.ts';
+import { heldGates, wantedSlots } from '../../src/engine/inbound/admission.ts';
+import { inboxOf, pausedSince, statusOf, waitingFor } from '../../src/engine/inbound/view.ts';
+import { resumedAt } from '../../src/engine/resume/rewind.ts';
+import { weigh } from '../../src/engine/state/json-bytes.ts';
+import { carriedLimitOf } from '../../src/engine/state/limits.ts';
+import type { Command, Event } from '../../src/engine/state/protocol.ts';
+import { carry, restore } from '../../src/engine/state/serialize.ts';
+import { genesisOf, runInputOf } from '../../src/engine/state/start.ts';
+import type { RunState } from '../../src/engine/state/state.ts';
+import { compile } from '../../src/steps/compile/program.ts';
+import type { Program, Rules } from '../../src/steps/program-types.ts';
+import type { Json } from '../../src/template/types.ts';
+import { Horizon } from './continue-as-new-policy.ts';
+import { cancelDetails, endAsCancelled } from './run-cancelled.ts';
+import { Children } from './run-children.ts';
+import type { RefusedRequest } from './run-details.ts';
+import { Effects } from './run-effects.ts';
+import { internalError, invalidDefinition, runFailure } from './run-failure.ts';
+import { openChildren, openCommands } from './run-open.ts';
+import { report } from './run-report.ts';
+import { answerQueries, answerUpdates, listenToSignals } from './run-signals.ts';
+import { releaseSlots, Slots } from './run-slots.ts';
+import { stepsOf } from './run-steps.ts';
+import { PAUSE_SHOWN, type Shown, show, tell, VOTES_SHOWN } from './run-visibility.ts';
+
+setWorkflowOptions({ failureExceptionTypes: [Error] }, run);
+
+/**
+ * Walks a definition to its end and answers its output. The argument is RunInput, or a bare definition.
+ * Fails with ApplicationFailure of type = code and details = [RunError]; `invalid_definition` where there is nothing to
+ * walk. Ends as cancelled when the workflow is cancelled.
+ */
+export async function run(argument: RunInput | Definition): Promise<Json> {
+  const input = runInputOf(argument);
+  if (input === undefined) {
+    throw invalidDefinition([
+      {
+        pointer: '',
+        code: 'not_a_definition',
+        message: 'The argument of run is {definition, input?, presets?}, or a definition with `steps`.',
+      },
+    ]);
+  }
+  const walk = new Walk(compiled(input.definition), input);
+  walk.heedCancellation(CancellationScope.current());
+  // Nothing below is cancelled by Temporal itself: what a cancellation takes along is the core's to say.
+  return CancellationScope.nonCancellable(() => walk.end());
+}
+
+/** By the marks that a history has, or gets now. */
+const RULES: Rules = {
+  skipsAreQuiet: () => patched('quiet-skips'),
+  retriedIsCancelled: () => patched('retried-is-cancelled'),
+  keysCountOnce: () => patched('keys-count-once'),
+  undoesBeforeGates: () => patched('undoes-before-gates'),
+  returnIsFinal: () => patched('return-is-final'),
+  loopsAsDescribed: () => patched('loops-as-described'),
+  dataBytes: () => dataBytesOf(workflowInfo().currentDeploymentVersion?.buildId),
+  inbox: () => patched('inbox'),
+};
+
+function compiled(definition: Definition): Program {
+  let result: ReturnType<typeof compile>;
+  try {
+    result = compile(definition, RULES);
+  } catch (error) {
+    // Started by hand, the document was never checked against the schema: its shape may be anything.
+    const message = error instanceof Error ? error.message : String(error);
+    throw invalidDefinition([{ pointer: '', code: 'malformed', message: `The document cannot be read: ${message}` }]);
+  }
+  if ('problems' in result) throw invalidDefinition(result.problems);
+  return result.program;
+}
+
+/** The patch by which a run that cancels itself says why. */
+const REASON_SHOWN = 'cancel-reason-shown';
+
+type Outcome =
+  | { readonly as: 'completed'; readonly output: Json }
+  | { readonly as: 'failed'; readonly error: RunError }
+  | { readonly as: 'cancelled'; readonly reason?: string; readonly details?: JsonObject };
+
+/** One execution of a run: from its start, or from where the last one continued as new, to its end or the next. */
+class Walk {
+  readonly #program: Program;
+  readonly #input: RunInput;
+  readonly #state: RunState;
+  readonly #effects: Effects;
+  readonly #children: Children;
+  readonly #slots: Slots;
+  readonly #horizon = new Horizon();
+  /** Commands that did not begin (see Horizon). They are open in the state, which issues them again. */
+  readonly #held = new Map<string, Command>();
+  #outcome: Outcome | undefined;
+  #toShow: Shown | undefined;
+  /** Whoever waits for this run is told what it has returned, before its effects in flight have ended. */
+  #reported: Promise<void> | undefined;
+  /** The last signal that was not heeded. */
+  #refused: RefusedRequest | undefined;
+
+  constructor(program: Program, input: RunInput) {
+    const { workflowId, startTime, continuedFromExecutionRunId } = workflowInfo();
+    this.#program = program;
+    this.#input = input;
+    const start = genesisOf(input, workflowId, startTime.getTime());
+    if (input.carried === undefined) this.#state = genesis(program, start);
+    else if (continuedFromExecutionRunId !== undefined) this.#state = restore(input.carried);
+    else this.#state = resumedAt(program, restore(input.carried), start.startedAt);
+    const { organizationId } = this.#state.genesis;
+    const { hash, inline } = input;
+    const execution = {
+      id: workflowId,
+      workflow: program.definition.slug,
+      organizationId,
+      definition: { ...(hash === undefined ? {} : { hash }), ...(inline === undefined ? {} : { inline }) },
+    };
+    const receive = (event: Event): void => {
+      if (event.type === 'continue') this.#horizon.came();
+      else this.#horizon.heard();
+      this.#apply(event);
+    };
+    this.#effects = new Effects(execution, receive);
+    const hears = (event: Event): void => {
+      this.#effects.heard();
+      receive(event);
+    };
+    this.#slots = new Slots({ execution, receive: hears, wanted: () => wantedSlots(this.#state) });
+    this.#children = new Children({
+      parent: {
+        executionId: workflowId,
+        organizationId,
+        depth: this.#state.genesis.depth,
+        within: [...(input.within ?? []), ...heldGates(this.#state)],
+        ...(input.initiator === undefined ? {} : { initiator: input.initiator }),
+      },
+      workflow: program.definition.slug,
+      receive: hears,
+      came: () => this.#horizon.came(),
+      open: () => openChildren(this.#state),
+    });
+  }
+
+  /** `root`: the scope that Temporal cancels. */
+  heedCancellation(root: CancellationScope): void {
+    root.cancelRequested.catch(() => {
+      this.#horizon.close();
+      this.#effects.heard();
+      this.#release();
+      this.#apply({ type: 'cancel', at: Date.now() });
+    });
+  }
+
+  /** Walks to the end, or to the next execution. */
+  async end(): Promise<Json> {
+    if (this.#input.carried === undefined) this.#apply({ type: 'started', at: Date.now() });
+    else this.#rearm();
+    this.#listen();
+    for (;;) {
+      await condition(() => this.#outcome !== undefined || this.#toShow !== undefined || this.#mayContinue());
+      // An update that was accepted is answered before the run ends or continues.
+      if (!allHandlersFinished()) await condition(allHandlersFinished);
+      if (this.#outcome !== undefined) return await this.#conclude(this.#outcome);
+      if (this.#toShow !== undefined) this.#show(this.#toShow);
+      if (this.#mayContinue()) await this.#continueAsNew();
+    }
+  }
+
+  #listen(): void {
+    const run = {
+      take: (event: Event): void => {
+        this.#horizon.heard();
+        this.#effects.heard();
+        this.#apply(event);
+      },
+      admit: (event: Event): Accepted | Refusal => admit(this.#program, this.#state, event),
+      ignored: (signal: string, message: string): void => {
+        this.#refused = { signal, at: new Date().toISOString(), message };
+        this.#tell();
+      },
+    };
+    listenToSignals(run);
+    answerUpdates(run);
+    answerQueries({
+      status: () => ({
+        status: statusOf(this.#state),
+        waitingFor: waitingFor(this.#state) as unknown as Json,
+        ...inboxOf(this.#state),
+        ...(this.#state.paused ? { paused: true, pausedSince: pausedSince(this.#state) ?? null } : {}),
+      }),
+      waiting: () => waitingFor(this.#state) as unknown as Json,
+      steps: () => stepsOf(this.#state),
+      state: () => this.#state as unknown as Json,
+    });
+  }
+
+  /** Never throws: it is called from handlers and detached promises. */
+  #apply(event: Event): void {
+    if (this.#outcome !== undefined) return;
+    const { paused, dropped } = this.#state;
+    try {
+      for (const command of advance(this.#program, this.#state, event)) this.#perform(command);
+    } catch (error) {
+      log.error('The core failed.', { error: String(error), event: event.type });
+      this.#outcome = { as: 'failed', error: internalError(error) };
+    }
+    // What lists show changes with each vote of a person, and not with others: those are told here.
+    if (event.type === 'decide' && this.#toShow === undefined && this.#countsVotes() && patched(VOTES_SHOWN))
+      this.#toShow = this.#standing();
+    if (this.#state.dropped !== dropped) {
+      this.#tell();
+      // Each of many more would be an event of history: lists learn the number when the run shows itself next.
+      if (dropped === undefined) this.#toShow ??= this.#standing();
+    }
+    if (this.#state.paused === paused) return;
+    this.#tell();
+    if (patched(PAUSE_SHOWN)) this.#toShow = this.#standing();
+  }
+
+  #perform(command: Command): void {
+    switch (command.type) {
+      case 'run':
+      case 'yield':
+      case 'child':
+        if (this.#horizon.holds()) this.#held.set('id' in command ? command.id : command.type, command);
+        else this.#begin(command);
+        return;
+      case 'timer':
+        this.#effects.timer(command.id, command.at);
+        return;
+      case 'cancel':
+        if (!this.#held.delete(command.id) && !this.#children.cancel(command.id)) this.#effects.cancel(command.id);
+        return;
+      case 'visible':
+        this.#toShow = command;
+        return;
+      case 'complete':
+        this.#outcome = { as: 'completed', output: command.output };
+        return;
+      case 'fail':
+        this.#outcome = { as: 'failed', error: command.error };
+        return;
+      case 'slots':
+        this.#slots.ask(command.gates);
+        return;
+      case 'cancelled':
+        this.#outcome = {
+          as: 'cancelled',
+          ...(command.reason === undefined ? {} : { reason: command.reason }),
+          ...(command.details === undefined ? {} : { details: command.details }),
+        };
+    }
+  }
+
+  #begin(command: Command): void {
+    switch (command.type) {
+      case 'run':
+        this.#effects.activity(command);
+        return;
+      case 'yield':
+        this.#effects.giveWay();
+        return;
+      case 'timer':
+        this.#effects.timer(command.id, command.at);
+        return;
+      case 'child':
+        this.#children.start(command);
+        return;
+      default:
+        return;
+    }
+  }
+
+  /** After continue-as-new: what was open begins anew, timers with what remains of them. */
+  #rearm(): void {
+    for (const command of openCommands(this.#state)) this.#begin(command);
+    this.#children.adopt(openChildren(this.#state));
+    this.#slots.ask(wantedSlots(this.#state));
+    // Memo and attributes came along, so this writes nothing; but the current details did not.
+    this.#toShow = this.#standing();
+  }
+
+  #standing(): Shown {
+    return { status: statusOf(this.#state), waitingFor: waitingFor(this.#state) };
+  }
+
+  #countsVotes(): boolean {
+    return this.#standing().waitingFor.some(({ votes }) => votes !== undefined);
+  }
+
+  #tell(): void {
+    tell(this.#program, this.#state, this.#standing(), this.#refused);
+  }
+
+  #release(): void {
+    const held = [...this.#held.values()];
+    this.#held.clear();
+    for (const command of held) this.#begin(command);
+  }
+
+  #show(shown: Shown): void {
+    this.#toShow = undefined;
+    show(this.#program, this.#input, this.#state, shown, false);
+    tell(this.#program, this.#state, shown, this.#refused);
+    const { draining } = this.#state;
+    if (draining?.decidedAt !== undefined) this.#reported ??= report(this.#input.notify, { output: draining.output });
+  }
+
+  async #conclude(outcome: Outcome): Promise<Json> {
+    // What a run that has ended asks of others is no longer sent.
+    if (this.#children.underway > 0) await condition(() => this.#children.underway === 0);
+    this.#slots.stop();
+    if (this.#slots.underway > 0) await condition(() => this.#slots.underway === 0);
+    await (this.#reported ?? report(this.#input.notify, reportOf(outcome)));
+    const gates = heldGates(this.#state);
+    if (gates.length > 0) await releaseSlots(workflowInfo().workflowId, gates);
+    const ended: Shown = { status: statusOf(this.#state), waitingFor: [] };
+    show(this.#program, this.#input, this.#state, ended, true);
+    tell(this.#program, this.#state, ended);
+    if (outcome.as === 'completed') return outcome.output;
+    // Temporal's event of a cancelled run has no place for it.
+    if (outcome.as === 'cancelled' && outcome.reason !== undefined && patched(REASON_SHOWN))
+      upsertMemo({ [CANCEL_REASON]: outcome.reason, ...cancelDetails(outcome.details) });
+    if (outcome.as === 'cancelled') endAsCancelled(outcome.reason);
+    const { code, path } = outcome.error;
+    // The SDK logs the failure too, but its code is lost on the way out of the sandbox.
+    log.warn('The run failed.', { code, ...(path === undefined ? {} : { path }) });
+    throw runFailure(outcome.error);
+  }
+
+  #mayContinue(): boolean {
+    return this.#horizon.reached(
+      this.#effects.inFlight + this.#children.underway + this.#slots.underway,
+      this.#held.size > 0,
+    );
+  }
+
+  async #continueAsNew(): Promise<void> {
+    const { input: _given, presets: _set, ...rest } = this.#input;
+    // Input and presets are in the state from here on.
+    const next: RunInput = { ...rest, carried: carry(this.#program, this.#state) };
+    const bytes = weigh(next as unknown as Json);
+    const limit = carriedLimitOf(this.#program.rules.dataBytes());
+    if (bytes > limit) {
+      this.#outcome = {
+        as: 'failed',
+        error: {
+          code: 'state_too_large',
+          message: `Definition and state have ${bytes} bytes; at most ${limit} can be carried on. Keep less in outputs and state.`,
+          retryable: false,
+          details: { bytes, limit },
+        },
+      };
+      return;
+    }
+    // Search attributes carry over by themselves; a memo that was upserted does not.
+    const { memo } = workflowInfo();
+    await makeContinueAsNewFunc<typeof run>({ workflowType: RUN_WORKFLOW, ...(memo === undefined ? {} : { memo }) })(
+      next,
+    );
+  }
+}
+
+function reportOf(outcome: Outcome): { output: Json } | { error: RunError } {
+  if (outcome.as === 'completed') return { output: outcome.output };
+  if (outcome.as === 'failed') return { error: outcome.error };
+  const because = outcome.reason === undefined ? '' : ` (${outcome.reason})`;
+  return {
+    error: {
+      code: 'child_cancelled',
+      message: `The run that was waited for was cancelled${because}.`,
+      retryable: false,
+      ...(outcome.details === undefined ? {} : { details: outcome.details }),
+    },
+  };
+}

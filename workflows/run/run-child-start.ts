@@ -1,0 +1,102 @@
+/** How a run starts another (ARCHITECTURE.md §3): what the child is given, and what lists show of it before its first task. */
+import { defineSearchAttributeKey, SearchAttributeType, TypedSearchAttributes } from '@temporalio/common';
+import { type ChildWorkflowHandle, type ChildWorkflowOptions, startChild } from '@temporalio/workflow';
+import { RUN_WORKFLOW, type RunInput, type RunMemo } from '../../src/contract/run.ts';
+import { ATTRIBUTES, attributeValue, attributeValues } from '../../src/contract/search-attributes.ts';
+import type { Definition } from '../../src/definition/document/types.ts';
+import type { Command } from '../../src/engine/state/protocol.ts';
+import type { Json } from '../../src/template/types.ts';
+
+/** Temporal takes 400 bytes. */
+const SUMMARY_LENGTH = 190;
+
+export type ChildCommand = Extract<Command, { type: 'child' }>;
+
+type Run = (input: RunInput) => Promise<Json>;
+
+/** The run that starts it. */
+export interface Parent {
+  readonly executionId: string;
+  readonly organizationId: string;
+  readonly depth: number;
+  /** Gates that it and those above it hold. */
+  readonly within: readonly string[];
+  readonly initiator?: string;
+}
+
+/**
+ * Starts the child, and resolves once it runs; what it resolves to tells of its end, as far as this execution lives to
+ * hear it. It is abandoned: it outlives this execution, and reports by a signal.
+ */
+export function startRun(
+  parent: Parent,
+  command: ChildCommand,
+  definition: Definition,
+  hash: string,
+): Promise<ChildWorkflowHandle<Run>> {
+  const trigger = { type: 'subworkflow', id: parent.executionId, metadata: { path: command.id } } as const;
+  const input: RunInput = {
+    definition,
+    input: command.input,
+    organizationId: parent.organizationId,
+    trigger,
+    hash,
+    parentId: parent.executionId,
+    depth: parent.depth + 1,
+    ...(parent.within.length === 0 ? {} : { within: parent.within }),
+    ...(parent.initiator === undefined ? {} : { initiator: parent.initiator }),
+    ...(command.wait === false ? {} : { notify: { workflowId: parent.executionId, path: command.id } }),
+  };
+  const options: ChildWorkflowOptions = {
+    workflowId: command.executionId,
+    parentClosePolicy: 'ABANDON',
+    cancellationType: 'ABANDON',
+    // After a retry or a reset of this run: a child that runs, or has completed, is the one that was meant.
+    workflowIdReusePolicy: 'ALLOW_DUPLICATE_FAILED_ONLY',
+    memo: memoOf(input, definition),
+    typedSearchAttributes: attributesOf(parent, definition, trigger),
+    staticSummary: definition.name.slice(0, SUMMARY_LENGTH),
+  };
+  return startChild<Run>(RUN_WORKFLOW, { ...options, args: [input] });
+}
+
+function memoOf(input: RunInput, definition: Definition): Record<string, unknown> {
+  const memo: Omit<RunMemo, 'startedAt'> = {
+    workflow: definition.slug,
+    ...(definition.version === undefined ? {} : { version: definition.version }),
+    ...(input.hash === undefined ? {} : { hash: input.hash }),
+    organizationId: input.organizationId ?? '',
+    status: 'pending',
+    waitingFor: [],
+    unread: 0,
+    trigger: { type: 'subworkflow', ...(input.parentId === undefined ? {} : { id: input.parentId }) },
+    ...(input.initiator === undefined ? {} : { initiator: input.initiator }),
+    ...(input.parentId === undefined ? {} : { parentId: input.parentId }),
+  };
+  return { ...memo };
+}
+
+const { KEYWORD, KEYWORD_LIST, DATETIME } = SearchAttributeType;
+
+function attributesOf(
+  parent: Parent,
+  definition: Definition,
+  trigger: { readonly type: string; readonly id: string },
+): TypedSearchAttributes {
+  const keyword = (name: string, value: string) => ({
+    key: defineSearchAttributeKey(name, KEYWORD),
+    value: attributeValue(value),
+  });
+  const tags = attributeValues(definition.tags ?? []);
+  return new TypedSearchAttributes([
+    keyword(ATTRIBUTES.org, parent.organizationId),
+    keyword(ATTRIBUTES.workflow, definition.slug),
+    keyword(ATTRIBUTES.status, 'pending'),
+    keyword(ATTRIBUTES.triggerType, trigger.type),
+    keyword(ATTRIBUTES.trigger, trigger.id),
+    { key: defineSearchAttributeKey(ATTRIBUTES.started, DATETIME), value: new Date() },
+    // An employee's workflow runs in its name (document 004).
+    ...(definition.type === 'employee' ? [keyword(ATTRIBUTES.employee, definition.slug)] : []),
+    ...(tags.length === 0 ? [] : [{ key: defineSearchAttributeKey(ATTRIBUTES.tags, KEYWORD_LIST), value: tags }]),
+  ]);
+}

@@ -1,0 +1,128 @@
+/** A run's current details: Markdown that Temporal's UI shows beside it. Which definition, what it waits for, what to do. */
+
+import type { RunStatus, WaitingFor } from '../../src/contract/run.ts';
+import type { Definition } from '../../src/definition/document/types.ts';
+import { sampleOf } from '../../src/definition/payload/format-sample.ts';
+
+const MAX_TEXT = 300;
+/** What the CLI takes where nobody says otherwise. */
+const USUAL_NAMESPACE = 'default';
+
+/** A signal that was not heeded. */
+export interface RefusedRequest {
+  readonly signal: string;
+  /** ISO 8601. */
+  readonly at: string;
+  readonly message: string;
+}
+
+export interface Told {
+  readonly status: RunStatus;
+  readonly waitingFor: readonly WaitingFor[];
+  /** How many things are waited for; `waitingFor` names the first of them. */
+  readonly waits: number;
+  readonly pausedSince?: string;
+  /** How many messages the full inbox has dropped. */
+  readonly dropped?: number;
+  /** The last one. */
+  readonly refused?: RefusedRequest;
+  /** What a signal `approve` has to hold for the approval at that path. */
+  toApprove(path: string): object;
+}
+
+/** Which workflow, for the CLI. */
+export interface Place {
+  readonly id: string;
+  readonly namespace: string;
+}
+
+/** The commands can be copied as they stand; words in angle brackets are to be replaced. */
+export function describeRun(definition: Definition, place: Place, shown: Told): string {
+  const version = definition.version === undefined ? '' : ` ${definition.version}`;
+  const lines = [`**${plain(definition.name)}** (\`${code(definition.slug)}\`${version}): ${shown.status}`];
+  if (shown.pausedSince !== undefined)
+    lines.push(
+      '',
+      `**Paused** since ${shown.pausedSince}: nothing new begins. To go on:`,
+      ...block(signal(place, 'resume')),
+    );
+  if (shown.dropped !== undefined)
+    lines.push(
+      '',
+      `**The inbox is or was full.** ${shown.dropped === 1 ? 'One message was' : `${shown.dropped} messages were`} dropped: no step had read those that came before.`,
+    );
+  if (shown.refused !== undefined) {
+    const { signal: name, at, message } = shown.refused;
+    lines.push('', `The signal \`${code(name)}\` of ${at} was not heeded: ${plain(message)}`);
+  }
+  for (const wait of shown.waitingFor) lines.push('', ...describeWait(wait, place, shown));
+  const more = shown.waits - shown.waitingFor.length;
+  if (more > 0) lines.push('', `… and ${more} more.`);
+  return lines.join('\n');
+}
+
+function describeWait(wait: WaitingFor, place: Place, shown: Told): string[] {
+  const until = wait.until === undefined ? '' : ` until ${wait.until}`;
+  const who = wait.path === '' ? 'The run' : `\`${code(wait.path)}\``;
+  const lines = [`${who} waits for ${WAITS[wait.kind]}${heard(wait)}${until} (since ${wait.since})`];
+  if (wait.message !== undefined) lines.push('', `> ${plain(wait.message)}`);
+  if (wait.form !== undefined) lines.push('', `It asks for \`data\`: ${plain(JSON.stringify(wait.form))}`);
+  const command = answerTo(wait, place, shown);
+  if (command !== undefined) lines.push(...block(command));
+  return lines;
+}
+
+/** Which messages: their names, and the key that events need. */
+function heard({ kind, name, names, key }: WaitingFor): string {
+  if (kind !== 'message' || name === undefined) return '';
+  const called = (names ?? [name]).map((one) => `\`${code(one)}\``).join(' or ');
+  return ` called ${called}${key === undefined ? '' : ` (events: of the key \`${code(key)}\`)`}`;
+}
+
+const WAITS: { readonly [kind in WaitingFor['kind']]: string } = {
+  approval: 'an approval',
+  input: 'an answer',
+  message: 'a message',
+  callback: 'a callback',
+  timer: 'the clock',
+  child: 'another run',
+  slot: 'a free slot',
+};
+
+/** Neither in a list nor indented: the UI garbles blocks that are. One line, which is copied whole. */
+const block = (command: string): string[] => ['', '```', command, '```'];
+
+function signal({ id, namespace }: Place, name: string, input?: object): string {
+  const within = namespace === USUAL_NAMESPACE ? '' : ` --namespace ${shell(namespace)}`;
+  const payload = input === undefined ? '' : ` --input ${shell(JSON.stringify(input))}`;
+  return `temporal workflow signal --workflow-id ${shell(id)} --name ${name}${within}${payload}`;
+}
+
+function answerTo(wait: WaitingFor, place: Place, shown: Told): string | undefined {
+  switch (wait.kind) {
+    case 'approval':
+      return signal(place, 'approve', { step: wait.path, ...shown.toApprove(wait.path) });
+    case 'input':
+      return signal(place, 'submit', { step: wait.path, data: wait.form === undefined ? {} : sampleOf(wait.form) });
+    case 'message':
+      return signal(place, 'message', { name: wait.name ?? '', payload: {} });
+    case 'timer':
+      return signal(place, 'skipTimer', { step: wait.path });
+    default:
+      return undefined;
+  }
+}
+
+function shell(text: string): string {
+  return `'${text.replaceAll("'", "'\\''")}'`;
+}
+
+/** Text of others, in Markdown: one line, nothing of it markup. */
+function plain(text: string): string {
+  const line = text.replaceAll(/\s+/g, ' ').replaceAll(/[\\`*_[\]<>#|]/g, '\\$&');
+  return line.length <= MAX_TEXT ? line : `${line.slice(0, MAX_TEXT)}…`;
+}
+
+function code(text: string): string {
+  return text.replaceAll('`', "'");
+}

@@ -1,0 +1,287 @@
+/**
+ * The core's commands as the SDK's: activities, local activities, timers. One scope for each, so that each can be taken
+ * back alone; all of them shielded from the workflow's own cancellation, which the core answers (E9).
+ *
+ * Order matters (E6): within one activation the answers must reach the core in the order of history. The SDK resolves
+ * its promises in that order, so every answer is taken from the SDK's promise itself, one microtask away, never through
+ * an `await` more on one way than on the other.
+ */
+import {
+  type ActivityOptions,
+  CancellationScope,
+  type LocalActivityOptions,
+  patched,
+  proxyActivities,
+  proxyLocalActivities,
+  type RetryPolicy,
+  sleep,
+  workflowInfo,
+} from '@temporalio/workflow';
+import { type EffectInput, NOT_LIGHT, PAUSE, YIELD } from '../../src/contract/activity.ts';
+import { dataBytesOf } from '../../src/contract/build-id.ts';
+import { MAX_STATE_BYTES } from '../../src/definition/document/limits.ts';
+import { weigh } from '../../src/engine/state/json-bytes.ts';
+import { MAX_PAYLOAD_BYTES } from '../../src/engine/state/limits.ts';
+import type { Event, RunCommand } from '../../src/engine/state/protocol.ts';
+import type { EffectResult, FailureShape } from '../../src/steps/kind.ts';
+import type { Json } from '../../src/template/types.ts';
+import { failureFrom, retryAfterOf } from './run-failure.ts';
+import { TaskBytes } from './task-bytes.ts';
+
+/** A local activity holds back other frames and signals: at most for this long (ARCHITECTURE.md §3). */
+const LOCAL_LIMIT_MS = 2_000;
+/** The code of an attempt that was not done in time (engine/causes.ts). */
+const TIMEOUT = 'timeout';
+/** Histories from before it have no pause between a failed local activity and its regular one. */
+const PAUSES = 'pause-before-regular';
+const NOOP = 'noop';
+const NOTHING: ActivityOptions = { activityId: YIELD, summary: YIELD, startToCloseTimeout: 10_000 };
+
+type Call = (input: EffectInput) => Promise<EffectResult>;
+
+/** Takes an answer. Must not throw. */
+export type Receiver = (event: Event) => void;
+
+/** What is open at Temporal for this run, by command id. */
+export class Effects {
+  /** Activities whose answer this execution awaits, yields included: these cannot be carried to the next one. */
+  inFlight = 0;
+  readonly #execution: EffectInput['execution'];
+  readonly #receive: Receiver;
+  readonly #shield = new CancellationScope({ cancellable: false });
+  readonly #open = new Map<string, CancellationScope>();
+  readonly #task = new TaskBytes(() => (dataBytes() ?? 0) > MAX_STATE_BYTES);
+
+  constructor(execution: EffectInput['execution'], receive: Receiver) {
+    this.#execution = execution;
+    this.#receive = receive;
+  }
+
+  /** Something that history has came another way: a signal, an update, news of a child. */
+  heard(): void {
+    this.#task.renew();
+  }
+
+  /** `earlierAttempts`: those as a local activity. */
+  activity(command: RunCommand, earlierAttempts = 0): void {
+    const { id } = command;
+    const input = { ...this.#input(command), ...(earlierAttempts === 0 ? {} : { earlierAttempts }) };
+    // Tasks from before the limit was stamped ask for every one that may be local.
+    const isLocal = command.local && (dataBytes() === undefined || this.#task.takesLocal);
+    if (isLocal) this.#task.localBegins();
+    else this.#task.asks(weigh(command.config));
+    const ended = (answer?: Json): void => {
+      this.inFlight--;
+      if (isLocal) this.#task.localEnds(sizeOf(answer));
+      else this.#task.renew();
+    };
+    this.inFlight++;
+    this.#begin(
+      id,
+      () => (isLocal ? localCall(command) : regularCall(command))(input),
+      (result) => {
+        ended(result as unknown as Json);
+        this.#receive({ type: 'completed', at: Date.now(), id, result });
+      },
+      (error) => {
+        const failure = failureFrom(error, command.local ? undefined : earlierAttempts + command.retry.maxAttempts);
+        ended(failure as unknown as Json);
+        const next = isLocal ? asRegular(command, failure, retryAfterOf(error)) : undefined;
+        if (next !== undefined) {
+          this.#after(next.pauseMs, id, () => this.activity(next.command, next.earlierAttempts));
+          return;
+        }
+        this.#receive({ type: 'failed', at: Date.now(), id, error: failure });
+      },
+      ended,
+    );
+  }
+
+  /** `at`: epoch milliseconds; what is past fires at once. */
+  timer(id: string, at: number): void {
+    this.#begin(
+      id,
+      () => sleep(Math.max(1, at - Date.now()), { summary: id }),
+      () => {
+        this.#task.renew();
+        this.#receive({ type: 'fired', at: Date.now(), id });
+      },
+      () => undefined,
+      () => undefined,
+    );
+  }
+
+  /** Between two attempts, for as long as the step's `retry` or the other side says. Like an attempt it cannot be carried. */
+  #after(pauseMs: number, id: string, goOn: () => void): void {
+    if (pauseMs <= 0 || !patched(PAUSES)) {
+      goOn();
+      return;
+    }
+    this.inFlight++;
+    const over = (): void => {
+      this.inFlight--;
+      this.#task.renew();
+      goOn();
+    };
+    this.#begin(
+      id,
+      () => sleep(pauseMs, { summary: `${PAUSE}${id}` }),
+      over,
+      over,
+      () => {
+        this.inFlight--;
+      },
+    );
+  }
+
+  /**
+   * Gives way to other tasks, then says `continue`. A timer would cost a second (TEMPORAL.md §1). It has to be a
+   * regular activity: a local one is answered within the same workflow task, whose commands all go out in one message
+   * (500 inputs of 12 KB: the server terminates the run), and which begins from its start again when it fails.
+   */
+  giveWay(): void {
+    this.inFlight++;
+    const done = (): void => {
+      this.inFlight--;
+      this.#task.renew();
+      this.#receive({ type: 'continue', at: Date.now() });
+    };
+    const nothing = { config: null, secrets: [], idempotencyKey: YIELD, path: YIELD, stepSlug: YIELD };
+    // The no-op cannot fail for long; if it did, the walk goes on all the same.
+    this.#begin(
+      YIELD,
+      () => regular(NOOP, NOTHING)({ ...nothing, execution: this.#execution }),
+      done,
+      done,
+      () => {
+        this.inFlight--;
+      },
+    );
+  }
+
+  /** Takes a command back; its answer, if one is under way, is dropped. */
+  cancel(id: string): void {
+    this.#open.get(id)?.cancel();
+  }
+
+  #begin<T>(
+    id: string,
+    call: () => Promise<T>,
+    done: (result: T) => void,
+    failed: (error: unknown) => void,
+    cancelled: () => void,
+  ): void {
+    const scope = new CancellationScope({ cancellable: true, parent: this.#shield });
+    this.#open.set(id, scope);
+    const settle = (then: () => void): void => {
+      if (this.#open.get(id) === scope) this.#open.delete(id);
+      if (scope.consideredCancelled) cancelled();
+      else then();
+    };
+    const running = scope.run(async () => {
+      call().then(
+        (result) => settle(() => done(result)),
+        (error: unknown) => {
+          // A local activity that this worker does not have leaves nothing in history. The task has to fail, and be
+          // tried again by a worker that has it; any answer to the core could not be replayed.
+          if (error instanceof ReferenceError) throw error;
+          settle(() => failed(error));
+        },
+      );
+    });
+    // Options that the SDK refuses at once.
+    running.catch((error: unknown) => settle(() => failed(error)));
+  }
+
+  #input(command: RunCommand): EffectInput {
+    const { id, config, secrets, idempotencyKey, stepSlug, repeatable } = command;
+    const again = repeatable === undefined ? {} : { repeatable };
+    return { config, secrets, idempotencyKey, path: id, stepSlug, ...again, execution: this.#execution };
+  }
+}
+
+/** What this task's worker lets a run hold; undefined for one from before that was stamped. */
+function dataBytes(): number | undefined {
+  return dataBytesOf(workflowInfo().currentDeploymentVersion?.buildId);
+}
+
+/** Activities refuse results that are too deep to be weighed; nothing may throw here all the same. */
+function sizeOf(answer: Json | undefined): number {
+  try {
+    return answer === undefined ? 0 : weigh(answer);
+  } catch {
+    return MAX_PAYLOAD_BYTES;
+  }
+}
+
+function regularCall(command: RunCommand): Call {
+  const options: ActivityOptions = {
+    activityId: command.id,
+    summary: command.id,
+    // Temporal refuses a limit of nothing, and the task with it.
+    startToCloseTimeout: Math.max(1, command.timeoutMs),
+    retry: retryOf(command),
+    cancellationType: 'TRY_CANCEL',
+    ...(command.heartbeatMs === undefined ? {} : { heartbeatTimeout: command.heartbeatMs }),
+  };
+  return regular(command.activity, options);
+}
+
+interface NextAttempt {
+  readonly command: RunCommand;
+  readonly earlierAttempts: number;
+  readonly pauseMs: number;
+}
+
+/** How a local activity that failed goes on as a regular one; undefined where it does not. */
+function asRegular(command: RunCommand, failure: FailureShape, askedMs: number | undefined): NextAttempt | undefined {
+  const { retry, repeatable } = command;
+  const regular = { ...command, local: false };
+  if (failure.code === NOT_LIGHT) return { command: regular, earlierAttempts: 0, pauseMs: 0 };
+  // That it took longer than local activities may is nothing that the step did wrong.
+  if (repeatable === true && failure.code === TIMEOUT) return { command: regular, earlierAttempts: 1, pauseMs: 0 };
+  const { maxAttempts, nonRetryable, initialIntervalMs, backoffCoefficient, maximumIntervalMs } = retry;
+  if (!failure.retryable || maxAttempts <= 1 || nonRetryable.includes(failure.code)) return undefined;
+  const second = Math.min(initialIntervalMs * backoffCoefficient, Math.max(initialIntervalMs, maximumIntervalMs));
+  return {
+    command: { ...regular, retry: { ...retry, maxAttempts: maxAttempts - 1, initialIntervalMs: second } },
+    earlierAttempts: 1,
+    pauseMs: askedMs ?? initialIntervalMs,
+  };
+}
+
+/** One attempt only: what has to be tried again goes on as a regular activity, which holds nobody back. */
+function localCall(command: RunCommand): Call {
+  return local(command.activity, {
+    summary: command.id,
+    startToCloseTimeout: Math.max(1, Math.min(command.timeoutMs, LOCAL_LIMIT_MS)),
+    retry: { maximumAttempts: 1 },
+    cancellationType: 'TRY_CANCEL',
+  });
+}
+
+function regular(activity: string, options: ActivityOptions): Call {
+  return named(proxyActivities<{ [name: string]: Call }>(options), activity);
+}
+
+function local(activity: string, options: LocalActivityOptions): Call {
+  return named(proxyLocalActivities<{ [name: string]: Call }>(options), activity);
+}
+
+function named(calls: { [name: string]: Call }, activity: string): Call {
+  const call = calls[activity];
+  // The proxy has every name; this is for the type.
+  if (call === undefined) throw new TypeError(`There is no activity '${activity}'.`);
+  return call;
+}
+
+function retryOf({ retry }: RunCommand): RetryPolicy {
+  return {
+    maximumAttempts: retry.maxAttempts,
+    initialInterval: Math.max(1, retry.initialIntervalMs),
+    backoffCoefficient: retry.backoffCoefficient,
+    // The SDK refuses an interval of nothing, and a maximum below the first.
+    maximumInterval: Math.max(1, retry.maximumIntervalMs, retry.initialIntervalMs),
+    nonRetryableErrorTypes: [...retry.nonRetryable],
+  };
+}

@@ -1,0 +1,82 @@
+/** Failures on their way between the SDK's classes and the run's own (E8). */
+import {
+  ActivityFailure,
+  ApplicationFailure,
+  CancelledFailure,
+  ChildWorkflowFailure,
+  TimeoutFailure,
+} from '@temporalio/workflow';
+import type { Refusal, RunError } from '../../src/contract/run.ts';
+import type { Problem } from '../../src/definition/document/types.ts';
+import { failureOfCause } from '../../src/engine/state/causes.ts';
+import { weigh } from '../../src/engine/state/json-bytes.ts';
+import { MAX_PAYLOAD_BYTES } from '../../src/engine/state/limits.ts';
+import type { FailureShape } from '../../src/steps/kind.ts';
+import type { Json } from '../../src/template/types.ts';
+
+/** Problems that a failure lists; a definition of thousands of steps can have thousands. */
+const MAX_PROBLEMS = 100;
+
+/** What an activity or a child failed with, as the core takes it. `most`: the attempts that the activity had in all. */
+export function failureFrom(error: unknown, most?: number): FailureShape {
+  const cause = error instanceof ActivityFailure || error instanceof ChildWorkflowFailure ? error.cause : error;
+  if (cause instanceof ApplicationFailure) {
+    const { type, message, nonRetryable, details } = cause;
+    return failureOfCause({ kind: 'application', type, message, nonRetryable, details });
+  }
+  if (cause instanceof TimeoutFailure) {
+    const isExhausted = error instanceof ActivityFailure && error.retryState === 'MAXIMUM_ATTEMPTS_REACHED';
+    return failureOfCause({ kind: 'timeout', timeoutType: cause.timeoutType }, isExhausted ? most : undefined);
+  }
+  if (cause instanceof CancelledFailure) return failureOfCause({ kind: 'cancelled' });
+  return failureOfCause({ kind: 'other', message: cause instanceof Error ? cause.message : undefined });
+}
+
+/** How long the other side asked to be left alone, in milliseconds, as the activity tells it (activities/effect.ts). */
+export function retryAfterOf(error: unknown): number | undefined {
+  const cause = error instanceof ActivityFailure ? error.cause : error;
+  const told: unknown = cause instanceof ApplicationFailure ? cause.details?.[0] : undefined;
+  if (typeof told !== 'object' || told === null || !('retryAfterMs' in told)) return undefined;
+  return typeof told.retryAfterMs === 'number' && told.retryAfterMs > 0 ? told.retryAfterMs : undefined;
+}
+
+/** How the workflow fails: type = code, details = [RunError]. Details that would not fit are replaced by their size. */
+export function runFailure(error: RunError): ApplicationFailure {
+  const bytes = weigh(error as unknown as Json);
+  const told = bytes <= MAX_PAYLOAD_BYTES ? error : { ...error, details: { omitted: 'too large', bytes } };
+  return ApplicationFailure.create({
+    type: error.code,
+    message: error.message,
+    details: [told],
+    nonRetryable: true,
+  });
+}
+
+/** A definition that cannot be walked, started past the gateway. */
+export function invalidDefinition(problems: readonly Problem[]): ApplicationFailure {
+  const first = problems[0];
+  const where = first === undefined ? '' : ` (${first.pointer || '/'}: ${first.message})`;
+  const more = problems.length > 1 ? `, and ${problems.length - 1} more` : '';
+  return runFailure({
+    code: 'invalid_definition',
+    message: `This definition cannot run${where}${more}. Check it with \`signalbox validate\`, then start it again.`,
+    retryable: false,
+    details: { problems: problems.slice(0, MAX_PROBLEMS) as unknown as Json },
+  });
+}
+
+/** A bug of the interpreter: the run fails, and says so, instead of retrying its task for ever. */
+export function internalError(error: unknown): RunError {
+  const message = error instanceof Error ? error.message : String(error);
+  return { code: 'internal_error', message: `The interpreter failed: ${message}`, retryable: false };
+}
+
+/** The refusal of an update: details = [Refusal]. */
+export function refusal(refused: Refusal): ApplicationFailure {
+  return ApplicationFailure.create({
+    type: refused.code,
+    message: refused.message,
+    details: [refused],
+    nonRetryable: true,
+  });
+}

@@ -1,0 +1,46 @@
+/** A child's last word to the run that waits for it: the signal `childDone` (ARCHITECTURE.md §3). */
+import { getExternalWorkflowHandle, log, sleep } from '@temporalio/workflow';
+import type { RunError, RunInput } from '../../src/contract/run.ts';
+import { childDoneSignal } from '../../src/engine/state/child-run.ts';
+import { tooLarge, weigh } from '../../src/engine/state/json-bytes.ts';
+import { MAX_PAYLOAD_BYTES } from '../../src/engine/state/limits.ts';
+import type { Json } from '../../src/template/types.ts';
+
+/** Pauses between attempts. A parent that hears nothing in the end asks (run-children.ts). */
+const PAUSES_MS = [1_000, 5_000, 30_000];
+
+/** Tells the parent, if there is one that waits. Never fails: how this run ended does not depend on it. */
+export async function report(
+  notify: RunInput['notify'],
+  ended: { readonly output: Json } | { readonly error: RunError },
+): Promise<void> {
+  if (notify === undefined) return;
+  const payload = childDoneSignal(notify.path, fitting(ended));
+  for (const pauseMs of [...PAUSES_MS, undefined]) {
+    try {
+      await getExternalWorkflowHandle(notify.workflowId).signal('childDone', payload);
+      return;
+    } catch (error) {
+      log.info('The parent could not be told.', { parent: notify.workflowId, error: String(error) });
+      if (pauseMs === undefined || isGone(error)) return;
+    }
+    await sleep(pauseMs);
+  }
+}
+
+/** The server's word for a workflow that has ended, or never was. */
+export function isGone(error: unknown): boolean {
+  return error instanceof Error && /not.?found/i.test(`${error.name} ${error.message}`);
+}
+
+/** Details that would not fit are left out, as in the failure of the run itself. */
+function fitting(ended: { output: Json } | { error: RunError }): { output: Json } | { error: RunError } {
+  if (!('error' in ended)) {
+    const size = weigh(ended.output);
+    if (size <= MAX_PAYLOAD_BYTES) return ended;
+    const { code, message, details } = tooLarge('result_too_large', "The run's output", size);
+    return { error: { code, message, retryable: false, ...(details === undefined ? {} : { details }) } };
+  }
+  const bytes = weigh(ended.error as unknown as Json);
+  return bytes <= MAX_PAYLOAD_BYTES ? ended : { error: { ...ended.error, details: { omitted: 'too large', bytes } } };
+}

@@ -1,0 +1,124 @@
+/**
+ * How a run is spoken to (ARCHITECTURE.md §3): signals, updates, queries. Handlers are synchronous: what they are given is
+ * applied to the core before they return, in the order of history. Nothing that a caller sends can fail the run.
+ */
+import {
+  ApplicationFailure,
+  defineQuery,
+  defineSignal,
+  defineUpdate,
+  log,
+  patched,
+  setDefaultSignalHandler,
+  setHandler,
+} from '@temporalio/workflow';
+import type { Accepted, Refusal } from '../../src/contract/run.ts';
+import { QUERY_TEXTS, SIGNAL_TEXTS } from '../../src/engine/inbound/signal-texts.ts';
+import { SIGNALS, toEvent, UPDATES, unknownMember, updateToEvent } from '../../src/engine/inbound/signals.ts';
+import { weigh } from '../../src/engine/state/json-bytes.ts';
+import { MAX_PAYLOAD_BYTES } from '../../src/engine/state/limits.ts';
+import type { Event } from '../../src/engine/state/protocol.ts';
+import type { Json } from '../../src/template/types.ts';
+import { refusal } from './run-failure.ts';
+
+/** The run as its callers reach it. */
+export interface Addressee {
+  /** Applies an event. Must not throw. */
+  take(event: Event): void;
+  /** Whether the event would be taken now, and by which visit. Read-only. */
+  admit(event: Event): Accepted | Refusal;
+  /** A signal was not heeded: nobody hears of it but who looks at the run. */
+  ignored(signal: string, message: string): void;
+}
+
+/** The patch by which a signal with a member that it does not have is ignored. */
+const MEMBERS_KNOWN = 'members-known';
+
+const DESCRIPTIONS: { readonly [name: string]: string } = { ...SIGNAL_TEXTS, ...QUERY_TEXTS };
+
+/** Events of the updates' names: of others nobody can say whether they are wanted. */
+const CAN_BE_REFUSED: ReadonlySet<Event['type']> = new Set([
+  'decide',
+  'submit',
+  'cancelStep',
+  'retryStep',
+  'skipTimer',
+  'pause',
+  'resume',
+]);
+
+export function listenToSignals(run: Addressee): void {
+  const receive = (name: string, payload: unknown): void => {
+    const event = toEvent(name, payload, Date.now(), () => patched(MEMBERS_KNOWN));
+    if (event === undefined) {
+      const why = unknownMember(name, payload) ?? 'No signal has this name, or its payload has the wrong shape.';
+      log.warn('A signal was ignored.', { signal: name, code: 'invalid_signal', message: why });
+      run.ignored(name, `${why} ${DESCRIPTIONS[name] ?? ''}`.trim());
+      return;
+    }
+    const answer = CAN_BE_REFUSED.has(event.type) ? run.admit(event) : undefined;
+    run.take(event);
+    if (answer === undefined || 'accepted' in answer) return;
+    const { code, message } = answer;
+    log.warn('A signal was ignored.', { signal: name, code, message });
+    run.ignored(name, message);
+  };
+  // First this one: what came before there were handlers is then handed over in the order in which it came. With
+  // handlers by name it would come name by name.
+  setDefaultSignalHandler((name, payload) => receive(name, payload));
+  for (const name of SIGNALS) {
+    setHandler(defineSignal<[unknown]>(name), (payload) => receive(name, payload), described(name));
+  }
+}
+
+export function answerUpdates(run: Addressee): void {
+  for (const name of UPDATES) {
+    const asked = (payload: unknown, isStrict?: () => boolean): Event => {
+      const event = updateToEvent(name, payload, Date.now(), isStrict);
+      if (event === undefined) {
+        const why = unknownMember(name, payload) ?? `'${name}' takes one JSON object.`;
+        throw refusal({ code: 'invalid_signal', message: `The update ${why} ${DESCRIPTIONS[name] ?? ''}`.trim() });
+      }
+      return event;
+    };
+    const admitted = (event: Event): Accepted => {
+      const answer = run.admit(event);
+      if ('accepted' in answer) return answer;
+      throw refusal(answer);
+    };
+    setHandler(
+      defineUpdate<Accepted, [unknown]>(name),
+      (payload) => {
+        // The validator has refused unknown members, but not in histories from before it did.
+        const event = asked(payload, () => false);
+        const answer = admitted(event);
+        run.take(event);
+        return answer;
+      },
+      // Refused here, an update leaves nothing in history. The handler asks again: replays do not validate.
+      { validator: (payload) => void admitted(asked(payload)), ...described(name) },
+    );
+  }
+}
+
+export function answerQueries(answers: { readonly [name: string]: () => Json }): void {
+  for (const [name, answer] of Object.entries(answers))
+    setHandler(defineQuery<Json>(name), () => fitting(name, answer()), described(name));
+}
+
+/** An answer beyond the server's limit would be lost without a word. @throws ApplicationFailure `result_too_large`. */
+function fitting(name: string, answer: Json): Json {
+  const bytes = weigh(answer);
+  if (bytes <= MAX_PAYLOAD_BYTES) return answer;
+  throw ApplicationFailure.create({
+    type: 'result_too_large',
+    message: `The answer of the query '${name}' has ${bytes} bytes; at most ${MAX_PAYLOAD_BYTES} fit. Read the run's steps through the gateway.`,
+    details: [{ bytes, limit: MAX_PAYLOAD_BYTES }],
+    nonRetryable: true,
+  });
+}
+
+function described(name: string): { description?: string } {
+  const description = DESCRIPTIONS[name];
+  return description === undefined ? {} : { description };
+}

@@ -1,0 +1,27 @@
+/** The query `steps`: what the state still knows, which is less than the trace (outputs nobody can refer to are dropped). */
+import type { RunState } from '../../src/engine/state/state.ts';
+import type { Json } from '../../src/template/types.ts';
+
+/**
+ * `[{stepSlug, stepType, frame, status, output}]` for outputs, then `[{path, stepSlug, frame, status, startedAt}]` for
+ * open visits: `waiting` for a person, a message or the clock, else `running`. `frame` is its id; the root's is empty.
+ */
+export function stepsOf(state: RunState): Json {
+  const ended: Json[] = [];
+  const open: Json[] = [];
+  for (const [frame, { entries, visit }] of Object.entries(state.frames)) {
+    for (const [stepSlug, { stepType, output }] of Object.entries(entries)) {
+      ended.push({ stepSlug, stepType, frame, status: 'completed', output: output as unknown as Json });
+    }
+    if (visit !== undefined) {
+      open.push({
+        path: visit.path,
+        stepSlug: visit.slug,
+        frame,
+        status: visit.waiting === undefined ? 'running' : 'waiting',
+        startedAt: new Date(visit.startedAt).toISOString(),
+      });
+    }
+  }
+  return [...ended, ...open];
+}

@@ -1,0 +1,203 @@
+/**
+ * What others see of a run without asking it: search attributes for lists, the memo for `describe()`, current details
+ * for Temporal's UI. Written when the run begins to wait, goes on, or ends, and only where something differs, since
+ * each write is an event of history.
+ */
+import { defineSearchAttributeKey, type SearchAttributePair, SearchAttributeType } from '@temporalio/common';
+import { patched, setCurrentDetails, upsertMemo, upsertSearchAttributes, workflowInfo } from '@temporalio/workflow';
+import type { RunInput, RunMemo, RunStatus, WaitingFor } from '../../src/contract/run.ts';
+import { ATTRIBUTES, attributeValue, attributeValues, modelValue } from '../../src/contract/search-attributes.ts';
+import { audience, pausedSince, searchable, unread, waitCount } from '../../src/engine/inbound/view.ts';
+import { tokensOf } from '../../src/engine/state/costs.ts';
+import { weigh } from '../../src/engine/state/json-bytes.ts';
+import { MAX_SHOWN_WAITS } from '../../src/engine/state/limits.ts';
+import type { RunState } from '../../src/engine/state/state.ts';
+import type { Program } from '../../src/steps/program-types.ts';
+import type { Json } from '../../src/template/types.ts';
+import { approvalAnswer } from './run-answers.ts';
+import { describeRun, type RefusedRequest } from './run-details.ts';
+
+/** The server warns at 2 KB; beyond this the list of waits is shortened. */
+const MAX_MEMO_BYTES = 16_000;
+/** A larger output is read from the run's history. */
+const MAX_DECIDED_BYTES = 8_000;
+const MAX_SHOWN_TEXT = 200;
+/** The patch by which a run shows at once that it is paused, and that it goes on. */
+export const PAUSE_SHOWN = 'pause-shown';
+/** The patch by which a run shows the forms of what it waits for, and what its approvals are about. */
+const SUBJECTS_SHOWN = 'subjects-shown';
+/** The patch by which a run shows votes of nobody in particular too. */
+export const VOTES_SHOWN = 'votes-shown';
+
+const { KEYWORD, KEYWORD_LIST, DATETIME, INT } = SearchAttributeType;
+const keys = {
+  org: defineSearchAttributeKey(ATTRIBUTES.org, KEYWORD),
+  workflow: defineSearchAttributeKey(ATTRIBUTES.workflow, KEYWORD),
+  status: defineSearchAttributeKey(ATTRIBUTES.status, KEYWORD),
+  triggerType: defineSearchAttributeKey(ATTRIBUTES.triggerType, KEYWORD),
+  trigger: defineSearchAttributeKey(ATTRIBUTES.trigger, KEYWORD),
+  tags: defineSearchAttributeKey(ATTRIBUTES.tags, KEYWORD_LIST),
+  state: defineSearchAttributeKey(ATTRIBUTES.state, KEYWORD_LIST),
+  waiting: defineSearchAttributeKey(ATTRIBUTES.waiting, KEYWORD_LIST),
+  started: defineSearchAttributeKey(ATTRIBUTES.started, DATETIME),
+  durationMs: defineSearchAttributeKey(ATTRIBUTES.durationMs, INT),
+  model: defineSearchAttributeKey(ATTRIBUTES.model, KEYWORD),
+  tokens: defineSearchAttributeKey(ATTRIBUTES.tokens, INT),
+} as const;
+
+export interface Shown {
+  readonly status: RunStatus;
+  readonly waitingFor: readonly WaitingFor[];
+}
+
+/** Says what the run is doing. `ended`: of the memo only costs are written, since a closed run's own status counts before it. */
+export function show(program: Program, input: RunInput, state: RunState, shown: Shown, ended: boolean): void {
+  const pairs = attributesOf(program, state, shown);
+  if (ended) pairs.push({ key: keys.durationMs, value: Math.max(0, Date.now() - state.genesis.startedAt) });
+  const changed = pairs.filter(({ key, value }) => !same(workflowInfo().typedSearchAttributes.get(key), value));
+  if (changed.length > 0) upsertSearchAttributes(changed);
+  // What was aborted has failed to Temporal: only the run itself can tell.
+  if (ended && shown.status === 'aborted') upsertMemo({ status: shown.status });
+  const memo = ended ? { ...costsOf(state), ...droppedOf(state) } : memoOf(program, input, state, shown);
+  const before = workflowInfo().memo ?? {};
+  const fresh = Object.entries(memo).filter(([key, value]) => value !== undefined && !same(before[key], value));
+  if (fresh.length > 0) upsertMemo(Object.fromEntries(fresh));
+}
+
+/** Says in Temporal's UI where the run stands, and what to do about it. Not a command: it may be said at any time. */
+export function tell(program: Program, state: RunState, shown: Shown, refused?: RefusedRequest): void {
+  const { workflowId, namespace } = workflowInfo();
+  const since = pausedSince(state);
+  setCurrentDetails(
+    describeRun(
+      program.definition,
+      { id: workflowId, namespace },
+      {
+        ...shown,
+        waits: waitCount(state),
+        ...(since === undefined ? {} : { pausedSince: since }),
+        ...droppedOf(state),
+        ...(refused === undefined ? {} : { refused }),
+        toApprove: (path) => approvalAnswer(program, state, path),
+      },
+    ),
+  );
+}
+
+function attributesOf(program: Program, state: RunState, shown: Shown): SearchAttributePair[] {
+  const { genesis } = state;
+  const pairs: SearchAttributePair[] = [
+    { key: keys.org, value: attributeValue(genesis.organizationId) },
+    { key: keys.workflow, value: attributeValue(program.definition.slug) },
+    { key: keys.status, value: shown.status },
+    { key: keys.triggerType, value: attributeValue(genesis.trigger.type) },
+    // Whoever started the run has said when; the difference is milliseconds, and not worth an event.
+    {
+      key: keys.started,
+      value: workflowInfo().typedSearchAttributes.get(keys.started) ?? new Date(genesis.startedAt),
+    },
+  ];
+  if (genesis.trigger.id !== undefined) pairs.push({ key: keys.trigger, value: attributeValue(genesis.trigger.id) });
+  if (state.model !== undefined) pairs.push({ key: keys.model, value: attributeValue(state.model) });
+  if (state.costs !== undefined) pairs.push({ key: keys.tokens, value: tokensOf(state.costs) });
+  // An empty list is worth an event only where there was a value.
+  const lists = [
+    { key: keys.tags, value: attributeValues(program.definition.tags ?? []) },
+    {
+      key: keys.state,
+      value: attributeValues([...(state.models ?? []).map(modelValue), ...searchable(program, state)]),
+    },
+    { key: keys.waiting, value: attributeValues(audience(state)) },
+  ];
+  for (const list of lists) {
+    if (list.value.length > 0 || workflowInfo().typedSearchAttributes.get(list.key) !== undefined) pairs.push(list);
+  }
+  return pairs;
+}
+
+function memoOf(program: Program, input: RunInput, state: RunState, shown: Shown): RunMemo {
+  const { definition } = program;
+  const { genesis } = state;
+  const { type, id } = genesis.trigger;
+  const waitingFor = subjectsShown(shown.waitingFor);
+  const memo = (waits: number): RunMemo => ({
+    workflow: definition.slug,
+    ...(definition.version === undefined ? {} : { version: definition.version }),
+    ...(input.hash === undefined ? {} : { hash: input.hash }),
+    organizationId: genesis.organizationId,
+    status: shown.status,
+    waitingFor: waitingFor.slice(0, waits).map(shortened),
+    unread: unread(state),
+    ...droppedOf(state),
+    ...pauseOf(state),
+    trigger: id === undefined ? { type } : { type, id },
+    startedAt: startedAt(genesis.startedAt),
+    ...decidedOf(state),
+    ...(input.inline === undefined ? {} : { inline: input.inline }),
+    ...(input.initiator === undefined ? {} : { initiator: input.initiator }),
+    ...(input.parentId === undefined ? {} : { parentId: input.parentId }),
+    ...costsOf(state),
+  });
+  const full = memo(MAX_SHOWN_WAITS);
+  return weigh(full as unknown as Json) <= MAX_MEMO_BYTES ? full : memo(1);
+}
+
+/** Of a run that has returned and drains. A run is shown once more then, since its status changes. */
+function decidedOf({ draining }: RunState): Pick<RunMemo, 'decided'> {
+  if (draining?.decidedAt === undefined) return {};
+  const at = new Date(draining.decidedAt).toISOString();
+  const isSmall = weigh(draining.output) <= MAX_DECIDED_BYTES;
+  return { decided: { at, ...(isSmall ? { output: draining.output } : {}) } };
+}
+
+/** What has changed of it. Histories that were written before runs said so replay without. */
+function pauseOf(state: RunState): Pick<RunMemo, 'paused'> {
+  const said = workflowInfo().memo?.['paused'] ?? null;
+  const since = pausedSince(state) ?? null;
+  const isSaid = (said === null) === (since === null);
+  return isSaid || !patched(PAUSE_SHOWN) ? {} : { paused: since };
+}
+
+/** Messages that the full inbox has dropped; absent where there are none. */
+function droppedOf({ dropped }: RunState): Pick<RunMemo, 'dropped'> {
+  return dropped === undefined ? {} : { dropped };
+}
+
+/** Histories that were written before runs showed forms, and what approvals are about, replay without. */
+function subjectsShown(waits: readonly WaitingFor[]): readonly WaitingFor[] {
+  const plain = waits.map(
+    ({
+      form: _form,
+      priority: _p,
+      dueDate: _d,
+      resourceType: _t,
+      resourceId: _i,
+      routeHint: _r,
+      deeplink: _l,
+      ...wait
+    }) => wait,
+  );
+  return same(plain, waits) || patched(SUBJECTS_SHOWN) ? waits : plain;
+}
+
+/** What of the memo the end may change, but for `dropped`. */
+function costsOf({ costs }: RunState): Pick<RunMemo, 'costs'> {
+  return costs === undefined ? {} : { costs };
+}
+
+function startedAt(ms: number): string {
+  const said = workflowInfo().memo?.['startedAt'];
+  return typeof said === 'string' ? said : new Date(ms).toISOString();
+}
+
+function shortened(wait: WaitingFor): WaitingFor {
+  const { message } = wait;
+  return message === undefined || message.length <= MAX_SHOWN_TEXT
+    ? wait
+    : { ...wait, message: `${message.slice(0, MAX_SHOWN_TEXT)}…` };
+}
+
+/** Values of attributes and memos: JSON, and dates. */
+function same(a: unknown, b: unknown): boolean {
+  return JSON.stringify(a) === JSON.stringify(b);
+}
