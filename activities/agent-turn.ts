@@ -1,4 +1,4 @@
-/** The activity `agentTurn`: one model call of an agent, which answers or wants tools called. The manual is src/steps/agent.ts. */
+/** The activity `agentTurn`: one model call of an agent, which answers or wants tools called. The manual is src/steps/kinds/agent/agent.ts. */
 import type { AgentCall, AgentTurn, OfferedTools } from '../src/contract/agent.ts';
 import { isObject } from '../src/definition/document/json.ts';
 import type { JsonObject } from '../src/definition/document/types.ts';

@@ -1,4 +1,4 @@
-/** The activity `bash`: kind `bash`. Its manual is src/steps/bash.ts. */
+/** The activity `bash`: kind `bash`. Its manual is src/steps/kinds/bash.ts. */
 import { existsSync, realpathSync, statSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,4 @@
-/** The activity `hostAction`: actions that the host defines (src/actions). Its manual is src/steps/action.ts. */
+/** The activity `hostAction`: actions that the host defines (src/actions). Its manual is src/steps/kinds/action.ts. */
 import { Context } from '@temporalio/activity';
 import type { z } from 'zod';
 import type { HostAction } from '../src/actions/define.ts';

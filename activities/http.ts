@@ -1,4 +1,4 @@
-/** The activity `http`: kind `http` and action `http.request`. Its manual is src/steps/http.ts. */
+/** The activity `http`: kind `http` and action `http.request`. Its manual is src/steps/kinds/http.ts. */
 import { type Agent, request as send } from 'undici';
 import type { EffectInput, EffectOutput } from '../src/contract/activity.ts';
 import { RESPONSE_FORMS } from '../src/contract/activity-words.ts';

@@ -1,4 +1,4 @@
-/** The activity `llm`: one prompt, one answer. Its manual is src/steps/llm.ts. */
+/** The activity `llm`: one prompt, one answer. Its manual is src/steps/kinds/llm.ts. */
 import type { ModelMessage } from 'ai';
 import type { EffectOutput } from '../src/contract/activity.ts';
 import { addUsage, type ModelUsage } from '../src/contract/models.ts';

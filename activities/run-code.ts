@@ -1,4 +1,4 @@
-/** The activity `runCode`: kind `run_code`. Its manual is src/steps/run-code.ts. */
+/** The activity `runCode`: kind `run_code`. Its manual is src/steps/kinds/run-code.ts. */
 import { CODE_LANGUAGES } from '../src/contract/activity-words.ts';
 import { isObject } from '../src/definition/document/json.ts';
 import type { Json } from '../src/template/types.ts';

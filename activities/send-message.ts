@@ -1,4 +1,4 @@
-/** The activity `sendMessage`: kind `send_message`. Its manual is src/steps/send-message.ts; a channel is a file in send-message/. */
+/** The activity `sendMessage`: kind `send_message`. Its manual is src/steps/kinds/send-message.ts; a channel is a file in send-message/. */
 import { createHash } from 'node:crypto';
 import type { EffectInput } from '../src/contract/activity.ts';
 import {

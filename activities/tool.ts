@@ -1,4 +1,4 @@
-/** The activities `tool`, which calls a tool of an MCP server, and `listTools`. The manual is src/steps/tool.ts. */
+/** The activities `tool`, which calls a tool of an MCP server, and `listTools`. The manual is src/steps/kinds/tool.ts. */
 import type { EffectInput, EffectOutput } from '../src/contract/activity.ts';
 import { type McpToolList, TOOLS_FRESH_MS } from '../src/contract/mcp.ts';
 import { isObject } from '../src/definition/document/json.ts';

@@ -31,7 +31,7 @@ export type Config = {
   formerMasterKeys: Uint8Array[];
   /** An admin's API key of `default` that is given by the environment, and is not stored. */
   adminKey?: string;
-  /** Whether all of Temporal's payloads are encrypted (src/client/codec.ts). */
+  /** Whether all of Temporal's payloads are encrypted (src/client/payloads/codec.ts). */
   codec: boolean;
   /** Origins of pages of Temporal's Web UI that may ask for payloads in clear. */
   uiOrigins: string[];
@@ -56,7 +56,7 @@ export type Config = {
   httpAllow: string[];
   /** Ports of this very stack on this machine, which outgoing requests may never reach. */
   ownPorts: number[];
-  /** Where payloads over 256 KB are kept, and whether new ones are (src/client/blobs.ts). */
+  /** Where payloads over 256 KB are kept, and whether new ones are (src/client/payloads/blobs.ts). */
   blobs: { folder: string; isOn: boolean };
   /** For e-mails of steps that name no server or sender of their own. */
   /** `fromAllow`: senders that steps may name beside `from`, in lower case: addresses, `*@domain`, or `*`. */

@@ -1,5 +1,5 @@
 // The rooms of src/ARCHITECTURE.md §1: which may import which, and what the pure ones may not name.
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, dirname, join, normalize } from 'node:path';
 import { describe, expect, it } from 'vitest';
 
@@ -192,6 +192,17 @@ describe('the house', () => {
           return text === undefined || (section !== undefined && !new RegExp(`^## ${section} `, 'm').test(text));
         })
         .map(([cited]) => `${file}: ${cited}`),
+    );
+    expect(missing).toEqual([]);
+  });
+
+  it('names only files that exist, in comments and in documents', () => {
+    const named = /(?<![\w/.-])((?:src|workflows|activities|workers|deploy)\/[\w/.-]+\.(?:ts|mjs|md|yaml))(?!\w)/g;
+    const documents = ['src', 'workflows', 'test', 'deploy'].flatMap((folder) => filesUnder(folder, '.md'));
+    const missing = [...sources, ...documents, 'README.md'].flatMap((file) =>
+      [...readFileSync(file, 'utf8').matchAll(named)]
+        .filter(([, path]) => !existsSync(path!))
+        .map(([, path]) => `${file}: ${path}`),
     );
     expect(missing).toEqual([]);
   });

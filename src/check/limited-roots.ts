@@ -7,7 +7,7 @@ import { problem } from './subject.ts';
 /** The clock is the evaluator's own. */
 const CLOCK = ['now', 'nowMs'] as const;
 
-/** LANGUAGE.md §10: what a trigger's mapping may read, and (src/client/event-spread.ts) the filter of an event. */
+/** LANGUAGE.md §10: what a trigger's mapping may read, and (src/client/triggers/event-spread.ts) the filter of an event. */
 export const MAPPING_ROOTS: readonly string[] = ['body', 'query', 'headers', 'params', ...CLOCK];
 export const FILTER_ROOTS: readonly string[] = ['event', 'name', 'key', 'data', 'id', ...CLOCK];
 

@@ -46,7 +46,7 @@ export function readingsOf(definition: Definition, steps: ReadonlyMap<string, Pl
   const { output } = definition;
   if (output !== undefined) outside.tried(() => outside.template(output, '/output', 'end'));
   const { concurrency, debounce, variables = {} } = definition.config ?? {};
-  // What src/engine/gates.ts and src/definition/payload-key.ts let them read: no clock, since it is no part of a key.
+  // What src/engine/state/gates.ts and src/definition/document/payload-key.ts let them read: no clock, since it is no part of a key.
   key(concurrency?.key, '/config/concurrency/key', ['input', 'variables', 'organizationId', ...Object.keys(variables)]);
   if (debounce?.key?.includes('{{') === true) key(debounce.key, '/config/debounce/key', ['input']);
   return readings;

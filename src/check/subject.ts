@@ -76,7 +76,7 @@ function portsOf(kind: StepKind, written: StepDefinition): Ports {
   }
 }
 
-/** As the compiler sees them (src/steps/program.ts). */
+/** As the compiler sees them (src/steps/compile/program.ts). */
 function nodesOf(steps: ReadonlyMap<string, CheckedStep>): Map<string, Node> {
   const nodes = new Map<string, Node>();
   for (const { slug, kind, next } of steps.values()) nodes.set(slug, { slug, role: roleOf(kind, next), next });

@@ -2,7 +2,7 @@ import type { Json } from '../template/types.ts';
 
 /**
  * What went wrong between here and Temporal, or was refused by an actor or a run. `code` is stable, and one of those that
- * src/gateway/problem-codes.ts lists; the message is a sentence for the caller, with a next step.
+ * src/gateway/validation/problem-codes.ts lists; the message is a sentence for the caller, with a next step.
  */
 export class ClientError extends Error {
   readonly code: string;

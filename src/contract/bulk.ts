@@ -8,9 +8,9 @@ export const BULK_RETRY_WORKFLOW = 'bulkRetry';
 
 export interface BulkRetryStart {
   readonly organizationId: string;
-  /** As Visibility is asked: made by src/client/run-list.ts, the organization outermost. */
+  /** As Visibility is asked: made by src/client/runs/run-list.ts, the organization outermost. */
   readonly query: string;
-  /** What their lists must hold exactly, where the filter speaks of lists (src/client/exact-lists.ts). */
+  /** What their lists must hold exactly, where the filter speaks of lists (src/client/visibility/exact-lists.ts). */
   readonly wanted?: ListsWanted;
   /** How many it was when it began. */
   readonly total: number;

@@ -1,4 +1,4 @@
-/** `inbox.{org}`: messages kept for people. Contract between src/client and workflows/inbox.ts, as in actors.ts. */
+/** `inbox.{org}`: messages kept for people. Contract between src/client and workflows/actors/inbox.ts, as in actors.ts. */
 import type { Json } from '../template/types.ts';
 import type { ActorStart, RememberedAnswers } from './actors.ts';
 

@@ -1,7 +1,7 @@
 /**
  * The actor `gate.{org}.{hash}`: how many runs go at once (ARCHITECTURE.md §4; LANGUAGE.md §1, concurrency). It holds a lease for
  * each run that goes, and a queue of those that wait. The contract between the runs and src/client, which ask it, and
- * workflows/gate.ts, where it lives. JSON only.
+ * workflows/actors/limiter.ts, where it lives. JSON only.
  *
  * A run asks its gates by itself, at its start, so nothing waits in a queue that does not exist. Only gates that refuse are
  * asked before the run is started: their answer is the caller's. Such a lease may be of a run that never came to be, when its

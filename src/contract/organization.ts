@@ -1,6 +1,6 @@
 /**
  * Who may do what (ARCHITECTURE.md §5, Authentication): the roles of API keys, and what an organization's actor keeps of a key.
- * The contract between src/client, workflows/organization.ts and the gateway. JSON only.
+ * The contract between src/client, workflows/actors/organization.ts and the gateway. JSON only.
  */
 
 import type { JsonObject } from '../definition/document/types.ts';

@@ -1,6 +1,6 @@
 /**
  * The actor `trigger.{org}.{id}` (ARCHITECTURE.md §4): the contract between src/client, which talks to it, and
- * workflows/trigger.ts, where it lives. JSON only; its manners are those of actors.ts.
+ * workflows/actors/trigger.ts, where it lives. JSON only; its manners are those of actors.ts.
  */
 
 import type { TriggerDefinition } from '../definition/document/types.ts';

@@ -9,7 +9,7 @@
  *
  * Invariants, each cited where it is kept, each with tests:
  *  E1  The core awaits nothing and reads no clock: time, ids and results come in with events.
- *  E2  Continue-as-new after any event changes nothing of what follows: the state is plain JSON and is all there is (carry.ts).
+ *  E2  Continue-as-new after any event changes nothing of what follows: the state is plain JSON and is all there is (serialize.ts).
  *  E3  Ids of commands are paths of visits, deterministic, and unique among the open ones (paths.ts, commands.ts).
  *  E4  An event for an id that is not open is ignored (commands.ts `close`, walk.ts `currentPlace`).
  *  E5  One decision per approval: the first ends the visit, and later ones find nobody (address.ts).
@@ -196,7 +196,7 @@ function openDeadline(core: Core, from: number): void {
   const limit = durationOf(core.program, state);
   if (limit === undefined) return;
   const deadline = { type: 'deadline', at: from + limit } as const;
-  // A retry and a fork have it already (parking.ts), as it would be without their wait before the gates; it was not sent.
+  // A retry and a fork have it already (rewind.ts), as it would be without their wait before the gates; it was not sent.
   if (Object.hasOwn(state.open, DEADLINE)) state.open[DEADLINE] = deadline;
   else open(core, DEADLINE, deadline);
 }

@@ -1,6 +1,6 @@
 /**
  * A run's history in plain words: what of Temporal's events counts for the fold, payloads decoded, times in epoch
- * milliseconds. Whoever reads a history (src/client/trace.ts from the server, a test from its model) speaks this, so the
+ * milliseconds. Whoever reads a history (src/client/runs/trace.ts from the server, a test from its model) speaks this, so the
  * fold needs no Temporal. `id` is the event's number in its history.
  */
 import type { FailureCause } from '../engine/state/causes.ts';

@@ -1,6 +1,6 @@
 /**
  * The actor `audit.{org}.{yyyy-mm}`: its history is the record, and it does nothing but stay open, so that the server
- * keeps it whatever the retention. What it is told by signals is read from the history (src/client/audit.ts); when that is
+ * keeps it whatever the retention. What it is told by signals is read from the history (src/client/organization/audit.ts); when that is
  * long, the month goes on in `….2`, since continuing as new would close, and so in time delete, what was told before.
  */
 import { condition, defineSignal, setHandler } from '@temporalio/workflow';

@@ -4,7 +4,7 @@
  * list of changes stays, and a new write of the slug goes on from there.
  *
  * Changes and proposals are read without a worker, from the actor's history: what was carried, and what each update has
- * answered (src/client/definition-history.ts). So an answer holds what its update has changed.
+ * answered (src/client/versions/definition-history.ts). So an answer holds what its update has changed.
  */
 import { allHandlersFinished, condition, upsertMemo, upsertSearchAttributes } from '@temporalio/workflow';
 import type {

@@ -1,5 +1,5 @@
 /**
- * The books of a gate: who holds a lease, who waits, who is next. Decides and remembers; tells nobody (gate.ts does).
+ * The books of a gate: who holds a lease, who waits, who is next. Decides and remembers; tells nobody (limiter.ts does).
  *
  * A lease counts until its run is seen closed, also while the run is ending: so there is never one over the limit.
  */

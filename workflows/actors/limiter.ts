@@ -1,5 +1,5 @@
 /**
- * The actor `gate.{org}.{hash}`: how many runs go at once (ARCHITECTURE.md §4). What it decides stands in gate-book.ts.
+ * The actor `gate.{org}.{hash}`: how many runs go at once (ARCHITECTURE.md §4). What it decides stands in limiter-state.ts.
  *
  * A run says by a signal that it is about to end; its lease is free once Temporal says that it has. A run that was
  * terminated says nothing, so the holders are looked after: soon while somebody waits, seldom while nobody does. The gate

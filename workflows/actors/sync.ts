@@ -1,4 +1,4 @@
-/** The actor `sync.{org}.{hash}`: the slugs of one set of synced definitions (src/definition/sync-contract.ts). */
+/** The actor `sync.{org}.{hash}`: the slugs of one set of synced definitions (src/contract/sync.ts). */
 import { continueAsNew, defineQuery, setHandler } from '@temporalio/workflow';
 import { type ChangeSynced, MOST_SYNCED, type SyncedAnswer, type SyncStart } from '../../src/contract/sync.ts';
 import { refuse, stored, untilFull, writes } from './actor.ts';

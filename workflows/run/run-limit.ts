@@ -5,7 +5,7 @@
  * These decide which commands a workflow gives, so a replay must see the settings that were in force, not those of the
  * worker that replays: else changing one would break every run in flight. The one text of a worker that Temporal writes
  * into each WorkflowTaskCompleted, and hands back for that task on replay, is its build id. So the worker's build id
- * carries them (src/definition/build-id.ts), and nothing else has to be recorded. Measured: five tasks of one run by
+ * carries them (src/contract/build-id.ts), and nothing else has to be recorded. Measured: five tasks of one run by
  * workers of four limits replay with the limit of each task, also in queries of the closed run and in
  * Worker.runReplayHistory.
  */

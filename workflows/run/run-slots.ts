@@ -1,4 +1,4 @@
-/** How a run asks its gates for slots (src/engine/admission.ts), and how it gives them back. */
+/** How a run asks its gates for slots (src/engine/inbound/admission.ts), and how it gives them back. */
 import {
   CancellationScope,
   getExternalWorkflowHandle,

@@ -1,5 +1,5 @@
 /**
- * What has to happen before something is changed: calls.ts asks here before each write. The gateway lets requests that
+ * What has to happen before something is changed: rpc.ts asks here before each write. The gateway lets requests that
  * change something run within `announcing`, and so no change is made that the audit was not told of first.
  */
 import { AsyncLocalStorage } from 'node:async_hooks';

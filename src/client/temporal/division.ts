@@ -1,5 +1,5 @@
 /**
- * Sets actors apart from runs (src/definition/division.ts). A Temporal server that does not know the attribute refuses it in
+ * Sets actors apart from runs (src/contract/division.ts). A Temporal server that does not know the attribute refuses it in
  * queries as well as in starts, so one query finds out; actors then go without it.
  */
 import type { Client } from '@temporalio/client';

@@ -116,7 +116,7 @@ async function schemaOf(
   return visit === undefined ? 'unknown' : ((visit.hold['schema'] as PayloadFormat | null | undefined) ?? undefined);
 }
 
-/** What is read here of a run's state (src/engine/state.ts). */
+/** What is read here of a run's state (src/engine/state/state.ts). */
 interface OpenVisits {
   readonly frames: {
     readonly [id: string]: { readonly visit?: { readonly path: string; readonly hold: JsonObject } };

@@ -1,6 +1,6 @@
 /**
  * What has become of a definition: its changes and its proposals, read without a worker from the history of its actor. The first
- * event has what was carried, and each update's answer has what it changed (workflows/definition.ts).
+ * event has what was carried, and each update's answer has what it changed (workflows/actors/definition.ts).
  */
 import { decodeArrayFromPayloads } from '@temporalio/common/lib/internal-non-workflow/index.js';
 import type { temporal } from '@temporalio/proto';

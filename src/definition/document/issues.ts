@@ -90,7 +90,7 @@ function unionProblems(
   return [{ pointer: pointer(path), code, message, ...(hint === undefined ? {} : { hint }) }];
 }
 
-/** What the alternative for templates says (src/steps/schema.ts), whatever is wrong. */
+/** What the alternative for templates says (src/steps/config/schema.ts), whatever is wrong. */
 export const EXPECTED_TEMPLATE = 'a template such as {{ input.value }}';
 
 function isRootMismatch(issue: Issue): boolean {

@@ -17,7 +17,7 @@ export interface Core {
   givesBack?: 'quietly' | 'not';
 }
 
-/** Asked before a visit begins: whether it is not to, but to be kept for later (parking.ts). */
+/** Asked before a visit begins: whether it is not to, but to be kept for later (rewind.ts). */
 export type Parking = (path: string, work: Extract<Work, { do: 'visit' }>) => boolean;
 
 export function stepOf(core: Core, slug: string): Step {

@@ -1,7 +1,7 @@
 /**
  * What a state holds, in bytes, without writing it out: the records of the run are weighed, each value that they hold is
  * weighed once in its life, and one that several of them hold counts once. The figure is never below what continue-as-new
- * carries (carry.ts), and above it only where a value is held as a whole and in part.
+ * carries (serialize.ts), and above it only where a value is held as a whole and in part.
  */
 import type { JsonObject } from '../../definition/document/types.ts';
 import type { Program } from '../../steps/program-types.ts';

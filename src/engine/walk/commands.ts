@@ -1,6 +1,6 @@
 /**
  * Opening and closing commands. At most 500 are open, and 1.5 MB go out in one activation; what is beyond waits in the
- * backlog (room.ts, E10). An id is open once (E3); when it is closed its late answer is ignored (E4).
+ * backlog (command-backlog.ts, E10). An id is open once (E3); when it is closed its late answer is ignored (E4).
  */
 import { childRunId } from '../state/child-run.ts';
 import { fillRoom, isTimer } from '../state/command-backlog.ts';

@@ -84,7 +84,7 @@ function heldBefore({ state }: Core, { frame, step }: Place): { putBack(): void 
   };
 }
 
-/** Its config is evaluated now; where that reads `error`, what else it reads is noted instead (snapshot.ts). */
+/** Its config is evaluated now; where that reads `error`, what else it reads is noted instead (captured-roots.ts). */
 function undoOf(
   core: Core,
   { frame, step, path }: Place,

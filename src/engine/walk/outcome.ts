@@ -1,4 +1,4 @@
-/** What a kind decided: the visit stays open (hold.ts), a loop goes round (loops.ts), or the visit ends or fails. */
+/** What a kind decided: the visit stays open (step-state.ts), a loop goes round (loops.ts), or the visit ends or fails. */
 import type { JsonObject } from '../../definition/document/types.ts';
 import type { FailureShape, Outcome } from '../../steps/kind.ts';
 import type { Step } from '../../steps/program-types.ts';

@@ -1,5 +1,5 @@
 /**
- * `/codec`: the codec server of this store (src/client/codec.ts), for Temporal's Web UI and CLI:
+ * `/codec`: the codec server of this store (src/client/payloads/codec.ts), for Temporal's Web UI and CLI:
  * `temporal workflow show --codec-endpoint <gateway>/codec --codec-auth 'Bearer <key>'`. It makes everything readable that
  * any organization keeps in Temporal, so it is for admins of `default`. The Web UI calls it from its own origin.
  */

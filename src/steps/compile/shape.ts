@@ -1,5 +1,5 @@
 /**
- * Whether a document has the shape of a definition at all. The schema (src/definition/schema.ts) says much more, but is
+ * Whether a document has the shape of a definition at all. The schema (src/definition/document/schema.ts) says much more, but is
  * not in the workflow: a run that was started by hand brings a document that nobody has checked, and it must be refused
  * with the place of the mistake instead of stumbling.
  */

@@ -1,4 +1,4 @@
-// Who may be open when not all can be (src/engine/room.ts).
+// Who may be open when not all can be (src/engine/state/command-backlog.ts).
 import { describe, expect, it } from 'vitest';
 import type { Definition, StepDefinition } from '../../src/definition/document/types.ts';
 import { MAX_OPEN_EFFECTS } from '../../src/engine/state/limits.ts';

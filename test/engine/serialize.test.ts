@@ -1,4 +1,4 @@
-// What continue-as-new carries (src/engine/carry.ts, E2).
+// What continue-as-new carries (src/engine/state/serialize.ts, E2).
 import { describe, expect, it } from 'vitest';
 import type { StepDefinition } from '../../src/definition/document/types.ts';
 import { weigh } from '../../src/engine/state/json-bytes.ts';
