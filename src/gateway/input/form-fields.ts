@@ -96,11 +96,15 @@ function textOf(member: Json, name: string): string | undefined {
 
 /** A name that occurs more than once is a list. @throws HttpProblem `forbidden_key`, `invalid_name`. */
 export function fieldsOf(given: URLSearchParams): JsonObject {
-  const fields: JsonObject = {};
-  for (const name of new Set(given.keys())) {
-    const values = given.getAll(name);
-    put(fields, name, values.length === 1 ? (values[0] ?? '') : values);
+  // In one pass: getAll looks through all of them for each name, which takes minutes for a form of 2 MB.
+  const sent = new Map<string, string[]>();
+  for (const [name, value] of given) {
+    const values = sent.get(name);
+    if (values === undefined) sent.set(name, [value]);
+    else values.push(value);
   }
+  const fields: JsonObject = {};
+  for (const [name, values] of sent) put(fields, name, values.length === 1 ? (values[0] ?? '') : values);
   checkKeys(fields);
   return fields;
 }
