@@ -10,6 +10,7 @@ import { followRun, type Happening } from '../../../client/runs/event-stream.ts'
 import { describeRun } from '../../../client/runs/run-read.ts';
 import { isOpen } from '../../../client/runs/run-view.ts';
 import { whoAsks } from '../../http/auth.ts';
+import { callerGone } from '../../http/caller-gone.ts';
 import type { Gateway } from '../../http/context.ts';
 import { type Principal, principalOf } from '../../http/principal.ts';
 import { HttpProblem } from '../../http/problem.ts';
@@ -80,8 +81,7 @@ export function eventStreamRoutes(router: Router, gateway: Gateway, keyring: Key
       const id = pathText(req, 'id');
       const description = await describeRun(gateway.access, principalOf(req).organizationId, id);
       const leave = streams.enter(principalOf(req));
-      const gone = new AbortController();
-      res.once('close', () => gone.abort());
+      const gone = callerGone(res);
       const recheck = setInterval(() => void unlessLeftOut(req, () => gone.abort()), RECHECK_MS);
       const signal = AbortSignal.any([gone.signal, gateway.closing]);
       try {

@@ -6,6 +6,7 @@ import { describeRun, readResult, readRun } from '../../../client/runs/run-read.
 import { readSnapshot, readState } from '../../../client/runs/run-state.ts';
 import { readTrace, STEP_STATUSES } from '../../../client/runs/trace.ts';
 import { readCursor, writeCursor } from '../../../client/visibility/cursor.ts';
+import { callerGone } from '../../http/caller-gone.ts';
 import type { Gateway } from '../../http/context.ts';
 import { principalOf } from '../../http/principal.ts';
 import { resource } from '../../http/resource.ts';
@@ -104,9 +105,7 @@ export function executionRoutes(router: Router, gateway: Gateway): void {
   resource(router, '/api/executions/:id/result', {
     GET: async (req, res) => {
       const { wait } = queryAs(req, resultQuery);
-      const gone = new AbortController();
-      res.once('close', () => gone.abort());
-      const signal = AbortSignal.any([gone.signal, gateway.closing]);
+      const signal = AbortSignal.any([callerGone(res).signal, gateway.closing]);
       const id = pathText(req, 'id');
       const { organizationId } = principalOf(req);
       const { ended, ...result } = await readResult(access, organizationId, id, wait * 1000, signal);

@@ -16,6 +16,7 @@ import type { JsonObject } from '../../../definition/document/types.ts';
 import { parseDuration } from '../../../template/duration.ts';
 import type { Json } from '../../../template/types.ts';
 import { mediaOf, rawBody, readBody } from '../../http/body.ts';
+import { callerGone } from '../../http/caller-gone.ts';
 import type { Gateway } from '../../http/context.ts';
 import { HttpProblem } from '../../http/problem.ts';
 import { anyMethod, methodNotAllowed, resource } from '../../http/resource.ts';
@@ -253,15 +254,13 @@ function identityOf(scheme: Scheme, delivery: Delivery, parts: TriggerParts): Id
 }
 
 async function answerResult(gateway: Gateway, org: string, res: Response, started: StartedRun): Promise<void> {
-  const gone = new AbortController();
-  res.once('close', () => gone.abort());
   const { executionId } = started;
   const { ended, ...result } = await readResult(
     gateway.access,
     org,
     executionId,
     RESULT_MS,
-    AbortSignal.any([gone.signal, gateway.closing]),
+    AbortSignal.any([callerGone(res).signal, gateway.closing]),
   );
   if (!ended) return answerStarted(res, started, 202);
   res.status(200).json({ executionId, ...result });
