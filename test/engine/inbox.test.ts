@@ -124,6 +124,17 @@ describe('the inbox', () => {
     expect(shows(run.feed(completed('both/a/long')))).toBe(true);
   });
 
+  it('is found by nothing once the run has returned', () => {
+    const run = start({
+      both: { stepType: 'parallel', nextSteps: { a: 'get', b: 'hear', c: 'end' } },
+      get: http(),
+      hear: { stepType: 'listen', config: { name: 'news' } },
+      end: { stepType: 'return', config: { output: 1 } },
+    });
+    expect(run.state.draining).toMatchObject({ output: 1 });
+    expect(audience(run.state)).toEqual([]);
+  });
+
   it('is found by names where keys are too many, and by everything where names are', () => {
     const listeners = (count: number, config: { [member: string]: Json }) =>
       start({

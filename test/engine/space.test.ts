@@ -172,6 +172,30 @@ describe('a step whose result does not fit', () => {
     });
   });
 
+  it('leaves what is to be undone as it was, also in a loop that keeps the last tick only', () => {
+    const run = start(
+      {
+        each: {
+          stepType: 'loop',
+          config: { items: [1, 2], historyKeep: 1 },
+          nextSteps: { loop: 'get', done: 'never' },
+        },
+        get: {
+          ...http({ query: { length: '{{ input.text | length }}' } }),
+          rollback: http({ query: { undo: '{{ loop.item }}' } }),
+          nextSteps: { error: 'hear' },
+        },
+        hear: { stepType: 'listen', config: { name: 'never' } },
+        never: { stepType: 'fail' },
+      },
+      MAX_STATE_BYTES,
+      { text: text(1_200_000) },
+    );
+    expect(answering(run, (n) => text(n === 1 ? 1 : 700_000))).toEqual(['each~0/get', 'each~1/get']);
+    expect(run.state.frames['']!.error).toMatchObject({ code: 'state_too_large', path: 'each~1/get' });
+    expect(run.state.undo).toMatchObject([{ path: 'each~0/get' }]);
+  });
+
   it('is not asked for where not even a short answer would fit', () => {
     const run = start(
       {
@@ -241,6 +265,24 @@ it('refuses an effect before it is made where its config does not fit beside the
 });
 
 describe('a full run', () => {
+  it('drops messages that have no room beside what it holds, and counts them', () => {
+    const run = start(
+      {
+        hear: { stepType: 'listen', config: { name: 'go' }, nextSteps: { received: 'end' } },
+        end: { stepType: 'finish', config: { output: '{{ input.text | length }}' } },
+      },
+      MAX_STATE_BYTES,
+      { text: text(1_200_000) },
+    );
+    for (let n = 0; n < 4; n++) run.feed({ type: 'message', name: 'later', payload: `${n}${text(200_000)}` });
+    for (let n = 0; n < 80; n++) run.feed({ type: 'message', name: 'later', payload: text(900) });
+    expect(run.state.ending).toBeUndefined();
+    expect(run.state.dropped).toBeGreaterThan(2);
+    expect(run.state.inbox.length + run.state.dropped!).toBe(84);
+    run.feed({ type: 'message', name: 'go', payload: null });
+    expect(run.state.ending).toEqual({ status: 'completed', output: 1_200_000 });
+  });
+
   it(
     'refuses a hundred iterations in seconds, since what has been weighed is not weighed again',
     () => {

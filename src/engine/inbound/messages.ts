@@ -1,12 +1,13 @@
 /**
  * Messages: to the oldest listener that takes one, else into the inbox. A published event is only for those that listen:
- * what none of them takes is dropped. A full inbox drops messages and counts them; it fails no run.
+ * what none of them takes is dropped. A full inbox, or a full run, drops messages and counts them; they fail no run.
  */
 import type { Core } from '../state/core.ts';
 import { weigh } from '../state/json-bytes.ts';
 import { MAX_INBOX_BYTES, MAX_INBOX_MESSAGES, MESSAGE_OVERHEAD, REMEMBERED_IDS } from '../state/limits.ts';
 import { shorten } from '../state/paths.ts';
 import type { Event } from '../state/protocol.ts';
+import { hasSpace } from '../state/space.ts';
 import type { InboxMessage, RunState } from '../state/state.ts';
 import { deliver } from '../walk/delivery.ts';
 import { drain } from '../walk/work-loop.ts';
@@ -28,9 +29,14 @@ export function message(core: Core, event: MessageEvent): void {
     }
   }
   if (event.event !== undefined) return;
-  const isFull = state.inbox.length >= MAX_INBOX_MESSAGES || state.inboxBytes + came.bytes > MAX_INBOX_BYTES;
-  if (isFull && core.program.rules.inbox()) state.dropped = (state.dropped ?? 0) + 1;
+  if (!hasRoom(core, came) && core.program.rules.inbox()) state.dropped = (state.dropped ?? 0) + 1;
   else keepUnread(state, came, event);
+}
+
+/** In the inbox, and beside what else the run holds: messages that nobody has read must not end the run. */
+function hasRoom(core: Core, { bytes }: InboxMessage): boolean {
+  const { inbox, inboxBytes } = core.state;
+  return inbox.length < MAX_INBOX_MESSAGES && inboxBytes + bytes <= MAX_INBOX_BYTES && hasSpace(core, bytes);
 }
 
 /** For a retry: the message at which its listener failed is kept for that listener, which begins again. */

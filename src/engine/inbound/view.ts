@@ -102,6 +102,8 @@ function heardBy({ hearing }: WaitingSpec): Pick<WaitingFor, 'names' | 'key'> {
  * list has only so many values: what is listened to comes first, since events would not find the run without it.
  */
 export function audience(state: RunState): string[] {
+  // It has returned: what still stands open in it is asked and told nothing any more.
+  if (state.draining?.final === true) return [];
   const names = new Set<string>();
   const heard = heardIn(state);
   const isListed = heard.size <= MAX_LISTEN_TAGS;

@@ -13,7 +13,7 @@ import type { Program } from '../../steps/program-types.ts';
 import type { Json } from '../../template/types.ts';
 import type { Core } from './core.ts';
 import { weigh } from './json-bytes.ts';
-import { ANSWER_BYTES, MAX_PAYLOAD_BYTES, SMALL_BYTES, spareOf } from './limits.ts';
+import { ANSWER_BYTES, MAX_ACTIVATION_UNITS, MAX_PAYLOAD_BYTES, SMALL_BYTES, spareOf } from './limits.ts';
 import { LARGE_BYTES, type Measured, measure, weighed } from './measure.ts';
 import { carry, definitionBytes } from './serialize.ts';
 import type { RunState, Weighing } from './state.ts';
@@ -43,6 +43,15 @@ export function demandSpace(core: Core, what: string, bytes: number, uncounted =
   // A decision or a short word has room where data has none, so that a run that is full can still end as it should.
   const most = bytes <= SMALL_BYTES ? limit + spareOf(limit) / 2 : limit;
   if (!fits(core.program, core.state, most, uncounted)) throw stateTooLarge(what, bytes, limit);
+}
+
+/** Whether a message of so many bytes may wait. It leaves the spare room to the steps, so that the run can go on. */
+export function hasSpace({ program, state }: Core, bytes: number): boolean {
+  const limit = program.rules.dataBytes();
+  if (limit === undefined) return true;
+  // Many messages may come at once: where measuring for each would take too long, the figure as it stands has to do.
+  if (state.effort.units < MAX_ACTIVATION_UNITS) return fits(program, state, limit, bytes);
+  return state.bytes + bytes <= limit - definitionBytes(program);
 }
 
 /** Before an effect is made: its config stands in the state, and a short answer has to fit beside it. */

@@ -69,7 +69,8 @@ export function keep(core: Core, place: Place, output: Envelope, isPreset: boole
 function heldBefore({ state }: Core, { frame, step }: Place): { putBack(): void } {
   const entry = frame.entries[step.slug];
   const { lastOutput } = frame;
-  const undo = state.undo.length;
+  const { undo } = state;
+  const undone = undo.length;
   const saved = step.saves.map(({ key }) => valueAt(state.state, key));
   const named = step.outputVariable === undefined ? undefined : valueAt(state.outputs, step.outputVariable);
   return {
@@ -77,7 +78,9 @@ function heldBefore({ state }: Core, { frame, step }: Place): { putBack(): void 
       if (entry === undefined) delete frame.entries[step.slug];
       else frame.entries[step.slug] = entry;
       frame.lastOutput = lastOutput;
-      state.undo.length = Math.min(state.undo.length, undo);
+      // What historyKeep gave up for it stands in the list as it was.
+      undo.length = undone;
+      state.undo = undo;
       for (const put of saved.reverse()) put();
       named?.();
     },
