@@ -72,7 +72,15 @@ function isPassing(error: unknown): boolean {
   if (grpc === undefined) return false;
   if (grpc.code === GRPC.RESOURCE_EXHAUSTED || grpc.code === GRPC.UNAVAILABLE || grpc.code === GRPC.ABORTED)
     return true;
-  return grpc.code === GRPC.FAILED_PRECONDITION && /workflow task/i.test(grpc.details);
+  // An update with start tells it in its message; its details say only that it could not be executed.
+  return grpc.code === GRPC.FAILED_PRECONDITION && /workflow task/i.test(`${grpc.details} ${messagesOf(error)}`);
+}
+
+function messagesOf(error: unknown): string {
+  const messages: string[] = [];
+  for (let at: unknown = error, depth = 0; at instanceof Error && depth < 5; at = at.cause, depth++)
+    messages.push(at.message);
+  return messages.join(' ');
 }
 
 /** The ClientError that stands for an error of the SDK; the error itself where none does. */
