@@ -13,9 +13,9 @@ import { handOver, median, only, type Row } from './rows.ts';
 // What is shipped is measured, as Node loads it, and not what the test runner makes of the sources.
 const compiled = <Module>(path: string): Promise<Module> => import(join(compiledRoot(), 'src', path));
 const { advance, genesis } = await compiled<typeof import('../../src/engine/advance.ts')>('engine/advance.js');
-const { carry } = await compiled<typeof import('../../src/engine/state/serialize.ts')>('engine/carry.js');
-const { weigh } = await compiled<typeof import('../../src/engine/state/json-bytes.ts')>('engine/weigh.js');
-const { compile } = await compiled<typeof import('../../src/steps/compile/program.ts')>('steps/program.js');
+const { carry } = await compiled<typeof import('../../src/engine/state/serialize.ts')>('engine/state/serialize.js');
+const { weigh } = await compiled<typeof import('../../src/engine/state/json-bytes.ts')>('engine/state/json-bytes.js');
+const { compile } = await compiled<typeof import('../../src/steps/compile/program.ts')>('steps/compile/program.js');
 
 const PURE_STEPS = 200_000;
 const TICKS = 100_000;
