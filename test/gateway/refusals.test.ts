@@ -106,3 +106,11 @@ describe('what is taken in several forms', () => {
     expect(body.detail).toContain(body.problems[0]?.message);
   });
 });
+
+it('answers a body of thousands of wrong names with the first of them', async () => {
+  const names = Array.from({ length: 20_000 }, (_, at) => [`member${at}`, at]);
+  const { status, body } = await ask('POST', '/api/triggers/manual/run', Object.fromEntries(names) as JsonObject);
+  expect(status).toBe(400);
+  expect(body.problems.length).toBeGreaterThan(100);
+  expect(body.problems.length).toBeLessThan(1_000);
+});

@@ -1,6 +1,7 @@
 /** What comes in through paths, queries and bodies is checked by zod, and nothing that is not known gets in. */
 import type { Request } from 'express';
 import { z } from 'zod';
+import { MAX_PROBLEMS } from '../../definition/document/issues.ts';
 import { hasLoneSurrogate } from '../../definition/document/vet.ts';
 import type { Json } from '../../template/types.ts';
 import { HttpProblem } from './http-problem.ts';
@@ -61,7 +62,8 @@ export const pageQuery = (defaultLimit = 50, most = 1_000) => ({
 export function checked<T>(schema: z.ZodType<T>, value: unknown, place: 'body' | 'query' | 'path' | 'header'): T {
   const result = schema.safeParse(value);
   if (result.success) return result.data;
-  const problems = result.error.issues.flatMap((issue) => asProblems(issue));
+  // Each may repeat a name of the body: without a bound the answer would be larger than the request.
+  const problems = result.error.issues.flatMap((issue) => asProblems(issue)).slice(0, MAX_PROBLEMS);
   const [first] = problems;
   const where =
     place === 'body'
