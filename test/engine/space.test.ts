@@ -265,6 +265,26 @@ it('refuses an effect before it is made where its config does not fit beside the
 });
 
 describe('a full run', () => {
+  it.each([
+    ['one message', {}, 900_000, 0, 1],
+    ['many messages', { count: 100 }, 200_000, 2, 1],
+  ])('fails a listener that takes more than fits, of %s, and goes on', (_, many, bytes, kept, dropped) => {
+    const run = start(
+      {
+        hear: { stepType: 'listen', config: { name: 'big', ...many }, nextSteps: { error: 'rest' } },
+        rest: { stepType: 'listen', config: { name: 'go' }, nextSteps: { received: 'end' } },
+        end: { stepType: 'finish', config: { output: ['{{ error.code }}', '{{ input.text | length }}'] } },
+      },
+      MAX_STATE_BYTES,
+      { text: text(1_200_000) },
+    );
+    for (let n = 0; n <= kept; n++) run.feed({ type: 'message', name: 'big', payload: `${n}${text(bytes)}` });
+    expect(run.state).toMatchObject({ dropped });
+    expect(run.state.inbox).toHaveLength(kept);
+    run.feed({ type: 'message', name: 'go', payload: null });
+    expect(run.state.ending).toEqual({ status: 'completed', output: ['state_too_large', 1_200_000] });
+  });
+
   it('drops messages that have no room beside what it holds, and counts them', () => {
     const run = start(
       {
@@ -274,10 +294,11 @@ describe('a full run', () => {
       MAX_STATE_BYTES,
       { text: text(1_200_000) },
     );
-    for (let n = 0; n < 4; n++) run.feed({ type: 'message', name: 'later', payload: `${n}${text(200_000)}` });
+    for (let n = 0; n < 4; n++) run.feed({ type: 'message', name: 'later', payload: `${n}${text(190_000)}` });
     for (let n = 0; n < 80; n++) run.feed({ type: 'message', name: 'later', payload: text(900) });
     expect(run.state.ending).toBeUndefined();
     expect(run.state.dropped).toBeGreaterThan(2);
+    expect(definitionBytes(run.program) + truth(run.program, run.state)).toBeLessThanOrEqual(MAX_STATE_BYTES);
     expect(run.state.inbox.length + run.state.dropped!).toBe(84);
     run.feed({ type: 'message', name: 'go', payload: null });
     expect(run.state.ending).toEqual({ status: 'completed', output: 1_200_000 });

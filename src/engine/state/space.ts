@@ -50,7 +50,7 @@ export function hasSpace({ program, state }: Core, bytes: number): boolean {
   const limit = program.rules.dataBytes();
   if (limit === undefined) return true;
   // Many messages may come at once: where measuring for each would take too long, the figure as it stands has to do.
-  if (state.effort.units < MAX_ACTIVATION_UNITS) return fits(program, state, limit, bytes);
+  if (state.effort.units < MAX_ACTIVATION_UNITS) return fits(program, state, limit - bytes);
   return state.bytes + bytes <= limit - definitionBytes(program);
 }
 

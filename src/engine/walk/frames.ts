@@ -86,7 +86,10 @@ export function closeVisit(core: Core, frame: Frame): void {
   for (const id of visit.open) cancel(core, id);
   visit.open = [];
   cancelInner(core, visit);
-  giveBack(core, stepOf(core, visit.key ?? visit.slug).behaviour.unused?.(visit.hold) ?? []);
+  const unused = stepOf(core, visit.key ?? visit.slug).behaviour.unused?.(visit.hold) ?? [];
+  // They are no longer the visit's, whose room they may need.
+  if (unused.length > 0) visit.hold = {};
+  giveBack(core, unused);
 }
 
 export function dropFrame(core: Core, visit: OpenVisit, id: string): void {

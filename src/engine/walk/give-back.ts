@@ -1,6 +1,7 @@
 /** What a visit took from the inbox and did not use goes back, in the order in which it came. */
 import type { Message } from '../../steps/kind.ts';
 import type { Core } from '../state/core.ts';
+import { charge, hasSpace } from '../state/space.ts';
 import type { RunState } from '../state/state.ts';
 
 /** Open listeners are shown it in the run's next turn; if none of them takes it, it stays for a later one. */
@@ -8,14 +9,30 @@ export function giveBack(core: Core, messages: readonly Message[]): void {
   const { state, program, givesBack } = core;
   if (messages.length === 0 || givesBack === 'not' || !program.rules.inbox()) return;
   const isOffered = givesBack !== 'quietly';
+  const kept = isOffered ? withRoom(core, messages) : messages;
+  if (kept.length === 0) return;
   state.inbox = [
     ...state.inbox,
-    ...(isOffered ? messages.map((message) => ({ ...message, returned: true as const })) : messages),
+    ...(isOffered ? kept.map((message) => ({ ...message, returned: true as const })) : kept),
   ];
   sortInbox(core);
-  forgetRefused(state, messages);
-  for (const { bytes } of messages) state.inboxBytes += bytes;
+  forgetRefused(state, kept);
+  for (const { bytes } of kept) state.inboxBytes += bytes;
   if (isOffered) state.work.push({ do: 'offer' });
+}
+
+/** The message for which a step had no room has none in the inbox either: it is dropped and counted. */
+function withRoom(core: Core, messages: readonly Message[]): readonly Message[] {
+  const { state } = core;
+  let held = 0;
+  const kept = messages.filter(({ bytes }) => {
+    const fits = hasSpace(core, held + bytes);
+    if (fits) held += bytes;
+    return fits;
+  });
+  charge(core, held);
+  if (kept.length < messages.length) state.dropped = (state.dropped ?? 0) + messages.length - kept.length;
+  return kept;
 }
 
 /** It stands before messages that were refused: from there on they are asked about again. */

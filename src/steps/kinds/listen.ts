@@ -133,7 +133,7 @@ listener in its order, and a retry of the run keeps it.`,
         const { hold } = visit;
         if (event.on === 'fired') return timedOut(visit, hold);
         if (event.on !== 'message' || !accepts(visit, hold, event.payload)) return { do: 'ignore' };
-        return take(hold, [event.message]) ?? { do: 'hold', hold };
+        return take(hold, [event.message]) ?? { do: 'hold', hold, grown: event.payload };
       },
       unused: takenIn,
     };
