@@ -22,6 +22,7 @@
 
 import type { Accepted, Refusal } from '../contract/run.ts';
 import { presetsRefused, UNKNOWN_PRESET, unknownPresets } from '../definition/document/presets.ts';
+import { type Parts, whole } from '../steps/parts.ts';
 import type { Program } from '../steps/program-types.ts';
 import type { Json } from '../template/types.ts';
 import { seekSlots, slotGranted, slotsAnswered } from './inbound/admission.ts';
@@ -42,7 +43,7 @@ import { find, pathOf } from './walk/address.ts';
 import { flush, open } from './walk/commands.ts';
 import { abortRun, cancelRun, DEADLINE, failRun, ROOT } from './walk/ending.ts';
 import { newFrame } from './walk/frames.ts';
-import { checkLimit, drain, giveWay, rest } from './walk/work-loop.ts';
+import { checkLimit, drainInParts, giveWay, rest } from './walk/work-loop.ts';
 
 /** The state before `started`. Its frames hold the root; nothing has been walked. */
 export function genesis(program: Program, g: Genesis): RunState {
@@ -62,6 +63,17 @@ export function advance(
   trace?: (event: TraceEvent) => void,
   parking?: Parking,
 ): Command[] {
+  return whole(advanceInParts(program, state, event, trace, parking));
+}
+
+/** As `advance`. Between the parts the state is half way: nothing else may read or advance it. */
+export function* advanceInParts(
+  program: Program,
+  state: RunState,
+  event: Event,
+  trace?: (event: TraceEvent) => void,
+  parking?: Parking,
+): Parts<Command[]> {
   if (state.ending !== undefined) return [];
   const core: Core = { program, state, commands: [], trace, parking };
   // Replay and clock skew between servers must not turn time back: what was due stays due.
@@ -69,7 +81,7 @@ export function advance(
   if (state.effort.at !== state.now || event.type === 'continue') rest(state);
   try {
     take(core, event);
-    drain(core);
+    yield* drainInParts(core);
     checkLimit(core);
   } catch (error) {
     failRun(core, failureOf(error), false);

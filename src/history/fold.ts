@@ -8,7 +8,7 @@ import { NOT_LIGHT, PAUSE, YIELD } from '../contract/activity.ts';
 import { dataBytesOf } from '../contract/build-id.ts';
 import type { RunInput } from '../contract/run.ts';
 import type { Definition } from '../definition/document/types.ts';
-import { advance, genesis } from '../engine/advance.ts';
+import { advanceInParts, genesis } from '../engine/advance.ts';
 import { SLOTS, slotEvents } from '../engine/inbound/admission.ts';
 import { toEvent, updateToEvent } from '../engine/inbound/signals.ts';
 import { resumedAt } from '../engine/resume/rewind.ts';
@@ -21,8 +21,9 @@ import { restore } from '../engine/state/serialize.ts';
 import { genesisOf, runInputOf } from '../engine/state/start.ts';
 import type { OpenVisit, RunState } from '../engine/state/state.ts';
 import { waitsOf } from '../engine/state/waits.ts';
-import { compile } from '../steps/compile/program.ts';
+import { compileInParts } from '../steps/compile/program.ts';
 import type { EffectResult, FailureShape } from '../steps/kind.ts';
+import { type Parts, whole } from '../steps/parts.ts';
 import { type Program, RULES } from '../steps/program-types.ts';
 import type { Json } from '../template/types.ts';
 import { Doubts, type Guess } from './doubts.ts';
@@ -127,31 +128,36 @@ export class Fold {
   }
 
   push(event: HistoryEvent): void {
+    whole(this.pushInParts(event));
+  }
+
+  /** As `push`, for those who serve others between the parts. One event at a time: all parts, and then the next. */
+  *pushInParts(event: HistoryEvent): Parts {
     if (this.#unreadable !== undefined) {
       if (event.type === 'closed') this.#grouping.push(event);
     } else if (event.type === 'unreadable') {
-      this.settle();
+      yield* this.settleInParts();
       this.#endRows(event.id, { code: event.code, message: event.message });
       this.#continuedFrom ??= event.continuedFrom;
-    } else this.#tolerated(event.id, () => this.#takeUp(this.#grouping.push(event)));
+    } else yield* this.#tolerated(event.id, () => this.#takeUp(this.#grouping.push(event)));
   }
 
   /** Takes what has come as complete. What a task issued stands in one piece: between pages of history this is safe. */
-  settle(): void {
-    if (this.#unreadable === undefined) this.#tolerated(0, () => this.#takeUp(this.#grouping.finish()));
+  *settleInParts(): Parts {
+    if (this.#unreadable === undefined) yield* this.#tolerated(0, () => this.#takeUp(this.#grouping.finish()));
   }
 
-  #takeUp(group: Group | undefined): void {
-    if (group !== undefined) this.#take(group);
+  *#takeUp(group: Group | undefined): Parts {
+    if (group !== undefined) yield* this.#take(group);
   }
 
-  #tolerated(eventId: number, act: () => void): void {
+  *#tolerated(eventId: number, act: () => Parts): Parts {
     if (this.#options.tolerant !== true) {
-      act();
+      yield* act();
       return;
     }
     try {
-      act();
+      yield* act();
     } catch (error) {
       const told = error instanceof Error ? error.message : String(error);
       this.#endRows(eventId, { code: 'internal_error', message: `The history cannot be walked from here on: ${told}` });
@@ -164,8 +170,12 @@ export class Fold {
   }
 
   finish(pending: readonly PendingAttempt[] = []): RunTrace {
-    this.settle();
-    if (this.#unreadable === undefined) this.#tolerated(0, () => this.#takeOver());
+    return whole(this.finishInParts(pending));
+  }
+
+  *finishInParts(pending: readonly PendingAttempt[] = []): Parts<RunTrace> {
+    yield* this.settleInParts();
+    if (this.#unreadable === undefined) yield* this.#tolerated(0, () => this.#takeOver());
     const closed = this.#grouping.closed;
     for (const one of pending) {
       const path = this.#rowOf(one.activityId);
@@ -193,30 +203,30 @@ export class Fold {
     };
   }
 
-  #take(group: Group): void {
+  *#take(group: Group): Parts {
     this.#dataBytes = dataBytesOf(group.buildId);
-    if (group.begins !== undefined) this.#begin(group.begins, group.at);
+    if (group.begins !== undefined) yield* this.#begin(group.begins, group.at);
     if (this.#state === undefined) return;
     this.#doubts.ofGroup(group);
-    for (const request of group.requests) this.#request(request, group.at);
-    for (const answer of group.answers) this.#answer(answer, group.at);
-    this.#markers(group);
+    for (const request of group.requests) yield* this.#request(request, group.at);
+    for (const answer of group.answers) yield* this.#answer(answer, group.at);
+    yield* this.#markers(group);
     this.#opened.issued(group.issued);
   }
 
   /** Before its first task a run that was continued as new is where the one before left it. */
-  #takeOver(): void {
+  *#takeOver(): Parts {
     const event = this.#grouping.waiting;
     const input = runInputOf(event?.argument);
     if (event === undefined || input?.carried === undefined) return;
-    this.#program = this.#compile(input.definition);
+    this.#program = yield* this.#compile(input.definition);
     if (this.#program !== undefined) this.#resume({ ...input, carried: input.carried }, this.#program, event);
   }
 
-  #begin(event: Begun, at: number): void {
+  *#begin(event: Begun, at: number): Parts {
     const input = runInputOf(event.argument);
     if (input === undefined) return;
-    const compiled = this.#compile(input.definition);
+    const compiled = yield* this.#compile(input.definition);
     if (compiled === undefined) return;
     this.#program = compiled;
     if (input.carried !== undefined) {
@@ -224,13 +234,13 @@ export class Fold {
       return;
     }
     this.#state = genesis(compiled, genesisOf(input, this.#workflowId, event.time));
-    this.#apply({ type: 'started', at }, event.id);
+    yield* this.#apply({ type: 'started', at }, event.id);
   }
 
   /** A definition that does not compile failed its run at once; so does one that is no definition at all. */
-  #compile(definition: Definition): Program | undefined {
+  *#compile(definition: Definition): Parts<Program | undefined> {
     try {
-      const compiled = compile(definition, { ...RULES, dataBytes: () => this.#dataBytes });
+      const compiled = yield* compileInParts(definition, { ...RULES, dataBytes: () => this.#dataBytes });
       return 'program' in compiled ? compiled.program : undefined;
     } catch {
       return undefined;
@@ -262,19 +272,19 @@ export class Fold {
     if (command?.type === 'run') this.#tell({ t: 'input', path, input: command.command.config }, `${id}/`);
   }
 
-  #request(request: Request, at: number): void {
+  *#request(request: Request, at: number): Parts {
     const event =
       request.type === 'signal'
         ? toEvent(request.name, request.payload, at)
         : // It was accepted.
           updateToEvent(request.name ?? '', request.payload, at, () => false);
-    if (event !== undefined) this.#apply(event, request.id);
+    if (event !== undefined) yield* this.#apply(event, request.id);
   }
 
-  #answer(answer: Answered, at: number): void {
+  *#answer(answer: Answered, at: number): Parts {
     switch (answer.type) {
       case 'cancelRequested':
-        this.#apply({ type: 'cancel', at }, answer.id);
+        yield* this.#apply({ type: 'cancel', at }, answer.id);
         return;
       case 'activityStarted':
         this.#starts.set(answer.scheduledId, {
@@ -286,12 +296,12 @@ export class Fold {
       case 'timerFired': {
         const id = this.#opened.answered(answer.startedId);
         // The shell has timers of its own, which the core hears nothing of.
-        if (id !== undefined && this.#isOpen(id)) this.#apply({ type: 'fired', at, id }, answer.id);
+        if (id !== undefined && this.#isOpen(id)) yield* this.#apply({ type: 'fired', at, id }, answer.id);
         return;
       }
       case 'childStarted': {
         const id = this.#opened.answered(answer.initiatedId);
-        if (id !== undefined) this.#apply({ type: 'childStarted', at, id }, answer.id);
+        if (id !== undefined) yield* this.#apply({ type: 'childStarted', at, id }, answer.id);
         return;
       }
       case 'activityCompleted':
@@ -301,24 +311,24 @@ export class Fold {
         const id = this.#opened.answered(answer.scheduledId);
         if (id === undefined) return;
         if (id === YIELD) {
-          this.#apply({ type: 'continue', at }, answer.id);
+          yield* this.#apply({ type: 'continue', at }, answer.id);
           return;
         }
         const before = this.#tries.get(id) ?? 0;
         this.#tries.delete(id);
         const failed = answer.type === 'activityFailed';
         if (id === CHILDREN && !failed) {
-          for (const event of childEvents(answeredData(answer.result), at)) this.#apply(event, answer.id);
+          for (const event of childEvents(answeredData(answer.result), at)) yield* this.#apply(event, answer.id);
         }
         if (id === SLOTS && !failed) {
-          for (const event of slotEvents(answer.result, at)) this.#apply(event, answer.id);
+          for (const event of slotEvents(answer.result, at)) yield* this.#apply(event, answer.id);
         }
         if (id === CHILDREN || id === SLOTS) return;
         const attempts = before + (start?.attempt ?? 1);
         const event = failed
           ? ended(id, at, answer.cause, undefined, answer.exhausted === true ? attempts : undefined)
           : ended(id, at, undefined, answer.result);
-        this.#applyEnd(event, answer.id, {
+        yield* this.#applyEnd(event, answer.id, {
           attempts,
           startedAt: start?.at,
           completedAt: answer.time,
@@ -328,35 +338,35 @@ export class Fold {
     }
   }
 
-  #markers(group: Group): void {
+  *#markers(group: Group): Parts {
     const again = new Set(group.issued.map(goesOn));
-    group.markers.forEach((marker, n) => {
+    for (const [n, marker] of group.markers.entries()) {
       const { summary: id, attempt } = marker;
       // Not an end: the SDK tries again after a timer, or the shell goes on with a regular activity of the same id,
       // after a pause where that is due.
-      if (marker.backoff) return;
+      if (marker.backoff) continue;
       if (marker.cause !== undefined && again.has(id)) {
         // One that is not light was not tried.
-        if (isNotLight(marker.cause)) return;
+        if (isNotLight(marker.cause)) continue;
         this.#tries.set(id, attempt);
         const path = this.#rowOf(id);
         if (path !== undefined) this.#rows.failed(path, attempt, failureOfCause(marker.cause));
-        return;
+        continue;
       }
       const at = Math.max(this.#state?.now ?? 0, group.at, marker.completedAt ?? 0);
       if (id === YIELD) {
-        this.#apply({ type: 'continue', at }, marker.id);
-        return;
+        yield* this.#apply({ type: 'continue', at }, marker.id);
+        continue;
       }
       // It was cancelled meanwhile: the shell drops its answer, and so does not look at its clock either.
-      if (!this.#awaits(marker)) return;
+      if (!this.#awaits(marker)) continue;
       if (group.markers.some((other, m) => m > n && other.summary !== id && this.#awaits(other))) {
         this.#doubts.note(marker.id, 'local_activities_together');
       }
       const completedAt = marker.completedAt ?? at;
       const tried = { attempts: attempt, startedAt: marker.scheduledAt, completedAt };
-      this.#applyEnd(ended(id, at, marker.cause, marker.result), marker.id, tried);
-    });
+      yield* this.#applyEnd(ended(id, at, marker.cause, marker.result), marker.id, tried);
+    }
   }
 
   #awaits(marker: LocalMarker): boolean {
@@ -367,11 +377,11 @@ export class Fold {
     return Object.hasOwn(this.#state?.open ?? {}, id);
   }
 
-  #applyEnd(
+  *#applyEnd(
     event: Event & { id: string },
     eventId: number,
     tried: { attempts: number; startedAt: number | undefined; completedAt: number; lastFailure?: FailureShape },
-  ): void {
+  ): Parts {
     const path = this.#rowOf(event.id);
     if (path !== undefined) {
       const { attempts, startedAt, completedAt, lastFailure } = tried;
@@ -380,7 +390,7 @@ export class Fold {
       this.#rows.tried(effort);
       this.#rows.during(effort);
     }
-    this.#apply(event, eventId);
+    yield* this.#apply(event, eventId);
     this.#rows.during(undefined);
   }
 
@@ -394,15 +404,15 @@ export class Fold {
   }
 
   /** `eventId`: the event of history that says so. */
-  #apply(event: Event, eventId: number): void {
+  *#apply(event: Event, eventId: number): Parts {
     const { program, state } = { program: this.#program, state: this.#state };
     if (program === undefined || state === undefined) return;
     const place = `${eventId}/${'id' in event ? event.id : ''}`;
     const { takes, parking } = this.#options;
     const taken = takes === undefined ? event : takes(event, { program, state, place });
     if (taken === undefined) return;
-    for (const command of advance(program, state, taken, (line) => this.#tell(line, place), parking))
-      this.#opened.heed(command);
+    const commands = yield* advanceInParts(program, state, taken, (line) => this.#tell(line, place), parking);
+    for (const command of commands) this.#opened.heed(command);
   }
 
   #tell(line: TraceEvent, place: string): void {

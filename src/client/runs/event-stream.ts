@@ -17,6 +17,7 @@ import { readClosing } from '../temporal/first-event.ts';
 import { GRPC } from '../temporal/grpc.ts';
 import { historyOf, plainEvents } from '../temporal/histories.ts';
 import { grpcOf, translated } from '../temporal/rpc.ts';
+import { Turns } from '../temporal/turns.ts';
 import { legible, writable } from '../temporal/unreadable.ts';
 import { outcomeOf } from './run-view.ts';
 
@@ -140,13 +141,15 @@ class FollowedRun {
   }
 
   async *follow(access: Access, signal: AbortSignal): AsyncGenerator<Happening> {
+    const turns = new Turns();
     for await (const page of pagesOf(access, this.#executionId, this.#runId, signal)) {
       for (const event of page) {
-        this.#fold.push(event);
+        await turns.take(this.#fold.pushInParts(event));
+        await turns.rest();
         if (event.type === 'closed') this.closed = event;
         yield* this.#tell();
       }
-      this.#fold.settle();
+      await turns.take(this.#fold.settleInParts());
       yield* this.#tell();
     }
   }

@@ -15,6 +15,7 @@ import { ClientError, hasCode } from '../errors.ts';
 import type { Access } from '../temporal/access.ts';
 import { historyOf } from '../temporal/histories.ts';
 import { read } from '../temporal/rpc.ts';
+import { Turns } from '../temporal/turns.ts';
 import { writable } from '../temporal/unreadable.ts';
 import { pendingAttempts, type ShownRetrying, shownRetrying } from './pending.ts';
 
@@ -232,8 +233,12 @@ async function foldRun(
   pending: readonly PendingAttempt[] = [],
 ): Promise<RunTrace> {
   const fold = new Fold(executionId, window, { tolerant: true });
-  for await (const event of historyOf(access, executionId, runId)) fold.push(event);
-  return fold.finish(pending);
+  const turns = new Turns();
+  for await (const event of historyOf(access, executionId, runId)) {
+    await turns.take(fold.pushInParts(event));
+    await turns.rest();
+  }
+  return turns.take(fold.finishInParts(pending));
 }
 
 interface Described {

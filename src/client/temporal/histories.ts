@@ -5,6 +5,7 @@ import { ClientError, hasCode } from '../errors.ts';
 import type { Access } from './access.ts';
 import { bareHistoryPage, type HistoryPage, withBlobs } from './history-page.ts';
 import { plainEvent, type RawEvent, unreadEvent } from './trace-events.ts';
+import { Turns } from './turns.ts';
 import { unreadableOf } from './unreadable.ts';
 
 type Reading = Pick<Access, 'client' | 'namespace'>;
@@ -71,8 +72,12 @@ export async function foldWith(
   options: FoldOptions,
 ): Promise<RunTrace> {
   const fold = new Fold(executionId, { from: 0, to: 0 }, options);
+  const turns = new Turns();
   try {
-    for await (const event of historyOf(access, executionId, runId)) fold.push(event);
+    for await (const event of historyOf(access, executionId, runId)) {
+      await turns.take(fold.pushInParts(event));
+      await turns.rest();
+    }
   } catch (error) {
     if (!hasCode(error, 'not_found')) throw error;
     throw new ClientError('not_retryable', 'A part of the history that is needed is no longer kept. Start a new run.', {
@@ -81,5 +86,5 @@ export async function foldWith(
   }
   const { unreadable } = fold;
   if (unreadable !== undefined) throw new ClientError(unreadable.code, unreadable.message);
-  return fold.finish();
+  return turns.take(fold.finishInParts());
 }

@@ -7,7 +7,7 @@ import { weigh } from '../state/json-bytes.ts';
 import { RECORD_OVERHEAD } from '../state/limits.ts';
 import { framePath } from '../state/paths.ts';
 import { charge } from '../state/space.ts';
-import type { Frame, LoopRecord, OpenVisit } from '../state/state.ts';
+import type { Frame, LoopRecord, OpenVisit, Work } from '../state/state.ts';
 import { cancel } from './commands.ts';
 import { forgetOlder } from './forget.ts';
 import { giveBack } from './give-back.ts';
@@ -76,7 +76,9 @@ export function cancelInside(core: Core, frame: Frame): void {
     delete frame.visit;
   }
   leaveLoops(core, frame, 'cancelled');
-  if (state.work.length > 0) state.work = state.work.filter((work) => work.do === 'offer' || work.frame !== frame.id);
+  const isInside = (work: Work) => work.do !== 'offer' && work.frame === frame.id;
+  // Mostly there is none, and a graph has many frames: the list is not copied for each.
+  if (state.work.some(isInside)) state.work = state.work.filter((work) => !isInside(work));
 }
 
 /** Takes back all that the open visit of a frame opened, frames first. */
@@ -142,8 +144,7 @@ export function adoptEntries(core: Core, parent: Frame, visit: OpenVisit, names:
 
 /** A step of a dag has ended: its entries are the graph's. */
 export function adoptAll(core: Core, parent: Frame, visit: OpenVisit, name: string): void {
-  for (const id of visit.frames) {
-    const frame = core.state.frames[id];
-    if (frame?.name === name) Object.assign(parent.entries, frame.entries);
-  }
+  // By its id: looking through all frames at each end would be work for every pair of steps.
+  const id = framePath(visit.path, name, false);
+  if (Object.hasOwn(core.state.frames, id)) Object.assign(parent.entries, core.state.frames[id]!.entries);
 }

@@ -78,7 +78,7 @@ function takeBack(core: Core, visit: OpenVisit, name: string): void {
   }
   for (const iteration of [false, true]) {
     const frameId = framePath(visit.path, name, iteration);
-    if (visit.frames.includes(frameId)) dropFrame(core, visit, frameId);
+    if (Object.hasOwn(core.state.frames, frameId) && visit.frames.includes(frameId)) dropFrame(core, visit, frameId);
   }
 }
 

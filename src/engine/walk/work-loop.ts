@@ -1,5 +1,6 @@
 /** Walks what is to be walked, in turns, and gives way where one activation would take too long. */
 import { MAX_STATE_BYTES } from '../../definition/document/limits.ts';
+import { PART_STEPS, type Parts, whole } from '../../steps/parts.ts';
 import type { Core } from '../state/core.ts';
 import { MAX_ACTIVATION_UNITS, STEP_UNITS, spareOf } from '../state/limits.ts';
 import { carriedBytes, fitsLimit } from '../state/serialize.ts';
@@ -9,8 +10,17 @@ import { offer } from './delivery.ts';
 import { failRun } from './ending.ts';
 import { walk } from './walk.ts';
 
+/** A part of the walk ends after so much work, though it had few steps: what a full state is measured takes most. */
+const PART_UNITS = MAX_ACTIVATION_UNITS / 50;
+
 export function drain(core: Core): void {
+  whole(drainInParts(core));
+}
+
+export function* drainInParts(core: Core): Parts {
   const { state } = core;
+  let walked = 0;
+  let partUnits = state.effort.units;
   while (
     state.work.length > 0 &&
     state.ending === undefined &&
@@ -30,6 +40,10 @@ export function drain(core: Core): void {
     // What a step keeps was weighed, which is work too.
     state.effort.units += STEP_UNITS + (Math.max(0, state.bytes - before) >> 3);
     checkLimit(core);
+    if (++walked < PART_STEPS && state.effort.units - partUnits < PART_UNITS) continue;
+    yield;
+    walked = 0;
+    partUnits = state.effort.units;
   }
 }
 

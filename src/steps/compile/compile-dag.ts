@@ -9,16 +9,23 @@ import type { Behaviour } from '../kind.ts';
 import { DAG_STEP, type DagNode, dagBehaviour, dagKind, dagMisuse, iterated } from '../kinds/dag.ts';
 import { forEach } from '../kinds/for-each.ts';
 import { kindOf } from '../kinds/table.ts';
+import { PART_STEPS, type Parts } from '../parts.ts';
 import type { Rules, Step } from '../program-types.ts';
 import { condition, parser } from './compile-step.ts';
 import { attempt, type Report } from './report.ts';
 import { RETRY_POLICIES } from './retry.ts';
 
 /** Adds to `steps`; answers what stands in the way. */
-export function compileDag(definition: Definition, steps: Map<string, Step>, rules: Rules, report: Report): Problem[] {
+export function* compileDag(
+  definition: Definition,
+  steps: Map<string, Step>,
+  rules: Rules,
+  report: Report,
+): Parts<Problem[]> {
   const problems = dagMisuse(definition, (stepType) => kindOf(stepType)?.class === 'container' || stepType === 'break');
   const nodes: DagNode[] = [];
-  for (const [slug, written] of Object.entries(definition.steps)) {
+  for (const [n, [slug, written]] of Object.entries(definition.steps).entries()) {
+    if (n % PART_STEPS === 0) yield;
     const step = steps.get(slug);
     if (step === undefined) continue;
     const read: Reference[] = [...step.references];
@@ -33,7 +40,7 @@ export function compileDag(definition: Definition, steps: Map<string, Step>, rul
     steps.set(slug, { ...(steps.get(slug) ?? step), references: read });
     nodes.push({ slug, references: read, dependsOn: written.dependsOn ?? [], ...(bail === undefined ? {} : { bail }) });
   }
-  const dag = dagBehaviour(nodes);
+  const dag = yield* dagBehaviour(nodes);
   if ('problems' in dag) return [...problems, ...dag.problems];
   const next = Object.fromEntries(nodes.map(({ slug }) => [slug, slug]));
   steps.set(DAG_STEP, {

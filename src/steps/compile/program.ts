@@ -9,6 +9,7 @@ import type { Definition, JsonObject, Problem } from '../../definition/document/
 import { childPointer } from '../../template/pointer.ts';
 import { parseTemplate } from '../../template/template.ts';
 import { DAG_STEP } from '../kinds/dag.ts';
+import { PART_STEPS, type Parts, whole } from '../parts.ts';
 import { DEFAULT_MAX_STEPS, MAX_STEPS_002, type Program, RULES, type Step } from '../program-types.ts';
 import { findRegions, type Node } from '../regions.ts';
 import { compileDag } from './compile-dag.ts';
@@ -23,7 +24,14 @@ const SLUG_HINT = 'Take a letter or _, then letters, digits, _ or -, 64 characte
  * Compiles a definition; or says, with JSON pointers, why it cannot be walked. Never throws for a document's mistake,
  * whatever its shape. Short forms (LANGUAGE.md §1) are written out, since runs that are started by hand come as written.
  */
-export function compile(written: Definition, rules = RULES): { program: Program } | { problems: Problem[] } {
+export function compile(written: Definition, rules = RULES): Compiled {
+  return whole(compileInParts(written, rules));
+}
+
+export type Compiled = { program: Program } | { problems: Problem[] };
+
+/** As `compile`, some steps a part. */
+export function* compileInParts(written: Definition, rules = RULES): Parts<Compiled> {
   const problems: Problem[] = shapeProblems(written);
   if (problems.length > 0) return { problems };
   const definition = normalDocument(written as unknown as JsonObject, { inline: true }) as unknown as Definition;
@@ -36,7 +44,8 @@ export function compile(written: Definition, rules = RULES): { program: Program 
   const config = definition.config ?? {};
   const runRetry = resolveRetry(config.retryPolicy, RETRY_POLICIES.default, '/config/retryPolicy', report);
   const steps = new Map<string, Step>();
-  for (const slug of slugs) {
+  for (const [n, slug] of slugs.entries()) {
+    if (n % PART_STEPS === 0) yield;
     if (!STEP_SLUG.test(slug) || slug === '__proto__') {
       report(childPointer('/steps', slug), 'invalid_slug', `'${slug}' cannot be a step's slug.`, SLUG_HINT);
       continue;
@@ -45,13 +54,15 @@ export function compile(written: Definition, rules = RULES): { program: Program 
     if (step !== undefined) steps.set(slug, step);
   }
   const isDag = definition.flow === 'dag';
-  if (isDag) problems.push(...compileDag(definition, steps, rules, report));
+  if (isDag) problems.push(...(yield* compileDag(definition, steps, rules, report)));
   const start = isDag ? DAG_STEP : (definition.start ?? '');
   if (!isDag && !Object.hasOwn(definition.steps, start))
     report('/start', 'unknown_step', `The start '${start}' is no step of this definition.`);
+  yield;
   const regions = findRegions(nodesOf(steps), start);
   // Where a step is missing, what it contains would seem to stand outside.
   if (problems.length === 0) problems.push(...regions.problems);
+  yield;
   const output =
     definition.output === undefined ? undefined : attempt('/output', report, () => parseTemplate(definition.output!));
   const timeoutMs = duration(config.timeout, '/config/timeout', report);

@@ -8,6 +8,7 @@ import type { Definition, Problem } from '../../definition/document/types.ts';
 import { type Expression, parseExpression } from '../../template/expression.ts';
 import type { Reference } from '../../template/types.ts';
 import type { Behaviour, FrameSpec, Outcome, StepKind, Visit } from '../kind.ts';
+import { PART_STEPS, type Parts } from '../parts.ts';
 
 export const DAG_STEP = '$dag';
 
@@ -38,7 +39,7 @@ export const dagKind: StepKind = {
   },
 };
 
-export function dagBehaviour(nodes: readonly DagNode[]): { behaviour: Behaviour } | { problems: Problem[] } {
+export function* dagBehaviour(nodes: readonly DagNode[]): Parts<{ behaviour: Behaviour } | { problems: Problem[] }> {
   const known = new Map(nodes.map((node) => [node.slug, node]));
   const dependencies = new Map(nodes.map((node) => [node.slug, dependenciesOf(node, known)]));
   const cycle = findCycle(dependencies);
@@ -55,9 +56,11 @@ export function dagBehaviour(nodes: readonly DagNode[]): { behaviour: Behaviour 
   const dependents = new Map<string, string[]>(nodes.map((node) => [node.slug, []]));
   for (const [slug, on] of dependencies) for (const other of on) dependents.get(other)!.push(slug);
   const terminals = nodes.filter((node) => dependents.get(node.slug)!.length === 0).map((node) => node.slug);
-  const data = new Map<string, Expression>(
-    nodes.map(({ slug }) => [slug, parseExpression(`steps['${slug}'].output.data`)]),
-  );
+  const data = new Map<string, Expression>();
+  for (const [n, slug] of terminals.entries()) {
+    if (n % PART_STEPS === 0) yield;
+    data.set(slug, parseExpression(`steps['${slug}'].output.data`));
+  }
   const frame = (slug: string): FrameSpec => ({ name: slug, port: slug, flat: true });
 
   const behaviour: Behaviour = {
