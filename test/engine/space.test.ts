@@ -5,7 +5,7 @@ import { MAX_BLOB_STATE_BYTES, MAX_STATE_BYTES } from '../../src/definition/docu
 import type { Definition, StepDefinition } from '../../src/definition/document/types.ts';
 import { advance, genesis } from '../../src/engine/advance.ts';
 import { weigh } from '../../src/engine/state/json-bytes.ts';
-import { spareOf } from '../../src/engine/state/limits.ts';
+import { MAX_ACTIVATION_UNITS, spareOf } from '../../src/engine/state/limits.ts';
 import { measure } from '../../src/engine/state/measure.ts';
 import type { Command } from '../../src/engine/state/protocol.ts';
 import { carry, definitionBytes, restore } from '../../src/engine/state/serialize.ts';
@@ -265,6 +265,15 @@ it('refuses an effect before it is made where its config does not fit beside the
 });
 
 describe('a full run', () => {
+  it('drops no message for what has been replaced, however much the activation has done', () => {
+    const run = start({ hear: { stepType: 'listen', config: { name: 'go' } } });
+    run.state.bytes = MAX_STATE_BYTES;
+    Object.assign(run.state.effort, { at: 5_000, units: MAX_ACTIVATION_UNITS });
+    advance(run.program, run.state, { type: 'message', name: 'later', payload: 1, at: 5_000 });
+    expect(run.state.inbox).toHaveLength(1);
+    expect(run.state.bytes).toBeLessThan(10_000);
+  });
+
   it.each([
     ['one message', {}, 900_000, 0, 1],
     ['many messages', { count: 100 }, 200_000, 2, 1],

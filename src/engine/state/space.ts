@@ -49,8 +49,10 @@ export function demandSpace(core: Core, what: string, bytes: number, uncounted =
 export function hasSpace({ program, state }: Core, bytes: number): boolean {
   const limit = program.rules.dataBytes();
   if (limit === undefined) return true;
-  // Many messages may come at once: where measuring for each would take too long, the figure as it stands has to do.
-  if (state.effort.units < MAX_ACTIVATION_UNITS) return fits(program, state, limit - bytes);
+  // Many messages may come at once to a run that is full. Where measuring for each would take too long, the figure as it
+  // stands has to do; of a run that was never full it may be far above the truth.
+  const { effort, weighings } = state;
+  if (effort.units < MAX_ACTIVATION_UNITS || weighings?.full === undefined) return fits(program, state, limit - bytes);
   return state.bytes + bytes <= limit - definitionBytes(program);
 }
 
