@@ -1,8 +1,8 @@
 /**
  * Work whose length the caller decides: reading YAML, checking documents, evaluating expressions, walking and comparing
- * definitions. Each is
- * a function of what can be sent to another thread (worker.ts); what is small is done where it is (in-threads.ts). Large values
- * go as bytes or text: to copy them node by node would take the sender as long as to parse them.
+ * definitions. Each is a function of what can be sent to another thread (worker.ts); what is small is done where it is
+ * (in-threads.ts). Large values go as bytes or text: to copy them node by node would take the sender as long as to parse
+ * them.
  */
 import { type Checked, type CheckOptions, check, walkable } from '../../check/check.ts';
 import { graphOf } from '../../check/graph.ts';
