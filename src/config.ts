@@ -59,8 +59,8 @@ export type Config = {
   /** Where payloads over 256 KB are kept, and whether new ones are (src/client/payloads/blobs.ts). */
   blobs: { folder: string; isOn: boolean };
   /**
-   * For e-mails of steps that name no server or sender of their own. `fromAllow`: senders that steps may name beside `from`, in lower case: addresses,
-   * `*@domain`, or `*`.
+   * For e-mails of steps that name no server or sender of their own. `fromAllow`: senders that steps may name beside
+   * `from`, in lower case: addresses, `*@domain`, or `*`.
    */
   mail: { smtpUrl?: string; from?: string; fromAllow?: string[] };
   /** Of the Temporal server that `start` runs: the ports that it must have, and whether it has a Web UI. */
