@@ -204,6 +204,7 @@ describe('JSON Schema as a payload format', () => {
           declares(format as JsonObject, ['a', 0, 'b']);
         },
       ),
+      { examples: [[{ type: { toString: 0 }, allOf: [] }, 0]] },
     );
   });
 });

@@ -72,7 +72,9 @@ function typeFits(schema: JsonObject, value: Json, at: string, run: Validation):
   const fits = types.some(
     (type) => type === actual || (type === 'integer' && typeof value === 'number' && Number.isInteger(value)),
   );
-  if (!fits) report(run, at, 'wrong_type', `must be ${types.join(' or ')}, got ${actual}`);
+  // What is written may be anything: an object has no text of its own that can be relied on.
+  const wanted = types.map((type) => (typeof type === 'string' ? type : JSON.stringify(type))).join(' or ');
+  if (!fits) report(run, at, 'wrong_type', `must be ${wanted.slice(0, 200)}, got ${actual}`);
   return fits;
 }
 
