@@ -5,7 +5,14 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
-import { type Answer, failure, MOST_RESULT_CHARACTERS, resultOf, type Script, type ScriptResult } from './script.ts';
+import {
+  failure,
+  MOST_RESULT_CHARACTERS,
+  resultOf,
+  type Script,
+  type ScriptAnswer,
+  type ScriptResult,
+} from './script.ts';
 import { Turns } from './turns.ts';
 
 const CHILD = fileURLToPath(new URL('./javascript-child.mjs', import.meta.url));
@@ -84,16 +91,16 @@ class Child {
   }
 
   /** The answer, or the code of what became of the process. */
-  #ask(job: object, limitMs: number, signal: AbortSignal): Promise<Answer | string> {
+  #ask(job: object, limitMs: number, signal: AbortSignal): Promise<ScriptAnswer | string> {
     return new Promise((resolve) => {
-      const settle = (answer: Answer | string): void => {
+      const settle = (answer: ScriptAnswer | string): void => {
         clearTimeout(clock);
         signal.removeEventListener('abort', exited);
         this.#process.off('message', answered).off('exit', exited);
         if (typeof answer === 'string') this.end();
         resolve(answer);
       };
-      const answered = (message: unknown): void => settle(message as Answer);
+      const answered = (message: unknown): void => settle(message as ScriptAnswer);
       const exited = (): void => settle('script_crashed');
       const clock = setTimeout(() => settle('script_timeout'), limitMs);
       this.#process.once('message', answered).once('exit', exited);

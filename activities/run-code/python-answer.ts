@@ -5,7 +5,7 @@
 import { isObject } from '../../src/definition/document/json.ts';
 import type { JsonObject } from '../../src/definition/document/types.ts';
 import type { Json } from '../../src/template/types.ts';
-import type { Answer, ConsoleLine } from './script.ts';
+import type { ConsoleLine, ScriptAnswer } from './script.ts';
 
 const CODES: ReadonlySet<string> = new Set([
   'script_error',
@@ -20,7 +20,7 @@ const MOST_LINES = 200;
 const MOST_CONSOLE_CHARACTERS = 40_000;
 
 /** Undefined where it is no answer. */
-export function readAnswer(line: string): Answer | undefined {
+export function readAnswer(line: string): ScriptAnswer | undefined {
   const told = parsed(line);
   if (!isObject(told)) return undefined;
   const { result, error } = told;
@@ -32,7 +32,7 @@ export function readAnswer(line: string): Answer | undefined {
   return typeof result === 'string' && parsed(result) !== undefined ? { ...said, result } : undefined;
 }
 
-function readError({ code, message, details }: JsonObject): NonNullable<Answer['error']> {
+function readError({ code, message, details }: JsonObject): NonNullable<ScriptAnswer['error']> {
   return {
     code: typeof code === 'string' && CODES.has(code) ? code : 'script_error',
     message: typeof message === 'string' ? message.slice(0, MOST_MESSAGE_CHARACTERS) : 'The code failed.',

@@ -11,7 +11,14 @@ import { fileURLToPath } from 'node:url';
 import { EffectFailure } from '../failure.ts';
 import { readAnswer } from './python-answer.ts';
 import { findPython, type PythonPlace } from './python-place.ts';
-import { type Answer, failure, MOST_RESULT_CHARACTERS, resultOf, type Script, type ScriptResult } from './script.ts';
+import {
+  failure,
+  MOST_RESULT_CHARACTERS,
+  resultOf,
+  type Script,
+  type ScriptAnswer,
+  type ScriptResult,
+} from './script.ts';
 import { Turns } from './turns.ts';
 
 const CHILD = fileURLToPath(new URL('./python-child.mjs', import.meta.url));
@@ -163,7 +170,7 @@ class Python {
     this.#idle = setTimeout(() => this.end(), IDLE_MS).unref();
   }
 
-  async run(script: Script): Promise<Answer> {
+  async run(script: Script): Promise<ScriptAnswer> {
     const { code, input, timeoutMs, memoryMb, signal, resultCharacters = MOST_RESULT_CHARACTERS } = script;
     this.#mostBytes = LEAST_ANSWER_BYTES + BYTES_PER_CHARACTER * resultCharacters;
     clearTimeout(this.#idle);

@@ -33,7 +33,7 @@ export interface ScriptResult {
 export const MOST_RESULT_CHARACTERS = 1_900_000;
 
 /** What a child answers. Texts in it come from the script: they are data. */
-export interface Answer {
+export interface ScriptAnswer {
   readonly result?: string;
   readonly error?: { readonly code: string; readonly message: string; readonly details?: JsonObject };
   readonly console: readonly ConsoleLine[];
@@ -42,7 +42,7 @@ export interface Answer {
 }
 
 /** @throws EffectFailure */
-export function resultOf({ result, error, console, consoleIsCut }: Answer, script: Script): ScriptResult {
+export function resultOf({ result, error, console, consoleIsCut }: ScriptAnswer, script: Script): ScriptResult {
   if (error === undefined)
     return { data: result === undefined ? null : (JSON.parse(result) as Json), console, consoleIsCut };
   const written = console as unknown as Json;

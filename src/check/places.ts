@@ -5,22 +5,22 @@
 import { bodyPorts, type CheckedStep, type Subject } from './subject.ts';
 
 /** Beside the step; or, with `port`, where that branch of the container begins. */
-export interface Place {
+export interface DefinitionPlace {
   readonly step: string;
   readonly port?: string;
 }
 
 export interface Places {
   /** At least one; at most 200, each in a region or branches of its own. */
-  of(slug: string): readonly Place[];
+  of(slug: string): readonly DefinitionPlace[];
 }
 
 /** A definition that ends from more regions than this by one step is read as if the rest were like these. */
 const MOST_PLACES = 200;
 
 export function placesOf(subject: Subject): Places {
-  const ends = new Map<string, Map<string, Place>>();
-  const note = (slug: string, place: Place): void => {
+  const ends = new Map<string, Map<string, DefinitionPlace>>();
+  const note = (slug: string, place: DefinitionPlace): void => {
     const places = ends.get(slug);
     if (places === undefined || places.size >= MOST_PLACES) return;
     const region = regionOf(subject, place);
@@ -44,7 +44,7 @@ export function placesOf(subject: Subject): Places {
 }
 
 /** Equal for places from which the same can be read, but for what the branches of one container share. */
-function regionOf({ regions }: Subject, { step, port }: Place): string {
+function regionOf({ regions }: Subject, { step, port }: DefinitionPlace): string {
   if (port !== undefined) return `${step}/${port}`;
   const home = regions.home.get(step);
   if (home === undefined) return '';
@@ -52,17 +52,22 @@ function regionOf({ regions }: Subject, { step, port }: Place): string {
   return [home, ...branches.map(([name]) => name)].join('/');
 }
 
-export function isInBody({ regions }: Subject, { step, port }: Place, container: string): boolean {
+export function isInBody({ regions }: Subject, { step, port }: DefinitionPlace, container: string): boolean {
   return (port !== undefined && step === container) || regions.regions.get(container)?.body.has(step) === true;
 }
 
-export function isInBranch({ regions }: Subject, { step, port }: Place, container: string, branch: string): boolean {
+export function isInBranch(
+  { regions }: Subject,
+  { step, port }: DefinitionPlace,
+  container: string,
+  branch: string,
+): boolean {
   if (port !== undefined && step === container) return port === branch;
   return regions.regions.get(container)?.branches.get(branch)?.has(step) === true;
 }
 
 /** The containers around a place, the innermost first. */
-export function* around({ regions, steps }: Subject, { step, port }: Place): Iterable<CheckedStep> {
+export function* around({ regions, steps }: Subject, { step, port }: DefinitionPlace): Iterable<CheckedStep> {
   for (
     let slug = port === undefined ? regions.home.get(step) : step;
     slug !== undefined;

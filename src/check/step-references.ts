@@ -1,7 +1,7 @@
 /** Reads of `steps.x`: the step must exist, can have run before, and its entry must be visible there (LANGUAGE.md §3.4–3.6, §4). */
 import { didYouMean } from '../definition/document/names.ts';
 import type { Before } from './before.ts';
-import { isInBranch, type Place, type Places } from './places.ts';
+import { type DefinitionPlace, isInBranch, type Places } from './places.ts';
 import type { Reading } from './readings.ts';
 import { type Findings, opensFrames, problem, type Subject } from './subject.ts';
 
@@ -148,7 +148,7 @@ function checkOrder(
 }
 
 /** The container that keeps the entry of `read` from being seen at `from` (undefined: at the end of the run). */
-function hiddenIn(subject: Subject, read: string, from: Place | undefined): string | undefined {
+function hiddenIn(subject: Subject, read: string, from: DefinitionPlace | undefined): string | undefined {
   const { steps, regions } = subject;
   for (
     let container = regions.home.get(read);

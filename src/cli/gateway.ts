@@ -20,7 +20,7 @@ export interface Call {
   readonly waitSeconds?: number;
 }
 
-export interface Answer<T> {
+export interface GatewayAnswer<T> {
   readonly status: number;
   readonly body: T;
 }
@@ -28,7 +28,7 @@ export interface Answer<T> {
 export interface Gateway {
   readonly url: string;
   /** @throws CliError where nothing answers, or the answer is a problem. */
-  call<T>(method: string, path: string, call?: Call): Promise<Answer<T>>;
+  call<T>(method: string, path: string, call?: Call): Promise<GatewayAnswer<T>>;
   /** A stream of Server-Sent Events, after the one that was `seen`. @throws CliError as `call`. */
   open(
     path: string,

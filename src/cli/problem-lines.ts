@@ -5,20 +5,20 @@ import type { Problem } from '../definition/document/types.ts';
 
 export type Severity = 'error' | 'warning';
 
-export interface Place {
+export interface TextPosition {
   readonly line: number;
   readonly column: number;
 }
 
 /** `error /steps/pay/config/url: sentence (code). Hint`, with `file:line:column` in front where they are known. */
-export function problemLine(severity: Severity, problem: Problem, file?: string, place?: Place): string {
+export function problemLine(severity: Severity, problem: Problem, file?: string, place?: TextPosition): string {
   const { pointer, code, message, hint } = problem;
   const where = file === undefined ? '' : `${file}${place === undefined ? '' : `:${place.line}:${place.column}`} `;
   return `${where}${severity} ${pointer === '' ? '/' : pointer}: ${message} (${code})${hint === undefined ? '' : ` ${hint}`}`;
 }
 
 /** Where in the text a JSON pointer leads, or its nearest parent that is there. Lines and columns from 1. */
-export function placesIn(text: string): (pointer: string) => Place | undefined {
+export function placesIn(text: string): (pointer: string) => TextPosition | undefined {
   const lines = new LineCounter();
   let root: Node | null;
   try {

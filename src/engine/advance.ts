@@ -26,7 +26,7 @@ import { type Parts, whole } from '../steps/parts.ts';
 import type { Program } from '../steps/program-types.ts';
 import type { Json } from '../template/types.ts';
 import { seekSlots, slotGranted, slotsAnswered } from './inbound/admission.ts';
-import { childStarted, settled } from './inbound/completions.ts';
+import { applyCompletion, childStarted } from './inbound/completions.ts';
 import { message } from './inbound/messages.ts';
 import { answered, remember, requested } from './inbound/requests.ts';
 import { shownOf, statusOf, waitingFor } from './inbound/view.ts';
@@ -34,7 +34,7 @@ import type { Core, Parking } from './state/core.ts';
 import { durationOf } from './state/deadline.ts';
 import { failureOf } from './state/failure.ts';
 import { initialState } from './state/initial.ts';
-import { tooLarge, weigh } from './state/json-bytes.ts';
+import { jsonBytes, tooLarge } from './state/json-bytes.ts';
 import { MAX_PAYLOAD_BYTES } from './state/limits.ts';
 import { measure } from './state/measure.ts';
 import type { Command, Event, Genesis, TraceEvent } from './state/protocol.ts';
@@ -43,7 +43,7 @@ import { find, pathOf } from './walk/address.ts';
 import { flush, open } from './walk/commands.ts';
 import { abortRun, cancelRun, DEADLINE, failRun, ROOT } from './walk/ending.ts';
 import { newFrame } from './walk/frames.ts';
-import { checkLimit, drainInParts, giveWay, rest } from './walk/work-loop.ts';
+import { checkLimit, drainInParts, resetEffort, yieldToOthers } from './walk/work-loop.ts';
 
 /** The state before `started`. Its frames hold the root; nothing has been walked. */
 export function genesis(program: Program, g: Genesis): RunState {
@@ -78,7 +78,7 @@ export function* advanceInParts(
   const core: Core = { program, state, commands: [], trace, parking };
   // Replay and clock skew between servers must not turn time back: what was due stays due.
   state.now = Math.max(state.now, event.at);
-  if (state.effort.at !== state.now || event.type === 'continue') rest(state);
+  if (state.effort.at !== state.now || event.type === 'continue') resetEffort(state);
   try {
     take(core, event);
     yield* drainInParts(core);
@@ -88,7 +88,7 @@ export function* advanceInParts(
   }
   if (state.ending === undefined && state.admission === undefined) {
     const isHeld = flush(core);
-    if (isHeld && !state.yielding) giveWay(core);
+    if (isHeld && !state.yielding) yieldToOthers(core);
   }
   show(core);
   return core.commands;
@@ -131,7 +131,7 @@ function take(core: Core, event: Event): void {
     case 'failed':
     case 'fired':
     case 'childDone':
-      settled(core, event);
+      applyCompletion(core, event);
       return;
     case 'childStarted':
       childStarted(core, event.id);
@@ -179,7 +179,7 @@ function take(core: Core, event: Event): void {
 
 function begin(core: Core): void {
   const { state, program } = core;
-  const bytes = weigh(state.genesis.input);
+  const bytes = jsonBytes(state.genesis.input);
   state.bytes += bytes;
   if (program.rules.dataBytes() !== undefined) state.bytes = measure(program, state).bytes;
   if (bytes > MAX_PAYLOAD_BYTES) {

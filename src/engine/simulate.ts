@@ -11,12 +11,12 @@ import { advance, genesis } from './advance.ts';
 import { toEvent } from './inbound/signals.ts';
 import { statusOf, waitingFor } from './inbound/view.ts';
 import type { Command, Event, Genesis, RunCommand, TraceEvent } from './state/protocol.ts';
-import { carry, restore } from './state/serialize.ts';
+import { restore, serialize } from './state/serialize.ts';
 import type { RunState } from './state/state.ts';
 import { waitsOf } from './state/waits.ts';
 
 /** What an effect answers, and after how many simulated milliseconds (0). */
-export type Answer = ({ readonly result: EffectResult } | { readonly error: FailureShape }) & {
+export type SimulatedAnswer = ({ readonly result: EffectResult } | { readonly error: FailureShape }) & {
   readonly afterMs?: number;
 };
 
@@ -30,7 +30,7 @@ export interface ScriptedSignal {
 
 export interface Simulation {
   readonly genesis: Genesis;
-  readonly effect: (command: RunCommand, attempt: number) => Answer;
+  readonly effect: (command: RunCommand, attempt: number) => SimulatedAnswer;
   /** A child run's end. Default: it never ends. */
   readonly child?: (
     command: Extract<Command, { type: 'child' }>,
@@ -167,7 +167,7 @@ class World {
     this.#simulation.onEvent?.(event);
     for (const command of advance(this.#program, this.state, event, this.#onTrace)) this.#perform(command);
     if (this.#simulation.carryAlways === true && this.state.ending === undefined)
-      this.state = restore(JSON.parse(JSON.stringify(carry(this.#program, this.state))) as Json);
+      this.state = restore(JSON.parse(JSON.stringify(serialize(this.#program, this.state))) as Json);
   }
 
   #perform(command: Command): void {

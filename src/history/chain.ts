@@ -2,7 +2,7 @@
  * The trace of a whole execution: the runs of its chain, oldest first, joined across continue-as-new and retries. A
  * visit's row stands where the visit began; what later runs tell of it is put there. A retry has rows of its own.
  */
-import type { Guess } from './doubts.ts';
+import type { Guess } from './ambiguities.ts';
 import type { RunTrace } from './fold.ts';
 import { rowBytes, type TraceRow, withEvaluated } from './rows.ts';
 
@@ -75,15 +75,15 @@ export function sliceOf(
 }
 
 /** Where the fold had to guess, by run. `history_gone`: the run before is no longer kept by the server. */
-export interface Place {
+export interface ChainPosition {
   readonly runId: string;
   readonly eventId: number;
   readonly why: Guess['why'] | 'history_gone';
 }
 
-export function guessesOf(chain: readonly FoldedRun[]): Place[] {
+export function guessesOf(chain: readonly FoldedRun[]): ChainPosition[] {
   const first = chain[0];
-  const gone: Place[] =
+  const gone: ChainPosition[] =
     first?.continuedFrom === undefined ? [] : [{ runId: first.continuedFrom, eventId: 0, why: 'history_gone' }];
   return [...gone, ...chain.flatMap((run) => run.guesses.map((guess) => ({ runId: run.runId, ...guess })))];
 }

@@ -7,13 +7,13 @@
 import type { RunError, RunStatus, WaitingFor } from '../contract/run.ts';
 import { unknownPresets } from '../definition/document/presets.ts';
 import type { Definition, Problem } from '../definition/document/types.ts';
-import { type Answer, type ScriptedSignal, type Simulated, simulate } from '../engine/simulate.ts';
-import { weigh } from '../engine/state/json-bytes.ts';
+import { type ScriptedSignal, type Simulated, type SimulatedAnswer, simulate } from '../engine/simulate.ts';
+import { jsonBytes } from '../engine/state/json-bytes.ts';
 import type { RunCommand, TraceEvent } from '../engine/state/protocol.ts';
 import { waitsOf } from '../engine/state/waits.ts';
 import { presetOf } from '../steps/compile/compile-step.ts';
 import { compile } from '../steps/compile/program.ts';
-import { type Behaviour, type Outcome, StepFailure, type Visit } from '../steps/kind.ts';
+import { type Behaviour, type Outcome, type StepContext, StepFailure } from '../steps/kind.ts';
 import { effectEnd } from '../steps/kinds/http.ts';
 import { type Program, RULES, type Step } from '../steps/program-types.ts';
 import type { Json } from '../template/types.ts';
@@ -140,7 +140,7 @@ function mocked(program: Program, isOver: () => boolean, maxSteps: number): Prog
 /** One effect instead of those that the kind would have run; a config that cannot be evaluated still fails the step. */
 function mock(behaviour: Behaviour, activity: string): Behaviour {
   return {
-    begin(visit: Visit): Outcome {
+    begin(visit: StepContext): Outcome {
       const outcome = behaviour.begin(visit);
       if (outcome.do !== 'hold') return outcome;
       const [spec] = outcome.run ?? [];
@@ -187,7 +187,7 @@ function divided(program: Program, presets: Presets): [answers: Presets, kept: P
   ];
 }
 
-function answerOf(command: RunCommand, answers: Presets): Answer {
+function answerOf(command: RunCommand, answers: Presets): SimulatedAnswer {
   const { activity, stepSlug } = command;
   if (activity !== STEP || !Object.hasOwn(answers, stepSlug)) return { result: { data: null, meta: { mocked: true } } };
   const { data, meta, error } = presetOf(answers[stepSlug]!);
@@ -208,8 +208,8 @@ class KeptRows {
   readonly take = (line: TraceEvent): void => {
     this.#rows.take(line);
     if (!this.isWhole) return;
-    if (line.t === 'input') this.#bytes += weigh(line.input);
-    else if (line.t === 'end') this.#bytes += weigh(line.output);
+    if (line.t === 'input') this.#bytes += jsonBytes(line.input);
+    else if (line.t === 'end') this.#bytes += jsonBytes(line.output);
   };
 
   get isFull(): boolean {

@@ -1,7 +1,7 @@
 /**
  * The fold of one run's history (E6): groups of events become the core's events, and the core, walking the same program
  * with the same events, comes to the state that the run has live, and tells every visit on the way. No worker is needed.
- * Where history cannot tell what the workflow saw, the fold takes the likeliest and marks the place (doubts.ts).
+ * Where history cannot tell what the workflow saw, the fold takes the likeliest and marks the place (ambiguities.ts).
  */
 
 import { NOT_LIGHT, PAUSE, YIELD } from '../contract/activity.ts';
@@ -26,7 +26,7 @@ import type { EffectResult, FailureShape } from '../steps/kind.ts';
 import { type Parts, whole } from '../steps/parts.ts';
 import { type Program, RULES } from '../steps/program-types.ts';
 import type { Json } from '../template/types.ts';
-import { Doubts, type Guess } from './doubts.ts';
+import { Ambiguities, type Guess } from './ambiguities.ts';
 import type { Closed, HistoryEvent, LocalMarker, Unreadable } from './events.ts';
 import { type Answered, type Group, Grouping, type Request } from './groups.ts';
 import { Opened } from './opened.ts';
@@ -95,7 +95,7 @@ export class Fold {
   readonly #workflowId: string;
   readonly #grouping = new Grouping();
   readonly #rows: Rows;
-  readonly #doubts = new Doubts();
+  readonly #doubts = new Ambiguities();
   #program: Program | undefined;
   #state: RunState | undefined;
   #continuedFrom: string | undefined;

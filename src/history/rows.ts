@@ -4,7 +4,7 @@
  */
 import type { RunError } from '../contract/run.ts';
 import { type FailureCause, failureOfCause } from '../engine/state/causes.ts';
-import { weigh } from '../engine/state/json-bytes.ts';
+import { jsonBytes } from '../engine/state/json-bytes.ts';
 import { isPlainObject } from '../engine/state/plain-object.ts';
 import type { TraceEvent } from '../engine/state/protocol.ts';
 import type { Json } from '../template/types.ts';
@@ -65,10 +65,10 @@ export function rowBytes(row: Pick<TraceRow, 'input' | 'output' | 'error' | 'fai
   const { input, output, error, failures = [] } = row;
   try {
     let bytes = ROW_BYTES;
-    if (input !== undefined) bytes += weigh(input);
-    if (output !== undefined) bytes += weigh(output);
-    if (error?.details !== undefined) bytes += weigh(error.details);
-    for (const failed of failures) bytes += ROW_BYTES + weigh(failed.error.details);
+    if (input !== undefined) bytes += jsonBytes(input);
+    if (output !== undefined) bytes += jsonBytes(output);
+    if (error?.details !== undefined) bytes += jsonBytes(error.details);
+    for (const failed of failures) bytes += ROW_BYTES + jsonBytes(failed.error.details);
     return bytes;
   } catch {
     // Too deep to be written: whoever shows the row leaves its values out.

@@ -69,12 +69,12 @@ export interface Parse {
 }
 
 export interface Behaviour {
-  begin(visit: Visit): Outcome;
+  begin(visit: StepContext): Outcome;
   /** Called for everything that a `hold` waits for. */
-  resume?(visit: Visit, event: Resume): Outcome;
+  resume?(visit: StepContext, event: Resume): Outcome;
   /** Asked before a decision or submission is taken: why this one may not have it. Changes nothing. */
   refuse?(
-    visit: Visit,
+    visit: StepContext,
     event: Decision | Submission,
   ): { readonly code: Refusal['code']; readonly message: string } | undefined;
   /** Messages that the visit took and has not used: they go back to the inbox when it ends without them. */
@@ -84,7 +84,7 @@ export interface Behaviour {
    * `failed` tells of. `hold` is as it was before, and may be changed in place. Without it, an effect is made once more where
    * its answer was the failure, and any other visit begins again.
    */
-  rearm?(visit: Pick<Visit, 'hold'>, failed: FailedAt): Rearm;
+  rearm?(visit: Pick<StepContext, 'hold'>, failed: FailedAt): Rearm;
 }
 
 export interface FailedAt {
@@ -120,7 +120,7 @@ export interface Hearing {
 }
 
 /** A kind's window on the run, valid during one begin or resume. */
-export interface Visit {
+export interface StepContext {
   readonly path: string;
   readonly slug: string;
   /** Epoch milliseconds of the event that is being handled. */

@@ -13,8 +13,9 @@ import { handOver, median, only, type Row } from './rows.ts';
 // What is shipped is measured, as Node loads it, and not what the test runner makes of the sources.
 const compiled = <Module>(path: string): Promise<Module> => import(join(compiledRoot(), 'src', path));
 const { advance, genesis } = await compiled<typeof import('../../src/engine/advance.ts')>('engine/advance.js');
-const { carry } = await compiled<typeof import('../../src/engine/state/serialize.ts')>('engine/state/serialize.js');
-const { weigh } = await compiled<typeof import('../../src/engine/state/json-bytes.ts')>('engine/state/json-bytes.js');
+const { serialize } = await compiled<typeof import('../../src/engine/state/serialize.ts')>('engine/state/serialize.js');
+const { jsonBytes } =
+  await compiled<typeof import('../../src/engine/state/json-bytes.ts')>('engine/state/json-bytes.js');
 const { compile } = await compiled<typeof import('../../src/steps/compile/program.ts')>('steps/compile/program.js');
 
 const PURE_STEPS = 200_000;
@@ -87,7 +88,7 @@ function cpuMs(begun: NodeJS.CpuUsage): number {
 /** Bytes that continue-as-new carries after so many ticks. */
 function stateAfter(ticks: number): number {
   const definition = pure(ticks * 2);
-  return weigh(carry(program(definition), walk(definition)) as Json);
+  return jsonBytes(serialize(program(definition), walk(definition)) as Json);
 }
 
 it('measures the core', { timeout: 600_000 }, () => {

@@ -9,7 +9,7 @@ import { statusOf, waitingFor } from '../../src/engine/inbound/view.ts';
 import { resumedAt, resumeWith } from '../../src/engine/resume/rewind.ts';
 import { definitionGates } from '../../src/engine/state/gates.ts';
 import type { Command, Event } from '../../src/engine/state/protocol.ts';
-import { carry, restore } from '../../src/engine/state/serialize.ts';
+import { restore, serialize } from '../../src/engine/state/serialize.ts';
 import { genesisOf } from '../../src/engine/state/start.ts';
 import { RULES } from '../../src/steps/program-types.ts';
 import type { Json } from '../../src/template/types.ts';
@@ -42,7 +42,7 @@ function run(gates: readonly GateWanted[], of: Definition = definition(), rules 
     send: (event: { [key: string]: unknown }, afterMs = 0): Command[] => {
       now += afterMs;
       const commands = advance(program, state, { at: now, ...event } as unknown as Event);
-      if (state.ending === undefined) state = restore(JSON.parse(JSON.stringify(carry(program, state))) as Json);
+      if (state.ending === undefined) state = restore(JSON.parse(JSON.stringify(serialize(program, state))) as Json);
       return commands;
     },
     state: () => state,
@@ -111,7 +111,7 @@ describe('a run before its gates', () => {
     const program = programOf(of);
     const { send, state } = run([], of);
     send({ type: 'started' });
-    const resumed = () => restore(carry(program, resumeWith(program, state(), { parked: [], at, gates })) as Json);
+    const resumed = () => restore(serialize(program, resumeWith(program, state(), { parked: [], at, gates })) as Json);
     expect(wantedSlots(resumedAt(program, resumed(), at + TAKEN_FOR_MS))).toEqual([]);
     const late = resumedAt(program, resumed(), at + TAKEN_FOR_MS + 1);
     expect(wantedSlots(late)).toEqual(gates);

@@ -2,7 +2,7 @@
 import type { Definition, StepDefinition } from '../../src/definition/document/types.ts';
 import { advance, genesis } from '../../src/engine/advance.ts';
 import type { Command } from '../../src/engine/state/protocol.ts';
-import { carry } from '../../src/engine/state/serialize.ts';
+import { serialize } from '../../src/engine/state/serialize.ts';
 import type { RunState } from '../../src/engine/state/state.ts';
 import type { Program } from '../../src/steps/program-types.ts';
 import type { Json } from '../../src/template/types.ts';
@@ -35,7 +35,7 @@ export function message(name: string, payload: Json, id?: string): Happening {
 }
 
 export const completed = (id: string): Happening => ({ type: 'completed', id, result: { data: 1 } });
-export const carried = ({ program, state }: Run): number => JSON.stringify(carry(program, state)).length;
+export const carried = ({ program, state }: Run): number => JSON.stringify(serialize(program, state)).length;
 export const http = (config = {}): StepDefinition => ({
   stepType: 'http',
   config: { url: 'https://example.test', ...config },

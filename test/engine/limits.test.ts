@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { MAX_STATE_BYTES } from '../../src/definition/document/limits.ts';
 import type { StepDefinition } from '../../src/definition/document/types.ts';
 import { inboxOf, statusOf, unread } from '../../src/engine/inbound/view.ts';
-import { weigh } from '../../src/engine/state/json-bytes.ts';
+import { jsonBytes } from '../../src/engine/state/json-bytes.ts';
 import {
   MAX_ACTIVATION_BYTES,
   MAX_INBOX_BYTES,
@@ -98,7 +98,7 @@ describe('limits', () => {
     );
     const sent: number[] = [];
     for (let commands = run.first; ; commands = run.feed({ type: 'continue' })) {
-      expect(weigh(commands as unknown as Json)).toBeLessThan(MAX_ACTIVATION_BYTES + 10_000);
+      expect(jsonBytes(commands as unknown as Json)).toBeLessThan(MAX_ACTIVATION_BYTES + 10_000);
       sent.push(commands.filter(({ type }) => type === 'run').length);
       if (!commands.some(({ type }) => type === 'yield')) break;
     }
@@ -190,7 +190,7 @@ describe('limits', () => {
     const run = start(listening);
     for (let i = 0; i < REMEMBERED_IDS + 10; i++) run.feed(message('other2', 1, `${i}${text(1_000)}`));
     expect(run.state.seen).toHaveLength(REMEMBERED_IDS);
-    expect(weigh(run.state.seen)).toBeLessThan(250 * REMEMBERED_IDS);
+    expect(jsonBytes(run.state.seen)).toBeLessThan(250 * REMEMBERED_IDS);
     expect(unread(run.state)).toBe(REMEMBERED_IDS + 10);
     run.feed(message('other2', 1, `${REMEMBERED_IDS}${text(1_000)}`));
     expect(unread(run.state)).toBe(REMEMBERED_IDS + 10);

@@ -6,8 +6,8 @@ import { admit, advance, genesis } from '../../src/engine/advance.ts';
 import { statusOf, waitingFor } from '../../src/engine/inbound/view.ts';
 import { slotsOf } from '../../src/engine/state/command-backlog.ts';
 import { MAX_OPEN_COMMANDS } from '../../src/engine/state/limits.ts';
-import type { Answer, Command, Event, Genesis, TraceEvent } from '../../src/engine/state/protocol.ts';
-import { carry, restore } from '../../src/engine/state/serialize.ts';
+import type { Command, Event, Genesis, RequestAnswer, TraceEvent } from '../../src/engine/state/protocol.ts';
+import { restore, serialize } from '../../src/engine/state/serialize.ts';
 import type { RunState } from '../../src/engine/state/state.ts';
 import type { Program } from '../../src/steps/program-types.ts';
 import type { Json } from '../../src/template/types.ts';
@@ -57,7 +57,7 @@ export class Player {
     if (answer !== undefined && event.type !== 'message') this.open.delete(answer.id);
     const commands = advance(this.program, this.state, event, (line) => lines.push(line));
     if (this.carries && !this.ended)
-      this.state = restore(JSON.parse(JSON.stringify(carry(this.program, this.state))) as Json);
+      this.state = restore(JSON.parse(JSON.stringify(serialize(this.program, this.state))) as Json);
     this.commands.push(...commands);
     this.trace.push(...lines);
     this.#heed(commands);
@@ -66,7 +66,7 @@ export class Player {
     return commands;
   }
 
-  admit(happening: Happening): Answer {
+  admit(happening: Happening): RequestAnswer {
     const before = JSON.stringify(this.state);
     const answer = admit(this.program, this.state, { ...happening, at: this.at } as Event);
     must(JSON.stringify(this.state) === before, 'admit changes nothing');

@@ -1,9 +1,9 @@
 // What continue-as-new carries (src/engine/state/serialize.ts, E2).
 import { describe, expect, it } from 'vitest';
 import type { StepDefinition } from '../../src/definition/document/types.ts';
-import { weigh } from '../../src/engine/state/json-bytes.ts';
+import { jsonBytes } from '../../src/engine/state/json-bytes.ts';
 import { MAX_OPEN_EFFECTS } from '../../src/engine/state/limits.ts';
-import { carry, restore } from '../../src/engine/state/serialize.ts';
+import { restore, serialize } from '../../src/engine/state/serialize.ts';
 import type { Json } from '../../src/template/types.ts';
 import { carried, http, listening, start, text } from './large.ts';
 
@@ -25,11 +25,11 @@ describe('what is carried', () => {
       rows,
     );
     expect(run.state.openCount).toBe(MAX_OPEN_EFFECTS);
-    const once = weigh(rows);
+    const once = jsonBytes(rows);
     // 500 frames and commands of their own, besides the rows.
     expect(carried(run)).toBeLessThan(once + 500 * 1_500);
-    const again = restore(JSON.parse(JSON.stringify(carry(run.program, run.state))));
-    expect(JSON.stringify(carry(run.program, again))).toBe(JSON.stringify(carry(run.program, run.state)));
+    const again = restore(JSON.parse(JSON.stringify(serialize(run.program, run.state))));
+    expect(JSON.stringify(serialize(run.program, again))).toBe(JSON.stringify(serialize(run.program, run.state)));
   });
 
   it('keeps data that looks like a reference, or like a prototype', () => {
@@ -48,7 +48,7 @@ describe('what is carried', () => {
       },
       odd,
     );
-    const again = restore(JSON.parse(JSON.stringify(carry(run.program, run.state))));
+    const again = restore(JSON.parse(JSON.stringify(serialize(run.program, run.state))));
     expect(JSON.stringify(again.variables)).toBe(JSON.stringify(run.state.variables));
     expect(JSON.stringify(again.genesis)).toBe(JSON.stringify(run.state.genesis));
   });
@@ -77,7 +77,7 @@ describe('what is carried', () => {
 
   it('is not read by an interpreter of another version', () => {
     const run = start(listening);
-    expect(() => restore({ ...(carry(run.program, run.state) as object), version: 99 })).toThrow(/version/);
+    expect(() => restore({ ...(serialize(run.program, run.state) as object), version: 99 })).toThrow(/version/);
     expect(() => restore(null)).toThrow(/no state/);
   });
 });

@@ -4,11 +4,11 @@ import { describe, expect, it } from 'vitest';
 import { MAX_BLOB_STATE_BYTES, MAX_STATE_BYTES } from '../../src/definition/document/limits.ts';
 import type { Definition, StepDefinition } from '../../src/definition/document/types.ts';
 import { advance, genesis } from '../../src/engine/advance.ts';
-import { weigh } from '../../src/engine/state/json-bytes.ts';
+import { jsonBytes } from '../../src/engine/state/json-bytes.ts';
 import { MAX_ACTIVATION_UNITS, spareOf } from '../../src/engine/state/limits.ts';
 import { measure } from '../../src/engine/state/measure.ts';
 import type { Command } from '../../src/engine/state/protocol.ts';
-import { carry, definitionBytes, restore } from '../../src/engine/state/serialize.ts';
+import { definitionBytes, restore, serialize } from '../../src/engine/state/serialize.ts';
 import type { RunState } from '../../src/engine/state/state.ts';
 import type { Program } from '../../src/steps/program-types.ts';
 import { RULES } from '../../src/steps/program-types.ts';
@@ -22,7 +22,7 @@ import { conclude, perform, scripts } from './scripts.ts';
 const limited = (definition: Definition, dataBytes: number): Program =>
   programOf(definition, { ...RULES, dataBytes: () => dataBytes });
 
-const truth = (program: Program, state: RunState): number => weigh(carry(program, state));
+const truth = (program: Program, state: RunState): number => jsonBytes(serialize(program, state));
 
 function start(
   steps: Definition['steps'],
@@ -96,7 +96,7 @@ describe('the figure that is kept', () => {
               one.type === 'run' ? one.command.config : null,
             );
             if (plain!.state.ending === undefined)
-              expect(truth(begun, plain!.state)).toBeLessThanOrEqual(room + spareOf(limit) + weigh(configs));
+              expect(truth(begun, plain!.state)).toBeLessThanOrEqual(room + spareOf(limit) + jsonBytes(configs));
           }
           for (const player of [plain!, carried!]) conclude(player);
           expect(carried!.commands).toEqual(plain!.commands);
@@ -349,7 +349,7 @@ describe('a full run', () => {
     );
     run.feed({ type: 'completed', id: 'get', result: { data: text(15_000_000) } });
     run.feed({ type: 'continue' });
-    const state = restore(JSON.parse(JSON.stringify(carry(run.program, run.state))) as Json);
+    const state = restore(JSON.parse(JSON.stringify(serialize(run.program, run.state))) as Json);
     advance(run.program, state, { type: 'message', name: 'go', payload: null, at: 5_000 });
     expect(state.ending).toMatchObject({ status: 'completed', output: 15_000_000 });
   });

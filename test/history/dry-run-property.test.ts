@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import type { Definition, StepDefinition } from '../../src/definition/document/types.ts';
-import { type Answer, simulate } from '../../src/engine/simulate.ts';
+import { type SimulatedAnswer, simulate } from '../../src/engine/simulate.ts';
 import { dryRun } from '../../src/history/dry-run.ts';
 import { Rows } from '../../src/history/rows.ts';
 import { presetOf } from '../../src/steps/compile/compile-step.ts';
@@ -85,7 +85,7 @@ function isAnswer(definition: Definition, slug: string, preset: Json): boolean {
   return definition.steps[slug]?.stepType === 'http' && !Object.hasOwn(preset as object, 'port');
 }
 
-function answerOf(preset: Json | undefined): Answer {
+function answerOf(preset: Json | undefined): SimulatedAnswer {
   if (preset === undefined || Object.hasOwn(preset as object, 'port'))
     return { result: { data: null, meta: { mocked: true } } };
   const { error } = presetOf(preset);

@@ -9,7 +9,7 @@ import { toEvent, updateToEvent } from '../../src/engine/inbound/signals.ts';
 import { failureOfCause } from '../../src/engine/state/causes.ts';
 import { CHILDREN, childEvents } from '../../src/engine/state/child-run.ts';
 import type { Command, Event, TraceEvent } from '../../src/engine/state/protocol.ts';
-import { carry, restore } from '../../src/engine/state/serialize.ts';
+import { restore, serialize } from '../../src/engine/state/serialize.ts';
 import { genesisOf, runInputOf } from '../../src/engine/state/start.ts';
 import type { RunState } from '../../src/engine/state/state.ts';
 import type { HistoryEvent } from '../../src/history/events.ts';
@@ -242,7 +242,7 @@ export class Model {
     if (this.ended || this.#activities.some((task) => !task.cancelled) || this.#jobs.length > 0) return;
     if (this.#initiated.length > 0 || this.#commands.length > 0) return;
     const argument = JSON.parse(
-      JSON.stringify({ ...this.#input, carried: carry(this.program, this.state) }),
+      JSON.stringify({ ...this.#input, carried: serialize(this.program, this.state) }),
     ) as RunInput;
     this.#write({ type: 'closed', how: 'continued', argument, nextRunId: `run-${this.histories.length}` });
     this.state = this.#open(argument);

@@ -1,6 +1,6 @@
 /** Walks a program of this folder on the simulated clock, and writes its rows as the files do. */
 
-import { type Answer, type Simulated, simulate } from '../../src/engine/simulate.ts';
+import { type Simulated, type SimulatedAnswer, simulate } from '../../src/engine/simulate.ts';
 import type { Event, RunCommand } from '../../src/engine/state/protocol.ts';
 import type { RunState } from '../../src/engine/state/state.ts';
 import { waitsOf } from '../../src/engine/state/waits.ts';
@@ -15,7 +15,7 @@ export const START = 1_768_473_000_000;
 export interface Listeners {
   readonly onEvent?: (event: Event) => void;
   /** An attempt of the effect with that id was answered so. */
-  readonly onAnswer?: (id: string, answer: Answer) => void;
+  readonly onAnswer?: (id: string, answer: SimulatedAnswer) => void;
 }
 
 export function simulateProgram(file: ProgramFile, carryAlways: boolean, listeners: Listeners = {}): Simulated {
@@ -45,7 +45,7 @@ export function simulateProgram(file: ProgramFile, carryAlways: boolean, listene
 }
 
 /** Answers stand under the visit's path, else under the step's slug; each attempt takes the next, and the last repeats. */
-function answers(file: ProgramFile): (command: RunCommand) => Answer {
+function answers(file: ProgramFile): (command: RunCommand) => SimulatedAnswer {
   const taken = new Map<string, number>();
   return (command) => {
     const key = [command.id, command.stepSlug].find((name) => Object.hasOwn(file.effects, name));
@@ -58,9 +58,9 @@ function answers(file: ProgramFile): (command: RunCommand) => Answer {
 }
 
 function listened(
-  effect: (command: RunCommand) => Answer,
+  effect: (command: RunCommand) => SimulatedAnswer,
   onAnswer: Listeners['onAnswer'],
-): (command: RunCommand) => Answer {
+): (command: RunCommand) => SimulatedAnswer {
   return (command) => {
     const answer = effect(command);
     onAnswer?.(command.id, answer);
@@ -68,7 +68,7 @@ function listened(
   };
 }
 
-function answerOf({ data, meta, error, afterMs }: ProgramAnswer): Answer {
+function answerOf({ data, meta, error, afterMs }: ProgramAnswer): SimulatedAnswer {
   if (error === undefined) return { result: { data: data ?? null, ...(meta === undefined ? {} : { meta }) }, afterMs };
   const { details, ...rest } = error;
   return { error: { ...rest, ...(details === undefined ? {} : { details }) }, afterMs };

@@ -1,6 +1,15 @@
 /** A run of one step, for tests of kinds: the window of steps/kind.ts over plain roots, a clock that is set, and an inbox. */
 import type { JsonObject, StepDefinition } from '../../src/definition/document/types.ts';
-import type { Behaviour, Decision, Outcome, Parse, Resume, StepKind, Submission, Visit } from '../../src/steps/kind.ts';
+import type {
+  Behaviour,
+  Decision,
+  Outcome,
+  Parse,
+  Resume,
+  StepContext,
+  StepKind,
+  Submission,
+} from '../../src/steps/kind.ts';
 import { RULES } from '../../src/steps/program-types.ts';
 import { evaluate, parseExpression, truthy } from '../../src/template/expression.ts';
 import { parseTemplate, render } from '../../src/template/template.ts';
@@ -74,12 +83,12 @@ export class Driven {
     return outcome;
   }
 
-  #visit(): Visit {
+  #visit(): StepContext {
     const scope = (locals: { readonly [root: string]: unknown } = {}) => ({
       root: (name: string) => locals[name] ?? this.#roots[name],
     });
     const options = { now: this.now };
-    const visit: Visit = {
+    const visit: StepContext = {
       path: 'step',
       slug: 'step',
       now: this.now,

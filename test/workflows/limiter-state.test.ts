@@ -1,14 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { ABANDONED_MS, type TakeSlot } from '../../src/contract/limiter.ts';
-import { Book, type Word } from '../../workflows/actors/limiter-state.ts';
+import { type LimiterNotice, LimiterState } from '../../workflows/actors/limiter-state.ts';
 
 const T0 = 1_000_000;
 
 /** A book with one limit, as its runs and the gate use it. */
 function desk(limit: number, overflow: TakeSlot['overflow'] = 'queue') {
-  const book = new Book();
-  const words: Word[] = [];
+  const book = new LimiterState();
+  const words: LimiterNotice[] = [];
   const request = (run: string, more: Partial<TakeSlot> = {}): TakeSlot => ({
     key: run,
     run,
@@ -145,7 +145,7 @@ describe('the books of a gate', () => {
   it('come through continue-as-new as they were', () => {
     const { take, book } = desk(1);
     for (const [n, run] of ['a', 'b', 'c', 'd'].entries()) take(run, { group: String(n % 2) });
-    const restored = new Book(JSON.parse(JSON.stringify(book.carried())));
+    const restored = new LimiterState(JSON.parse(JSON.stringify(book.carried())));
     expect(restored.order()).toEqual(book.order());
     expect(restored.carried()).toEqual(book.carried());
   });

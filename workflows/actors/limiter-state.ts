@@ -20,13 +20,13 @@ import {
 const MOST_GROUPS = 1_000;
 
 /** What is to be told to a run. */
-export type Word =
+export type LimiterNotice =
   | { readonly say: 'granted'; readonly run: string }
   | { readonly say: 'end'; readonly run: string; readonly how: 'cancel' | 'abort' };
 
 export type Verdict = { readonly as: 'granted' | 'waiting'; readonly since: number } | { readonly as: 'full' };
 
-export class Book {
+export class LimiterState {
   #limit: number;
   #seq: number;
   #basis: string | undefined;
@@ -103,7 +103,7 @@ export class Book {
    * Takes a request that was not refused: gives a lease, or a place in the queue. Words for other runs are added to `words`:
    * those that go on since holders are gone or the limit has grown, and those that have to end.
    */
-  take(request: TakeSlot, now: number, words: Word[]): Verdict {
+  take(request: TakeSlot, now: number, words: LimiterNotice[]): Verdict {
     this.#limit = request.limit;
     this.count(request);
     this.forget(this.gone(request.seen, now));
@@ -148,7 +148,7 @@ export class Book {
   }
 
   /** Gives free slots to those that are next. */
-  grant(now: number, words: Word[]): void {
+  grant(now: number, words: LimiterNotice[]): void {
     while (this.#leases.size < this.#limit && this.#queue.size > 0) {
       const next = this.#next();
       this.#queue.delete(next.run);
@@ -229,7 +229,7 @@ export class Book {
   }
 
   /** Of all that go or wait, the newest stay, as many as may go. */
-  #evict(how: 'cancel' | 'abort', words: Word[]): void {
+  #evict(how: 'cancel' | 'abort', words: LimiterNotice[]): void {
     const leases = [...this.#leases.values()].filter((lease) => lease.ending !== true);
     const staying = [...leases, ...this.#queue.values()].sort(byAge);
     for (const { run } of staying.slice(0, Math.max(0, staying.length - this.#limit))) {

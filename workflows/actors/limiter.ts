@@ -32,7 +32,7 @@ import {
 } from '../../src/contract/limiter.ts';
 import { isGone } from '../run/run-report.ts';
 import { isFull, refuse, stored, writes } from './actor.ts';
-import { Book, type Word } from './limiter-state.ts';
+import { type LimiterNotice, LimiterState } from './limiter-state.ts';
 
 /** An empty gate ends after this. */
 const IDLE_MS = 60_000;
@@ -57,7 +57,7 @@ export function gate(start: GateStart): Promise<void> {
 }
 
 async function keepGate(start: GateStart): Promise<void> {
-  const book = new Book(start.carried?.book);
+  const book = new LimiterState(start.carried?.book);
   const taken = writes(start.carried?.answers ?? []);
   const own = workflowInfo().workflowId;
   /** Runs that have said that they are ending, and were not looked after since. */
@@ -76,7 +76,7 @@ async function keepGate(start: GateStart): Promise<void> {
     isPoked = true;
     setCurrentDetails(`${start.scope}: ${book.active} of ${book.limit} run, ${book.waiting} wait.`);
   };
-  const tell = (words: readonly Word[]): void => {
+  const tell = (words: readonly LimiterNotice[]): void => {
     for (const word of words) {
       sending++;
       const done = (): void => {
@@ -91,7 +91,7 @@ async function keepGate(start: GateStart): Promise<void> {
     }
   };
   const changed = (change: () => void): void => {
-    const words: Word[] = [];
+    const words: LimiterNotice[] = [];
     change();
     book.grant(Date.now(), words);
     poke();
@@ -117,7 +117,7 @@ async function keepGate(start: GateStart): Promise<void> {
         refuse('queue_full', `${MOST_HELD} runs go or wait already, and no more can wait. Try again later.`);
     },
     (request) => {
-      const words: Word[] = [];
+      const words: LimiterNotice[] = [];
       book.count(request);
       if (isRefused(request)) {
         poke();
@@ -177,7 +177,7 @@ async function keepGate(start: GateStart): Promise<void> {
   await continueAsNew<typeof gate>({ ...start, carried: { book: book.carried(), answers: taken.answers() } });
 }
 
-async function say(word: Word, gateId: string): Promise<void> {
+async function say(word: LimiterNotice, gateId: string): Promise<void> {
   const run = getExternalWorkflowHandle(word.run);
   if (word.say === 'granted') await run.signal<[SlotGranted]>('granted', { gate: gateId });
   else if (word.how === 'abort') await run.signal('abort', { reason: 'A newer run took its place.' });

@@ -12,7 +12,7 @@ import { workflowInfo } from '@temporalio/workflow';
 import { historyLimitOf } from '../../src/contract/build-id.ts';
 import { MOST_BYTES, MOST_EVENTS, PATIENCE } from './run-limit.ts';
 
-export class Horizon {
+export class ContinueAsNewPolicy {
   readonly #firstLength = workflowInfo().historyLength;
   #heard = false;
   /** The history's length in the last task that brought something, which no other task has. */

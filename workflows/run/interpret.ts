@@ -34,16 +34,16 @@ import { admit, advance, genesis } from '../../src/engine/advance.ts';
 import { heldGates, wantedSlots } from '../../src/engine/inbound/admission.ts';
 import { inboxOf, pausedSince, statusOf, waitingFor } from '../../src/engine/inbound/view.ts';
 import { resumedAt } from '../../src/engine/resume/rewind.ts';
-import { weigh } from '../../src/engine/state/json-bytes.ts';
+import { jsonBytes } from '../../src/engine/state/json-bytes.ts';
 import { carriedLimitOf } from '../../src/engine/state/limits.ts';
 import type { Command, Event } from '../../src/engine/state/protocol.ts';
-import { carry, restore } from '../../src/engine/state/serialize.ts';
+import { restore, serialize } from '../../src/engine/state/serialize.ts';
 import { genesisOf, runInputOf } from '../../src/engine/state/start.ts';
 import type { RunState } from '../../src/engine/state/state.ts';
 import { compile } from '../../src/steps/compile/program.ts';
 import type { Program, Rules } from '../../src/steps/program-types.ts';
 import type { Json } from '../../src/template/types.ts';
-import { Horizon } from './continue-as-new-policy.ts';
+import { ContinueAsNewPolicy } from './continue-as-new-policy.ts';
 import { cancelDetails, endAsCancelled } from './run-cancelled.ts';
 import { Children } from './run-children.ts';
 import type { RefusedRequest } from './run-details.ts';
@@ -74,7 +74,7 @@ export async function run(argument: RunInput | Definition): Promise<Json> {
       },
     ]);
   }
-  const walk = new Walk(compiled(input.definition), input);
+  const walk = new RunExecution(compiled(input.definition), input);
   walk.heedCancellation(CancellationScope.current());
   // Nothing below is cancelled by Temporal itself: what a cancellation takes along is the core's to say.
   return CancellationScope.nonCancellable(() => walk.end());
@@ -114,14 +114,14 @@ type Outcome =
   | { readonly as: 'cancelled'; readonly reason?: string; readonly details?: JsonObject };
 
 /** One execution of a run: from its start, or from where the last one continued as new, to its end or the next. */
-class Walk {
+class RunExecution {
   readonly #program: Program;
   readonly #input: RunInput;
   readonly #state: RunState;
   readonly #effects: Effects;
   readonly #children: Children;
   readonly #slots: Slots;
-  readonly #horizon = new Horizon();
+  readonly #horizon = new ContinueAsNewPolicy();
   /** Commands that did not begin (see Horizon). They are open in the state, which issues them again. */
   readonly #held = new Map<string, Command>();
   #outcome: Outcome | undefined;
@@ -370,8 +370,8 @@ class Walk {
   async #continueAsNew(): Promise<void> {
     const { input: _given, presets: _set, ...rest } = this.#input;
     // Input and presets are in the state from here on.
-    const next: RunInput = { ...rest, carried: carry(this.#program, this.#state) };
-    const bytes = weigh(next as unknown as Json);
+    const next: RunInput = { ...rest, carried: serialize(this.#program, this.#state) };
+    const bytes = jsonBytes(next as unknown as Json);
     const limit = carriedLimitOf(this.#program.rules.dataBytes());
     if (bytes > limit) {
       this.#outcome = {

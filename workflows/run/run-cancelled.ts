@@ -1,7 +1,7 @@
 import { CancelledFailure } from '@temporalio/workflow';
 import { CANCEL_DETAILS } from '../../src/contract/run.ts';
 import type { JsonObject } from '../../src/definition/document/types.ts';
-import { weigh } from '../../src/engine/state/json-bytes.ts';
+import { jsonBytes } from '../../src/engine/state/json-bytes.ts';
 
 /** A memo is kept with the run for as long as it is open. */
 const MAX_DETAILS_BYTES = 64_000;
@@ -9,7 +9,7 @@ const MAX_DETAILS_BYTES = 64_000;
 /** What a run that cancels itself leaves in its memo besides the reason; of what is too large the step's row tells. */
 export function cancelDetails(details: JsonObject | undefined): { [CANCEL_DETAILS]?: JsonObject } {
   if (details === undefined) return {};
-  if (weigh(details) <= MAX_DETAILS_BYTES) return { [CANCEL_DETAILS]: details };
+  if (jsonBytes(details) <= MAX_DETAILS_BYTES) return { [CANCEL_DETAILS]: details };
   const { path, stepSlug, decision, decidedBy, reviewedAt } = details;
   const kept = { path, stepSlug, decision, decidedBy, reviewedAt, omitted: 'too large' };
   return { [CANCEL_DETAILS]: JSON.parse(JSON.stringify(kept)) as JsonObject };

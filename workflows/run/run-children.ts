@@ -18,7 +18,7 @@ import type { EffectInput } from '../../src/contract/activity.ts';
 import type { OpenChild } from '../../src/contract/children.ts';
 import type { Definition } from '../../src/definition/document/types.ts';
 import { CHILDREN, CHILDREN_CLOCK, childEvents } from '../../src/engine/state/child-run.ts';
-import { weigh } from '../../src/engine/state/json-bytes.ts';
+import { jsonBytes } from '../../src/engine/state/json-bytes.ts';
 import type { Event } from '../../src/engine/state/protocol.ts';
 import type { EffectResult } from '../../src/steps/kind.ts';
 import type { Json } from '../../src/template/types.ts';
@@ -166,7 +166,7 @@ export class Children {
       workflow,
       ...(version === undefined ? {} : { version }),
       ...(employee === undefined ? {} : { employee }),
-      inputBytes: weigh(input),
+      inputBytes: jsonBytes(input),
     };
     return this.#call('resolveWorkflow', id, config);
   }

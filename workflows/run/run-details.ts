@@ -31,13 +31,13 @@ export interface Told {
 }
 
 /** Which workflow, for the CLI. */
-export interface Place {
+export interface DetailsContext {
   readonly id: string;
   readonly namespace: string;
 }
 
 /** The commands can be copied as they stand; words in angle brackets are to be replaced. */
-export function describeRun(definition: Definition, place: Place, shown: Told): string {
+export function describeRun(definition: Definition, place: DetailsContext, shown: Told): string {
   const version = definition.version === undefined ? '' : ` ${definition.version}`;
   const lines = [`**${plain(definition.name)}** (\`${code(definition.slug)}\`${version}): ${shown.status}`];
   if (shown.pausedSince !== undefined)
@@ -61,7 +61,7 @@ export function describeRun(definition: Definition, place: Place, shown: Told): 
   return lines.join('\n');
 }
 
-function describeWait(wait: WaitingFor, place: Place, shown: Told): string[] {
+function describeWait(wait: WaitingFor, place: DetailsContext, shown: Told): string[] {
   const until = wait.until === undefined ? '' : ` until ${wait.until}`;
   const who = wait.path === '' ? 'The run' : `\`${code(wait.path)}\``;
   const lines = [`${who} waits for ${WAITS[wait.kind]}${heard(wait)}${until} (since ${wait.since})`];
@@ -92,13 +92,13 @@ const WAITS: { readonly [kind in WaitingFor['kind']]: string } = {
 /** Neither in a list nor indented: the UI garbles blocks that are. One line, which is copied whole. */
 const block = (command: string): string[] => ['', '```', command, '```'];
 
-function signal({ id, namespace }: Place, name: string, input?: object): string {
+function signal({ id, namespace }: DetailsContext, name: string, input?: object): string {
   const within = namespace === USUAL_NAMESPACE ? '' : ` --namespace ${shell(namespace)}`;
   const payload = input === undefined ? '' : ` --input ${shell(JSON.stringify(input))}`;
   return `temporal workflow signal --workflow-id ${shell(id)} --name ${name}${within}${payload}`;
 }
 
-function answerTo(wait: WaitingFor, place: Place, shown: Told): string | undefined {
+function answerTo(wait: WaitingFor, place: DetailsContext, shown: Told): string | undefined {
   switch (wait.kind) {
     case 'approval':
       return signal(place, 'approve', { step: wait.path, ...shown.toApprove(wait.path) });

@@ -20,7 +20,7 @@ import {
 import { type EffectInput, NOT_LIGHT, PAUSE, YIELD } from '../../src/contract/activity.ts';
 import { dataBytesOf } from '../../src/contract/build-id.ts';
 import { MAX_STATE_BYTES } from '../../src/definition/document/limits.ts';
-import { weigh } from '../../src/engine/state/json-bytes.ts';
+import { jsonBytes } from '../../src/engine/state/json-bytes.ts';
 import { MAX_PAYLOAD_BYTES } from '../../src/engine/state/limits.ts';
 import type { Event, RunCommand } from '../../src/engine/state/protocol.ts';
 import type { EffectResult, FailureShape } from '../../src/steps/kind.ts';
@@ -69,7 +69,7 @@ export class Effects {
     // Tasks from before the limit was stamped ask for every one that may be local.
     const isLocal = command.local && (dataBytes() === undefined || this.#task.takesLocal);
     if (isLocal) this.#task.localBegins();
-    else this.#task.asks(weigh(command.config));
+    else this.#task.asks(jsonBytes(command.config));
     const ended = (answer?: Json): void => {
       this.inFlight--;
       if (isLocal) this.#task.localEnds(sizeOf(answer));
@@ -208,7 +208,7 @@ function dataBytes(): number | undefined {
 /** Activities refuse results that are too deep to be weighed; nothing may throw here all the same. */
 function sizeOf(answer: Json | undefined): number {
   try {
-    return answer === undefined ? 0 : weigh(answer);
+    return answer === undefined ? 0 : jsonBytes(answer);
   } catch {
     return MAX_PAYLOAD_BYTES;
   }

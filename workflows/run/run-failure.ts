@@ -9,7 +9,7 @@ import {
 import type { Refusal, RunError } from '../../src/contract/run.ts';
 import type { Problem } from '../../src/definition/document/types.ts';
 import { failureOfCause } from '../../src/engine/state/causes.ts';
-import { weigh } from '../../src/engine/state/json-bytes.ts';
+import { jsonBytes } from '../../src/engine/state/json-bytes.ts';
 import { MAX_PAYLOAD_BYTES } from '../../src/engine/state/limits.ts';
 import type { FailureShape } from '../../src/steps/kind.ts';
 import type { Json } from '../../src/template/types.ts';
@@ -42,7 +42,7 @@ export function retryAfterOf(error: unknown): number | undefined {
 
 /** How the workflow fails: type = code, details = [RunError]. Details that would not fit are replaced by their size. */
 export function runFailure(error: RunError): ApplicationFailure {
-  const bytes = weigh(error as unknown as Json);
+  const bytes = jsonBytes(error as unknown as Json);
   const told = bytes <= MAX_PAYLOAD_BYTES ? error : { ...error, details: { omitted: 'too large', bytes } };
   return ApplicationFailure.create({
     type: error.code,

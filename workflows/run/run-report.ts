@@ -2,7 +2,7 @@
 import { getExternalWorkflowHandle, log, sleep } from '@temporalio/workflow';
 import type { RunError, RunInput } from '../../src/contract/run.ts';
 import { childDoneSignal } from '../../src/engine/state/child-run.ts';
-import { tooLarge, weigh } from '../../src/engine/state/json-bytes.ts';
+import { jsonBytes, tooLarge } from '../../src/engine/state/json-bytes.ts';
 import { MAX_PAYLOAD_BYTES } from '../../src/engine/state/limits.ts';
 import type { Json } from '../../src/template/types.ts';
 
@@ -36,11 +36,11 @@ export function isGone(error: unknown): boolean {
 /** Details that would not fit are left out, as in the failure of the run itself. */
 function fitting(ended: { output: Json } | { error: RunError }): { output: Json } | { error: RunError } {
   if (!('error' in ended)) {
-    const size = weigh(ended.output);
+    const size = jsonBytes(ended.output);
     if (size <= MAX_PAYLOAD_BYTES) return ended;
     const { code, message, details } = tooLarge('result_too_large', "The run's output", size);
     return { error: { code, message, retryable: false, ...(details === undefined ? {} : { details }) } };
   }
-  const bytes = weigh(ended.error as unknown as Json);
+  const bytes = jsonBytes(ended.error as unknown as Json);
   return bytes <= MAX_PAYLOAD_BYTES ? ended : { error: { ...ended.error, details: { omitted: 'too large', bytes } } };
 }

@@ -15,7 +15,7 @@ import {
 import type { Accepted, Refusal } from '../../src/contract/run.ts';
 import { QUERY_TEXTS, SIGNAL_TEXTS } from '../../src/engine/inbound/signal-texts.ts';
 import { SIGNALS, toEvent, UPDATES, unknownMember, updateToEvent } from '../../src/engine/inbound/signals.ts';
-import { weigh } from '../../src/engine/state/json-bytes.ts';
+import { jsonBytes } from '../../src/engine/state/json-bytes.ts';
 import { MAX_PAYLOAD_BYTES } from '../../src/engine/state/limits.ts';
 import type { Event } from '../../src/engine/state/protocol.ts';
 import type { Json } from '../../src/template/types.ts';
@@ -108,7 +108,7 @@ export function answerQueries(answers: { readonly [name: string]: () => Json }):
 
 /** An answer beyond the server's limit would be lost without a word. @throws ApplicationFailure `result_too_large`. */
 function fitting(name: string, answer: Json): Json {
-  const bytes = weigh(answer);
+  const bytes = jsonBytes(answer);
   if (bytes <= MAX_PAYLOAD_BYTES) return answer;
   throw ApplicationFailure.create({
     type: 'result_too_large',

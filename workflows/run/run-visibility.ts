@@ -9,7 +9,7 @@ import type { RunInput, RunMemo, RunStatus, WaitingFor } from '../../src/contrac
 import { ATTRIBUTES, attributeValue, attributeValues, modelValue } from '../../src/contract/search-attributes.ts';
 import { audience, pausedSince, searchable, unread, waitCount } from '../../src/engine/inbound/view.ts';
 import { tokensOf } from '../../src/engine/state/costs.ts';
-import { weigh } from '../../src/engine/state/json-bytes.ts';
+import { jsonBytes } from '../../src/engine/state/json-bytes.ts';
 import { MAX_SHOWN_WAITS } from '../../src/engine/state/limits.ts';
 import type { RunState } from '../../src/engine/state/state.ts';
 import type { Program } from '../../src/steps/program-types.ts';
@@ -139,14 +139,14 @@ function memoOf(program: Program, input: RunInput, state: RunState, shown: Shown
     ...costsOf(state),
   });
   const full = memo(MAX_SHOWN_WAITS);
-  return weigh(full as unknown as Json) <= MAX_MEMO_BYTES ? full : memo(1);
+  return jsonBytes(full as unknown as Json) <= MAX_MEMO_BYTES ? full : memo(1);
 }
 
 /** Of a run that has returned and drains. A run is shown once more then, since its status changes. */
 function decidedOf({ draining }: RunState): Pick<RunMemo, 'decided'> {
   if (draining?.decidedAt === undefined) return {};
   const at = new Date(draining.decidedAt).toISOString();
-  const isSmall = weigh(draining.output) <= MAX_DECIDED_BYTES;
+  const isSmall = jsonBytes(draining.output) <= MAX_DECIDED_BYTES;
   return { decided: { at, ...(isSmall ? { output: draining.output } : {}) } };
 }
 

@@ -113,10 +113,10 @@ export async function startBulk(access: Access, org: string, request: BulkReques
   return { operationId, action, status: 'running', total, done: 0, failed: 0, startedAt: startedAt.toISOString() };
 }
 
-type Target = { readonly visibilityQuery: string } | { readonly executions: { readonly workflowId: string }[] };
+type BatchTarget = { readonly visibilityQuery: string } | { readonly executions: { readonly workflowId: string }[] };
 
 /** All runs of the query, or those of them that are named. @throws ClientError `invalid_query`. */
-function targetOf(org: string, request: BulkRequest, query: string, ids: readonly string[] | undefined): Target {
+function targetOf(org: string, request: BulkRequest, query: string, ids: readonly string[] | undefined): BatchTarget {
   if (ids === undefined) return { visibilityQuery: query };
   if (ids.length > MOST_NAMED)
     throw new ClientError(
@@ -213,7 +213,7 @@ async function startBatch(
   access: Access,
   jobId: string,
   action: 'cancel' | 'terminate',
-  target: Target,
+  target: BatchTarget,
   reason: string,
 ): Promise<boolean> {
   const identity = 'signalbox';

@@ -1,10 +1,10 @@
 /** How a run stood where a fork begins: its history walked again with that one visit parked. */
 import type { RunError } from '../../contract/run.ts';
-import { parkOpen, type Target } from '../../engine/resume/rewind.ts';
+import { type RewindTarget, rewindOpenVisit } from '../../engine/resume/rewind.ts';
 import type { RunState } from '../../engine/state/state.ts';
 import { Addressees } from '../../history/addressees.ts';
 import type { FoldOptions, RunTrace } from '../../history/fold.ts';
-import { NotRetryable, Rearming } from '../../history/rearm.ts';
+import { NotRetryable, RetryPlan } from '../../history/retry-plan.ts';
 import type { Program } from '../../steps/program-types.ts';
 import { ClientError, hasCode } from '../errors.ts';
 import type { Access } from '../temporal/access.ts';
@@ -15,7 +15,7 @@ export interface Standing {
   readonly state: RunState;
   /** The visit that the fork begins with. */
   readonly path: string;
-  readonly target: Target;
+  readonly target: RewindTarget;
 }
 
 /** Of many visits so many are named. */
@@ -153,10 +153,10 @@ async function walked({
   error,
   atOnce,
 }: Walk): Promise<Standing | undefined> {
-  let target: Target | undefined;
+  let target: RewindTarget | undefined;
   let state: RunState | undefined;
   try {
-    const failures = error === undefined ? undefined : new Rearming(error);
+    const failures = error === undefined ? undefined : new RetryPlan(error);
     if (failures !== undefined)
       for (const runId of runs) await foldWith(access, executionId, runId, failures.search(runId));
     for (const runId of runs) {
@@ -170,7 +170,7 @@ async function walked({
         },
         takes: (event, at) => {
           // A retry may have begun with it.
-          target ??= parkOpen(program, at.state, path);
+          target ??= rewindOpenVisit(program, at.state, path);
           if (atOnce === true && target !== undefined) return undefined;
           return without?.takes === undefined
             ? addressees.named(event, `${runId} ${at.place}`)
@@ -180,7 +180,7 @@ async function walked({
       state = trace.state;
     }
     if (state === undefined) return undefined;
-    target ??= parkOpen(program, state, path);
+    target ??= rewindOpenVisit(program, state, path);
     const { frames, ending } = state;
     if (target === undefined || ending !== undefined || frames[target.frame] === undefined) return undefined;
     state.work.push(...(failures?.parked ?? []).filter(({ frame }) => frames[frame] !== undefined));

@@ -4,7 +4,7 @@
  */
 import type { Definition, Problem } from '../../definition/document/types.ts';
 import { type ForkEdits, forkState, forkWork, placeGone } from '../../engine/resume/fork.ts';
-import { carry } from '../../engine/state/serialize.ts';
+import { serialize } from '../../engine/state/serialize.ts';
 import { runInputOf } from '../../engine/state/start.ts';
 import { compile } from '../../steps/compile/program.ts';
 import type { Program } from '../../steps/program-types.ts';
@@ -75,7 +75,7 @@ export async function forkRun(
     trigger: argument.trigger ?? { type: 'temporal' },
     forkOf: { executionId, path: stood.path },
     carried: (id, gates) =>
-      carry(
+      serialize(
         program,
         forkState(program, stood.state, work, edits, {
           executionId: id,

@@ -3,7 +3,7 @@
  * itself, so what was sent since is counted here, and the run itself is asked where the count says too little.
  */
 import type { WaitingFor } from '../../contract/run.ts';
-import { weigh } from '../../engine/state/json-bytes.ts';
+import { jsonBytes } from '../../engine/state/json-bytes.ts';
 import { INBOX_OPEN_PART, MAX_INBOX_BYTES, MAX_INBOX_MESSAGES, MESSAGE_OVERHEAD } from '../../engine/state/limits.ts';
 import type { Json } from '../../template/types.ts';
 import { ClientError } from '../errors.ts';
@@ -69,7 +69,7 @@ export async function sendCounted(
   counts.set(executionId, count);
   const [oldest] = counts.keys();
   if (counts.size > RUNS_COUNTED && oldest !== undefined) counts.delete(oldest);
-  const bytes = weigh(message.payload ?? null) + message.name.length + MESSAGE_OVERHEAD;
+  const bytes = jsonBytes(message.payload ?? null) + message.name.length + MESSAGE_OVERHEAD;
   if (isDue(count, bytes)) {
     // One query at a time: a run refuses a second one while the first waits.
     count.asking ??= ask(access, executionId, count).finally(() => {

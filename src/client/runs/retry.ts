@@ -1,6 +1,6 @@
 /**
  * Retry (ARCHITECTURE.md §5): a failed run goes on as a new Temporal run under the same id, with what failed armed again
- * (src/history/rearm.ts) and with the same idempotency keys. A run that was terminated, or that Temporal timed out, goes on
+ * (src/history/retry-plan.ts) and with the same idempotency keys. A run that was terminated, or that Temporal timed out, goes on
  * from where it stood.
  */
 import { WorkflowExecutionAlreadyStartedError, type WorkflowExecutionDescription } from '@temporalio/client';
@@ -8,11 +8,11 @@ import { TypedSearchAttributes } from '@temporalio/common';
 import type { GateWanted } from '../../contract/limiter.ts';
 import { RUN_WORKFLOW, type RunError, type RunInput, type RunStatus } from '../../contract/run.ts';
 import { resumeWith } from '../../engine/resume/rewind.ts';
-import { carry } from '../../engine/state/serialize.ts';
+import { serialize } from '../../engine/state/serialize.ts';
 import { runInputOf } from '../../engine/state/start.ts';
 import type { RunState } from '../../engine/state/state.ts';
 import type { FoldOptions, RunTrace } from '../../history/fold.ts';
-import { NotRetryable, Rearming } from '../../history/rearm.ts';
+import { NotRetryable, RetryPlan } from '../../history/retry-plan.ts';
 import { ClientError } from '../errors.ts';
 import type { Access } from '../temporal/access.ts';
 import { readArgument, readClosing } from '../temporal/first-event.ts';
@@ -79,7 +79,7 @@ async function armed(
     const gates = await take(run.genesis.gates ?? []);
     const resumed = resumeWith(program, run, { parked, at: Date.now(), gates });
     const { input: _given, presets: _set, carried: _before, ...rest } = argument;
-    return { ...rest, carried: carry(program, resumed), retryOf: { runId } };
+    return { ...rest, carried: serialize(program, resumed), retryOf: { runId } };
   } catch (reason) {
     if (reason instanceof NotRetryable) throw new ClientError(reason.code, reason.message, { cause: reason });
     throw reason;
@@ -87,7 +87,7 @@ async function armed(
 }
 
 type Rearmed = Pick<RunTrace, 'program'> & {
-  readonly state?: { readonly run: RunState; readonly parked: Rearming['parked'] };
+  readonly state?: { readonly run: RunState; readonly parked: RetryPlan['parked'] };
 };
 
 async function rearm(
@@ -96,7 +96,7 @@ async function rearm(
   lastRunId: string,
   error: RunError | undefined,
 ): Promise<Rearmed> {
-  const rearming = new Rearming(error);
+  const rearming = new RetryPlan(error);
   const fold = (runId: string, options: FoldOptions) => foldWith(access, executionId, runId, options);
   const last = await fold(lastRunId, rearming.search(lastRunId));
   const { program } = last;

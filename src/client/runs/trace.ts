@@ -6,7 +6,7 @@
  */
 import type { RunError } from '../../contract/run.ts';
 import type { RunState } from '../../engine/state/state.ts';
-import { type FoldedRun, guessesOf, type Place, rangesOf, type Slice, sliceOf } from '../../history/chain.ts';
+import { type ChainPosition, type FoldedRun, guessesOf, rangesOf, type Slice, sliceOf } from '../../history/chain.ts';
 import type { Unreadable } from '../../history/events.ts';
 import { Fold, type PendingAttempt, type RunTrace } from '../../history/fold.ts';
 import { type RowWindow, rowBytes, type TraceRow } from '../../history/rows.ts';
@@ -46,7 +46,7 @@ export interface TracePage {
   readonly total: number;
   /** History could not tell everything (E6); `guesses` says where. */
   readonly uncertain: boolean;
-  readonly guesses: readonly Place[];
+  readonly guesses: readonly ChainPosition[];
   /** Why steps are missing: the history cannot be read from somewhere on. */
   readonly unreadable?: Unreadable;
 }

@@ -2,7 +2,7 @@
  * What is stored of a run and cannot be read: encrypted under a key that is not known here, kept in a blob that is gone, or
  * in no form of ours, as everybody who can reach Temporal can write there. A list or a trace says so of the one row.
  */
-import { weigh } from '../../engine/state/json-bytes.ts';
+import { jsonBytes } from '../../engine/state/json-bytes.ts';
 import type { Unreadable } from '../../history/events.ts';
 import type { Json } from '../../template/types.ts';
 import { ClientError, hasCode } from '../errors.ts';
@@ -53,7 +53,7 @@ export function writable<T extends object>(
 
 function isWritable(value: Json): boolean {
   try {
-    weigh(value);
+    jsonBytes(value);
     return true;
   } catch {
     return false;

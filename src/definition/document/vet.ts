@@ -65,16 +65,16 @@ function encodedSize(value: Json): number {
   return size;
 }
 
-interface Place {
+interface DocumentPosition {
   readonly value: Json;
   readonly depth: number;
-  readonly parent: Place | undefined;
+  readonly parent: DocumentPosition | undefined;
   readonly key: string | number;
 }
 
 function vetTree(document: Json): Problem[] {
   const problems: Problem[] = [];
-  const open: Place[] = [{ value: document, depth: 0, parent: undefined, key: '' }];
+  const open: DocumentPosition[] = [{ value: document, depth: 0, parent: undefined, key: '' }];
   // YAML's aliases make one value stand in many places: what they stand for is counted before it is written out.
   let characters = 0;
   while (problems.length < MAX_REPORTED) {
@@ -103,7 +103,7 @@ function vetTree(document: Json): Problem[] {
     }
     if (!isObject(value)) continue;
     for (const key of Object.keys(value).reverse()) {
-      const child: Place = { value: value[key] ?? null, depth: depth + 1, parent: place, key };
+      const child: DocumentPosition = { value: value[key] ?? null, depth: depth + 1, parent: place, key };
       const wrong = nameProblem(key);
       if (wrong !== undefined) problems.push({ ...wrong, pointer: pointerOf(child) });
       else open.push(child);
@@ -141,9 +141,10 @@ export function hasLoneSurrogate(text: string): boolean {
   return false;
 }
 
-function pointerOf(place: Place): string {
+function pointerOf(place: DocumentPosition): string {
   const keys: (string | number)[] = [];
-  for (let here: Place | undefined = place; here?.parent !== undefined; here = here.parent) keys.push(here.key);
+  for (let here: DocumentPosition | undefined = place; here?.parent !== undefined; here = here.parent)
+    keys.push(here.key);
   return keys
     .reverse()
     .slice(0, MAX_POINTER)

@@ -16,7 +16,7 @@ import { endInner } from '../walk/inner-rows.ts';
 import { drained } from './draining.ts';
 
 /** The answer to a command. E4: what is not open is ignored. */
-export function settled(core: Core, event: Settling): void {
+export function applyCompletion(core: Core, event: Settling): void {
   const { state } = core;
   if (!Object.hasOwn(state.open, event.id) || state.backlog.includes(event.id)) return;
   const command = state.open[event.id]!;
@@ -103,7 +103,7 @@ export function childStarted(core: Core, id: string): void {
   command.started = true;
   if (command.child.wait !== false) return;
   const executionId = childRunId(state.genesis, id, command.child.workflow);
-  settled(core, { type: 'childDone', id, output: { executionId }, at: state.now });
+  applyCompletion(core, { type: 'childDone', id, output: { executionId }, at: state.now });
 }
 
 function answers(type: 'completed' | 'failed' | 'fired' | 'childDone', command: OpenCommand): boolean {

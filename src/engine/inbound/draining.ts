@@ -5,7 +5,7 @@ import { failureOf } from '../state/failure.ts';
 import type { Frame } from '../state/state.ts';
 import { endIfDrained } from '../walk/ending.ts';
 import { endQuietly } from '../walk/outcome.ts';
-import type { Place } from '../walk/record.ts';
+import type { VisitRef } from '../walk/record.ts';
 import { currentPlace, resumed } from '../walk/walk.ts';
 
 /** The answer to a command of this visit. What its kind would do next is not begun. */
@@ -16,7 +16,7 @@ export function drained(core: Core, frame: Frame, path: string, event: Resume): 
   endIfDrained(core);
 }
 
-function outcomeOf(core: Core, place: Place, event: Resume): Outcome {
+function outcomeOf(core: Core, place: VisitRef, event: Resume): Outcome {
   try {
     return resumed(core, place, event);
   } catch (error) {

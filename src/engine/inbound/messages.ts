@@ -3,14 +3,14 @@
  * what none of them takes is dropped. A full inbox, or a full run, drops messages and counts them; they fail no run.
  */
 import type { Core } from '../state/core.ts';
-import { weigh } from '../state/json-bytes.ts';
+import { jsonBytes } from '../state/json-bytes.ts';
 import { MAX_INBOX_BYTES, MAX_INBOX_MESSAGES, MESSAGE_OVERHEAD, REMEMBERED_IDS } from '../state/limits.ts';
 import { shorten } from '../state/paths.ts';
 import type { Event } from '../state/protocol.ts';
 import { hasSpace } from '../state/space.ts';
 import type { InboxMessage, RunState } from '../state/state.ts';
 import { deliver } from '../walk/delivery.ts';
-import { drain } from '../walk/work-loop.ts';
+import { runWorkLoop } from '../walk/work-loop.ts';
 
 type MessageEvent = Extract<Event, { type: 'message' }>;
 
@@ -20,7 +20,7 @@ export function message(core: Core, event: MessageEvent): void {
   if (came === undefined) return;
   if (state.rolling === undefined && state.draining === undefined) {
     // What waits to be walked may be listening next: in order, it comes before this message.
-    drain(core);
+    runWorkLoop(core);
     if (state.ending !== undefined) return;
     if (deliver(core, came)) {
       state.bytes += came.bytes;
@@ -48,7 +48,7 @@ export function keepForListener(state: RunState, event: MessageEvent): void {
 /** Numbered; undefined where it was taken or kept before: two messages with one id are one. */
 function arrived(state: RunState, { id, name, payload, event }: MessageEvent): InboxMessage | undefined {
   if (id !== undefined && state.seen.includes(shorten(id))) return undefined;
-  const bytes = weigh(payload) + name.length + (event?.key?.length ?? 0) + MESSAGE_OVERHEAD;
+  const bytes = jsonBytes(payload) + name.length + (event?.key?.length ?? 0) + MESSAGE_OVERHEAD;
   state.arrived = (state.arrived ?? 0) + 1;
   return { name, payload, bytes, n: state.arrived, ...(event === undefined ? {} : { event }) };
 }

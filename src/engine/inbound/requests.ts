@@ -1,7 +1,7 @@
 /** What people ask of a run: decisions, input, and an operator's hand on a step. Each key is answered once. */
 import type { Accepted } from '../../contract/run.ts';
 import type { Core } from '../state/core.ts';
-import { weigh } from '../state/json-bytes.ts';
+import { jsonBytes } from '../state/json-bytes.ts';
 import { REMEMBERED_IDS } from '../state/limits.ts';
 import { shorten } from '../state/paths.ts';
 import type { Event } from '../state/protocol.ts';
@@ -18,7 +18,7 @@ export function requested(core: Core, event: AddressedEvent): void {
   const found = find(core, event);
   if ('code' in found) return;
   const { frame, visit } = found;
-  if ('data' in event) state.bytes += weigh(event.data);
+  if ('data' in event) state.bytes += jsonBytes(event.data);
   remember(state, event.key, pathOf(found));
   const { path } = visit;
   switch (event.type) {

@@ -9,7 +9,7 @@ import { DAG_STEP } from '../../steps/kinds/dag.ts';
 import type { Program } from '../../steps/program-types.ts';
 import type { Json } from '../../template/types.ts';
 import type { Frame, RunState } from '../state/state.ts';
-import { parkOpen, resumeWith, type Target } from './rewind.ts';
+import { type RewindTarget, resumeWith, rewindOpenVisit } from './rewind.ts';
 
 /** What is different in the fork. Members are added to what is there; `steps` are the data of their outputs, by slug. */
 export interface ForkEdits {
@@ -29,11 +29,11 @@ export interface ForkStart {
 }
 
 /** What begins in the fork: the target first, then what stood open beside it. Takes these visits back in `state`. */
-export function forkWork(program: Program, state: RunState, target: Target): Target[] {
-  const again: Target[] = [];
+export function forkWork(program: Program, state: RunState, target: RewindTarget): RewindTarget[] {
+  const again: RewindTarget[] = [];
   for (const { visit } of Object.values(state.frames)) {
     if (visit === undefined || visit.frames.length > 0) continue;
-    const work = parkOpen(program, state, visit.path);
+    const work = rewindOpenVisit(program, state, visit.path);
     if (work !== undefined) again.push(work);
   }
   return [target, ...again];
@@ -43,7 +43,7 @@ export function forkWork(program: Program, state: RunState, target: Target): Tar
 export function forkState(
   program: Program,
   ended: RunState,
-  work: readonly Target[],
+  work: readonly RewindTarget[],
   edits: ForkEdits,
   { executionId, at, gates, hash }: ForkStart,
 ): RunState {
@@ -106,7 +106,7 @@ function setOutput(program: Program, state: RunState, frameId: string, slug: str
 export function placeGone(
   program: Program,
   state: RunState,
-  work: readonly Target[],
+  work: readonly RewindTarget[],
   same: boolean,
 ): string | undefined {
   if (same) return undefined;

@@ -17,7 +17,7 @@ import { DEADLINE } from '../walk/ending.ts';
 import { closeVisit } from '../walk/frames.ts';
 
 /** What begins a visit. */
-export type Target = Extract<Work, { do: 'visit' }>;
+export type RewindTarget = Extract<Work, { do: 'visit' }>;
 
 /** The open visit of that path, with its frame. */
 export function openVisit(state: RunState, path: string): { frame: Frame; visit: OpenVisit } | undefined {
@@ -26,7 +26,7 @@ export function openVisit(state: RunState, path: string): { frame: Frame; visit:
 }
 
 /** Takes an open visit back, with all that it opened, as if it had not begun; answers what begins it again. */
-export function parkOpen(program: Program, state: RunState, path: string): Target | undefined {
+export function rewindOpenVisit(program: Program, state: RunState, path: string): RewindTarget | undefined {
   const found = openVisit(state, path);
   if (found === undefined) return undefined;
   const { frame, visit } = found;

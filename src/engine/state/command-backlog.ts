@@ -7,7 +7,7 @@
  * - Ten places are for timers only, and a hundred are never taken by children.
  */
 import type { Core } from './core.ts';
-import { weigh } from './json-bytes.ts';
+import { jsonBytes } from './json-bytes.ts';
 import { MAX_ACTIVATION_BYTES, MAX_OPEN_CHILDREN, MAX_OPEN_COMMANDS, MAX_OPEN_EFFECTS } from './limits.ts';
 import type { OpenCommand, RunState } from './state.ts';
 
@@ -20,7 +20,7 @@ export interface Sender {
 }
 
 /** Sends what waits, as far as there is room. Answers whether the bytes of this activation stopped it. */
-export function fillRoom(core: Core, sender: Sender): boolean {
+export function dispatchBacklog(core: Core, sender: Sender): boolean {
   const { state } = core;
   if (state.backlog.length === 0) return false;
   // Where everything fits, everything goes, in order.
@@ -168,9 +168,9 @@ function sizeOf(command: OpenCommand): number {
   switch (command.type) {
     case 'run':
     case 'rollback':
-      return OVERHEAD + weigh(command.command.config);
+      return OVERHEAD + jsonBytes(command.command.config);
     case 'child':
-      return OVERHEAD + weigh(command.child.input);
+      return OVERHEAD + jsonBytes(command.child.input);
     default:
       return OVERHEAD;
   }

@@ -7,7 +7,7 @@ import { MAX_PAYLOAD_BYTES, MAX_VALUE_DEPTH } from './limits.ts';
  * Bytes of the value as JSON, UTF-8; exact for ASCII, at most a little above it for escapes not counted. No text is built.
  * Throws StepFailure `value_too_deep` for what could not be encoded.
  */
-export function weigh(value: Json | undefined, depth = 0): number {
+export function jsonBytes(value: Json | undefined, depth = 0): number {
   if (value === null || value === undefined) return 4;
   switch (typeof value) {
     case 'string':
@@ -21,10 +21,10 @@ export function weigh(value: Json | undefined, depth = 0): number {
   if (depth >= MAX_VALUE_DEPTH) throw tooDeep();
   let bytes = 2;
   if (Array.isArray(value)) {
-    for (const member of value) bytes += weigh(member, depth + 1) + 1;
+    for (const member of value) bytes += jsonBytes(member, depth + 1) + 1;
     return bytes;
   }
-  for (const key of Object.keys(value)) bytes += textBytes(key) + 4 + weigh(value[key], depth + 1);
+  for (const key of Object.keys(value)) bytes += textBytes(key) + 4 + jsonBytes(value[key], depth + 1);
   return bytes;
 }
 

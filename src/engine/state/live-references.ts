@@ -7,17 +7,17 @@ import { references } from '../../template/references.ts';
 import type { Reference } from '../../template/types.ts';
 import type { RunState } from './state.ts';
 
-export interface Needed {
+export interface LiveReferences {
   /** Whether `steps[slug]` may be read. */
   entry(slug: string): boolean;
   /** Whether `outputs[name]` may be read. */
   output(name: string): boolean;
 }
 
-const ALL: Needed = { entry: () => true, output: () => true };
+const ALL: LiveReferences = { entry: () => true, output: () => true };
 
 /** What the steps read that can be reached from where the run stands, and the definition's output. */
-export function neededFrom(program: Program, state: RunState): Needed {
+export function liveReferences(program: Program, state: RunState): LiveReferences {
   // In a dag every step is the graph's, and terminal ones are its output.
   if (program.definition.flow === 'dag') return ALL;
   const reads = readsOf(program);

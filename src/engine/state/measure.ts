@@ -6,8 +6,8 @@
 import type { JsonObject } from '../../definition/document/types.ts';
 import type { Program } from '../../steps/program-types.ts';
 import type { Json } from '../../template/types.ts';
-import { weigh } from './json-bytes.ts';
-import { neededFrom } from './live-references.ts';
+import { jsonBytes } from './json-bytes.ts';
+import { liveReferences } from './live-references.ts';
 import { SHARED_FROM_BYTES, SHARED_FROM_LENGTH } from './serialize.ts';
 import type { Entry, Envelope, Frame, LoopRecord, OpenVisit, RunState } from './state.ts';
 
@@ -30,10 +30,10 @@ export interface Measured {
 const known = new WeakMap<object, number>();
 
 export function weighed(value: Json | undefined): number {
-  if (typeof value !== 'object' || value === null) return weigh(value);
+  if (typeof value !== 'object' || value === null) return jsonBytes(value);
   const before = known.get(value);
   if (before !== undefined) return before;
-  const bytes = weigh(value);
+  const bytes = jsonBytes(value);
   if (bytes >= KNOWN_FROM_BYTES) known.set(value, bytes);
   return bytes;
 }
@@ -48,7 +48,7 @@ class Measuring {
   #large = 0;
 
   constructor(program: Program, state: RunState) {
-    const needed = neededFrom(program, state);
+    const needed = liveReferences(program, state);
     const { genesis, frames, work, open, variables, outputs, inbox, undo, ...rest } = state;
     const { input, presets, ...begun } = genesis;
     this.#record({ ...rest, state: null, genesis: { ...begun, input: null, presets: null } });
@@ -80,9 +80,9 @@ class Measuring {
     this.#add(SHARED_FROM_BYTES);
     if (item !== undefined) this.#parts(item, 1);
     for (const [slug, entry] of Object.entries(entries)) {
-      this.#add(2 * slug.length + weigh(entry.stepType) + weigh(entry.name) + 40);
+      this.#add(2 * slug.length + jsonBytes(entry.stepType) + jsonBytes(entry.name) + 40);
       if (isKept(slug, entry)) this.#envelope(entry.output);
-      else this.#add(SHARED_FROM_BYTES + weigh(entry.output.type));
+      else this.#add(SHARED_FROM_BYTES + jsonBytes(entry.output.type));
     }
     if (lastOutput !== null) this.#envelope(lastOutput);
     for (const loop of left === undefined ? loops : [...loops, left]) this.#holder(loop);
@@ -95,7 +95,7 @@ class Measuring {
       return;
     }
     this.#seen.add(output);
-    this.#add(40 + weigh(output.type));
+    this.#add(40 + jsonBytes(output.type));
     this.#value(output.data);
     this.#value(output.meta);
   }
@@ -124,7 +124,7 @@ class Measuring {
   /** A member of a hold: only lists of items and what a loop carries are values for good. */
   #fresh(name: string, value: Json): void {
     if (name === 'items' || name === 'carry') this.#value(value);
-    else this.#add(weigh(value));
+    else this.#add(jsonBytes(value));
   }
 
   /** A record whose values stand `depth` levels below it. */
@@ -145,14 +145,14 @@ class Measuring {
   }
 
   #member(name: string, value: Json): void {
-    this.#add(weigh(name) + 4);
+    this.#add(jsonBytes(name) + 4);
     this.#value(value);
   }
 
   #value(value: Json | undefined): void {
     const isLong = typeof value === 'string' && value.length >= SHARED_FROM_LENGTH;
     if (!isLong && (typeof value !== 'object' || value === null)) {
-      this.#add(weigh(value));
+      this.#add(jsonBytes(value));
       return;
     }
     if (this.#seen.has(value)) {
@@ -166,7 +166,7 @@ class Measuring {
 
   /** Part of the state that is small, or changed in place. */
   #record(part: object): void {
-    this.#add(weigh(part as JsonObject));
+    this.#add(jsonBytes(part as JsonObject));
   }
 
   #add(bytes: number): void {

@@ -141,4 +141,4 @@ export type TraceEvent =
       readonly at: number;
     };
 
-export type Answer = Accepted | Refusal;
+export type RequestAnswer = Accepted | Refusal;

@@ -8,8 +8,8 @@ import type { JsonObject } from '../../definition/document/types.ts';
 import type { Program } from '../../steps/program-types.ts';
 import type { Json } from '../../template/types.ts';
 import { slotsOf } from './command-backlog.ts';
-import { weigh } from './json-bytes.ts';
-import { neededFrom } from './live-references.ts';
+import { jsonBytes } from './json-bytes.ts';
+import { liveReferences } from './live-references.ts';
 import { type Frame, type RunState, STATE_VERSION } from './state.ts';
 
 /** Smaller values are cheaper written twice. */
@@ -21,7 +21,7 @@ const REFERENCE = '$shared';
 const LEFT_BEHIND = { leftBehind: true };
 
 /** The state as JSON without repeats: `{state, shared}`; `{"$shared": n}` stands for the n-th shared value. */
-export function carry(program: Program, full: RunState): Json {
+export function serialize(program: Program, full: RunState): Json {
   const state = withoutUnneeded(program, full);
   const times = new Map<object | string, number>();
   countShared(state as unknown as Json, times);
@@ -36,7 +36,7 @@ export function carry(program: Program, full: RunState): Json {
     if (value === null || typeof value !== 'object') return value;
     const known = places.get(value);
     if (known !== undefined) return { [REFERENCE]: known };
-    if (isReference(value) || ((times.get(value) ?? 0) > 1 && weigh(value) >= SHARED_FROM_BYTES)) {
+    if (isReference(value) || ((times.get(value) ?? 0) > 1 && jsonBytes(value) >= SHARED_FROM_BYTES)) {
       const place = shared.length;
       places.set(value, place);
       shared.push(null);
@@ -51,11 +51,11 @@ export function carry(program: Program, full: RunState): Json {
 
 /** §12: what no reachable step can refer to is left behind. The entry stays, since it says that the step has been there. */
 function withoutUnneeded(program: Program, state: RunState): RunState {
-  const needed = neededFrom(program, state);
+  const needed = liveReferences(program, state);
   const lean = (frame: Frame): Frame => {
     const entries: Frame['entries'] = {};
     for (const [slug, entry] of Object.entries(frame.entries)) {
-      const isKept = needed.entry(slug) || weigh(entry.output.data) < SHARED_FROM_BYTES;
+      const isKept = needed.entry(slug) || jsonBytes(entry.output.data) < SHARED_FROM_BYTES;
       entries[slug] = isKept ? entry : { ...entry, output: { type: entry.output.type, data: null, meta: LEFT_BEHIND } };
     }
     return { ...frame, entries };
@@ -95,7 +95,7 @@ export function restore(carried: Json): RunState {
 /** Definition and state together, encoded (LANGUAGE.md §12). The estimate is corrected when it comes near the limit. */
 export function fitsLimit(program: Program, state: RunState): boolean {
   if (carriedBytes(program, state) <= MAX_STATE_BYTES) return true;
-  state.bytes = weigh(carry(program, state));
+  state.bytes = jsonBytes(serialize(program, state));
   // Measuring is work too: a walk at the limit's edge would measure at every step.
   state.effort.units += state.bytes >> 3;
   return carriedBytes(program, state) <= MAX_STATE_BYTES;
@@ -112,7 +112,7 @@ const definitionSizes = new WeakMap<Program, number>();
 export function definitionBytes(program: Program): number {
   let bytes = definitionSizes.get(program);
   if (bytes === undefined) {
-    bytes = weigh(program.definition as unknown as Json);
+    bytes = jsonBytes(program.definition as unknown as Json);
     definitionSizes.set(program, bytes);
   }
   return bytes;

@@ -12,10 +12,10 @@ import { type FailureShape, StepFailure } from '../../steps/kind.ts';
 import type { Program } from '../../steps/program-types.ts';
 import type { Json } from '../../template/types.ts';
 import type { Core } from './core.ts';
-import { weigh } from './json-bytes.ts';
+import { jsonBytes } from './json-bytes.ts';
 import { ANSWER_BYTES, MAX_ACTIVATION_UNITS, MAX_PAYLOAD_BYTES, SMALL_BYTES, spareOf } from './limits.ts';
 import { LARGE_BYTES, type Measured, measure, weighed } from './measure.ts';
-import { carry, definitionBytes } from './serialize.ts';
+import { definitionBytes, serialize } from './serialize.ts';
 import type { RunState, Weighing } from './state.ts';
 
 /** Units of work that measuring takes, a byte. */
@@ -97,7 +97,7 @@ export function fits(program: Program, state: RunState, limit: number, uncounted
     state.bytes = fitting.written + Math.max(0, bytes - fitting.bytes) + waiting.bytes;
     return true;
   }
-  state.bytes = weigh(carry(program, state));
+  state.bytes = jsonBytes(serialize(program, state));
   state.effort.units += state.bytes >> WRITE_SHIFT;
   const written = state.bytes - waiting.bytes;
   state.weighings = { ...state.weighings, [written <= most ? 'fitting' : 'full']: { bytes, large, written } };

@@ -8,13 +8,13 @@ import { type Core, stepOf } from '../state/core.ts';
 import { commandId, visited } from '../state/paths.ts';
 import type { Event } from '../state/protocol.ts';
 import type { Frame, OpenVisit, RunState } from '../state/state.ts';
-import { Window } from './step-context.ts';
+import { RunStepContext } from './step-context.ts';
 
 export type AddressedEvent = Extract<Event, { type: 'decide' | 'submit' | 'cancelStep' | 'retryStep' | 'skipTimer' }>;
 
 const MOST_NAMED = 10;
 
-export interface Target {
+export interface StepAddress {
   readonly frame: Frame;
   readonly visit: OpenVisit;
   /** Which of the visit's asks (waits.ts); absent for the visit itself. */
@@ -22,12 +22,12 @@ export interface Target {
 }
 
 /** The path by which the target is named. */
-export function pathOf({ visit, ask }: Target): string {
+export function pathOf({ visit, ask }: StepAddress): string {
   return commandId(visit.path, ask);
 }
 
 /** The open visit that the event is for, or the typed refusal. */
-export function find(core: Core, event: AddressedEvent): Target | Refusal {
+export function find(core: Core, event: AddressedEvent): StepAddress | Refusal {
   const { state } = core;
   if (state.ending !== undefined || state.rolling !== undefined || state.draining !== undefined)
     return { code: 'closed', message: 'The run has ended, or is ending: nothing in it can be changed any more.' };
@@ -62,30 +62,30 @@ function ambiguous(paths: readonly string[]): Refusal {
   };
 }
 
-export function visits(state: RunState): Target[] {
-  const found: Target[] = [];
+export function visits(state: RunState): StepAddress[] {
+  const found: StepAddress[] = [];
   for (const frame of Object.values(state.frames))
     if (frame.visit !== undefined) found.push({ frame, visit: frame.visit });
   return found.sort((a, b) => a.visit.seq - b.visit.seq);
 }
 
 /** Only who is asked can be meant by what one answers to a question. */
-function targets(state: RunState, event: AddressedEvent): Target[] {
+function targets(state: RunState, event: AddressedEvent): StepAddress[] {
   const open = visits(state);
   if (event.type !== 'decide' && event.type !== 'submit') return open;
   return open.flatMap((target) => [target, ...Object.keys(target.visit.asks ?? {}).map((ask) => ({ ...target, ask }))]);
 }
 
 /** The target itself; of a whole visit, what it asks about too. */
-function isWithin(exact: Target, target: Target): boolean {
+function isWithin(exact: StepAddress, target: StepAddress): boolean {
   return exact.visit === target.visit && (exact.ask === undefined || exact.ask === target.ask);
 }
 
-function waitingOf({ visit, ask }: Target): OpenVisit['waiting'] {
+function waitingOf({ visit, ask }: StepAddress): OpenVisit['waiting'] {
   return ask === undefined ? visit.waiting : visit.asks?.[ask];
 }
 
-function fits(core: Core, target: Target, event: AddressedEvent): boolean {
+function fits(core: Core, target: StepAddress, event: AddressedEvent): boolean {
   const { state } = core;
   const { visit } = target;
   switch (event.type) {
@@ -103,7 +103,7 @@ function fits(core: Core, target: Target, event: AddressedEvent): boolean {
 }
 
 /** Its time has passed, but the run is paused or gives way, so that the visit has not ended yet. */
-function isOver(state: RunState, target: Target): boolean {
+function isOver(state: RunState, target: StepAddress): boolean {
   const { visit, ask = '' } = target;
   const until = waitingOf(target)?.until;
   if (until === undefined || until > state.now) return false;
@@ -153,11 +153,11 @@ function slugOf(path: string): string {
   return /^[A-Za-z_][A-Za-z0-9_-]*/.exec(last)?.[0] ?? path;
 }
 
-function refusedByKind(core: Core, target: Target, event: AddressedEvent): Refusal | undefined {
+function refusedByKind(core: Core, target: StepAddress, event: AddressedEvent): Refusal | undefined {
   if (event.type !== 'decide' && event.type !== 'submit') return undefined;
   const { frame, visit, ask } = target;
   const step = stepOf(core, visit.key ?? visit.slug);
-  return step.behaviour.refuse?.(new Window(core, frame, step, visit.path, visit.hold), resumeOf(event, ask));
+  return step.behaviour.refuse?.(new RunStepContext(core, frame, step, visit.path, visit.hold), resumeOf(event, ask));
 }
 
 /** What the kind is told of a decision or a submission. */

@@ -11,7 +11,7 @@ export function readsError(references: readonly Reference[]): boolean {
 }
 
 /** The roots that are referred to, of `steps` only the entries that are. A whole root is a copy, its values are shared. */
-export function snapshot(references: readonly Reference[], scope: Scope, now: number): JsonObject {
+export function captureRoots(references: readonly Reference[], scope: Scope, now: number): JsonObject {
   const read: JsonObject = {};
   const entries: JsonObject = {};
   const note = (into: JsonObject, name: string, source: string): void => {

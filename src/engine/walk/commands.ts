@@ -3,7 +3,7 @@
  * backlog (command-backlog.ts, E10). An id is open once (E3); when it is closed its late answer is ignored (E4).
  */
 import { childRunId } from '../state/child-run.ts';
-import { fillRoom, isTimer } from '../state/command-backlog.ts';
+import { dispatchBacklog, isTimer } from '../state/command-backlog.ts';
 import type { Core } from '../state/core.ts';
 import { RECORD_OVERHEAD } from '../state/limits.ts';
 import type { Command } from '../state/protocol.ts';
@@ -26,7 +26,7 @@ export function open(core: Core, id: string, command: OpenCommand, visit?: OpenV
 
 /** Sends what waits, as far as there is room. Answers whether only the bytes of this activation stopped it: nobody else will wake us. */
 export function flush(core: Core): boolean {
-  return fillRoom(core, {
+  return dispatchBacklog(core, {
     send: (id, command) => send(core, id, command),
     takeBack: (id) => core.commands.push({ type: 'cancel', id }),
   });

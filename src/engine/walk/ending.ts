@@ -8,7 +8,7 @@ import { render } from '../../template/template.ts';
 import type { Json } from '../../template/types.ts';
 import { type Core, stepOf } from '../state/core.ts';
 import { errorRoot, failureOf } from '../state/failure.ts';
-import { tooLarge, weigh } from '../state/json-bytes.ts';
+import { jsonBytes, tooLarge } from '../state/json-bytes.ts';
 import { MAX_PAYLOAD_BYTES } from '../state/limits.ts';
 import { commandId } from '../state/paths.ts';
 import type { Ending, RunState, Undo } from '../state/state.ts';
@@ -16,7 +16,7 @@ import { cancel, close, open } from './commands.ts';
 import { runCommand } from './effects.ts';
 import { cancelInside } from './frames.ts';
 import { FrameScope } from './scope.ts';
-import { Window } from './step-context.ts';
+import { RunStepContext } from './step-context.ts';
 
 export const ROOT = '';
 export const DEADLINE = '$deadline';
@@ -41,7 +41,7 @@ function outputOf({ program, state }: Core, given: Json | undefined): Json {
     program.output !== undefined
       ? render(program.output, new FrameScope(program, state, root, ''), { now: state.now }).value
       : (given ?? root.lastOutput?.data ?? null);
-  const bytes = weigh(output);
+  const bytes = jsonBytes(output);
   // A child's output goes to its parent within a signal.
   const limit = state.genesis.parentId === undefined ? valueLimitOf(program.rules.dataBytes()) : MAX_PAYLOAD_BYTES;
   if (bytes > limit) throw tooLarge('result_too_large', "The run's output", bytes, limit);
@@ -175,7 +175,7 @@ function rollBackNext(core: Core): void {
 function lateSpec(core: Core, undo: Undo & { undo: 'step' }): RunSpec {
   const step = stepOf(core, undo.slug);
   const locals = { ...undo.read, error: { ...errorRoot(core.state.rolling!.error) } };
-  const window = new Window(core, core.state.frames[ROOT]!, step, undo.path, {}, locals);
+  const window = new RunStepContext(core, core.state.frames[ROOT]!, step, undo.path, {}, locals);
   const spec = rollbackSpec(step.rollback!.behaviour.begin(window));
   if (spec !== undefined) return spec;
   throw new StepFailure(

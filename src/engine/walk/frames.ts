@@ -3,7 +3,7 @@ import type { RunError } from '../../contract/run.ts';
 import type { FailureShape, FrameSpec } from '../../steps/kind.ts';
 import type { Json } from '../../template/types.ts';
 import { type Core, stepOf } from '../state/core.ts';
-import { weigh } from '../state/json-bytes.ts';
+import { jsonBytes } from '../state/json-bytes.ts';
 import { RECORD_OVERHEAD } from '../state/limits.ts';
 import { framePath } from '../state/paths.ts';
 import { charge } from '../state/space.ts';
@@ -54,7 +54,7 @@ export function endFrame(core: Core, frame: Frame): void {
 export function failFrame(core: Core, frame: Frame, error: FailureShape): void {
   cancelInside(core, frame);
   frame.ended = true;
-  core.state.bytes += weigh({ ...error });
+  core.state.bytes += jsonBytes({ ...error });
   tellContainer(core, frame, { on: 'frame', name: frame.name!, ended: false, error });
 }
 

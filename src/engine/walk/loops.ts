@@ -3,18 +3,18 @@ import type { JsonObject } from '../../definition/document/types.ts';
 import { StepFailure } from '../../steps/kind.ts';
 import type { Json } from '../../template/types.ts';
 import type { Core } from '../state/core.ts';
-import { weigh } from '../state/json-bytes.ts';
+import { jsonBytes } from '../state/json-bytes.ts';
 import { RECORD_OVERHEAD } from '../state/limits.ts';
 import { charge, chargeValue, demandSpace } from '../state/space.ts';
 import type { Envelope } from '../state/state.ts';
 import { follow } from './follow.ts';
 import { forgetBefore } from './forget.ts';
-import { type Place, record, settle } from './record.ts';
+import { record, settle, type VisitRef } from './record.ts';
 
 /** A loop's record goes on its frame; only then can `while` read `loop`. @throws StepFailure `state_too_large`. */
-export function enter(core: Core, place: Place, held: JsonObject): void {
+export function enter(core: Core, place: VisitRef, held: JsonObject): void {
   const { frame, step, path } = place;
-  const bytes = weigh(held);
+  const bytes = jsonBytes(held);
   core.state.bytes += bytes;
   charge(core, RECORD_OVERHEAD + 4 * path.length);
   frame.loops.push({
@@ -36,14 +36,14 @@ export function enter(core: Core, place: Place, held: JsonObject): void {
 }
 
 /** A loop begins its next tick: the step's entry is replaced, and the body walked. @throws StepFailure `state_too_large`. */
-export function tick(core: Core, place: Place, held: JsonObject, data: Json): void {
+export function tick(core: Core, place: VisitRef, held: JsonObject, data: Json): void {
   const { frame, step } = place;
   const loop = place.record!;
   loop.tick++;
   loop.hold = held;
   loop.counts = {};
   loop.moved = false;
-  const bytes = weigh(held['carry']);
+  const bytes = jsonBytes(held['carry']);
   core.state.bytes += bytes;
   chargeValue(core, data);
   try {
@@ -60,7 +60,7 @@ export function tick(core: Core, place: Place, held: JsonObject, data: Json): vo
 }
 
 /** Ends the step and, in its turn, the innermost loop of the frame. @throws StepFailure `break_outside_loop`. */
-export function breakOut(core: Core, place: Place, value: Json): void {
+export function breakOut(core: Core, place: VisitRef, value: Json): void {
   const { frame } = place;
   const loop = frame.loops.at(-1);
   if (loop === undefined) throw new StepFailure('break_outside_loop', 'There is no loop here to break out of.');

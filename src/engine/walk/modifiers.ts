@@ -3,23 +3,23 @@ import { valueLimitOf } from '../../definition/document/limits.ts';
 import { StepFailure } from '../../steps/kind.ts';
 import { evaluate } from '../../template/expression.ts';
 import type { Core } from '../state/core.ts';
-import { tooLarge, weigh } from '../state/json-bytes.ts';
+import { jsonBytes, tooLarge } from '../state/json-bytes.ts';
 import { ENTRY_OVERHEAD, MAX_ROLLBACKS, RECORD_OVERHEAD } from '../state/limits.ts';
 import { weighed } from '../state/measure.ts';
 import { charge, demandSpace } from '../state/space.ts';
 import type { Envelope, Undo } from '../state/state.ts';
-import { readsError, snapshot } from './captured-roots.ts';
+import { captureRoots, readsError } from './captured-roots.ts';
 import { rollbackSpec } from './ending.ts';
 import { countTick } from './forget.ts';
-import type { Place } from './record.ts';
+import type { VisitRef } from './record.ts';
 import { FrameScope } from './scope.ts';
-import { assign, valueAt, Window } from './step-context.ts';
+import { assign, RunStepContext, valueAt } from './step-context.ts';
 
 /**
  * saveToState, outputVariable, and the rollback with its config as it is now: none of a preset step, which was not run (§7).
  * @throws StepFailure `result_too_large`, `state_type`, `rollback_limit`, and what evaluating throws.
  */
-export function keep(core: Core, place: Place, output: Envelope, isPreset: boolean): void {
+export function applyModifiers(core: Core, place: VisitRef, output: Envelope, isPreset: boolean): void {
   const { frame, step, path } = place;
   const { state } = core;
   const bytes = weighed(output.data);
@@ -66,7 +66,7 @@ export function keep(core: Core, place: Place, output: Envelope, isPreset: boole
 }
 
 /** What the step is about to replace. */
-function heldBefore({ state }: Core, { frame, step }: Place): { putBack(): void } {
+function heldBefore({ state }: Core, { frame, step }: VisitRef): { putBack(): void } {
   const entry = frame.entries[step.slug];
   const { lastOutput } = frame;
   const { undo } = state;
@@ -90,8 +90,8 @@ function heldBefore({ state }: Core, { frame, step }: Place): { putBack(): void 
 /** Its config is evaluated now; where that reads `error`, what else it reads is noted instead (captured-roots.ts). */
 function undoOf(
   core: Core,
-  { frame, step, path }: Place,
-  rollback: NonNullable<Place['step']['rollback']>,
+  { frame, step, path }: VisitRef,
+  rollback: NonNullable<VisitRef['step']['rollback']>,
   output: Envelope,
 ): Undo {
   const { state } = core;
@@ -100,11 +100,11 @@ function undoOf(
   charge(core, RECORD_OVERHEAD + 2 * path.length);
   if (readsError(rollback.references)) {
     const scope = new FrameScope(core.program, state, frame, path, locals);
-    const read = snapshot(rollback.references, scope, state.now);
-    state.bytes += weigh(read);
+    const read = captureRoots(rollback.references, scope, state.now);
+    state.bytes += jsonBytes(read);
     return { undo: 'step', path, slug, read };
   }
-  const spec = rollbackSpec(rollback.behaviour.begin(new Window(core, frame, step, path, {}, locals)));
-  if (spec !== undefined) state.bytes += weigh(spec.config.value);
+  const spec = rollbackSpec(rollback.behaviour.begin(new RunStepContext(core, frame, step, path, {}, locals)));
+  if (spec !== undefined) state.bytes += jsonBytes(spec.config.value);
   return { undo: 'step', path, slug, ...(spec === undefined ? {} : { spec }) };
 }

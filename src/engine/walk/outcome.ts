@@ -12,12 +12,12 @@ import { follow } from './follow.ts';
 import { adoptEntries, failFrame, leaveLoops } from './frames.ts';
 import { giveBack } from './give-back.ts';
 import { breakOut, enter, tick } from './loops.ts';
-import { keep } from './modifiers.ts';
-import { type Place, record, settle } from './record.ts';
-import { hold } from './step-state.ts';
+import { applyModifiers } from './modifiers.ts';
+import { record, settle, type VisitRef } from './record.ts';
+import { suspend } from './step-state.ts';
 
 /** @throws StepFailure where the outcome cannot be carried out: the visit then fails with it. */
-export function apply(core: Core, place: Place, outcome: Outcome): void {
+export function apply(core: Core, place: VisitRef, outcome: Outcome): void {
   switch (outcome.do) {
     case 'end':
       if (!endVisit(core, place, outcome.port, outcome.data, outcome.meta)) giveBack(core, outcome.took ?? []);
@@ -26,7 +26,7 @@ export function apply(core: Core, place: Place, outcome: Outcome): void {
       failVisit(core, place, outcome.error, outcome.rollback);
       return;
     case 'hold':
-      hold(core, place, outcome);
+      suspend(core, place, outcome);
       return;
     case 'enter':
       enter(core, place, outcome.hold);
@@ -58,7 +58,7 @@ export function apply(core: Core, place: Place, outcome: Outcome): void {
 }
 
 /** The step cancels its run: what it was told stands in its row, and in the run's error. */
-function cancelBy(core: Core, place: Place, { reason, data, meta }: Extract<Outcome, { do: 'cancel' }>): void {
+function cancelBy(core: Core, place: VisitRef, { reason, data, meta }: Extract<Outcome, { do: 'cancel' }>): void {
   const { path, step } = place;
   settle(core, place);
   core.trace?.({
@@ -74,7 +74,7 @@ function cancelBy(core: Core, place: Place, { reason, data, meta }: Extract<Outc
 /** §7: at the end come saveToState, outputVariable and the rollback's config; then the entry, and the port. False where the step failed in that. */
 export function endVisit(
   core: Core,
-  place: Place,
+  place: VisitRef,
   port: string | null,
   data: Json,
   meta?: JsonObject,
@@ -84,7 +84,7 @@ export function endVisit(
   const output = envelope(step, data, meta);
   if (as !== 'skipped') {
     try {
-      keep(core, place, output, as === 'preset');
+      applyModifiers(core, place, output, as === 'preset');
     } catch (error) {
       failVisit(core, place, failureOf(error, core.program.definition));
       return false;
@@ -98,7 +98,7 @@ export function endVisit(
 }
 
 /** §2.4: the `error` port if it is wired; else `onError: continue`; else the frame fails. `rollback` passes every container. */
-export function failVisit(core: Core, place: Place, failure: FailureShape, rollback?: boolean): void {
+export function failVisit(core: Core, place: VisitRef, failure: FailureShape, rollback?: boolean): void {
   const { frame, step, path } = place;
   const port = rollback === true ? undefined : catchingPort(step);
   const stays = port !== undefined || frame.id !== ROOT;
@@ -126,13 +126,13 @@ function catchingPort({ next, continueOnError, ports }: Step): string | undefine
 }
 
 /** An effect has ended while the run drains: it is kept and shown, and leads nowhere (LANGUAGE.md §5, `drain`). */
-export function endQuietly(core: Core, place: Place, outcome: Outcome): void {
+export function endQuietly(core: Core, place: VisitRef, outcome: Outcome): void {
   if (outcome.do === 'fail') failQuietly(core, place, outcome.error);
   if (outcome.do !== 'end') return;
   const { data, meta, port } = outcome;
   const output = envelope(place.step, data, meta);
   try {
-    keep(core, place, output, false);
+    applyModifiers(core, place, output, false);
     settle(core, place);
     record(core, place, output, 'completed', port);
   } catch (error) {
@@ -140,7 +140,7 @@ export function endQuietly(core: Core, place: Place, outcome: Outcome): void {
   }
 }
 
-function failQuietly(core: Core, place: Place, failure: FailureShape): void {
+function failQuietly(core: Core, place: VisitRef, failure: FailureShape): void {
   const { step, path } = place;
   settle(core, place);
   core.trace?.({ t: 'end', path, status: 'failed', error: placed(failure, path, step.slug), at: core.state.now });
@@ -151,7 +151,7 @@ function envelope({ kind }: Step, data: Json, meta: JsonObject | undefined): Env
 }
 
 /** §3.5: the entries of branches move to the parent: of all for parallel, of the winner's for race, of none for forEach. */
-function join(core: Core, place: Place, data: Json): void {
+function join(core: Core, place: VisitRef, data: Json): void {
   const { frame, step } = place;
   const visit = place.visit!;
   if (step.kind.type === 'parallel') adoptEntries(core, frame, visit, step.branches);

@@ -12,7 +12,7 @@ import { leaveLoop } from './follow.ts';
 import { closeVisit } from './frames.ts';
 
 /** Where an outcome applies: an open visit of the frame, or its innermost loop record. */
-export interface Place {
+export interface VisitRef {
   readonly frame: Frame;
   readonly step: Step;
   readonly path: string;
@@ -22,7 +22,7 @@ export interface Place {
 }
 
 /** Closes what the visit opened and takes it, or its loop record, off the frame. */
-export function settle(core: Core, { frame, record, visit }: Place): void {
+export function settle(core: Core, { frame, record, visit }: VisitRef): void {
   if (record !== undefined) leaveLoop(core, frame);
   if (visit !== undefined && frame.visit === visit) {
     closeVisit(core, frame);
@@ -33,7 +33,7 @@ export function settle(core: Core, { frame, record, visit }: Place): void {
 /** Writes the step's entry and ends its row. `port`: the one that it went by, if it did; `error`: what it failed with. */
 export function record(
   core: Core,
-  place: Place,
+  place: VisitRef,
   output: Envelope,
   status: 'completed' | 'failed' | 'skipped',
   port?: string | null,

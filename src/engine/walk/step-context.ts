@@ -1,6 +1,6 @@
 /** A kind's window on the run (steps/kind.ts, Visit): reads through the frame's scope, writes only what a kind may. */
 import type { JsonObject } from '../../definition/document/types.ts';
-import { type Hearing, type Locals, type Message, StepFailure, type Visit } from '../../steps/kind.ts';
+import { type Hearing, type Locals, type Message, type StepContext, StepFailure } from '../../steps/kind.ts';
 import type { Rules, Step } from '../../steps/program-types.ts';
 import { type Expression, evaluate, truthy } from '../../template/expression.ts';
 import { render, type Template } from '../../template/template.ts';
@@ -15,7 +15,7 @@ import { giveBack } from './give-back.ts';
 import { FrameScope } from './scope.ts';
 import { takeUnread } from './unread.ts';
 
-export class Window implements Visit {
+export class RunStepContext implements StepContext {
   readonly path: string;
   readonly slug: string;
   readonly hold: JsonObject;
@@ -42,7 +42,7 @@ export class Window implements Visit {
     return this.#step.branches;
   }
 
-  get execution(): Visit['execution'] {
+  get execution(): StepContext['execution'] {
     const { executionId, organizationId, depth, initiator, parentId } = this.#core.state.genesis;
     return {
       id: executionId,

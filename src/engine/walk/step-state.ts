@@ -3,7 +3,7 @@ import { valueLimitOf } from '../../definition/document/limits.ts';
 import type { AskSpec, ChildSpec, FailureShape, Outcome, RunSpec, TimerSpec } from '../../steps/kind.ts';
 import type { Json } from '../../template/types.ts';
 import type { Core } from '../state/core.ts';
-import { tooLarge, weigh } from '../state/json-bytes.ts';
+import { jsonBytes, tooLarge } from '../state/json-bytes.ts';
 import { MAX_PAYLOAD_BYTES, RECORD_OVERHEAD } from '../state/limits.ts';
 import { weighed } from '../state/measure.ts';
 import { commandId, framePath } from '../state/paths.ts';
@@ -13,18 +13,18 @@ import { cancel, open } from './commands.ts';
 import { runCommand } from './effects.ts';
 import { dropFrame, openFrame } from './frames.ts';
 import { beginInner, endInner } from './inner-rows.ts';
-import type { Place } from './record.ts';
+import type { VisitRef } from './record.ts';
 
 type Hold = Extract<Outcome, { do: 'hold' }>;
-type HeldPlace = Place & { readonly visit: OpenVisit };
+type HeldPlace = VisitRef & { readonly visit: OpenVisit };
 
 /** In the order in which an outcome is read (steps/kind.ts). @throws StepFailure `payload_too_large`: the visit then fails. */
-export function hold(core: Core, given: Place, outcome: Hold): void {
+export function suspend(core: Core, given: VisitRef, outcome: Hold): void {
   const visit = heldVisit(core, given, outcome);
   const place: HeldPlace = { ...given, visit };
   for (const name of outcome.cancel ?? []) takeBack(core, visit, name);
   if (outcome.waiting !== undefined) {
-    charge(core, weigh(outcome.waiting as unknown as Json));
+    charge(core, jsonBytes(outcome.waiting as unknown as Json));
     visit.waiting = { ...outcome.waiting, since: visit.waiting?.since ?? core.state.now };
     core.trace?.({ t: 'wait', path: visit.path });
   }
@@ -40,11 +40,11 @@ export function hold(core: Core, given: Place, outcome: Hold): void {
 }
 
 /** The visit with what it holds now; one that has only begun is opened. */
-function heldVisit(core: Core, { frame, step, path, startedAt, visit }: Place, outcome: Hold): OpenVisit {
+function heldVisit(core: Core, { frame, step, path, startedAt, visit }: VisitRef, outcome: Hold): OpenVisit {
   const { state } = core;
   if (visit !== undefined) {
     visit.hold = outcome.hold;
-    if (outcome.grown !== undefined) grow(core, weigh(outcome.grown));
+    if (outcome.grown !== undefined) grow(core, jsonBytes(outcome.grown));
     return visit;
   }
   frame.visit = {
@@ -58,7 +58,7 @@ function heldVisit(core: Core, { frame, step, path, startedAt, visit }: Place, o
     frames: [],
   };
   charge(core, RECORD_OVERHEAD + 4 * path.length);
-  grow(core, weigh(outcome.hold));
+  grow(core, jsonBytes(outcome.hold));
   return frame.visit;
 }
 
@@ -101,7 +101,7 @@ function ask(core: Core, visit: OpenVisit, asks: NonNullable<Hold['asks']>): voi
     delete visit.asks[suffix];
     if (!isOpen(asked)) continue;
     const { inner, input, ...waiting } = asked;
-    charge(core, RECORD_OVERHEAD + weigh(waiting as unknown as Json));
+    charge(core, RECORD_OVERHEAD + jsonBytes(waiting as unknown as Json));
     visit.asks[suffix] = { ...waiting, since };
     beginInner(core, visit, suffix, inner, input);
     core.trace?.({ t: 'wait', path: commandId(visit.path, suffix) });

@@ -16,9 +16,9 @@ import type { Frame, Work } from '../state/state.ts';
 import { completeRun, failRun, ROOT } from './ending.ts';
 import { adoptAll } from './frames.ts';
 import { apply, endVisit, failVisit } from './outcome.ts';
-import type { Place } from './record.ts';
+import type { VisitRef } from './record.ts';
 import { FrameScope } from './scope.ts';
-import { Window } from './step-context.ts';
+import { RunStepContext } from './step-context.ts';
 
 export function walk(core: Core, work: Exclude<Work, { do: 'offer' }>): void {
   const frame = core.state.frames[work.frame];
@@ -43,7 +43,7 @@ function begin(core: Core, frame: Frame, slug: string): void {
     return;
   }
   if (!count(core, path, slug)) return;
-  const place: Place = { frame, step, path, startedAt: state.now };
+  const place: VisitRef = { frame, step, path, startedAt: state.now };
   if (path !== ROOT) core.trace?.({ t: 'begin', path, slug: step.slug, stepType: step.type, at: state.now });
   try {
     if (step.when !== undefined && !holds(core, frame, path, step.when)) {
@@ -56,7 +56,7 @@ function begin(core: Core, frame: Frame, slug: string): void {
       return;
     }
     if (core.trace !== undefined) traceInput(core, frame, step, path);
-    apply(core, place, step.behaviour.begin(new Window(core, frame, step, path, {})));
+    apply(core, place, step.behaviour.begin(new RunStepContext(core, frame, step, path, {})));
   } catch (error) {
     failVisit(core, currentPlace(core, frame, path) ?? place, failureOf(error, core.program.definition));
   }
@@ -80,11 +80,11 @@ function resume(core: Core, frame: Frame, path: string, event: Resume): void {
 }
 
 /** Asks the kind; used for messages too, where `ignore` means: not for me. */
-export function resumed(core: Core, place: Place, event: Resume): Outcome {
+export function resumed(core: Core, place: VisitRef, event: Resume): Outcome {
   const { step, frame, path } = place;
   const hold = place.visit?.hold ?? place.record!.hold;
   if (step.behaviour.resume === undefined) throw new Error(`The kind '${step.kind.type}' waits for nothing.`);
-  return step.behaviour.resume(new Window(core, frame, step, path, hold), event);
+  return step.behaviour.resume(new RunStepContext(core, frame, step, path, hold), event);
 }
 
 /** Resumes an open visit here and now; false where it answers that the event is not for it. */
@@ -104,7 +104,7 @@ export function tell(core: Core, frame: Frame, path: string, event: Resume): boo
 }
 
 /** The open visit or innermost loop of the frame that has this path; undefined if it is no longer open (E4). */
-export function currentPlace(core: Core, frame: Frame, path: string): Place | undefined {
+export function currentPlace(core: Core, frame: Frame, path: string): VisitRef | undefined {
   const { visit } = frame;
   if (visit?.path === path)
     return { frame, step: stepOf(core, visit.key ?? visit.slug), path, startedAt: visit.startedAt, visit };
@@ -134,7 +134,7 @@ function holds(core: Core, frame: Frame, path: string, when: Condition): boolean
 }
 
 /** §7: the step ends as the preset says, on a port that it can end with; a finish finishes, and a break breaks. */
-function usePreset(core: Core, place: Place, preset: Preset): void {
+function usePreset(core: Core, place: VisitRef, preset: Preset): void {
   const { step } = place;
   const { port, data } = preset;
   const isWired = port === undefined || Object.hasOwn(step.next, port);

@@ -13,7 +13,7 @@ import { walk } from './walk.ts';
 /** A part of the walk ends after so much work, though it had few steps: what a full state is measured takes most. */
 const PART_UNITS = MAX_ACTIVATION_UNITS / 50;
 
-export function drain(core: Core): void {
+export function runWorkLoop(core: Core): void {
   whole(drainInParts(core));
 }
 
@@ -30,7 +30,7 @@ export function* drainInParts(core: Core): Parts {
     !state.yielding
   ) {
     if (state.effort.units >= MAX_ACTIVATION_UNITS) {
-      giveWay(core);
+      yieldToOthers(core);
       return;
     }
     const work = state.work.shift()!;
@@ -48,13 +48,13 @@ export function* drainInParts(core: Core): Parts {
 }
 
 /** A new activation: what it costs is counted from here. */
-export function rest({ effort, now }: RunState): void {
+export function resetEffort({ effort, now }: RunState): void {
   effort.at = now;
   effort.units = 0;
   effort.bytes = 0;
 }
 
-export function giveWay(core: Core): void {
+export function yieldToOthers(core: Core): void {
   core.state.yielding = true;
   core.commands.push({ type: 'yield' });
 }

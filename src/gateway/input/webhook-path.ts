@@ -9,7 +9,7 @@ import type { Gateway } from '../http/context.ts';
 import { checked, nameText } from '../validation/validation.ts';
 
 /** A hook whose definition is written. While its trigger is disabled it starts nothing. */
-export interface Place {
+export interface WebhookAddress {
   readonly org: string;
   readonly path: string;
   readonly owner: NonNullable<HookState['owner']>;
@@ -20,7 +20,7 @@ export interface Place {
  * The hook of the request's address. An address that begins with the name of an organization is that organization's, and
  * no other's; every other is a path of `default`.
  */
-export async function placeOf(gateway: Gateway, req: Request): Promise<Place | undefined> {
+export async function placeOf(gateway: Gateway, req: Request): Promise<WebhookAddress | undefined> {
   const { access } = gateway;
   const parts = [req.params['org'] ?? [], req.params['path']]
     .flat()

@@ -8,12 +8,12 @@ import { PROBLEM_CODES, type ProblemCode } from '../validation/problem-codes.ts'
 import { objectOf } from './docs-words.ts';
 import * as answers from './openapi-answers.ts';
 import {
-  type Answer,
   BODY_PROBLEMS,
   COMMON_PROBLEMS,
   GUARD_PROBLEMS,
   KEY_PROBLEMS,
   type Operation,
+  type OperationAnswer,
   REQUEST_KEY,
   TEMPORAL_PROBLEMS,
 } from './openapi-operation.ts';
@@ -151,7 +151,7 @@ function securityOf({ method, path }: Operation): JsonObject {
 }
 
 function response(
-  { text, schema, media = [JSON_MEDIA], headers = {} }: Answer,
+  { text, schema, media = [JSON_MEDIA], headers = {} }: OperationAnswer,
   schemaOf: (schema: z.ZodType) => JsonObject,
 ): Json {
   return {

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { Method } from '../http/resource.ts';
 import type { ProblemCode } from '../validation/problem-codes.ts';
 
-export interface Answer {
+export interface OperationAnswer {
   readonly text: string;
   /** Without one there is no body. */
   readonly schema?: z.ZodType;
@@ -32,7 +32,7 @@ export interface Operation {
     readonly media?: readonly string[];
     readonly isOptional?: true;
   };
-  readonly answers: { readonly [status: number]: Answer };
+  readonly answers: { readonly [status: number]: OperationAnswer };
   /** Beside those that every operation may have. */
   readonly problems?: readonly ProblemCode[];
   /** Whoever comes from anywhere may call it: there is no guard of Host and Origin. */

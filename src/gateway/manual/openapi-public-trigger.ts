@@ -4,7 +4,7 @@ import { orgRunBody } from '../routes/triggers/public-trigger.ts';
 import type { ProblemCode } from '../validation/problem-codes.ts';
 import { nameText, slugText } from '../validation/validation.ts';
 import * as answers from './openapi-answers.ts';
-import { type Answer, type Operation, REQUEST_KEY, WRITE_PROBLEMS } from './openapi-operation.ts';
+import { type Operation, type OperationAnswer, REQUEST_KEY, WRITE_PROBLEMS } from './openapi-operation.ts';
 
 const text = z.string();
 const started = z.object({
@@ -19,7 +19,7 @@ const publicKey = z.object({
   publicApiKey: text,
   url: text.describe('What a workflow is started by; the slug takes the place of {workflowId}.'),
 });
-const STARTED: { readonly [status: number]: Answer } = {
+const STARTED: { readonly [status: number]: OperationAnswer } = {
   201: { text: 'Started.', schema: started, headers: { Location: 'The address of the run.' } },
   200: { text: 'The run that the same request had started.', schema: started },
 };

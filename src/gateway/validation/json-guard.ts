@@ -39,7 +39,7 @@ export function decodeText(bytes: Uint8Array): string {
 
 /** Refuses keys that no document of ours may have. Walks without recursion. */
 export function checkKeys(value: Json): void {
-  const open: Place[] = [{ value }];
+  const open: JsonPosition[] = [{ value }];
   for (let here = open.pop(); here !== undefined; here = open.pop()) {
     const { value: held } = here;
     if (Array.isArray(held)) {
@@ -62,13 +62,13 @@ export function checkKeys(value: Json): void {
 }
 
 /** A value within a document. Its pointer is made only where it is told. */
-interface Place {
+interface JsonPosition {
   readonly value: Json;
   readonly key?: string | number;
-  readonly within?: Place;
+  readonly within?: JsonPosition;
 }
 
-function pointerOf({ key, within }: Place): string {
+function pointerOf({ key, within }: JsonPosition): string {
   return within === undefined || key === undefined ? '' : below(pointerOf(within), key);
 }
 

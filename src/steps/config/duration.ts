@@ -2,7 +2,7 @@
 import { parseDuration } from '../../template/duration.ts';
 import { epochMs } from '../../template/time.ts';
 import type { Json } from '../../template/types.ts';
-import { ConfigError, type Parse, StepFailure, type Visit } from '../kind.ts';
+import { ConfigError, type Parse, type StepContext, StepFailure } from '../kind.ts';
 import { shown } from './read.ts';
 
 const DAY_MS = 86_400_000;
@@ -55,7 +55,7 @@ function invalid(message: string): StepFailure {
 }
 
 /** Reads a config member when the step begins; a written constant is read, and refused, when the definition is compiled. */
-export type Reader = (visit: Visit) => number;
+export type Reader = (visit: StepContext) => number;
 
 export function planDuration(value: Json, at: string, parse: Parse): Reader {
   return plan(value, at, parse, durationMs);

@@ -4,7 +4,7 @@ import type { JsonObject, PayloadFormat } from '../../definition/document/types.
 import { validatePayload } from '../../definition/payload/format.ts';
 import { isConstant } from '../../template/template.ts';
 import type { Json } from '../../template/types.ts';
-import type { Parse, Visit } from '../kind.ts';
+import type { Parse, StepContext } from '../kind.ts';
 import { isAbsent, object } from './read.ts';
 
 const LISTED_PROBLEMS = 5;
@@ -17,9 +17,9 @@ export interface Format {
   /** It holds no template. */
   readonly isConstant: boolean;
   /** What `hold` must keep: nothing where the format is a constant. */
-  held(visit: Visit): JsonObject;
+  held(visit: StepContext): JsonObject;
   /** `hold`: where it is not the visit's yet, as within begin. */
-  of(visit: Visit, hold?: JsonObject): PayloadFormat | undefined;
+  of(visit: StepContext, hold?: JsonObject): PayloadFormat | undefined;
 }
 
 export function planFormat(value: Json | undefined, member: string, parse: Parse): Format {

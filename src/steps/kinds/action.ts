@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { isObject } from '../../definition/document/json.ts';
 import type { JsonObject, StepDefinition } from '../../definition/document/types.ts';
 import { anyValue } from '../config/schema.ts';
-import { ConfigError, type Parse, type RunSpec, type StepKind, type Visit } from '../kind.ts';
+import { ConfigError, type Parse, type RunSpec, type StepContext, type StepKind } from '../kind.ts';
 import { actionOf, actionTypes } from './actions.ts';
 import { effectEnd } from './http.ts';
 
@@ -60,7 +60,7 @@ function planHostAction(
   parameters: JsonObject,
   parse: Parse,
   step: StepDefinition,
-): (visit: Visit) => RunSpec {
+): (visit: StepContext) => RunSpec {
   const template = parse.secretTemplate(parameters, '/parameters');
   return (visit) => {
     const { value, secrets } = visit.renderSecret(template);

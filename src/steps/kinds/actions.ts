@@ -3,7 +3,7 @@
  */
 import type { z } from 'zod';
 import type { JsonObject } from '../../definition/document/types.ts';
-import type { Parse, RunSpec, Visit } from '../kind.ts';
+import type { Parse, RunSpec, StepContext } from '../kind.ts';
 import { httpSchema, planHttp } from './http.ts';
 
 export interface ActionType {
@@ -17,7 +17,7 @@ export interface ActionType {
   /** The written `parameters`. Lazy, as for kinds. */
   readonly schema: () => z.ZodType;
   /** Parses the parameters; `at` is their JSON pointer within the config. Throws as a kind's plan does. */
-  plan(parameters: JsonObject, at: string, parse: Parse): (visit: Visit) => RunSpec;
+  plan(parameters: JsonObject, at: string, parse: Parse): (visit: StepContext) => RunSpec;
 }
 
 export const actionTypes: readonly ActionType[] = [

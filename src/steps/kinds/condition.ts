@@ -5,7 +5,7 @@ import type { Json } from '../../template/types.ts';
 import { compared } from '../compared.ts';
 import { anyValue, expression, templated } from '../config/schema.ts';
 import { equals } from '../equals.ts';
-import { ConfigError, type Parse, type StepKind, type Visit } from '../kind.ts';
+import { ConfigError, type Parse, type StepContext, type StepKind } from '../kind.ts';
 import { COMMON_PORTS } from '../ports.ts';
 
 const DEFAULT_PORT = 'default';
@@ -129,7 +129,7 @@ export function portName(value: Json | undefined, at: string): string {
 }
 
 /** One question, in the first three ways. */
-function planTest(config: JsonObject, at: string, parse: Parse): (visit: Visit) => boolean {
+function planTest(config: JsonObject, at: string, parse: Parse): (visit: StepContext) => boolean {
   const { expression: source, variable, ref } = config;
   if ([source, variable, ref].filter((way) => way !== undefined).length !== 1)
     throw new ConfigError(
@@ -154,7 +154,7 @@ function planTest(config: JsonObject, at: string, parse: Parse): (visit: Visit) 
   );
 }
 
-function planRef(ref: string, config: JsonObject, at: string, parse: Parse): (visit: Visit) => boolean {
+function planRef(ref: string, config: JsonObject, at: string, parse: Parse): (visit: StepContext) => boolean {
   const parsed = parse.expression(ref, `${at}/ref`);
   const written = OPERATORS.filter((operator) => config[operator] !== undefined);
   const operator = written[0];

@@ -7,7 +7,7 @@ import { z } from 'zod';
 import type { Definition, Problem } from '../../definition/document/types.ts';
 import { type Expression, parseExpression } from '../../template/expression.ts';
 import type { Reference } from '../../template/types.ts';
-import type { Behaviour, FrameSpec, Outcome, StepKind, Visit } from '../kind.ts';
+import type { Behaviour, FrameSpec, Outcome, StepContext, StepKind } from '../kind.ts';
 import { PART_STEPS, type Parts } from '../parts.ts';
 
 export const DAG_STEP = '$dag';
@@ -21,7 +21,7 @@ export interface DagNode {
   readonly slug: string;
   readonly references: readonly Reference[];
   readonly dependsOn: readonly string[];
-  readonly bail?: (visit: Visit) => boolean;
+  readonly bail?: (visit: StepContext) => boolean;
 }
 
 /** What the graph is walked by: not in the table of kinds, since no document can name it. */
@@ -98,7 +98,7 @@ export function* dagBehaviour(nodes: readonly DagNode[]): Parts<{ behaviour: Beh
       return { do: 'hold', hold, cancel: [event.name], frames: ready };
     },
   };
-  const outputOf = (visit: Visit) => {
+  const outputOf = (visit: StepContext) => {
     const read = (slug: string) => visit.evaluate(data.get(slug)!) ?? null;
     return terminals.length === 1
       ? read(terminals[0]!)

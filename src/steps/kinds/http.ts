@@ -13,8 +13,8 @@ import {
   type Parse,
   type Resume,
   type RunSpec,
+  type StepContext,
   type StepKind,
-  type Visit,
 } from '../kind.ts';
 
 const DEFAULT_HTTP_TIMEOUT_MS = 30_000;
@@ -110,7 +110,7 @@ export function httpSchema(): z.ZodType {
 }
 
 /** Parses a request's config; what it gives evaluates it, once a visit. Kind `http` and action `http.request` share it. */
-export function planHttp(config: JsonObject, at: string, parse: Parse): (visit: Visit) => RunSpec {
+export function planHttp(config: JsonObject, at: string, parse: Parse): (visit: StepContext) => RunSpec {
   if (isAbsent(config['url']))
     throw new ConfigError('invalid_config', `${at}/url`, "Expected a URL such as 'https://api.example.com/orders'.");
   const members = MEMBERS.filter((member) => config[member] !== undefined).map((member) => ({
@@ -138,7 +138,7 @@ interface Member {
 }
 
 /** The members as one object, each secret's path with its member in front. */
-export function renderMembers(visit: Visit, members: readonly Member[]): Rendered {
+export function renderMembers(visit: StepContext, members: readonly Member[]): Rendered {
   const value: { [member: string]: Json } = {};
   const secrets: SecretString[] = [];
   for (const { member, hasSecrets, template } of members) {
@@ -152,7 +152,7 @@ export function renderMembers(visit: Visit, members: readonly Member[]): Rendere
 }
 
 /** The end of a step that is one effect. */
-export function effectEnd(_visit: Visit, event: Resume): Outcome {
+export function effectEnd(_visit: StepContext, event: Resume): Outcome {
   if (event.on === 'completed') {
     const { data, meta } = event.result;
     return { do: 'end', port: 'success', data, ...(meta === undefined ? {} : { meta }) };

@@ -13,9 +13,9 @@ import {
   type Hearing,
   type Message,
   type Outcome,
+  type StepContext,
   StepFailure,
   type StepKind,
-  type Visit,
 } from '../kind.ts';
 
 const MOST_MESSAGES = 10_000;
@@ -91,7 +91,7 @@ listener in its order, and a retry of the run keeps it.`,
 
     const isConstant = schema.isConstant && (fits === undefined || readsOnly(fits, CONSTANT_ROOTS));
 
-    const accepts = (visit: Visit, hold: JsonObject, payload: Json): boolean =>
+    const accepts = (visit: StepContext, hold: JsonObject, payload: Json): boolean =>
       (fits === undefined || matches(visit, fits, payload)) && misfit(schema.of(visit, hold), payload) === undefined;
 
     return {
@@ -156,7 +156,7 @@ function readsOnly(expression: Expression, roots: ReadonlySet<string>): boolean 
 }
 
 /** Messages come from outside: one that the expression cannot be asked about is not for this step, and fails no run. */
-function matches(visit: Visit, expression: Expression, payload: Json): boolean {
+function matches(visit: StepContext, expression: Expression, payload: Json): boolean {
   try {
     return visit.test(expression, { payload });
   } catch (error) {
@@ -184,7 +184,7 @@ function take(hold: JsonObject, messages: readonly Message[]): Outcome | undefin
   return receivedCount(hold) >= count ? putOut(hold, 'received') : undefined;
 }
 
-function timedOut(visit: Visit, hold: JsonObject): Outcome {
+function timedOut(visit: StepContext, hold: JsonObject): Outcome {
   if (!visit.wired('timeout'))
     throw new StepFailure(
       'listen_timeout',

@@ -3,7 +3,7 @@ import type { JsonObject } from '../../definition/document/types.ts';
 import type { Json } from '../../template/types.ts';
 import { invalid, whole } from '../config/read.ts';
 import { anyValue, expression, templated } from '../config/schema.ts';
-import { ConfigError, type Outcome, StepFailure, type StepKind, type Visit } from '../kind.ts';
+import { ConfigError, type Outcome, type StepContext, StepFailure, type StepKind } from '../kind.ts';
 import { loopBatch, loopState, readHold } from './loop-vars.ts';
 
 const DEFAULT_MAX_ITERATIONS = 1_000;
@@ -75,13 +75,13 @@ trace the loop's input shows \`next\` and \`result\` as they were evaluated last
     const carries = initial !== undefined || next !== undefined;
     const bounded = items === undefined || goOn !== undefined || until !== undefined || next !== undefined;
 
-    const made = (visit: Visit): Json | undefined => {
+    const made = (visit: StepContext): Json | undefined => {
       if (result === undefined) return carries ? (visit.hold['carry'] ?? null) : undefined;
       const value = visit.render(result);
       visit.note('result', value);
       return value;
     };
-    const done = (visit: Visit, value: Json | undefined): Outcome => {
+    const done = (visit: StepContext, value: Json | undefined): Outcome => {
       const { hold } = visit;
       hold['complete'] = true;
       const given = value ?? made(visit);
@@ -89,13 +89,13 @@ trace the loop's input shows \`next\` and \`result\` as they were evaluated last
       if (given !== undefined) data['value'] = given;
       return { do: 'end', port: 'done', data };
     };
-    const carryOn = (visit: Visit): void => {
+    const carryOn = (visit: StepContext): void => {
       if (next === undefined) return;
       const carry = visit.render(next);
       visit.hold['carry'] = carry;
       visit.note('next', carry);
     };
-    const turn = (visit: Visit, tick: number): Outcome => {
+    const turn = (visit: StepContext, tick: number): Outcome => {
       const { hold } = visit;
       hold['tick'] = tick;
       hold['iterations'] = tick;

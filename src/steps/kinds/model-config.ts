@@ -6,7 +6,7 @@ import type { Json } from '../../template/types.ts';
 import { planFormat } from '../config/payload.ts';
 import { invalid, isAbsent, list, optionalOneOf, optionalText, whole } from '../config/read.ts';
 import { anyValue, payloadFormat, templated, textTemplate } from '../config/schema.ts';
-import { ConfigError, type Parse, type Visit } from '../kind.ts';
+import { ConfigError, type Parse, type StepContext } from '../kind.ts';
 
 const OUTPUT_FORMATS = ['text', 'json'] as const;
 const ROLES: readonly Json[] = ['user', 'assistant', 'system'];
@@ -34,7 +34,7 @@ export function modelSchema(): z.ZodRawShape {
 }
 
 /** Parses the members; what it gives evaluates them, as the activities `llm` and `agentTurn` take them. */
-export function planModel(config: JsonObject, parse: Parse): (visit: Visit) => JsonObject & { messages: Json[] } {
+export function planModel(config: JsonObject, parse: Parse): (visit: StepContext) => JsonObject & { messages: Json[] } {
   if (isAbsent(config['userPrompt']) && isAbsent(config['messages']))
     throw new ConfigError('invalid_config', '/userPrompt', 'Expected what the model is asked.');
   const template = (member: string) => parse.template(config[member], `/${member}`);

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { JsonObject } from '../../definition/document/types.ts';
 import type { Json } from '../../template/types.ts';
-import { ConfigError, type FailureShape, type Outcome, type StepKind, type Visit } from '../kind.ts';
+import { ConfigError, type FailureShape, type Outcome, type StepContext, type StepKind } from '../kind.ts';
 
 const MODES = ['all', 'settled'] as const;
 
@@ -34,7 +34,7 @@ After it the entries of steps that belong to one branch only are readable; a ste
       throw new ConfigError('invalid_config', '/mode', "Expected 'all' or 'settled'.");
     if (failFast !== true && failFast !== false)
       throw new ConfigError('invalid_config', '/failFast', 'Expected true or false.');
-    const ended = (visit: Visit, failures: JsonObject): Outcome => {
+    const ended = (visit: StepContext, failures: JsonObject): Outcome => {
       const results = visit.hold['results'] as JsonObject;
       if (mode === 'all' && Object.keys(failures).length > 0)
         return { do: 'fail', error: joinFailed(visit.slug, failures) };

@@ -8,10 +8,10 @@ import {
   ConfigError,
   type Outcome,
   type Resume,
+  type StepContext,
   StepFailure,
   type StepKind,
   type TimerSpec,
-  type Visit,
 } from '../kind.ts';
 
 /** A run this deep starts no further ones. The run that nobody's step started has depth 0. */
@@ -92,7 +92,12 @@ export function timeoutOf(step: StepDefinition): number | undefined {
 }
 
 /** Begins to wait for a child. Throws StepFailure `depth_exceeded`. */
-export function start(visit: Visit, timeoutMs: number | undefined, child: ChildSpec, hold: JsonObject = {}): Outcome {
+export function start(
+  visit: StepContext,
+  timeoutMs: number | undefined,
+  child: ChildSpec,
+  hold: JsonObject = {},
+): Outcome {
   if (visit.execution.depth >= MAX_DEPTH)
     throw new StepFailure(
       'depth_exceeded',
@@ -111,7 +116,7 @@ export function start(visit: Visit, timeoutMs: number | undefined, child: ChildS
 }
 
 /** The end of a step that waits for one child. */
-export function childEnd(visit: Visit, event: Resume): Outcome {
+export function childEnd(visit: StepContext, event: Resume): Outcome {
   switch (event.on) {
     case 'completed': {
       const { data, meta } = event.result;

@@ -10,7 +10,7 @@ import {
 import type { JsonObject } from '../../definition/document/types.ts';
 import { isAbsent } from '../config/read.ts';
 import { anyValue, nameList, templated, textTemplate } from '../config/schema.ts';
-import { ConfigError, type Parse, type RunSpec, type StepKind, type Visit } from '../kind.ts';
+import { ConfigError, type Parse, type RunSpec, type StepContext, type StepKind } from '../kind.ts';
 import { effectEnd, renderMembers } from './http.ts';
 
 /** One attempt, with some room for the connection. */
@@ -99,7 +99,7 @@ function messageSchema(): z.ZodType {
   });
 }
 
-function planMessage(config: JsonObject, parse: Parse): (visit: Visit) => RunSpec {
+function planMessage(config: JsonObject, parse: Parse): (visit: StepContext) => RunSpec {
   const channel = channelOf(config);
   if (channel !== 'inbox' && isAbsent(config['to']))
     throw new ConfigError('invalid_config', '/to', 'Expected whom the message goes to: a URL or an address.');

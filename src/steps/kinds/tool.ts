@@ -4,7 +4,7 @@ import type { Json } from '../../template/types.ts';
 import { durationMs, planDuration } from '../config/duration.ts';
 import { isAbsent, object, optionalText, text } from '../config/read.ts';
 import { anyValue, duration, templated, textTemplate } from '../config/schema.ts';
-import { ConfigError, type Outcome, type Resume, type RunSpec, type StepKind, type Visit } from '../kind.ts';
+import { ConfigError, type Outcome, type Resume, type RunSpec, type StepContext, type StepKind } from '../kind.ts';
 import { effectEnd, renderMembers } from './http.ts';
 
 const DEFAULT_TIMEOUT_MS = 30_000;
@@ -98,7 +98,7 @@ export function callSpec(config: RunSpec['config'], limitMs = DEFAULT_TIMEOUT_MS
   return { activity: 'tool', config, timeoutMs: limitMs + MARGIN_MS, heartbeatMs: HEARTBEAT_MS };
 }
 
-function ended(visit: Visit, event: Resume, code: string | undefined): Outcome {
+function ended(visit: StepContext, event: Resume, code: string | undefined): Outcome {
   if (event.on !== 'completed' || code === undefined) return effectEnd(visit, event);
   const { data, meta } = event.result;
   // The tool's call is not made again, whatever becomes of the code.

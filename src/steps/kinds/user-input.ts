@@ -8,10 +8,10 @@ import {
   type Behaviour,
   type Decision,
   type Outcome,
+  type StepContext,
   StepFailure,
   type StepKind,
   type Submission,
-  type Visit,
 } from '../kind.ts';
 import { personOf, standsFor } from './approval/approval-persons.ts';
 import { audienceOf } from './approval/approval-votes.ts';
@@ -54,7 +54,7 @@ After \`timeout\` the step ends by \`timeout\`, with \`default\` as its data. If
     const otherwise = config['default'] === undefined ? undefined : parse.template(config['default'], '/default');
     const timeoutMs = isAbsent(config['timeout']) ? undefined : planDuration(config['timeout'], '/timeout', parse);
 
-    function timedOut(visit: Visit): Outcome {
+    function timedOut(visit: StepContext): Outcome {
       const wired = visit.wired('timeout');
       if (!wired && otherwise === undefined)
         throw new StepFailure(
@@ -65,7 +65,7 @@ After \`timeout\` the step ends by \`timeout\`, with \`default\` as its data. If
       return { do: 'end', port: wired ? 'timeout' : 'submitted', data, meta: { submittedBy: null, via: 'timeout' } };
     }
 
-    function refuse(visit: Visit, event: Decision | Submission): ReturnType<NonNullable<Behaviour['refuse']>> {
+    function refuse(visit: StepContext, event: Decision | Submission): ReturnType<NonNullable<Behaviour['refuse']>> {
       if (event.on !== 'submit')
         return {
           code: 'not_waiting',

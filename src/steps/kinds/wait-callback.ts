@@ -6,7 +6,7 @@ import { planDuration } from '../config/duration.ts';
 import { misfit, planFormat } from '../config/payload.ts';
 import { isAbsent } from '../config/read.ts';
 import { duration, payloadFormat } from '../config/schema.ts';
-import { ConfigError, type Outcome, StepFailure, type StepKind, type Visit } from '../kind.ts';
+import { ConfigError, type Outcome, type StepContext, StepFailure, type StepKind } from '../kind.ts';
 
 export const waitCallback: StepKind = {
   type: 'wait_callback',
@@ -48,7 +48,7 @@ After \`timeout\` the step ends by \`timeout\`; if that port is not wired it fai
       throw new ConfigError('invalid_config', '/methods', `Expected a list of ${CALLBACK_METHODS.join(', ')}.`);
     const schema = planFormat(config['schema'], 'schema', parse);
     const waitMs = isAbsent(config['timeout']) ? undefined : planDuration(config['timeout'], '/timeout', parse);
-    const fits = (visit: Visit, hold: JsonObject, payload: Json): boolean =>
+    const fits = (visit: StepContext, hold: JsonObject, payload: Json): boolean =>
       misfit(schema.of(visit, hold), payload) === undefined;
     return {
       begin(visit) {
@@ -78,7 +78,7 @@ function received(payload: Json): Outcome {
   return { do: 'end', port: 'received', data: payload };
 }
 
-function timedOut(visit: Visit): Outcome {
+function timedOut(visit: StepContext): Outcome {
   if (!visit.wired('timeout'))
     throw new StepFailure(
       'callback_timeout',

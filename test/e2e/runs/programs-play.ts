@@ -9,7 +9,7 @@ import type { WorkflowHandle } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
 import type { RunInput } from '../../../src/contract/run.ts';
 import type { Definition, RetryPolicy, StepDefinition } from '../../../src/definition/document/types.ts';
-import type { Answer } from '../../../src/engine/simulate.ts';
+import type { SimulatedAnswer } from '../../../src/engine/simulate.ts';
 import type { Event } from '../../../src/engine/state/protocol.ts';
 import type { RunState } from '../../../src/engine/state/state.ts';
 import { RETRY_POLICIES } from '../../../src/steps/compile/retry.ts';
@@ -26,7 +26,7 @@ const DEADLINE = '$deadline';
 const DEADLINE_MS = 3_000;
 
 interface Part {
-  readonly answers: ReadonlyMap<string, readonly Answer[]>;
+  readonly answers: ReadonlyMap<string, readonly SimulatedAnswer[]>;
   readonly turns: Map<string, () => void>;
   readonly come: Set<string>;
   over: boolean;
@@ -58,10 +58,10 @@ export async function playedEffect(): Promise<unknown> {
 /** What the simulated clock says of a program: its events in order, and the answers of each effect, attempt by attempt. */
 export function scriptOf(file: ProgramFile): {
   events: readonly Event[];
-  answers: ReadonlyMap<string, readonly Answer[]>;
+  answers: ReadonlyMap<string, readonly SimulatedAnswer[]>;
 } {
   const events: Event[] = [];
-  const answers = new Map<string, Answer[]>();
+  const answers = new Map<string, SimulatedAnswer[]>();
   simulateProgram(file, false, {
     onEvent: (event) => events.push(event),
     onAnswer: (id, answer) => answers.set(id, [...(answers.get(id) ?? []), answer]),

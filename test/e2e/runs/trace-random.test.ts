@@ -3,7 +3,7 @@ import type { WorkflowHandle } from '@temporalio/client';
 import fc from 'fast-check';
 import { afterAll, expect, it } from 'vitest';
 import { readTrace } from '../../../src/client/runs/trace.ts';
-import type { Place } from '../../../src/history/chain.ts';
+import type { ChainPosition } from '../../../src/history/chain.ts';
 import { blocks, definitionOf } from '../../history/programs.ts';
 import { startWorker, type TestServer, testServer } from '../../support/temporal.ts';
 import { startRun } from './run-support.ts';
@@ -12,7 +12,7 @@ import { oneMoment } from './trace-moment.ts';
 const RUNS = Number(process.env['TRACE_RUNS'] ?? 6);
 const SEED = Number(process.env['TRACE_SEED'] ?? 20_260_101);
 
-const UNAVOIDABLE: ReadonlySet<Place['why']> = new Set([
+const UNAVOIDABLE: ReadonlySet<ChainPosition['why']> = new Set([
   'local_activities_together',
   'local_activity_across_tasks',
   'task_timed_out',
@@ -66,7 +66,7 @@ it.each([
 ])('folds random runs to their live state, with workers %s', async (_name, cached) => {
   const server = await open(cached);
   const definitions = fc.sample(blocks, { numRuns: RUNS, seed: SEED + cached }).map(definitionOf);
-  const unsure: Place[] = [];
+  const unsure: ChainPosition[] = [];
   await Promise.all(
     definitions.map(async (definition) => {
       const handle = await startRun(server, definition);

@@ -21,7 +21,7 @@ import type { Gateway } from '../../http/context.ts';
 import { HttpProblem } from '../../http/problem.ts';
 import { anyMethod, methodNotAllowed, resource } from '../../http/resource.ts';
 import { answerStarted } from '../../http/start-answer.ts';
-import { type Place, placeOf } from '../../input/webhook-path.ts';
+import { placeOf, type WebhookAddress } from '../../input/webhook-path.ts';
 import { checkKeys, parseJson } from '../../validation/json-guard.ts';
 import { nameText } from '../../validation/validation.ts';
 import type { Delivery, Scheme } from './schemes/scheme.ts';
@@ -60,7 +60,7 @@ async function deliver(
   gateway: Gateway,
   req: Request,
   res: Response,
-  { org, path, owner, config }: Place,
+  { org, path, owner, config }: WebhookAddress,
 ): Promise<void> {
   const { access } = gateway;
   if (req.method !== config.method) throw methodNotAllowed(req.method, config.method);
@@ -116,7 +116,7 @@ async function startOnce(
   scheme: Scheme,
   delivery: Delivery,
   parts: TriggerParts,
-  { org, path, owner, config }: Place,
+  { org, path, owner, config }: WebhookAddress,
   triggerId: string,
 ): Promise<StartedRun | Debounced> {
   const { access } = gateway;

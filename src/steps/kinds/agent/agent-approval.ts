@@ -13,8 +13,8 @@ import {
   type Outcome,
   type Parse,
   type Resume,
+  type StepContext,
   type TimerSpec,
-  type Visit,
 } from '../../kind.ts';
 import { approval } from '../approval/approval.ts';
 import { approvalSchema } from '../approval/approval-schema.ts';
@@ -47,9 +47,9 @@ export type Asked =
 
 export interface CallApproval {
   wanted(call: OpenCall): boolean;
-  begin(visit: Visit, state: AgentState, suffix: string, call: OpenCall): Asked;
-  resume(visit: Visit, state: AgentState, suffix: string, call: OpenCall, event: Resume): Asked;
-  refuse: (visit: Visit, state: AgentState, event: Decision) => ReturnType<NonNullable<Behaviour['refuse']>>;
+  begin(visit: StepContext, state: AgentState, suffix: string, call: OpenCall): Asked;
+  resume(visit: StepContext, state: AgentState, suffix: string, call: OpenCall, event: Resume): Asked;
+  refuse: (visit: StepContext, state: AgentState, event: Decision) => ReturnType<NonNullable<Behaviour['refuse']>>;
 }
 
 /** Undefined where no call is asked about. */
@@ -128,7 +128,7 @@ function within(parse: Parse): Parse {
 }
 
 /** The visit as the approval sees it: a step of its own, whose every port is wired. */
-function inner(visit: Visit, suffix: string, hold: JsonObject): Visit {
+function inner(visit: StepContext, suffix: string, hold: JsonObject): StepContext {
   return {
     path: `${visit.path}${suffix}`,
     slug: visit.slug,

@@ -8,8 +8,8 @@ import {
   type FailureShape,
   type Parse,
   type RunSpec,
+  type StepContext,
   StepFailure,
-  type Visit,
 } from '../../kind.ts';
 import { action } from '../action.ts';
 import { MAX_DEPTH } from '../run-workflow.ts';
@@ -23,7 +23,7 @@ const MOST_TOLD_CHARACTERS = 60_000;
 /** What makes the call; or why it cannot be made, which the model is told. */
 export type Begun = { readonly run: RunSpec } | { readonly child: ChildSpec } | { readonly output: CallOutput };
 
-export function beginCall(visit: Visit, suffix: string, call: OpenCall): Begun {
+export function beginCall(visit: StepContext, suffix: string, call: OpenCall): Begun {
   const { target, input, invalid } = call;
   if (target === undefined) return { output: refused(invalid ?? 'There is no such tool.') };
   const inner = typeOf(call);
@@ -45,7 +45,7 @@ export function beginCall(visit: Visit, suffix: string, call: OpenCall): Begun {
 }
 
 /** As the kind `action` would run it. */
-function actionCall(visit: Visit, suffix: string, inner: string, type: string, parameters: JsonObject): Begun {
+function actionCall(visit: StepContext, suffix: string, inner: string, type: string, parameters: JsonObject): Begun {
   try {
     const outcome = action.plan({ type, parameters }, LITERAL, { stepType: action.type }).begin(visit);
     const [run] = outcome.do === 'hold' ? (outcome.run ?? []) : [];

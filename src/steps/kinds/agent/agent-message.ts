@@ -4,7 +4,7 @@ import { isObject } from '../../../definition/document/json.ts';
 import type { Json } from '../../../template/types.ts';
 import { invalid, isAbsent, optionalBoolean, optionalText, whole } from '../../config/read.ts';
 import { templated, textTemplate } from '../../config/schema.ts';
-import { ConfigError, type Outcome, StepFailure, type StepKind, type Visit } from '../../kind.ts';
+import { ConfigError, type Outcome, type StepContext, StepFailure, type StepKind } from '../../kind.ts';
 
 const CONTENT = ['content', 'message', 'goal'] as const;
 const LEAST_WAIT_MS = 1_000;
@@ -113,7 +113,10 @@ doing. One that has not begun hears it when it begins; one that has ended does n
   },
 };
 
-function recipient(visit: Visit, to: string | undefined): { readonly executionId: string; readonly step?: string } {
+function recipient(
+  visit: StepContext,
+  to: string | undefined,
+): { readonly executionId: string; readonly step?: string } {
   const { id, parentId } = visit.execution;
   if (to === undefined) return { executionId: id };
   if (RUN_ID.test(to)) return { executionId: to };
@@ -123,12 +126,12 @@ function recipient(visit: Visit, to: string | undefined): { readonly executionId
 }
 
 /** No other visit of the run is answered under this name. */
-function replyName(visit: Visit): string {
+function replyName(visit: StepContext): string {
   return `agent_reply ${visit.path}`;
 }
 
 /** An agent that is quick has answered before it is known here that it was told. */
-function replyOrWait(visit: Visit, until: number): Outcome {
+function replyOrWait(visit: StepContext, until: number): Outcome {
   const name = replyName(visit);
   const early = visit.takeMessage(name, () => true);
   if (early !== undefined) return replied(early.payload);
@@ -144,7 +147,7 @@ function replied(payload: Json): Outcome {
   return { do: 'end', port: 'success', data: isObject(payload) ? (payload['reply'] ?? null) : payload };
 }
 
-function timedOut(visit: Visit): Outcome {
+function timedOut(visit: StepContext): Outcome {
   if (visit.wired('timeout')) return { do: 'end', port: 'timeout', data: null };
   throw new StepFailure(
     'agent_message_timeout',

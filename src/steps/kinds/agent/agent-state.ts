@@ -4,7 +4,7 @@ import type { AgentMessage } from '../../../contract/agent-message.ts';
 import type { Usage } from '../../../contract/models.ts';
 import type { JsonObject } from '../../../definition/document/types.ts';
 import type { Json } from '../../../template/types.ts';
-import type { Visit } from '../../kind.ts';
+import type { StepContext } from '../../kind.ts';
 
 /** A result as models are told it (the AI SDK's forms). */
 export type CallOutput =
@@ -64,7 +64,7 @@ export function mostTurns({ request, granted = 0 }: AgentState): number {
 }
 
 /** The hold is what `agentState` made, since nobody else writes it. */
-export function stateOf({ hold }: Pick<Visit, 'hold'>): AgentState {
+export function stateOf({ hold }: Pick<StepContext, 'hold'>): AgentState {
   return hold as unknown as AgentState;
 }
 

@@ -6,7 +6,7 @@ import type { JsonObject } from '../../../definition/document/types.ts';
 import type { Json } from '../../../template/types.ts';
 import { isAbsent, list, names, optionalText, text } from '../../config/read.ts';
 import { nameList, templated, textTemplate } from '../../config/schema.ts';
-import type { Parse, Visit } from '../../kind.ts';
+import type { Parse, StepContext } from '../../kind.ts';
 import { actionOf } from '../actions.ts';
 
 /** Members of the config's schema. */
@@ -30,7 +30,7 @@ export function toolsSchema(): z.ZodRawShape {
   };
 }
 
-export function planTools(config: JsonObject, parse: Parse): (visit: Visit) => OfferedTools {
+export function planTools(config: JsonObject, parse: Parse): (visit: StepContext) => OfferedTools {
   const template = (member: string) => parse.template(config[member], `/${member}`);
   const [mcpServerIds, tools] = [template('mcpServerIds'), template('tools')];
   const [actions, workflows] = [template('actions'), template('workflows')];

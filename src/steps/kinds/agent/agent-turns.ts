@@ -16,9 +16,9 @@ import {
   type Rearm,
   type Resume,
   type RunSpec,
+  type StepContext,
   StepFailure,
   type TimerSpec,
-  type Visit,
 } from '../../kind.ts';
 import { MODEL_HEARTBEAT_MS, MODEL_TIMEOUT_MS } from '../model-config.ts';
 import type { Asked, CallApproval } from './agent-approval.ts';
@@ -43,12 +43,12 @@ const MAX_STEPS = 'agent_max_steps';
 export interface Rules {
   readonly approval: CallApproval | undefined;
   /** The calls whose results end the agent, if they do. */
-  stops(visit: Visit, state: AgentState, called: readonly OpenCall[]): readonly OpenCall[] | undefined;
+  stops(visit: StepContext, state: AgentState, called: readonly OpenCall[]): readonly OpenCall[] | undefined;
 }
 
 type Hold = Extract<Outcome, { do: 'hold' }>;
 
-export function resume(visit: Visit, event: Resume, rules: Rules): Outcome {
+export function resume(visit: StepContext, event: Resume, rules: Rules): Outcome {
   const state = stateOf(visit);
   switch (event.on) {
     case 'message':
@@ -96,7 +96,7 @@ export function turn(state: AgentState): Hold {
 }
 
 /** The model has answered: with calls to make, or with the answer. */
-function answered(visit: Visit, state: AgentState, result: EffectResult, rules: Rules): Outcome {
+function answered(visit: StepContext, state: AgentState, result: EffectResult, rules: Rules): Outcome {
   const { answer, calls, messages } = result.data as unknown as AgentTurn;
   const usage = usageIn(result.meta);
   if (usage !== undefined) {
@@ -113,7 +113,13 @@ function answered(visit: Visit, state: AgentState, result: EffectResult, rules: 
 }
 
 /** Begins those of the turn's calls that have not ended; asks about those that people are asked about. */
-function made(visit: Visit, state: AgentState, indices: readonly number[], rules: Rules, approved = false): Outcome {
+function made(
+  visit: StepContext,
+  state: AgentState,
+  indices: readonly number[],
+  rules: Rules,
+  approved = false,
+): Outcome {
   const run: RunSpec[] = [];
   const children: ChildSpec[] = [];
   const timers: TimerSpec[] = [];
@@ -141,7 +147,7 @@ function made(visit: Visit, state: AgentState, indices: readonly number[], rules
 }
 
 function callEnded(
-  visit: Visit,
+  visit: StepContext,
   state: AgentState,
   event: Extract<Resume, { on: 'completed' | 'failed' }>,
   rules: Rules,
@@ -161,7 +167,7 @@ function callEnded(
 
 /** A decision on a call, or a timer of its approval. */
 function decided(
-  visit: Visit,
+  visit: StepContext,
   state: AgentState,
   event: Extract<Resume, { on: 'decision' | 'fired' }>,
   rules: Rules,
@@ -175,7 +181,7 @@ function decided(
 }
 
 function settled(
-  visit: Visit,
+  visit: StepContext,
   state: AgentState,
   { suffix, index, call }: { readonly suffix: string; readonly index: number; readonly call: OpenCall },
   asked: Asked,
@@ -217,7 +223,7 @@ function allEnded(state: AgentState): boolean {
 }
 
 /** All calls of the turn have ended: their results are told, unless they are the end. */
-function after(visit: Visit, state: AgentState, hold: Hold, rules: Rules): Outcome {
+function after(visit: StepContext, state: AgentState, hold: Hold, rules: Rules): Outcome {
   const called = state.calls;
   state.messages = [
     ...state.messages,
@@ -296,7 +302,7 @@ function ended({ turn: last, toolCalls, usage }: AgentState, data: Json): Outcom
 }
 
 /** Somebody speaks to the agent. */
-function said(visit: Visit, state: AgentState, payload: Json): Outcome {
+function said(visit: StepContext, state: AgentState, payload: Json): Outcome {
   const message = agentMessageIn(payload);
   if (!isFor(visit, message) || (state.end !== undefined && !mayAskAgain(state))) return { do: 'ignore' };
   state.queue.push(message);
@@ -339,7 +345,7 @@ function interrupted(state: AgentState, hold: Hold): Outcome {
 }
 
 /** A retry of the run repeats no call that has ended; an agent that had no turn left gets as many again. */
-export function rearm(visit: Pick<Visit, 'hold'>, { code, suffix }: FailedAt): Rearm {
+export function rearm(visit: Pick<StepContext, 'hold'>, { code, suffix }: FailedAt): Rearm {
   const state = stateOf(visit);
   if (code === MAX_STEPS) {
     state.granted = (state.granted ?? 0) + Number(state.request['maxSteps']);
@@ -349,7 +355,7 @@ export function rearm(visit: Pick<Visit, 'hold'>, { code, suffix }: FailedAt): R
 }
 
 /** Whether the message is one, and for this agent. */
-export function isFor(visit: Visit, message: AgentMessage | undefined): message is AgentMessage {
+export function isFor(visit: StepContext, message: AgentMessage | undefined): message is AgentMessage {
   return message !== undefined && (message.to === undefined || [visit.slug, visit.path].includes(message.to));
 }
 

@@ -3,7 +3,7 @@
  * there are no persons, and these rules do not apply. A signal has an identity as little: it has its own rule.
  */
 import type { JsonObject } from '../../../definition/document/types.ts';
-import type { Decision, Submission, Visit } from '../../kind.ts';
+import type { Decision, StepContext, Submission } from '../../kind.ts';
 
 /** The person of an event, if there is one. */
 export function personOf({ by, as }: Decision | Submission): Required<Pick<Decision, 'by' | 'as'>> | undefined {
@@ -21,18 +21,18 @@ export function standsFor(audience: readonly string[], { by, as }: NonNullable<R
 }
 
 /** The person who started the run and may not decide, if there is one. */
-export function excludedRequester({ hold, execution }: Pick<Visit, 'hold' | 'execution'>): string | undefined {
+export function excludedRequester({ hold, execution }: Pick<StepContext, 'hold' | 'execution'>): string | undefined {
   return hold['requesterMayApprove'] === true ? undefined : execution.initiator;
 }
 
 /** Those of the audience whose votes count. */
-export function electorsOf(visit: Pick<Visit, 'hold' | 'execution'>): string[] {
+export function electorsOf(visit: Pick<StepContext, 'hold' | 'execution'>): string[] {
   const requester = excludedRequester(visit);
   return (visit.hold['audience'] as string[]).filter((name) => name !== `user:${requester}`);
 }
 
 /** Who cannot answer any more, or never could. */
-export function notByOf(visit: Pick<Visit, 'hold' | 'execution'>): string[] {
+export function notByOf(visit: Pick<StepContext, 'hold' | 'execution'>): string[] {
   const requester = excludedRequester(visit);
   const voters = (visit.hold['votes'] as JsonObject[]).flatMap(({ by, for: names }) =>
     typeof by === 'string' && names !== undefined ? [by] : [],

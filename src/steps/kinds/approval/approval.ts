@@ -8,11 +8,11 @@ import {
   type Decision,
   type Outcome,
   type Resume,
+  type StepContext,
   StepFailure,
   type StepKind,
   type Submission,
   type TimerSpec,
-  type Visit,
 } from '../../kind.ts';
 import { electorsOf, excludedRequester, notByOf, personOf, standsFor } from './approval-persons.ts';
 import { approvalSchema, ON_REJECT, ON_TIMEOUT, SUBJECT } from './approval-schema.ts';
@@ -142,10 +142,10 @@ interface Rules {
   readonly cancelsOnReject: boolean;
   readonly commentRequired: boolean;
   readonly form: Format;
-  readonly escalateTo: Parameters<Visit['render']>[0];
+  readonly escalateTo: Parameters<StepContext['render']>[0];
 }
 
-function resume(visit: Visit, event: Resume, rules: Rules): Outcome {
+function resume(visit: StepContext, event: Resume, rules: Rules): Outcome {
   const { hold } = visit;
   if (event.on === 'fired') {
     if (!event.suffix.startsWith(REMINDER)) return timedOut(visit, rules);
@@ -175,7 +175,7 @@ function resume(visit: Visit, event: Resume, rules: Rules): Outcome {
 
 /** Why this decision cannot be taken now; LANGUAGE.md §6. */
 function refuse(
-  visit: Visit,
+  visit: StepContext,
   event: Decision | Submission,
   rules: Rules,
 ): ReturnType<NonNullable<ReturnType<StepKind['plan']>['refuse']>> {
@@ -221,7 +221,7 @@ function isOverride(event: Decision): event is Decision & { readonly reason: str
   return event.via === VIA_SIGNAL && event.override === true && (event.reason ?? '').trim() !== '';
 }
 
-function timedOut(visit: Visit, rules: Rules): Outcome {
+function timedOut(visit: StepContext, rules: Rules): Outcome {
   const { hold } = visit;
   if (rules.onTimeout === 'approved' || rules.onTimeout === 'rejected') return decided(visit, rules.onTimeout, rules);
   if (rules.onTimeout === 'escalate' && hold['escalated'] === undefined) return escalated(visit, rules);
@@ -236,7 +236,7 @@ function timedOut(visit: Visit, rules: Rules): Outcome {
   return { do: 'end', port: 'timeout', data: outputOf(visit, 'timeout'), meta: metaOf(hold) };
 }
 
-function escalated(visit: Visit, rules: Rules): Outcome {
+function escalated(visit: StepContext, rules: Rules): Outcome {
   const { hold } = visit;
   const until = visit.now + (hold['timeoutMs'] as number);
   hold['escalated'] = isoInstant(visit.now);
@@ -246,13 +246,13 @@ function escalated(visit: Visit, rules: Rules): Outcome {
   return { ...waitOn(visit, rules), timers: [{ suffix: ESCALATION, at: until }] };
 }
 
-function decided(visit: Visit, verdict: Verdict, rules: Rules, event?: Decision): Outcome {
+function decided(visit: StepContext, verdict: Verdict, rules: Rules, event?: Decision): Outcome {
   const output = { data: outputOf(visit, verdict, event), meta: metaOf(visit.hold) };
   if (verdict === 'rejected' && rules.cancelsOnReject) return { do: 'cancel', reason: 'approval_denied', ...output };
   return { do: 'end', port: verdict, ...output };
 }
 
-function outputOf(visit: Visit, decision: Verdict | 'timeout', event?: Decision): JsonObject {
+function outputOf(visit: StepContext, decision: Verdict | 'timeout', event?: Decision): JsonObject {
   return {
     decision,
     decidedBy: event?.by ?? null,
@@ -273,7 +273,7 @@ function metaOf(hold: JsonObject): JsonObject {
   };
 }
 
-function waitOn(visit: Visit, rules: Rules, hold: JsonObject = visit.hold): Extract<Outcome, { do: 'hold' }> {
+function waitOn(visit: StepContext, rules: Rules, hold: JsonObject = visit.hold): Extract<Outcome, { do: 'hold' }> {
   const asked = { hold, execution: visit.execution };
   const notBy = notByOf(asked);
   const about = hold['about'] as ApprovalSubject;

@@ -3,10 +3,10 @@ import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/definition/document/types.ts';
 import { advance } from '../../src/engine/advance.ts';
 import { resumeWith } from '../../src/engine/resume/rewind.ts';
-import { carry, restore } from '../../src/engine/state/serialize.ts';
+import { restore, serialize } from '../../src/engine/state/serialize.ts';
 import type { RunState } from '../../src/engine/state/state.ts';
 import { Fold } from '../../src/history/fold.ts';
-import { Rearming } from '../../src/history/rearm.ts';
+import { RetryPlan } from '../../src/history/retry-plan.ts';
 import type { EffectResult } from '../../src/steps/kind.ts';
 import type { Json } from '../../src/template/types.ts';
 import { Model, WORKFLOW_ID } from './model.ts';
@@ -55,7 +55,7 @@ function armed(model: Model): RunState {
   model.close();
   const { ending } = model.state;
   if (ending?.status !== 'failed') throw new Error(`The run is ${ending?.status ?? 'open'}.`);
-  const rearming = new Rearming(ending.error);
+  const rearming = new RetryPlan(ending.error);
   const fold = (options: ConstructorParameters<typeof Fold>[2]) => {
     const folding = new Fold(WORKFLOW_ID, { from: 0, to: 0 }, options);
     for (const event of model.histories[0]!) folding.push(event);
@@ -92,7 +92,7 @@ describe('an agent that failed is armed again', () => {
     answer(model, turn(1), { data: 1 });
     model.failActivity(0);
     model.task();
-    const carried = carry(model.program, armed(model));
+    const carried = serialize(model.program, armed(model));
     const fold = new Fold(WORKFLOW_ID);
     const retried = { definition: model.program.definition, carried, retryOf: { runId: '0' } };
     fold.push({
@@ -116,7 +116,7 @@ describe('an agent that failed is armed again', () => {
     expect(model.state.ending).toMatchObject({ error: { code: 'agent_max_steps' } });
     const state = armed(model);
     expect(open(state)).toEqual(['work/turn[2]/model']);
-    const carried = restore(JSON.parse(JSON.stringify(carry(model.program, state))) as Json);
+    const carried = restore(JSON.parse(JSON.stringify(serialize(model.program, state))) as Json);
     advance(model.program, carried, { type: 'continue', at: 5_000_001 });
     let at = 5_000_002;
     const complete = (id: string, result: EffectResult) =>

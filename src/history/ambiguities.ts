@@ -6,7 +6,7 @@
  * - a local activity beside a task that began for nothing else: its end may have been seen in that one, later than it says;
  * - an update behind a task without commands, after a worker without the run's cache took over (same place).
  */
-import { carry } from '../engine/state/serialize.ts';
+import { serialize } from '../engine/state/serialize.ts';
 import { runInputOf } from '../engine/state/start.ts';
 import type { RunState } from '../engine/state/state.ts';
 import type { Program } from '../steps/program-types.ts';
@@ -36,7 +36,7 @@ const ENDINGS: { readonly [how in Closed['how']]?: 'completed' | 'failed' | 'can
   cancelled: 'cancelled',
 };
 
-export class Doubts {
+export class Ambiguities {
   readonly guesses: Guess[] = [];
   /** Groups with updates behind a silent task, until a replay makes them doubtful. */
   #silentUpdates: number[] = [];
@@ -68,7 +68,7 @@ export class Doubts {
   ofEnd(closed: Closed, program: Program, state: RunState): void {
     if (closed.how === 'continued') {
       const carried = runInputOf(closed.argument)?.carried;
-      if (carried === undefined || !sameJson(carry(program, state), carried))
+      if (carried === undefined || !sameJson(serialize(program, state), carried))
         this.note(closed.id, 'carried_state_differs');
       return;
     }

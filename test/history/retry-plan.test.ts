@@ -4,7 +4,7 @@ import { resumeWith } from '../../src/engine/resume/rewind.ts';
 import type { RunState } from '../../src/engine/state/state.ts';
 import type { HistoryEvent } from '../../src/history/events.ts';
 import { Fold, type RunTrace } from '../../src/history/fold.ts';
-import { failedPaths, Rearming } from '../../src/history/rearm.ts';
+import { failedPaths, RetryPlan } from '../../src/history/retry-plan.ts';
 import { Model, WORKFLOW_ID } from './model.ts';
 
 const http = (more: object = {}): Definition['steps'][string] => ({
@@ -24,7 +24,7 @@ const named = (steps: Definition['steps'], more: Partial<Definition> = {}): Defi
 function armed(model: Model): RunState {
   const ending = model.state.ending;
   if (ending?.status !== 'failed') throw new Error(`The run is ${ending?.status ?? 'open'}.`);
-  const rearming = new Rearming(ending.error);
+  const rearming = new RetryPlan(ending.error);
   const fold = (events: readonly HistoryEvent[], options: ConstructorParameters<typeof Fold>[2]): RunTrace => {
     const folding = new Fold(WORKFLOW_ID, { from: 0, to: 0 }, options);
     for (const event of events) folding.push(event);
@@ -189,7 +189,7 @@ describe('a failed run is armed again', () => {
     model.completeActivity(0);
     model.task();
     expect(() => armed(model)).toThrow('Fork');
-    expect(() => new Rearming({ code: 'inbox_overflow', message: '', retryable: false })).toThrow('as a whole');
+    expect(() => new RetryPlan({ code: 'inbox_overflow', message: '', retryable: false })).toThrow('as a whole');
   });
 
   it('which of nested branches, their errors say', () => {

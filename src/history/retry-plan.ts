@@ -7,7 +7,7 @@
  */
 import type { RunError } from '../contract/run.ts';
 import { keepForListener } from '../engine/inbound/messages.ts';
-import { openVisit, parkOpen, type Target } from '../engine/resume/rewind.ts';
+import { openVisit, type RewindTarget, rewindOpenVisit } from '../engine/resume/rewind.ts';
 import { countUsage } from '../engine/state/costs.ts';
 import type { Event } from '../engine/state/protocol.ts';
 import type { RunState } from '../engine/state/state.ts';
@@ -28,9 +28,9 @@ export class NotRetryable extends Error {
   }
 }
 
-export class Rearming {
+export class RetryPlan {
   /** What begins again, in the end. */
-  readonly parked: Target[] = [];
+  readonly parked: RewindTarget[] = [];
   readonly #failed: ReadonlySet<string>;
   readonly #timedOut: boolean;
   /** Place by path, as far as found, and with which code the visit failed there. */
@@ -122,7 +122,7 @@ export class Rearming {
     const rearm = step?.behaviour.rearm?.(visit, { code, ...(suffix === undefined ? {} : { suffix }) });
     if (rearm === 'never') throw repeats(path, 'after its calls had ended');
     if (rearm === undefined && answered === undefined) {
-      this.parked.push(parkOpen(program, state, path)!);
+      this.parked.push(rewindOpenVisit(program, state, path)!);
       if (event.type === 'message') keepForListener(state, event);
     } else this.#left.add(path);
     if (rearm === 'on') return true;

@@ -7,10 +7,10 @@ import { waitingFor } from '../../src/engine/inbound/view.ts';
 import { resumeWith } from '../../src/engine/resume/rewind.ts';
 import { slotsOf } from '../../src/engine/state/command-backlog.ts';
 import type { Event, TraceEvent } from '../../src/engine/state/protocol.ts';
-import { carry, restore } from '../../src/engine/state/serialize.ts';
+import { restore, serialize } from '../../src/engine/state/serialize.ts';
 import type { RunState } from '../../src/engine/state/state.ts';
 import { Fold } from '../../src/history/fold.ts';
-import { NotRetryable, Rearming } from '../../src/history/rearm.ts';
+import { NotRetryable, RetryPlan } from '../../src/history/retry-plan.ts';
 import type { Json } from '../../src/template/types.ts';
 import { Model, WORKFLOW_ID } from './model.ts';
 import { blocksWithChildren, definitionOf } from './programs.ts';
@@ -47,7 +47,7 @@ function armed(model: Model): RunState | undefined {
   const { ending } = model.state;
   if (ending?.status !== 'failed' || model.state.rolling !== undefined) return undefined;
   try {
-    const rearming = new Rearming(ending.error);
+    const rearming = new RetryPlan(ending.error);
     for (const [n, events] of model.histories.entries()) {
       const fold = new Fold(WORKFLOW_ID, undefined, rearming.search(String(n)));
       for (const event of events) fold.push(event);
@@ -61,7 +61,7 @@ function armed(model: Model): RunState | undefined {
       state = fold.finish().state;
     }
     const resumed = resumeWith(model.program, rearming.done(state), { parked: rearming.parked, at: 9e6, gates: [] });
-    return restore(JSON.parse(JSON.stringify(carry(model.program, resumed))) as Json);
+    return restore(JSON.parse(JSON.stringify(serialize(model.program, resumed))) as Json);
   } catch (error) {
     if (error instanceof NotRetryable) return undefined;
     throw error;
