@@ -225,10 +225,10 @@ Inputs, signals, updates, details of failures, answers of queries, and what a ch
 A worker needs memory for runs of that size. Measured with 50 runs of 15 MB, started 4 at a time, one worker took
 0.25 GB at its start, 2.0 GB while all 50 waited (35 MB a run), 2.1 GB at its peak, and 0.5 GB after all had ended.
 Node's default heap was enough: 4.1 GB on a machine of 24 GB. It was also enough for 100 such runs, which took 3.5 GB
-while they waited. Runs that continue as new take more: with 16 of them, 71 MB a run, and 87 MB at the peak. When 50 had
-to do so at the same moment on 2 busy cores, the worker took 3.5 GB, their workflow tasks ran into the limit of 10 s, and
-the runs did not get on for two minutes. Plan for at most 30 of those at a time for a worker of 4 GB
-(\`NODE_OPTIONS=--max-old-space-size=4096\`). That number is derived from the 16, not tried.
+while they waited. Runs that continue as new take more: with 16 of them, 71 MB a run, and 87 MB at the peak. With 50 that
+came to it at the same moment (2 busy cores, a client that asked for the state of each every 4 s), the worker took 3.4 GB,
+workflow tasks ran into their limit of 10 s, and no run got through in over two minutes. Plan for at most 30 of those
+at a time for a worker of 4 GB (\`NODE_OPTIONS=--max-old-space-size=4096\`). That number is derived from the 16, not tried.
 
 **A step that does not fit** fails with \`state_too_large\` (a result too large by itself: \`result_too_large\`), with its size and the limit in the error's details. It changes nothing of the run, takes its wired \`error\` port, honours \`onError: continue\`,
 and can be retried with \`POST /api/executions/:id/retry\`. It is refused before its effect is made where its config and a short answer do not fit. A value that several steps hold counts once; outputs that no later step can refer to do not count. Only what no step brings, such as events, fails the whole run.
