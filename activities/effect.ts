@@ -1,6 +1,6 @@
 /**
  * What every effect has around it: secrets are joined right before use and scrubbed right after, results are measured
- * before they reach Temporal, and failures leave typed (definition/effect.ts): type = code,
+ * before they reach Temporal, and failures leave typed (contract/activity.ts): type = code,
  * details = [{details?, retryable, attempts, retryAfterMs?}]. The config never stands in a failure or a log.
  */
 import { Context } from '@temporalio/activity';

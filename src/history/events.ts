@@ -22,7 +22,7 @@ export type HistoryEvent =
   /** `sticky`: on the queue of a worker that holds the run; else whoever takes it replays the history. */
   | (Base & { readonly type: 'taskScheduled'; readonly sticky: boolean })
   | (Base & { readonly type: 'taskStarted' | 'taskFailed' | 'taskTimedOut' })
-  /** `buildId`: of the worker, whose settings stand in it (definition/build-id.ts). */
+  /** `buildId`: of the worker, whose settings stand in it (contract/build-id.ts). */
   | (Base & { readonly type: 'taskCompleted'; readonly buildId?: string })
   | Outside
   | Issued

@@ -1,5 +1,5 @@
 /**
- * How an effect's failure becomes the core's (definition/effect.ts: type = code, details = [{details?, retryable, attempts?}]).
+ * How an effect's failure becomes the core's (contract/activity.ts: type = code, details = [{details?, retryable, attempts?}]).
  * The shell takes it from the SDK's errors, the fold from the history's failures; both come through here, so that the
  * state says the same (E6). Attempts are the activity's word only: the shell cannot know what history counts.
  */
