@@ -76,12 +76,7 @@ function isPassing(error: unknown): boolean {
   return grpc.code === GRPC.FAILED_PRECONDITION && /workflow task/i.test(`${grpc.details} ${messagesOf(error)}`);
 }
 
-function messagesOf(error: unknown): string {
-  const messages: string[] = [];
-  for (let at: unknown = error, depth = 0; at instanceof Error && depth < 5; at = at.cause, depth++)
-    messages.push(at.message);
-  return messages.join(' ');
-}
+const messagesOf = (error: unknown): string => [...chainOf(error)].map(({ message }) => message).join(' ');
 
 /** The ClientError that stands for an error of the SDK; the error itself where none does. */
 export function translated(error: unknown, isWrite: boolean): unknown {
@@ -128,19 +123,20 @@ export function translated(error: unknown, isWrite: boolean): unknown {
   return error;
 }
 
+/** An error and its causes, as far down as any has one that tells something. */
+function* chainOf(error: unknown): Generator<Error> {
+  for (let at: unknown = error, depth = 0; at instanceof Error && depth < 5; at = at.cause, depth++) yield at;
+}
+
 /** The gRPC error in the chain of causes. */
 export function grpcOf(error: unknown): { code: number; details: string } | undefined {
-  for (let at: unknown = error, depth = 0; at instanceof Error && depth < 5; at = at.cause, depth++) {
-    if (isGrpcServiceError(at)) return { code: at.code, details: at.details ?? '' };
-  }
+  for (const at of chainOf(error)) if (isGrpcServiceError(at)) return { code: at.code, details: at.details ?? '' };
   return undefined;
 }
 
 /** What the data converter failed with (blobs.ts). */
 function blobFailureOf(error: unknown): ApplicationFailure | undefined {
-  for (let at: unknown = error, depth = 0; at instanceof Error && depth < 5; at = at.cause, depth++) {
-    if (at instanceof ApplicationFailure && at.type === BLOB_UNAVAILABLE) return at;
-  }
+  for (const at of chainOf(error)) if (at instanceof ApplicationFailure && at.type === BLOB_UNAVAILABLE) return at;
   return undefined;
 }
 
