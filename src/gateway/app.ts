@@ -12,7 +12,7 @@ import { asProblem, HttpProblem, sendProblem } from './http/problem.ts';
 import { limitAddresses, limitPrincipals } from './http/rate-limits.ts';
 import { logRequests } from './http/request-log.ts';
 import { auditInto, keepAnswersWith } from './http/resource.ts';
-import { docsRoutes, leadToDocs } from './manual/docs.ts';
+import { docsRoutes, leadToDocs } from './manual/manual-routes.ts';
 import { openApiRoutes } from './manual/openapi.ts';
 import { approvalRoutes } from './routes/executions/approvals.ts';
 import { bulkRoutes } from './routes/executions/bulk.ts';

@@ -1,7 +1,7 @@
 /** The schemas of the host's own actions, as JSON Schema. */
 import type { JsonObject } from '../../definition/document/types.ts';
 import type { Json } from '../../template/types.ts';
-import { objectOf } from './docs-words.ts';
+import { objectOf } from './schema-words.ts';
 
 const TEMPLATE: JsonObject = { type: 'string', pattern: '\\{\\{' };
 /** Members of a schema that hold one schema each; members whose members do; members that list schemas. */

@@ -1,7 +1,7 @@
 /** The manual's page on keys, roles, persons, the audit and encryption; its table is the one that the routes ask. */
 import { ROLES } from '../../contract/organization.ts';
 import { ROUTE_ROLES } from '../http/route-roles.ts';
-import { code, type Page, table } from './docs-words.ts';
+import { code, type Page, table } from './schema-words.ts';
 
 export function accessPage(): Page {
   const demands = Object.entries(ROUTE_ROLES).flatMap(([path, methods]) =>

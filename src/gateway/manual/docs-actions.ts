@@ -2,8 +2,8 @@
 import type { HostAction } from '../../actions/define.ts';
 import type { HostActions } from '../../actions/load.ts';
 import { placedSchema } from './action-schema.ts';
-import { code, fieldsOf, fieldTable, type Page, typeWords } from './docs-words.ts';
 import { jsonSchemaOf } from './schema-json.ts';
+import { code, fieldsOf, fieldTable, type Page, typeWords } from './schema-words.ts';
 
 const ADDING = `An action is a file in the folder that the setting \`SIGNALBOX_ACTIONS\` names: a module that exports what \`defineAction\`
 gives. Worker, gateway and command line read the folder when they start.

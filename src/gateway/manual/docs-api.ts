@@ -1,10 +1,10 @@
 /** The manual's page of the HTTP API, made from the same table as the OpenAPI document. */
 import type { JsonObject } from '../../definition/document/types.ts';
-import { code, fieldsOf, fieldTable, objectOf, type Page, table } from './docs-words.ts';
 import { documentedPath, parametersOf, problemsOf } from './openapi-document.ts';
 import type { Operation } from './openapi-operation.ts';
 import { operations } from './openapi-operations.ts';
 import { jsonSchemaOf } from './schema-json.ts';
+import { code, fieldsOf, fieldTable, objectOf, type Page, table } from './schema-words.ts';
 
 export function apiPage(): Page {
   const tags = [...new Set(operations.map(({ tag }) => tag))];

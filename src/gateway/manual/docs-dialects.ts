@@ -3,7 +3,7 @@
 import { stringify } from 'yaml';
 import type { Dialect } from '../../definition/dialects/dialects.ts';
 import type { JsonObject } from '../../definition/document/types.ts';
-import { code, type Page, table } from './docs-words.ts';
+import { code, type Page, table } from './schema-words.ts';
 
 interface OtherSystem {
   readonly dialect: Exclude<Dialect, 'canonical'>;

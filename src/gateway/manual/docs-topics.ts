@@ -43,8 +43,8 @@ import {
   WALKING,
   WEBHOOKS,
 } from './docs-prose.ts';
-import { code, fieldsOf, fieldTable, objectOf, type Page, table } from './docs-words.ts';
 import { jsonSchemaOf } from './schema-json.ts';
+import { code, fieldsOf, fieldTable, objectOf, type Page, table } from './schema-words.ts';
 
 export function topics(actions: HostActions): Page[] {
   return [

@@ -5,7 +5,6 @@ import type { Json } from '../../template/types.ts';
 import { keepsAnswers } from '../http/idempotency.ts';
 import { demandOf } from '../http/route-roles.ts';
 import { PROBLEM_CODES, type ProblemCode } from '../validation/problem-codes.ts';
-import { objectOf } from './docs-words.ts';
 import * as answers from './openapi-answers.ts';
 import {
   BODY_PROBLEMS,
@@ -19,6 +18,7 @@ import {
 } from './openapi-operation.ts';
 import { operations } from './openapi-operations.ts';
 import { jsonSchemaOf } from './schema-json.ts';
+import { objectOf } from './schema-words.ts';
 
 const JSON_MEDIA = 'application/json';
 /** The name of the security scheme. */

@@ -2,7 +2,6 @@
 import { z } from 'zod';
 import type { Method } from '../http/resource.ts';
 import { nameText, slugText } from '../validation/validation.ts';
-import { docsQuery } from './docs-search.ts';
 import { accessOperations } from './openapi-access.ts';
 import * as answers from './openapi-answers.ts';
 import { executionOperations } from './openapi-executions.ts';
@@ -14,6 +13,7 @@ import { run004Operations } from './openapi-runs-004.ts';
 import { triggerOperations } from './openapi-triggers.ts';
 import { versionOperations } from './openapi-versions.ts';
 import { expressionOperations, secretOperations, workflowOperations } from './openapi-workflows.ts';
+import { docsQuery } from './search.ts';
 
 const METHODS: readonly Method[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
 const page = answers.page;

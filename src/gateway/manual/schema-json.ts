@@ -18,7 +18,7 @@ import { kinds } from '../../steps/kinds/table.ts';
 import { COMMON_PORTS, END_TARGET } from '../../steps/ports.ts';
 import type { Json } from '../../template/types.ts';
 import { placedSchema, writtenSchema } from './action-schema.ts';
-import { objectOf } from './docs-words.ts';
+import { objectOf } from './schema-words.ts';
 
 /** A JSON Schema, as JSON. */
 export type JsonSchema = JsonObject;

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { check } from '../../src/check/check.ts';
-import type { JsonObject } from '../../src/definition/document/types.ts';
-import { manual } from '../../src/gateway/manual/docs-pages.ts';
-import type { StepKind } from '../../src/steps/kind.ts';
-import { kinds } from '../../src/steps/kinds/table.ts';
-import { END_TARGET } from '../../src/steps/ports.ts';
+import { check } from '../../../src/check/check.ts';
+import type { JsonObject } from '../../../src/definition/document/types.ts';
+import { manual } from '../../../src/gateway/manual/manual.ts';
+import type { StepKind } from '../../../src/steps/kind.ts';
+import { kinds } from '../../../src/steps/kinds/table.ts';
+import { END_TARGET } from '../../../src/steps/ports.ts';
 
 /** The example as a step of a definition: where it leads there is a step, and it stands in a loop if it is to leave one. */
 function around({ type, example }: StepKind): JsonObject {

@@ -1,9 +1,9 @@
 // The search of the manual, and the way there from the gateway's address.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { manual } from '../../src/gateway/manual/docs-pages.ts';
-import { searchManual } from '../../src/gateway/manual/docs-search.ts';
-import { kinds } from '../../src/steps/kinds/table.ts';
-import { type LonelyGateway, lonelyGateway } from '../gateway/gateway-support.ts';
+import { manual } from '../../../src/gateway/manual/manual.ts';
+import { searchManual } from '../../../src/gateway/manual/search.ts';
+import { kinds } from '../../../src/steps/kinds/table.ts';
+import { type LonelyGateway, lonelyGateway } from '../gateway-support.ts';
 
 let gateway: LonelyGateway;
 beforeAll(async () => {

@@ -1,6 +1,6 @@
 /** The search of the manual: every word of the query must be in a section, or in the title of its page. */
 import { z } from 'zod';
-import type { Page } from './docs-words.ts';
+import type { Page } from './schema-words.ts';
 
 export interface Hit {
   readonly page: Page;

@@ -1,8 +1,8 @@
 /** Pages of the manual as HTML: one file each, nothing loaded from anywhere, no script. */
 import { Marked } from 'marked';
 import { escaped } from '../http/escaped.ts';
-import { type Hit, LONGEST_QUERY, wordsOf } from './docs-search.ts';
-import type { Page } from './docs-words.ts';
+import type { Page } from './schema-words.ts';
+import { type Hit, LONGEST_QUERY, wordsOf } from './search.ts';
 
 const STYLE = `:root{color-scheme:light dark}body{font:16px/1.55 system-ui,sans-serif;margin:0;display:flex;flex-wrap:wrap}
 nav{flex:0 0 13rem;padding:1.5rem;box-sizing:border-box;font-size:.9rem;line-height:1.7}nav a{display:block}nav b{display:block;margin-top:1rem}

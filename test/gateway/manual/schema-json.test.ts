@@ -3,12 +3,12 @@ import { join } from 'node:path';
 import { Ajv } from 'ajv';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { check } from '../../src/check/check.ts';
-import type { JsonObject } from '../../src/definition/document/types.ts';
-import { languageSchema } from '../../src/gateway/manual/schema-json.ts';
-import { kinds } from '../../src/steps/kinds/table.ts';
-import { sourceRoot } from '../gateway/source-root.ts';
-import { loadPrograms } from '../programs/load.ts';
+import { check } from '../../../src/check/check.ts';
+import type { JsonObject } from '../../../src/definition/document/types.ts';
+import { languageSchema } from '../../../src/gateway/manual/schema-json.ts';
+import { kinds } from '../../../src/steps/kinds/table.ts';
+import { loadPrograms } from '../../programs/load.ts';
+import { sourceRoot } from '../source-root.ts';
 
 const ajv = new Ajv({ allErrors: true, strictTypes: false, strictRequired: false });
 for (const keyword of ['enumDescriptions', 'defaultSnippets']) ajv.addKeyword(keyword);

@@ -1,10 +1,10 @@
 import { Ajv } from 'ajv';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { defineAction } from '../../src/actions/define.ts';
-import { manual } from '../../src/gateway/manual/docs-pages.ts';
-import { languageSchema } from '../../src/gateway/manual/schema-json.ts';
-import type { Json } from '../../src/template/types.ts';
+import { defineAction } from '../../../src/actions/define.ts';
+import { manual } from '../../../src/gateway/manual/manual.ts';
+import { languageSchema } from '../../../src/gateway/manual/schema-json.ts';
+import type { Json } from '../../../src/template/types.ts';
 
 const tree = z.object({
   name: z.string(),

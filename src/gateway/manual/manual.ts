@@ -8,8 +8,8 @@ import type { KindClass, StepKind } from '../../steps/kind.ts';
 import { kinds } from '../../steps/kinds/table.ts';
 import { END_TARGET } from '../../steps/ports.ts';
 import { topics } from './docs-topics.ts';
-import { code, fieldsOf, fieldTable, objectOf, type Page, table } from './docs-words.ts';
 import { jsonSchemaOf, portsAreFixed } from './schema-json.ts';
+import { code, fieldsOf, fieldTable, objectOf, type Page, table } from './schema-words.ts';
 
 const CLASSES: { readonly [name in KindClass]: string } = {
   pure: 'Costs no event of history.',

@@ -5,11 +5,11 @@ import { kinds } from '../../steps/kinds/table.ts';
 import { HttpProblem } from '../http/problem.ts';
 import { resource } from '../http/resource.ts';
 import { pathText, queryAs } from '../validation/validation.ts';
-import { type Menu, PAGE_POLICY, pageHtml, searchHtml } from './docs-html.ts';
-import { type Manual, manual, pageOf } from './docs-pages.ts';
-import { docsQuery, searchManual } from './docs-search.ts';
-import type { Page } from './docs-words.ts';
+import { type Manual, manual, pageOf } from './manual.ts';
+import { type Menu, PAGE_POLICY, pageHtml, searchHtml } from './page-html.ts';
 import { languageSchema } from './schema-json.ts';
+import type { Page } from './schema-words.ts';
+import { docsQuery, searchManual } from './search.ts';
 
 const MARKDOWN = '.md';
 

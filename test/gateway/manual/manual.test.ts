@@ -1,19 +1,19 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { check } from '../../src/check/check.ts';
-import { CODES } from '../../src/check/codes.ts';
-import { SETTINGS } from '../../src/config.ts';
-import { ROOTS } from '../../src/definition/document/roots.ts';
-import { SIGNALS } from '../../src/engine/inbound/signals.ts';
-import { OTHER_SYSTEMS } from '../../src/gateway/manual/docs-dialects.ts';
-import { pageHtml } from '../../src/gateway/manual/docs-html.ts';
-import { manual } from '../../src/gateway/manual/docs-pages.ts';
-import { documentedPath } from '../../src/gateway/manual/openapi-document.ts';
-import { operations } from '../../src/gateway/manual/openapi-operations.ts';
-import { PROBLEM_CODES } from '../../src/gateway/validation/problem-codes.ts';
-import { kinds } from '../../src/steps/kinds/table.ts';
-import { TRANSFORMS } from '../../src/template/transforms/table.ts';
-import { type LonelyGateway, lonelyGateway } from '../gateway/gateway-support.ts';
+import { check } from '../../../src/check/check.ts';
+import { CODES } from '../../../src/check/codes.ts';
+import { SETTINGS } from '../../../src/config.ts';
+import { ROOTS } from '../../../src/definition/document/roots.ts';
+import { SIGNALS } from '../../../src/engine/inbound/signals.ts';
+import { OTHER_SYSTEMS } from '../../../src/gateway/manual/docs-dialects.ts';
+import { manual } from '../../../src/gateway/manual/manual.ts';
+import { documentedPath } from '../../../src/gateway/manual/openapi-document.ts';
+import { operations } from '../../../src/gateway/manual/openapi-operations.ts';
+import { pageHtml } from '../../../src/gateway/manual/page-html.ts';
+import { PROBLEM_CODES } from '../../../src/gateway/validation/problem-codes.ts';
+import { kinds } from '../../../src/steps/kinds/table.ts';
+import { TRANSFORMS } from '../../../src/template/transforms/table.ts';
+import { type LonelyGateway, lonelyGateway } from '../gateway-support.ts';
 
 let gateway: LonelyGateway;
 beforeAll(async () => {
