@@ -1,7 +1,9 @@
 /** The tools that an agent's model is offered, under names that every provider takes, and what a call of each means. */
+
 import type { CallTarget, OfferedTools, OfferedWorkflow } from '../src/contract/agent.ts';
 import type { JsonObject } from '../src/definition/document/types.ts';
 import { asJsonSchema } from '../src/definition/payload/format-schema.ts';
+import { defined } from '../src/json/defined.ts';
 import type { EffectContext } from './effect.ts';
 import { EffectFailure } from './failure.ts';
 import type { OfferedTool } from './llm-call.ts';
@@ -79,7 +81,7 @@ function servedTool({ server, tool }: ServedTool): AgentTool {
     name: tool.name,
     inputSchema: tool.inputSchema,
     target: { kind: 'tool', server: server.name, tool: tool.name },
-    ...(description === undefined ? {} : { description }),
+    ...defined({ description }),
   };
 }
 
@@ -98,13 +100,13 @@ async function workflowTool(
 ): Promise<AgentTool> {
   const { definition } = await resolveDefinition(reader, context.input.execution.organizationId, {
     workflow,
-    ...(version === undefined ? {} : { version }),
+    ...defined({ version }),
   });
   const told = description ?? definition.description ?? definition.name;
   return {
     name: name ?? workflow,
     inputSchema: definition.input === undefined ? ANY_INPUT : asJsonSchema(definition.input),
-    target: { kind: 'workflow', workflow, ...(version === undefined ? {} : { version }) },
+    target: { kind: 'workflow', workflow, ...defined({ version }) },
     description: told,
   };
 }

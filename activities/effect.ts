@@ -3,10 +3,12 @@
  * before they reach Temporal, and failures leave typed (contract/activity.ts): type = code,
  * details = [{details?, retryable, attempts, retryAfterMs?}]. The config never stands in a failure or a log.
  */
+
 import { Context } from '@temporalio/activity';
 import { ApplicationFailure, ApplicationFailureCategory, CancelledFailure } from '@temporalio/common';
 import { type EffectInput, type EffectOutput, NOT_LIGHT } from '../src/contract/activity.ts';
 import { type ModelUsage, usageIn } from '../src/contract/models.ts';
+import { defined } from '../src/json/defined.ts';
 import { joinSecrets, type SecretPart } from '../src/template/joined.ts';
 import type { Json } from '../src/template/types.ts';
 import { EffectFailure } from './failure.ts';
@@ -190,10 +192,10 @@ function failureOf(
         attempts: attempt,
         ...(details === undefined ? {} : { details: scrub.json(details) }),
         // For the workflow too: the SDK hands it only to the server, which tries regular activities again.
-        ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+        ...defined({ retryAfterMs }),
       },
     ],
-    ...(retryAfterMs === undefined ? {} : { nextRetryDelay: retryAfterMs }),
+    ...defined({ nextRetryDelay: retryAfterMs }),
     // No failure, and not to be logged as one.
     ...(code === NOT_LIGHT ? { category: ApplicationFailureCategory.BENIGN } : {}),
   });

@@ -3,7 +3,9 @@
  * go only where the host allows them, redirects are followed within the origin only, since they would carry credentials
  * to another, and no answer is read without end.
  */
+
 import { type Agent, type BodyInit, type HeadersInit, Response, fetch as send } from 'undici';
+import { defined } from '../src/json/defined.ts';
 import { EffectFailure } from './failure.ts';
 
 /** Of one answer, a stream included. */
@@ -27,7 +29,7 @@ export function guardedFetch(dispatcher: Agent): Fetch {
         method,
         headers: (init.headers ?? {}) as HeadersInit,
         ...(init.body === undefined ? {} : { body: init.body as BodyInit | null }),
-        ...(signal === undefined ? {} : { signal }),
+        ...defined({ signal }),
       });
       const { body, status, statusText, headers } = answer;
       const location = headers.get('location');

@@ -1,10 +1,12 @@
 /** The answer of an http step: read within its limit, inflated, parsed by its content type. */
+
 import { isUtf8 } from 'node:buffer';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import { MAX_BLOB_STATE_BYTES } from '../src/definition/document/limits.ts';
 import type { JsonObject } from '../src/definition/document/types.ts';
+import { defined } from '../src/json/defined.ts';
 import type { Json } from '../src/template/types.ts';
 import { EffectFailure } from './failure.ts';
 
@@ -85,7 +87,7 @@ function tooLarge(limit: number, most: number | undefined): EffectFailure {
       ? `Raise maxBytes${most === undefined ? '' : ` (up to ${most})`}, or ask for less.`
       : `No step takes more here. Ask for less, or in parts${most < MAX_BLOB_STATE_BYTES ? '; with a blob store (SIGNALBOX_BLOBS) a step takes more' : ''}.`;
   return new EffectFailure('response_too_large', `The answer has more than ${limit} bytes. ${remedy}`, {
-    details: { limit, ...(most === undefined ? {} : { most }) },
+    details: { limit, ...defined({ most }) },
   });
 }
 

@@ -1,10 +1,12 @@
 /** The activity `http`: kind `http` and action `http.request`. Its manual is src/steps/kinds/http.ts. */
+
 import { type Agent, request as send } from 'undici';
 import type { EffectInput, EffectOutput } from '../src/contract/activity.ts';
 import { RESPONSE_FORMS } from '../src/contract/activity-words.ts';
 import { isObject } from '../src/definition/document/json.ts';
 import { MAX_BLOB_STATE_BYTES } from '../src/definition/document/limits.ts';
 import type { JsonObject } from '../src/definition/document/types.ts';
+import { defined } from '../src/json/defined.ts';
 import type { Json } from '../src/template/types.ts';
 import { type Effect, type EffectContext, RESULT_LIMIT_BYTES } from './effect.ts';
 import { EffectFailure, invalid } from './failure.ts';
@@ -204,7 +206,7 @@ function statusFailure(status: number, headers: ResponseHeaders, body: Json, sho
   return new EffectFailure('http_status', `The answer's status was ${status}${toldBy(body, headers)}`, {
     retryable,
     details: { ...shown, body },
-    ...(afterMs === undefined ? {} : { retryAfterMs: afterMs }),
+    ...defined({ retryAfterMs: afterMs }),
   });
 }
 

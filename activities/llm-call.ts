@@ -2,10 +2,12 @@
  * One call of a model: streamed, so that a stuck one is noticed and progress can be told, and typed in how it fails. What
  * the SDK would do besides (retries, loading files from addresses in messages, running tools) it is not let do.
  */
+
 import { jsonSchema, type ModelMessage, streamText, type ToolSet, tool, wrapLanguageModel } from 'ai';
 import { type ModelUsage, usd } from '../src/contract/models.ts';
 import type { JsonObject } from '../src/definition/document/types.ts';
 import { validatePayload } from '../src/definition/payload/format.ts';
+import { defined } from '../src/json/defined.ts';
 import type { Json } from '../src/template/types.ts';
 import { type EffectContext, RESULT_LIMIT_BYTES } from './effect.ts';
 import { EffectFailure } from './failure.ts';
@@ -85,9 +87,7 @@ export async function callModel(
         return files.map(() => null);
       },
       onError: () => undefined,
-      ...(system === undefined ? {} : { system }),
-      ...(temperature === undefined ? {} : { temperature }),
-      ...(maxTokens === undefined ? {} : { maxOutputTokens: maxTokens }),
+      ...defined({ system, temperature, maxOutputTokens: maxTokens }),
       ...(tools === undefined || tools.length === 0 ? {} : { tools: toolSet(tools) }),
     });
     let text = '';
@@ -160,7 +160,7 @@ function toolSet(tools: readonly OfferedTool[]): ToolSet {
       name,
       tool({
         inputSchema: jsonSchema<Json>(inputSchema as JsonSchema, { validate: (value) => fits(inputSchema, value) }),
-        ...(description === undefined ? {} : { description }),
+        ...defined({ description }),
       }),
     ]),
   );

@@ -1,7 +1,9 @@
 /** How a model call fails, whatever the SDK or its providers throw: typed, and with whether trying again makes sense. */
+
 import { APICallError, InvalidPromptError, InvalidResponseDataError } from 'ai';
 import { isObject } from '../src/definition/document/json.ts';
 import { parsedJson } from '../src/definition/document/json-text.ts';
+import { defined } from '../src/json/defined.ts';
 import type { EffectContext } from './effect.ts';
 import { EffectFailure } from './failure.ts';
 import { failureWithin } from './guarded-fetch.ts';
@@ -67,7 +69,7 @@ function statusFailure(
   return new EffectFailure('model_status', `The model's provider answered with status ${status}${told(said, scrub)}`, {
     retryable,
     details: { status, body: scrub.text(responseBody).slice(0, MOST_ERROR_CHARACTERS) },
-    ...(afterMs === undefined ? {} : { retryAfterMs: afterMs }),
+    ...defined({ retryAfterMs: afterMs }),
   });
 }
 

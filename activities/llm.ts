@@ -1,4 +1,5 @@
 /** The activity `llm`: one prompt, one answer. Its manual is src/steps/kinds/llm.ts. */
+
 import type { ModelMessage } from 'ai';
 import type { EffectOutput } from '../src/contract/activity.ts';
 import { addUsage, type ModelUsage } from '../src/contract/models.ts';
@@ -7,6 +8,7 @@ import { jsonIn } from '../src/definition/document/json-text.ts';
 import type { JsonObject, PayloadFormat } from '../src/definition/document/types.ts';
 import { validatePayload } from '../src/definition/payload/format.ts';
 import { asJsonSchema } from '../src/definition/payload/format-schema.ts';
+import { defined } from '../src/json/defined.ts';
 import type { Json } from '../src/template/types.ts';
 import type { Effect, EffectContext } from './effect.ts';
 import { EffectFailure, invalid } from './failure.ts';
@@ -132,7 +134,7 @@ function paidFor(error: unknown, usage: ModelUsage): unknown {
   return new EffectFailure(code, message, {
     retryable,
     details: { ...(isObject(details) ? details : {}), usage: { ...usage } },
-    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+    ...defined({ retryAfterMs }),
   });
 }
 
@@ -145,8 +147,7 @@ export function metaOf(
   const llm = {
     model: entry.model,
     provider: entry.provider,
-    ...(temperature === undefined ? {} : { temperature }),
-    ...(maxTokens === undefined ? {} : { maxTokens }),
+    ...defined({ temperature, maxTokens }),
   };
   return { model: usage.model, finishReason, usage: { ...usage }, llm };
 }

@@ -2,6 +2,7 @@
  * Connections to MCP servers, kept for a while after their last use: to begin one takes three messages, and for a server
  * that is a program the start of a process. Failures are typed here.
  */
+
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { getDefaultEnvironment, StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { StreamableHTTPClientTransport, StreamableHTTPError } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
@@ -9,6 +10,7 @@ import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { ErrorCode, McpError } from '@modelcontextprotocol/sdk/types.js';
 import { type McpTool, MOST_TOOLS, mayStartProgram } from '../src/contract/mcp.ts';
 import type { JsonObject } from '../src/definition/document/types.ts';
+import { defined } from '../src/json/defined.ts';
 import type { Json } from '../src/template/types.ts';
 import type { EffectContext } from './effect.ts';
 import { EffectFailure } from './failure.ts';
@@ -90,8 +92,7 @@ export class McpConnections {
           found.push({
             name,
             inputSchema: inputSchema as JsonObject,
-            ...(title === undefined ? {} : { title }),
-            ...(description === undefined ? {} : { description }),
+            ...defined({ title, description }),
           });
         cursor = nextCursor;
         if (cursor === undefined) break;
@@ -118,8 +119,7 @@ export class McpConnections {
           onprogress: ({ progress, total, message }) =>
             context.progress(() => ({
               progress,
-              ...(total === undefined ? {} : { total }),
-              ...(message === undefined ? {} : { message }),
+              ...defined({ total, message }),
             })),
         },
       );

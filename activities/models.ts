@@ -1,10 +1,12 @@
 /** Models as the AI SDK has them, made of an organization's entries. Keys are read right before use, and scrubbed. */
+
 import { createAnthropic } from '@ai-sdk/anthropic';
 import { createGoogleGenerativeAI } from '@ai-sdk/google';
 import { createOpenAI } from '@ai-sdk/openai';
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
 import type { LanguageModel } from 'ai';
 import type { ModelEntry, ModelProvider } from '../src/contract/models.ts';
+import { defined } from '../src/json/defined.ts';
 import type { EffectContext } from './effect.ts';
 import { EffectFailure } from './failure.ts';
 import type { Fetch } from './guarded-fetch.ts';
@@ -92,7 +94,7 @@ function modelOf(entry: ModelEntry, baseURL: string, key: string | undefined, fe
         baseURL,
         fetch,
         includeUsage: true,
-        ...(key === undefined ? {} : { apiKey: key }),
+        ...defined({ apiKey: key }),
       })(entry.model);
   }
 }

@@ -1,5 +1,7 @@
 /** Secrets read for one effect, of the run's own organization only. */
+
 import type { EffectInput, RunsDefinition } from '../src/contract/activity.ts';
+import { defined } from '../src/json/defined.ts';
 import { EffectFailure } from './failure.ts';
 
 /** What the host reads secrets with. Throws an error with a `code`: `secret_not_found`, `secret_not_allowed`, `secret_unreadable`. */
@@ -46,8 +48,7 @@ export async function readSecret(
   try {
     return await reader.read(organizationId, name, {
       workflow,
-      ...(definition === undefined ? {} : { definition }),
-      ...(host === undefined ? {} : { host }),
+      ...defined({ definition, host }),
     });
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? error.code : undefined;

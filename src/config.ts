@@ -4,6 +4,7 @@ import { dirname, isAbsolute, join, resolve } from 'node:path';
 import { loadClientConnectConfig } from '@temporalio/envconfig';
 import ipaddr from 'ipaddr.js';
 import { z } from 'zod';
+import { defined } from './json/defined.ts';
 
 /** How to reach Temporal. Without an address, `start` runs a server of its own. */
 export type TemporalSettings = {
@@ -353,7 +354,7 @@ function temporalSettings(env: Record<string, string>): TemporalSettings {
   const { address, apiKey, tls, metadata } = loaded.connectionOptions;
   return {
     namespace: loaded.namespace ?? 'signalbox',
-    ...(address === undefined ? {} : { address }),
+    ...defined({ address }),
     ...(apiKey === undefined || typeof apiKey !== 'string' ? {} : { apiKey }),
     ...(tls === undefined || tls === null ? {} : { tls }),
     ...(metadata === undefined ? {} : { metadata: metadata as Record<string, string> }),
@@ -375,17 +376,16 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
   return {
     host: values.SIGNALBOX_HOST,
     port: values.SIGNALBOX_PORT,
-    ...(values.SIGNALBOX_URL === undefined ? {} : { url: values.SIGNALBOX_URL }),
-    ...(values.SIGNALBOX_PUBLIC_URL === undefined ? {} : { publicUrl: values.SIGNALBOX_PUBLIC_URL }),
+    ...defined({ url: values.SIGNALBOX_URL, publicUrl: values.SIGNALBOX_PUBLIC_URL }),
     dataDir: resolve(values.SIGNALBOX_DATA),
-    ...(values.SIGNALBOX_MASTER_KEY === undefined ? {} : { masterKey: values.SIGNALBOX_MASTER_KEY }),
+    ...defined({ masterKey: values.SIGNALBOX_MASTER_KEY }),
     formerMasterKeys: values.SIGNALBOX_FORMER_MASTER_KEYS,
-    ...(values.SIGNALBOX_ADMIN_KEY === undefined ? {} : { adminKey: values.SIGNALBOX_ADMIN_KEY }),
+    ...defined({ adminKey: values.SIGNALBOX_ADMIN_KEY }),
     codec: values.SIGNALBOX_CODEC === '1',
     uiOrigins: values.SIGNALBOX_UI_ORIGINS,
     taskQueue: values.SIGNALBOX_TASK_QUEUE,
     historyLimit: values.SIGNALBOX_HISTORY_LIMIT,
-    ...(values.SIGNALBOX_ACTIONS === undefined ? {} : { actionsDir: values.SIGNALBOX_ACTIONS }),
+    ...defined({ actionsDir: values.SIGNALBOX_ACTIONS }),
     bash: BASH_MODES[values.SIGNALBOX_BASH],
     bashFolders: values.SIGNALBOX_BASH_FOLDERS,
     mcpStdioAllowed: values.SIGNALBOX_MCP_STDIO === '1',
@@ -399,23 +399,22 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
     httpAllow: values.SIGNALBOX_HTTP_ALLOW,
     ownPorts: values.SIGNALBOX_OWN_PORTS,
     blobs: blobsOf(values.SIGNALBOX_BLOBS, values.SIGNALBOX_DATA),
-    mail: {
-      ...(values.SIGNALBOX_SMTP_URL === undefined ? {} : { smtpUrl: values.SIGNALBOX_SMTP_URL }),
-      ...(values.SIGNALBOX_MAIL_FROM === undefined ? {} : { from: values.SIGNALBOX_MAIL_FROM }),
-      ...(values.SIGNALBOX_MAIL_FROM_ALLOW === undefined ? {} : { fromAllow: values.SIGNALBOX_MAIL_FROM_ALLOW }),
-    },
+    mail: defined({
+      smtpUrl: values.SIGNALBOX_SMTP_URL,
+      from: values.SIGNALBOX_MAIL_FROM,
+      fromAllow: values.SIGNALBOX_MAIL_FROM_ALLOW,
+    }),
     ownTemporal: {
-      ...(values.SIGNALBOX_TEMPORAL_PORT === undefined ? {} : { port: values.SIGNALBOX_TEMPORAL_PORT }),
-      ...(values.SIGNALBOX_UI_PORT === undefined ? {} : { uiPort: values.SIGNALBOX_UI_PORT }),
+      ...defined({ port: values.SIGNALBOX_TEMPORAL_PORT, uiPort: values.SIGNALBOX_UI_PORT }),
       ui: values.SIGNALBOX_UI === '1',
     },
     retentionDays: values.SIGNALBOX_RETENTION_DAYS,
     limits: {
-      ...(values.SIGNALBOX_LIMIT_USER === undefined ? {} : { user: values.SIGNALBOX_LIMIT_USER }),
-      ...(values.SIGNALBOX_LIMIT_ORGANIZATION === undefined
-        ? {}
-        : { organization: values.SIGNALBOX_LIMIT_ORGANIZATION }),
-      ...(values.SIGNALBOX_LIMIT_GLOBAL === undefined ? {} : { global: values.SIGNALBOX_LIMIT_GLOBAL }),
+      ...defined({
+        user: values.SIGNALBOX_LIMIT_USER,
+        organization: values.SIGNALBOX_LIMIT_ORGANIZATION,
+        global: values.SIGNALBOX_LIMIT_GLOBAL,
+      }),
       overflow: values.SIGNALBOX_LIMIT_OVERFLOW,
     },
     temporal: temporalSettings(present),

@@ -1,8 +1,10 @@
 /** A command with a limit of time and of output; whatever it started ends with it. */
+
 import { type ChildProcess, spawn } from 'node:child_process';
 import { constants } from 'node:os';
 import type { Readable, Writable } from 'node:stream';
 import { StringDecoder } from 'node:string_decoder';
+import { defined } from '../../src/json/defined.ts';
 import { WATCH_MS } from './watch.ts';
 
 export interface Command {
@@ -46,7 +48,7 @@ export async function runCommand(command: Command): Promise<Ended> {
     stdio: ['ignore', 'pipe', 'pipe', ...(pipe === undefined ? [] : ['pipe' as const])],
     // A group of its own, to be ended as one.
     detached: true,
-    ...(cwd === undefined ? {} : { cwd }),
+    ...defined({ cwd }),
   });
   const stdout = collect(child.stdio[1] as Readable, mostCharacters);
   const stderr = collect(child.stdio[2] as Readable, mostCharacters);
@@ -69,7 +71,7 @@ export async function runCommand(command: Command): Promise<Ended> {
   try {
     const exitCode = await ended(child);
     signal.throwIfAborted();
-    return { exitCode, isLate, stdout: stdout(), stderr: stderr(), ...(breach === undefined ? {} : { breach }) };
+    return { exitCode, isLate, stdout: stdout(), stderr: stderr(), ...defined({ breach }) };
   } finally {
     clearTimeout(clock);
     clearInterval(watching);

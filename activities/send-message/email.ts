@@ -1,6 +1,8 @@
 /** An e-mail over SMTP. Its Message-ID is made from the delivery id, so that a repeat can be told by whoever stores it. */
+
 import { createTransport } from 'nodemailer';
 import addressparser from 'nodemailer/lib/addressparser';
+import { defined } from '../../src/json/defined.ts';
 import type { Json } from '../../src/template/types.ts';
 import { EffectFailure, invalid } from '../failure.ts';
 import { distrust, guardedSocket, type Reach } from '../http-address.ts';
@@ -104,8 +106,7 @@ function mailOf({ id, message }: Delivery, { mail }: MailSettings, isHosts: bool
     bcc,
     replyTo: addresses(message['replyTo'], 'replyTo'),
     subject: text(message['subject'], 'subject'),
-    ...(words === undefined ? {} : { text: words }),
-    ...(html === undefined ? {} : { html }),
+    ...defined({ text: words, html }),
   };
 }
 

@@ -1,7 +1,9 @@
 /** A message kept for people of the run's own organization: `GET /api/inbox`. */
+
 import { callbackMark, type InboxMessage } from '../../src/contract/inbox.ts';
 import { mapTexts } from '../../src/definition/document/json.ts';
 import type { JsonObject } from '../../src/definition/document/types.ts';
+import { defined } from '../../src/json/defined.ts';
 import type { Json } from '../../src/template/types.ts';
 import type { CallbackInConfig } from '../effect.ts';
 import { EffectFailure } from '../failure.ts';
@@ -21,9 +23,7 @@ export function inboxChannel(inbox: InboxWriter | undefined): Channel {
     const { execution, stepSlug } = context.input;
     const told: JsonObject = {
       to: texts(message['to'], 'to'),
-      ...(subject === undefined ? {} : { subject }),
-      ...(words === undefined ? {} : { text: words }),
-      ...(message['data'] === undefined ? {} : { data: message['data'] }),
+      ...defined({ subject, text: words, data: message['data'] }),
     };
     const { callbacks, scrub } = context;
     // Temporal keeps the message, and so no URL that ends a wait: the gateway makes it again for those who read it.

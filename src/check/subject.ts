@@ -2,6 +2,7 @@
 
 import { below } from '../definition/document/pointer.ts';
 import type { Definition, Problem, StepDefinition } from '../definition/document/types.ts';
+import { defined } from '../json/defined.ts';
 import type { Ports, StepKind } from '../steps/kind.ts';
 import { kindOf } from '../steps/kinds/table.ts';
 import { CONTAINER_RESERVED, END_TARGET } from '../steps/ports.ts';
@@ -39,7 +40,7 @@ export interface Findings {
 }
 
 export function problem(pointer: string, code: Code, message: string, hint?: string): Problem {
-  return { pointer, code, message, ...(hint === undefined ? {} : { hint }) };
+  return { pointer, code, message, ...defined({ hint }) };
 }
 
 /** `known`: the regions, where the definition compiles and the compiler has found them. */

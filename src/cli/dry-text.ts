@@ -1,6 +1,8 @@
 /** A dry run as people read it. */
+
 import type { Definition } from '../definition/document/types.ts';
 import type { DryRun, DryStep } from '../history/dry-run.ts';
+import { defined } from '../json/defined.ts';
 import { brief, cut, table } from './layout.ts';
 import { rollbackLines, standingLines } from './run-text.ts';
 
@@ -16,8 +18,7 @@ export function dryRunLines(definition: Definition, run: DryRun): string[] {
     ...more,
     ...standingLines('', {
       status,
-      ...(output === undefined ? {} : { output }),
-      ...(error === undefined ? {} : { error }),
+      ...defined({ output, error }),
     }),
     ...rollbackLines(steps),
     ...waits.flatMap((wait) => [

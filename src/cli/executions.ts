@@ -3,6 +3,7 @@
 import type { Step } from '../client/runs/trace.ts';
 import type { Page } from '../client/visibility/listing.ts';
 import { pagesOf } from '../client/visibility/pages.ts';
+import { defined } from '../json/defined.ts';
 import type { Json } from '../template/types.ts';
 import { EXIT, type ExitCode } from './exit.ts';
 import type { Gateway } from './gateway.ts';
@@ -53,7 +54,7 @@ export async function stepPage(
   cursor?: string,
   filter: StepFilter = {},
 ): Promise<Page<Step>> {
-  const query = new URLSearchParams({ limit: String(limit), ...filter, ...(cursor === undefined ? {} : { cursor }) });
+  const query = new URLSearchParams({ limit: String(limit), ...filter, ...defined({ cursor }) });
   const { body } = await gateway.call<Page<Step>>('GET', `${executionPath(id)}/steps?${query}`);
   return body;
 }

@@ -1,5 +1,7 @@
 /** Tells when something happens in an execution: follows its events, and again after the last one seen where it is cut off. */
+
 import { setTimeout as delay } from 'node:timers/promises';
+import { defined } from '../json/defined.ts';
 import { executionPath } from './executions.ts';
 import { CliError, PassingError } from './exit.ts';
 import type { Gateway } from './gateway.ts';
@@ -51,7 +53,7 @@ async function follow(gateway: Gateway, id: string, over: AbortSignal, tell: () 
     try {
       const events = await gateway.open(`${executionPath(id)}/events`, {
         signal,
-        ...(seen === undefined ? {} : { seen }),
+        ...defined({ seen }),
       });
       tell();
       for await (const text of linesOf(events)) {

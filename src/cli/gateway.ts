@@ -1,7 +1,9 @@
 /** The gateway as the command calls it: found by the settings or by the data folder, every refusal a CliError. */
+
 import { runningStack } from '#stacks';
 import { readConfig } from '../config.ts';
 import type { Problem } from '../definition/document/types.ts';
+import { defined } from '../json/defined.ts';
 import type { Json } from '../template/types.ts';
 import { CliError, EXIT, PassingError } from './exit.ts';
 import { problemLine } from './problem-lines.ts';
@@ -47,7 +49,7 @@ export function gatewayOf({ env }: Terminal): Gateway {
       return { status: response.status, body: body as T };
     },
     open: async (path, { signal, seen }) => {
-      const headers = { accept: 'text/event-stream', ...(seen === undefined ? {} : { 'last-event-id': seen }) };
+      const headers = { accept: 'text/event-stream', ...defined({ 'last-event-id': seen }) };
       const response = await asked(url, () =>
         fetch(`${url}${path}`, { headers: { ...headers, ...keyOf(env) }, signal }),
       );
@@ -94,7 +96,7 @@ async function send(url: string, method: string, path: string, call: Call, env: 
         ...keyOf(env),
       },
       ...(json === undefined ? {} : { body: JSON.stringify(json) }),
-      ...(document === undefined ? {} : { body: document }),
+      ...defined({ body: document }),
       signal: AbortSignal.timeout(PATIENCE_MS + waitSeconds * 1000),
     }),
   );

@@ -1,7 +1,9 @@
 /** The gateway as an Express app: built here, and listening nowhere (serve.ts does). One file per resource. */
+
 import express, { type ErrorRequestHandler, type Express } from 'express';
 import { type AuditTrail, auditOver } from '../client/organization/audit.ts';
 import { type Keyring, keyringOver } from '../client/organization/keyring.ts';
+import { defined } from '../json/defined.ts';
 import { authenticate } from './http/auth.ts';
 import { readBodies } from './http/body.ts';
 import { CODEC_PATH, codecDoor, codecRoutes, readCodecBody } from './http/codec.ts';
@@ -129,5 +131,5 @@ function answerProblems(gateway: Gateway): ErrorRequestHandler {
 function causeOf(problem: HttpProblem): { type: string; message: string; stack?: string } | undefined {
   const { cause } = problem;
   if (!(cause instanceof Error)) return undefined;
-  return { type: cause.name, message: cause.message, ...(cause.stack === undefined ? {} : { stack: cause.stack }) };
+  return { type: cause.name, message: cause.message, ...defined({ stack: cause.stack }) };
 }

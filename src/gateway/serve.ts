@@ -1,4 +1,5 @@
 /** Listening: the gateway's beginning and end. */
+
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -10,6 +11,7 @@ import { access } from '../client/temporal/access.ts';
 import type { TemporalConnection } from '../client/temporal/connect.ts';
 import { firingsTold } from '../client/triggers/trigger-records.ts';
 import { type Config, loadMasterKey } from '../config.ts';
+import { defined } from '../json/defined.ts';
 import { buildApp } from './app.ts';
 import { needsKeys } from './http/auth.ts';
 import { answerUnparsed } from './http/client-error.ts';
@@ -80,7 +82,7 @@ export async function startGateway(
     log,
     actions,
     closing: closing.signal,
-    ...(deps.deadWorkers === undefined ? {} : { deadWorkers: deps.deadWorkers }),
+    ...defined({ deadWorkers: deps.deadWorkers }),
     publicUrl: () => config.publicUrl ?? url,
   };
   const trail = auditOver(store);

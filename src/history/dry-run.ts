@@ -11,6 +11,7 @@ import { type ScriptedSignal, type Simulated, type SimulatedAnswer, simulate } f
 import { jsonBytes } from '../engine/state/json-bytes.ts';
 import type { RunCommand, TraceEvent } from '../engine/state/protocol.ts';
 import { waitsOf } from '../engine/state/waits.ts';
+import { defined } from '../json/defined.ts';
 import { presetOf } from '../steps/compile/compile-step.ts';
 import { compile } from '../steps/compile/program.ts';
 import { type Behaviour, type Outcome, type StepContext, StepFailure } from '../steps/kind.ts';
@@ -91,12 +92,11 @@ export function dryRun(definition: Definition, options: DryRunOptions): DryRun {
     effect: (command) => answerOf(command, answers),
     timeouts: false,
     onTrace: kept.take,
-    ...(options.events === undefined ? {} : { signals: options.events }),
+    ...defined({ signals: options.events }),
   });
   return {
     status: run.status,
-    ...(run.output === undefined ? {} : { output: run.output }),
-    ...(run.error === undefined ? {} : { error: run.error }),
+    ...defined({ output: run.output, error: run.error }),
     steps: kept.shown(run),
     ...(kept.isWhole ? {} : { stepsTotal: kept.count }),
     waits: run.waits,

@@ -21,6 +21,7 @@ import { restore } from '../engine/state/serialize.ts';
 import { genesisOf, runInputOf } from '../engine/state/start.ts';
 import type { OpenVisit, RunState } from '../engine/state/state.ts';
 import { waitsOf } from '../engine/state/waits.ts';
+import { defined } from '../json/defined.ts';
 import { compileInParts } from '../steps/compile/program.ts';
 import type { EffectResult, FailureShape } from '../steps/kind.ts';
 import { type Parts, whole } from '../steps/parts.ts';
@@ -290,7 +291,7 @@ export class Fold {
         this.#starts.set(answer.scheduledId, {
           attempt: answer.attempt,
           at: answer.time,
-          ...(answer.lastFailure === undefined ? {} : { lastFailure: answer.lastFailure }),
+          ...defined({ lastFailure: answer.lastFailure }),
         });
         return;
       case 'timerFired': {
@@ -386,7 +387,7 @@ export class Fold {
     if (path !== undefined) {
       const { attempts, startedAt, completedAt, lastFailure } = tried;
       if (lastFailure !== undefined) this.#rows.failed(path, attempts - 1, lastFailure);
-      const effort = { path, attempts, completedAt, ...(startedAt === undefined ? {} : { startedAt }) };
+      const effort = { path, attempts, completedAt, ...defined({ startedAt }) };
       this.#rows.tried(effort);
       this.#rows.during(effort);
     }

@@ -4,7 +4,9 @@
  * tasks do not divide. The SDK hands over signals and updates first, in order, then everything else in order, and the
  * ends of local activities last, in the order of the markers behind the task's completion.
  */
+
 import { UPDATES } from '../engine/inbound/signals.ts';
+import { defined } from '../json/defined.ts';
 import type { Closed, HistoryEvent, Issued, LocalMarker, Outside } from './events.ts';
 
 export type Request = Extract<HistoryEvent, { type: 'signal' | 'updateAccepted' | 'updateAdmitted' }>;
@@ -138,7 +140,7 @@ export class Grouping {
         at: started.time,
         startedId: started.id,
         buildId,
-        ...(begins === undefined ? {} : { begins }),
+        ...defined({ begins }),
         inputs: this.#inputs,
         issued: [],
         timedOut: this.#timedOut,
@@ -175,12 +177,12 @@ export class Grouping {
       at: draft.at,
       startedId: draft.startedId,
       buildId: draft.buildId,
-      ...(draft.begins === undefined ? {} : { begins: draft.begins }),
+      ...defined({ begins: draft.begins }),
       requests: placed.map(({ request }) => request),
       answers,
       markers,
       issued,
-      ...(draft.closed === undefined ? {} : { closed: draft.closed }),
+      ...defined({ closed: draft.closed }),
       timedOut: draft.timedOut,
       silent: draft.silent,
       replayed: draft.replayed,

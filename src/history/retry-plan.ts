@@ -5,6 +5,7 @@
  *
  * The history is folded twice: first to find where they failed, then without these failures.
  */
+
 import type { RunError } from '../contract/run.ts';
 import { keepForListener } from '../engine/inbound/messages.ts';
 import { openVisit, type RewindTarget, rewindOpenVisit } from '../engine/resume/rewind.ts';
@@ -12,6 +13,7 @@ import { countUsage } from '../engine/state/costs.ts';
 import type { Event } from '../engine/state/protocol.ts';
 import type { RunState } from '../engine/state/state.ts';
 import { DEADLINE } from '../engine/walk/ending.ts';
+import { defined } from '../json/defined.ts';
 import type { Program } from '../steps/program-types.ts';
 import { Addressees } from './addressees.ts';
 import type { FoldOptions } from './fold.ts';
@@ -119,7 +121,7 @@ export class RetryPlan {
     const answered =
       (command?.type === 'run' || command?.type === 'child') && command.path === path ? command : undefined;
     const suffix = answered?.suffix;
-    const rearm = step?.behaviour.rearm?.(visit, { code, ...(suffix === undefined ? {} : { suffix }) });
+    const rearm = step?.behaviour.rearm?.(visit, { code, ...defined({ suffix }) });
     if (rearm === 'never') throw repeats(path, 'after its calls had ended');
     if (rearm === undefined && answered === undefined) {
       this.parked.push(rewindOpenVisit(program, state, path)!);

@@ -2,11 +2,13 @@
  * The trace of a run as rows: one for every visit of a step, pure steps too, in order of start (ARCHITECTURE.md §5, "step").
  * The core says what began and ended; history says when an effect really ran, and how often it was tried.
  */
+
 import type { RunError } from '../contract/run.ts';
 import { type FailureCause, failureOfCause } from '../engine/state/causes.ts';
 import { jsonBytes } from '../engine/state/json-bytes.ts';
 import { isPlainObject } from '../engine/state/plain-object.ts';
 import type { TraceEvent } from '../engine/state/protocol.ts';
+import { defined } from '../json/defined.ts';
 import type { Json } from '../template/types.ts';
 
 export interface TraceRow {
@@ -148,11 +150,7 @@ export class Rows {
     const lastError = lastFailure === undefined ? undefined : failureOfCause(lastFailure);
     if (lastError !== undefined && attempt > 1) this.failed(path, attempt - 1, lastError);
     if (lastError === undefined && paused === undefined) return;
-    row.retrying = {
-      ...(lastError === undefined ? {} : { lastError }),
-      ...(nextAttemptAt === undefined ? {} : { nextAttemptAt }),
-      ...(paused === undefined ? {} : { paused }),
-    };
+    row.retrying = defined({ lastError, nextAttemptAt, paused });
   }
 
   /** An attempt of the visit's effect failed, and another one followed. */

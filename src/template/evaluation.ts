@@ -1,6 +1,7 @@
 /**
  * What one evaluation carries through the compiled closures: where names are read, the clock, and how much work is left.
  */
+import { defined } from '../json/defined.ts';
 import { MAX_ARRAY_LENGTH, MAX_RESULT_SIZE, MAX_STRING_LENGTH, MAX_WORK } from './limits.ts';
 import { type EvaluateOptions, type Scope, TemplateError, type TemplateErrorCode } from './types.ts';
 
@@ -98,6 +99,6 @@ export function fail(
 ): TemplateError {
   return new TemplateError(code, message, {
     column: evaluation.column,
-    ...(expected === undefined ? {} : { expected }),
+    ...defined({ expected }),
   });
 }

@@ -1,4 +1,5 @@
 /** Expressions: parsed once, evaluated synchronously, as often as one likes (LANGUAGE.md §4). */
+import { defined } from '../json/defined.ts';
 import type { Node } from './ast.ts';
 import { compile, type Run } from './compile.ts';
 import { account, beginEvaluation, type Evaluation, spend } from './evaluation.ts';
@@ -65,8 +66,6 @@ export function located(error: unknown, source: string, pointer?: string): unkno
   const at = error.pointer ?? pointer;
   return new TemplateError(code, message, {
     source: error.source ?? source,
-    ...(column === undefined ? {} : { column }),
-    ...(expected === undefined ? {} : { expected }),
-    ...(at === undefined ? {} : { pointer: at }),
+    ...defined({ column, expected, pointer: at }),
   });
 }

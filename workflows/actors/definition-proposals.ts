@@ -1,4 +1,5 @@
 /** The proposals of a definition's actor (document 002): made, reviewed, applied or failed, and expired by a timer. */
+
 import { patched } from '@temporalio/workflow';
 import type { DefinitionStart } from '../../src/contract/actors.ts';
 import {
@@ -14,6 +15,7 @@ import {
   type ReviewProposal,
   staleProposal,
 } from '../../src/contract/proposal.ts';
+import { defined } from '../../src/json/defined.ts';
 import { refuse, type Writes } from './actor.ts';
 
 /** The patch by which proposals end with their definition: their timer ends with them. */
@@ -92,8 +94,7 @@ export function proposalsOf(
       const review = {
         decision,
         at: new Date(now()).toISOString(),
-        ...(by === undefined ? {} : { by }),
-        ...(notes === undefined ? {} : { notes }),
+        ...defined({ by, notes }),
       };
       return { proposal: become({ ...found(id), status: decision === 'approve' ? 'approved' : 'rejected', review }) };
     },
@@ -136,7 +137,7 @@ export function proposalsOf(
         ...found(id),
         status: 'applied',
         appliedAt: new Date(now()).toISOString(),
-        ...(by === undefined ? {} : { appliedBy: by }),
+        ...defined({ appliedBy: by }),
       }),
   };
 }

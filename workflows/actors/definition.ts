@@ -6,6 +6,7 @@
  * Changes and proposals are read without a worker, from the actor's history: what was carried, and what each update has
  * answered (src/client/versions/definition-history.ts). So an answer holds what its update has changed.
  */
+
 import { allHandlersFinished, condition, upsertMemo, upsertSearchAttributes } from '@temporalio/workflow';
 import type {
   DefinitionChange,
@@ -18,6 +19,7 @@ import type {
   RemoveDefinition,
   RemovedDefinition,
 } from '../../src/contract/actors.ts';
+import { defined } from '../../src/json/defined.ts';
 import { becomeNew, isFull, refuse, stored, writes } from './actor.ts';
 import { definitionAttributes } from './actor-attributes.ts';
 import { nextVersion } from './actor-version-number.ts';
@@ -81,7 +83,7 @@ async function keepDefinition(start: DefinitionStart): Promise<never> {
       head = {
         slug: start.slug,
         name: request.name,
-        ...(request.description === undefined ? {} : { description: request.description }),
+        ...defined({ description: request.description }),
         version,
         hash: request.hash,
         enabled: request.enabled,
@@ -90,9 +92,7 @@ async function keepDefinition(start: DefinitionStart): Promise<never> {
         updatedAt: at,
         revision,
         hooks: request.hooks,
-        ...(request.triggers === undefined ? {} : { triggers: request.triggers }),
-        ...(request.triggerSecrets === undefined ? {} : { triggerSecrets: request.triggerSecrets }),
-        ...(origin === undefined ? {} : { origin }),
+        ...defined({ triggers: request.triggers, triggerSecrets: request.triggerSecrets, origin }),
       };
       deletedAt = null;
       removed = null;
@@ -107,8 +107,7 @@ async function keepDefinition(start: DefinitionStart): Promise<never> {
         head,
         freed: missing(left.hooks, request.hooks),
         dropped,
-        ...(change === undefined ? {} : { change }),
-        ...(proposal === undefined ? {} : { proposal }),
+        ...defined({ change, proposal }),
       };
     },
   );
@@ -156,9 +155,7 @@ function changeOf(request: PutDefinition, version: string, at: string): Definiti
     version,
     source: request.source,
     at,
-    ...(request.by === undefined ? {} : { by: request.by }),
-    ...(request.notes === undefined ? {} : { notes: request.notes }),
-    ...(request.proposalId === undefined ? {} : { proposalId: request.proposalId }),
+    ...defined({ by: request.by, notes: request.notes, proposalId: request.proposalId }),
   };
 }
 

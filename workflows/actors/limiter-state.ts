@@ -3,6 +3,7 @@
  *
  * A lease counts until its run is seen closed, also while the run is ending: so there is never one over the limit.
  */
+
 import {
   ABANDONED_MS,
   type GateState,
@@ -15,6 +16,7 @@ import {
   type TakeSlot,
   type Waiting,
 } from '../../src/contract/limiter.ts';
+import { defined } from '../../src/json/defined.ts';
 
 /** Groups whose last turn is remembered. */
 const MOST_GROUPS = 1_000;
@@ -212,7 +214,7 @@ export class LimiterState {
   carried(): GateState {
     return {
       limit: this.#limit,
-      ...(this.#basis === undefined ? {} : { basis: this.#basis }),
+      ...defined({ basis: this.#basis }),
       leases: [...this.#leases.values()],
       queue: [...this.#queue.values()],
       turns: Object.fromEntries(this.#turns),

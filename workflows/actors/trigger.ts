@@ -3,6 +3,7 @@
  * fires nothing: webhooks come to the gateway, times to Temporal's schedules, events to the workflow `event`. What was
  * deleted is remembered for ten minutes, so that a write of the definition that comes late does not bring it back.
  */
+
 import {
   allHandlersFinished,
   condition,
@@ -34,6 +35,7 @@ import {
   type TriggerStart,
   type TriggerState,
 } from '../../src/contract/trigger.ts';
+import { defined } from '../../src/json/defined.ts';
 import { becomeNew, isFull, refuse, stored, writes } from './actor.ts';
 import { triggerAttributes } from './actor-attributes.ts';
 
@@ -69,8 +71,7 @@ async function keepTrigger(start: TriggerStart): Promise<void> {
             revision,
             createdAt: before?.createdAt ?? at,
             updatedAt: at,
-            ...(by === undefined ? {} : { by }),
-            ...(owner === undefined ? {} : { owner }),
+            ...defined({ by, owner }),
           };
     if (current === null) fired = NEVER_FIRED;
     upsertMemo({ trigger: current, fired });

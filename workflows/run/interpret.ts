@@ -9,6 +9,7 @@
  * - What is wrong with a definition fails the run with a typed error. `failureExceptionTypes` makes any other thrown
  *   error do the same; what is detached catches its errors (TEMPORAL.md §1).
  */
+
 import {
   allHandlersFinished,
   CancellationScope,
@@ -40,6 +41,7 @@ import type { Command, Event } from '../../src/engine/state/protocol.ts';
 import { restore, serialize } from '../../src/engine/state/serialize.ts';
 import { genesisOf, runInputOf } from '../../src/engine/state/start.ts';
 import type { RunState } from '../../src/engine/state/state.ts';
+import { defined } from '../../src/json/defined.ts';
 import { compile } from '../../src/steps/compile/program.ts';
 import type { Program, Rules } from '../../src/steps/program-types.ts';
 import type { Json } from '../../src/template/types.ts';
@@ -145,7 +147,7 @@ class RunExecution {
       id: workflowId,
       workflow: program.definition.slug,
       organizationId,
-      definition: { ...(hash === undefined ? {} : { hash }), ...(inline === undefined ? {} : { inline }) },
+      definition: defined({ hash, inline }),
     };
     const receive = (event: Event): void => {
       if (event.type === 'continue') this.#horizon.came();
@@ -164,7 +166,7 @@ class RunExecution {
         organizationId,
         depth: this.#state.genesis.depth,
         within: [...(input.within ?? []), ...heldGates(this.#state)],
-        ...(input.initiator === undefined ? {} : { initiator: input.initiator }),
+        ...defined({ initiator: input.initiator }),
       },
       workflow: program.definition.slug,
       receive: hears,
@@ -278,8 +280,7 @@ class RunExecution {
       case 'cancelled':
         this.#outcome = {
           as: 'cancelled',
-          ...(command.reason === undefined ? {} : { reason: command.reason }),
-          ...(command.details === undefined ? {} : { details: command.details }),
+          ...defined({ reason: command.reason, details: command.details }),
         };
     }
   }
@@ -356,7 +357,7 @@ class RunExecution {
     if (outcome.as === 'cancelled') endAsCancelled(outcome.reason);
     const { code, path } = outcome.error;
     // The SDK logs the failure too, but its code is lost on the way out of the sandbox.
-    log.warn('The run failed.', { code, ...(path === undefined ? {} : { path }) });
+    log.warn('The run failed.', { code, ...defined({ path }) });
     throw runFailure(outcome.error);
   }
 
@@ -387,9 +388,7 @@ class RunExecution {
     }
     // Search attributes carry over by themselves; a memo that was upserted does not.
     const { memo } = workflowInfo();
-    await makeContinueAsNewFunc<typeof run>({ workflowType: RUN_WORKFLOW, ...(memo === undefined ? {} : { memo }) })(
-      next,
-    );
+    await makeContinueAsNewFunc<typeof run>({ workflowType: RUN_WORKFLOW, ...defined({ memo }) })(next);
   }
 }
 
@@ -402,7 +401,7 @@ function reportOf(outcome: Outcome): { output: Json } | { error: RunError } {
       code: 'child_cancelled',
       message: `The run that was waited for was cancelled${because}.`,
       retryable: false,
-      ...(outcome.details === undefined ? {} : { details: outcome.details }),
+      ...defined({ details: outcome.details }),
     },
   };
 }

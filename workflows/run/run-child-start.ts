@@ -1,10 +1,12 @@
 /** How a run starts another (ARCHITECTURE.md §3): what the child is given, and what lists show of it before its first task. */
+
 import { defineSearchAttributeKey, SearchAttributeType, TypedSearchAttributes } from '@temporalio/common';
 import { type ChildWorkflowHandle, type ChildWorkflowOptions, startChild } from '@temporalio/workflow';
 import { RUN_WORKFLOW, type RunInput, type RunMemo } from '../../src/contract/run.ts';
 import { ATTRIBUTES, attributeValue, attributeValues } from '../../src/contract/search-attributes.ts';
 import type { Definition } from '../../src/definition/document/types.ts';
 import type { Command } from '../../src/engine/state/protocol.ts';
+import { defined } from '../../src/json/defined.ts';
 import type { Json } from '../../src/template/types.ts';
 
 /** Temporal takes 400 bytes. */
@@ -44,7 +46,7 @@ export function startRun(
     parentId: parent.executionId,
     depth: parent.depth + 1,
     ...(parent.within.length === 0 ? {} : { within: parent.within }),
-    ...(parent.initiator === undefined ? {} : { initiator: parent.initiator }),
+    ...defined({ initiator: parent.initiator }),
     ...(command.wait === false ? {} : { notify: { workflowId: parent.executionId, path: command.id } }),
   };
   const options: ChildWorkflowOptions = {
@@ -63,15 +65,13 @@ export function startRun(
 function memoOf(input: RunInput, definition: Definition): Record<string, unknown> {
   const memo: Omit<RunMemo, 'startedAt'> = {
     workflow: definition.slug,
-    ...(definition.version === undefined ? {} : { version: definition.version }),
-    ...(input.hash === undefined ? {} : { hash: input.hash }),
+    ...defined({ version: definition.version, hash: input.hash }),
     organizationId: input.organizationId ?? '',
     status: 'pending',
     waitingFor: [],
     unread: 0,
-    trigger: { type: 'subworkflow', ...(input.parentId === undefined ? {} : { id: input.parentId }) },
-    ...(input.initiator === undefined ? {} : { initiator: input.initiator }),
-    ...(input.parentId === undefined ? {} : { parentId: input.parentId }),
+    trigger: { type: 'subworkflow', ...defined({ id: input.parentId }) },
+    ...defined({ initiator: input.initiator, parentId: input.parentId }),
   };
   return { ...memo };
 }

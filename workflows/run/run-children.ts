@@ -6,6 +6,7 @@
  * What the core is told stands in history for the fold to find (E6): the resolving activity has the command's id, and the
  * looking after is an activity called `$children` whose answer is the events (child-run.ts).
  */
+
 import {
   CancellationScope,
   getExternalWorkflowHandle,
@@ -20,6 +21,7 @@ import type { Definition } from '../../src/definition/document/types.ts';
 import { CHILDREN, CHILDREN_CLOCK, childEvents } from '../../src/engine/state/child-run.ts';
 import { jsonBytes } from '../../src/engine/state/json-bytes.ts';
 import type { Event } from '../../src/engine/state/protocol.ts';
+import { defined } from '../../src/json/defined.ts';
 import type { EffectResult } from '../../src/steps/kind.ts';
 import type { Json } from '../../src/template/types.ts';
 import { type ChildCommand, type Parent, startRun } from './run-child-start.ts';
@@ -164,8 +166,7 @@ export class Children {
   #resolve({ id, workflow, version, employee, input }: ChildCommand): Promise<EffectResult> {
     const config: Json = {
       workflow,
-      ...(version === undefined ? {} : { version }),
-      ...(employee === undefined ? {} : { employee }),
+      ...defined({ version, employee }),
       inputBytes: jsonBytes(input),
     };
     return this.#call('resolveWorkflow', id, config);

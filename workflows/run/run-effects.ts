@@ -6,6 +6,7 @@
  * its promises in that order, so every answer is taken from the SDK's promise itself, one microtask away, never through
  * an `await` more on one way than on the other.
  */
+
 import {
   type ActivityOptions,
   CancellationScope,
@@ -23,6 +24,7 @@ import { MAX_STATE_BYTES } from '../../src/definition/document/limits.ts';
 import { jsonBytes } from '../../src/engine/state/json-bytes.ts';
 import { MAX_PAYLOAD_BYTES } from '../../src/engine/state/limits.ts';
 import type { Event, RunCommand } from '../../src/engine/state/protocol.ts';
+import { defined } from '../../src/json/defined.ts';
 import type { EffectResult, FailureShape } from '../../src/steps/kind.ts';
 import type { Json } from '../../src/template/types.ts';
 import { failureFrom, retryAfterOf } from './run-failure.ts';
@@ -222,7 +224,7 @@ function regularCall(command: RunCommand): Call {
     startToCloseTimeout: Math.max(1, command.timeoutMs),
     retry: retryOf(command),
     cancellationType: 'TRY_CANCEL',
-    ...(command.heartbeatMs === undefined ? {} : { heartbeatTimeout: command.heartbeatMs }),
+    ...defined({ heartbeatTimeout: command.heartbeatMs }),
   };
   return regular(command.activity, options);
 }

@@ -1,9 +1,11 @@
 /** A child's last word to the run that waits for it: the signal `childDone` (ARCHITECTURE.md §3). */
+
 import { getExternalWorkflowHandle, log, sleep } from '@temporalio/workflow';
 import type { RunError, RunInput } from '../../src/contract/run.ts';
 import { childDoneSignal } from '../../src/engine/state/child-run.ts';
 import { jsonBytes, tooLarge } from '../../src/engine/state/json-bytes.ts';
 import { MAX_PAYLOAD_BYTES } from '../../src/engine/state/limits.ts';
+import { defined } from '../../src/json/defined.ts';
 import type { Json } from '../../src/template/types.ts';
 
 /** Pauses between attempts. A parent that hears nothing in the end asks (run-children.ts). */
@@ -39,7 +41,7 @@ function fitting(ended: { output: Json } | { error: RunError }): { output: Json 
     const size = jsonBytes(ended.output);
     if (size <= MAX_PAYLOAD_BYTES) return ended;
     const { code, message, details } = tooLarge('result_too_large', "The run's output", size);
-    return { error: { code, message, retryable: false, ...(details === undefined ? {} : { details }) } };
+    return { error: { code, message, retryable: false, ...defined({ details }) } };
   }
   const bytes = jsonBytes(ended.error as unknown as Json);
   return bytes <= MAX_PAYLOAD_BYTES ? ended : { error: { ...ended.error, details: { omitted: 'too large', bytes } } };

@@ -3,6 +3,7 @@
  * for Temporal's UI. Written when the run begins to wait, goes on, or ends, and only where something differs, since
  * each write is an event of history.
  */
+
 import { defineSearchAttributeKey, type SearchAttributePair, SearchAttributeType } from '@temporalio/common';
 import { patched, setCurrentDetails, upsertMemo, upsertSearchAttributes, workflowInfo } from '@temporalio/workflow';
 import type { RunInput, RunMemo, RunStatus, WaitingFor } from '../../src/contract/run.ts';
@@ -12,6 +13,7 @@ import { tokensOf } from '../../src/engine/state/costs.ts';
 import { jsonBytes } from '../../src/engine/state/json-bytes.ts';
 import { MAX_SHOWN_WAITS } from '../../src/engine/state/limits.ts';
 import type { RunState } from '../../src/engine/state/state.ts';
+import { defined } from '../../src/json/defined.ts';
 import type { Program } from '../../src/steps/program-types.ts';
 import type { Json } from '../../src/template/types.ts';
 import { approvalAnswer } from './run-answers.ts';
@@ -75,9 +77,9 @@ export function tell(program: Program, state: RunState, shown: Shown, refused?: 
       {
         ...shown,
         waits: waitCount(state),
-        ...(since === undefined ? {} : { pausedSince: since }),
+        ...defined({ pausedSince: since }),
         ...droppedOf(state),
-        ...(refused === undefined ? {} : { refused }),
+        ...defined({ refused }),
         toApprove: (path) => approvalAnswer(program, state, path),
       },
     ),
@@ -122,8 +124,7 @@ function memoOf(program: Program, input: RunInput, state: RunState, shown: Shown
   const waitingFor = subjectsShown(shown.waitingFor);
   const memo = (waits: number): RunMemo => ({
     workflow: definition.slug,
-    ...(definition.version === undefined ? {} : { version: definition.version }),
-    ...(input.hash === undefined ? {} : { hash: input.hash }),
+    ...defined({ version: definition.version, hash: input.hash }),
     organizationId: genesis.organizationId,
     status: shown.status,
     waitingFor: waitingFor.slice(0, waits).map(shortened),
@@ -133,9 +134,7 @@ function memoOf(program: Program, input: RunInput, state: RunState, shown: Shown
     trigger: id === undefined ? { type } : { type, id },
     startedAt: startedAt(genesis.startedAt),
     ...decidedOf(state),
-    ...(input.inline === undefined ? {} : { inline: input.inline }),
-    ...(input.initiator === undefined ? {} : { initiator: input.initiator }),
-    ...(input.parentId === undefined ? {} : { parentId: input.parentId }),
+    ...defined({ inline: input.inline, initiator: input.initiator, parentId: input.parentId }),
     ...costsOf(state),
   });
   const full = memo(MAX_SHOWN_WAITS);

@@ -1,10 +1,12 @@
 /** `signalbox keys`: API keys, made, listed and revoked; and `keys reseal` after a new master key. */
+
 import { type Command, Option } from 'commander';
 import type { KeySummary } from '../../client/organization/api-keys.ts';
 import type { Resealed } from '../../client/organization/keys-reseal.ts';
 import type { Page, PageRequest } from '../../client/visibility/listing.ts';
 import { pagesOf } from '../../client/visibility/pages.ts';
 import { ROLES } from '../../contract/organization.ts';
+import { defined } from '../../json/defined.ts';
 import { EXIT } from '../exit.ts';
 import { type Gateway, gatewayOf } from '../gateway.ts';
 import { pretty, table } from '../layout.ts';
@@ -88,7 +90,7 @@ function addListing(keys: Command, { terminal, action }: Host): void {
 async function allKeys(gateway: Gateway, organization: string | undefined): Promise<KeySummary[]> {
   const keys: KeySummary[] = [];
   const list = async ({ limit, cursor }: PageRequest): Promise<Page<KeySummary>> => {
-    const page = within(organization, { limit: String(limit), ...(cursor === undefined ? {} : { cursor }) });
+    const page = within(organization, { limit: String(limit), ...defined({ cursor }) });
     return (await gateway.call<Page<KeySummary>>('GET', `/api/keys?${page}`)).body;
   };
   for await (const some of pagesOf(PAGE, list)) keys.push(...some);
@@ -134,7 +136,7 @@ const organizationOption = (): Option =>
   new Option('--organization <name>', 'another organization, which is made if it is new; for admins of default');
 
 function within(organization: string | undefined, more: { readonly [name: string]: string } = {}): URLSearchParams {
-  return new URLSearchParams({ ...more, ...(organization === undefined ? {} : { organization }) });
+  return new URLSearchParams({ ...more, ...defined({ organization }) });
 }
 
 const cells = ({ id, name, role, user, createdAt, lastUsedAt }: KeySummary): string[] => [

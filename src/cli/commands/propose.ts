@@ -1,4 +1,5 @@
 /** `signalbox propose FILE`: proposes a change of a stored definition, for somebody else to review (document 002). */
+import { defined } from '../../json/defined.ts';
 import { CliError, EXIT } from '../exit.ts';
 import { type Gateway, gatewayOf } from '../gateway.ts';
 import { pretty } from '../layout.ts';
@@ -47,9 +48,7 @@ export const addPropose: AddCommand = (program, { terminal, action }) => {
           json: {
             baseWorkflowHash: options.base ?? (await storedHash(gateway, slug)),
             proposal: written.document,
-            ...(notes === undefined ? {} : { notes }),
-            ...(execution === undefined ? {} : { executionId: execution }),
-            ...(dialect === undefined ? {} : { dialect }),
+            ...defined({ notes, executionId: execution, dialect }),
           },
         });
         if (json === true) terminal.out(pretty(body));

@@ -1,5 +1,7 @@
 /** `signalbox resume ID --decision approve|deny` and `signalbox approve ID`: decisions on approvals. */
+
 import { type Command, Option } from 'commander';
+import { defined } from '../../json/defined.ts';
 import type { Json } from '../../template/types.ts';
 import { executionPath } from '../executions.ts';
 import { EXIT, type ExitCode } from '../exit.ts';
@@ -52,10 +54,7 @@ async function decide(terminal: Terminal, id: string, approve: boolean, options:
   const { body } = await gatewayOf(terminal).call<Decided>('POST', `${executionPath(id)}/approve`, {
     json: {
       approve,
-      ...(comments === undefined ? {} : { comments }),
-      ...(step === undefined ? {} : { step }),
-      ...(data === undefined ? {} : { data }),
-      ...(resumeToken === undefined ? {} : { resumeToken }),
+      ...defined({ comments, step, data, resumeToken }),
     },
   });
   terminal.out(json === true ? pretty(body) : `${id}  ${body.path} ${decidedText(body)}`);

@@ -1,4 +1,5 @@
 /** `signalbox retry ID` and `signalbox fork ID --from STEP`: a run that has ended goes on, or a new one begins within it. */
+import { defined } from '../../json/defined.ts';
 import type { Json } from '../../template/types.ts';
 import { executionPath, type StartedExecution } from '../executions.ts';
 import { EXIT } from '../exit.ts';
@@ -49,8 +50,7 @@ export const addFork: AddCommand = (program, { terminal, action }) => {
         const { body } = await gatewayOf(terminal).call<StartedExecution>('POST', `${executionPath(id)}/fork`, {
           json: {
             from,
-            ...(edits === undefined ? {} : { edits }),
-            ...(of === undefined ? {} : { version: of }),
+            ...defined({ edits, version: of }),
           },
         });
         terminal.out(json === true ? pretty(body) : `${body.executionId}  ${body.status}`);

@@ -1,8 +1,10 @@
 /** `signalbox run FILE`: a run of a definition that is not stored; `--dry` walks it here, without a gateway. */
+
 import { type Checked, walkable } from '../../check/check.ts';
 import { unknownPresets } from '../../definition/document/presets.ts';
 import type { JsonObject } from '../../definition/document/types.ts';
 import { dryRun } from '../../history/dry-run.ts';
+import { defined } from '../../json/defined.ts';
 import type { Json } from '../../template/types.ts';
 import { dryRunLines } from '../dry-text.ts';
 import { allSteps, awaitStanding, exitOf, startInline } from '../executions.ts';
@@ -50,9 +52,7 @@ async function runReally(terminal: Terminal, written: WrittenDocument, options: 
   const gateway = gatewayOf(terminal);
   const { executionId } = await startInline(gateway, {
     definition: written.document,
-    ...(options.dialect === undefined ? {} : { dialect: options.dialect }),
-    ...(options.input === undefined ? {} : { input: options.input }),
-    ...(options.presets === undefined ? {} : { presets: options.presets }),
+    ...defined({ dialect: options.dialect, input: options.input, presets: options.presets }),
   });
   const { ended, ...standing } = await awaitStanding(gateway, executionId, options.wait);
   if (options.json === true) terminal.out(pretty({ executionId, ...standing }));
@@ -69,7 +69,7 @@ async function runReally(terminal: Terminal, written: WrittenDocument, options: 
 async function runDry(terminal: Terminal, written: WrittenDocument, options: RunOptions): Promise<ExitCode> {
   const checked = await checkWritten(terminal, written, {
     inline: true,
-    ...(options.dialect === undefined ? {} : { dialect: options.dialect }),
+    ...defined({ dialect: options.dialect }),
   });
   const definition = demandWalkable(written, checked);
   const unknown = unknownPresets(definition, options.presets ?? {});
@@ -82,7 +82,7 @@ async function runDry(terminal: Terminal, written: WrittenDocument, options: Run
   const run = dryRun(definition, {
     now: Date.now(),
     input: acceptedInput(definition, options.input === undefined ? {} : options.input),
-    ...(options.presets === undefined ? {} : { presets: options.presets }),
+    ...defined({ presets: options.presets }),
   });
   const problems = [...checked.problems, ...run.problems];
   if (options.json === true) terminal.out(pretty({ ...run, problems, warnings: checked.warnings }));

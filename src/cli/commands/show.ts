@@ -1,5 +1,7 @@
 /** `signalbox show ID`: an execution, what it waits for, and its steps. */
+
 import type { ExecutionView } from '../../client/runs/run-view.ts';
+import { defined } from '../../json/defined.ts';
 import { allSteps, executionPath } from '../executions.ts';
 import { EXIT } from '../exit.ts';
 import { gatewayOf } from '../gateway.ts';
@@ -28,10 +30,7 @@ export const addShow: AddCommand = (program, { terminal, action }) => {
       action(async (id: string, { json, all, status, step }: ShowOptions) => {
         const gateway = gatewayOf(terminal);
         const { body } = await gateway.call<ExecutionView>('GET', executionPath(id));
-        const steps = await allSteps(gateway, id, {
-          ...(status === undefined ? {} : { status }),
-          ...(step === undefined ? {} : { step }),
-        });
+        const steps = await allSteps(gateway, id, defined({ status, step }));
         if (json === true) terminal.out(pretty({ ...body, steps }));
         else for (const line of executionLines(body, steps, all === true)) terminal.out(line);
         return EXIT.ok;

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { defined } from '../../json/defined.ts';
 import type { Say } from './say.ts';
 
 /** What began last in the chain of need ends first: gateway and worker, the connection, the server, then locks. */
@@ -70,7 +71,7 @@ export function listenForEnd(say: Say): Ending {
     signal: controller.signal,
     asked,
     add: (rank, end, kill) => {
-      begun.push({ rank, end, ...(kill === undefined ? {} : { kill }) });
+      begun.push({ rank, end, ...defined({ kill }) });
       if (endingAll) void safely(end);
     },
     endAll: async () => {

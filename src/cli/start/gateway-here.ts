@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { pino } from 'pino';
 import type { TemporalConnection } from '../../client/temporal/connect.ts';
 import type { Config } from '../../config.ts';
+import { defined } from '../../json/defined.ts';
 import { logTo } from '../../log.ts';
 
 /** A gateway that listens, what its operator should know of its settings, and how to end it. */
@@ -16,7 +17,7 @@ export async function startGatewayHere(
 ): Promise<RunningGateway> {
   const { startGateway } = await import('../../gateway/serve.ts');
   const log = pino({ name: 'gateway' }, logTo(join(config.dataDir, 'logs', 'gateway.log')));
-  const gateway = await startGateway(config, { temporal, log, deadWorkers, ...(uiUrl === undefined ? {} : { uiUrl }) });
+  const gateway = await startGateway(config, { temporal, log, deadWorkers, ...defined({ uiUrl }) });
   // The first who sends something large does not wait for a thread to begin.
   gateway.warm();
   return gateway;

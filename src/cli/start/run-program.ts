@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { defined } from '../../json/defined.ts';
 
 /** How a program ended, with the last of what it wrote. */
 export type Ended = { ok: boolean; output: string; reason: string };
@@ -20,8 +21,7 @@ export function runProgram(command: string, args: readonly string[], options: Ru
   return new Promise((resolve) => {
     const child = spawn(command, args, {
       stdio: ['ignore', 'pipe', 'pipe'],
-      ...(options.env === undefined ? {} : { env: options.env }),
-      ...(options.cwd === undefined ? {} : { cwd: options.cwd }),
+      ...defined({ env: options.env, cwd: options.cwd }),
     });
     let output = '';
     let stopped: string | undefined;

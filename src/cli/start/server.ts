@@ -1,6 +1,7 @@
 import { fork } from 'node:child_process';
 import { join } from 'node:path';
 import type { Config } from '../../config.ts';
+import { defined } from '../../json/defined.ts';
 import type { KeeperTask } from './keeper.ts';
 import type { KeptPorts } from './kept-ports.ts';
 import type { Binary } from './obtain.ts';
@@ -141,7 +142,7 @@ export async function startServer(options: ServerOptions): Promise<OwnServer> {
         killIfThere(pid);
         pid = undefined;
       },
-      ...(options.onRestart === undefined ? {} : { onReadyAgain: options.onRestart }),
+      ...defined({ onReadyAgain: options.onRestart }),
     });
   } catch (error) {
     killIfThere(pid);

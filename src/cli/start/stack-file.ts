@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { isAlive, processStarted } from '#lock';
 import { notePort, type ProcessNote, readStackNote, type StackNote } from '#stacks';
 import type { Config } from '../../config.ts';
+import { defined } from '../../json/defined.ts';
 import { say } from './say.ts';
 import type { OwnServer } from './server.ts';
 import type { Supervised } from './supervise.ts';
@@ -11,7 +12,7 @@ const fileIn = (dataDir: string): string => join(dataDir, 'stack.json');
 
 function noteProcess(pid: number): ProcessNote {
   const started = processStarted(pid);
-  return { pid, ...(started === undefined ? {} : { started }) };
+  return { pid, ...defined({ started }) };
 }
 
 /** Keeps the note true while parts begin and are started again. */

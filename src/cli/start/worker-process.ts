@@ -1,6 +1,7 @@
 import { fork } from 'node:child_process';
 import { join } from 'node:path';
 import type { Config } from '../../config.ts';
+import { defined } from '../../json/defined.ts';
 import { compiledRoot } from './project-root.ts';
 import type { Say } from './say.ts';
 import { type Supervised, supervise } from './supervise.ts';
@@ -25,8 +26,7 @@ export function startWorkerProcess(options: WorkerProcessOptions): Promise<Super
     SIGNALBOX_DATA: config.dataDir,
     SIGNALBOX_OWN_PORTS: config.ownPorts.join(','),
     TEMPORAL_NAMESPACE: config.temporal.namespace,
-    ...(config.temporal.address === undefined ? {} : { TEMPORAL_ADDRESS: config.temporal.address }),
-    ...(config.publicUrl === undefined ? {} : { SIGNALBOX_PUBLIC_URL: config.publicUrl }),
+    ...defined({ TEMPORAL_ADDRESS: config.temporal.address, SIGNALBOX_PUBLIC_URL: config.publicUrl }),
     ...(options.logToStdout ? { SIGNALBOX_LOG_TO_STDOUT: '1' } : {}),
   };
   return supervise({
@@ -40,7 +40,6 @@ export function startWorkerProcess(options: WorkerProcessOptions): Promise<Super
         detached: true,
         stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
       }),
-    ...(options.onRestart === undefined ? {} : { onReadyAgain: options.onRestart }),
-    ...(options.onDeath === undefined ? {} : { onDeath: options.onDeath }),
+    ...defined({ onReadyAgain: options.onRestart, onDeath: options.onDeath }),
   });
 }

@@ -13,6 +13,7 @@ import {
 } from '../../contract/actors.ts';
 import { triggerSecretsOf } from '../../definition/document/trigger-secrets.ts';
 import type { Definition } from '../../definition/document/types.ts';
+import { defined } from '../../json/defined.ts';
 import { ClientError, hasCode } from '../errors.ts';
 import type { Access } from '../temporal/access.ts';
 import { readMemo, writeOrStart, writeTo } from '../temporal/actor-calls.ts';
@@ -107,14 +108,16 @@ export async function putDefinition(
         triggerSecrets: triggerSecretsOf(definition),
         source: request.source,
         ...(definition.description === undefined ? {} : { description: shortened(definition.description) }),
-        ...(definition.version === undefined ? {} : { version: definition.version }),
-        ...(request.by === undefined ? {} : { by: request.by }),
-        ...(request.notes === undefined ? {} : { notes: request.notes }),
-        ...(request.ifMatch === undefined ? {} : { ifMatch: request.ifMatch }),
-        ...(request.ifNew === undefined ? {} : { ifNew: request.ifNew }),
-        ...(request.ifRevision === undefined ? {} : { ifRevision: request.ifRevision }),
-        ...(request.origin === undefined ? {} : { origin: request.origin }),
-        ...(request.proposalId === undefined ? {} : { proposalId: request.proposalId }),
+        ...defined({
+          version: definition.version,
+          by: request.by,
+          notes: request.notes,
+          ifMatch: request.ifMatch,
+          ifNew: request.ifNew,
+          ifRevision: request.ifRevision,
+          origin: request.origin,
+          proposalId: request.proposalId,
+        }),
       },
       request.key,
     );
@@ -131,7 +134,7 @@ export async function putDefinition(
     triggers,
     revision,
     dropped: answer.dropped ?? [],
-    ...(request.by === undefined ? {} : { by: request.by }),
+    ...defined({ by: request.by }),
   });
   await freeHooks(access, org, slug, answer.freed, revision);
   return answer;

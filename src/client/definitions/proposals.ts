@@ -1,4 +1,5 @@
 /** Proposals to change a definition (document 002): made, reviewed by somebody else, applied. */
+
 import { ulid } from 'ulid';
 import type { DefinitionHead } from '../../contract/actors.ts';
 import {
@@ -11,6 +12,7 @@ import {
 } from '../../contract/proposal.ts';
 import { withCurrentTriggerSecrets } from '../../definition/document/trigger-secrets.ts';
 import type { Definition } from '../../definition/document/types.ts';
+import { defined } from '../../json/defined.ts';
 import { ClientError, hasCode } from '../errors.ts';
 import type { Access } from '../temporal/access.ts';
 import { writeTo } from '../temporal/actor-calls.ts';
@@ -127,9 +129,7 @@ async function applyOnce(
       source: 'proposal_apply',
       proposalId: id,
       ifRevision: head.revision,
-      ...(key === undefined ? {} : { key }),
-      ...(by === undefined ? {} : { by }),
-      ...(proposal.notes === undefined ? {} : { notes: proposal.notes }),
+      ...defined({ key, by, notes: proposal.notes }),
     });
     return { head: answer.head, proposal: answer.proposal ?? proposal };
   } catch (error) {

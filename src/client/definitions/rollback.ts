@@ -1,6 +1,8 @@
 /** Going back to a version of before (document 002). */
+
 import type { DefinitionHead } from '../../contract/actors.ts';
 import { withCurrentTriggerSecrets } from '../../definition/document/trigger-secrets.ts';
+import { defined } from '../../json/defined.ts';
 import { ClientError } from '../errors.ts';
 import type { Access } from '../temporal/access.ts';
 import { readHead } from '../versions/definition-head.ts';
@@ -51,9 +53,7 @@ async function rollBackOnce(
     hash,
     source: 'rollback',
     ifRevision: head.revision,
-    ...(key === undefined ? {} : { key }),
-    ...(notes === undefined ? {} : { notes }),
-    ...(by === undefined ? {} : { by }),
+    ...defined({ key, notes, by }),
   });
   return { head: answer.head, alreadyAtVersion: !answer.changed };
 }

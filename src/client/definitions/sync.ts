@@ -11,6 +11,7 @@ import { idPart, shortHash } from '../../contract/workflow-ids.ts';
 import { canonicalText } from '../../definition/document/canonical-text.ts';
 import { triggerSecretsOf } from '../../definition/document/trigger-secrets.ts';
 import type { Definition } from '../../definition/document/types.ts';
+import { defined } from '../../json/defined.ts';
 import { hasCode } from '../errors.ts';
 import type { Access } from '../temporal/access.ts';
 import { writeOrStart } from '../temporal/actor-calls.ts';
@@ -111,11 +112,10 @@ async function writeOnce(
     hash,
     source: 'sync',
     origin: originOf(options),
-    ...(along === undefined ? {} : { along }),
+    ...defined({ along }),
     // What the document leaves open is as it was.
     ...(head === undefined ? {} : { ifRevision: head.revision }),
-    ...(options.by === undefined ? {} : { by: options.by }),
-    ...(options.notes === undefined ? {} : { notes: options.notes }),
+    ...defined({ by: options.by, notes: options.notes }),
   });
   return created ? 'created' : 'updated';
 }
@@ -128,7 +128,7 @@ async function remove(access: Access, org: string, slug: string, options: SyncOp
   try {
     await removeDefinition(access, org, slug, {
       ifMatch: head.hash,
-      ...(options.by === undefined ? {} : { by: options.by }),
+      ...defined({ by: options.by }),
     });
     return [slug];
   } catch (error) {

@@ -1,5 +1,7 @@
 /** An organization's models: how its runs reach the providers. Keys are secrets, named here and never held. */
+
 import type { ModelEntry } from '../../contract/models.ts';
+import { defined } from '../../json/defined.ts';
 import { ClientError } from '../errors.ts';
 import type { Access } from '../temporal/access.ts';
 import { deleteEntry, listEntries, putEntry } from './organization-entries.ts';
@@ -27,7 +29,7 @@ export async function putModel(
   const before = (await entriesOf(access, org)).find(([known]) => known === name)?.[1].defaultSince;
   // Left out, it stays what it was.
   const defaultSince = isDefault === true ? now : isDefault === false ? undefined : before;
-  const stored: ModelEntry = { ...entry, updatedAt: now, ...(defaultSince === undefined ? {} : { defaultSince }) };
+  const stored: ModelEntry = { ...entry, updatedAt: now, ...defined({ defaultSince }) };
   const { created } = await putEntry(access, org, COLLECTION, name, stored);
   return { created, model: await getModel(access, org, name) };
 }

@@ -1,4 +1,5 @@
 /** The named entries that an organization's actor holds: written by updates, read from its memo without a worker. */
+
 import {
   type AmendEntry,
   type DeleteEntry,
@@ -8,6 +9,7 @@ import {
   type PutEntry,
 } from '../../contract/actors.ts';
 import type { JsonObject } from '../../definition/document/types.ts';
+import { defined } from '../../json/defined.ts';
 import { type ClientError, hasCode } from '../errors.ts';
 import type { Access } from '../temporal/access.ts';
 import { type Actor, describe, readMemo, writeOrStart, writeTo } from '../temporal/actor-calls.ts';
@@ -52,7 +54,7 @@ export async function amendEntry(
     collection,
     name,
     members,
-    ...(expect === undefined ? {} : { expect }),
+    ...defined({ expect }),
   });
 }
 

@@ -2,12 +2,14 @@
  * Runs that a limit finds active when it is switched on: they count, although they never asked for a slot. Listed once for each
  * limit in a process, since whatever starts later asks by itself.
  */
+
 import { type ActiveRun, type GateWanted, MOST_HELD } from '../../contract/limiter.ts';
 import { RUN_WORKFLOW, type RunInput, type RunMemo } from '../../contract/run.ts';
 import type { Definition } from '../../definition/document/types.ts';
 import { definitionGates } from '../../engine/state/gates.ts';
 import { restore } from '../../engine/state/serialize.ts';
 import { runInputOf } from '../../engine/state/start.ts';
+import { defined } from '../../json/defined.ts';
 import type { Json } from '../../template/types.ts';
 import { hasCode } from '../errors.ts';
 import { userGate, userOf } from '../organization/limits.ts';
@@ -97,8 +99,7 @@ function userGatesOf(org: string, { memo }: Row): readonly string[] {
   if (trigger === undefined) return [];
   const person = userOf({
     trigger,
-    ...(initiator === undefined ? {} : { initiator }),
-    ...(owner === undefined ? {} : { owner }),
+    ...defined({ initiator, owner }),
   });
   return person === undefined ? [] : [userGate(org, person)];
 }
@@ -122,9 +123,7 @@ async function gatesUnder(
   const asked = gatesOf(own.config);
   const limited = {
     ...own.config,
-    ...(concurrency === undefined ? {} : { concurrency }),
-    ...(mode === undefined ? {} : { mode }),
-    ...(debounce === undefined ? {} : { debounce }),
+    ...defined({ concurrency, mode, debounce }),
   };
   return gatesOf(limited).filter((gate) => !asked.includes(gate));
 }
@@ -141,7 +140,7 @@ async function inputOf(access: Access, workflowId: string): Promise<(Asking & { 
     const { definition, hash, carried } = started;
     const input =
       carried === undefined ? (started.input === undefined ? {} : started.input) : restore(carried).genesis.input;
-    return { definition, input, ...(hash === undefined ? {} : { hash }) };
+    return { definition, input, ...defined({ hash }) };
   } catch (error) {
     if (hasCode(error, 'not_found')) return undefined;
     throw error;

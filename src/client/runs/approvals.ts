@@ -1,7 +1,9 @@
 /** What waits for a person: the open approvals of an organization, and who may decide them (LANGUAGE.md §6). */
+
 import { includesRole, type Role } from '../../contract/organization.ts';
 import type { Standing, WaitingFor } from '../../contract/run.ts';
 import type { Unreadable } from '../../history/events.ts';
+import { defined } from '../../json/defined.ts';
 import type { Access } from '../temporal/access.ts';
 import type { Page, PageRequest } from '../visibility/listing.ts';
 import { resumeToken } from './resume-token.ts';
@@ -65,7 +67,7 @@ export async function listApprovals(
   for (let passed = 0; ; passed++) {
     const page = await listRuns(access, org, {
       ...runs,
-      ...(from === undefined ? {} : { cursor: from }),
+      ...defined({ cursor: from }),
       status: ['pending', 'running', 'waiting', 'rolling_back'],
       waiting: ['approval', ...filter.waiting],
     });

@@ -3,6 +3,7 @@
  * the run list; a retry is no batch operation of Temporal's, so a workflow of ours does it (workflows/actors/bulk-retry.ts). Both
  * go on whatever becomes of the gateway.
  */
+
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
 import { decodeOptionalSinglePayload } from '@temporalio/common/lib/internal-non-workflow/index.js';
 // The package is CommonJS without named exports: its values come by the default.
@@ -14,6 +15,7 @@ import {
   type BulkRetryStart,
 } from '../../contract/bulk.ts';
 import type { ListsWanted } from '../../contract/search-attributes.ts';
+import { defined } from '../../json/defined.ts';
 import { ClientError, hasCode } from '../errors.ts';
 import type { Access } from '../temporal/access.ts';
 import { describe } from '../temporal/actor-calls.ts';
@@ -258,7 +260,7 @@ async function readBatch(access: Access, operationId: string, action: BulkAction
     done: Number(job.completeOperationCount ?? 0),
     failed: Number(job.failureOperationCount ?? 0),
     startedAt: (dateOf(job.startTime) ?? new Date(0)).toISOString(),
-    ...(completedAt === undefined ? {} : { completedAt }),
+    ...defined({ completedAt }),
   };
 }
 

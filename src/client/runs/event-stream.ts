@@ -3,12 +3,14 @@
  * across continue-as-new and retries. The same history gives the same happenings with the same ids, so that whoever was cut
  * off goes on after the last id it has seen.
  */
+
 import type { RunError, RunStatus, WaitingFor } from '../../contract/run.ts';
 import { statusOf, waitingFor } from '../../engine/inbound/view.ts';
 import type { TraceEvent } from '../../engine/state/protocol.ts';
 import { runInputOf } from '../../engine/state/start.ts';
 import type { Closed, HistoryEvent, Unreadable } from '../../history/events.ts';
 import { Fold } from '../../history/fold.ts';
+import { defined } from '../../json/defined.ts';
 import type { Json } from '../../template/types.ts';
 import { ClientError, hasCode } from '../errors.ts';
 import type { Access } from '../temporal/access.ts';
@@ -104,7 +106,7 @@ async function endOf(access: Access, executionId: string, runId: string, { how }
   if (closing.unreadable !== undefined) return { status: STATUSES[how], unreadable: closing.unreadable };
   if (closing.value === undefined) return undefined;
   const { value, unreadable } = writable(outcomeOf(closing.value), ['output', 'error']);
-  return { ...value, ...(unreadable === undefined ? {} : { unreadable }) };
+  return { ...value, ...defined({ unreadable }) };
 }
 
 /** How a run was closed, where nothing more of its end can be read. */

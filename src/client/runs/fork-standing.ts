@@ -1,10 +1,12 @@
 /** How a run stood where a fork begins: its history walked again with that one visit parked. */
+
 import type { RunError } from '../../contract/run.ts';
 import { type RewindTarget, rewindOpenVisit } from '../../engine/resume/rewind.ts';
 import type { RunState } from '../../engine/state/state.ts';
 import { Addressees } from '../../history/addressees.ts';
 import type { FoldOptions, RunTrace } from '../../history/fold.ts';
 import { NotRetryable, RetryPlan } from '../../history/retry-plan.ts';
+import { defined } from '../../json/defined.ts';
 import type { Program } from '../../steps/program-types.ts';
 import { ClientError, hasCode } from '../errors.ts';
 import type { Access } from '../temporal/access.ts';
@@ -162,7 +164,7 @@ async function walked({
     for (const runId of runs) {
       const without = failures?.without(runId);
       const trace = await foldWith(access, executionId, runId, {
-        ...(state === undefined ? {} : { from: state }),
+        ...defined({ from: state }),
         parking: (at, work) => {
           if (at !== path) return without?.parking?.(at, work) ?? false;
           target = work;

@@ -2,10 +2,12 @@
  * Fork (ARCHITECTURE.md §5): a new run that begins at a visit of one that has ended, with what that had come to by then, edited.
  * The original's history is walked again with that visit parked, so that branches beside it that had finished stay finished.
  */
+
 import type { Definition, Problem } from '../../definition/document/types.ts';
 import { type ForkEdits, forkState, forkWork, placeGone } from '../../engine/resume/fork.ts';
 import { serialize } from '../../engine/state/serialize.ts';
 import { runInputOf } from '../../engine/state/start.ts';
+import { defined } from '../../json/defined.ts';
 import { compile } from '../../steps/compile/program.ts';
 import type { Program } from '../../steps/program-types.ts';
 import { ClientError } from '../errors.ts';
@@ -70,7 +72,7 @@ export async function forkRun(
   const warnings = request.version === undefined ? [] : changedKinds(stood, program);
   const started = await startRun(access, org, {
     definition: chosen.definition,
-    ...(chosen.hash === undefined ? {} : { hash: chosen.hash }),
+    ...defined({ hash: chosen.hash }),
     input: edits.input === undefined ? genesis.input : edits.input,
     trigger: argument.trigger ?? { type: 'temporal' },
     forkOf: { executionId, path: stood.path },
@@ -81,13 +83,10 @@ export async function forkRun(
           executionId: id,
           at: Date.now(),
           gates,
-          ...(chosen.hash === undefined ? {} : { hash: chosen.hash }),
+          ...defined({ hash: chosen.hash }),
         }),
       ),
-    ...(argument.inline === undefined ? {} : { inline: argument.inline }),
-    ...(initiator === undefined ? {} : { initiator }),
-    ...(argument.timeoutMs === undefined ? {} : { timeoutMs: argument.timeoutMs }),
-    ...(key === undefined ? {} : { key }),
+    ...defined({ inline: argument.inline, initiator, timeoutMs: argument.timeoutMs, key }),
   });
   return warnings.length === 0 ? started : { ...started, warnings };
 }

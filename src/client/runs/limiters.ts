@@ -1,4 +1,5 @@
 /** Asking gates for slots, and looking after those that hold them (ARCHITECTURE.md §4). */
+
 import { setTimeout as delay } from 'node:timers/promises';
 import {
   ACTIVE_WANTED,
@@ -18,6 +19,7 @@ import {
   type TakeAnswer,
   type TakeSlot,
 } from '../../contract/limiter.ts';
+import { defined } from '../../json/defined.ts';
 import { ClientError, hasCode } from '../errors.ts';
 import type { Access } from '../temporal/access.ts';
 import { describe, writeOrStart } from '../temporal/actor-calls.ts';
@@ -239,11 +241,7 @@ function takeWith(
     group,
     // By chance: in turns, several that ask would see the same again and again.
     shownFrom: Math.floor(Math.random() * MOST_HELD),
-    ...(startedAt === undefined ? {} : { startedAt }),
-    ...(found === undefined ? {} : { seen: found }),
-    ...(evict === undefined ? {} : { evict }),
-    ...(basis === undefined ? {} : { basis }),
-    ...(active === undefined ? {} : { active }),
+    ...defined({ startedAt, seen: found, evict, basis, active }),
   });
 }
 

@@ -1,4 +1,5 @@
 /** Activities in flight, as the server describes them: what failed before, when they are tried next, whether they are paused. */
+
 import type { LoadedDataConverter } from '@temporalio/common';
 // The package is CommonJS without named exports: its values come by the default, its types by name.
 import proto, { type temporal } from '@temporalio/proto';
@@ -6,6 +7,7 @@ import type { RunError } from '../../contract/run.ts';
 import { type FailureCause, failureOfCause } from '../../engine/state/causes.ts';
 import type { PendingAttempt } from '../../history/fold.ts';
 import type { Retrying } from '../../history/rows.ts';
+import { defined } from '../../json/defined.ts';
 import { msOf } from '../temporal/timestamps.ts';
 import { causeOf } from '../temporal/trace-events.ts';
 
@@ -45,9 +47,9 @@ export function pendingAttempts(converter: LoadedDataConverter, pending: Pending
 }
 
 export const shownRetrying = ({ lastError, nextAttemptAt, paused }: Retrying): ShownRetrying => ({
-  ...(lastError === undefined ? {} : { lastError }),
+  ...defined({ lastError }),
   ...(nextAttemptAt === undefined ? {} : { nextAttemptAt: new Date(nextAttemptAt).toISOString() }),
-  ...(paused === undefined ? {} : { activityPaused: paused }),
+  ...defined({ activityPaused: paused }),
 });
 
 /** An effect of a run that is tried again, or is paused, where one run is read. */

@@ -3,6 +3,7 @@
  * (src/history/retry-plan.ts) and with the same idempotency keys. A run that was terminated, or that Temporal timed out, goes on
  * from where it stood.
  */
+
 import { WorkflowExecutionAlreadyStartedError, type WorkflowExecutionDescription } from '@temporalio/client';
 import { TypedSearchAttributes } from '@temporalio/common';
 import type { GateWanted } from '../../contract/limiter.ts';
@@ -13,6 +14,7 @@ import { runInputOf } from '../../engine/state/start.ts';
 import type { RunState } from '../../engine/state/state.ts';
 import type { FoldOptions, RunTrace } from '../../history/fold.ts';
 import { NotRetryable, RetryPlan } from '../../history/retry-plan.ts';
+import { defined } from '../../json/defined.ts';
 import { ClientError } from '../errors.ts';
 import type { Access } from '../temporal/access.ts';
 import { readArgument, readClosing } from '../temporal/first-event.ts';
@@ -144,7 +146,7 @@ async function start(
         args: [input],
         workflowIdConflictPolicy: 'FAIL',
         workflowIdReusePolicy: 'ALLOW_DUPLICATE_FAILED_ONLY',
-        memo: { ...memo, status: 'running', waitingFor: [], ...(key === undefined ? {} : { [RETRY_KEY]: key }) },
+        memo: { ...memo, status: 'running', waitingFor: [], ...defined({ [RETRY_KEY]: key }) },
         typedSearchAttributes: attributesOf(failed),
         ...(input.definition.name === undefined ? {} : { staticSummary: input.definition.name.slice(0, 190) }),
       });

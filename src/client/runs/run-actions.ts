@@ -1,6 +1,8 @@
 /** What is done to a run that is under way: deciding, submitting, messages, cancelling (ARCHITECTURE.md §3, §5). */
+
 import { ulid } from 'ulid';
 import type { Accepted, DecideSignal, MessageSignal, Standing, SubmitSignal, WaitingFor } from '../../contract/run.ts';
+import { defined } from '../../json/defined.ts';
 import type { Json } from '../../template/types.ts';
 import { ClientError, hasCode } from '../errors.ts';
 import { type Access, keysFor } from '../temporal/access.ts';
@@ -65,11 +67,7 @@ async function decideNow(access: Access, org: string, executionId: string, reque
     decision: request.decision,
     via: 'api',
     key: request.key ?? ulid(),
-    ...(step === undefined ? {} : { step }),
-    ...(request.comments === undefined ? {} : { comments: request.comments }),
-    ...(request.data === undefined ? {} : { data: request.data }),
-    ...(request.by === undefined ? {} : { by: request.by }),
-    ...(request.as === undefined ? {} : { as: request.as }),
+    ...defined({ step, comments: request.comments, data: request.data, by: request.by, as: request.as }),
   };
   return update(access, executionId, 'decide', signal);
 }
@@ -94,9 +92,7 @@ async function submitNow(access: Access, org: string, executionId: string, reque
     data: request.data,
     via: 'api',
     key: request.key ?? ulid(),
-    ...(request.step === undefined ? {} : { step: request.step }),
-    ...(request.by === undefined ? {} : { by: request.by }),
-    ...(request.as === undefined ? {} : { as: request.as }),
+    ...defined({ step: request.step, by: request.by, as: request.as }),
   };
   return update(access, executionId, 'submit', signal);
 }
@@ -161,7 +157,7 @@ const ofRun = ({ namespace }: Access, workflowId: string, { reason, by }: Ending
   namespace,
   workflowExecution: { workflowId },
   identity: identityFor(by),
-  ...(reason === undefined ? {} : { reason }),
+  ...defined({ reason }),
 });
 
 /** Everything that an open run waits for; the memo's list, or the run's own answer where the memo's was cut. */
@@ -232,7 +228,7 @@ async function wasResumeToken(
 ): Promise<boolean> {
   let cursor: string | undefined;
   for (let seen = 0; seen < MOST_ROWS; ) {
-    const page = await readTrace(access, executionId, { limit: 10_000, ...(cursor === undefined ? {} : { cursor }) });
+    const page = await readTrace(access, executionId, { limit: 10_000, ...defined({ cursor }) });
     for (const { path, startedAt: since } of page.items)
       if (keys.some((key) => isResumeToken(key, executionId, { path, since }, token))) return true;
     seen += page.items.length;

@@ -1,4 +1,5 @@
 /** Reading one run by its id: what it was started with, where it stands, how it ended. Needs no worker. */
+
 import { setTimeout as delay } from 'node:timers/promises';
 import type { WorkflowExecutionDescription } from '@temporalio/client';
 import {
@@ -15,6 +16,7 @@ import type { Definition, StepDefinition } from '../../definition/document/types
 import { restore } from '../../engine/state/serialize.ts';
 import { DEFAULT_ORGANIZATION, runInputOf } from '../../engine/state/start.ts';
 import type { Unreadable } from '../../history/events.ts';
+import { defined } from '../../json/defined.ts';
 import type { Json } from '../../template/types.ts';
 import { ClientError, hasCode } from '../errors.ts';
 import type { Access } from '../temporal/access.ts';
@@ -54,9 +56,9 @@ export function executionOf(description: LegibleDescription): Execution {
     startTime: description.startTime,
     // Of a chain, only the first execution can be one that nobody has begun to walk.
     ...(firstRunId(description) === description.runId ? { historyLength: description.historyLength } : {}),
-    ...(description.closeTime === undefined ? {} : { closeTime: description.closeTime }),
+    ...defined({ closeTime: description.closeTime }),
     memo: soundMemo(description.memo ?? {}),
-    ...(description.unreadable === undefined ? {} : { unreadable: description.unreadable }),
+    ...defined({ unreadable: description.unreadable }),
     ...saidBy(description.typedSearchAttributes),
   };
 }
@@ -87,7 +89,7 @@ export async function readRun(
       ? {}
       : { input: argument.input === undefined ? {} : argument.input }),
     ...(output === undefined || exclude.has('output') ? {} : { output }),
-    ...(error === undefined ? {} : { error }),
+    ...defined({ error }),
   };
   const { value, unreadable } = writable(whole, ['input', 'output', 'error']);
   const why = view.unreadable ?? start.unreadable ?? end.unreadable ?? unreadable;
@@ -243,14 +245,13 @@ export async function readResult(
     ended: false,
     status,
     waitingFor: isAsked ? withComments(waits, (await legible(() => readStart(access, description))).value) : waits,
-    ...(paused === undefined ? {} : { paused }),
-    ...(pausedSince === undefined ? {} : { pausedSince }),
+    ...defined({ paused, pausedSince }),
   };
 }
 
 function endOf(outcome: Outcome): RunResult {
   const { value, unreadable } = writable(outcome, ['output', 'error']);
-  return { ended: true, ...value, ...(unreadable === undefined ? {} : { unreadable }) };
+  return { ended: true, ...value, ...defined({ unreadable }) };
 }
 
 /** The run has ended, and what it ended with cannot be read. */

@@ -1,4 +1,5 @@
 /** Starting runs: with a new id, or with one that comes from a key, so that a key starts one run however often it is sent. */
+
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
 import { type SearchAttributePair, TypedSearchAttributes } from '@temporalio/common';
 import type { GateWanted } from '../../contract/limiter.ts';
@@ -14,6 +15,7 @@ import {
 import { attributeValue, attributeValues } from '../../contract/search-attributes.ts';
 import type { Definition } from '../../definition/document/types.ts';
 import { carriedLimitOf } from '../../engine/state/limits.ts';
+import { defined } from '../../json/defined.ts';
 import type { Json } from '../../template/types.ts';
 import { ClientError } from '../errors.ts';
 import { gatesOf } from '../organization/limits.ts';
@@ -175,14 +177,16 @@ function runInput(org: string, request: RunStart, executionId: string, gates: re
     ...(request.carried === undefined ? { input: request.input } : { carried: request.carried(executionId, gates) }),
     organizationId: org,
     trigger: request.trigger,
-    ...(request.presets === undefined ? {} : { presets: request.presets }),
-    ...(request.hash === undefined ? {} : { hash: request.hash }),
-    ...(request.inline === undefined ? {} : { inline: request.inline }),
-    ...(request.initiator === undefined ? {} : { initiator: request.initiator }),
-    ...(request.timeoutMs === undefined ? {} : { timeoutMs: request.timeoutMs }),
-    ...(request.notify === undefined ? {} : { notify: request.notify }),
+    ...defined({
+      presets: request.presets,
+      hash: request.hash,
+      inline: request.inline,
+      initiator: request.initiator,
+      timeoutMs: request.timeoutMs,
+      notify: request.notify,
+    }),
     ...(gates.length === 0 ? {} : { gates }),
-    ...(request.forkOf === undefined ? {} : { forkOf: request.forkOf }),
+    ...defined({ forkOf: request.forkOf }),
   };
 }
 
@@ -216,19 +220,20 @@ function memoOf(org: string, request: RunStart, status: RunStatus, startedAt: Da
   // As the run itself would say it in its first task, so that it need not: each change is an event and a write to Visibility.
   const memo: RunMemo = {
     workflow: definition.slug,
-    ...(definition.version === undefined ? {} : { version: definition.version }),
-    ...(request.hash === undefined ? {} : { hash: request.hash }),
+    ...defined({ version: definition.version, hash: request.hash }),
     organizationId: org,
     status,
     waitingFor: [],
     unread: 0,
     trigger: trigger.id === undefined ? { type: trigger.type } : { type: trigger.type, id: trigger.id },
     startedAt: startedAt.toISOString(),
-    ...(request.inline === undefined ? {} : { inline: request.inline }),
-    ...(request.initiator === undefined ? {} : { initiator: request.initiator }),
-    ...(request.owner === undefined ? {} : { owner: request.owner }),
-    ...(request.forkOf === undefined ? {} : { forkOf: request.forkOf }),
-    ...(request.origin === undefined ? {} : { origin: request.origin }),
+    ...defined({
+      inline: request.inline,
+      initiator: request.initiator,
+      owner: request.owner,
+      forkOf: request.forkOf,
+      origin: request.origin,
+    }),
   };
   return request.key === undefined ? { ...memo } : { ...memo, [FINGERPRINT]: request.key.fingerprint };
 }

@@ -1,4 +1,5 @@
 /** What a run holds, and what it walks: read from its history, so it needs no worker and works for ended runs too. */
+
 import type { RunStatus } from '../../contract/run.ts';
 import { takeSecrets } from '../../definition/document/secrets-out.ts';
 import type { Definition, JsonObject } from '../../definition/document/types.ts';
@@ -8,6 +9,7 @@ import { waitsOf } from '../../engine/state/waits.ts';
 import { visits } from '../../engine/walk/address.ts';
 import type { Unreadable } from '../../history/events.ts';
 import type { RunTrace } from '../../history/fold.ts';
+import { defined } from '../../json/defined.ts';
 import type { Json } from '../../template/types.ts';
 import { ClientError } from '../errors.ts';
 import type { Access } from '../temporal/access.ts';
@@ -94,8 +96,7 @@ export async function readSnapshot(access: Access, org: string, executionId: str
   const { workflowId, workflowVersion, workflowHash } = executionView(access, executionOf(description), input);
   return {
     workflowId,
-    ...(workflowVersion === undefined ? {} : { workflowVersion }),
-    ...(workflowHash === undefined ? {} : { workflowHash }),
+    ...defined({ workflowVersion, workflowHash }),
     definition: shownDefinition(input.definition),
   };
 }

@@ -1,4 +1,5 @@
 /** A run as the outside sees it (ARCHITECTURE.md §5, "Answers"), made of what Temporal tells and of the run's memo. */
+
 import type { WorkflowExecutionInfo } from '@temporalio/client';
 import { ApplicationFailure, type TypedSearchAttributes } from '@temporalio/common';
 import type { Cost } from '../../contract/models.ts';
@@ -15,6 +16,7 @@ import {
 } from '../../contract/run.ts';
 import type { JsonObject } from '../../definition/document/types.ts';
 import type { Unreadable } from '../../history/events.ts';
+import { defined } from '../../json/defined.ts';
 import type { Json } from '../../template/types.ts';
 import type { Access } from '../temporal/access.ts';
 import type { Closing } from '../temporal/first-event.ts';
@@ -161,24 +163,17 @@ export function executionView(access: Access, execution: Execution, started?: Ru
     id: workflowId,
     workflowId: slug,
     ...(definition === undefined ? {} : { workflowName: definition.name }),
-    ...(version === undefined ? {} : { workflowVersion: version }),
-    ...(hash === undefined ? {} : { workflowHash: hash }),
+    ...defined({ workflowVersion: version, workflowHash: hash }),
     status: statusOf(execution.status, execution.memo, execution.historyLength),
     waitingFor: waitsOf(execution),
     ...(typeof memo.paused === 'string' && isOpen(execution.status)
       ? { paused: true as const, pausedSince: memo.paused }
       : {}),
-    ...(memo.dropped === undefined ? {} : { droppedMessages: memo.dropped }),
+    ...defined({ droppedMessages: memo.dropped }),
     startedAt,
     ...completedAtOf(execution.closeTime, memo),
     trigger: { ...trigger, ...saidOfTrigger(slug, trigger.id, started) },
-    ...(parentId === undefined ? {} : { parentId }),
-    ...(inline === undefined ? {} : { inline }),
-    ...(initiator === undefined ? {} : { initiator }),
-    ...(forkOf === undefined ? {} : { forkOf }),
-    ...(origin === undefined ? {} : { origin }),
-    ...(execution.model === undefined ? {} : { model: execution.model }),
-    ...(memo.costs === undefined ? {} : { costs: memo.costs }),
+    ...defined({ parentId, inline, initiator, forkOf, origin, model: execution.model, costs: memo.costs }),
     ...(execution.unreadable === undefined ? {} : { unreadable: toldOf(execution.unreadable) }),
     temporal: { workflowId, runId, ...urlOf(access, workflowId, runId) },
   };
@@ -268,7 +263,7 @@ function saidOfTrigger(slug: string, id: string | undefined, started: RunInput |
   if (started === undefined) return {};
   const name = id?.startsWith(`${slug}.`) === true ? id.slice(slug.length + 1) : undefined;
   const metadata = started.trigger?.metadata;
-  return { ...(name === undefined ? {} : { name }), ...(metadata === undefined ? {} : { metadata }) };
+  return defined({ name, metadata });
 }
 
 /** A run that was started by hand may name anything as its trigger. */

@@ -1,8 +1,10 @@
 /** Runs as document 004 shows them: its names, its statuses, and its lists with flow and state, or in compressed form. */
+
 import type { Cost } from '../../contract/models.ts';
 import type { RunError, RunStatus } from '../../contract/run.ts';
 import type { Definition } from '../../definition/document/types.ts';
 import type { Unreadable } from '../../history/events.ts';
+import { defined } from '../../json/defined.ts';
 import type { Json } from '../../template/types.ts';
 import { hasCode } from '../errors.ts';
 import type { Access } from '../temporal/access.ts';
@@ -142,7 +144,7 @@ export async function readRun004(
       run,
       trace.items.map((step) => stepOf(step, compressed)),
     ),
-    ...(unreadable === undefined ? {} : { unreadable }),
+    ...defined({ unreadable }),
   };
   if (more === undefined) return shown;
   const { state } = shown;
@@ -206,7 +208,7 @@ async function fullOf(
   );
   const { flow = null, state = {} }: Partial<typeof value> = value;
   const isDebug = Object.keys(started?.presets ?? {}).length > 0;
-  return { flow, state, isDebug, ...(unreadable === undefined ? {} : { unreadable }) };
+  return { flow, state, isDebug, ...defined({ unreadable }) };
 }
 
 /** Where the run waits, else where it stands or stood last. */
@@ -226,7 +228,7 @@ function stepOf(step: Step, compressed: boolean): Step004 {
     error: step.error?.message ?? null,
     startedAt: step.startedAt,
     completedAt: step.completedAt ?? null,
-    ...(step.unreadable === undefined ? {} : { unreadable: step.unreadable }),
+    ...defined({ unreadable: step.unreadable }),
   };
 }
 

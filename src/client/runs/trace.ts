@@ -4,12 +4,14 @@
  *
  * What a closed run folds to never changes, so it is kept, up to a bound; of a long chain only the last run is read anew.
  */
+
 import type { RunError } from '../../contract/run.ts';
 import type { RunState } from '../../engine/state/state.ts';
 import { type ChainPosition, type FoldedRun, guessesOf, rangesOf, type Slice, sliceOf } from '../../history/chain.ts';
 import type { Unreadable } from '../../history/events.ts';
 import { Fold, type PendingAttempt, type RunTrace } from '../../history/fold.ts';
 import { type RowWindow, rowBytes, type TraceRow } from '../../history/rows.ts';
+import { defined } from '../../json/defined.ts';
 import type { Json } from '../../template/types.ts';
 import { ClientError, hasCode } from '../errors.ts';
 import type { Access } from '../temporal/access.ts';
@@ -125,7 +127,7 @@ export async function readTrace(access: Reading, executionId: string, query: Tra
     total,
     uncertain: guesses.length > 0,
     guesses,
-    ...(unreadable === undefined ? {} : { unreadable }),
+    ...defined({ unreadable }),
   };
 }
 
@@ -250,7 +252,7 @@ async function describe(access: Reading, workflowId: string, runId: string | und
   const described = await read(access, () =>
     access.client.workflowService.describeWorkflowExecution({
       namespace: access.namespace,
-      execution: { workflowId, ...(runId === undefined ? {} : { runId }) },
+      execution: { workflowId, ...defined({ runId }) },
     }),
   );
   return {
@@ -287,7 +289,7 @@ function shownRows(row: TraceRow, attempts: boolean): Step[] {
       status: 'failed',
       attempts: row.attempts,
       attempt: n + 1,
-      ...(error === undefined ? {} : { error }),
+      ...defined({ error }),
       startedAt: step.startedAt,
     };
   });
@@ -299,7 +301,7 @@ function shown(row: TraceRow): Step {
   const { value: written, unreadable } = writable(rest, ['input', 'output', 'error']);
   return {
     ...written,
-    ...(unreadable === undefined ? {} : { unreadable }),
+    ...defined({ unreadable }),
     ...(retrying === undefined || completedAt !== undefined ? {} : shownRetrying(retrying)),
     startedAt: new Date(startedAt).toISOString(),
     ...(completedAt === undefined ? {} : { completedAt: new Date(completedAt).toISOString() }),

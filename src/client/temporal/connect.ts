@@ -1,5 +1,6 @@
 import { Client, Connection, defaultGrpcRetryOptions, makeGrpcRetryInterceptor } from '@temporalio/client';
 import type { Config, TemporalSettings } from '../../config.ts';
+import { defined } from '../../json/defined.ts';
 import { dataConverterOf } from '../payloads/data-converter.ts';
 
 /** An open connection to Temporal, the client of the configured namespace over it, and how to give it back. */
@@ -48,9 +49,7 @@ export function connectionOptions(config: Config): SharedOptions {
   const { address, apiKey, tls, metadata } = config.temporal;
   return {
     address: address ?? 'localhost:7233',
-    ...(apiKey === undefined ? {} : { apiKey }),
-    ...(tls === undefined ? {} : { tls }),
-    ...(metadata === undefined ? {} : { metadata }),
+    ...defined({ apiKey, tls, metadata }),
   };
 }
 

@@ -1,6 +1,7 @@
 /**
  * What a workflow was started with, and how it closed, read from its history: no worker is needed, and it costs one call.
  */
+
 import type { WorkflowExecutionDescription } from '@temporalio/client';
 import {
   decodeArrayFromPayloads,
@@ -8,6 +9,7 @@ import {
 } from '@temporalio/common/lib/internal-non-workflow/index.js';
 // The package is CommonJS without named exports: its values come by the default, its types by name.
 import proto, { type temporal } from '@temporalio/proto';
+import { defined } from '../../json/defined.ts';
 import type { Access } from './access.ts';
 import { GRPC } from './grpc.ts';
 import { type HistoryPage, type HistoryRequest, historyPage, withBlobs } from './history-page.ts';
@@ -18,7 +20,7 @@ type HistoryEvent = temporal.api.history.v1.IHistoryEvent;
 
 /** The one argument that the workflow was started with: of the given run, else of the latest under that id. */
 export async function readArgument<T>(access: Access, workflowId: string, runId?: string): Promise<T | undefined> {
-  const events = await firstPage(access, { workflowId, ...(runId === undefined ? {} : { runId }) });
+  const events = await firstPage(access, { workflowId, ...defined({ runId }) });
   const payloads = events[0]?.workflowExecutionStartedEventAttributes?.input?.payloads;
   const [argument] = await decodeArrayFromPayloads(access.client.options.loadedDataConverter, payloads);
   return argument as T | undefined;

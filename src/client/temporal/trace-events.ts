@@ -1,4 +1,5 @@
 /** From the server's history events to the fold's plain ones: payloads decoded, numbers and times as numbers. */
+
 import {
   ActivityFailure,
   ApplicationFailure,
@@ -15,6 +16,7 @@ import {
 import proto, { type temporal } from '@temporalio/proto';
 import type { FailureCause } from '../../engine/state/causes.ts';
 import type { Closed, HistoryEvent, Unreadable } from '../../history/events.ts';
+import { defined } from '../../json/defined.ts';
 import { msOf, type Timestamp } from './timestamps.ts';
 
 export type RawEvent = temporal.api.history.v1.IHistoryEvent;
@@ -162,8 +164,7 @@ function markerOf(data: unknown): { attempt: number; backoff: boolean; scheduled
   return {
     attempt: written.attempt ?? 1,
     backoff: written.backoff !== undefined && written.backoff !== null,
-    ...(scheduledAt === undefined ? {} : { scheduledAt }),
-    ...(completedAt === undefined ? {} : { completedAt }),
+    ...defined({ scheduledAt, completedAt }),
   };
 }
 

@@ -2,6 +2,7 @@
  * Callback URLs (LANGUAGE.md §3, Callbacks). A token names one visit of a wait_callback step and proves, by a MAC under the
  * master key, that this host gave it out. It stands in no state and no trace: the activity that sends it makes it.
  */
+
 import { createHmac } from 'node:crypto';
 import type { WorkflowExecutionDescription } from '@temporalio/client';
 import { type CallbackMethod, callbackMethods, callbackName } from '../../contract/callbacks.ts';
@@ -9,6 +10,7 @@ import { RUN_WORKFLOW } from '../../contract/run.ts';
 import { shortHash } from '../../contract/workflow-ids.ts';
 import type { JsonObject, PayloadFormat, StepDefinition } from '../../definition/document/types.ts';
 import { DEFAULT_ORGANIZATION } from '../../engine/state/start.ts';
+import { defined } from '../../json/defined.ts';
 import type { Json } from '../../template/types.ts';
 import { ClientError } from '../errors.ts';
 import { sameText } from '../payloads/keys.ts';
@@ -79,7 +81,7 @@ export async function expectCallback(access: Access, token: string): Promise<Exp
     organizationId: organizationOf(description),
     title: step.name ?? definition.name,
     methods: callbackMethods(step.config) ?? [],
-    ...(schema === undefined ? {} : { schema }),
+    ...defined({ schema }),
   };
 }
 

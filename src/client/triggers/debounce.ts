@@ -1,4 +1,5 @@
 /** Debounce (document 004; LANGUAGE.md §1): payloads of one key within a time start one run, with the last of them. */
+
 import {
   DEBOUNCE_WORKFLOW,
   type DebounceActivities,
@@ -10,6 +11,7 @@ import {
 import type { RunOrigin } from '../../contract/run.ts';
 import { payloadKey } from '../../definition/document/payload-key.ts';
 import type { Definition } from '../../definition/document/types.ts';
+import { defined } from '../../json/defined.ts';
 import { parseDuration } from '../../template/duration.ts';
 import { type Json, TemplateError } from '../../template/types.ts';
 import { hasCode } from '../errors.ts';
@@ -61,12 +63,10 @@ export async function startOrHold(
     state,
     trigger,
     origin: heldOrigin,
-    ...(initiator === undefined ? {} : { initiator }),
-    ...(start.owner === undefined ? {} : { owner: start.owner }),
+    ...defined({ initiator, owner: start.owner }),
     due,
     forMs,
-    ...(mostMs === undefined ? {} : { mostMs }),
-    ...(id === undefined ? {} : { id }),
+    ...defined({ mostMs, id }),
   };
   const begun: DebounceStart = { organizationId: org, historyLimit: access.historyLimit };
   const apart = await actorAttributes(access);
@@ -118,8 +118,7 @@ async function fireDebounced(
     const started = await startPrepared(access, org, prepared, {
       trigger,
       origin,
-      ...(initiator === undefined ? {} : { initiator }),
-      ...(owner === undefined ? {} : { owner }),
+      ...defined({ initiator, owner }),
       key: { scope: 'debounce', key, fingerprint: key },
     });
     if (triggerId !== undefined) await tellFiring(access, org, triggerId, firingOf(started));

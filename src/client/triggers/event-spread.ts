@@ -1,8 +1,10 @@
 /** One round of an event: the triggers that take it, and the runs that listen (LANGUAGE.md §10; workflows/actors/event.ts). */
+
 import type { EventActivities, EventSpread, PublishedEvent } from '../../contract/event.ts';
 import { LISTENS_TO_MANY, listenKeyTag, listenTag } from '../../contract/run.ts';
 import { eventTag, ownerOfTrigger, type Trigger } from '../../contract/trigger.ts';
 import { own } from '../../definition/document/json.ts';
+import { defined } from '../../json/defined.ts';
 import { evaluate, parseExpression, truthy } from '../../template/expression.ts';
 import { type Json, TemplateError } from '../../template/types.ts';
 import { ClientError, hasCode } from '../errors.ts';
@@ -80,13 +82,13 @@ async function fire(access: Access, org: string, trigger: Trigger, event: Publis
   const key = { scope: 'event', key: content, fingerprint: content };
   try {
     if (!passes(trigger, event)) return undefined;
-    const params = { name, id, ...(eventKey === undefined ? {} : { key: eventKey }) };
+    const params = { name, id, ...defined({ key: eventKey }) };
     const parts = { body: data, query: {}, headers: {}, params, now: Date.parse(at) };
     const started = await orAsBefore<StartedRun | Debounced>(
       async () =>
         startOrHoldOnce(access, org, await prepareTrigger(access, org, trigger, parts), {
           trigger: { type: 'event', id: trigger.id, metadata: params },
-          ...(by === undefined ? {} : { initiator: by }),
+          ...defined({ initiator: by }),
           owner: ownerOfTrigger(trigger),
           key,
         }),

@@ -2,6 +2,7 @@
 
 import type { EndFired, FireActivities, FireResult, FireSchedule, IsFiredOpen } from '../../contract/fire.ts';
 import { tickOf } from '../../definition/document/cron.ts';
+import { defined } from '../../json/defined.ts';
 import { hasCode } from '../errors.ts';
 import { cancelRun, terminateRun } from '../runs/run-actions.ts';
 import type { Access } from '../temporal/access.ts';
@@ -41,7 +42,7 @@ async function fireSchedule(access: Access, request: FireSchedule): Promise<Fire
       { body, query: {}, headers: {}, params: {}, now: Date.parse(time) },
       {
         trigger: { type: 'schedule', metadata: body },
-        ...(initiator === undefined ? {} : { initiator }),
+        ...defined({ initiator }),
         key: { scope: 'schedule', key, fingerprint: key, name: tickName(triggerId, tick) },
         ...(notify === undefined ? {} : { notify: { workflowId: notify, path: triggerId } }),
       },

@@ -8,6 +8,7 @@ import { ownerOfTrigger, type Trigger } from '../../contract/trigger.ts';
 import { inputOf, type Mapping, type TriggerParts } from '../../definition/document/trigger-mapping.ts';
 import type { Definition, JsonObject } from '../../definition/document/types.ts';
 import { coerceState } from '../../definition/payload/format.ts';
+import { defined } from '../../json/defined.ts';
 import type { Json } from '../../template/types.ts';
 import { ClientError, hasCode } from '../errors.ts';
 import { acceptedInput, acceptedState } from '../runs/accepted-input.ts';
@@ -121,7 +122,7 @@ export async function prepareTrigger(
     workflow: trigger.workflow,
     // What a mapping makes stands nowhere in the request.
     ...(variableMapping === undefined ? { at: at ?? '' } : { mapping: variableMapping }),
-    ...(targetState === undefined ? {} : { targetState }),
+    ...defined({ targetState }),
     parts,
   };
   if (config['target'] === 'orchestrator') {

@@ -2,9 +2,11 @@
  * Webhook triggers of a definition (LANGUAGE.md §10) as what their paths answer with. Clear secrets have been taken out
  * of the definition before: `secret` is `{secretRef: name}`, `secrets` a list of two such while rotating.
  */
+
 import type { HookConfig } from '../../contract/actors.ts';
 import { isObject } from '../../definition/document/json.ts';
 import type { Definition, JsonObject, Problem, TriggerDefinition } from '../../definition/document/types.ts';
+import { defined } from '../../json/defined.ts';
 import type { Json } from '../../template/types.ts';
 import type { HookWanted } from './hooks.ts';
 
@@ -82,8 +84,7 @@ function hookConfig(trigger: TriggerDefinition, config: JsonObject): HookConfig 
     options: Object.fromEntries(
       OPTIONS.flatMap((name) => (config[name] === undefined ? [] : [[name, config[name] as Json]])),
     ),
-    ...(trigger.variableMapping === undefined ? {} : { mapping: trigger.variableMapping }),
-    ...(trigger.targetState === undefined ? {} : { targetState: trigger.targetState }),
+    ...defined({ mapping: trigger.variableMapping, targetState: trigger.targetState }),
   };
 }
 

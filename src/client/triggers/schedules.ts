@@ -2,6 +2,7 @@
  * Schedules of triggers: Temporal Schedules that start the workflow `fire` (ARCHITECTURE.md §4). A cron whose day fields are both
  * restricted takes two calendars; a tick of both is one tick.
  */
+
 import {
   type Backfill,
   type CalendarSpec,
@@ -14,6 +15,7 @@ import { msToTs } from '@temporalio/common/lib/time.js';
 import { FIRE_WORKFLOW, type FireStart } from '../../contract/fire.ts';
 import type { Trigger } from '../../contract/trigger.ts';
 import { type CronCalendar, cronTimes } from '../../definition/document/cron.ts';
+import { defined } from '../../json/defined.ts';
 import { parseDuration } from '../../template/duration.ts';
 import { ClientError, hasCode } from '../errors.ts';
 import type { Access } from '../temporal/access.ts';
@@ -186,7 +188,7 @@ function optionsOf(access: Access, org: string, trigger: Trigger, apart: Awaited
     scheduleId: scheduleId(org, id),
     spec: {
       ...clockSpec(String(config['cron']), typeof config['timezone'] === 'string' ? config['timezone'] : 'UTC'),
-      ...(jitter === undefined ? {} : { jitter }),
+      ...defined({ jitter }),
     },
     action: {
       type: 'startWorkflow',
@@ -199,7 +201,7 @@ function optionsOf(access: Access, org: string, trigger: Trigger, apart: Awaited
     },
     policies: {
       overlap: OVERLAPS[overlap] ?? 'SKIP',
-      ...(catchup === undefined ? {} : { catchupWindow: catchup }),
+      ...defined({ catchupWindow: catchup }),
     },
     state: { paused: !enabled },
   } satisfies ScheduleOptions;

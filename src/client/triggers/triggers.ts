@@ -1,4 +1,5 @@
 /** Triggers as the organization's: written with their definition or through the API, read, listed and deleted (ARCHITECTURE.md §4, §5). */
+
 import { ulid } from 'ulid';
 import type { HookOwner, HookPlace, RemovedDefinition } from '../../contract/actors.ts';
 import {
@@ -20,6 +21,7 @@ import {
   type TriggerStart,
 } from '../../contract/trigger.ts';
 import type { TriggerDefinition } from '../../definition/document/types.ts';
+import { defined } from '../../json/defined.ts';
 import { ClientError, hasCode } from '../errors.ts';
 import type { Access } from '../temporal/access.ts';
 import { type Actor, describe, writeOrStart, writeTo } from '../temporal/actor-calls.ts';
@@ -106,7 +108,7 @@ export async function createTrigger(
       access,
       actor(access, org, workflow, id),
       'create',
-      { spec, ...(by === undefined ? {} : { by }) },
+      { spec, ...defined({ by }) },
       key,
     );
     await along?.();
@@ -139,7 +141,7 @@ export async function changeTrigger(
     await claimHooks(access, org, ownerOf(changed), isMoved && path !== undefined ? [path] : []);
   const trigger = await writeTo<ChangeTrigger, Trigger>(access, triggerActorId(org, id), 'change', {
     change,
-    ...(by === undefined ? {} : { by }),
+    ...defined({ by }),
   });
   await along?.();
   await settle(access, org, trigger);
@@ -217,7 +219,7 @@ export async function putTriggers(
       access,
       actor(access, org, workflow, id),
       'put',
-      { revision, spec: { ...rest, enabled }, ...(by === undefined ? {} : { by }) },
+      { revision, spec: { ...rest, enabled }, ...defined({ by }) },
     );
     if (trigger !== null) await settle(access, org, trigger);
   });
@@ -233,7 +235,7 @@ export async function dropTriggers(
   revision: number,
   until?: string,
 ): Promise<void> {
-  const request = { definition: revision, ...(until === undefined ? {} : { until }) };
+  const request = { definition: revision, ...defined({ until }) };
   await inTurns(names, async (name) => {
     const id = triggerIdOf(workflow, name);
     const removed = await remove(access, org, id, request).catch((error: unknown) => {

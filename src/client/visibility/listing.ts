@@ -1,8 +1,10 @@
 /** Pages of Visibility. Lists may lag behind by some hundred milliseconds; reads by id do not. */
+
 import type { WorkflowExecutionInfo } from '@temporalio/client';
 import type { TypedSearchAttributes } from '@temporalio/common';
 import { decodeTypedSearchAttributes } from '@temporalio/common/lib/converter/payload-search-attributes.js';
 import { decodeMapFromPayloads } from '@temporalio/common/lib/internal-non-workflow/index.js';
+import { defined } from '../../json/defined.ts';
 import { ClientError } from '../errors.ts';
 import type { Access } from '../temporal/access.ts';
 import { isInvalidArgument, read } from '../temporal/rpc.ts';
@@ -63,7 +65,7 @@ async function pageOf<T>(
         namespace: access.namespace,
         query,
         pageSize: page.limit,
-        ...(nextPageToken === undefined ? {} : { nextPageToken }),
+        ...defined({ nextPageToken }),
       }),
     );
   } catch (error) {

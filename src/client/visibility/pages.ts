@@ -1,4 +1,5 @@
 /** Knows nothing of Temporal, so that the command line can use it without loading the client. */
+import { defined } from '../../json/defined.ts';
 import type { Page, PageRequest } from './listing.ts';
 
 /** The items of all pages, one page after the other; `limit` is of each. */
@@ -8,7 +9,7 @@ export async function* pagesOf<T>(
 ): AsyncGenerator<readonly T[]> {
   let cursor: string | undefined;
   do {
-    const page = await list({ limit, ...(cursor === undefined ? {} : { cursor }) });
+    const page = await list({ limit, ...defined({ cursor }) });
     yield page.items;
     cursor = page.nextCursor;
   } while (cursor !== undefined);

@@ -1,4 +1,5 @@
 /** One step of document 000: its kinds, ports and modifiers under their canonical names. */
+import { defined } from '../../json/defined.ts';
 import type { Json } from '../../template/types.ts';
 import { isObject, put } from '../document/json.ts';
 import { below } from '../document/pointer.ts';
@@ -188,7 +189,7 @@ function triggerStep(config: JsonObject, at: string, into: Import): Kind {
   else if (type === 'webhook' && path !== undefined)
     trigger = { type: 'webhook', config: given({ path, method, secret }) };
   else if (typeof event === 'string') trigger = { type: 'event', config: { name: event } };
-  return { stepType: 'trigger', config: kept, ...(trigger === undefined ? {} : { trigger }) };
+  return { stepType: 'trigger', config: kept, ...defined({ trigger }) };
 }
 
 function outputStep(config: JsonObject, at: string, into: Import): Kind {
@@ -197,10 +198,7 @@ function outputStep(config: JsonObject, at: string, into: Import): Kind {
   const value = output ?? mapping;
   return {
     stepType: 'finish',
-    config: {
-      ...(value === undefined ? {} : { output: value }),
-      ...(description === undefined ? {} : { description }),
-    },
+    config: defined({ output: value, description }),
   };
 }
 
@@ -289,7 +287,7 @@ function setVariables(config: JsonObject, at: string, into: Import): Kind {
   if (entries.length === 0) into.problem(place, 'invalid_config', 'Expected a list of variables.');
   return {
     stepType: 'set',
-    config: { values, ...(config['description'] === undefined ? {} : { description: config['description'] }) },
+    config: { values, ...defined({ description: config['description'] }) },
   };
 }
 

@@ -2,6 +2,7 @@
  * Document 001: `{steps: [{name, action: {toolName | code | return}, input, when, forEach, bail, config}]}` with `@refs`, a graph whose
  * edges are what the steps refer to (`flow: dag`). A whole text that is a reference keeps its type; one within a text is put in.
  */
+import { defined } from '../../json/defined.ts';
 import type { Json } from '../../template/types.ts';
 import { isObject, typeName } from '../document/json.ts';
 import { stepSlugs } from '../document/names.ts';
@@ -186,7 +187,7 @@ function kindOf(action: JsonObject, input: Json | undefined, at: string, into: I
         toolName: plain(toolName),
         ...(where === undefined ? {} : { server: typeof where === 'string' ? plain(where) : where }),
         ...given,
-        ...(transformCode === undefined ? {} : { transformCode }),
+        ...defined({ transformCode }),
       },
     };
   }

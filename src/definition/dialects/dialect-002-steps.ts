@@ -1,4 +1,5 @@
 /** One step of document 002 as its canonical kind. Messages are those of that product's compiler where it has one. */
+import { defined } from '../../json/defined.ts';
 import type { Json } from '../../template/types.ts';
 import { isObject, typeName } from '../document/json.ts';
 import { didYouMean } from '../document/names.ts';
@@ -172,7 +173,7 @@ const kinds: { readonly [type in Type]: Convert } = {
   agent_message(written, at, into) {
     const { userPrompt } = contentOf(written, at, into, 'agent_message');
     const config: JsonObject = {
-      ...(userPrompt === undefined ? {} : { content: userPrompt }),
+      ...defined({ content: userPrompt }),
       ...renamed(written, { to: 'to' }),
     };
     for (const member of ['interrupt', 'await_response'] as const) {
@@ -213,7 +214,7 @@ const kinds: { readonly [type in Type]: Convert } = {
       stepType: 'tool',
       config: {
         toolName: tool.trim(),
-        ...(server === undefined ? {} : { server }),
+        ...defined({ server }),
         ...(written['arguments'] === undefined ? {} : { input }),
       },
     };
@@ -259,7 +260,7 @@ const kinds: { readonly [type in Type]: Convert } = {
       config: {
         workflow,
         ...renamed(written, { version: 'version', wait: 'wait' }),
-        ...(input === undefined ? {} : { input }),
+        ...defined({ input }),
       },
     };
   },
@@ -305,7 +306,7 @@ function bash(written: JsonObject, at: string, into: Import): Kind {
     config: {
       command,
       ...renamed(written, { cwd: 'cwd', env: 'env' }),
-      ...(timeoutMs === undefined ? {} : { timeoutMs }),
+      ...defined({ timeoutMs }),
     },
   };
 }

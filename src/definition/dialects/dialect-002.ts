@@ -2,6 +2,7 @@
  * Document 002: nested `{steps: [{id, type, then, else, steps}]}`. A list is walked in order; a step without an id is called
  * by its path (`step[0].then[1]`); a denied approval cancels the run; at most 50 steps unless its policy says more.
  */
+import { defined } from '../../json/defined.ts';
 import type { Json } from '../../template/types.ts';
 import { isObject, put, typeName } from '../document/json.ts';
 import { stepSlug } from '../document/names.ts';
@@ -58,7 +59,7 @@ export function from002(document: JsonObject): Imported {
     outputs: outputsIn(steps),
   });
   const start = new Flow(into, names).list(steps, '/steps', 'step', undefined, 0);
-  return into.done({ ...outer(document, defaults, names, into), ...(start === undefined ? {} : { start }) });
+  return into.done({ ...outer(document, defaults, names, into), ...defined({ start }) });
 }
 
 function outer(document: JsonObject, defaults: JsonObject, names: Names002, into: Import): JsonObject {

@@ -1,4 +1,5 @@
 /** One node of document 004 as its canonical kind. */
+import { defined } from '../../json/defined.ts';
 import type { Json } from '../../template/types.ts';
 import { isObject, put } from '../document/json.ts';
 import { below } from '../document/pointer.ts';
@@ -144,7 +145,7 @@ function kind(
       );
       return {
         stepType: 'action',
-        config: { ...(type === undefined ? {} : { type }), ...(given === undefined ? {} : { parameters: given }) },
+        config: defined({ type, parameters: given }),
       };
     }
     case 'condition':

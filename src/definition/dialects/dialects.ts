@@ -2,6 +2,7 @@
  * The ways in which a definition may be written (LANGUAGE.md §9), and the one canonical form that all of them become.
  * What an importer cannot carry over it reports with a path; nothing is dropped in silence.
  */
+import { defined } from '../../json/defined.ts';
 import type { Json } from '../../template/types.ts';
 import { isObject, typeName } from '../document/json.ts';
 import { didYouMean } from '../document/names.ts';
@@ -121,7 +122,7 @@ function refuse(dialect: Dialect, problems: Problem[]): Conversion {
 function unknownDialect(dialect: string): Problem {
   const hint = didYouMean(dialect, DIALECTS);
   const message = `There is no dialect "${dialect.slice(0, 80)}": expected ${DIALECTS.join(', ')}.`;
-  return { pointer: '', code: 'unknown_dialect', message, ...(hint === undefined ? {} : { hint }) };
+  return { pointer: '', code: 'unknown_dialect', message, ...defined({ hint }) };
 }
 
 /** Before any importer walks them: steps at any depth, however the dialect nests them. */

@@ -1,4 +1,5 @@
 /** What the importers of the dialects share: how they gather a canonical document, and how they report. */
+import { defined } from '../../json/defined.ts';
 import type { Json } from '../../template/types.ts';
 import { isObject, put } from '../document/json.ts';
 import { below } from '../document/pointer.ts';
@@ -21,11 +22,11 @@ export class Import {
   readonly steps: JsonObject = {};
 
   problem(pointer: string, code: string, message: string, hint?: string): void {
-    this.problems.push({ pointer, code, message, ...(hint === undefined ? {} : { hint }) });
+    this.problems.push({ pointer, code, message, ...defined({ hint }) });
   }
 
   warn(pointer: string, code: string, message: string, hint?: string): void {
-    this.warnings.push({ pointer, code, message, ...(hint === undefined ? {} : { hint }) });
+    this.warnings.push({ pointer, code, message, ...defined({ hint }) });
   }
 
   /** For what the canonical form has no place for. */

@@ -1,5 +1,7 @@
 /** zod's issues as the project's problems: a JSON pointer, a stable code, a sentence, a hint. */
+
 import type { z } from 'zod';
+import { defined } from '../../json/defined.ts';
 import type { Json } from '../../template/types.ts';
 import { isObject, typeName } from './json.ts';
 import { didYouMean, nearest } from './names.ts';
@@ -39,7 +41,7 @@ function describe(issue: Issue, prefix: readonly PropertyKey[], value: Json, sch
           pointer: pointer([...path, key]),
           code: 'unknown_member',
           message,
-          ...(hint === undefined ? {} : { hint }),
+          ...defined({ hint }),
         };
       });
     }
@@ -50,7 +52,7 @@ function describe(issue: Issue, prefix: readonly PropertyKey[], value: Json, sch
       const message = `Expected ${oneOf(known)}, got ${shownValue(found)}.`;
       if (found === undefined) return [missing(place, path, oneOf(known))];
       const hint = typeof found === 'string' ? didYouMean(found, known) : undefined;
-      return [{ pointer: place, code: 'invalid_value', message, ...(hint === undefined ? {} : { hint }) }];
+      return [{ pointer: place, code: 'invalid_value', message, ...defined({ hint }) }];
     }
     case 'invalid_union':
       return unionProblems(issue, path, found, value, schema);
@@ -87,7 +89,7 @@ function unionProblems(
   const isKnownType = typeof found === 'string' && alternatives.some((errors) => knownTexts(errors[0]).length > 0);
   const message = `Expected ${expected}, got ${isKnownType ? shownValue(found) : typeName(found)}.`;
   const code = isKnownType ? 'invalid_value' : 'wrong_type';
-  return [{ pointer: pointer(path), code, message, ...(hint === undefined ? {} : { hint }) }];
+  return [{ pointer: pointer(path), code, message, ...defined({ hint }) }];
 }
 
 /** What the alternative for templates says (src/steps/config/schema.ts), whatever is wrong. */

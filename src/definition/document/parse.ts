@@ -2,6 +2,7 @@
  * Text to JSON: a document written as JSON or as YAML 1.2 (core schema, no tags of its own, aliases bounded). What begins
  * as JSON is read as JSON, and looked through for keys that are written twice; where it is none, it is read as YAML.
  */
+
 import {
   type Document,
   isAlias,
@@ -14,6 +15,7 @@ import {
   parseAllDocuments,
   visit,
 } from 'yaml';
+import { defined } from '../../json/defined.ts';
 import type { Json } from '../../template/types.ts';
 import { MAX_ALIASES, MAX_NESTING, MAX_TEXT, MAX_YAML } from './limits.ts';
 import { below } from './pointer.ts';
@@ -259,5 +261,5 @@ function placeOf(text: string, offset: number): { line: number; column: number }
 }
 
 function refuse(code: string, message: string, place?: { line: number; column: number }, hint?: string): Parsed {
-  return { problems: [{ pointer: '', code, message, ...(hint === undefined ? {} : { hint }), ...place }] };
+  return { problems: [{ pointer: '', code, message, ...defined({ hint }), ...place }] };
 }

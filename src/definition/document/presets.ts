@@ -1,4 +1,5 @@
 /** Presets of a run (LANGUAGE.md §7): results given by hand, by the slug of the step that is then not run. */
+import { defined } from '../../json/defined.ts';
 import { isObject } from './json.ts';
 import { didYouMean } from './names.ts';
 import { below } from './pointer.ts';
@@ -31,7 +32,7 @@ export function unknownPresets({ steps }: Pick<Definition, 'steps'>, presets: un
         pointer: below('/presets', name),
         code: 'unknown_step',
         message: `There is a preset for '${name}', which is no step of this definition.`,
-        ...(hint === undefined ? {} : { hint }),
+        ...defined({ hint }),
       };
     });
 }

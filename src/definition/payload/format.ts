@@ -3,6 +3,7 @@
  * short form of document 004 (`orderId: string`, `{type, description}`, dotted names), and JSON Schema. This runs in the
  * workflow sandbox too: no clock, no built-ins of Node, no regular expression of a user.
  */
+import { defined } from '../../json/defined.ts';
 import type { Json } from '../../template/types.ts';
 import { isObject, own, put, typeName } from '../document/json.ts';
 import { didYouMean } from '../document/names.ts';
@@ -224,7 +225,7 @@ function shortFormProblems(format: PayloadFormat, at: string, depth: number): Pr
       if (fieldType(field) === undefined) {
         const hint = didYouMean(written, FIELD_TYPES);
         const message = `"${written}" is no field type: expected ${FIELD_TYPES.slice(0, 5).join(', ')}, or a JSON Schema.`;
-        problems.push({ pointer: place, code: 'invalid_format', message, ...(hint === undefined ? {} : { hint }) });
+        problems.push({ pointer: place, code: 'invalid_format', message, ...defined({ hint }) });
       } else if (isObject(field)) {
         for (const member of Object.keys(field)) {
           if (FIELD_MEMBERS.has(member)) continue;
@@ -234,7 +235,7 @@ function shortFormProblems(format: PayloadFormat, at: string, depth: number): Pr
             pointer: below(place, member),
             code: 'unknown_member',
             message,
-            ...(hint === undefined ? {} : { hint }),
+            ...defined({ hint }),
           });
         }
       }

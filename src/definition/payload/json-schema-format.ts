@@ -1,4 +1,5 @@
 /** What a JSON Schema may say here (json-schema.ts runs it), and what is wrong with one that says something else. */
+import { defined } from '../../json/defined.ts';
 import type { Json } from '../../template/types.ts';
 import { isObject, typeName } from '../document/json.ts';
 import { didYouMean } from '../document/names.ts';
@@ -89,7 +90,7 @@ export function resolveReference(root: Json, reference: Json | undefined): Json 
 
 function inspect(schema: Json | undefined, at: string, depth: number, root: Json, problems: Problem[]): void {
   const wrong = (place: string, message: string, hint?: string): void => {
-    problems.push({ pointer: place, code: 'invalid_format', message, ...(hint === undefined ? {} : { hint }) });
+    problems.push({ pointer: place, code: 'invalid_format', message, ...defined({ hint }) });
   };
   if (typeof schema === 'boolean' || problems.length >= MAX_PROBLEMS) return;
   if (!isObject(schema)) {

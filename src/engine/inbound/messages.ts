@@ -2,6 +2,7 @@
  * Messages: to the oldest listener that takes one, else into the inbox. A published event is only for those that listen:
  * what none of them takes is dropped. A full inbox, or a full run, drops messages and counts them; they fail no run.
  */
+import { defined } from '../../json/defined.ts';
 import type { Core } from '../state/core.ts';
 import { jsonBytes } from '../state/json-bytes.ts';
 import { MAX_INBOX_BYTES, MAX_INBOX_MESSAGES, MESSAGE_OVERHEAD, REMEMBERED_IDS } from '../state/limits.ts';
@@ -50,7 +51,7 @@ function arrived(state: RunState, { id, name, payload, event }: MessageEvent): I
   if (id !== undefined && state.seen.includes(shorten(id))) return undefined;
   const bytes = jsonBytes(payload) + name.length + (event?.key?.length ?? 0) + MESSAGE_OVERHEAD;
   state.arrived = (state.arrived ?? 0) + 1;
-  return { name, payload, bytes, n: state.arrived, ...(event === undefined ? {} : { event }) };
+  return { name, payload, bytes, n: state.arrived, ...defined({ event }) };
 }
 
 function keepUnread(state: RunState, came: InboxMessage, event: MessageEvent): void {

@@ -2,6 +2,7 @@
 
 import { LISTENS_TO_MANY, listenKeyTag, listenTag, type RunStatus, type WaitingFor } from '../../contract/run.ts';
 import { MAX_ATTRIBUTE_VALUES } from '../../contract/search-attributes.ts';
+import { defined } from '../../json/defined.ts';
 import type { Hearing, WaitingSpec } from '../../steps/kind.ts';
 import type { Program } from '../../steps/program-types.ts';
 import { childRunId } from '../state/child-run.ts';
@@ -42,13 +43,12 @@ export function waitingFor(state: RunState): WaitingFor[] {
       kind: waiting.kind,
       since: iso(waiting.since),
       ...(waiting.until === undefined ? {} : { until: iso(waiting.until) }),
-      ...(waiting.message === undefined ? {} : { message: waiting.message }),
-      ...(waiting.name === undefined ? {} : { name: waiting.name }),
+      ...defined({ message: waiting.message, name: waiting.name }),
       ...heardBy(waiting),
-      ...(waiting.form === undefined ? {} : { form: waiting.form }),
+      ...defined({ form: waiting.form }),
       ...waiting.about,
       ...peopleOf(waiting),
-      ...(waiting.votes === undefined ? {} : { votes: waiting.votes }),
+      ...defined({ votes: waiting.votes }),
       ...(waiting.kind === 'child' ? childOf(state, visit) : {}),
     });
     if (waits.length === MAX_SHOWN_WAITS) break;
@@ -125,8 +125,7 @@ function heardIn(state: RunState): ReadonlyMap<string, Hearing> {
     const hearing = waiting === undefined ? undefined : hearingOf(waiting);
     if (hearing === undefined) continue;
     const { names, key } = hearing;
-    for (const name of names)
-      heard.set(JSON.stringify([name, key]), { names: [name], ...(key === undefined ? {} : { key }) });
+    for (const name of names) heard.set(JSON.stringify([name, key]), { names: [name], ...defined({ key }) });
   }
   return heard;
 }
@@ -153,7 +152,7 @@ export function inboxOf({ inbox, inboxBytes, dropped }: RunState): {
   unreadBytes: number;
   dropped?: number;
 } {
-  return { unread: inbox.length, unreadBytes: inboxBytes, ...(dropped === undefined ? {} : { dropped }) };
+  return { unread: inbox.length, unreadBytes: inboxBytes, ...defined({ dropped }) };
 }
 
 /** `key=value` of the state that the definition declares searchable. */

@@ -3,8 +3,10 @@
  * state that it had before its target, and the frames outside it; not the inbox, the rollback, nor open waits: whatever stood
  * open beside the target begins again.
  */
+
 import type { GateWanted } from '../../contract/limiter.ts';
 import type { Definition } from '../../definition/document/types.ts';
+import { defined } from '../../json/defined.ts';
 import { DAG_STEP } from '../../steps/kinds/dag.ts';
 import type { Program } from '../../steps/program-types.ts';
 import type { Json } from '../../template/types.ts';
@@ -58,7 +60,7 @@ export function forkState(
       executionId,
       startedAt: at,
       input: edits.input === undefined ? genesis.input : edits.input,
-      ...(hash === undefined ? {} : { hash }),
+      ...defined({ hash }),
     },
     // Answers to commands are awaited no more; what ended beside the target is told to its container.
     work: ended.work.filter((one) => one.do === 'visit' || (one.do === 'resume' && one.event.on === 'frame')),

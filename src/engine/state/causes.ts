@@ -3,6 +3,7 @@
  * The shell takes it from the SDK's errors, the fold from the history's failures; both come through here, so that the
  * state says the same (E6). Attempts are the activity's word only: the shell cannot know what history counts.
  */
+import { defined } from '../../json/defined.ts';
 import type { FailureShape } from '../../steps/kind.ts';
 import { isPlainObject } from './plain-object.ts';
 
@@ -34,7 +35,7 @@ export function failureOfCause(cause: FailureCause, attempts?: number): FailureS
         code: 'timeout',
         message: `The step did not answer in time (${TIMEOUTS[cause.timeoutType ?? ''] ?? 'its timeout'}); raise its timeout, or see why the other side is slow.`,
         retryable: true,
-        ...(attempts === undefined ? {} : { attempts }),
+        ...defined({ attempts }),
       };
     case 'cancelled':
       return { code: 'cancelled', message: 'The step was cancelled before it ended.', retryable: false };
@@ -62,6 +63,6 @@ function applicationFailure(cause: FailureCause & { kind: 'application' }): Fail
     message: cause.message || 'The step failed without saying why.',
     retryable: typeof retryable === 'boolean' ? retryable : cause.nonRetryable !== true,
     ...(typeof attempts === 'number' ? { attempts } : {}),
-    ...(details === undefined ? {} : { details }),
+    ...defined({ details }),
   };
 }

@@ -3,6 +3,7 @@
 import type { RunError } from '../../contract/run.ts';
 import { inDialectWords } from '../../definition/dialects/dialect-001-words.ts';
 import type { Definition } from '../../definition/document/types.ts';
+import { defined } from '../../json/defined.ts';
 import { type FailureShape, StepFailure } from '../../steps/kind.ts';
 import { TemplateError } from '../../template/types.ts';
 import type { RunErrorRoot } from './state.ts';
@@ -17,7 +18,7 @@ export function failureOf(error: unknown, definition?: Definition): FailureShape
       code: error.code,
       message: error.message,
       retryable: error.retryable,
-      ...(error.details === undefined ? {} : { details: error.details }),
+      ...defined({ details: error.details }),
     };
   if (error instanceof TemplateError) {
     const message = definition === undefined ? error.message : inDialectWords(definition, error.message);
@@ -33,5 +34,5 @@ export function placed(error: FailureShape, path: string, slug: string): RunErro
 /** The root `error` of expressions has `step` beside stepSlug, which is what `meta.error` and the run's error call it. */
 export function errorRoot(error: RunError): RunErrorRoot {
   const { stepSlug } = error;
-  return { ...error, ...(stepSlug === undefined ? {} : { step: stepSlug }) };
+  return { ...error, ...defined({ step: stepSlug }) };
 }

@@ -1,8 +1,10 @@
 /**
  * How a run's one argument becomes its first state. The shell starts with this, and so does the fold (E6).
  */
+
 import type { GateWanted } from '../../contract/limiter.ts';
 import type { RunInput } from '../../contract/run.ts';
+import { defined } from '../../json/defined.ts';
 import { definitionGates } from './gates.ts';
 import { isPlainObject } from './plain-object.ts';
 import type { Genesis } from './protocol.ts';
@@ -27,12 +29,10 @@ export function genesisOf(input: RunInput, workflowId: string, startedAt: number
     input: input.input === undefined ? {} : input.input,
     presets: input.presets ?? {},
     trigger: input.trigger ?? { type: 'temporal' },
-    ...(input.hash === undefined ? {} : { hash: input.hash }),
-    ...(input.initiator === undefined ? {} : { initiator: input.initiator }),
-    ...(input.parentId === undefined ? {} : { parentId: input.parentId }),
+    ...defined({ hash: input.hash, initiator: input.initiator, parentId: input.parentId }),
     depth: input.depth ?? 0,
     startedAt,
-    ...(input.timeoutMs === undefined ? {} : { timeoutMs: input.timeoutMs }),
+    ...defined({ timeoutMs: input.timeoutMs }),
     ...gatesOf(input),
   };
 }

@@ -3,7 +3,9 @@
  * just one fits (ARCHITECTURE.md §3; LANGUAGE.md §3.12). Reads only; `advance` and `admit` ask it alike, so an update's answer
  * is what then happens (E5).
  */
+
 import type { Refusal } from '../../contract/run.ts';
+import { defined } from '../../json/defined.ts';
 import { type Core, stepOf } from '../state/core.ts';
 import { commandId, visited } from '../state/paths.ts';
 import type { Event } from '../state/protocol.ts';
@@ -163,20 +165,15 @@ function refusedByKind(core: Core, target: StepAddress, event: AddressedEvent): 
 /** What the kind is told of a decision or a submission. */
 export function resumeOf(event: Extract<AddressedEvent, { type: 'decide' | 'submit' }>, ask?: string) {
   const at = ask === undefined ? {} : { suffix: ask };
-  const by = {
-    ...(event.by === undefined ? {} : { by: event.by }),
-    ...(event.as === undefined ? {} : { as: event.as }),
-  };
+  const by = defined({ by: event.by, as: event.as });
   if (event.type === 'submit') return { on: 'submit' as const, ...at, data: event.data, ...by, via: event.via };
   return {
     on: 'decision' as const,
     ...at,
     decision: event.decision,
     ...by,
-    ...(event.comments === undefined ? {} : { comments: event.comments }),
-    ...(event.data === undefined ? {} : { data: event.data }),
+    ...defined({ comments: event.comments, data: event.data }),
     via: event.via,
-    ...(event.override === undefined ? {} : { override: event.override }),
-    ...(event.reason === undefined ? {} : { reason: event.reason }),
+    ...defined({ override: event.override, reason: event.reason }),
   };
 }

@@ -1,4 +1,5 @@
 /** From what a kind wants run to the command that runs it. */
+import { defined } from '../../json/defined.ts';
 import type { RunSpec } from '../../steps/kind.ts';
 import type { ResolvedRetryPolicy } from '../../steps/program-types.ts';
 import type { SecretString } from '../../template/types.ts';
@@ -33,9 +34,9 @@ export function runCommand(
     stepSlug: slug,
     retry: modifiers.retry,
     timeoutMs: modifiers.timeoutMs ?? spec.timeoutMs ?? DEFAULT_TIMEOUT_MS,
-    ...(spec.heartbeatMs === undefined ? {} : { heartbeatMs: spec.heartbeatMs }),
+    ...defined({ heartbeatMs: spec.heartbeatMs }),
     local: modifiers.local,
-    ...(spec.repeatable === undefined ? {} : { repeatable: spec.repeatable }),
+    ...defined({ repeatable: spec.repeatable }),
   };
 }
 

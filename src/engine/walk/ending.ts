@@ -3,6 +3,7 @@
 import { ABORTED_CODE, type RunError } from '../../contract/run.ts';
 import { valueLimitOf } from '../../definition/document/limits.ts';
 import type { JsonObject } from '../../definition/document/types.ts';
+import { defined } from '../../json/defined.ts';
 import { type FailureShape, type Outcome, type RunSpec, StepFailure } from '../../steps/kind.ts';
 import { render } from '../../template/template.ts';
 import type { Json } from '../../template/types.ts';
@@ -108,8 +109,7 @@ export function cancelRun(core: Core, reason: string | undefined, details?: Json
   cancelAll(core);
   end(core, {
     status: 'cancelled',
-    ...(reason === undefined ? {} : { reason }),
-    ...(details === undefined ? {} : { details }),
+    ...defined({ reason, details }),
   });
 }
 

@@ -1,5 +1,7 @@
 /** Frames (LANGUAGE.md §3.1, §3.5, §3.6): opening, ending, and cancelling with all they opened (E9). */
+
 import type { RunError } from '../../contract/run.ts';
+import { defined } from '../../json/defined.ts';
 import type { FailureShape, FrameSpec } from '../../steps/kind.ts';
 import type { Json } from '../../template/types.ts';
 import { type Core, stepOf } from '../state/core.ts';
@@ -123,7 +125,7 @@ export function traceLoopLeft(
   status: 'completed' | 'cancelled' | 'failed',
   error?: RunError,
 ): void {
-  core.trace?.({ t: 'end', path: record.path, status, ...(error === undefined ? {} : { error }), at: core.state.now });
+  core.trace?.({ t: 'end', path: record.path, status, ...defined({ error }), at: core.state.now });
 }
 
 function traceCancelled(core: Core, path: string): void {

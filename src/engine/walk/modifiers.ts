@@ -1,5 +1,7 @@
 /** What a step leaves to the run when it ends (LANGUAGE.md §7): state, an output variable, and how it is undone. */
+
 import { valueLimitOf } from '../../definition/document/limits.ts';
+import { defined } from '../../json/defined.ts';
 import { StepFailure } from '../../steps/kind.ts';
 import { evaluate } from '../../template/expression.ts';
 import type { Core } from '../state/core.ts';
@@ -106,5 +108,5 @@ function undoOf(
   }
   const spec = rollbackSpec(rollback.behaviour.begin(new RunStepContext(core, frame, step, path, {}, locals)));
   if (spec !== undefined) state.bytes += jsonBytes(spec.config.value);
-  return { undo: 'step', path, slug, ...(spec === undefined ? {} : { spec }) };
+  return { undo: 'step', path, slug, ...defined({ spec }) };
 }

@@ -1,5 +1,7 @@
 /** A kind's window on the run (steps/kind.ts, Visit): reads through the frame's scope, writes only what a kind may. */
+
 import type { JsonObject } from '../../definition/document/types.ts';
+import { defined } from '../../json/defined.ts';
 import { type Hearing, type Locals, type Message, type StepContext, StepFailure } from '../../steps/kind.ts';
 import type { Rules, Step } from '../../steps/program-types.ts';
 import { type Expression, evaluate, truthy } from '../../template/expression.ts';
@@ -48,8 +50,7 @@ export class RunStepContext implements StepContext {
       id: executionId,
       organizationId,
       depth,
-      ...(initiator === undefined ? {} : { initiator }),
-      ...(parentId === undefined ? {} : { parentId }),
+      ...defined({ initiator, parentId }),
     };
   }
 

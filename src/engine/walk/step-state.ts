@@ -1,5 +1,7 @@
 /** A visit stays open: what its kind wants run, timed, started, asked or taken back becomes commands and frames. */
+
 import { valueLimitOf } from '../../definition/document/limits.ts';
+import { defined } from '../../json/defined.ts';
 import type { AskSpec, ChildSpec, FailureShape, Outcome, RunSpec, TimerSpec } from '../../steps/kind.ts';
 import type { Json } from '../../template/types.ts';
 import type { Core } from '../state/core.ts';
@@ -49,7 +51,7 @@ function heldVisit(core: Core, { frame, step, path, startedAt, visit }: VisitRef
   }
   frame.visit = {
     slug: step.slug,
-    ...(step.key === undefined ? {} : { key: step.key }),
+    ...defined({ key: step.key }),
     path,
     startedAt,
     seq: state.seq++,

@@ -2,12 +2,14 @@
  * The audit of requests: what a request is about to change is written down before it changes anything, with who asks for it;
  * then what became of it. A request that changes nothing, or is refused before, leaves no trace.
  */
+
 import type { Request, Response } from 'express';
 import type { Announced, AuditTrail } from '../../client/organization/audit.ts';
 import { announcing } from '../../client/temporal/audit-barrier.ts';
 import type { AuditOutcome } from '../../contract/audit.ts';
 import { isObject } from '../../definition/document/json.ts';
 import type { JsonObject } from '../../definition/document/types.ts';
+import { defined } from '../../json/defined.ts';
 import { principalOf } from './principal.ts';
 import { isAudited } from './route-roles.ts';
 
@@ -32,8 +34,7 @@ export async function audited(
   const requestId: unknown = res.locals['requestId'];
   const announce = async () => {
     announced = await trail.announce(organizationId, {
-      ...(id === undefined ? {} : { by: id }),
-      ...(keyId === undefined ? {} : { keyId }),
+      ...defined({ by: id, keyId }),
       action: `${req.method} ${path}`,
       target: textsOf(req.params),
       ...(typeof requestId === 'string' ? { requestId } : {}),
@@ -44,7 +45,7 @@ export async function audited(
     const status = res.statusCode;
     const outcome = res.writableFinished ? outcomeOf(status) : 'unknown';
     const target = named();
-    trail.conclude(announced, { outcome, status, ...(target === undefined ? {} : { target }) });
+    trail.conclude(announced, { outcome, status, ...defined({ target }) });
   });
   await announcing(announce, act);
 }

@@ -2,11 +2,13 @@
  * Errors as the outside sees them: application/problem+json (RFC 9457), always with a stable `code` and a sentence that
  * says what to do. Which status belongs to a code stands in problem-codes.ts.
  */
+
 import type { Response } from 'express';
 import { ClientError } from '../../client/errors.ts';
 import { translated } from '../../client/temporal/rpc.ts';
 import { isObject, own } from '../../definition/document/json.ts';
 import type { JsonObject, Problem } from '../../definition/document/types.ts';
+import { defined } from '../../json/defined.ts';
 import type { Json } from '../../template/types.ts';
 import { HttpProblem } from '../validation/http-problem.ts';
 import { PROBLEM_CODES, type ProblemCode } from '../validation/problem-codes.ts';
@@ -43,7 +45,7 @@ export function sendProblem(res: Response, problem: HttpProblem): void {
       status: problem.status,
       detail: problem.message,
       code: problem.code,
-      ...(problems === undefined ? {} : { problems }),
+      ...defined({ problems }),
       ...more,
     }),
   );

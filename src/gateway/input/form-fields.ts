@@ -3,6 +3,7 @@
 import { isObject, own, put } from '../../definition/document/json.ts';
 import type { JsonObject, PayloadFormat } from '../../definition/document/types.ts';
 import { coerceState, isJsonSchema } from '../../definition/payload/format.ts';
+import { defined } from '../../json/defined.ts';
 import type { Json } from '../../template/types.ts';
 import { checkKeys } from '../validation/json-guard.ts';
 
@@ -47,7 +48,7 @@ export function formFields(format: PayloadFormat): FormField[] {
         ...(description === undefined || named === undefined ? {} : { description }),
         isRequired,
         ...(Array.isArray(choices) ? { choices } : {}),
-        ...(preset === undefined ? {} : { preset }),
+        ...defined({ preset }),
       },
     ];
   });

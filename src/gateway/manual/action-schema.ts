@@ -1,5 +1,7 @@
 /** The schemas of the host's own actions, as JSON Schema. */
+
 import type { JsonObject } from '../../definition/document/types.ts';
+import { defined } from '../../json/defined.ts';
 import type { Json } from '../../template/types.ts';
 import { objectOf } from './schema-words.ts';
 
@@ -33,7 +35,7 @@ export function writtenSchema(schema: JsonObject): JsonObject {
 function orTemplate(schema: JsonObject): JsonObject {
   const { description } = schema;
   return {
-    ...(description === undefined ? {} : { description }),
+    ...defined({ description }),
     anyOf: [writtenSchema(schema), TEMPLATE],
   };
 }

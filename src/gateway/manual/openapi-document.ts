@@ -1,6 +1,8 @@
 /** The OpenAPI 3.1 document: assembled from the table of operations, whose schemas are those that the routes check with. */
+
 import { z } from 'zod';
 import type { JsonObject } from '../../definition/document/types.ts';
+import { defined } from '../../json/defined.ts';
 import type { Json } from '../../template/types.ts';
 import { keepsAnswers } from '../http/idempotency.ts';
 import { demandOf } from '../http/route-roles.ts';
@@ -127,7 +129,7 @@ function operationObject(operation: Operation, schemaOf: (schema: z.ZodType) => 
     operationId: id,
     tags: [tag],
     summary,
-    ...(description === undefined ? {} : { description }),
+    ...defined({ description }),
     ...securityOf(operation),
     parameters: parametersOf(operation),
     ...(body === undefined

@@ -6,12 +6,14 @@
  * It takes everything that the checker takes. What needs more than a schema (whether a step exists, what an expression
  * reads) the checker alone says.
  */
+
 import { z } from 'zod';
 import { type HostActions, NO_ACTIONS } from '../../actions/load.ts';
 import { triggerSchemas } from '../../check/triggers.ts';
 import { definitionSchema } from '../../definition/document/schema.ts';
 import type { JsonObject } from '../../definition/document/types.ts';
 import { FIELD_TYPES } from '../../definition/payload/format.ts';
+import { defined } from '../../json/defined.ts';
 import type { StepKind } from '../../steps/kind.ts';
 import { actionTypes } from '../../steps/kinds/actions.ts';
 import { kinds } from '../../steps/kinds/table.ts';
@@ -131,7 +133,7 @@ function stepSchema(step: JsonSchema, actions: readonly NamedAction[]): JsonSche
 /** `enumDescriptions` is not of JSON Schema: editors show it, and validators pass it by. */
 function stepTypeOf(written: JsonSchema, named: readonly { name: string; kind: StepKind }[]): JsonSchema {
   return {
-    ...(written['description'] === undefined ? {} : { description: written['description'] }),
+    ...defined({ description: written['description'] }),
     type: 'string',
     enum: named.map(({ name }) => name),
     enumDescriptions: named.map(({ name, kind }) =>

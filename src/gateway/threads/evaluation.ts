@@ -1,5 +1,7 @@
 /** What `POST /api/expressions/evaluate` takes, and its evaluation: the same evaluator with the same limits as in runs. */
+
 import { z } from 'zod';
+import { defined } from '../../json/defined.ts';
 import { evaluate, parseExpression, truthy } from '../../template/expression.ts';
 import { parseTemplate, render } from '../../template/template.ts';
 import { type Json, type Scope, TemplateError } from '../../template/types.ts';
@@ -37,7 +39,7 @@ export function evaluateText(bytes: Uint8Array, work?: number): Json {
   const scope: Scope = { root: (name) => (Object.hasOwn(context, name) ? context[name] : undefined) };
   const options = {
     now: now === undefined ? Date.now() : new Date(now).getTime(),
-    ...(work === undefined ? {} : { work }),
+    ...defined({ work }),
   };
   try {
     if (expression === undefined) return render(parseTemplate(template ?? null), scope, options).value;
@@ -55,6 +57,6 @@ function problemOf(error: unknown): unknown {
     problems: [
       { pointer: pointer ?? '', code, message, ...(expected === undefined ? {} : { hint: `Expected ${expected}.` }) },
     ],
-    more: { ...(column === undefined ? {} : { column }), ...(expected === undefined ? {} : { expected }) },
+    more: defined({ column, expected }),
   });
 }

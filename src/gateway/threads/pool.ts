@@ -3,9 +3,11 @@
  * that passes its deadline is ended together with its thread, and a new thread replaces it. Organizations take turns: a
  * busy organization can take neither all threads nor the whole queue.
  */
+
 import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import type { JsonObject, Problem } from '../../definition/document/types.ts';
+import { defined } from '../../json/defined.ts';
 import { HttpProblem } from '../validation/http-problem.ts';
 import type { ProblemCode } from '../validation/problem-codes.ts';
 import type { Results, Task } from './tasks.ts';
@@ -233,10 +235,7 @@ export class OffloadPool {
 }
 
 function problemOf({ code, message, problems, more }: Extract<ThreadAnswer, { problem: object }>['problem']) {
-  return new HttpProblem(code, message, {
-    ...(problems === undefined ? {} : { problems }),
-    ...(more === undefined ? {} : { more }),
-  });
+  return new HttpProblem(code, message, defined({ problems, more }));
 }
 
 const WHAT = {

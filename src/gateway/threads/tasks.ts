@@ -4,6 +4,7 @@
  * (in-threads.ts). Large values go as bytes or text: to copy them node by node would take the sender as long as to parse
  * them.
  */
+
 import { type Checked, type CheckOptions, check, walkable } from '../../check/check.ts';
 import { graphOf } from '../../check/graph.ts';
 import { definitionDifference, type VersionDifference } from '../../definition/document/diff.ts';
@@ -12,6 +13,7 @@ import { parseDocument } from '../../definition/document/parse.ts';
 import type { Definition } from '../../definition/document/types.ts';
 import { hasLoneSurrogate } from '../../definition/document/vet.ts';
 import { type DryRun, dryRun } from '../../history/dry-run.ts';
+import { defined } from '../../json/defined.ts';
 import type { Json } from '../../template/types.ts';
 import { HttpProblem } from '../validation/http-problem.ts';
 import { decodeText, parseJson } from '../validation/json-guard.ts';
@@ -97,7 +99,7 @@ export function perform(task: Task, actions: Actions): Results[Task['kind']] {
 /** Checks a document. @throws HttpProblem `invalid_name`; what else is wrong with it stands in the answer. */
 export function found(document: Json, { slug, ...options }: SentCheckOptions, actions: Actions): Found {
   demandNames(document);
-  const checked = check(withSlug(document, slug), { ...options, ...(actions === undefined ? {} : { actions }) });
+  const checked = check(withSlug(document, slug), { ...options, ...defined({ actions }) });
   return { checked, writtenSlug: isObject(document) ? document['slug'] : undefined };
 }
 

@@ -1,5 +1,7 @@
 /** Turns the steps of a `flow: dag` into what the core walks: the graph's container, and forEach around what iterates. */
+
 import type { Definition, JsonObject, Problem } from '../../definition/document/types.ts';
+import { defined } from '../../json/defined.ts';
 import { type Expression, parseExpression } from '../../template/expression.ts';
 import { references } from '../../template/references.ts';
 import { parseTemplate } from '../../template/template.ts';
@@ -38,7 +40,7 @@ export function* compileDag(
     }
     const bail = written.bail === undefined ? undefined : bailOf(slug, written.bail, read, rules, report);
     steps.set(slug, { ...(steps.get(slug) ?? step), references: read });
-    nodes.push({ slug, references: read, dependsOn: written.dependsOn ?? [], ...(bail === undefined ? {} : { bail }) });
+    nodes.push({ slug, references: read, dependsOn: written.dependsOn ?? [], ...defined({ bail }) });
   }
   const dag = yield* dagBehaviour(nodes);
   if ('problems' in dag) return [...problems, ...dag.problems];
@@ -79,8 +81,7 @@ function iterate(
     return undefined;
   const items: Json | undefined = ref === undefined ? written.items : `{{ ${ref} }}`;
   const config: JsonObject = {
-    ...(items === undefined ? {} : { items }),
-    ...(written.concurrency === undefined ? {} : { concurrency: written.concurrency }),
+    ...defined({ items, concurrency: written.concurrency }),
     onError: step.continueOnError ? 'continue' : 'fail',
   };
   const listed: Reference[] = [];
@@ -98,8 +99,7 @@ function iterate(
     next: { item: iterated(slug) },
     branches: ['item'],
     config,
-    ...(preset === undefined ? {} : { preset }),
-    ...(outputVariable === undefined ? {} : { outputVariable }),
+    ...defined({ preset, outputVariable }),
   };
 }
 

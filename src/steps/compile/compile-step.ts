@@ -1,5 +1,7 @@
 /** One step of a document, made ready to walk. */
+
 import type { Definition, StepDefinition, When } from '../../definition/document/types.ts';
+import { defined } from '../../json/defined.ts';
 import { type Expression, parseExpression } from '../../template/expression.ts';
 import { childPointer } from '../../template/pointer.ts';
 import { references } from '../../template/references.ts';
@@ -54,14 +56,13 @@ export function compileStep(
     next,
     branches,
     config: written.config ?? {},
-    ...(when === undefined ? {} : { when }),
+    ...defined({ when }),
     retry,
-    ...(timeoutMs === undefined ? {} : { timeoutMs }),
+    ...defined({ timeoutMs }),
     local: written.local ?? 'auto',
     continueOnError: written.onError === 'continue',
     saves: savesOf(written, at, report),
-    ...(written.outputVariable === undefined ? {} : { outputVariable: written.outputVariable }),
-    ...(rollback === undefined ? {} : { rollback }),
+    ...defined({ outputVariable: written.outputVariable, rollback }),
     ...(written.preset === undefined ? {} : { preset: presetOf(written.preset) }),
     references: when === undefined ? read : [...read, ...references(when.ref)],
   };
@@ -165,14 +166,14 @@ function compileRollback(
   const pointer = `${at}/rollback/config`;
   const read: Reference[] = [];
   const behaviour = attempt(pointer, report, () =>
-    kind.plan(config ?? {}, parser(pointer, read), { stepType, ...(config === undefined ? {} : { config }) }),
+    kind.plan(config ?? {}, parser(pointer, read), { stepType, ...defined({ config }) }),
   );
   if (behaviour === undefined) return undefined;
   const timeoutMs = duration(timeout, `${at}/rollback/timeout`, report);
   return {
     behaviour,
     retry: resolveRetry(retry, runRetry, `${at}/rollback/retry`, report),
-    ...(timeoutMs === undefined ? {} : { timeoutMs }),
+    ...defined({ timeoutMs }),
     references: read,
   };
 }

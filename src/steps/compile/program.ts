@@ -3,9 +3,11 @@
  * milliseconds, every edge known. Compiling is pure and needs no zod, so the workflow does it too: a definition that
  * was started past the gateway is refused here with the same problems.
  */
+
 import { STEP_SLUG } from '../../definition/document/names.ts';
 import { normalDocument } from '../../definition/document/normal.ts';
 import type { Definition, JsonObject, Problem } from '../../definition/document/types.ts';
+import { defined } from '../../json/defined.ts';
 import { childPointer } from '../../template/pointer.ts';
 import { parseTemplate } from '../../template/template.ts';
 import { DAG_STEP } from '../kinds/dag.ts';
@@ -75,9 +77,9 @@ export function* compileInParts(written: Definition, rules = RULES): Parts<Compi
       steps,
       regions,
       maxSteps: config.maxSteps ?? (definition.dialect === '002' ? MAX_STEPS_002 : DEFAULT_MAX_STEPS),
-      ...(timeoutMs === undefined ? {} : { timeoutMs }),
+      ...defined({ timeoutMs }),
       rollbackOnFailure: config.onFailure === 'rollback',
-      ...(output === undefined ? {} : { output }),
+      ...defined({ output }),
       rules,
     },
   };

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { MOST_ITERATIONS_AT_ONCE } from '../../definition/document/limits.ts';
 import type { JsonObject } from '../../definition/document/types.ts';
+import { defined } from '../../json/defined.ts';
 import type { Json } from '../../template/types.ts';
 import { invalid, whole } from '../config/read.ts';
 import { anyValue, templated } from '../config/schema.ts';
@@ -55,7 +56,7 @@ fails its iteration with \`state_too_large\`, as any other error does.`,
     const iteration = (list: readonly Json[], index: number): FrameSpec => ({
       name: String(index),
       port: 'item',
-      item: { value: list[index]!, index, ...(as === undefined ? {} : { as }) },
+      item: { value: list[index]!, index, ...defined({ as }) },
     });
     return {
       begin(visit) {

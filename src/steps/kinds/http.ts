@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { BODY_FORMS, HTTP_METHODS, RESPONSE_FORMS } from '../../contract/activity-words.ts';
 import { MAX_BLOB_STATE_BYTES } from '../../definition/document/limits.ts';
 import type { JsonObject } from '../../definition/document/types.ts';
+import { defined } from '../../json/defined.ts';
 import type { Template } from '../../template/template.ts';
 import type { Json, Rendered, SecretString } from '../../template/types.ts';
 import { durationMs, planDuration } from '../config/duration.ts';
@@ -155,7 +156,7 @@ export function renderMembers(visit: StepContext, members: readonly Member[]): R
 export function effectEnd(_visit: StepContext, event: Resume): Outcome {
   if (event.on === 'completed') {
     const { data, meta } = event.result;
-    return { do: 'end', port: 'success', data, ...(meta === undefined ? {} : { meta }) };
+    return { do: 'end', port: 'success', data, ...defined({ meta }) };
   }
   return event.on === 'failed' ? { do: 'fail', error: event.error } : { do: 'ignore' };
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { JsonObject } from '../../definition/document/types.ts';
+import { defined } from '../../json/defined.ts';
 import { children, type Node } from '../../template/ast.ts';
 import type { Expression } from '../../template/expression.ts';
 import { references } from '../../template/references.ts';
@@ -124,7 +125,7 @@ listener in its order, and a retry of the run keeps it.`,
             kind: 'message',
             name: hearing.names[0]!,
             hearing,
-            ...(at === undefined ? {} : { until: at }),
+            ...defined({ until: at }),
           },
           timers: at === undefined ? [] : [{ at }],
         };
@@ -145,7 +146,7 @@ function hearingOf(name: Json, key: string | undefined): Hearing {
   const listed = Array.isArray(name) ? names(name, 'name') : [text(name, 'name')];
   if (listed.length === 0 || listed.length > MOST_NAMES)
     throw invalid('name', `a text, or a list of 1 to ${MOST_NAMES} texts`, name);
-  return { names: listed, ...(key === undefined ? {} : { key }) };
+  return { names: listed, ...defined({ key }) };
 }
 
 /** The same payload then has the same answer at every visit. */

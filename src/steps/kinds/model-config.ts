@@ -1,7 +1,9 @@
 /** What every step that asks a model takes: kind `llm`, and kind `agent`, which adds tools. */
+
 import { z } from 'zod';
 import { isObject } from '../../definition/document/json.ts';
 import type { JsonObject } from '../../definition/document/types.ts';
+import { defined } from '../../json/defined.ts';
 import type { Json } from '../../template/types.ts';
 import { planFormat } from '../config/payload.ts';
 import { invalid, isAbsent, list, optionalOneOf, optionalText, whole } from '../config/read.ts';
@@ -52,8 +54,7 @@ export function planModel(config: JsonObject, parse: Parse): (visit: StepContext
     const form = optionalOneOf(visit.render(outputFormat), 'outputFormat', OUTPUT_FORMATS);
     const isJson = form === undefined ? format !== undefined : form === 'json';
     return {
-      ...(named === undefined ? {} : { model: named }),
-      ...(system === undefined ? {} : { systemPrompt: system }),
+      ...defined({ model: named, systemPrompt: system }),
       messages: [...said(visit.render(messages)), ...(isAbsent(asked) ? [] : [{ role: 'user', content: told(asked) }])],
       ...(isJson ? { outputFormat: 'json' } : {}),
       ...(isJson && format !== undefined ? { outputSchema: format } : {}),

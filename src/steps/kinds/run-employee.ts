@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { jsonIn, parsedJson } from '../../definition/document/json-text.ts';
 import type { PayloadFormat } from '../../definition/document/types.ts';
 import { declaredNames, validatePayload } from '../../definition/payload/format.ts';
+import { defined } from '../../json/defined.ts';
 import type { Json } from '../../template/types.ts';
 import { planFormat } from '../config/payload.ts';
 import { invalid, isAbsent, text } from '../config/read.ts';
@@ -56,7 +57,7 @@ that a format of one member declares. An answer that does not fit then fails the
         const input: Json = {
           assignment: text(visit.render(assignment), 'assignment'),
           ...attachmentsOf(visit.render(attached)),
-          ...(format === undefined ? {} : { responseSchema: format }),
+          ...defined({ responseSchema: format }),
         };
         return start(
           visit,
@@ -70,7 +71,7 @@ that a format of one member declares. An answer that does not fit then fails the
         const { data, meta } = event.result;
         return childEnd(visit, {
           ...event,
-          result: { data: shaped(schema.of(visit), data), ...(meta === undefined ? {} : { meta }) },
+          result: { data: shaped(schema.of(visit), data), ...defined({ meta }) },
         });
       },
     };

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { JsonObject, StepDefinition } from '../../definition/document/types.ts';
+import { defined } from '../../json/defined.ts';
 import { durationMs } from '../config/duration.ts';
 import { isAbsent, optionalBoolean, optionalText, text } from '../config/read.ts';
 import { anyValue, templated, textTemplate } from '../config/schema.ts';
@@ -71,7 +72,7 @@ executions, with this one as its parent, it is retried and rolled back by its ow
         return start(visit, timeoutMs, {
           workflow: slug,
           input: visit.render(input),
-          ...(wanted === undefined ? {} : { version: wanted }),
+          ...defined({ version: wanted }),
           ...(waits ? {} : { wait: false }),
         });
       },
@@ -111,7 +112,7 @@ export function start(
     hold,
     children: [child],
     timers,
-    waiting: { kind: 'child', name: child.workflow, ...(until === undefined ? {} : { until }) },
+    waiting: { kind: 'child', name: child.workflow, ...defined({ until }) },
   };
 }
 
@@ -120,7 +121,7 @@ export function childEnd(visit: StepContext, event: Resume): Outcome {
   switch (event.on) {
     case 'completed': {
       const { data, meta } = event.result;
-      return { do: 'end', port: 'success', data, ...(meta === undefined ? {} : { meta }) };
+      return { do: 'end', port: 'success', data, ...defined({ meta }) };
     }
     case 'failed':
       return { do: 'fail', error: event.error };

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { JsonObject } from '../../definition/document/types.ts';
+import { defined } from '../../json/defined.ts';
 import type { Json } from '../../template/types.ts';
 import { durationMs, planDuration } from '../config/duration.ts';
 import { isAbsent, object, optionalText, text } from '../config/read.ts';
@@ -80,7 +81,7 @@ that is known when a definition is stored is checked against the tool's schema, 
         const limitMs = timeoutMs(visit);
         const named = optionalText(server, 'server');
         const request: Json = {
-          ...(named === undefined ? {} : { server: named }),
+          ...defined({ server: named }),
           toolName: text(toolName, 'toolName'),
           input: isAbsent(input) ? {} : object(input, 'input'),
           ...(isAbsent(headers) ? {} : { headers: object(headers, 'headers') }),

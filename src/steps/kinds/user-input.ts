@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { JsonObject } from '../../definition/document/types.ts';
+import { defined } from '../../json/defined.ts';
 import { planDuration } from '../config/duration.ts';
 import { misfit, planFormat, shownForm } from '../config/payload.ts';
 import { isAbsent, optionalText } from '../config/read.ts';
@@ -105,8 +106,7 @@ After \`timeout\` the step ends by \`timeout\`, with \`default\` as its data. If
             kind: 'input',
             audience,
             ...shownForm(form.of(visit, hold)),
-            ...(asked === undefined ? {} : { message: asked }),
-            ...(until === undefined ? {} : { until }),
+            ...defined({ message: asked, until }),
           },
           timers: until === undefined ? [] : [{ at: until }],
         };

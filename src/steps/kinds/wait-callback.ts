@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { CALLBACK_METHODS, callbackMethods, callbackName } from '../../contract/callbacks.ts';
 import type { JsonObject } from '../../definition/document/types.ts';
+import { defined } from '../../json/defined.ts';
 import type { Json } from '../../template/types.ts';
 import { planDuration } from '../config/duration.ts';
 import { misfit, planFormat } from '../config/payload.ts';
@@ -61,7 +62,7 @@ After \`timeout\` the step ends by \`timeout\`; if that port is not wired it fai
         return {
           do: 'hold',
           hold,
-          waiting: { kind: 'callback', name, ...(until === undefined ? {} : { until }) },
+          waiting: { kind: 'callback', name, ...defined({ until }) },
           timers: until === undefined ? [] : [{ at: until }],
         };
       },

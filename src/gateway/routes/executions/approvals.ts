@@ -1,7 +1,9 @@
 /** `GET /api/approvals`: what waits for the caller, or for others: by person, role, group, or resource. */
+
 import type { Router } from 'express';
 import { z } from 'zod';
 import { listApprovals } from '../../../client/runs/approvals.ts';
+import { defined } from '../../../json/defined.ts';
 import type { Gateway } from '../../http/context.ts';
 import { principalOf } from '../../http/principal.ts';
 import { resource } from '../../http/resource.ts';
@@ -54,11 +56,7 @@ export function approvalRoutes(router: Router, gateway: Gateway): void {
         limit,
         waiting,
         mine: all === undefined ? named === undefined : all === 'false',
-        ...(cursor === undefined ? {} : { cursor }),
-        ...(workflowId === undefined ? {} : { workflowId }),
-        ...(executionId === undefined ? {} : { executionId }),
-        ...(priority === undefined ? {} : { priority }),
-        ...(resourceId === undefined ? {} : { resourceId }),
+        ...defined({ cursor, workflowId, executionId, priority, resourceId }),
       });
       res.json(page);
     },

@@ -1,7 +1,9 @@
 /** `/api/executions/bulk`: cancel, terminate or retry all runs of a filter, after a look at how many they are. */
+
 import type { Router } from 'express';
 import { z } from 'zod';
 import { BULK_ACTIONS, countBulk, readBulk, startBulk } from '../../../client/runs/bulk.ts';
+import { defined } from '../../../json/defined.ts';
 import { bodyAs } from '../../http/body.ts';
 import type { Gateway } from '../../http/context.ts';
 import { principalOf } from '../../http/principal.ts';
@@ -40,7 +42,7 @@ export function bulkRoutes(router: Router, gateway: Gateway): void {
           action,
           filter,
           reason: reason ?? `${action} in bulk through the API`,
-          ...(requestId === undefined ? {} : { requestId }),
+          ...defined({ requestId }),
         });
         res.setHeader('location', `/api/executions/bulk/${encodeURIComponent(operation.operationId)}`);
         res.status(202).json(operation);

@@ -1,4 +1,5 @@
 /** What callers do to a run: approve, submit, messages, cancel, terminate (ARCHITECTURE.md §5). */
+
 import type { Request, Response, Router } from 'express';
 import { ulid } from 'ulid';
 import { z } from 'zod';
@@ -10,6 +11,7 @@ import { readRun } from '../../../client/runs/run-read.ts';
 import type { EndingWords } from '../../../client/temporal/termination-reason.ts';
 import { isCallbackName } from '../../../contract/callbacks.ts';
 import type { Standing } from '../../../contract/run.ts';
+import { defined } from '../../../json/defined.ts';
 import { bodyAs, jsonBody } from '../../http/body.ts';
 import type { Gateway } from '../../http/context.ts';
 import { principalOf } from '../../http/principal.ts';
@@ -66,7 +68,7 @@ export function executionActionRoutes(router: Router, gateway: Gateway): void {
       const decision = approve ? 'approved' : 'rejected';
       const { path } = await decide(access, organizationId, id, {
         decision,
-        ...given(rest),
+        ...defined(rest),
         ...personOf(req),
         ...keyOf(req),
       });
@@ -76,7 +78,7 @@ export function executionActionRoutes(router: Router, gateway: Gateway): void {
         path,
         decision,
         ...(await recordedAs(access, id, path)),
-        ...(comments === undefined ? {} : { comments }),
+        ...defined({ comments }),
       });
     },
   });
@@ -89,7 +91,7 @@ export function executionActionRoutes(router: Router, gateway: Gateway): void {
       const id = pathText(req, 'id');
       const { path } = await submit(access, organizationId, id, {
         data: body.data,
-        ...(body.step === undefined ? {} : { step: body.step }),
+        ...defined({ step: body.step }),
         ...personOf(req),
         ...keyOf(req),
       });
@@ -142,8 +144,8 @@ export function executionActionRoutes(router: Router, gateway: Gateway): void {
       const { organizationId, id: initiator } = principalOf(req);
       const id = pathText(req, 'id');
       const started = await forkRun(access, organizationId, id, {
-        edits: given(body.edits ?? {}),
-        ...given({ from: body.from, version: body.version, initiator, key: startKeyOf(req, body, `fork ${id}`) }),
+        edits: defined(body.edits ?? {}),
+        ...defined({ from: body.from, version: body.version, initiator, key: startKeyOf(req, body, `fork ${id}`) }),
       });
       answerStarted(res, started);
     },
@@ -158,7 +160,7 @@ export function executionActionRoutes(router: Router, gateway: Gateway): void {
     const { reason } = bodyAs(req, reasonBody);
     const { organizationId, id: by } = principalOf(req);
     const id = pathText(req, 'id');
-    await act(organizationId, id, given({ reason, by })).catch((error: unknown) => {
+    await act(organizationId, id, defined({ reason, by })).catch((error: unknown) => {
       // Whoever was asked before may have died when it had done it.
       if (!mayBeDone(req) || !hasCode(error, 'closed')) throw error;
     });
@@ -173,11 +175,4 @@ function personOf(req: Request): { by?: string; as?: Standing } {
   return id === undefined ? {} : { by: id, as: { roles, groups } };
 }
 
-const keyOf = (req: Request): { key?: string } => given({ key: idOfKey(req) });
-
-/** The members that are there: what is undefined is left out. */
-function given<T extends object>(members: T): { [K in keyof T]: Exclude<T[K], undefined> } {
-  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as {
-    [K in keyof T]: Exclude<T[K], undefined>;
-  };
-}
+const keyOf = (req: Request): { key?: string } => defined({ key: idOfKey(req) });

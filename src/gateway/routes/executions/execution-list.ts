@@ -1,6 +1,8 @@
 /** Queries of run lists: the filters of documents 002 and 004, in camelCase and in snake_case (ARCHITECTURE.md §5). */
+
 import { z } from 'zod';
 import type { ListedStatus, RunFilter } from '../../../client/runs/run-list.ts';
+import { defined } from '../../../json/defined.ts';
 import { pageQuery } from '../../validation/validation.ts';
 import { filterOf, filterQuery } from './run-filters.ts';
 
@@ -40,5 +42,5 @@ export const fullListQuery: z.ZodType<RunFilter & { readonly exclude: boolean }>
   });
 
 function pageOf(limit: number, cursor: string | undefined, given: { [name: string]: unknown }): RunFilter {
-  return { ...filterOf(given), limit, ...(cursor === undefined ? {} : { cursor }) };
+  return { ...filterOf(given), limit, ...defined({ cursor }) };
 }

@@ -1,4 +1,5 @@
 /** `/api/executions`: runs, started inline, listed and read (ARCHITECTURE.md §5). */
+
 import type { Router } from 'express';
 import { z } from 'zod';
 import { listRuns } from '../../../client/runs/run-list.ts';
@@ -6,6 +7,7 @@ import { describeRun, readResult, readRun } from '../../../client/runs/run-read.
 import { readSnapshot, readState } from '../../../client/runs/run-state.ts';
 import { readTrace, STEP_STATUSES } from '../../../client/runs/trace.ts';
 import { readCursor, writeCursor } from '../../../client/visibility/cursor.ts';
+import { defined } from '../../../json/defined.ts';
 import { callerGone } from '../../http/caller-gone.ts';
 import type { Gateway } from '../../http/context.ts';
 import { principalOf } from '../../http/principal.ts';
@@ -75,10 +77,9 @@ export function executionRoutes(router: Router, gateway: Gateway): void {
         cursor === undefined ? undefined : Buffer.from(readCursor(access.keys.cursors, list, cursor)).toString();
       const page = await readTrace(access, id, {
         limit,
-        ...(statuses === undefined ? {} : { statuses }),
-        ...(step === undefined ? {} : { step }),
+        ...defined({ statuses, step }),
         ...(attempts === 'true' ? { attempts: true } : {}),
-        ...(position === undefined ? {} : { cursor: position }),
+        ...defined({ cursor: position }),
       });
       const next =
         page.nextCursor === undefined

@@ -1,10 +1,12 @@
 /** `POST /api/executions`: a run of a definition that is not stored, in any dialect (document 000 §12). */
+
 import type { Request, Response } from 'express';
 import { z } from 'zod';
 import { acceptedInput, demandPresets } from '../../../client/runs/accepted-input.ts';
 import { findKeyedRun, startRun } from '../../../client/runs/run-start.ts';
 import { unannounced } from '../../../client/temporal/audit-barrier.ts';
 import type { JsonObject } from '../../../definition/document/types.ts';
+import { defined } from '../../../json/defined.ts';
 import type { Json } from '../../../template/types.ts';
 import { bodyAs } from '../../http/body.ts';
 import type { Gateway } from '../../http/context.ts';
@@ -63,7 +65,7 @@ export async function startInline(gateway: Gateway, req: Request, res: Response)
     inline: true,
     persons: id !== undefined,
     ...(await toolsFor(gateway, organizationId, document)),
-    ...(body.dialect === undefined ? {} : { dialect: body.dialect }),
+    ...defined({ dialect: body.dialect }),
   });
   const given = body.input === undefined ? {} : body.input;
   if (body.dryRun === true) {
@@ -86,10 +88,7 @@ export async function startInline(gateway: Gateway, req: Request, res: Response)
       input,
       inline: true,
       trigger: { type: 'inline', ...metadataOf(body.triggeredBy, body.triggerData) },
-      ...(initiator === undefined ? {} : { initiator }),
-      ...(body.presets === undefined ? {} : { presets: body.presets }),
-      ...(body.timeoutMs === undefined ? {} : { timeoutMs: body.timeoutMs }),
-      ...(key === undefined ? {} : { key }),
+      ...defined({ initiator, presets: body.presets, timeoutMs: body.timeoutMs, key }),
     });
   // The audit is told of secrets. A run says itself who started it.
   answerStarted(res, await unannounced(() => startKeyed(gateway, req, body, key, start)));
@@ -106,9 +105,6 @@ function notYours(): HttpProblem {
 function metadataOf(triggeredBy: string | undefined, triggerData: Json | undefined): { metadata?: JsonObject } {
   if (triggeredBy === undefined && triggerData === undefined) return {};
   return {
-    metadata: {
-      ...(triggeredBy === undefined ? {} : { triggeredBy }),
-      ...(triggerData === undefined ? {} : { triggerData }),
-    },
+    metadata: defined({ triggeredBy, triggerData }),
   };
 }

@@ -1,4 +1,5 @@
 /** The filters of run lists (documents 002 and 004), as they stand in queries and, for bulk operations, in bodies. */
+
 import { z } from 'zod';
 import {
   LISTED_STATUSES,
@@ -7,6 +8,7 @@ import {
   type RunFilter,
   STATUS_ALIASES,
 } from '../../../client/runs/run-list.ts';
+import { defined } from '../../../json/defined.ts';
 import { nameText } from '../../validation/validation.ts';
 
 const text = nameText(1_000);
@@ -107,5 +109,5 @@ export function filterOf(given: { readonly [name: string]: unknown }): Omit<RunF
   for (const [name, value] of Object.entries(given))
     if (value !== undefined && Object.hasOwn(filterBody, name)) meant[SNAKE[name] ?? name] = value;
   const { aiEmployeeId, ...rest } = meant;
-  return { ...(rest as unknown as RunFilter), ...(aiEmployeeId === undefined ? {} : { employeeId: aiEmployeeId }) };
+  return { ...(rest as unknown as RunFilter), ...defined({ employeeId: aiEmployeeId }) };
 }

@@ -1,7 +1,9 @@
 /** `GET /api/audit`: who changed what, and when, the latest first (ARCHITECTURE.md §4). */
+
 import type { Router } from 'express';
 import { z } from 'zod';
 import { listAudit } from '../../../client/organization/audit-list.ts';
+import { defined } from '../../../json/defined.ts';
 import type { Gateway } from '../../http/context.ts';
 import { principalOf } from '../../http/principal.ts';
 import { resource } from '../../http/resource.ts';
@@ -19,9 +21,7 @@ export function auditRoutes(router: Router, { access }: Gateway): void {
       const { limit, cursor, by, action } = queryAs(req, auditQuery);
       const page = await listAudit(access, principalOf(req).organizationId, {
         limit,
-        ...(cursor === undefined ? {} : { cursor }),
-        ...(by === undefined ? {} : { by }),
-        ...(action === undefined ? {} : { action }),
+        ...defined({ cursor, by, action }),
       });
       res.json(page);
     },

@@ -2,6 +2,7 @@
  * `/api/keys`: API keys, made, listed and revoked (ARCHITECTURE.md §5). A key is shown once, when it is made. `/api/reseal`: what
  * was sealed under a former master key is sealed under the present one.
  */
+
 import type { Request, Router } from 'express';
 import { z } from 'zod';
 import { createKey, listKeys, revokeKey } from '../../../client/organization/api-keys.ts';
@@ -9,6 +10,7 @@ import type { Keyring } from '../../../client/organization/keyring.ts';
 import { resealAll } from '../../../client/organization/keys-reseal.ts';
 import { ROLES } from '../../../contract/organization.ts';
 import { DEFAULT_ORGANIZATION } from '../../../engine/state/start.ts';
+import { defined } from '../../../json/defined.ts';
 import { needsKeys } from '../../http/auth.ts';
 import { bodyAs } from '../../http/body.ts';
 import type { Gateway } from '../../http/context.ts';
@@ -72,14 +74,11 @@ export function keyRoutes(router: Router, gateway: Gateway, keyring: Keyring): v
         org,
         {
           ...request,
-          ...(user === undefined ? {} : { user }),
-          ...(roles === undefined ? {} : { roles }),
-          ...(groups === undefined ? {} : { groups }),
+          ...defined({ user, roles, groups }),
         },
         {
           ...rulesFor(org),
-          ...(createdBy === undefined ? {} : { createdBy }),
-          ...(requestId === undefined ? {} : { requestId }),
+          ...defined({ createdBy, requestId }),
         },
       );
       keyring.forget(org);

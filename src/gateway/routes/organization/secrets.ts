@@ -1,8 +1,10 @@
 /** `/api/secrets`: stored encrypted, listed by name, and never answered (E7). */
+
 import type { Router } from 'express';
 import { z } from 'zod';
 import { deleteSecret, LONGEST_SECRET_BYTES, listSecrets, putSecret } from '../../../client/organization/secrets.ts';
 import { SHORTEST_SECRET_CHARACTERS } from '../../../definition/document/limits.ts';
+import { defined } from '../../../json/defined.ts';
 import { bodyAs } from '../../http/body.ts';
 import type { Gateway } from '../../http/context.ts';
 import { namedPage } from '../../http/named-page.ts';
@@ -66,8 +68,7 @@ export function secretRoutes(router: Router, gateway: Gateway): void {
         checked(secretName, req.params['name'], 'path'),
         {
           value: body.value,
-          ...(body.allowedHosts === undefined ? {} : { allowedHosts: body.allowedHosts }),
-          ...(body.allowedWorkflows === undefined ? {} : { allowedWorkflows: body.allowedWorkflows }),
+          ...defined({ allowedHosts: body.allowedHosts, allowedWorkflows: body.allowedWorkflows }),
         },
       );
       res.status(created ? 201 : 200).json(secret);

@@ -1,9 +1,11 @@
 /** `POST /api/events`: an event, which starts event triggers and reaches listening runs (ARCHITECTURE.md §5). */
+
 import type { Router } from 'express';
 import { ulid } from 'ulid';
 import { z } from 'zod';
 import { publishEvent } from '../../../client/triggers/events.ts';
 import { isCallbackName } from '../../../contract/callbacks.ts';
+import { defined } from '../../../json/defined.ts';
 import { bodyAs } from '../../http/body.ts';
 import type { Gateway } from '../../http/context.ts';
 import { principalOf } from '../../http/principal.ts';
@@ -36,16 +38,16 @@ export function eventRoutes(router: Router, gateway: Gateway): void {
       const { organizationId, id: by } = principalOf(req);
       const { created, spread } = await publishEvent(gateway.access, organizationId, {
         name,
-        ...(key === undefined ? {} : { key }),
+        ...defined({ key }),
         data,
         id,
         at,
-        ...(by === undefined ? {} : { by }),
+        ...defined({ by }),
       });
       res.status(created ? 202 : 200).json({
         id,
         name,
-        ...(key === undefined ? {} : { key }),
+        ...defined({ key }),
         ...(spread === undefined ? {} : { executions: spread.executions, told: spread.told }),
       });
     },

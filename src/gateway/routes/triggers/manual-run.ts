@@ -1,9 +1,11 @@
 /** `POST /api/triggers/manual/run`: a run of a stored workflow, once for each request id (document 002). */
+
 import type { Router } from 'express';
 import { z } from 'zod';
 import { acceptedInput, acceptedState, demandPresets } from '../../../client/runs/accepted-input.ts';
 import { findKeyedRun, startRun } from '../../../client/runs/run-start.ts';
 import { readDefinition } from '../../../client/versions/definition-head.ts';
+import { defined } from '../../../json/defined.ts';
 import type { Json } from '../../../template/types.ts';
 import { bodyAs } from '../../http/body.ts';
 import type { Gateway } from '../../http/context.ts';
@@ -71,10 +73,7 @@ export function manualRunRoutes(router: Router, gateway: Gateway): void {
           input,
           trigger: { type: 'manual' },
           state,
-          ...(body.presets === undefined ? {} : { presets: body.presets }),
-          ...(body.timeoutMs === undefined ? {} : { timeoutMs: body.timeoutMs }),
-          ...(id === undefined ? {} : { initiator: id }),
-          ...(key === undefined ? {} : { key }),
+          ...defined({ presets: body.presets, timeoutMs: body.timeoutMs, initiator: id, key }),
         });
       answerStarted(res, await startKeyed(gateway, req, body, key, start));
     },

@@ -1,4 +1,5 @@
 /** Document 004's ways to start a stored workflow: the public trigger, the private one, and the run of an organization. */
+
 import type { Request, Response, Router } from 'express';
 import { z } from 'zod';
 import { ClientError } from '../../../client/errors.ts';
@@ -10,6 +11,7 @@ import type { Debounced } from '../../../client/triggers/debounce.ts';
 import { type Prepared, prepareRun, type Start, startPrepared } from '../../../client/triggers/firing.ts';
 import { findStarted, startOrHoldOnce } from '../../../client/triggers/start-once.ts';
 import type { RunOrigin } from '../../../contract/run.ts';
+import { defined } from '../../../json/defined.ts';
 import type { Json } from '../../../template/types.ts';
 import { whoAsks } from '../../http/auth.ts';
 import { bodyAs, isUtf8, jsonBody, mediaOf, rawBody, readBody } from '../../http/body.ts';
@@ -157,19 +159,19 @@ function startOf(req: Request, scope: string, content: Json, origin: RunOrigin, 
   return {
     trigger: { type: 'manual', metadata: { via: scope.split(' ')[0] ?? scope } },
     origin,
-    ...(initiator === undefined ? {} : { initiator }),
+    ...defined({ initiator }),
     ...(key === undefined ? {} : { key: { scope: caller, key, fingerprint: fingerprintOf({ content }) } }),
   };
 }
 
 function originOf(body: z.infer<typeof orgRunBody>): RunOrigin {
   const { conversation_id, channel, ai_employee_id, conversation_title } = body;
-  return {
-    ...(conversation_id === undefined ? {} : { conversationId: conversation_id }),
-    ...(channel === undefined ? {} : { channel }),
-    ...(ai_employee_id === undefined ? {} : { employeeId: ai_employee_id }),
-    ...(conversation_title === undefined ? {} : { conversationTitle: conversation_title }),
-  };
+  return defined({
+    conversationId: conversation_id,
+    channel,
+    employeeId: ai_employee_id,
+    conversationTitle: conversation_title,
+  });
 }
 
 /** In document 004's envelope. */

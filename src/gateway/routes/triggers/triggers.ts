@@ -1,4 +1,5 @@
 /** `/api/triggers`: what starts runs, apart from the definitions that most of them are written in (ARCHITECTURE.md §5). */
+
 import type { Request, Response, Router } from 'express';
 import { z } from 'zod';
 import { readStatus } from '../../../client/runs/run-read.ts';
@@ -20,6 +21,7 @@ import type { Trigger } from '../../../contract/trigger.ts';
 import { mergePatch } from '../../../definition/document/merge-patch.ts';
 import type { JsonObject } from '../../../definition/document/types.ts';
 import { TRIGGER_TYPES } from '../../../definition/document/types.ts';
+import { defined } from '../../../json/defined.ts';
 import { bodyAs } from '../../http/body.ts';
 import type { Gateway } from '../../http/context.ts';
 import { principalOf } from '../../http/principal.ts';
@@ -85,9 +87,7 @@ export function triggerRoutes(router: Router, gateway: Gateway): void {
       const { organizationId } = principalOf(req);
       const page = await listTriggers(access, organizationId, {
         limit,
-        ...(cursor === undefined ? {} : { cursor }),
-        ...(workflowId === undefined ? {} : { workflowId }),
-        ...(type === undefined ? {} : { type }),
+        ...defined({ cursor, workflowId, type }),
         ...(enabled === undefined ? {} : { enabled: enabled === 'true' }),
       });
       res.json({ ...page, items: page.items.map((view) => shownTrigger(gateway, organizationId, view)) });
@@ -106,8 +106,7 @@ export function triggerRoutes(router: Router, gateway: Gateway): void {
       const key = idOfKey(req);
       const trigger = await createTrigger(access, organizationId, workflow, spec, {
         along: storing(gateway, organizationId, workflow, secrets),
-        ...(key === undefined ? {} : { key }),
-        ...(by === undefined ? {} : { by }),
+        ...defined({ key, by }),
       });
       res.setHeader('location', `/api/triggers/${encodeURIComponent(trigger.id)}`);
       res.status(201);
@@ -133,7 +132,7 @@ export function triggerRoutes(router: Router, gateway: Gateway): void {
       );
       await changeTrigger(access, organizationId, trigger, change, {
         along: storing(gateway, organizationId, trigger.workflow, secrets),
-        ...(by === undefined ? {} : { by }),
+        ...defined({ by }),
       });
       await answerTrigger(res, organizationId, trigger.id);
     },
@@ -171,8 +170,7 @@ export function triggerRoutes(router: Router, gateway: Gateway): void {
           { body: given, query: {}, headers: {}, params: {}, now: Date.now() },
           {
             trigger: { type: 'manual' },
-            ...(by === undefined ? {} : { initiator: by }),
-            ...(key === undefined ? {} : { key }),
+            ...defined({ initiator: by, key }),
           },
           at,
         );
@@ -199,7 +197,7 @@ export function triggerRoutes(router: Router, gateway: Gateway): void {
       const times = await backfillSchedule(access, organizationId, trigger.id, {
         start: new Date(start),
         end: new Date(end),
-        ...(overlap === undefined ? {} : { overlap }),
+        ...defined({ overlap }),
       });
       res.status(202).json({ id: trigger.id, start, end, times });
     },
@@ -223,7 +221,7 @@ export function triggerRoutes(router: Router, gateway: Gateway): void {
     ]);
     res.json({
       ...shownTrigger(gateway, org, view),
-      ...(schedule === undefined ? {} : { schedule }),
+      ...defined({ schedule }),
       ...(status === undefined ? {} : { lastRun: { executionId: lastExecutionId, status } }),
     });
   }
@@ -239,8 +237,7 @@ function shownTrigger(gateway: Gateway, org: string, { trigger, fired }: Trigger
     config,
     ...webhookOf(gateway, org, trigger),
     counts,
-    ...(lastRunAt === undefined ? {} : { lastRunAt }),
-    ...(last === undefined ? {} : { last }),
+    ...defined({ lastRunAt, last }),
   };
 }
 

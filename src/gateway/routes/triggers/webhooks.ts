@@ -1,4 +1,5 @@
 /** `/webhooks/:org/:path`, and `/webhooks/:path` for `default`: deliveries that start runs (ARCHITECTURE.md §5). */
+
 import type { Request, Response, Router } from 'express';
 import { ClientError, hasCode } from '../../../client/errors.ts';
 import { readSecret } from '../../../client/organization/secrets.ts';
@@ -13,6 +14,7 @@ import { triggerIdOf } from '../../../client/triggers/triggers.ts';
 import type { HookConfig } from '../../../contract/actors.ts';
 import type { TriggerParts } from '../../../definition/document/trigger-mapping.ts';
 import type { JsonObject } from '../../../definition/document/types.ts';
+import { defined } from '../../../json/defined.ts';
 import { parseDuration } from '../../../template/duration.ts';
 import type { Json } from '../../../template/types.ts';
 import { mediaOf, rawBody, readBody } from '../../http/body.ts';
@@ -135,11 +137,10 @@ async function startOnce(
         if (!config.enabled) throw new ClientError('not_found', NO_WEBHOOK);
         const prepared = await prepareRun(access, org, {
           workflow,
-          ...(mapping === undefined ? {} : { mapping }),
-          ...(targetState === undefined ? {} : { targetState }),
+          ...defined({ mapping, targetState }),
           parts,
         });
-        const metadata = { path, ...(id === undefined ? {} : { deliveryId: id }) };
+        const metadata = { path, ...defined({ deliveryId: id }) };
         const trigger = { type: 'webhook', id: triggerId, metadata } as const;
         return startOrHoldOnce(access, org, prepared, { trigger, owner: config.owner ?? '', key });
       },

@@ -1,4 +1,5 @@
 /** `/api/workflows/:slug/history`, `/diff` and `/rollback`: versions of a definition (document 002). */
+
 import type { Router } from 'express';
 import { z } from 'zod';
 import { demandVersion } from '../../../client/definitions/proposals.ts';
@@ -6,6 +7,7 @@ import { rollBack } from '../../../client/definitions/rollback.ts';
 import { readDefinitionHistory } from '../../../client/versions/definition-history.ts';
 import type { DefinitionChange } from '../../../contract/actors.ts';
 import type { VersionDifference } from '../../../definition/document/diff.ts';
+import { defined } from '../../../json/defined.ts';
 import { bodyAs } from '../../http/body.ts';
 import type { Gateway } from '../../http/context.ts';
 import { indexedPage } from '../../http/indexed-page.ts';
@@ -77,9 +79,7 @@ export function historyRoutes(router: Router, gateway: Gateway): void {
       const key = idOfKey(req);
       const { head, alreadyAtVersion } = await rollBack(access, organizationId, pathSlug(req), {
         hash,
-        ...(key === undefined ? {} : { key }),
-        ...(notes === undefined ? {} : { notes }),
-        ...(by === undefined ? {} : { by }),
+        ...defined({ key, notes, by }),
       });
       res.setHeader('etag', `"${head.hash}"`);
       res.json({ ...shownHead(head), alreadyAtVersion });
@@ -105,7 +105,6 @@ function shownChange({ at, by, proposalId, ...change }: DefinitionChange): objec
   return {
     ...change,
     createdAt: at,
-    ...(by === undefined ? {} : { createdBy: by }),
-    ...(proposalId === undefined ? {} : { sourceProposalId: proposalId }),
+    ...defined({ createdBy: by, sourceProposalId: proposalId }),
   };
 }

@@ -1,4 +1,5 @@
 /** `/api/workflows/:slug/proposals`: changes that somebody, or a run, would make, for others to review (document 002). */
+
 import type { Request, Router } from 'express';
 import { z } from 'zod';
 import {
@@ -9,6 +10,7 @@ import {
   reviewProposal,
 } from '../../../client/definitions/proposals.ts';
 import { PROPOSAL_STATUSES, type Proposal } from '../../../contract/proposal.ts';
+import { defined } from '../../../json/defined.ts';
 import { bodyAs } from '../../http/body.ts';
 import type { Gateway } from '../../http/context.ts';
 import { indexedPage } from '../../http/indexed-page.ts';
@@ -72,7 +74,7 @@ export function proposalRoutes(router: Router, gateway: Gateway): void {
       const { definition, hash, secrets } = withSecrets(
         await checkDocument(gateway, organizationId, proposal, {
           slug,
-          ...(dialect === undefined ? {} : { dialect }),
+          ...defined({ dialect }),
           ...(await toolsFor(gateway, organizationId, proposal)),
         }),
       );
@@ -91,10 +93,7 @@ export function proposalRoutes(router: Router, gateway: Gateway): void {
         baseHash,
         definition,
         hash,
-        ...(id === undefined ? {} : { id }),
-        ...(notes === undefined ? {} : { notes }),
-        ...(executionId === undefined ? {} : { executionId }),
-        ...(by === undefined ? {} : { by }),
+        ...defined({ id, notes, executionId, by }),
       });
       res.status(201).json(await withDiff(req, slug, made));
     },
@@ -117,7 +116,7 @@ export function proposalRoutes(router: Router, gateway: Gateway): void {
       const slug = pathSlug(req);
       const reviewed = await reviewProposal(access, organizationId, slug, pathText(req, 'id'), {
         decision,
-        ...(notes === undefined ? {} : { notes }),
+        ...defined({ notes }),
         ...authorOf(req),
       });
       res.json(shownProposal(slug, reviewed));
@@ -149,7 +148,7 @@ export function proposalRoutes(router: Router, gateway: Gateway): void {
 function authorOf(req: Request): { by?: string; key?: string } {
   const { id: by } = principalOf(req);
   const key = idOfKey(req);
-  return { ...(by === undefined ? {} : { by }), ...(key === undefined ? {} : { key }) };
+  return defined({ by, key });
 }
 
 function withSecrets(checked: Checked) {
@@ -162,6 +161,6 @@ function shownProposal(slug: string, { baseHash, hash, by, ...proposal }: Propos
     workflowId: slug,
     baseWorkflowHash: baseHash,
     proposalHash: hash,
-    ...(by === undefined ? {} : { proposedBy: by }),
+    ...defined({ proposedBy: by }),
   };
 }

@@ -1,8 +1,10 @@
 /** `/api/workflows/sync` and `/sync-all`: definitions kept as they are elsewhere (document 002). */
+
 import type { Request, Router } from 'express';
 import { z } from 'zod';
 import { type SyncedDefinition, type SyncOptions, syncDefinition, syncSet } from '../../../client/definitions/sync.ts';
 import type { Problem } from '../../../definition/document/types.ts';
+import { defined } from '../../../json/defined.ts';
 import type { Json } from '../../../template/types.ts';
 import { bodyAs } from '../../http/body.ts';
 import type { Gateway } from '../../http/context.ts';
@@ -85,7 +87,7 @@ export function syncRoutes(router: Router, gateway: Gateway): void {
     const { organizationId } = principalOf(req);
     const checkedAll = await checkDocuments(gateway, organizationId, documents, {
       ...(await toolsFor(gateway, organizationId, ...documents)),
-      ...(dialect === undefined ? {} : { dialect }),
+      ...defined({ dialect }),
     });
     for (const [index, checked] of checkedAll.entries()) {
       for (const problem of checked.problems)
@@ -117,10 +119,5 @@ export function syncRoutes(router: Router, gateway: Gateway): void {
 
 function optionsOf(req: Request, { source, dryRun, notes }: Options): SyncOptions {
   const { id: by } = principalOf(req);
-  return {
-    ...(source === undefined ? {} : { source }),
-    ...(dryRun === undefined ? {} : { dryRun }),
-    ...(notes === undefined ? {} : { notes }),
-    ...(by === undefined ? {} : { by }),
-  };
+  return defined({ source, dryRun, notes, by });
 }

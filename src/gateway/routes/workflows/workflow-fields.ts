@@ -1,4 +1,5 @@
 /** Changes of single fields of a stored definition: `PATCH /api/workflows/:slug`, `/enable`, `/disable` (document 002). */
+
 import type { Request, Response, Router } from 'express';
 import { z } from 'zod';
 import { onCurrent, putDefinition } from '../../../client/definitions/definitions.ts';
@@ -6,6 +7,7 @@ import { readDefinition } from '../../../client/versions/definition-head.ts';
 import type { DefinitionHead } from '../../../contract/actors.ts';
 import { definitionHash } from '../../../definition/document/canonical.ts';
 import type { Definition } from '../../../definition/document/types.ts';
+import { defined } from '../../../json/defined.ts';
 import { bodyAs } from '../../http/body.ts';
 import type { Gateway } from '../../http/context.ts';
 import { principalOf } from '../../http/principal.ts';
@@ -49,7 +51,7 @@ async function change({ access }: Gateway, req: Request, res: Response, patch: P
   const { organizationId, id: by } = principalOf(req);
   const slug = pathSlug(req);
   const ifMatch = etagOf(req.get('if-match'));
-  const more = { ...(notes === undefined ? {} : { notes }), ...(by === undefined ? {} : { by }) };
+  const more = defined({ notes, by });
   const head = await onCurrent(async () => {
     const found = await readDefinition(access, organizationId, slug);
     if (found === undefined) throw new HttpProblem('not_found', `There is no workflow called ${slug}.`);
@@ -59,7 +61,7 @@ async function change({ access }: Gateway, req: Request, res: Response, patch: P
       hash: definitionHash(definition),
       source: 'update',
       ifRevision: found.head.revision,
-      ...(ifMatch === undefined ? {} : { ifMatch }),
+      ...defined({ ifMatch }),
       ...more,
     });
     return answer.head;

@@ -1,10 +1,12 @@
 /** `/api/workflows`: definitions, stored, read, listed, deleted and checked (ARCHITECTURE.md §5). */
+
 import type { Request, Response, Router } from 'express';
 import { z } from 'zod';
 import { type DefinitionWrite, putDefinition, removeDefinition } from '../../../client/definitions/definitions.ts';
 import { listOfWorkflow, listRuns } from '../../../client/runs/run-list.ts';
 import { listDefinitions, readDefinition } from '../../../client/versions/definition-head.ts';
 import type { Definition } from '../../../definition/document/types.ts';
+import { defined } from '../../../json/defined.ts';
 import type { Gateway } from '../../http/context.ts';
 import { principalOf } from '../../http/principal.ts';
 import { HttpProblem } from '../../http/problem.ts';
@@ -38,9 +40,9 @@ export function workflowRoutes(router: Router, gateway: Gateway): void {
       const { limit, cursor, enabled, tag } = queryAs(req, workflowListQuery);
       const page = await listDefinitions(access, organizationId, {
         limit,
-        ...(cursor === undefined ? {} : { cursor }),
+        ...defined({ cursor }),
         ...(enabled === undefined ? {} : { enabled: enabled === 'true' }),
-        ...(tag === undefined ? {} : { tag }),
+        ...defined({ tag }),
       });
       res.json({ ...page, items: page.items.map((head) => shownHead(head)) });
     },
@@ -54,11 +56,11 @@ export function workflowRoutes(router: Router, gateway: Gateway): void {
       POST: async (req, res) => {
         const { dialect } = queryAs(req, workflowWriteQuery);
         const checked = await checkBody(gateway, req, {
-          ...(dialect === undefined ? {} : { dialect }),
+          ...defined({ dialect }),
           persons: principalOf(req).id !== undefined,
         });
         const { valid, problems, warnings, hash, dialect: found } = checked;
-        res.json({ valid, dialect: found, problems, warnings, ...(hash === undefined ? {} : { hash }) });
+        res.json({ valid, dialect: found, problems, warnings, ...defined({ hash }) });
       },
     },
     // A workflow may be called `validate`.
@@ -84,10 +86,7 @@ export function workflowRoutes(router: Router, gateway: Gateway): void {
       demandNoQuery(req);
       const { organizationId, id } = principalOf(req);
       const ifMatch = etagOf(req.get('if-match'));
-      await removeDefinition(access, organizationId, pathSlug(req), {
-        ...(ifMatch === undefined ? {} : { ifMatch }),
-        ...(id === undefined ? {} : { by: id }),
-      });
+      await removeDefinition(access, organizationId, pathSlug(req), defined({ ifMatch, by: id }));
       res.status(204).end();
     },
   });
@@ -106,8 +105,7 @@ export function workflowRoutes(router: Router, gateway: Gateway): void {
     const { organizationId, id } = principalOf(req);
     const checked = await checkBody(gateway, req, {
       persons: id !== undefined,
-      ...(dialect === undefined ? {} : { dialect }),
-      ...(slug === undefined ? {} : { slug }),
+      ...defined({ dialect, slug }),
     });
     const { definition, hash } = demandValid(checked);
     const ifMatch = etagOf(req.get('if-match'));
@@ -117,10 +115,7 @@ export function workflowRoutes(router: Router, gateway: Gateway): void {
       hash,
       source: 'update',
       along: storing(gateway, organizationId, definition.slug, checked.secrets),
-      ...(id === undefined ? {} : { by: id }),
-      ...(notes === undefined ? {} : { notes }),
-      ...(key === undefined ? {} : { key }),
-      ...(ifMatch === undefined ? {} : { ifMatch }),
+      ...defined({ by: id, notes, key, ifMatch }),
       ...(req.get('if-none-match')?.trim() === '*' ? { ifNew: true } : {}),
     };
     const { created, head } = await putDefinition(access, organizationId, write);

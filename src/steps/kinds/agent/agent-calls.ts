@@ -1,6 +1,8 @@
 /** An agent's calls as effects and runs: what a model wrote is data, and is never read as a template. */
+
 import { isObject } from '../../../definition/document/json.ts';
 import type { JsonObject } from '../../../definition/document/types.ts';
+import { defined } from '../../../json/defined.ts';
 import type { Json } from '../../../template/types.ts';
 import {
   type ChildSpec,
@@ -39,7 +41,7 @@ export function beginCall(visit: StepContext, suffix: string, call: OpenCall): B
       if (visit.execution.depth >= MAX_DEPTH)
         return { output: refused(`depth_exceeded: runs nest at most ${MAX_DEPTH} deep.`) };
       const { workflow, version } = target;
-      return { child: { suffix, inner, workflow, input, ...(version === undefined ? {} : { version }) } };
+      return { child: { suffix, inner, workflow, input, ...defined({ version }) } };
     }
   }
 }

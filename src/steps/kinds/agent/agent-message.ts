@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { AGENT_MESSAGE } from '../../../contract/agent-message.ts';
 import { isObject } from '../../../definition/document/json.ts';
+import { defined } from '../../../json/defined.ts';
 import type { Json } from '../../../template/types.ts';
 import { invalid, isAbsent, optionalBoolean, optionalText, whole } from '../../config/read.ts';
 import { templated, textTemplate } from '../../config/schema.ts';
@@ -78,7 +79,7 @@ doing. One that has not begun hears it when it begins; one that has ended does n
         const payload: Json = {
           content: typeof text === 'string' ? text : JSON.stringify(text),
           ...(optionalBoolean(visit.render(interrupt), 'interrupt') === true ? { interrupt: true } : {}),
-          ...(place.step === undefined ? {} : { to: place.step }),
+          ...defined({ to: place.step }),
           ...(waits ? { reply: { executionId: visit.execution.id, name: replyName(visit) } } : {}),
         };
         return {

@@ -1,8 +1,10 @@
 /** Which tools an agent offers its model: the part of its config that says so. */
+
 import { z } from 'zod';
 import { type AgentCall, namesOfCall, type OfferedTools, type OfferedWorkflow } from '../../../contract/agent.ts';
 import { isObject } from '../../../definition/document/json.ts';
 import type { JsonObject } from '../../../definition/document/types.ts';
+import { defined } from '../../../json/defined.ts';
 import type { Json } from '../../../template/types.ts';
 import { isAbsent, list, names, optionalText, text } from '../../config/read.ts';
 import { nameList, templated, textTemplate } from '../../config/schema.ts';
@@ -40,7 +42,7 @@ export function planTools(config: JsonObject, parse: Parse): (visit: StepContext
     const only = named?.filter((name) => actionOf(name) === undefined);
     const servers = serversOf(visit.render(mcpServerIds), only);
     return {
-      ...(servers === undefined ? {} : { servers }),
+      ...defined({ servers }),
       ...(only === undefined || only.length === 0 ? {} : { only }),
       actions: [
         ...new Set([...names(visit.render(actions), 'actions'), ...acting].map((name) => actionOf(name)?.type ?? name)),
@@ -81,9 +83,7 @@ function workflowsOf(written: Json): OfferedWorkflow[] {
     const description = optionalText(entry['description'], `workflows[${i}].description`);
     return {
       workflow: text(entry['workflow'], `workflows[${i}].workflow`),
-      ...(version === undefined ? {} : { version }),
-      ...(name === undefined ? {} : { name }),
-      ...(description === undefined ? {} : { description }),
+      ...defined({ version, name, description }),
     };
   });
 }

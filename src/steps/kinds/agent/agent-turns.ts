@@ -2,9 +2,11 @@
  * How an agent goes on: model call, calls, model call, until there is an answer (agent.ts is its page in the manual). Each
  * turn has its number; what belongs to another turn than the current one is late, and ignored.
  */
+
 import type { AgentTurn } from '../../../contract/agent.ts';
 import { type AgentMessage, agentMessageIn } from '../../../contract/agent-message.ts';
 import { addUsage, usageIn } from '../../../contract/models.ts';
+import { defined } from '../../../json/defined.ts';
 import type { Json } from '../../../template/types.ts';
 import {
   type AskSpec,
@@ -293,7 +295,7 @@ function ended({ turn: last, toolCalls, usage }: AgentState, data: Json): Outcom
     port: 'success',
     data,
     meta: {
-      ...(model === undefined ? {} : { model }),
+      ...defined({ model }),
       turns: last + 1,
       toolCalls,
       ...(usage === undefined ? {} : { usage: { ...used } }),

@@ -1,4 +1,5 @@
 import type { JsonObject } from '../../../definition/document/types.ts';
+import { defined } from '../../../json/defined.ts';
 import { instantMs, isoInstant, planDuration } from '../../config/duration.ts';
 import { type Format, misfit, planFormat, shownForm } from '../../config/payload.ts';
 import { isAbsent, text } from '../../config/read.ts';
@@ -268,8 +269,7 @@ function metaOf(hold: JsonObject): JsonObject {
   const { about, escalated: escalatedAt, reminded } = hold;
   return {
     ...(about as JsonObject),
-    ...(escalatedAt === undefined ? {} : { escalated: escalatedAt }),
-    ...(reminded === undefined ? {} : { reminded }),
+    ...defined({ escalated: escalatedAt, reminded }),
   };
 }
 
@@ -290,11 +290,11 @@ function waitOn(visit: StepContext, rules: Rules, hold: JsonObject = visit.hold)
       kind: 'approval',
       message: reminded === undefined ? (hold['message'] as string) : `${hold['message']} (reminder ${reminded})`,
       audience: [...audienceIn(hold), ...resourceIn(hold)],
-      ...(until === undefined ? {} : { until }),
+      ...defined({ until }),
       ...shownForm(rules.form.of(visit, hold)),
       ...(Object.keys(about).length === 0 ? {} : { about }),
       ...(notBy.length === 0 ? {} : { notBy }),
-      ...(votes === undefined ? {} : { votes }),
+      ...defined({ votes }),
       ...(revision === 0 ? {} : { revision }),
     },
   };
