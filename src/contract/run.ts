@@ -174,26 +174,34 @@ export interface StepSignal {
   readonly key?: string;
   readonly by?: string;
 }
-/** What a person is, as the gateway vouches for it; absent where there are no persons, since there are no keys. */
+/** The roles and groups of a person, as the gateway vouches for them. An organization without API keys has no persons. */
 export interface Standing {
   readonly roles: readonly string[];
   readonly groups: readonly string[];
 }
-export interface DecideSignal extends StepSignal {
+/** A decision about an approval: the same shape from the route that takes it to the step kind that counts it. */
+export interface Decision {
+  readonly decision: 'approved' | 'rejected';
+  /** The person's id; absent where there are no persons, and so is `as`. */
+  readonly by?: string;
   readonly as?: Standing;
-  /** Only for `decide`; `approve` and `reject` say it by their name. */
-  readonly decision?: 'approved' | 'rejected';
   readonly comments?: string;
+  /** The form of the approval, filled in. */
   readonly data?: Json;
-  /** `api` or `temporal` (default for signals). */
-  readonly via?: string;
+  /** `api`, or `temporal` for a signal, which carries no identity. */
+  readonly via: string;
+  /** An operator decides by a signal in place of the approvers, and gives the reason. */
   readonly override?: boolean;
   readonly reason?: string;
 }
-export interface SubmitSignal extends StepSignal {
-  readonly as?: Standing;
-  readonly data?: Json;
+/** The answer to a `user_input` step. The members are those of Decision. */
+export interface Submission extends Pick<Decision, 'by' | 'as' | 'via'> {
+  readonly data: Json;
 }
+/** `approve` and `reject` imply the decision. `via` defaults to `temporal`. */
+export type DecideSignal = StepSignal & Partial<Decision>;
+/** `data` defaults to null, `via` to `temporal`. */
+export type SubmitSignal = StepSignal & Partial<Submission>;
 export interface MessageSignal {
   readonly name: string;
   readonly payload?: Json;

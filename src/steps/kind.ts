@@ -6,7 +6,7 @@
  * begin and resume in `hold`, which is plain JSON and survives continue-as-new.
  */
 import type { z } from 'zod';
-import type { Refusal, Standing } from '../contract/run.ts';
+import type { Decision, Refusal, Submission } from '../contract/run.ts';
 import type { JsonObject, PayloadFormat, StepDefinition } from '../definition/document/types.ts';
 import type { Expression } from '../template/expression.ts';
 import type { Template } from '../template/template.ts';
@@ -75,7 +75,7 @@ export interface Behaviour {
   /** Asked before a decision or submission is taken: why this one may not have it. Changes nothing. */
   refuse?(
     visit: StepContext,
-    event: Decision | Submission,
+    event: DecisionEvent | SubmissionEvent,
   ): { readonly code: Refusal['code']; readonly message: string } | undefined;
   /** Messages that the visit took and has not used: they go back to the inbox when it ends without them. */
   unused?(hold: JsonObject): readonly Message[];
@@ -173,8 +173,8 @@ export type Resume =
   | { readonly on: 'failed'; readonly suffix: string; readonly error: FailureShape }
   | { readonly on: 'fired'; readonly suffix: string }
   | { readonly on: 'message'; readonly payload: Json; readonly message: Message }
-  | Decision
-  | Submission
+  | DecisionEvent
+  | SubmissionEvent
   | { readonly on: 'frame'; readonly name: string; readonly ended: true; readonly data: Json }
   | { readonly on: 'frame'; readonly name: string; readonly ended: false; readonly error: FailureShape }
   /** The loop's record is open, so that `loop` can be read: decide on the first tick. */
@@ -184,28 +184,9 @@ export type Resume =
   /** A `break` in the body: end by done. */
   | { readonly on: 'break'; readonly value: Json };
 
-export interface Decision {
-  readonly on: 'decision';
-  /** Which of the visit's asks it is for. */
-  readonly suffix?: string;
-  readonly decision: 'approved' | 'rejected';
-  readonly by?: string;
-  /** What that person is; absent where there are no persons. */
-  readonly as?: Standing;
-  readonly comments?: string;
-  readonly data?: Json;
-  readonly via: string;
-  readonly override?: boolean;
-  readonly reason?: string;
-}
-export interface Submission {
-  readonly on: 'submit';
-  readonly suffix?: string;
-  readonly data: Json;
-  readonly by?: string;
-  readonly as?: Standing;
-  readonly via: string;
-}
+/** `suffix`: which of the visit's asks the decision is for. */
+export type DecisionEvent = Decision & { readonly on: 'decision'; readonly suffix?: string };
+export type SubmissionEvent = Submission & { readonly on: 'submit'; readonly suffix?: string };
 
 /** What an activity answers. */
 export interface EffectResult {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Standing } from '../../src/contract/run.ts';
-import type { Decision } from '../../src/steps/kind.ts';
+import type { DecisionEvent } from '../../src/steps/kind.ts';
 import { approval } from '../../src/steps/kinds/approval/approval.ts';
 import { userInput } from '../../src/steps/kinds/user-input.ts';
 import { Driven, type Given } from './visit.ts';
@@ -12,8 +12,8 @@ const asked = (config: object, given?: Given): Driven => {
   return driven;
 };
 const as = (roles: string[] = [], groups: string[] = []): Standing => ({ roles, groups });
-const person = (by: string, standing = as()): Partial<Decision> => ({ by, as: standing });
-const approve = (by: string, standing = as()): Decision => ({
+const person = (by: string, standing = as()): Partial<DecisionEvent> => ({ by, as: standing });
+const approve = (by: string, standing = as()): DecisionEvent => ({
   on: 'decision',
   decision: 'approved',
   via: 'api',

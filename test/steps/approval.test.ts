@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Decision } from '../../src/steps/kind.ts';
+import type { DecisionEvent } from '../../src/steps/kind.ts';
 import { approval } from '../../src/steps/kinds/approval/approval.ts';
 import { Driven, type Given, NOW, parse } from './visit.ts';
 
@@ -13,7 +13,7 @@ const asked = (config: object, given?: Given): Driven => {
   driven.begin();
   return driven;
 };
-const approve: Decision = { on: 'decision', decision: 'approved', via: 'api' };
+const approve: DecisionEvent = { on: 'decision', decision: 'approved', via: 'api' };
 
 describe('an approval', () => {
   it('waits, and says whom it asks, what, and until when', () => {
@@ -169,7 +169,7 @@ describe('votes', () => {
 });
 
 describe('a signal from Temporal', () => {
-  const signal: Decision = { on: 'decision', decision: 'approved', via: 'temporal' };
+  const signal: DecisionEvent = { on: 'decision', decision: 'approved', via: 'temporal' };
 
   it('decides where nobody is named', () => {
     expect(asked({}).resume(signal)).toMatchObject({ port: 'approved', data: { via: 'temporal', decidedBy: null } });

@@ -2,13 +2,13 @@
 import type { JsonObject, StepDefinition } from '../../src/definition/document/types.ts';
 import type {
   Behaviour,
-  Decision,
+  DecisionEvent,
   Outcome,
   Parse,
   Resume,
   StepContext,
   StepKind,
-  Submission,
+  SubmissionEvent,
 } from '../../src/steps/kind.ts';
 import { RULES } from '../../src/steps/program-types.ts';
 import { evaluate, parseExpression, truthy } from '../../src/template/expression.ts';
@@ -68,11 +68,11 @@ export class Driven {
     return this.resume({ on: 'fired', suffix });
   }
 
-  decide(decision: 'approved' | 'rejected', more: Partial<Decision> = {}): Outcome {
+  decide(decision: 'approved' | 'rejected', more: Partial<DecisionEvent> = {}): Outcome {
     return this.resume({ on: 'decision', decision, via: 'api', ...more });
   }
 
-  refusal(event: Decision | Submission): string | undefined {
+  refusal(event: DecisionEvent | SubmissionEvent): string | undefined {
     return this.behaviour.refuse?.(this.#visit(), event)?.code;
   }
 

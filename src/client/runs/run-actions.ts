@@ -1,9 +1,16 @@
 /** What is done to a run that is under way: deciding, submitting, messages, cancelling (ARCHITECTURE.md §3, §5). */
 
 import { ulid } from 'ulid';
-import type { Accepted, DecideSignal, MessageSignal, Standing, SubmitSignal, WaitingFor } from '../../contract/run.ts';
+import type {
+  Accepted,
+  DecideSignal,
+  Decision,
+  MessageSignal,
+  Submission,
+  SubmitSignal,
+  WaitingFor,
+} from '../../contract/run.ts';
 import { defined } from '../../json/defined.ts';
-import type { Json } from '../../template/types.ts';
 import { ClientError, hasCode } from '../errors.ts';
 import { type Access, keysFor } from '../temporal/access.ts';
 import { read, write, writeAlong } from '../temporal/rpc.ts';
@@ -17,18 +24,13 @@ import { readTrace } from './trace.ts';
 /** The memo lists no more waits than this; beyond it the run itself is asked. */
 const MEMO_WAITS = 20;
 
-export interface Decision {
-  readonly decision: 'approved' | 'rejected';
-  /** A slug with one open approval, or a path. */
+/** A decision as a caller of the API sends it. */
+export interface DecideRequest extends Omit<Decision, 'via' | 'override' | 'reason'> {
+  /** The slug of a step with one open approval, or the path of a visit. */
   readonly step?: string;
-  /** Names the very wait, instead of a step or to confirm it. */
+  /** Names the approval itself: in place of `step`, or to confirm it. */
   readonly resumeToken?: string;
-  readonly comments?: string;
-  readonly data?: Json;
-  readonly by?: string;
-  /** What that person is, where there are persons. */
-  readonly as?: Standing;
-  /** The same key again gets the same answer. */
+  /** A repeat of the key gets the same answer. */
   readonly key?: string;
 }
 
@@ -53,47 +55,36 @@ export async function recordedAs(access: Access, executionId: string, path: stri
  * Decides an approval.
  * @throws ClientError with the codes of Refusal, `closed`, or `resume_token_mismatch`.
  */
-export function decide(access: Access, org: string, executionId: string, request: Decision): Promise<Accepted> {
+export function decide(access: Access, org: string, executionId: string, request: DecideRequest): Promise<Accepted> {
   return orAsAnswered(access, executionId, request.key, () => decideNow(access, org, executionId, request));
 }
 
-async function decideNow(access: Access, org: string, executionId: string, request: Decision): Promise<Accepted> {
+async function decideNow(access: Access, org: string, executionId: string, request: DecideRequest): Promise<Accepted> {
   const execution = await demandOpen(access, org, executionId);
-  const step =
-    request.resumeToken === undefined
-      ? request.step
-      : await stepOfToken(access, execution, request.resumeToken, request.step);
+  const { resumeToken, step: asked, key = ulid(), ...decision } = request;
+  const step = resumeToken === undefined ? asked : await stepOfToken(access, execution, resumeToken, asked);
   const signal: DecideSignal & { key: string } = {
-    decision: request.decision,
+    ...decision,
     via: 'api',
-    key: request.key ?? ulid(),
-    ...defined({ step, comments: request.comments, data: request.data, by: request.by, as: request.as }),
+    key,
+    ...defined({ step }),
   };
   return update(access, executionId, 'decide', signal);
 }
 
-export interface Submission {
-  readonly data: Json;
+export interface SubmitRequest extends Omit<Submission, 'via'> {
   readonly step?: string;
-  readonly by?: string;
-  /** What that person is, where there are persons. */
-  readonly as?: Standing;
   readonly key?: string;
 }
 
 /** Answers a user_input step. @throws ClientError with the codes of Refusal, or `closed`. */
-export function submit(access: Access, org: string, executionId: string, request: Submission): Promise<Accepted> {
+export function submit(access: Access, org: string, executionId: string, request: SubmitRequest): Promise<Accepted> {
   return orAsAnswered(access, executionId, request.key, () => submitNow(access, org, executionId, request));
 }
 
-async function submitNow(access: Access, org: string, executionId: string, request: Submission): Promise<Accepted> {
+async function submitNow(access: Access, org: string, executionId: string, request: SubmitRequest): Promise<Accepted> {
   await demandOpen(access, org, executionId);
-  const signal: SubmitSignal & { via: string; key: string } = {
-    data: request.data,
-    via: 'api',
-    key: request.key ?? ulid(),
-    ...defined({ step: request.step, by: request.by, as: request.as }),
-  };
+  const signal: SubmitSignal & { key: string } = { ...request, via: 'api', key: request.key ?? ulid() };
   return update(access, executionId, 'submit', signal);
 }
 

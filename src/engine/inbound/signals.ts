@@ -4,7 +4,7 @@
  *
  * Signals come from whoever can reach Temporal, by hand too: what has the wrong shape is no event, and nothing here throws.
  */
-import type { RunError, Standing } from '../../contract/run.ts';
+import type { Decision, RunError, Standing } from '../../contract/run.ts';
 import type { JsonObject } from '../../definition/document/types.ts';
 import { isPlainObject } from '../state/plain-object.ts';
 import type { Addressed, Event } from '../state/protocol.ts';
@@ -39,18 +39,22 @@ export const UPDATES = [
   'resume',
 ] as const;
 
-const ADDRESS = ['step', 'key', 'by'] as const;
-const DECISION = [...ADDRESS, 'comments', 'data', 'via', 'override', 'reason', 'as'] as const;
+/** The members of an address, a submission and a decision besides `data` and `decision`, each with the test of its type. */
+const ADDRESS = { step: isString, key: isString, by: isString };
+const SUBMISSION = { via: isString, as: isStanding };
+const DECISION = { ...SUBMISSION, comments: isString, override: isBoolean, reason: isString };
+const OF_ADDRESS = Object.keys(ADDRESS);
+const OF_DECISION = [...OF_ADDRESS, ...Object.keys(DECISION), 'data'];
 /** Members of what people send. What runs and gates send to each other is not listed: a newer sender may say more. */
 const MEMBERS: { readonly [name: string]: readonly string[] | undefined } = {
-  approve: DECISION,
-  reject: DECISION,
-  decide: [...DECISION, 'decision'],
-  submit: [...ADDRESS, 'data', 'via', 'as'],
+  approve: OF_DECISION,
+  reject: OF_DECISION,
+  decide: [...OF_DECISION, 'decision'],
+  submit: [...OF_ADDRESS, ...Object.keys(SUBMISSION), 'data'],
   message: ['name', 'payload', 'id', 'event'],
-  cancelStep: ADDRESS,
-  retryStep: ADDRESS,
-  skipTimer: ADDRESS,
+  cancelStep: OF_ADDRESS,
+  retryStep: OF_ADDRESS,
+  skipTimer: OF_ADDRESS,
   pause: ['key'],
   resume: ['key'],
   abort: ['reason'],
@@ -95,10 +99,8 @@ export function toEvent(
     }
     case 'submit': {
       const to = addressed(body);
-      const via = optional(body, 'via', isString);
-      const as = optional(body, 'as', isStanding);
-      if (to === undefined || via === undefined || as === undefined) return undefined;
-      return { type: 'submit', at, ...to, data: body['data'] ?? null, ...as, via: via.via ?? 'temporal' };
+      const said = membersOf(body, SUBMISSION);
+      return to && said && { type: 'submit', at, ...to, data: body['data'] ?? null, via: 'temporal', ...said };
     }
     case 'message': {
       const called = body['name'];
@@ -131,27 +133,12 @@ export function toEvent(
   }
 }
 
-function decide(body: JsonObject, decision: 'approved' | 'rejected', at: number): Event | undefined {
+function decide(body: JsonObject, decision: Decision['decision'], at: number): Event | undefined {
   const to = addressed(body);
-  const comments = optional(body, 'comments', isString);
-  const via = optional(body, 'via', isString);
-  const override = optional(body, 'override', isBoolean);
-  const reason = optional(body, 'reason', isString);
-  const as = optional(body, 'as', isStanding);
-  if (!to || !comments || !via || !override || !reason || !as) return undefined;
+  const said = membersOf(body, DECISION);
+  if (!to || !said) return undefined;
   const data = body['data'] === undefined ? {} : { data: body['data'] };
-  return {
-    type: 'decide',
-    at,
-    ...to,
-    decision,
-    ...comments,
-    ...data,
-    ...as,
-    via: via.via ?? 'temporal',
-    ...override,
-    ...reason,
-  };
+  return { type: 'decide', at, ...to, decision, ...data, via: 'temporal', ...said };
 }
 
 /** `{path, output?}` of a child that ended well, `{path, error}` of one that failed. */
@@ -170,12 +157,7 @@ function childDone(body: JsonObject, at: number): Event | undefined {
   return { type: 'childDone', at, id: path, error };
 }
 
-function addressed(body: JsonObject): Addressed | undefined {
-  const step = optional(body, 'step', isString);
-  const key = optional(body, 'key', isString);
-  const by = optional(body, 'by', isString);
-  return step && key && by ? { ...step, ...key, ...by } : undefined;
-}
+const addressed = (body: JsonObject): Addressed | undefined => membersOf(body, ADDRESS);
 
 /** The member alone, `{}` where it is absent or null, undefined where it has the wrong type. */
 function optional<K extends string, T>(
@@ -186,6 +168,16 @@ function optional<K extends string, T>(
   const value = body[key];
   if (value === undefined || value === null) return {};
   return is(value) ? ({ [key]: value } as { [key in K]?: T }) : undefined;
+}
+
+type Tests = { readonly [member: string]: (value: unknown) => boolean };
+type Tested<T extends Tests> = { [K in keyof T]?: T[K] extends (value: unknown) => value is infer V ? V : never };
+
+/** The members that are there, or undefined where one of them has the wrong type; null counts as absent. */
+function membersOf<T extends Tests>(body: JsonObject, tests: T): Tested<T> | undefined {
+  const there = Object.keys(tests).filter((name) => body[name] !== undefined && body[name] !== null);
+  if (!there.every((name) => tests[name]!(body[name]))) return undefined;
+  return Object.fromEntries(there.map((name) => [name, body[name]])) as Tested<T>;
 }
 
 function isString(value: unknown): value is string {

@@ -3,7 +3,7 @@
  * in with events: the core reads no clock (E1).
  */
 import type { GateWanted, SlotAnswer } from '../../contract/limiter.ts';
-import type { Accepted, Refusal, RunError, RunStatus, Standing, WaitingFor } from '../../contract/run.ts';
+import type { Accepted, Decision, Refusal, RunError, RunStatus, Submission, WaitingFor } from '../../contract/run.ts';
 import type { JsonObject } from '../../definition/document/types.ts';
 import type { ChildSpec, EffectResult, FailureShape } from '../../steps/kind.ts';
 import type { ResolvedRetryPolicy } from '../../steps/program-types.ts';
@@ -30,18 +30,8 @@ export type Event =
       readonly id?: string;
       readonly event?: { readonly key?: string };
     })
-  | (At &
-      Addressed & {
-        readonly type: 'decide';
-        readonly decision: 'approved' | 'rejected';
-        readonly comments?: string;
-        readonly data?: Json;
-        readonly as?: Standing;
-        readonly via: string;
-        readonly override?: boolean;
-        readonly reason?: string;
-      })
-  | (At & Addressed & { readonly type: 'submit'; readonly data: Json; readonly as?: Standing; readonly via: string })
+  | (At & Addressed & Decision & { readonly type: 'decide' })
+  | (At & Addressed & Submission & { readonly type: 'submit' })
   | (At & Addressed & { readonly type: 'cancelStep' | 'retryStep' | 'skipTimer' })
   | (At & { readonly type: 'pause' | 'resume'; readonly key?: string })
   /** Cancels the whole run. */

@@ -5,7 +5,7 @@
  */
 
 import type { Refusal } from '../../contract/run.ts';
-import { defined } from '../../json/defined.ts';
+import type { DecisionEvent, SubmissionEvent } from '../../steps/kind.ts';
 import { type Core, stepOf } from '../state/core.ts';
 import { commandId, visited } from '../state/paths.ts';
 import type { Event } from '../state/protocol.ts';
@@ -162,18 +162,11 @@ function refusedByKind(core: Core, target: StepAddress, event: AddressedEvent): 
   return step.behaviour.refuse?.(new RunStepContext(core, frame, step, visit.path, visit.hold), resumeOf(event, ask));
 }
 
-/** What the kind is told of a decision or a submission. */
-export function resumeOf(event: Extract<AddressedEvent, { type: 'decide' | 'submit' }>, ask?: string) {
-  const at = ask === undefined ? {} : { suffix: ask };
-  const by = defined({ by: event.by, as: event.as });
-  if (event.type === 'submit') return { on: 'submit' as const, ...at, data: event.data, ...by, via: event.via };
-  return {
-    on: 'decision' as const,
-    ...at,
-    decision: event.decision,
-    ...by,
-    ...defined({ comments: event.comments, data: event.data }),
-    via: event.via,
-    ...defined({ override: event.override, reason: event.reason }),
-  };
+/** A decision or a submission as the kind is told of it: without its address. */
+export function resumeOf(
+  { type, at: _at, step: _step, key: _key, ...rest }: Extract<AddressedEvent, { type: 'decide' | 'submit' }>,
+  ask?: string,
+): DecisionEvent | SubmissionEvent {
+  const suffix = ask === undefined ? {} : { suffix: ask };
+  return 'decision' in rest ? { on: 'decision', ...suffix, ...rest } : { on: 'submit', ...suffix, ...rest };
 }

@@ -7,12 +7,12 @@ import { isAbsent, optionalText } from '../config/read.ts';
 import { anyValue, duration, nameList, payloadFormat, textTemplate } from '../config/schema.ts';
 import {
   type Behaviour,
-  type Decision,
+  type DecisionEvent,
   type Outcome,
   type StepContext,
   StepFailure,
   type StepKind,
-  type Submission,
+  type SubmissionEvent,
 } from '../kind.ts';
 import { personOf, standsFor } from './approval/approval-persons.ts';
 import { audienceOf } from './approval/approval-votes.ts';
@@ -66,7 +66,10 @@ After \`timeout\` the step ends by \`timeout\`, with \`default\` as its data. If
       return { do: 'end', port: wired ? 'timeout' : 'submitted', data, meta: { submittedBy: null, via: 'timeout' } };
     }
 
-    function refuse(visit: StepContext, event: Decision | Submission): ReturnType<NonNullable<Behaviour['refuse']>> {
+    function refuse(
+      visit: StepContext,
+      event: DecisionEvent | SubmissionEvent,
+    ): ReturnType<NonNullable<Behaviour['refuse']>> {
       if (event.on !== 'submit')
         return {
           code: 'not_waiting',

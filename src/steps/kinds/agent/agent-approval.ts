@@ -8,7 +8,7 @@ import {
   type AskSpec,
   type Behaviour,
   ConfigError,
-  type Decision,
+  type DecisionEvent,
   type FailureShape,
   type Outcome,
   type Parse,
@@ -49,7 +49,7 @@ export interface CallApproval {
   wanted(call: OpenCall): boolean;
   begin(visit: StepContext, state: AgentState, suffix: string, call: OpenCall): Asked;
   resume(visit: StepContext, state: AgentState, suffix: string, call: OpenCall, event: Resume): Asked;
-  refuse: (visit: StepContext, state: AgentState, event: Decision) => ReturnType<NonNullable<Behaviour['refuse']>>;
+  refuse: (visit: StepContext, state: AgentState, event: DecisionEvent) => ReturnType<NonNullable<Behaviour['refuse']>>;
 }
 
 /** Undefined where no call is asked about. */

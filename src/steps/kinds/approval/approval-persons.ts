@@ -2,11 +2,12 @@
  * Persons (LANGUAGE.md §6). The gateway knows who asks and vouches for it (`by`, `as`); while an organization has no keys
  * there are no persons, and these rules do not apply. A signal has an identity as little: it has its own rule.
  */
+import type { Decision } from '../../../contract/run.ts';
 import type { JsonObject } from '../../../definition/document/types.ts';
-import type { Decision, StepContext, Submission } from '../../kind.ts';
+import type { StepContext } from '../../kind.ts';
 
 /** The person of an event, if there is one. */
-export function personOf({ by, as }: Decision | Submission): Required<Pick<Decision, 'by' | 'as'>> | undefined {
+export function personOf({ by, as }: Pick<Decision, 'by' | 'as'>): Required<Pick<Decision, 'by' | 'as'>> | undefined {
   return by === undefined || as === undefined ? undefined : { by, as };
 }
 

@@ -6,13 +6,13 @@ import { isAbsent, text } from '../../config/read.ts';
 import {
   type ApprovalSubject,
   ConfigError,
-  type Decision,
+  type DecisionEvent,
   type Outcome,
   type Resume,
   type StepContext,
   StepFailure,
   type StepKind,
-  type Submission,
+  type SubmissionEvent,
   type TimerSpec,
 } from '../../kind.ts';
 import { electorsOf, excludedRequester, notByOf, personOf, standsFor } from './approval-persons.ts';
@@ -177,7 +177,7 @@ function resume(visit: StepContext, event: Resume, rules: Rules): Outcome {
 /** Why this decision cannot be taken now; LANGUAGE.md §6. */
 function refuse(
   visit: StepContext,
-  event: Decision | Submission,
+  event: DecisionEvent | SubmissionEvent,
   rules: Rules,
 ): ReturnType<NonNullable<ReturnType<StepKind['plan']>['refuse']>> {
   const { hold } = visit;
@@ -218,7 +218,7 @@ function refuse(
     : { code: 'invalid_submission', message: `The data does not fit the form of the step '${visit.slug}': ${problem}` };
 }
 
-function isOverride(event: Decision): event is Decision & { readonly reason: string } {
+function isOverride(event: DecisionEvent): event is DecisionEvent & { readonly reason: string } {
   return event.via === VIA_SIGNAL && event.override === true && (event.reason ?? '').trim() !== '';
 }
 
@@ -247,13 +247,13 @@ function escalated(visit: StepContext, rules: Rules): Outcome {
   return { ...waitOn(visit, rules), timers: [{ suffix: ESCALATION, at: until }] };
 }
 
-function decided(visit: StepContext, verdict: Verdict, rules: Rules, event?: Decision): Outcome {
+function decided(visit: StepContext, verdict: Verdict, rules: Rules, event?: DecisionEvent): Outcome {
   const output = { data: outputOf(visit, verdict, event), meta: metaOf(visit.hold) };
   if (verdict === 'rejected' && rules.cancelsOnReject) return { do: 'cancel', reason: 'approval_denied', ...output };
   return { do: 'end', port: verdict, ...output };
 }
 
-function outputOf(visit: StepContext, decision: Verdict | 'timeout', event?: Decision): JsonObject {
+function outputOf(visit: StepContext, decision: Verdict | 'timeout', event?: DecisionEvent): JsonObject {
   return {
     decision,
     decidedBy: event?.by ?? null,
