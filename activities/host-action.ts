@@ -9,8 +9,8 @@ import { isObject } from '../src/definition/document/json.ts';
 import { pointer } from '../src/definition/document/pointer.ts';
 import type { Problem } from '../src/definition/document/types.ts';
 import type { Json } from '../src/template/types.ts';
-import type { Effect, EffectContext } from './effect.ts';
-import { EffectFailure } from './failure.ts';
+import { ActivityError } from './runtime/failure.ts';
+import type { ActivityContext, ActivityHandler } from './runtime/wrap-activity.ts';
 
 /** Problems of an input that are told. */
 const MOST_PROBLEMS = 20;
@@ -19,18 +19,18 @@ const MOST_PROBLEMS = 20;
  * Config `{type, parameters, local?}`; data is what the action gives. Fails as the action says, and with `unknown_action`,
  * `invalid_config`, `invalid_output`, `action_timeout`, `action_failed` (whatever else it throws; may be tried again).
  */
-export function hostActionEffect(actions: HostActions): Effect {
+export function hostActionActivity(actions: HostActions): ActivityHandler {
   return async (config, context) => {
     const { type, parameters = {}, local } = isObject(config) ? config : {};
     const action = actions.get(String(type));
     if (action === undefined)
-      throw new EffectFailure(
+      throw new ActivityError(
         'unknown_action',
         `This worker offers no action '${String(type).slice(0, 80)}'. Put its file into the folder that SIGNALBOX_ACTIONS names, and start the worker again.`,
       );
     // Unless the step itself wants it so.
     if (!action.isLight && local !== true && isLocal())
-      throw new EffectFailure(NOT_LIGHT, 'It runs as an activity of its own.', { retryable: true });
+      throw new ActivityError(NOT_LIGHT, 'It runs as an activity of its own.', { retryable: true });
     const input = await read(action, parameters);
     const given = await inTime(action, input, context);
     return { data: await written(action, given) };
@@ -47,7 +47,7 @@ async function read(action: HostAction, parameters: Json): Promise<unknown> {
   if (parsed.success) return parsed.data;
   const problems = toldProblems(action, parameters) ?? placesOf(parsed.error);
   const [first] = problems;
-  throw new EffectFailure(
+  throw new ActivityError(
     'invalid_config',
     `${action.type} cannot take these parameters: ${first?.message ?? 'they do not fit'} (${first?.pointer ?? '/parameters'})`,
     { details: { problems: problems.map(({ pointer, code, message }) => ({ pointer, code, message })) } },
@@ -78,7 +78,7 @@ async function written(action: HostAction, given: unknown): Promise<Json> {
     const places = parsed.error.issues
       .slice(0, MOST_PROBLEMS)
       .map(({ path, code }) => ({ pointer: pointer(path), code }));
-    throw new EffectFailure(
+    throw new ActivityError(
       'invalid_output',
       `${action.type} gave what its own output schema does not take, at ${places[0]?.pointer || '/'}.`,
       { details: { problems: places } },
@@ -88,12 +88,12 @@ async function written(action: HostAction, given: unknown): Promise<Json> {
     const text = JSON.stringify(parsed.data);
     return text === undefined ? null : (JSON.parse(text) as Json);
   } catch {
-    throw new EffectFailure('invalid_output', `${action.type} gave what is no JSON.`);
+    throw new ActivityError('invalid_output', `${action.type} gave what is no JSON.`);
   }
 }
 
 /** Also where the action pays no heed to its signal. */
-async function inTime(action: HostAction, input: unknown, context: EffectContext): Promise<unknown> {
+async function inTime(action: HostAction, input: unknown, context: ActivityContext): Promise<unknown> {
   const { type, timeoutMs } = action;
   const { idempotencyKey, execution, path, stepSlug } = context.input;
   const late = AbortSignal.timeout(timeoutMs);
@@ -122,7 +122,7 @@ async function inTime(action: HostAction, input: unknown, context: EffectContext
     return await Promise.race([running, stopped]);
   } catch (error) {
     if (late.aborted && !context.signal.aborted)
-      throw new EffectFailure('action_timeout', `${type} did not end within ${timeoutMs} ms.`, {
+      throw new ActivityError('action_timeout', `${type} did not end within ${timeoutMs} ms.`, {
         retryable: true,
         details: { timeoutMs },
       });
@@ -133,13 +133,13 @@ async function inTime(action: HostAction, input: unknown, context: EffectContext
 }
 
 /** The class may be of another copy of the module, so that its name counts. */
-function failureOf(error: unknown): EffectFailure {
-  if (!(error instanceof Error)) return new EffectFailure('action_failed', 'The action failed.', { retryable: true });
+function failureOf(error: unknown): ActivityError {
+  if (!(error instanceof Error)) return new ActivityError('action_failed', 'The action failed.', { retryable: true });
   const { name, message } = error;
-  const { code, retryable, details, retryAfterMs } = error as Partial<EffectFailure>;
+  const { code, retryable, details, retryAfterMs } = error as Partial<ActivityError>;
   if (name !== 'ActionFailure' || typeof code !== 'string' || code === '')
-    return new EffectFailure('action_failed', message, { retryable: true });
-  return new EffectFailure(code, message, {
+    return new ActivityError('action_failed', message, { retryable: true });
+  return new ActivityError(code, message, {
     retryable: retryable === true,
     ...(details === undefined ? {} : { details: asJson(details) }),
     ...(typeof retryAfterMs === 'number' && retryAfterMs > 0 ? { retryAfterMs } : {}),

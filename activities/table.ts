@@ -2,35 +2,35 @@
 import { type HostActions, NO_ACTIONS } from '../src/actions/load.ts';
 import type { Config } from '../src/config.ts';
 import { dataLimitOf, valueLimitOf } from '../src/definition/document/limits.ts';
-import { hostActionTools } from './action-tools.ts';
-import type { ActionTool } from './agent-tools.ts';
-import { agentTurnEffect } from './agent-turn.ts';
-import { type BashParts, bashEffect } from './bash.ts';
-import { describeChildrenEffect } from './describe-children.ts';
-import { type Activity, effect } from './effect.ts';
-import { guardedFetch } from './guarded-fetch.ts';
-import { hostActionEffect } from './host-action.ts';
-import { hostOf, httpEffect } from './http.ts';
-import { guardedAgent, type Reach } from './http-address.ts';
-import { parseUrl } from './http-request.ts';
-import { llmEffect } from './llm.ts';
-import { McpConnections } from './mcp-connection.ts';
-import type { McpServerStore } from './mcp-servers.ts';
-import { messageRunEffect, type RunMessenger } from './message-run.ts';
-import type { ModelReader } from './models.ts';
-import { resolveWorkflowEffect } from './resolve-workflow.ts';
-import { runCodeEffect } from './run-code.ts';
-import type { CallbackUrl, RunReader } from './runs.ts';
-import type { SecretReader } from './secrets.ts';
+import { hostActionTools } from './agent/action-tools.ts';
+import type { ActionTool } from './agent/agent-tools.ts';
+import { agentTurnActivity } from './agent/agent-turn.ts';
+import { type BashOptions, bashActivity } from './bash/bash.ts';
+import { hostActionActivity } from './host-action.ts';
+import { type EgressPolicy, guardedAgent } from './http/guarded-agent.ts';
+import { guardedFetch } from './http/guarded-fetch.ts';
+import { hostOf, httpActivity } from './http/http.ts';
+import { parseUrl } from './http/request.ts';
+import { llmActivity } from './llm/llm.ts';
+import type { ModelReader } from './llm/open-model.ts';
+import { McpConnections } from './mcp/connections.ts';
+import type { McpServerStore } from './mcp/servers.ts';
+import { listToolsActivity, toolActivity, toolHostOf } from './mcp/tool.ts';
+import { runCodeActivity } from './run-code/run-code.ts';
+import { describeChildrenActivity } from './runs/describe-children.ts';
+import { messageRunActivity, type RunMessenger } from './runs/message-run.ts';
+import { resolveWorkflowActivity } from './runs/resolve-workflow.ts';
+import type { RunReader } from './runs/run-reader.ts';
+import type { SecretReader } from './runtime/read-secrets.ts';
+import { type Activity, type CallbackUrl, wrapActivity } from './runtime/wrap-activity.ts';
 import type { InboxWriter } from './send-message/inbox.ts';
-import { messageHostOf, sendMessageEffect } from './send-message.ts';
-import { listToolsEffect, toolEffect, toolHostOf } from './tool.ts';
+import { messageHostOf, sendMessageActivity } from './send-message/send-message.ts';
 
 const DEFAULT_TEMPORAL_PORT = 7233;
 
-export interface ActivityParts {
+export interface ActivityDependencies {
   /** What bash's sandbox hides, and its limits. */
-  readonly bash?: BashParts;
+  readonly bash?: BashOptions;
   /** The host's own. */
   readonly actions?: HostActions;
   /** Reads the organizations' secrets. */
@@ -51,30 +51,30 @@ export interface ActivityParts {
   readonly callbackUrl?: CallbackUrl;
 }
 
-export type Settings = Pick<
+export type ActivitySettings = Pick<
   Config,
   'bash' | 'bashFolders' | 'mail' | 'mcpStdioAllowed' | 'mcpCommands' | 'httpAllow' | 'ownPorts' | 'port' | 'temporal'
 > &
   Partial<Pick<Config, 'blobs'>>;
 
 /** Activities hold the connections of their agents: make them once for a process. */
-export function createActivities(config: Settings, given: ActivityParts = {}): Record<string, Activity> {
+export function createActivities(config: ActivitySettings, given: ActivityDependencies = {}): Record<string, Activity> {
   const resultBytes = valueLimitOf(dataLimitOf(config.blobs?.isOn === true));
   const parts = { ...given, resultBytes };
-  const reach = reachOf(config);
+  const reach = egressPolicyOf(config);
   const agent = guardedAgent(reach);
-  const http = httpEffect(agent, resultBytes);
+  const http = httpActivity(agent, resultBytes);
   const fetch = guardedFetch(agent);
   const mcp = new McpConnections({ fetch, stdio: config.mcpStdioAllowed, commands: config.mcpCommands });
   return {
     /** The core's `yield`: gives way to other workflow tasks. */
     noop: async () => ({ data: null }),
-    http: effect(http, { ...parts, hostOf }),
-    llm: effect(llmEffect(parts.models, fetch), parts),
-    tool: effect(toolEffect(parts.mcpServers, mcp), { ...parts, hostOf: toolHostOf(parts.mcpServers) }),
-    listTools: effect(listToolsEffect(parts.mcpServers, mcp), parts),
-    agentTurn: effect(
-      agentTurnEffect(parts.models, fetch, {
+    http: wrapActivity(http, { ...parts, hostOf }),
+    llm: wrapActivity(llmActivity(parts.models, fetch), parts),
+    tool: wrapActivity(toolActivity(parts.mcpServers, mcp), { ...parts, hostOf: toolHostOf(parts.mcpServers) }),
+    listTools: wrapActivity(listToolsActivity(parts.mcpServers, mcp), parts),
+    agentTurn: wrapActivity(
+      agentTurnActivity(parts.models, fetch, {
         mcpServers: parts.mcpServers,
         mcp,
         runs: parts.runs,
@@ -82,21 +82,21 @@ export function createActivities(config: Settings, given: ActivityParts = {}): R
       }),
       parts,
     ),
-    messageRun: effect(messageRunEffect(parts.messenger), parts),
-    hostAction: effect(hostActionEffect(parts.actions ?? NO_ACTIONS), parts),
-    bash: effect(bashEffect(config, parts.bash), parts),
-    runCode: effect(runCodeEffect(resultBytes), { resultBytes }),
-    sendMessage: effect(sendMessageEffect(http, reach, config, parts.inbox), {
+    messageRun: wrapActivity(messageRunActivity(parts.messenger), parts),
+    hostAction: wrapActivity(hostActionActivity(parts.actions ?? NO_ACTIONS), parts),
+    bash: wrapActivity(bashActivity(config, parts.bash), parts),
+    runCode: wrapActivity(runCodeActivity(resultBytes), { resultBytes }),
+    sendMessage: wrapActivity(sendMessageActivity(http, reach, config, parts.inbox), {
       ...parts,
       hostOf: messageHostOf(config),
     }),
-    resolveWorkflow: effect(resolveWorkflowEffect(parts.runs)),
-    describeChildren: effect(describeChildrenEffect(parts.runs)),
+    resolveWorkflow: wrapActivity(resolveWorkflowActivity(parts.runs)),
+    describeChildren: wrapActivity(describeChildrenActivity(parts.runs)),
   };
 }
 
 /** What outgoing requests may reach: ARCHITECTURE.md §5, SIGNALBOX_HTTP_ALLOW. */
-export function reachOf(config: Settings): Reach {
+export function egressPolicyOf(config: ActivitySettings): EgressPolicy {
   const { address } = config.temporal;
   const temporal = address === undefined ? undefined : parseUrl(`tcp://${address.replace(/^\w+:\/\//, '')}`);
   return {

@@ -8,7 +8,16 @@ import { describe, expect, it } from 'vitest';
  * paths that a file begins with; folders below a room belong to it.
  */
 const ARROWS: { readonly [room: string]: readonly string[] } = {
-  activities: ['src/actions', 'src/config.ts', 'src/contract', 'src/definition/payload'],
+  activities: ['activities/agent', 'activities/bash', 'activities/run-code', 'activities/send-message', 'src/actions'],
+  'activities/agent': ['activities/llm', 'activities/mcp', 'activities/runs', 'src/actions'],
+  'activities/bash': ['activities/runtime', 'src/config.ts'],
+  'activities/http': ['activities/runtime'],
+  'activities/llm': ['activities/http', 'src/definition/payload'],
+  'activities/mcp': ['activities/http'],
+  'activities/run-code': ['activities/runtime'],
+  'activities/runs': ['activities/runtime'],
+  'activities/runtime': ['src/contract'],
+  'activities/send-message': ['activities/http', 'src/config.ts'],
   'src/actions': ['src/json'],
   'src/check': ['src/definition/dialects', 'src/steps/compile'],
   'src/cli': ['src/gateway', 'src/log.ts'],

@@ -11,7 +11,7 @@ const MOST_CAUSES = 3;
 /**
  * What the SDK hands over under `error`, for which Pino would write `{}`, as {type, message?, cause?}: enough to know what
  * failed, and neither its details, which hold data, nor a stack. Secrets have been taken out of it before it was thrown
- * (activities/effect.ts). `isSealed`: histories are encrypted, so no text that stands there may stand here.
+ * (activities/runtime/wrap-activity.ts). `isSealed`: histories are encrypted, so no text that stands there may stand here.
  */
 export function loggedError(error: unknown, isSealed: boolean, depth = 0): unknown {
   if (!(error instanceof Error)) return error;

@@ -8,10 +8,10 @@ import { HEARTBEAT_MS, identityOf } from '../src/client/temporal/worker-liveness
 import { ConfigError, readConfig } from '../src/config.ts';
 import { dataLimitOf } from '../src/definition/document/limits.ts';
 import { interpreterOptions } from '../workflows/run/run-limit.ts';
-import { keepBlobsSwept } from './blobs.ts';
+import { activityDependencies } from './activity-dependencies.ts';
 import { failureConverterPath } from './bundle.ts';
 import { openLog } from './log.ts';
-import { activityParts } from './parts.ts';
+import { sweepBlobsRegularly } from './sweep-blobs.ts';
 
 // The worker process. It runs alone (a container, `signalbox start --only worker`) or as a child that `start` forked:
 // then it tells its parent over IPC when it is ready, and ends when the parent is gone.
@@ -41,7 +41,7 @@ async function main(): Promise<void> {
     shutdownSignals: [],
   });
   const connection = await NativeConnection.connect(connectionOptions(config));
-  const parts = activityParts(connection, config);
+  const parts = activityDependencies(connection, config);
   const actions = await loadActions(config.actionsDir);
   const worker = await Worker.create({
     connection,
@@ -81,7 +81,7 @@ async function main(): Promise<void> {
   process.on('disconnect', () => end('its parent is gone'));
 
   const running = worker.run();
-  keepBlobsSwept(connection, config, log);
+  sweepBlobsRegularly(connection, config, log);
   log.info({ taskQueue: config.taskQueue, namespace: config.temporal.namespace }, 'The worker is ready.');
   process.send?.('ready');
   if (forked && !process.connected) end('its parent is gone');

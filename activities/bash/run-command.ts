@@ -5,7 +5,7 @@ import { constants } from 'node:os';
 import type { Readable, Writable } from 'node:stream';
 import { StringDecoder } from 'node:string_decoder';
 import { defined } from '../../src/json/defined.ts';
-import { WATCH_MS } from './watch.ts';
+import { WATCH_MS } from './limits.ts';
 
 export interface Command {
   readonly program: string;
@@ -22,16 +22,16 @@ export interface Command {
   readonly mostCharacters: number;
 }
 
-export interface Ended {
+export interface CommandResult {
   /** 128 and the signal's number, where a signal ended it. */
   readonly exitCode: number;
   readonly isLate: boolean;
   /** What `watch` said. */
   readonly breach?: string;
-  readonly stdout: Output;
-  readonly stderr: Output;
+  readonly stdout: CommandOutput;
+  readonly stderr: CommandOutput;
 }
-export interface Output {
+export interface CommandOutput {
   readonly text: string;
   readonly isCut: boolean;
 }
@@ -40,7 +40,7 @@ export interface Output {
 const LAST_OUTPUT_MS = 500;
 
 /** Rejects where the program cannot be started, and with the signal's reason. */
-export async function runCommand(command: Command): Promise<Ended> {
+export async function runCommand(command: Command): Promise<CommandResult> {
   const { program, args, env, cwd, pipe, timeoutMs, signal, watch, mostCharacters } = command;
   signal.throwIfAborted();
   const child = spawn(program, args, {
@@ -113,7 +113,7 @@ function endGroup({ pid }: ChildProcess): void {
 }
 
 /** Reads on to the end, so that the command is not held up, and keeps the beginning. */
-function collect(stream: Readable, most: number): () => Output {
+function collect(stream: Readable, most: number): () => CommandOutput {
   const decoder = new StringDecoder('utf8');
   let text = '';
   let isCut = false;

@@ -5,7 +5,7 @@
  */
 import { lstatSync, readlinkSync, realpathSync } from 'node:fs';
 import { isAbsolute, relative } from 'node:path';
-import type { Limits } from './watch.ts';
+import type { Limits } from './limits.ts';
 
 export const BWRAP = 'bwrap';
 /** The folder to work in where the step names none: in memory, and gone with the sandbox. */
@@ -48,7 +48,7 @@ export interface Sandbox {
 
 /** `env` goes to bwrap by a pipe: others can read a command line. */
 export function sandboxArguments({ folder, hidden, forbidsNamespaces }: Sandbox): string[] {
-  const places = hidden.flatMap(realPlace);
+  const places = hidden.flatMap(realPaths);
   const hiddenIn = (within: readonly string[]) =>
     places.filter((place) => within.some((seen) => isWithin(place, seen) && place !== seen));
   // The folder may lie in what is hidden of the system, and have something to hide itself.
@@ -81,7 +81,7 @@ function inMemory(folder: string): string[] {
 }
 
 /** Links followed; none where there is no such folder. */
-export function realPlace(folder: string): string[] {
+export function realPaths(folder: string): string[] {
   try {
     return [realpathSync(folder)];
   } catch {

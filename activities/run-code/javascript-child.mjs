@@ -11,7 +11,7 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import baseVariant from '@jitl/quickjs-wasmfile-release-sync';
 import { newQuickJSWASMModuleFromVariant, newVariant } from 'quickjs-emscripten-core';
-import { INTL_PRELUDE, localized, MOST_REQUEST_CHARACTERS } from './intl.mjs';
+import { INTL_PRELUDE, localized, MOST_REQUEST_CHARACTERS } from './guest-intl.mjs';
 
 const MOST_LEVELS = 200;
 const MOST_LINES = 200;

@@ -5,15 +5,15 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
+import { ConcurrencyLimit } from './concurrency.ts';
 import {
-  failure,
   MOST_RESULT_CHARACTERS,
   resultOf,
   type Script,
   type ScriptAnswer,
   type ScriptResult,
+  scriptError,
 } from './script.ts';
-import { Turns } from './turns.ts';
 
 const CHILD = fileURLToPath(new URL('./javascript-child.mjs', import.meta.url));
 const MOST_CHILDREN = Math.min(8, Math.max(2, availableParallelism()));
@@ -67,7 +67,7 @@ class Child {
     this.#hold(true);
     try {
       await this.#ready.catch(() => {
-        throw failure('script_crashed', '', script);
+        throw scriptError('script_crashed', '', script);
       });
       const isTypeScript = language === 'typescript';
       const input = JSON.stringify(script.input);
@@ -77,7 +77,7 @@ class Child {
       const limitMs = timeoutMs + GRACE_MS + (isTypeScript ? STRIP_MS : 0);
       const answer = await this.#ask(job, limitMs, signal);
       signal.throwIfAborted();
-      if (typeof answer === 'string') throw failure(answer, '', script);
+      if (typeof answer === 'string') throw scriptError(answer, '', script);
       if (answer.isSpent === true) this.end();
       return resultOf(answer, script);
     } finally {
@@ -125,15 +125,15 @@ class Child {
 }
 
 const idle: Child[] = [];
-const turns = new Turns(MOST_CHILDREN);
+const turns = new ConcurrencyLimit(MOST_CHILDREN);
 
 /**
  * Runs a script in the next free child; its time begins there.
- * @throws EffectFailure `script_invalid`, `script_error`, `script_timeout`, `script_out_of_memory`, `script_crashed`,
+ * @throws ActivityError `script_invalid`, `script_error`, `script_timeout`, `script_out_of_memory`, `script_crashed`,
  * `result_too_large`, `result_too_deep`; the signal's reason when it is aborted.
  */
 export async function runJavaScript(script: Script): Promise<ScriptResult> {
-  await turns.take(script.signal);
+  await turns.acquire(script.signal);
   let child = idle.pop();
   while (child?.isGone === true) child = idle.pop();
   child ??= new Child();
@@ -142,6 +142,6 @@ export async function runJavaScript(script: Script): Promise<ScriptResult> {
   } finally {
     if (child.scripts >= MOST_SCRIPTS) child.end();
     if (!child.isGone) idle.push(child);
-    turns.give();
+    turns.release();
   }
 }

@@ -8,18 +8,18 @@ import { readFileSync } from 'node:fs';
 import { availableParallelism, devNull } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { EffectFailure } from '../failure.ts';
+import { ActivityError } from '../runtime/failure.ts';
+import { ConcurrencyLimit } from './concurrency.ts';
+import { findPython, type PythonInstallation } from './find-python.ts';
 import { readAnswer } from './python-answer.ts';
-import { findPython, type PythonPlace } from './python-place.ts';
 import {
-  failure,
   MOST_RESULT_CHARACTERS,
   resultOf,
   type Script,
   type ScriptAnswer,
   type ScriptResult,
+  scriptError,
 } from './script.ts';
-import { Turns } from './turns.ts';
 
 const CHILD = fileURLToPath(new URL('./python-child.mjs', import.meta.url));
 const MOST_PROCESSES = Math.min(4, availableParallelism());
@@ -39,9 +39,9 @@ const WATCH_MS = 250;
 /** Linux counts memory in pages of this size. */
 const PAGE_BYTES = 4_096;
 
-/** Runs a script in a process of its own. @throws EffectFailure as runScript says; the signal's reason. */
+/** Runs a script in a process of its own. @throws ActivityError as runScript says; the signal's reason. */
 export async function runPython(script: Script): Promise<ScriptResult> {
-  await turns.take(script.signal);
+  await turns.acquire(script.signal);
   try {
     const { signal } = script;
     const python = await orAborted(ready(), signal);
@@ -52,11 +52,11 @@ export async function runPython(script: Script): Promise<ScriptResult> {
       signal.throwIfAborted();
     }
   } finally {
-    turns.give();
+    turns.release();
   }
 }
 
-const turns = new Turns(MOST_PROCESSES);
+const turns = new ConcurrencyLimit(MOST_PROCESSES);
 let snapshot: Promise<Buffer> | undefined;
 let ahead: Promise<Python> | undefined;
 
@@ -91,7 +91,7 @@ async function loaded(): Promise<Python> {
   return python;
 }
 
-function start({ deno, pyodide }: PythonPlace, mode: readonly string[]): ChildProcess {
+function start({ deno, pyodide }: PythonInstallation, mode: readonly string[]): ChildProcess {
   const flags = [
     ...['run', '--quiet', '--no-prompt', '--no-remote', '--no-npm', '--no-config', '--no-lock', '--no-code-cache'],
     `--allow-read=${pyodide}`,
@@ -109,7 +109,7 @@ function start({ deno, pyodide }: PythonPlace, mode: readonly string[]): ChildPr
   );
 }
 
-async function takeSnapshot(place: PythonPlace): Promise<Buffer> {
+async function takeSnapshot(place: PythonInstallation): Promise<Buffer> {
   const child = start(place, ['snapshot']);
   child.stdin?.on('error', () => undefined).end();
   const clock = setTimeout(() => child.kill('SIGKILL'), LOADING_MS);
@@ -123,8 +123,8 @@ async function takeSnapshot(place: PythonPlace): Promise<Buffer> {
   throw notLoaded();
 }
 
-const notLoaded = (): EffectFailure =>
-  new EffectFailure('python_unavailable', 'Python could not be loaded on this worker.', { retryable: true });
+const notLoaded = (): ActivityError =>
+  new ActivityError('python_unavailable', 'Python could not be loaded on this worker.', { retryable: true });
 
 /** One process, from its start to its end. */
 class Python {
@@ -194,7 +194,7 @@ class Python {
     clearInterval(watch);
     signal.removeEventListener('abort', abort);
     const answer = line === undefined ? undefined : readAnswer(line);
-    if (answer === undefined) throw failure(ended, '', script);
+    if (answer === undefined) throw scriptError(ended, '', script);
     return answer;
   }
 

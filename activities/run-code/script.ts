@@ -2,7 +2,7 @@
 import type { CODE_LANGUAGES } from '../../src/contract/activity-words.ts';
 import type { JsonObject } from '../../src/definition/document/types.ts';
 import type { Json } from '../../src/template/types.ts';
-import { EffectFailure } from '../failure.ts';
+import { ActivityError } from '../runtime/failure.ts';
 
 export interface Script {
   readonly language: (typeof CODE_LANGUAGES)[number];
@@ -41,33 +41,33 @@ export interface ScriptAnswer {
   readonly isSpent?: boolean;
 }
 
-/** @throws EffectFailure */
+/** @throws ActivityError */
 export function resultOf({ result, error, console, consoleIsCut }: ScriptAnswer, script: Script): ScriptResult {
   if (error === undefined)
     return { data: result === undefined ? null : (JSON.parse(result) as Json), console, consoleIsCut };
   const written = console as unknown as Json;
   const details = { ...error.details, ...(console.length === 0 ? {} : { console: written }) };
-  throw failure(error.code, error.message, script, details);
+  throw scriptError(error.code, error.message, script, details);
 }
 
 /** A script has no effect outside and always says the same, so that trying again helps only where its process was lost. */
-export function failure(code: string, message: string, script: Script, details: JsonObject = {}): EffectFailure {
+export function scriptError(code: string, message: string, script: Script, details: JsonObject = {}): ActivityError {
   const { timeoutMs, memoryMb } = script;
   switch (code) {
     case 'script_timeout':
-      return new EffectFailure(code, `The code ran for longer than ${timeoutMs} ms. Do less, or raise timeoutMs.`, {
+      return new ActivityError(code, `The code ran for longer than ${timeoutMs} ms. Do less, or raise timeoutMs.`, {
         details: { ...details, timeoutMs },
       });
     case 'script_out_of_memory':
-      return new EffectFailure(code, `The code needs more than ${memoryMb} MiB. Keep less, or raise memoryMb.`, {
+      return new ActivityError(code, `The code needs more than ${memoryMb} MiB. Keep less, or raise memoryMb.`, {
         details: { ...details, memoryMb },
       });
     case 'script_crashed':
-      return new EffectFailure(code, 'The process that ran the code ended before the code did.', {
+      return new ActivityError(code, 'The process that ran the code ended before the code did.', {
         retryable: true,
         details,
       });
     default:
-      return new EffectFailure(code, message, { details });
+      return new ActivityError(code, message, { details });
   }
 }

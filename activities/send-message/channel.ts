@@ -1,34 +1,34 @@
 /** What the channels of send_message have in common. Values may hold secrets by now: what is wrong names the member only. */
 import type { JsonObject } from '../../src/definition/document/types.ts';
 import type { Json } from '../../src/template/types.ts';
-import type { EffectContext } from '../effect.ts';
-import { invalid } from '../failure.ts';
+import { invalidConfig } from '../runtime/failure.ts';
+import type { ActivityContext } from '../runtime/wrap-activity.ts';
 
 export interface Delivery {
   /** The same through all attempts of a visit. */
   readonly id: string;
   /** The evaluated config. */
   readonly message: JsonObject;
-  readonly context: EffectContext;
+  readonly context: ActivityContext;
 }
 
-/** Sends one message; answers what `steps.x.output.data` holds beside id and channel. @throws EffectFailure */
+/** Sends one message; answers what `steps.x.output.data` holds beside id and channel. @throws ActivityError */
 export type Channel = (delivery: Delivery) => Promise<JsonObject>;
 
 export function optionalText(value: Json | undefined, member: string): string | undefined {
   if (value === undefined || value === null || value === '') return undefined;
-  if (typeof value === 'object') throw invalid(member, 'a text');
+  if (typeof value === 'object') throw invalidConfig(member, 'a text');
   return String(value);
 }
 
-export function text(value: Json | undefined, member: string): string {
+export function requireText(value: Json | undefined, member: string): string {
   const found = optionalText(value, member);
-  if (found === undefined) throw invalid(member, 'a text that is not empty');
+  if (found === undefined) throw invalidConfig(member, 'a text that is not empty');
   return found;
 }
 
 /** One text or a list of them; absent is none. */
-export function texts(value: Json | undefined, member: string): string[] {
+export function textList(value: Json | undefined, member: string): string[] {
   if (value === undefined || value === null) return [];
-  return (Array.isArray(value) ? value : [value]).map((one) => text(one, member));
+  return (Array.isArray(value) ? value : [value]).map((one) => requireText(one, member));
 }

@@ -4,16 +4,16 @@ import { createTransport } from 'nodemailer';
 import addressparser from 'nodemailer/lib/addressparser';
 import { defined } from '../../src/json/defined.ts';
 import type { Json } from '../../src/template/types.ts';
-import { EffectFailure, invalid } from '../failure.ts';
-import { distrust, guardedSocket, type Reach } from '../http-address.ts';
-import { type Channel, type Delivery, optionalText, text, texts } from './channel.ts';
+import { certificateError, type EgressPolicy, guardedSocket } from '../http/guarded-agent.ts';
+import { ActivityError, invalidConfig } from '../runtime/failure.ts';
+import { type Channel, type Delivery, optionalText, requireText, textList } from './channel.ts';
 import { type MailSettings, type SmtpServer, smtpServer } from './smtp.ts';
 
 const MOST_RECIPIENTS = 100;
 const TIMEOUT_MS = 30_000;
 const MOST_RESPONSE_CHARACTERS = 500;
 
-export function emailChannel(reach: Reach, settings: MailSettings): Channel {
+export function emailChannel(reach: EgressPolicy, settings: MailSettings): Channel {
   return async (delivery) => {
     const { message, context } = delivery;
     const server = smtpServer(message['smtp'], settings);
@@ -30,7 +30,9 @@ export function emailChannel(reach: Reach, settings: MailSettings): Channel {
         response: shownResponse(response, delivery),
       };
     } catch (error) {
-      throw error instanceof EffectFailure ? error : (distrust(error) ?? failureOf(error, delivery, timeout.aborted));
+      throw error instanceof ActivityError
+        ? error
+        : (certificateError(error) ?? failureOf(error, delivery, timeout.aborted));
     } finally {
       transport.close();
     }
@@ -56,7 +58,7 @@ function transportOf({ host, port, encryption, auth }: SmtpServer) {
 }
 
 /** The socket is opened here, where the address is checked; TLS still asks for the server's name. */
-function guarded({ host, port }: SmtpServer, reach: Reach) {
+function guarded({ host, port }: SmtpServer, reach: EgressPolicy) {
   return {
     getSocket(_options: unknown, callback: (error: Error | null, socket?: { connection: unknown }) => void): void {
       guardedSocket(reach, host, port).then(
@@ -67,7 +69,7 @@ function guarded({ host, port }: SmtpServer, reach: Reach) {
   };
 }
 
-/** The host's server vouches for the sender, so a step may not name any. @throws EffectFailure `sender_not_allowed` */
+/** The host's server vouches for the sender, so a step may not name any. @throws ActivityError `sender_not_allowed` */
 function demandSender(sender: readonly Address[], { from = '', fromAllow = [] }: MailSettings['mail']): void {
   const own = addressparser(from, { flatten: true }).map(({ address = '' }) => address.toLowerCase());
   const allowed = new Set([...own, ...fromAllow]);
@@ -76,7 +78,7 @@ function demandSender(sender: readonly Address[], { from = '', fromAllow = [] }:
     return ['*', name, `*${name.slice(name.lastIndexOf('@'))}`].some((pattern) => allowed.has(pattern));
   };
   if (sender.every(isAllowed)) return;
-  throw new EffectFailure(
+  throw new ActivityError(
     'sender_not_allowed',
     `config.from may not be the sender of e-mails over this host's server${
       own.length === 0 ? '' : `, which is ${own.join(', ')}`
@@ -87,14 +89,14 @@ function demandSender(sender: readonly Address[], { from = '', fromAllow = [] }:
 function mailOf({ id, message }: Delivery, { mail }: MailSettings, isHosts: boolean) {
   const from = optionalText(message['from'], 'from') ?? mail.from;
   if (from === undefined)
-    throw invalid('from', 'the address of the sender, since the host names none by SIGNALBOX_MAIL_FROM');
+    throw invalidConfig('from', 'the address of the sender, since the host names none by SIGNALBOX_MAIL_FROM');
   const sender = addresses(from, 'from');
   if (isHosts) demandSender(sender, mail);
   const to = addresses(message['to'], 'to');
   const cc = addresses(message['cc'], 'cc');
   const bcc = addresses(message['bcc'], 'bcc');
   if (to.length + cc.length + bcc.length > MOST_RECIPIENTS)
-    throw invalid('to', `at most ${MOST_RECIPIENTS} addresses, cc and bcc included`);
+    throw invalidConfig('to', `at most ${MOST_RECIPIENTS} addresses, cc and bcc included`);
   const words = optionalText(message['text'], 'text');
   const html = optionalText(message['html'], 'html');
   return {
@@ -105,7 +107,7 @@ function mailOf({ id, message }: Delivery, { mail }: MailSettings, isHosts: bool
     cc,
     bcc,
     replyTo: addresses(message['replyTo'], 'replyTo'),
-    subject: text(message['subject'], 'subject'),
+    subject: requireText(message['subject'], 'subject'),
     ...defined({ text: words, html }),
   };
 }
@@ -117,9 +119,9 @@ interface Address {
 
 /** `ann@example.com`, `Ann <ann@example.com>`, several divided by commas, or a list of such. */
 function addresses(value: Json | undefined, member: string): Address[] {
-  return texts(value, member).flatMap((one) =>
+  return textList(value, member).flatMap((one) =>
     addressparser(one, { flatten: true }).map(({ name = '', address = '' }) => {
-      if (!/^[^@\s]+@[^@\s]+$/.test(address)) throw invalid(member, 'an e-mail address, or a list of such');
+      if (!/^[^@\s]+@[^@\s]+$/.test(address)) throw invalidConfig(member, 'an e-mail address, or a list of such');
       return { name, address };
     }),
   );
@@ -128,7 +130,7 @@ function addresses(value: Json | undefined, member: string): Address[] {
 const addressesOf = (list: readonly (string | { address?: string | undefined })[]): string[] =>
   list.map((one) => (typeof one === 'string' ? one : (one.address ?? '')));
 
-function failureOf(error: unknown, delivery: Delivery, isLate: boolean): EffectFailure {
+function failureOf(error: unknown, delivery: Delivery, isLate: boolean): ActivityError {
   const { code, responseCode, response, rejected } = (error ?? {}) as {
     readonly code?: string;
     readonly responseCode?: number;
@@ -136,22 +138,22 @@ function failureOf(error: unknown, delivery: Delivery, isLate: boolean): EffectF
     readonly rejected?: readonly string[];
   };
   if (isLate)
-    return new EffectFailure('smtp_timeout', `The SMTP server did not take the message within ${TIMEOUT_MS} ms.`, {
+    return new ActivityError('smtp_timeout', `The SMTP server did not take the message within ${TIMEOUT_MS} ms.`, {
       retryable: true,
     });
   if (code === 'ETLS')
-    return new EffectFailure(
+    return new ActivityError(
       'smtp_tls',
       'There was no encrypted connection to the SMTP server. It must offer STARTTLS, or TLS with encryption: implicit, under a certificate that is trusted.',
     );
   if (typeof responseCode !== 'number')
-    return new EffectFailure('smtp_connect', `There was no answer from the SMTP server (${code ?? 'no answer'}).`, {
+    return new ActivityError('smtp_connect', `There was no answer from the SMTP server (${code ?? 'no answer'}).`, {
       // A server without the login that is asked for does not get it by waiting.
       retryable: code !== 'EAUTH' && code !== 'ENOAUTH',
       details: { reason: code ?? 'no answer' },
     });
   const isAuth = code === 'EAUTH';
-  return new EffectFailure(
+  return new ActivityError(
     isAuth ? 'smtp_auth' : 'smtp_refused',
     `The SMTP server refused ${isAuth ? 'the login' : 'the message'} (${responseCode}).`,
     {

@@ -5,9 +5,9 @@ import { mapTexts } from '../../src/definition/document/json.ts';
 import type { JsonObject } from '../../src/definition/document/types.ts';
 import { defined } from '../../src/json/defined.ts';
 import type { Json } from '../../src/template/types.ts';
-import type { CallbackInConfig } from '../effect.ts';
-import { EffectFailure } from '../failure.ts';
-import { type Channel, optionalText, texts } from './channel.ts';
+import { ActivityError } from '../runtime/failure.ts';
+import type { CallbackInConfig } from '../runtime/wrap-activity.ts';
+import { type Channel, optionalText, textList } from './channel.ts';
 
 export interface InboxWriter {
   /** The same id again changes nothing. Throws an error with the `code` payload_too_large for what trying again does not change. */
@@ -17,12 +17,12 @@ export interface InboxWriter {
 export function inboxChannel(inbox: InboxWriter | undefined): Channel {
   return async ({ id, message, context }) => {
     if (inbox === undefined)
-      throw new EffectFailure('inbox_unavailable', 'This worker has no inbox; start it with the master key.');
+      throw new ActivityError('inbox_unavailable', 'This worker has no inbox; start it with the master key.');
     const subject = optionalText(message['subject'], 'subject');
     const words = optionalText(message['text'], 'text');
     const { execution, stepSlug } = context.input;
     const told: JsonObject = {
-      to: texts(message['to'], 'to'),
+      to: textList(message['to'], 'to'),
       ...defined({ subject, text: words, data: message['data'] }),
     };
     const { callbacks, scrub } = context;
@@ -39,8 +39,8 @@ export function inboxChannel(inbox: InboxWriter | undefined): Channel {
       });
     } catch (error) {
       if (error instanceof Error && 'code' in error && error.code === 'payload_too_large')
-        throw new EffectFailure('payload_too_large', error.message);
-      throw new EffectFailure('inbox_unavailable', 'The inbox does not take messages now.', { retryable: true });
+        throw new ActivityError('payload_too_large', error.message);
+      throw new ActivityError('inbox_unavailable', 'The inbox does not take messages now.', { retryable: true });
     }
     return {};
   };

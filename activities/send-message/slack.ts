@@ -1,20 +1,20 @@
 /** A message to a Slack incoming webhook. Slack knows no delivery id: a repeat after a lost answer is shown twice. */
 import type { JsonObject } from '../../src/definition/document/types.ts';
-import type { Effect } from '../effect.ts';
-import { invalid } from '../failure.ts';
-import { type Channel, optionalText, text } from './channel.ts';
-import { post } from './webhook.ts';
+import { invalidConfig } from '../runtime/failure.ts';
+import type { ActivityHandler } from '../runtime/wrap-activity.ts';
+import { type Channel, optionalText, requireText } from './channel.ts';
+import { postJson } from './webhook.ts';
 
-export function slackChannel(http: Effect): Channel {
+export function slackChannel(http: ActivityHandler): Channel {
   return ({ message, context }) => {
     const { blocks = null } = message;
-    if (blocks !== null && !Array.isArray(blocks)) throw invalid('blocks', 'a list');
-    const words = blocks === null ? text(message['text'], 'text') : optionalText(message['text'], 'text');
+    if (blocks !== null && !Array.isArray(blocks)) throw invalidConfig('blocks', 'a list');
+    const words = blocks === null ? requireText(message['text'], 'text') : optionalText(message['text'], 'text');
     const subject = optionalText(message['subject'], 'subject');
     const payload: JsonObject = {
       ...(words === undefined ? {} : { text: subject === undefined ? words : `*${subject}*\n${words}` }),
       ...(blocks === null ? {} : { blocks }),
     };
-    return post(http, text(message['to'], 'to'), JSON.stringify(payload), {}, context);
+    return postJson(http, requireText(message['to'], 'to'), JSON.stringify(payload), {}, context);
   };
 }

@@ -4,9 +4,9 @@ import { SMTP_ENCRYPTIONS } from '../../src/contract/activity-words.ts';
 import { isObject } from '../../src/definition/document/json.ts';
 import type { JsonObject } from '../../src/definition/document/types.ts';
 import type { Json } from '../../src/template/types.ts';
-import { EffectFailure, invalid } from '../failure.ts';
-import { parseUrl } from '../http-request.ts';
-import { optionalText, text } from './channel.ts';
+import { parseUrl } from '../http/request.ts';
+import { ActivityError, invalidConfig } from '../runtime/failure.ts';
+import { optionalText, requireText } from './channel.ts';
 
 export interface SmtpServer {
   readonly host: string;
@@ -23,15 +23,15 @@ const SUBMISSION_PORT = 587;
 
 export type MailSettings = Pick<Config, 'mail'>;
 
-/** @throws EffectFailure `invalid_config`, `smtp_missing`. */
+/** @throws ActivityError `invalid_config`, `smtp_missing`. */
 export function smtpServer(smtp: Json | undefined, { mail }: MailSettings): SmtpServer {
   if (smtp !== undefined && smtp !== null) {
-    if (!isObject(smtp)) throw invalid('smtp', 'an object such as {host, port, username, password}');
+    if (!isObject(smtp)) throw invalidConfig('smtp', 'an object such as {host, port, username, password}');
     return { ...serverOf(smtp), isHosts: false };
   }
   const url = mail.smtpUrl === undefined ? undefined : parseUrl(mail.smtpUrl);
   if (url === undefined)
-    throw new EffectFailure(
+    throw new ActivityError(
       'smtp_missing',
       "No SMTP server is known. Name one in the step's 'smtp', or have the host set SIGNALBOX_SMTP_URL.",
     );
@@ -61,19 +61,20 @@ export function smtpHostOf(config: JsonObject, settings: MailSettings): string |
 function serverOf(smtp: JsonObject): Omit<SmtpServer, 'isHosts'> {
   const user = optionalText(smtp['username'], 'smtp.username');
   const pass = optionalText(smtp['password'], 'smtp.password');
-  if ((user === undefined) !== (pass === undefined)) throw invalid('smtp', 'given username and password, or neither');
+  if ((user === undefined) !== (pass === undefined))
+    throw invalidConfig('smtp', 'given username and password, or neither');
   const auth = user === undefined || pass === undefined ? undefined : { user, pass };
   const encryption = encryptionOf(smtp['encryption']);
   const port = portOf(smtp['port']) ?? (encryption === 'implicit' ? IMPLICIT_PORT : SUBMISSION_PORT);
   const usual: Encryption = port === IMPLICIT_PORT ? 'implicit' : auth === undefined ? 'optional' : 'starttls';
-  return { host: text(smtp['host'], 'smtp.host'), port, encryption: encryption ?? usual, auth };
+  return { host: requireText(smtp['host'], 'smtp.host'), port, encryption: encryption ?? usual, auth };
 }
 
 function encryptionOf(value: Json | undefined): Encryption | undefined {
   const written = optionalText(value, 'smtp.encryption');
   const found = SMTP_ENCRYPTIONS.find((one) => one === written);
   if (found === undefined && written !== undefined)
-    throw invalid('smtp.encryption', `one of ${SMTP_ENCRYPTIONS.join(', ')}`);
+    throw invalidConfig('smtp.encryption', `one of ${SMTP_ENCRYPTIONS.join(', ')}`);
   return found;
 }
 
@@ -81,6 +82,6 @@ function portOf(value: Json | undefined): number | undefined {
   const written = optionalText(value, 'smtp.port');
   if (written === undefined) return undefined;
   const port = Number(written);
-  if (!Number.isInteger(port) || port < 1 || port > 65_535) throw invalid('smtp.port', 'a port number');
+  if (!Number.isInteger(port) || port < 1 || port > 65_535) throw invalidConfig('smtp.port', 'a port number');
   return port;
 }

@@ -3,15 +3,15 @@ import { createHmac } from 'node:crypto';
 import { isObject } from '../../src/definition/document/json.ts';
 import type { JsonObject } from '../../src/definition/document/types.ts';
 import type { Json } from '../../src/template/types.ts';
-import type { Effect, EffectContext } from '../effect.ts';
-import { invalid } from '../failure.ts';
-import { type Channel, optionalText, text, texts } from './channel.ts';
+import { invalidConfig } from '../runtime/failure.ts';
+import type { ActivityContext, ActivityHandler } from '../runtime/wrap-activity.ts';
+import { type Channel, optionalText, requireText, textList } from './channel.ts';
 
 const PREFIX = 'whsec_';
 const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/;
 
 /** `http` is the effect of the kind http: its guard, its statuses, its redirects. */
-export function webhookChannel(http: Effect): Channel {
+export function webhookChannel(http: ActivityHandler): Channel {
   return async ({ id, message, context }) => {
     const body = JSON.stringify({
       id,
@@ -20,7 +20,7 @@ export function webhookChannel(http: Effect): Channel {
       data: message['data'] ?? null,
     });
     const seconds = String(Math.floor(Date.now() / 1_000));
-    const keys = texts(message['secret'], 'secret').map(keyOf);
+    const keys = textList(message['secret'], 'secret').map(keyOf);
     const headers = {
       ...headersOf(message['headers']),
       'webhook-id': id,
@@ -29,17 +29,17 @@ export function webhookChannel(http: Effect): Channel {
         ? {}
         : { 'webhook-signature': keys.map((key) => `v1,${signature(key, `${id}.${seconds}.${body}`)}`).join(' ') }),
     };
-    return post(http, text(message['to'], 'to'), body, headers, context);
+    return postJson(http, requireText(message['to'], 'to'), body, headers, context);
   };
 }
 
 /** Posts JSON text; answers its status. */
-export async function post(
-  http: Effect,
+export async function postJson(
+  http: ActivityHandler,
   url: string,
   body: string,
   headers: JsonObject,
-  context: EffectContext,
+  context: ActivityContext,
 ): Promise<JsonObject> {
   // Headers that hold a secret stay behind at another origin, as for the kind http.
   const secrets = context.input.secrets.filter(({ path }) => path[0] === 'headers');
@@ -59,14 +59,14 @@ export async function post(
 
 function headersOf(written: Json | undefined): JsonObject {
   if (written === undefined || written === null) return {};
-  if (!isObject(written)) throw invalid('headers', 'an object');
+  if (!isObject(written)) throw invalidConfig('headers', 'an object');
   return written;
 }
 
 function keyOf(secret: string): string | Buffer {
   if (!secret.startsWith(PREFIX)) return secret;
   const encoded = secret.slice(PREFIX.length);
-  if (!BASE64.test(encoded)) throw invalid('secret', `${PREFIX} and base64, or a text that does not begin so`);
+  if (!BASE64.test(encoded)) throw invalidConfig('secret', `${PREFIX} and base64, or a text that does not begin so`);
   return Buffer.from(encoded, 'base64');
 }
 

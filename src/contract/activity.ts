@@ -10,7 +10,7 @@ export interface RunsDefinition {
 }
 
 /** The one argument of every activity. */
-export interface EffectInput {
+export interface ActivityInput {
   readonly config: Json;
   /** E7: where secrets and callback URLs are to be joined into `config`, right before use. */
   readonly secrets: readonly SecretString[];
@@ -49,7 +49,7 @@ export const YIELD = '$yield';
 export const PAUSE = '$pause/';
 
 /** A failure is an ApplicationFailure: type = code, details = [{details?, retryable, attempts?, retryAfterMs?}]. */
-export interface EffectOutput {
+export interface ActivityOutput {
   readonly data: Json;
   readonly meta?: JsonObject;
 }

@@ -3,7 +3,7 @@ import type { ApplicationFailure } from '@temporalio/common';
 import type { MockActivityEnvironment } from '@temporalio/testing';
 import { expect } from 'vitest';
 import { createActivities } from '../../activities/table.ts';
-import type { EffectOutput } from '../../src/contract/activity.ts';
+import type { ActivityOutput } from '../../src/contract/activity.ts';
 import type { ModelEntry, ModelProvider } from '../../src/contract/models.ts';
 import type { JsonObject } from '../../src/definition/document/types.ts';
 import { environment, inputOf, LOOPBACK } from './server.ts';
@@ -21,7 +21,7 @@ export function askModel(
   { url }: { readonly url: string },
   config: JsonObject = {},
   { entry = {}, within = environment(), settings = LOOPBACK }: Asking = {},
-): Promise<EffectOutput> {
+): Promise<ActivityOutput> {
   const activities = createActivities(settings, {
     models: {
       resolve: async (organizationId, name) => {

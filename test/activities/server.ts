@@ -4,9 +4,9 @@ import type { AddressInfo } from 'node:net';
 import { ApplicationFailure } from '@temporalio/common';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { DefaultLogger } from '@temporalio/worker';
-import type { ActivityParts, Settings } from '../../activities/table.ts';
+import type { ActivityDependencies, ActivitySettings } from '../../activities/table.ts';
 import { createActivities } from '../../activities/table.ts';
-import type { EffectInput, EffectOutput } from '../../src/contract/activity.ts';
+import type { ActivityInput, ActivityOutput } from '../../src/contract/activity.ts';
 import type { JsonObject } from '../../src/definition/document/types.ts';
 import type { SecretString } from '../../src/template/types.ts';
 
@@ -55,7 +55,7 @@ export function environment(): MockActivityEnvironment {
   return new MockActivityEnvironment({ attempt: ATTEMPT }, { logger: new DefaultLogger('ERROR') });
 }
 
-export const LOOPBACK: Settings = {
+export const LOOPBACK: ActivitySettings = {
   bash: 'off',
   bashFolders: [],
   httpAllow: ['127.0.0.0/8', '::1/128'],
@@ -70,12 +70,12 @@ export const LOOPBACK: Settings = {
 export interface Call {
   readonly config: JsonObject;
   readonly secrets?: readonly SecretString[];
-  readonly settings?: Settings;
-  readonly parts?: ActivityParts;
+  readonly settings?: ActivitySettings;
+  readonly parts?: ActivityDependencies;
   readonly environment?: MockActivityEnvironment;
 }
 
-export function inputOf(config: JsonObject, secrets: readonly SecretString[] = []): EffectInput {
+export function inputOf(config: JsonObject, secrets: readonly SecretString[] = []): ActivityInput {
   return {
     config,
     secrets,
@@ -87,7 +87,7 @@ export function inputOf(config: JsonObject, secrets: readonly SecretString[] = [
 }
 
 /** Runs the activity `http` as a worker would. */
-export function http({ config, secrets, settings, parts, environment: given }: Call): Promise<EffectOutput> {
+export function http({ config, secrets, settings, parts, environment: given }: Call): Promise<ActivityOutput> {
   const activity = createActivities(settings ?? LOOPBACK, parts)['http']!;
   return (given ?? environment()).run(activity, inputOf(config, secrets));
 }

@@ -2,7 +2,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createActivities } from '../../activities/table.ts';
-import type { EffectInput, EffectOutput } from '../../src/contract/activity.ts';
+import type { ActivityInput, ActivityOutput } from '../../src/contract/activity.ts';
 import type { AgentTurn } from '../../src/contract/agent.ts';
 import type { Definition, StepDefinition } from '../../src/definition/document/types.ts';
 import type { Json } from '../../src/template/types.ts';
@@ -82,7 +82,7 @@ function agentDefinition(): Definition {
 }
 
 /** A model that wants three tools in each of five turns, and then answers. */
-async function agentTurn(input: EffectInput): Promise<EffectOutput> {
+async function agentTurn(input: ActivityInput): Promise<ActivityOutput> {
   const { messages } = input.config as { messages: Json[] };
   const turn = messages.filter((message) => (message as { role: string }).role === 'assistant').length;
   const said = { role: 'assistant', content: `Turn ${turn}.` };

@@ -8,16 +8,16 @@ import {
   setHandler,
   workflowInfo,
 } from '@temporalio/workflow';
-import type { EffectInput, EffectOutput } from '../../src/contract/activity.ts';
+import type { ActivityInput, ActivityOutput } from '../../src/contract/activity.ts';
 import type { AgentTurn } from '../../src/contract/agent.ts';
 import type { Json } from '../../src/template/types.ts';
 
-const { http } = proxyActivities<{ http(input: EffectInput): Promise<EffectOutput> }>({
+const { http } = proxyActivities<{ http(input: ActivityInput): Promise<ActivityOutput> }>({
   startToCloseTimeout: 30_000,
   retry: { maximumAttempts: 3, initialInterval: 1_000, backoffCoefficient: 2, maximumInterval: 60_000 },
 });
 
-function input(n: number, config: Json = { url: `http://bench/${n}` }): EffectInput {
+function input(n: number, config: Json = { url: `http://bench/${n}` }): ActivityInput {
   const { workflowId } = workflowInfo();
   return {
     config,
@@ -69,13 +69,13 @@ export async function approved(): Promise<unknown> {
 }
 
 const { agentTurn, tool } = proxyActivities<{
-  agentTurn(input: EffectInput): Promise<EffectOutput>;
-  tool(input: EffectInput): Promise<EffectOutput>;
+  agentTurn(input: ActivityInput): Promise<ActivityOutput>;
+  tool(input: ActivityInput): Promise<ActivityOutput>;
 }>({ startToCloseTimeout: 30_000, heartbeatTimeout: 30_000 });
 
 const { runCode, noop } = proxyLocalActivities<{
-  runCode(input: EffectInput): Promise<EffectOutput>;
-  noop(input: EffectInput): Promise<EffectOutput>;
+  runCode(input: ActivityInput): Promise<ActivityOutput>;
+  noop(input: ActivityInput): Promise<ActivityOutput>;
 }>({ startToCloseTimeout: 2_000 });
 
 /** `count` requests to `url`, one after the other. */

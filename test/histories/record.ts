@@ -6,7 +6,7 @@ import type { WorkflowHandle } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
 import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
 import { afterAll, beforeAll, it } from 'vitest';
-import type { EffectInput } from '../../src/contract/activity.ts';
+import type { ActivityInput } from '../../src/contract/activity.ts';
 import type { Definition } from '../../src/definition/document/types.ts';
 import { abreast, approve, collect, fetchOnce, rounds } from '../e2e/runs/run-programs.ts';
 import { memoOf, startRun, until, waitsAt } from '../e2e/runs/run-support.ts';
@@ -52,7 +52,7 @@ const local: Definition = {
 };
 
 const seen = new Map<string, number>();
-async function http({ config, execution }: EffectInput): Promise<unknown> {
+async function http({ config, execution }: ActivityInput): Promise<unknown> {
   const { url } = config as { url: string };
   const attempt = (seen.get(execution.id) ?? 0) + 1;
   seen.set(execution.id, attempt);

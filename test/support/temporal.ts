@@ -12,7 +12,7 @@ import { bootstrap } from '../../src/client/temporal/bootstrap.ts';
 import { connect, connectionOptions, type TemporalConnection } from '../../src/client/temporal/connect.ts';
 import { type Config, readConfig } from '../../src/config.ts';
 import { dataLimitOf } from '../../src/definition/document/limits.ts';
-import { activityParts } from '../../workers/parts.ts';
+import { activityDependencies } from '../../workers/activity-dependencies.ts';
 import { interpreterOptions } from '../../workflows/run/run-limit.ts';
 
 // For tests of the project `e2e` (test/e2e/**, test/start/**). All of them share one real Temporal server with the
@@ -118,7 +118,7 @@ export async function startWorker(server: TestServer, options: TestWorkerOptions
     installed = true;
   }
   const connection = await NativeConnection.connect(connectionOptions(server.config));
-  const parts = activityParts(connection, server.config);
+  const parts = activityDependencies(connection, server.config);
   const worker = await Worker.create({
     connection,
     namespace: server.namespace,

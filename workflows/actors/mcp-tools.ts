@@ -1,12 +1,12 @@
 /** Lists the tools of an MCP server by an activity: the gateway itself connects to nobody. */
 import { proxyActivities } from '@temporalio/workflow';
-import type { EffectInput, EffectOutput } from '../../src/contract/activity.ts';
+import type { ActivityInput, ActivityOutput } from '../../src/contract/activity.ts';
 import type { McpToolList, McpToolsInput } from '../../src/contract/mcp.ts';
 
 const LISTING_MS = 40_000;
 /** As the workflow that secrets may be bound to; it can be written into a secret's allowedWorkflows. */
 const SLUG = 'mcp-tools';
-const { listTools } = proxyActivities<{ listTools(input: EffectInput): Promise<EffectOutput> }>({
+const { listTools } = proxyActivities<{ listTools(input: ActivityInput): Promise<ActivityOutput> }>({
   startToCloseTimeout: LISTING_MS,
   retry: { maximumAttempts: 1 },
 });

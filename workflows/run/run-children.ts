@@ -15,7 +15,7 @@ import {
   sleep,
   workflowInfo,
 } from '@temporalio/workflow';
-import type { EffectInput } from '../../src/contract/activity.ts';
+import type { ActivityInput } from '../../src/contract/activity.ts';
 import type { OpenChild } from '../../src/contract/children.ts';
 import type { Definition } from '../../src/definition/document/types.ts';
 import { CHILDREN, CHILDREN_CLOCK, childEvents } from '../../src/engine/state/child-run.ts';
@@ -38,7 +38,7 @@ const RETRY: RetryPolicy = {
   maximumInterval: 30_000,
 };
 
-type Call = (input: EffectInput) => Promise<EffectResult>;
+type Call = (input: ActivityInput) => Promise<EffectResult>;
 
 export interface ChildrenOptions {
   readonly parent: Parent;

@@ -18,7 +18,7 @@ import {
   sleep,
   workflowInfo,
 } from '@temporalio/workflow';
-import { type EffectInput, NOT_LIGHT, PAUSE, YIELD } from '../../src/contract/activity.ts';
+import { type ActivityInput, NOT_LIGHT, PAUSE, YIELD } from '../../src/contract/activity.ts';
 import { dataBytesOf } from '../../src/contract/build-id.ts';
 import { MAX_STATE_BYTES } from '../../src/definition/document/limits.ts';
 import { jsonBytes } from '../../src/engine/state/json-bytes.ts';
@@ -39,7 +39,7 @@ const PAUSES = 'pause-before-regular';
 const NOOP = 'noop';
 const NOTHING: ActivityOptions = { activityId: YIELD, summary: YIELD, startToCloseTimeout: 10_000 };
 
-type Call = (input: EffectInput) => Promise<EffectResult>;
+type Call = (input: ActivityInput) => Promise<EffectResult>;
 
 /** Takes an answer. Must not throw. */
 export type Receiver = (event: Event) => void;
@@ -48,13 +48,13 @@ export type Receiver = (event: Event) => void;
 export class Effects {
   /** Activities whose answer this execution awaits, yields included: these cannot be carried to the next one. */
   inFlight = 0;
-  readonly #execution: EffectInput['execution'];
+  readonly #execution: ActivityInput['execution'];
   readonly #receive: Receiver;
   readonly #shield = new CancellationScope({ cancellable: false });
   readonly #open = new Map<string, CancellationScope>();
   readonly #task = new TaskBytes(() => (dataBytes() ?? 0) > MAX_STATE_BYTES);
 
-  constructor(execution: EffectInput['execution'], receive: Receiver) {
+  constructor(execution: ActivityInput['execution'], receive: Receiver) {
     this.#execution = execution;
     this.#receive = receive;
   }
@@ -195,7 +195,7 @@ export class Effects {
     running.catch((error: unknown) => settle(() => failed(error)));
   }
 
-  #input(command: RunCommand): EffectInput {
+  #input(command: RunCommand): ActivityInput {
     const { id, config, secrets, idempotencyKey, stepSlug, repeatable } = command;
     const again = repeatable === undefined ? {} : { repeatable };
     return { config, secrets, idempotencyKey, path: id, stepSlug, ...again, execution: this.#execution };

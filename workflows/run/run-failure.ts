@@ -32,7 +32,7 @@ export function failureFrom(error: unknown, most?: number): FailureShape {
   return failureOfCause({ kind: 'other', message: cause instanceof Error ? cause.message : undefined });
 }
 
-/** How long the other side asked to be left alone, in milliseconds, as the activity tells it (activities/effect.ts). */
+/** How long the other side asked to be left alone, in milliseconds, as the activity tells it (activities/runtime/wrap-activity.ts). */
 export function retryAfterOf(error: unknown): number | undefined {
   const cause = error instanceof ActivityFailure ? error.cause : error;
   const told: unknown = cause instanceof ApplicationFailure ? cause.details?.[0] : undefined;

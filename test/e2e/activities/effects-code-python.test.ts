@@ -5,7 +5,7 @@ import { type AddressInfo, createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { runScript } from '../../../activities/run-code.ts';
+import { runScript } from '../../../activities/run-code/run-code.ts';
 import type { Json } from '../../../src/template/types.ts';
 
 const CANARY = 'canary-of-the-environment';

@@ -1,16 +1,16 @@
 import { WorkflowFailedError } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { EffectInput } from '../../../src/contract/activity.ts';
+import type { ActivityInput } from '../../../src/contract/activity.ts';
 import type { Definition } from '../../../src/definition/document/types.ts';
 import { startWorker, type TestServer, type TestWorker, testServer } from '../../support/temporal.ts';
 import { abreast, fetchOnce, threeSeconds } from '../runs/run-programs.ts';
 import { eventTypes, startRun, waitsAt } from '../runs/run-support.ts';
 
-const calls: EffectInput[] = [];
+const calls: ActivityInput[] = [];
 
 /** An http activity that answers by the last part of the URL. */
-async function http(input: EffectInput): Promise<unknown> {
+async function http(input: ActivityInput): Promise<unknown> {
   calls.push(input);
   const url = (input.config as { url: string }).url;
   const attempt = calls.filter((call) => call.execution.id === input.execution.id).length;

@@ -2,7 +2,7 @@ import type { WorkflowHandle } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readTrace, type TraceQuery } from '../../../src/client/runs/trace.ts';
-import type { EffectInput } from '../../../src/contract/activity.ts';
+import type { ActivityInput } from '../../../src/contract/activity.ts';
 import type { Definition } from '../../../src/definition/document/types.ts';
 import { startWorker, type TestServer, type TestWorker, testServer } from '../../support/temporal.ts';
 import { abreast, approve, fetchMany, fetchOnce, rounds, twice } from './run-programs.ts';
@@ -12,7 +12,7 @@ import { oneMoment } from './trace-moment.ts';
 /** Answers by the last part of the URL: at once, late, or only at the third attempt. */
 const attempts = new Map<string, number>();
 let hold = Promise.resolve();
-async function http(input: EffectInput): Promise<unknown> {
+async function http(input: ActivityInput): Promise<unknown> {
   const { url } = input.config as { url: string };
   const attempt = (attempts.get(input.idempotencyKey) ?? 0) + 1;
   attempts.set(input.idempotencyKey, attempt);

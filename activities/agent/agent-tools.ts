@@ -1,0 +1,136 @@
+/** The tools that an agent's model is offered, under names that every provider takes, and what a call of each means. */
+import type { CallTarget, OfferedTools, OfferedWorkflow } from '../../src/contract/agent.ts';
+import type { JsonObject } from '../../src/definition/document/types.ts';
+import { asJsonSchema } from '../../src/definition/payload/format-schema.ts';
+import { defined } from '../../src/json/defined.ts';
+import type { OfferedTool } from '../llm/model-call.ts';
+import type { McpConnections } from '../mcp/connections.ts';
+import type { McpServerStore, ServedTool } from '../mcp/servers.ts';
+import { hasToolName, servedTools } from '../mcp/tool.ts';
+import { resolveDefinition } from '../runs/resolve-workflow.ts';
+import type { RunReader } from '../runs/run-reader.ts';
+import { ActivityError } from '../runtime/failure.ts';
+import type { ActivityContext } from '../runtime/wrap-activity.ts';
+
+/** An action of the host as a tool. */
+export interface ActionTool {
+  readonly type: string;
+  readonly description: string;
+  /** JSON Schema of its parameters. */
+  readonly inputSchema: JsonObject;
+}
+
+export interface ToolSources {
+  readonly mcpServers: McpServerStore | undefined;
+  readonly mcp: McpConnections;
+  readonly runs: RunReader | undefined;
+  readonly actions: readonly ActionTool[];
+}
+
+export interface AgentTool extends OfferedTool {
+  readonly target: CallTarget;
+}
+
+const LONGEST_NAME = 64;
+const LONGEST_DESCRIPTION = 1_024;
+/** What no provider takes more of. */
+const MOST_OFFERED = 128;
+const ANY_INPUT: JsonObject = { type: 'object', properties: {} };
+
+/** @throws ActivityError `unknown_tool`, `unknown_action`, and what reading servers and definitions fails with. */
+export async function agentTools(
+  offered: OfferedTools,
+  sources: ToolSources,
+  context: ActivityContext,
+): Promise<AgentTool[]> {
+  const { servers, workflows } = offered;
+  // Only the host knows which of the names are actions of its own.
+  const isAction = (name: string): boolean => sources.actions.some(({ type }) => type === name);
+  const toolNames = offered.only?.filter((name) => !isAction(name));
+  const only = toolNames?.length === 0 ? undefined : toolNames;
+  const actions = new Set([...offered.actions, ...(offered.only ?? []).filter(isAction)]);
+  // No server is named, and no tool: nothing of any server is meant.
+  const asksServers = servers === undefined ? only !== undefined : servers.length > 0;
+  const [served, runs] = await Promise.all([
+    asksServers ? servedTools(servers, only ?? [], sources.mcpServers, sources.mcp, context) : [],
+    Promise.all(workflows.map((workflow) => workflowTool(workflow, sources.runs, context))),
+  ]);
+  const chosen = only === undefined ? served : picked(served, only);
+  const tools = [...[...actions].map((type) => actionTool(type, sources.actions)), ...runs, ...chosen.map(servedTool)];
+  if (tools.length > MOST_OFFERED)
+    throw new ActivityError(
+      'too_many_tools',
+      `The agent would be offered ${tools.length} tools; at most ${MOST_OFFERED} can be. Pick some with 'tools'.`,
+      { details: { tools: tools.length, limit: MOST_OFFERED } },
+    );
+  return named(tools);
+}
+
+function picked(served: readonly ServedTool[], only: readonly string[]): ServedTool[] {
+  return only.flatMap((name) => {
+    const found = served.filter((one) => hasToolName(one, name));
+    if (found.length === 0) throw new ActivityError('unknown_tool', `No MCP server of the agent has a tool '${name}'.`);
+    return found;
+  });
+}
+
+function servedTool({ server, tool }: ServedTool): AgentTool {
+  const description = tool.description ?? tool.title;
+  return {
+    name: tool.name,
+    inputSchema: tool.inputSchema,
+    target: { kind: 'tool', server: server.name, tool: tool.name },
+    ...defined({ description }),
+  };
+}
+
+function actionTool(type: string, actions: readonly ActionTool[]): AgentTool {
+  const action = actions.find((one) => one.type === type);
+  if (action === undefined)
+    throw new ActivityError('unknown_action', `This host offers no action '${type}'. Register it, or leave it out.`);
+  const { description, inputSchema } = action;
+  return { name: type, description, inputSchema, target: { kind: 'action', type } };
+}
+
+async function workflowTool(
+  { workflow, version, name, description }: OfferedWorkflow,
+  reader: RunReader | undefined,
+  context: ActivityContext,
+): Promise<AgentTool> {
+  const { definition } = await resolveDefinition(reader, context.input.execution.organizationId, {
+    workflow,
+    ...defined({ version }),
+  });
+  const told = description ?? definition.description ?? definition.name;
+  return {
+    name: name ?? workflow,
+    inputSchema: definition.input === undefined ? ANY_INPUT : asJsonSchema(definition.input),
+    target: { kind: 'workflow', workflow, ...defined({ version }) },
+    description: told,
+  };
+}
+
+/** Letters, digits, _ and -, at most 64, each once: a tool of a name that is taken gets its server's in front, or a number. */
+function named(tools: readonly AgentTool[]): AgentTool[] {
+  const taken = new Set<string>();
+  return tools.map((tool) => {
+    const { target, description } = tool;
+    const plain = safe(tool.name);
+    const candidates = [plain, ...(target.kind === 'tool' ? [safe(`${target.server}_${tool.name}`)] : [])];
+    let name = candidates.find((one) => !taken.has(one));
+    for (let n = 2; name === undefined; n++) {
+      const numbered = `${plain.slice(0, LONGEST_NAME - 4)}_${n}`;
+      if (!taken.has(numbered)) name = numbered;
+    }
+    taken.add(name);
+    return {
+      ...tool,
+      name,
+      ...(description === undefined ? {} : { description: description.slice(0, LONGEST_DESCRIPTION) }),
+    };
+  });
+}
+
+function safe(name: string): string {
+  return name.replace(/[^A-Za-z0-9_-]/g, '_').slice(0, LONGEST_NAME);
+}

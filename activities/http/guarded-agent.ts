@@ -1,0 +1,185 @@
+/**
+ * Where outgoing requests may go (THREATS.md). undici's lookup hooks are skipped for IP literals, so the connector itself
+ * checks the literal, every DNS answer, and at last the address that the socket really has.
+ */
+import { lookup } from 'node:dns/promises';
+import { isIP, type Socket, connect as tcpConnect } from 'node:net';
+import { networkInterfaces } from 'node:os';
+import ipaddr from 'ipaddr.js';
+import { Agent, buildConnector } from 'undici';
+import { ActivityError } from '../runtime/failure.ts';
+
+export interface EgressPolicy {
+  /** CIDRs of private ranges that may be reached. */
+  readonly allow: readonly string[];
+  /** Ports of this very stack on this machine: refused even where the address is allowed. */
+  readonly ownPorts: readonly number[];
+  /** Parts of this stack elsewhere (a Temporal server), `host:port`: refused likewise. */
+  readonly own: readonly { readonly host: string; readonly port: number }[];
+}
+
+const CONNECT_TIMEOUT_MS = 10_000;
+/** Of a name's addresses, so many are tried. */
+const MOST_ADDRESSES = 4;
+const IDLE_MS = 4_000;
+/** How Node says that a certificate does not hold: OpenSSL's reasons, and its own for another name. */
+const DISTRUST =
+  /^(CERT_|ERROR_IN_CERT_|UNABLE_TO_(GET|VERIFY|DECODE|DECRYPT)_|(DEPTH_ZERO_)?SELF_SIGNED_CERT|INVALID_(CA|PURPOSE)$|PATH_LENGTH_EXCEEDED$|HOSTNAME_MISMATCH$|ERR_TLS_CERT_ALTNAME_)/;
+
+type Connector = ReturnType<typeof buildConnector>;
+type ConnectOptions = Parameters<Connector>[0];
+
+/** Connections that go only where `reach` lets them. */
+export function guardedAgent(reach: EgressPolicy): Agent {
+  const refuse = guard(reach);
+  const connector = buildConnector({ timeout: CONNECT_TIMEOUT_MS });
+  return new Agent({
+    keepAliveTimeout: IDLE_MS,
+    // The request's own limit covers both.
+    headersTimeout: 0,
+    bodyTimeout: 0,
+    connect(options, callback) {
+      const port = Number(options.port) || (options.protocol === 'https:' ? 443 : 80);
+      const open = (address: string) => attempt(connector, { ...options, hostname: address });
+      connect(options.hostname, port, refuse, open).then(
+        (socket) => callback(null, socket),
+        (error: Error) => callback(error, null),
+      );
+    },
+  });
+}
+
+type Refuse = (address: string, port: number) => Promise<void>;
+
+/** A plain TCP connection that goes only where `reach` lets it. @throws ActivityError `address_not_allowed`, and what the network says. */
+export function guardedSocket(reach: EgressPolicy, host: string, port: number): Promise<Socket> {
+  return connect(host, port, guard(reach), (address) => tcpAttempt(address, port));
+}
+
+async function connect<S extends Socket>(
+  host: string,
+  port: number,
+  refuse: Refuse,
+  open: (address: string) => Promise<S>,
+): Promise<S> {
+  const name = bare(host);
+  const addresses = isIP(name) === 0 ? (await lookup(name, { all: true })).map(({ address }) => address) : [name];
+  for (const address of addresses) await refuse(address, port);
+  let failed: unknown = new Error('The name has no address.');
+  for (const address of addresses.slice(0, MOST_ADDRESSES)) {
+    try {
+      const socket = await open(address);
+      try {
+        await refuse(socket.remoteAddress ?? '', socket.remotePort ?? port);
+      } catch (error) {
+        socket.destroy();
+        throw error;
+      }
+      return socket;
+    } catch (error) {
+      if (error instanceof ActivityError) throw error;
+      failed = error;
+    }
+  }
+  throw failed;
+}
+
+function attempt(connector: Connector, options: ConnectOptions) {
+  return new Promise<NonNullable<Parameters<Parameters<Connector>[1]>[1]>>((resolve, reject) => {
+    connector(options, (error, socket) => {
+      if (error === null && socket !== null) resolve(socket);
+      else reject(certificateError(error) ?? error ?? new Error('No connection.'));
+    });
+  });
+}
+
+/** What a connection failed with because nobody vouches for the certificate: trying again does not help. Undefined for all else. */
+export function certificateError(error: unknown): ActivityError | undefined {
+  // nodemailer keeps Node's code beside its own.
+  const { code: own, originalCode: code = own } = (error ?? {}) as { code?: unknown; originalCode?: unknown };
+  if (typeof code !== 'string') return undefined;
+  if (!DISTRUST.test(code)) return undefined;
+  return new ActivityError(
+    'certificate_not_trusted',
+    `The server's certificate is not trusted here (${code}). Let the worker trust its authority with NODE_EXTRA_CA_CERTS, or give the server another certificate.`,
+    { details: { reason: code } },
+  );
+}
+
+function tcpAttempt(address: string, port: number): Promise<Socket> {
+  return new Promise((resolve, reject) => {
+    const socket = tcpConnect({ host: address, port, timeout: CONNECT_TIMEOUT_MS });
+    // It stays: until the protocol listens too, an error would end the process.
+    socket.on('error', reject);
+    socket.once('timeout', () =>
+      socket.destroy(Object.assign(new Error('No connection in time.'), { code: 'ETIMEDOUT' })),
+    );
+    socket.once('connect', () => {
+      socket.removeAllListeners('timeout').setTimeout(0);
+      resolve(socket);
+    });
+  });
+}
+
+/** Throws `address_not_allowed` for an address that may not be reached. */
+export function guard(reach: EgressPolicy): Refuse {
+  const ranges = reach.allow.map((range) => ipaddr.parseCIDR(range));
+  return async (given, port) => {
+    const address = parsed(given);
+    if (address === undefined || (!isPublic(address) && !ranges.some((range) => isWithin(address, range))))
+      throw new ActivityError(
+        'address_not_allowed',
+        'The request would go to a private or local address. The host allows such with SIGNALBOX_HTTP_ALLOW.',
+      );
+    if ((reach.ownPorts.includes(port) && isLocal(address)) || (await isOwn(address, port, reach.own)))
+      throw new ActivityError(
+        'address_not_allowed',
+        'The request would go to this very host, whose own ports are never allowed.',
+      );
+  };
+}
+
+type Address = ipaddr.IPv4 | ipaddr.IPv6;
+
+/** An IPv4 address in IPv6 clothes is an IPv4 address. */
+function parsed(given: string): Address | undefined {
+  const address = bare(given).replace(/%.*$/, '');
+  return ipaddr.isValid(address) ? ipaddr.process(address) : undefined;
+}
+
+function isPublic(address: Address): boolean {
+  if (address.range() !== 'unicast') return false;
+  // What is global is in 2000::/3; beside it lie IPv4-compatible and unassigned addresses.
+  return address.kind() === 'ipv4' || ((address as ipaddr.IPv6).parts[0]! & 0xe000) === 0x2000;
+}
+
+function isWithin(address: Address, range: [Address, number]): boolean {
+  return address.kind() === range[0].kind() && address.match(range as [ipaddr.IPv4, number] & [ipaddr.IPv6, number]);
+}
+
+function isLocal(address: Address): boolean {
+  if (['loopback', 'unspecified'].includes(address.range())) return true;
+  const text = address.toString();
+  return Object.values(networkInterfaces()).some((entries) =>
+    entries?.some((entry) => parsed(entry.address)?.toString() === text),
+  );
+}
+
+async function isOwn(address: Address, port: number, own: EgressPolicy['own']): Promise<boolean> {
+  const text = address.toString();
+  for (const place of own) {
+    if (place.port !== port) continue;
+    const host = bare(place.host);
+    // A name that cannot be resolved now has no address to protect.
+    const found = isIP(host) === 0 ? await lookup(host, { all: true }).catch(() => []) : [{ address: host }];
+    for (const one of found) {
+      const taken = parsed(one.address);
+      if (taken !== undefined && (taken.toString() === text || (isLocal(taken) && isLocal(address)))) return true;
+    }
+  }
+  return false;
+}
+
+function bare(host: string): string {
+  return host.replace(/^\[|\]$/g, '');
+}

@@ -1,0 +1,229 @@
+/** The activity `http`: kind `http` and action `http.request`. Its manual is src/steps/kinds/http.ts. */
+
+import { type Agent, request as send } from 'undici';
+import type { ActivityInput, ActivityOutput } from '../../src/contract/activity.ts';
+import { RESPONSE_FORMS } from '../../src/contract/activity-words.ts';
+import { isObject } from '../../src/definition/document/json.ts';
+import { MAX_BLOB_STATE_BYTES } from '../../src/definition/document/limits.ts';
+import type { JsonObject } from '../../src/definition/document/types.ts';
+import { defined } from '../../src/json/defined.ts';
+import type { Json } from '../../src/template/types.ts';
+import { ActivityError, invalidConfig } from '../runtime/failure.ts';
+import { type ActivityContext, type ActivityHandler, RESULT_LIMIT_BYTES } from '../runtime/wrap-activity.ts';
+import { type HttpRequest, parseUrl, readRequest } from './request.ts';
+import {
+  decode,
+  failureText,
+  firstValue,
+  isJson,
+  isRetryableStatus,
+  networkErrorCode,
+  parseBody,
+  type ResponseHeaders,
+  readBytes,
+  retryAfterMs,
+  shownHeaders,
+} from './response.ts';
+
+const DEFAULT_MAX_BYTES = 1_800_000;
+const DEFAULT_TIMEOUT_MS = 30_000;
+const MOST_REDIRECTS = 5;
+const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
+/** What is kept of an answer that is a failure. */
+const MOST_ERROR_BYTES = 65_536;
+const MOST_ERROR_CHARACTERS = 4_000;
+const AS: ReadonlySet<string> = new Set(RESPONSE_FORMS);
+
+/** `mostBytes`: the largest answer that a step can keep here. */
+export function httpActivity(agent: Agent, mostBytes = RESULT_LIMIT_BYTES): ActivityHandler {
+  return async (config, context) => {
+    if (!isObject(config)) throw invalidConfig('url', 'given');
+    const limits = readLimits(config, mostBytes);
+    const request = readRequest(config, context.input.secrets, context.input.idempotencyKey);
+    const timeout = AbortSignal.timeout(limits.timeoutMs);
+    try {
+      return await follow(request, limits, agent, AbortSignal.any([context.signal, timeout]), context);
+    } catch (error) {
+      if (error instanceof ActivityError) throw error;
+      if (timeout.aborted)
+        throw new ActivityError('http_timeout', `The answer was not complete after ${limits.timeoutMs} ms.`, {
+          retryable: true,
+        });
+      throw connectFailure(error, request.url);
+    }
+  };
+}
+
+/**
+ * The host that a config's secrets go to, by its member that is the URL. A URL that holds a secret tells it only where the
+ * secret comes after the host; else it is not known before the secret is read.
+ */
+export function hostOf(input: ActivityInput, member = 'url'): string | undefined {
+  if (!isObject(input.config)) return undefined;
+  const templated = input.secrets.find(({ path }) => path.length === 1 && path[0] === member);
+  if (templated === undefined) {
+    const url = input.config[member];
+    return typeof url === 'string' ? parseUrl(url)?.host : undefined;
+  }
+  const start = templated.parts[0];
+  const origin = typeof start === 'string' ? /^\s*https?:\/\/[^/?#\\@]+[/?#]/i.exec(start)?.[0] : undefined;
+  return origin === undefined ? undefined : parseUrl(origin)?.host;
+}
+
+interface Limits {
+  readonly timeoutMs: number;
+  readonly maxBytes: number;
+  /** The largest that maxBytes may say here. */
+  readonly mostBytes: number;
+  readonly as: string | undefined;
+  readonly isExpected: (status: number) => boolean;
+  /** Whether redirects are wanted as answers. */
+  readonly expectsRedirect: boolean;
+}
+
+async function follow(
+  first: HttpRequest,
+  limits: Limits,
+  agent: Agent,
+  signal: AbortSignal,
+  context: ActivityContext,
+): Promise<ActivityOutput> {
+  let request = first;
+  for (let hop = 0; ; hop++) {
+    const { statusCode, headers, body } = await send(request.url, {
+      dispatcher: agent,
+      method: request.method as 'GET',
+      headers: Object.fromEntries(request.headers),
+      body: request.body ?? null,
+      signal,
+      headersTimeout: 0,
+      bodyTimeout: 0,
+    });
+    const location = firstValue(headers['location']);
+    if (REDIRECTS.has(statusCode) && location !== '' && !limits.expectsRedirect) {
+      body.on('error', () => undefined).destroy();
+      if (hop === MOST_REDIRECTS)
+        throw new ActivityError('http_redirects', `The request was redirected more than ${MOST_REDIRECTS} times.`);
+      request = redirected(request, statusCode, location);
+      continue;
+    }
+    const shown = {
+      status: statusCode,
+      headers: shownHeaders(headers, context.scrub.text),
+      url: context.scrub.text(request.url.href),
+    };
+    if (!limits.isExpected(statusCode)) {
+      const { bytes, isCut } = await readBytes(body, headers, MOST_ERROR_BYTES, 'cut').catch((error: unknown) => {
+        if (signal.aborted) throw error;
+        // What it says cannot be read; its status is known all the same.
+        return { bytes: Buffer.alloc(0), isCut: true };
+      });
+      throw statusFailure(statusCode, headers, errorBody(bytes, headers, isCut, context), shown);
+    }
+    const { bytes } = await readBytes(body, headers, limits.maxBytes, { mostBytes: limits.mostBytes }).catch(
+      (error: unknown) => {
+        throw error instanceof ActivityError || signal.aborted ? error : cutFailure(error, request.url, shown);
+      },
+    );
+    return { data: parseBody(bytes, headers, limits.as, shown, context.scrub.text), meta: shown };
+  }
+}
+
+/** The request to the place that a redirect names: credentials stay behind when the origin is another. */
+function redirected(request: HttpRequest, status: number, location: string): HttpRequest {
+  const url = parseUrl(location, request.url);
+  if (url === undefined || (url.protocol !== 'http:' && url.protocol !== 'https:'))
+    throw new ActivityError('http_redirects', 'The request was redirected to something that is no http or https URL.');
+  url.username = '';
+  url.password = '';
+  url.hash = '';
+  const becomesGet = (status === 303 && request.method !== 'HEAD') || (status < 303 && request.method === 'POST');
+  const isElsewhere = url.origin !== request.url.origin;
+  if (isElsewhere && !becomesGet && request.isBodySecret)
+    throw new ActivityError(
+      'http_redirects',
+      'The request was redirected to another origin, and its body holds a secret; call that origin directly.',
+    );
+  const headers = new Map(request.headers);
+  for (const name of request.headers.keys()) {
+    const isDropped = (isElsewhere && request.credentials.has(name)) || (becomesGet && name.startsWith('content-'));
+    if (isDropped) headers.delete(name);
+  }
+  return { ...request, url, headers, ...(becomesGet ? { method: 'GET', body: undefined } : {}) };
+}
+
+function readLimits(config: JsonObject, most: number): Limits {
+  const { timeout = DEFAULT_TIMEOUT_MS, maxBytes, as, expect } = config;
+  if (typeof timeout !== 'number' || !(timeout > 0)) throw invalidConfig('timeout', 'longer than 0');
+  const asked = maxBytes ?? DEFAULT_MAX_BYTES;
+  if (typeof asked !== 'number' || !Number.isInteger(asked) || asked < 1 || asked > MAX_BLOB_STATE_BYTES)
+    throw invalidConfig('maxBytes', `a whole number from 1 to ${MAX_BLOB_STATE_BYTES}`);
+  const form = as ?? undefined;
+  if (form !== undefined && (typeof form !== 'string' || !AS.has(form)))
+    throw invalidConfig('as', `one of ${RESPONSE_FORMS.join(', ')}`);
+  const ranges = expectedRanges(expect);
+  const isExpected = (status: number): boolean => ranges.some(([from, to]) => status >= from && status <= to);
+  return {
+    timeoutMs: Math.min(timeout, 2 ** 31 - 1),
+    // A host without a blob store takes less, and says so when an answer is larger.
+    maxBytes: Math.min(asked, most),
+    mostBytes: most,
+    as: form as string | undefined,
+    isExpected,
+    expectsRedirect: [...REDIRECTS].some(isExpected),
+  };
+}
+
+/** `200`, `"2xx"`, `"200-299"`, or a list of such. */
+function expectedRanges(expect: Json | undefined): (readonly [number, number])[] {
+  if (expect === undefined || expect === null) return [[200, 299]];
+  return (Array.isArray(expect) ? expect : [expect]).map((entry) => {
+    const match = /^(\d{3})(?:-(\d{3}))?$|^(\d)xx$/i.exec(String(entry).trim());
+    if (match === null) throw invalidConfig('expect', "statuses such as 200, '2xx' or '200-299', or a list of them");
+    if (match[3] !== undefined) return [Number(match[3]) * 100, Number(match[3]) * 100 + 99];
+    return [Number(match[1]), Number(match[2] ?? match[1])];
+  });
+}
+
+function errorBody(bytes: Buffer, headers: ResponseHeaders, isCut: boolean, context: ActivityContext): Json {
+  if (bytes.length === 0) return null;
+  const decoded = decode(bytes, firstValue(headers['content-type']));
+  const text = isCut ? context.scrub.beginning(decoded) : context.scrub.text(decoded);
+  if (!isCut && text.length <= MOST_ERROR_CHARACTERS && isJson(headers)) {
+    try {
+      return JSON.parse(text) as Json;
+    } catch {
+      // Then as text, below.
+    }
+  }
+  return Buffer.from(text.slice(0, MOST_ERROR_CHARACTERS)).toString();
+}
+
+function statusFailure(status: number, headers: ResponseHeaders, body: Json, shown: JsonObject): ActivityError {
+  const retryable = isRetryableStatus(status);
+  const afterMs = retryable ? retryAfterMs(firstValue(headers['retry-after'])) : undefined;
+  // Where only the message is shown, and to a model that made the call, the status alone would not say what to mend.
+  return new ActivityError('http_status', `The answer's status was ${status}${failureText(body, headers)}`, {
+    retryable,
+    details: { ...shown, body },
+    ...defined({ retryAfterMs: afterMs }),
+  });
+}
+
+/** The answer has begun, and did not come to its end. */
+function cutFailure(error: unknown, url: URL, { status }: { readonly status: number }): ActivityError {
+  const code = networkErrorCode(error);
+  return new ActivityError('http_connect', `The answer from ${url.host} (status ${status}) broke off (${code}).`, {
+    retryable: true,
+    details: { reason: code, status },
+  });
+}
+
+/** Whatever kept the answer from coming. */
+function connectFailure(error: unknown, url: URL): ActivityError {
+  const code = networkErrorCode(error);
+  return new ActivityError('http_connect', `There was no answer from ${url.host} (${code}).`, {
+    retryable: true,
+    details: { reason: code },
+  });
+}

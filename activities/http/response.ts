@@ -1,0 +1,231 @@
+/** The answer of an http step: read within its limit, inflated, parsed by its content type. */
+
+import { isUtf8 } from 'node:buffer';
+import type { Readable } from 'node:stream';
+import { pipeline } from 'node:stream';
+import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
+import { MAX_BLOB_STATE_BYTES } from '../../src/definition/document/limits.ts';
+import type { JsonObject } from '../../src/definition/document/types.ts';
+import { defined } from '../../src/json/defined.ts';
+import type { Json } from '../../src/template/types.ts';
+import { ActivityError } from '../runtime/failure.ts';
+
+export type ResponseHeaders = { readonly [name: string]: string | string[] | undefined };
+
+/** Besides 5xx. */
+const RETRYABLE_STATUSES: ReadonlySet<number> = new Set([408, 425, 429]);
+/** A server that asks to be left alone for longer is asked again after this. */
+const LONGEST_RETRY_AFTER_MS = 86_400_000;
+const MOST_HEADERS = 100;
+const MOST_HEADER_CHARACTERS = 2_000;
+const TEXT_TYPE =
+  /^(text\/|application\/(xml|javascript|x-www-form-urlencoded|graphql|yaml|x-yaml|x-ndjson)\b)|\+(xml|yaml)\b/;
+const JSON_TYPE = /^[\w.+-]+\/(json|[\w.-]+\+json)\b/;
+/** Of these, `decoderOf` knows some, one at a time. */
+const COMPRESSIONS: ReadonlySet<string> = new Set([
+  'gzip',
+  'x-gzip',
+  'deflate',
+  'br',
+  'zstd',
+  'compress',
+  'x-compress',
+  'dcb',
+  'dcz',
+]);
+/** How zlib and Brotli say that what they are given is none of theirs. */
+const INFLATING = /^(Z|ERR__ERROR_FORMAT|ERR_BROTLI)_/;
+/** Of what an answer says, so much stands in a message; more of it in the details. */
+const MOST_TOLD_CHARACTERS = 300;
+
+/**
+ * The bytes of the answer, inflated: the limit is for what comes out, so that a small body cannot be a bomb.
+ * @throws ActivityError `response_too_large`, unless `overLimit` is 'cut', and `http_body` where it cannot be inflated.
+ */
+export async function readBytes(
+  body: Readable,
+  headers: ResponseHeaders,
+  limit: number,
+  overLimit: 'cut' | MoreAllowed = {},
+): Promise<{ readonly bytes: Buffer; readonly isCut: boolean }> {
+  const encoding = firstValue(headers['content-encoding']).trim().toLowerCase();
+  // Some write there what is no compression (utf-8, aws-chunked): then the bytes are what they are.
+  const compressions = encoding.split(/[\s,]+/).filter((name) => COMPRESSIONS.has(name));
+  const decoder = compressions.length === 1 ? decoderOf(compressions[0]!) : undefined;
+  // An error comes out of the decoder, where it is read.
+  const stream = decoder === undefined ? body : pipeline(body, decoder, () => undefined);
+  try {
+    const read = await readAll(body, stream, limit, overLimit);
+    if (decoder === undefined && compressions.length > 0 && read.bytes.length > 0)
+      throw unreadable(encoding, 'it is not known here');
+    return read;
+  } catch (error) {
+    const code = networkErrorCode(error);
+    if (decoder === undefined || !INFLATING.test(code)) throw error;
+    // The headers of an answer to HEAD are those of a GET: nothing is no broken gzip.
+    if (decoder.bytesWritten === 0 && code === 'Z_BUF_ERROR') return { bytes: Buffer.alloc(0), isCut: false };
+    throw unreadable(encoding, code);
+  }
+}
+
+function unreadable(encoding: string, reason: string): ActivityError {
+  return new ActivityError(
+    'http_body',
+    `The answer cannot be inflated as its content-encoding '${encoding.slice(0, 40)}' says (${reason}). Ask for it as it is: headers: {accept-encoding: identity}.`,
+    { details: { contentEncoding: encoding.slice(0, 40), reason } },
+  );
+}
+
+/** How large an answer may be at most, whatever the step says. */
+export interface MoreAllowed {
+  readonly mostBytes?: number;
+}
+
+function tooLarge(limit: number, most: number | undefined): ActivityError {
+  const remedy =
+    most === undefined || limit < most
+      ? `Raise maxBytes${most === undefined ? '' : ` (up to ${most})`}, or ask for less.`
+      : `No step takes more here. Ask for less, or in parts${most < MAX_BLOB_STATE_BYTES ? '; with a blob store (SIGNALBOX_BLOBS) a step takes more' : ''}.`;
+  return new ActivityError('response_too_large', `The answer has more than ${limit} bytes. ${remedy}`, {
+    details: { limit, ...defined({ most }) },
+  });
+}
+
+async function readAll(
+  body: Readable,
+  stream: Readable,
+  limit: number,
+  overLimit: 'cut' | MoreAllowed,
+): Promise<{ readonly bytes: Buffer; readonly isCut: boolean }> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of stream as AsyncIterable<Buffer>) {
+    size += chunk.length;
+    if (size <= limit) {
+      chunks.push(chunk);
+      continue;
+    }
+    body.on('error', () => undefined).destroy();
+    stream.on('error', () => undefined).destroy();
+    if (overLimit === 'cut') {
+      chunks.push(chunk.subarray(0, limit - (size - chunk.length)));
+      return { bytes: Buffer.concat(chunks), isCut: true };
+    }
+    throw tooLarge(limit, overLimit.mostBytes);
+  }
+  return { bytes: Buffer.concat(chunks), isCut: false };
+}
+
+function decoderOf(encoding: string) {
+  switch (encoding) {
+    case 'gzip':
+    case 'x-gzip':
+      return createGunzip();
+    case 'deflate':
+      return createInflate();
+    case 'br':
+      return createBrotliDecompress();
+    default:
+      return undefined;
+  }
+}
+
+/**
+ * The bytes as data. `as` is json, text, base64, or absent: then the content type says. Nothing is null.
+ * @throws ActivityError `http_body` for JSON that is none, with `shown` in its details; `scrub` is for what it says of it.
+ */
+export function parseBody(
+  bytes: Buffer,
+  headers: ResponseHeaders,
+  as: string | undefined,
+  shown: { readonly status: number; readonly url: string },
+  scrub: (text: string) => string,
+): Json {
+  if (bytes.length === 0) return null;
+  const type = firstValue(headers['content-type']).trim().toLowerCase();
+  const form = as ?? formOf(type, bytes);
+  if (form === 'base64') return bytes.toString('base64');
+  const text = decode(bytes, type);
+  if (form === 'text') return text;
+  try {
+    return JSON.parse(text) as Json;
+  } catch {
+    const { status, url } = shown;
+    const begins = scrub(text).slice(0, MOST_TOLD_CHARACTERS);
+    throw new ActivityError(
+      'http_body',
+      `The answer (status ${status}) is no JSON, although it is read as such; it begins with: ${onOneLine(begins)}. Set as: 'text' to take it as it is.`,
+      { details: { status, url, contentType: type, bytes: bytes.length, body: begins } },
+    );
+  }
+}
+
+/** Who says no type leaves it to be seen. */
+function formOf(type: string, bytes: Buffer): string {
+  if (JSON_TYPE.test(type)) return 'json';
+  return TEXT_TYPE.test(type) || (type === '' && isUtf8(bytes)) ? 'text' : 'base64';
+}
+
+/** What an answer that is a failure says, for its message: nothing where it is a page for a browser. `body` has no secrets. */
+export function failureText(body: Json, headers: ResponseHeaders): string {
+  const isPage = /^(text\/html|application\/xhtml)/i.test(firstValue(headers['content-type']).trim());
+  if (body === null || body === '' || isPage) return '.';
+  const text = onOneLine(typeof body === 'string' ? body : JSON.stringify(body));
+  return text === ''
+    ? '.'
+    : `: ${text.length > MOST_TOLD_CHARACTERS ? `${text.slice(0, MOST_TOLD_CHARACTERS)}…` : text}`;
+}
+
+const onOneLine = (text: string): string => text.replace(/\s+/g, ' ').trim();
+
+/** The text in its own character set; UTF-8 where that is not said or not known. */
+export function decode(bytes: Buffer, contentType: string): string {
+  const label = /charset="?([\w.:-]+)/i.exec(contentType)?.[1] ?? 'utf-8';
+  try {
+    return new TextDecoder(label).decode(bytes);
+  } catch {
+    return new TextDecoder().decode(bytes);
+  }
+}
+
+export function isJson(headers: ResponseHeaders): boolean {
+  return JSON_TYPE.test(firstValue(headers['content-type']).trim().toLowerCase());
+}
+
+/** Bounded, since they stay in history: so many headers, each cut. `cut` keeps whole what must not be cut in two. */
+export function shownHeaders(headers: ResponseHeaders, scrub: (text: string) => string): JsonObject {
+  const shown: [string, Json][] = [];
+  for (const [name, value] of Object.entries(headers)) {
+    if (value === undefined || shown.length === MOST_HEADERS) continue;
+    shown.push([name, scrub(Array.isArray(value) ? value.join(', ') : value).slice(0, MOST_HEADER_CHARACTERS)]);
+  }
+  return Object.fromEntries(shown);
+}
+
+export function firstValue(value: string | string[] | undefined): string {
+  return (Array.isArray(value) ? value[0] : value) ?? '';
+}
+
+/** Whether a request that was answered so may be answered otherwise later. */
+export function isRetryableStatus(status: number): boolean {
+  return RETRYABLE_STATUSES.has(status) || status >= 500;
+}
+
+/** A Retry-After in milliseconds: it is written in seconds, or as an HTTP date. */
+export function retryAfterMs(value: string): number | undefined {
+  if (value === '') return undefined;
+  const ms = /^\d{1,9}$/.test(value) ? Number(value) * 1_000 : Date.parse(value) - Date.now();
+  return ms > 0 ? Math.min(ms, LONGEST_RETRY_AFTER_MS) : undefined;
+}
+
+/** What the system calls the reason why no answer came (`ECONNREFUSED`). */
+export function networkErrorCode(error: unknown): string {
+  const codes = [
+    error,
+    ...(error instanceof AggregateError ? error.errors : []),
+    error instanceof Error ? error.cause : undefined,
+  ]
+    .map((one) => (one instanceof Error && 'code' in one ? one.code : undefined))
+    .filter((code) => typeof code === 'string');
+  return codes[0] ?? 'no answer';
+}

@@ -1,0 +1,37 @@
+/**
+ * Servers that answer a chat whole, although a stream was asked for: what OpenAI's API calls a `chat.completion`, written as
+ * the events that it would have streamed.
+ */
+import { isObject } from '../../src/definition/document/json.ts';
+import type { JsonObject } from '../../src/definition/document/types.ts';
+import type { Json } from '../../src/template/types.ts';
+
+/** The stream that says the same; undefined for a text that is no such answer. */
+export function streamOf(text: string): string | undefined {
+  const answer = read(text);
+  if (answer === undefined || !Array.isArray(answer['choices'])) return undefined;
+  const [first] = answer['choices'];
+  if (!isObject(first) || !isObject(first['message'])) return undefined;
+  const { message, finish_reason = null } = first;
+  const { tool_calls: calls, ...said } = message;
+  const delta = Array.isArray(calls) ? { ...said, tool_calls: calls.map(numbered) } : said;
+  const common: JsonObject = { ...answer, object: 'chat.completion.chunk' };
+  delete common['usage'];
+  const events: JsonObject[] = [
+    { ...common, choices: [{ index: 0, delta, finish_reason: null }] },
+    { ...common, choices: [{ index: 0, delta: {}, finish_reason }] },
+    ...(answer['usage'] === undefined ? [] : [{ ...common, choices: [], usage: answer['usage'] }]),
+  ];
+  return [...events.map((event) => JSON.stringify(event)), '[DONE]'].map((data) => `data: ${data}\n\n`).join('');
+}
+
+const numbered = (call: Json, index: number): Json => (isObject(call) ? { index, ...call } : call);
+
+function read(text: string): JsonObject | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return isObject(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,192 @@
+/** The activity `llm`: one prompt, one answer. Its manual is src/steps/kinds/llm.ts. */
+
+import type { ModelMessage } from 'ai';
+import type { ActivityOutput } from '../../src/contract/activity.ts';
+import { addUsage, type ModelUsage } from '../../src/contract/models.ts';
+import { isObject } from '../../src/definition/document/json.ts';
+import { jsonIn } from '../../src/definition/document/json-text.ts';
+import type { JsonObject, PayloadFormat } from '../../src/definition/document/types.ts';
+import { validatePayload } from '../../src/definition/payload/format.ts';
+import { asJsonSchema } from '../../src/definition/payload/format-schema.ts';
+import { defined } from '../../src/json/defined.ts';
+import type { Json } from '../../src/template/types.ts';
+import type { Fetch } from '../http/guarded-fetch.ts';
+import { ActivityError, invalidConfig } from '../runtime/failure.ts';
+import type { ActivityContext, ActivityHandler } from '../runtime/wrap-activity.ts';
+import { callModel, type ModelAnswer, type ModelRequest } from './model-call.ts';
+import { type ModelReader, type OpenModel, openModel } from './open-model.ts';
+
+const LISTED_PROBLEMS = 20;
+const MOST_SHOWN_CHARACTERS = 4_000;
+
+export function llmActivity(models: ModelReader | undefined, fetch: Fetch): ActivityHandler {
+  return async (config, context): Promise<ActivityOutput> => {
+    if (!isObject(config)) throw invalidConfig('userPrompt', 'given');
+    const model = await openModel(optionalText(config['model']), models, fetch, context);
+    const request = requestOf(config);
+    const { answer, data } = await askModel(model, request, formatOf(config), context);
+    return { data, meta: metaOf(answer, model, request) };
+  };
+}
+
+/** What an answer shall be: text, or JSON that fits a format, if there is one. */
+export type AnswerForm = 'text' | { readonly format: PayloadFormat | undefined };
+
+export function formatOf(config: JsonObject): AnswerForm {
+  if (config['outputFormat'] !== 'json') return 'text';
+  return { format: isObject(config['outputSchema']) ? config['outputSchema'] : undefined };
+}
+
+export function requestOf(config: JsonObject): ModelRequest {
+  const { systemPrompt, messages, temperature, maxTokens } = config;
+  if (!Array.isArray(messages)) throw invalidConfig('messages', 'a list');
+  return {
+    messages: messages as unknown as ModelMessage[],
+    ...(typeof systemPrompt === 'string' ? { system: systemPrompt } : {}),
+    ...(typeof temperature === 'number' ? { temperature } : {}),
+    ...(typeof maxTokens === 'number' ? { maxTokens } : {}),
+  };
+}
+
+/**
+ * The model's answer in the form wanted; one that does not fit is sent back once, with what is wrong. `data` is null where
+ * the model calls tools instead.
+ * @throws ActivityError `model_output_invalid`, `model_refused`, and those of callModel.
+ */
+export async function askModel(
+  model: OpenModel,
+  request: ModelRequest,
+  form: AnswerForm,
+  context: ActivityContext,
+): Promise<{ readonly answer: ModelAnswer; readonly data: Json }> {
+  if (form === 'text') {
+    const answer = await callModel(model, request, context);
+    demandSaid(answer);
+    return { answer, data: answer.calls.length > 0 ? null : answer.text };
+  }
+  const wanted = inJson(request, form.format);
+  const first = await callModel(model, wanted, context);
+  demandSaid(first);
+  if (first.calls.length > 0) return { answer: first, data: null };
+  const read = readAs(form.format, first.text);
+  if ('data' in read) return { answer: first, data: read.data };
+  // It would be cut again.
+  if (first.finishReason === 'length') throw cutJson(first, read.problems, context);
+  const correction: ModelMessage = { role: 'user', content: correctionOf(read.problems) };
+  const said = [...first.messages, correction];
+  const second = await callModel(model, { ...wanted, messages: [...wanted.messages, ...said] }, context).catch(
+    (error) => {
+      throw paidFor(error, first.usage);
+    },
+  );
+  const answer: ModelAnswer = {
+    ...second,
+    messages: [...said, ...second.messages],
+    usage: { ...second.usage, ...addUsage(first.usage, second.usage) },
+  };
+  if (answer.calls.length > 0) return { answer, data: null };
+  const repaired = readAs(form.format, answer.text);
+  if ('data' in repaired) return { answer, data: repaired.data };
+  if (answer.finishReason === 'length') throw cutJson(answer, repaired.problems, context);
+  throw invalidOutput(
+    `The model's answer is not what outputSchema wants, also when asked again: ${repaired.problems[0]}`,
+    answer,
+    repaired.problems,
+    context,
+  );
+}
+
+/** A filter of the provider's, or the model's own refusal, that leaves nothing is no empty answer. */
+function demandSaid({ text, calls, finishReason, usage }: ModelAnswer): void {
+  if (finishReason !== 'content-filter' || text !== '' || calls.length > 0) return;
+  throw new ActivityError(
+    'model_refused',
+    'The model, or a filter of its provider, refused to answer this. Ask for something else, or another model.',
+    { details: { finishReason, usage: { ...usage } } },
+  );
+}
+
+function cutJson(answer: ModelAnswer, problems: readonly string[], context: ActivityContext): ActivityError {
+  const said =
+    "The model's answer was cut at the most tokens that it may have, before its JSON was whole. Raise maxTokens, or ask for less.";
+  return invalidOutput(said, answer, problems, context);
+}
+
+function invalidOutput(
+  message: string,
+  { text, usage }: ModelAnswer,
+  problems: readonly string[],
+  { scrub }: ActivityContext,
+): ActivityError {
+  return new ActivityError('model_output_invalid', message, {
+    details: {
+      problems: problems.slice(0, LISTED_PROBLEMS),
+      text: scrub.text(text).slice(0, MOST_SHOWN_CHARACTERS),
+      usage: { ...usage },
+    },
+  });
+}
+
+/** The failure tells what was used before it: the run's costs count that too. */
+function paidFor(error: unknown, usage: ModelUsage): unknown {
+  if (!(error instanceof ActivityError)) return error;
+  const { code, message, retryable, details, retryAfterMs } = error;
+  return new ActivityError(code, message, {
+    retryable,
+    details: { ...(isObject(details) ? details : {}), usage: { ...usage } },
+    ...defined({ retryAfterMs }),
+  });
+}
+
+/** `llm` says what was asked of the provider; `model` is the organization's name for it. */
+export function metaOf(
+  { usage, finishReason }: ModelAnswer,
+  { entry }: OpenModel,
+  { temperature, maxTokens }: ModelRequest,
+): JsonObject {
+  const llm = {
+    model: entry.model,
+    provider: entry.provider,
+    ...defined({ temperature, maxTokens }),
+  };
+  return { model: usage.model, finishReason, usage: { ...usage }, llm };
+}
+
+function inJson(request: ModelRequest, format: PayloadFormat | undefined): ModelRequest {
+  const schema = format === undefined ? undefined : asJsonSchema(format);
+  // Said in words too: not every server looks at the schema that the request carries.
+  const told =
+    schema === undefined
+      ? 'Answer with one JSON value and nothing else.'
+      : `Answer with one JSON value and nothing else. It has to fit this JSON Schema: ${JSON.stringify(schema)}`;
+  return {
+    ...request,
+    system: request.system === undefined ? told : `${request.system}\n\n${told}`,
+    json: schema === undefined ? {} : { schema },
+  };
+}
+
+function readAs(
+  format: PayloadFormat | undefined,
+  text: string,
+): { readonly data: Json } | { readonly problems: readonly string[] } {
+  const readings = jsonIn(text);
+  const [likeliest] = readings;
+  if (likeliest === undefined) return { problems: ['It is no JSON.'] };
+  const fitting = format === undefined ? likeliest : readings.find((one) => validatePayload(format, one).length === 0);
+  if (fitting !== undefined || format === undefined) return { data: fitting ?? likeliest };
+  return {
+    problems: validatePayload(format, likeliest).map(({ pointer, message }) => `${pointer || '/'}: ${message}`),
+  };
+}
+
+function correctionOf(problems: readonly string[]): string {
+  return `That does not fit:\n${problems
+    .slice(0, LISTED_PROBLEMS)
+    .map((problem) => `- ${problem}`)
+    .join('\n')}\nAnswer again, with the corrected JSON value and nothing else.`;
+}
+
+export function optionalText(value: Json | undefined): string | undefined {
+  return typeof value === 'string' && value !== '' ? value : undefined;
+}

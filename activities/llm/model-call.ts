@@ -1,0 +1,222 @@
+/**
+ * One call of a model: streamed, so that a stuck one is noticed and progress can be told, and typed in how it fails. What
+ * the SDK would do besides (retries, loading files from addresses in messages, running tools) it is not let do.
+ */
+
+import { jsonSchema, type ModelMessage, streamText, type ToolSet, tool, wrapLanguageModel } from 'ai';
+import { type ModelUsage, usd } from '../../src/contract/models.ts';
+import type { JsonObject } from '../../src/definition/document/types.ts';
+import { validatePayload } from '../../src/definition/payload/format.ts';
+import { defined } from '../../src/json/defined.ts';
+import type { Json } from '../../src/template/types.ts';
+import { ActivityError } from '../runtime/failure.ts';
+import { type ActivityContext, RESULT_LIMIT_BYTES } from '../runtime/wrap-activity.ts';
+import { cutFailure, modelFailure } from './model-failure.ts';
+import type { OpenModel } from './open-model.ts';
+
+type JsonSchema = Exclude<Parameters<typeof jsonSchema>[0], PromiseLike<unknown> | (() => unknown)>;
+
+export interface ModelRequest {
+  readonly system?: string;
+  readonly messages: readonly ModelMessage[];
+  /** The answer shall be JSON, of this schema. */
+  readonly json?: { readonly schema?: JsonObject };
+  readonly temperature?: number;
+  readonly maxTokens?: number;
+  readonly tools?: readonly OfferedTool[];
+}
+
+export interface OfferedTool {
+  readonly name: string;
+  readonly description?: string;
+  /** JSON Schema. */
+  readonly inputSchema: JsonObject;
+}
+
+export interface ToolCall {
+  readonly id: string;
+  readonly name: string;
+  readonly input: Json;
+  /** Why the call cannot be made: there is no such tool, or the input does not fit. */
+  readonly invalid?: string;
+}
+
+export interface ModelAnswer {
+  readonly text: string;
+  readonly calls: readonly ToolCall[];
+  /** stop, length, tool-calls, content-filter, other. */
+  readonly finishReason: string;
+  readonly usage: ModelUsage;
+  /** What the model said, as messages to go on with. */
+  readonly messages: readonly ModelMessage[];
+}
+
+/** A model that says nothing for so long is stuck; those that think first are silent for minutes. */
+const IDLE_MS = 240_000;
+const MOST_ERROR_CHARACTERS = 2_000;
+const SHOWN_TAIL = 200;
+/** Of the input of a call, so many tell the model what to mend. */
+const TOLD_PROBLEMS = 5;
+
+// The SDK prints advice to the console.
+(globalThis as { AI_SDK_LOG_WARNINGS?: boolean }).AI_SDK_LOG_WARNINGS = false;
+
+/** @throws ActivityError `model_status`, `model_connect`, `model_cut`, `model_idle`, `invalid_config`, `result_too_large`. */
+export async function callModel(
+  { entry, model }: OpenModel,
+  request: ModelRequest,
+  context: ActivityContext,
+): Promise<ModelAnswer> {
+  const idle = new AbortController();
+  let timer = setTimeout(() => idle.abort(), IDLE_MS);
+  const alive = (): void => {
+    clearTimeout(timer);
+    timer = setTimeout(() => idle.abort(), IDLE_MS);
+  };
+  const { system, messages, temperature, maxTokens, tools } = request;
+  try {
+    const result = streamText({
+      model: request.json === undefined ? model : answeringJson(model, request.json.schema),
+      messages: [...messages],
+      maxRetries: 0,
+      abortSignal: AbortSignal.any([context.signal, idle.signal]),
+      allowSystemInMessages: true,
+      // A prompt is data of others: nothing is fetched because it says so.
+      experimental_download: async (files) => {
+        if (files.some(({ isUrlSupportedByModel }) => !isUrlSupportedByModel)) throw filesRefused();
+        return files.map(() => null);
+      },
+      onError: () => undefined,
+      ...defined({ system, temperature, maxOutputTokens: maxTokens }),
+      ...(tools === undefined || tools.length === 0 ? {} : { tools: toolSet(tools) }),
+    });
+    let text = '';
+    let ended: { finishReason: string; rawFinishReason: string | undefined } | undefined;
+    const calls: ToolCall[] = [];
+    const soFar = (): Json => ({
+      characters: text.length,
+      tail: context.scrub.beginning(text).slice(-SHOWN_TAIL),
+    });
+    for await (const part of result.fullStream) {
+      alive();
+      switch (part.type) {
+        case 'text-delta':
+          // Told when it is asked: scrubbing all of it for each part would take longer than the model does.
+          if (text === '') context.progress(soFar);
+          text += part.text;
+          if (text.length > RESULT_LIMIT_BYTES) throw tooLong();
+          break;
+        case 'tool-call':
+          calls.push(callOf(part));
+          break;
+        case 'finish-step':
+          ended = part;
+          break;
+        case 'error':
+          throw part.error;
+        default:
+      }
+    }
+    if (idle.signal.aborted) throw stuck();
+    // The providers say `other` for a stream that ends without their last word.
+    if (ended === undefined || (ended.finishReason === 'other' && ended.rawFinishReason === undefined))
+      throw cutFailure();
+    const { messages: said } = await result.response;
+    return {
+      text,
+      calls,
+      finishReason: ended.finishReason,
+      usage: usageOf(entry, await result.totalUsage),
+      // The SDK answers invalid calls itself; here whoever makes the calls tells their results.
+      messages: JSON.parse(JSON.stringify(said.filter(({ role }) => role === 'assistant'))) as ModelMessage[],
+    };
+  } catch (error) {
+    if (idle.signal.aborted) throw stuck();
+    throw modelFailure(error, context);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function answeringJson(model: OpenModel['model'], schema: JsonObject | undefined): OpenModel['model'] {
+  if (model.specificationVersion !== 'v3') return model;
+  return wrapLanguageModel({
+    model,
+    middleware: {
+      specificationVersion: 'v3',
+      transformParams: async ({ params }) => ({
+        ...params,
+        responseFormat: { type: 'json', ...(schema === undefined ? {} : { schema: schema as JsonSchema }) },
+        // Strict schemas are a dialect of their own; the answer is checked here in any case.
+        providerOptions: { ...params.providerOptions, openai: { strictJsonSchema: false } },
+      }),
+    },
+  });
+}
+
+function toolSet(tools: readonly OfferedTool[]): ToolSet {
+  return Object.fromEntries(
+    tools.map(({ name, description, inputSchema }) => [
+      name,
+      tool({
+        inputSchema: jsonSchema<Json>(inputSchema as JsonSchema, { validate: (value) => fits(inputSchema, value) }),
+        ...defined({ description }),
+      }),
+    ]),
+  );
+}
+
+function fits(schema: JsonObject, value: unknown): { success: true; value: Json } | { success: false; error: Error } {
+  const problems = validatePayload(schema, value as Json).map(
+    ({ pointer, message }) => `${pointer || '/'}: ${message}`,
+  );
+  if (problems.length === 0) return { success: true, value: value as Json };
+  return { success: false, error: new Error(problems.slice(0, TOLD_PROBLEMS).join(' ')) };
+}
+
+function callOf(part: {
+  toolCallId: string;
+  toolName: string;
+  input: unknown;
+  invalid?: boolean | undefined;
+  error?: unknown;
+}): ToolCall {
+  const { toolCallId: id, toolName: name, invalid, error } = part;
+  const input = (part.input ?? {}) as Json;
+  if (invalid !== true) return { id, name, input };
+  // At the bottom stands what is wrong; around it, what the SDK says of it.
+  let reason = error;
+  while (reason instanceof Error && reason.cause instanceof Error) reason = reason.cause;
+  const why = reason instanceof Error ? reason.message : 'The call is invalid.';
+  return { id, name, input, invalid: why.slice(0, MOST_ERROR_CHARACTERS) };
+}
+
+interface Counted {
+  readonly inputTokens: number | undefined;
+  readonly outputTokens: number | undefined;
+  readonly inputTokenDetails: { readonly cacheReadTokens: number | undefined };
+}
+
+function usageOf({ name, provider, prices }: OpenModel['entry'], counted: Counted): ModelUsage {
+  const input = counted.inputTokens ?? 0;
+  const output = counted.outputTokens ?? 0;
+  const cached = Math.min(input, counted.inputTokenDetails.cacheReadTokens ?? 0);
+  const { input: inputPrice = 0, output: outputPrice = 0, cachedInput = inputPrice } = prices ?? {};
+  return {
+    key_type: provider,
+    model: name,
+    input_tokens: input,
+    output_tokens: output,
+    cached_input_tokens: cached,
+    usd_cost: usd(((input - cached) * inputPrice + cached * cachedInput + output * outputPrice) / 1_000_000),
+  };
+}
+
+const stuck = (): ActivityError =>
+  new ActivityError('model_idle', `The model said nothing for ${IDLE_MS} ms.`, { retryable: true });
+const tooLong = (): ActivityError =>
+  new ActivityError('result_too_large', `The model's answer is longer than ${RESULT_LIMIT_BYTES} characters.`, {
+    details: { limit: RESULT_LIMIT_BYTES },
+  });
+const filesRefused = (): ActivityError =>
+  new ActivityError('invalid_config', 'Files in messages are not loaded from addresses; give their content.');

@@ -1,0 +1,127 @@
+/** How a model call fails, whatever the SDK or its providers throw: typed, and with whether trying again makes sense. */
+
+import { APICallError, InvalidPromptError, InvalidResponseDataError } from 'ai';
+import { isObject } from '../../src/definition/document/json.ts';
+import { parsedJson } from '../../src/definition/document/json-text.ts';
+import { defined } from '../../src/json/defined.ts';
+import { failureWithin } from '../http/guarded-fetch.ts';
+import { isRetryableStatus, networkErrorCode, retryAfterMs } from '../http/response.ts';
+import { ActivityError } from '../runtime/failure.ts';
+import type { Scrub } from '../runtime/scrub.ts';
+import type { ActivityContext } from '../runtime/wrap-activity.ts';
+
+const MOST_ERROR_CHARACTERS = 2_000;
+const SHOWN_CHARACTERS = 200;
+const MOST_TOLD_CHARACTERS = 300;
+/** How undici says that a connection broke within an answer. */
+const BROKEN = /terminated|socket|network|fetch failed|aborted|premature/i;
+/** Error types and codes of what no second call mends. */
+const FINAL = /invalid_(request|argument|api_key|prompt)|unauthenticated|authentication|permission|not_found/i;
+
+/** What is thrown instead of `error`; the error itself where the effect was cancelled. */
+export function modelFailure(error: unknown, context: ActivityContext): unknown {
+  if (context.signal.aborted) return error;
+  const known = failureWithin(error);
+  if (known !== undefined) return known;
+  if (InvalidPromptError.isInstance(error))
+    return new ActivityError('invalid_config', 'config.messages must be messages of {role, content}.');
+  if (APICallError.isInstance(error) && error.statusCode !== undefined && error.statusCode >= 400) {
+    const first = firstOfStream(error);
+    if (first === undefined) return statusFailure(error.statusCode, error, context);
+    return isUnread(first) ? answerFailure(error.message, context) : streamedFailure(first, context);
+  }
+  if (InvalidResponseDataError.isInstance(error) || (APICallError.isInstance(error) && error.statusCode !== undefined))
+    return cutFailure();
+  // What a provider sends as an error within its stream.
+  if (error !== null && typeof error === 'object' && !(error instanceof Error)) return streamedFailure(error, context);
+  if (APICallError.isInstance(error) || (error instanceof Error && BROKEN.test(whole(error))))
+    return new ActivityError('model_connect', `The connection to the model failed (${codeWithin(error)}).`, {
+      retryable: true,
+    });
+  return answerFailure(error instanceof Error ? error.message : 'unknown', context);
+}
+
+function answerFailure(said: string, { scrub }: ActivityContext): ActivityError {
+  const shown = scrub.text(said).slice(0, SHOWN_CHARACTERS);
+  return new ActivityError('model_answer', `The model's answer cannot be read: ${shown}`, { retryable: true });
+}
+
+/** The error that a stream begins with, which the SDK gives a status of its own making: the provider's was fine. */
+function firstOfStream({ responseHeaders, responseBody = '' }: APICallError): object | undefined {
+  if (responseHeaders?.['content-type']?.startsWith('text/event-stream') !== true) return undefined;
+  const said = parsedJson(responseBody);
+  return isObject(said) ? said : undefined;
+}
+
+/** What the SDK itself says of a stream that it cannot read. */
+function isUnread(error: object): boolean {
+  return 'name' in error && typeof error.name === 'string' && error.name.startsWith('AI_');
+}
+
+function statusFailure(
+  status: number,
+  { message, responseHeaders, responseBody = '' }: APICallError,
+  { scrub }: ActivityContext,
+): ActivityError {
+  const retryable = isRetryableStatus(status);
+  const afterMs = retryable ? retryAfterMs(responseHeaders?.['retry-after'] ?? '') : undefined;
+  const said = messageIn(parsedJson(responseBody)) ?? message;
+  return new ActivityError('model_status', `The model's provider answered with status ${status}${told(said, scrub)}`, {
+    retryable,
+    details: { status, body: scrub.text(responseBody).slice(0, MOST_ERROR_CHARACTERS) },
+    ...defined({ retryAfterMs: afterMs }),
+  });
+}
+
+/** Its status was fine, so what kind of error it is stands in its words; what they do not say is tried again. */
+function streamedFailure(error: object, { scrub }: ActivityContext): ActivityError {
+  return new ActivityError(
+    'model_status',
+    `The model ended its answer with an error${told(messageIn(error) ?? '', scrub)}`,
+    {
+      retryable: !isFinal(error),
+      details: { body: scrub.text(JSON.stringify(error)).slice(0, MOST_ERROR_CHARACTERS) },
+    },
+  );
+}
+
+/** `{error: {message}}`, as all of them write it, or parts of that. */
+function messageIn(said: unknown): string | undefined {
+  if (typeof said !== 'object' || said === null) return undefined;
+  const { message, error } = said as { readonly message?: unknown; readonly error?: unknown };
+  if (typeof message === 'string') return message;
+  return typeof error === 'string' ? error : messageIn(error);
+}
+
+/** What the provider says of it, for the message: where only that is shown, the status alone would not say what to mend. */
+function told(said: string, scrub: Scrub): string {
+  const text = scrub.text(said).replace(/\s+/g, ' ').trim().slice(0, MOST_TOLD_CHARACTERS);
+  return text === '' ? '.' : `: ${text}`;
+}
+
+/** `{type, code, status}` of OpenAI, Anthropic and Google, or these within `error`. */
+function isFinal(error: object): boolean {
+  const { type, code, status, error: inner } = error as { readonly [member: string]: unknown };
+  const says = [type, code, status].some((word) =>
+    typeof word === 'number' ? word >= 400 && !isRetryableStatus(word) : typeof word === 'string' && FINAL.test(word),
+  );
+  return says || (typeof inner === 'object' && inner !== null && isFinal(inner));
+}
+
+function whole(error: Error): string {
+  return `${error.message} ${error.cause instanceof Error ? error.cause.message : ''}`;
+}
+
+/** The SDK wraps what the system said, several times over. */
+function codeWithin(error: unknown): string {
+  let at = error;
+  for (let depth = 0; at instanceof Error && depth < 8; depth++) {
+    const code = networkErrorCode(at);
+    if (/^[A-Z]/.test(code)) return code;
+    at = at.cause;
+  }
+  return networkErrorCode(undefined);
+}
+
+export const cutFailure = (): ActivityError =>
+  new ActivityError('model_cut', "The model's answer ended in the middle.", { retryable: true });

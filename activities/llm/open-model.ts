@@ -1,0 +1,116 @@
+/** Models as the AI SDK has them, made of an organization's entries. Keys are read right before use, and scrubbed. */
+
+import { createAnthropic } from '@ai-sdk/anthropic';
+import { createGoogleGenerativeAI } from '@ai-sdk/google';
+import { createOpenAI } from '@ai-sdk/openai';
+import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
+import type { LanguageModel } from 'ai';
+import type { ModelEntry, ModelProvider } from '../../src/contract/models.ts';
+import { defined } from '../../src/json/defined.ts';
+import type { Fetch } from '../http/guarded-fetch.ts';
+import { ActivityError } from '../runtime/failure.ts';
+import type { ActivityContext } from '../runtime/wrap-activity.ts';
+import { streamOf } from './completion-stream.ts';
+
+/** What the host reads models with. Throws an error with a `code`: `model_not_found`. */
+export interface ModelReader {
+  resolve(organizationId: string, name: string | undefined): Promise<ModelEntry & { readonly name: string }>;
+}
+
+export interface OpenModel {
+  readonly entry: ModelEntry & { readonly name: string };
+  readonly model: Exclude<LanguageModel, string>;
+}
+
+const ADDRESSES: { readonly [provider in Exclude<ModelProvider, 'openai-compatible'>]: string } = {
+  openai: 'https://api.openai.com/v1',
+  anthropic: 'https://api.anthropic.com/v1',
+  google: 'https://generativelanguage.googleapis.com/v1beta',
+};
+const NO_STREAM = /^\s*(text\/(html|plain)|application\/(xhtml|json))\b/i;
+const MOST_SHOWN_CHARACTERS = 200;
+/** Providers want one even where the server does not look at it. */
+const NO_KEY = 'none';
+
+/** @throws ActivityError `model_not_found`, and what reading its key fails with. */
+export async function openModel(
+  name: string | undefined,
+  reader: ModelReader | undefined,
+  fetch: Fetch,
+  context: ActivityContext,
+): Promise<OpenModel> {
+  const entry = await resolved(name, reader, context.input.execution.organizationId);
+  const baseURL = (entry.baseUrl ?? (entry.provider === 'openai-compatible' ? '' : ADDRESSES[entry.provider])).replace(
+    /\/+$/,
+    '',
+  );
+  if (!URL.canParse(baseURL))
+    throw new ActivityError(
+      'model_not_found',
+      `The model '${entry.name}' has no address. Store it again with a baseUrl.`,
+    );
+  const apiKey =
+    entry.apiKeySecret === undefined ? undefined : await context.secret(entry.apiKeySecret, new URL(baseURL).host);
+  return { entry, model: modelOf(entry, baseURL, apiKey, streaming(entry.provider, fetch, context)) };
+}
+
+/**
+ * Every call asks for a stream of events. Some servers of OpenAI's API answer whole all the same, which is as good; another
+ * document, or a page, comes from where no such model is.
+ */
+function streaming(provider: ModelProvider, fetch: Fetch, { scrub }: ActivityContext): Fetch {
+  return async (input, init) => {
+    const answer = await fetch(input, init);
+    const type = answer.headers.get('content-type') ?? '';
+    if (!answer.ok || !(type === '' || NO_STREAM.test(type))) return answer;
+    const text = await answer.text();
+    const headers = { 'content-type': 'text/event-stream' };
+    const whole = provider.startsWith('openai') ? streamOf(text) : undefined;
+    if (whole !== undefined) return new Response(whole, { headers });
+    if (!/json|html/i.test(type) && !/^\s*[{<]/.test(text)) return new Response(text, { headers });
+    const said = scrub.text(text).replace(/\s+/g, ' ').slice(0, MOST_SHOWN_CHARACTERS);
+    throw new ActivityError(
+      'model_answer',
+      `The model's address answered with ${scrub.text(type) || 'a document'} instead of a stream of events (text/event-stream): models must stream, or answer as chat completions do. See whether its baseUrl is right. It begins with: ${said}`,
+      // A page may be that of a proxy whose model is away; a document is what this address gives.
+      { retryable: /html/i.test(type) },
+    );
+  };
+}
+
+function modelOf(entry: ModelEntry, baseURL: string, key: string | undefined, fetch: Fetch): OpenModel['model'] {
+  const settings = { baseURL, apiKey: key ?? NO_KEY, fetch };
+  switch (entry.provider) {
+    case 'openai':
+      // Not the Responses API: its conversations lean on what the provider keeps, and a run's stand in its own history.
+      return createOpenAI(settings).chat(entry.model);
+    case 'anthropic':
+      return createAnthropic(settings)(entry.model);
+    case 'google':
+      return createGoogleGenerativeAI(settings)(entry.model);
+    case 'openai-compatible':
+      return createOpenAICompatible({
+        name: 'openai-compatible',
+        baseURL,
+        fetch,
+        includeUsage: true,
+        ...defined({ apiKey: key }),
+      })(entry.model);
+  }
+}
+
+async function resolved(
+  name: string | undefined,
+  reader: ModelReader | undefined,
+  organizationId: string,
+): Promise<OpenModel['entry']> {
+  if (reader === undefined)
+    throw new ActivityError('models_unavailable', 'This worker cannot read models; start it with the master key.');
+  try {
+    return await reader.resolve(organizationId, name);
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? error.code : undefined;
+    if (code === 'model_not_found') throw new ActivityError(code, (error as Error).message);
+    throw new ActivityError('models_unavailable', 'The model could not be read now.', { retryable: true });
+  }
+}

@@ -1,0 +1,283 @@
+/**
+ * Connections to MCP servers, kept for a while after their last use: to begin one takes three messages, and for a server
+ * that is a program the start of a process. Failures are typed here.
+ */
+
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { getDefaultEnvironment, StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
+import { StreamableHTTPClientTransport, StreamableHTTPError } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
+import { ErrorCode, McpError } from '@modelcontextprotocol/sdk/types.js';
+import { type McpTool, MOST_TOOLS, mayStartProgram } from '../../src/contract/mcp.ts';
+import type { JsonObject } from '../../src/definition/document/types.ts';
+import { defined } from '../../src/json/defined.ts';
+import type { Json } from '../../src/template/types.ts';
+import { type Fetch, failureWithin } from '../http/guarded-fetch.ts';
+import { isRetryableStatus, networkErrorCode } from '../http/response.ts';
+import { ActivityError } from '../runtime/failure.ts';
+import type { Scrub } from '../runtime/scrub.ts';
+import type { ActivityContext } from '../runtime/wrap-activity.ts';
+import type { McpServer } from './servers.ts';
+
+const CLIENT = { name: 'signalbox', version: '1' };
+const CAPABILITIES: ConstructorParameters<typeof Client>[1] = {
+  capabilities: {},
+  // What the SDK checks answers with runs the patterns of strangers.
+  jsonSchemaValidator: {
+    getValidator: () => (input) => ({ valid: true, data: input as never, errorMessage: undefined }),
+  },
+};
+const CONNECT_MS = 15_000;
+const LIST_MS = 20_000;
+/** A connection that nobody has used for so long is closed. */
+const IDLE_MS = 60_000;
+const MOST_PAGES = 50;
+/** Codes of JSON-RPC that say that the question is wrong, and stays so. */
+const REFUSALS: ReadonlySet<number> = new Set([
+  ErrorCode.InvalidParams,
+  ErrorCode.MethodNotFound,
+  ErrorCode.InvalidRequest,
+]);
+
+const UNREADABLE: ReadonlySet<string> = new Set(['SyntaxError', 'ZodError', '$ZodError']);
+const MOST_TOLD_CHARACTERS = 300;
+
+export interface McpSettings {
+  readonly fetch: Fetch;
+  /** Whether servers may be programs on this machine. */
+  readonly stdio: boolean;
+  /** Those that servers of other organizations than `default` may be (SIGNALBOX_MCP_COMMANDS). */
+  readonly commands: readonly (readonly string[])[];
+}
+
+export interface ToolCallRequest {
+  readonly name: string;
+  readonly input: JsonObject;
+  readonly timeoutMs: number;
+  readonly idempotencyKey: string;
+}
+
+export interface ToolAnswer {
+  readonly isError: boolean;
+  readonly structured: Json | undefined;
+  readonly content: readonly JsonObject[];
+}
+
+interface Open {
+  readonly client: Promise<Client>;
+  users: number;
+  idle?: NodeJS.Timeout;
+}
+
+/** One for a process. */
+export class McpConnections {
+  readonly #settings: McpSettings;
+  readonly #open = new Map<string, Open>();
+
+  constructor(settings: McpSettings) {
+    this.#settings = settings;
+  }
+
+  /** All tools of a server. @throws ActivityError */
+  tools(server: McpServer, headers: Readonly<Record<string, string>>, context: ActivityContext): Promise<McpTool[]> {
+    return this.#using(server, headers, context, async (client) => {
+      const found: McpTool[] = [];
+      let cursor: string | undefined;
+      for (let page = 0; page < MOST_PAGES && found.length < MOST_TOOLS; page++) {
+        const { tools, nextCursor } = await client.listTools(cursor === undefined ? {} : { cursor }, {
+          signal: context.signal,
+          timeout: LIST_MS,
+        });
+        for (const { name, title, description, inputSchema } of tools)
+          found.push({
+            name,
+            inputSchema: inputSchema as JsonObject,
+            ...defined({ title, description }),
+          });
+        cursor = nextCursor;
+        if (cursor === undefined) break;
+      }
+      return found.slice(0, MOST_TOOLS);
+    });
+  }
+
+  /** Calls a tool; progress is told to the context. @throws ActivityError */
+  call(
+    server: McpServer,
+    headers: Readonly<Record<string, string>>,
+    request: ToolCallRequest,
+    context: ActivityContext,
+  ): Promise<ToolAnswer> {
+    const { name, input, timeoutMs, idempotencyKey } = request;
+    return this.#using(server, headers, context, async (client) => {
+      const answer = await client.callTool(
+        { name, arguments: input, _meta: { 'signalbox/idempotencyKey': idempotencyKey } },
+        undefined,
+        {
+          signal: context.signal,
+          timeout: timeoutMs,
+          onprogress: ({ progress, total, message }) =>
+            context.progress(() => ({
+              progress,
+              ...defined({ total, message }),
+            })),
+        },
+      );
+      return {
+        isError: answer.isError === true,
+        structured: answer.structuredContent as Json | undefined,
+        content: (answer.content ?? []) as JsonObject[],
+      };
+    });
+  }
+
+  /** A session that the server has forgotten is begun anew, once. */
+  async #using<T>(
+    server: McpServer,
+    headers: Readonly<Record<string, string>>,
+    context: ActivityContext,
+    act: (client: Client) => Promise<T>,
+  ): Promise<T> {
+    const key = JSON.stringify([context.input.execution.organizationId, server.name, server.updatedAt, headers]);
+    for (let again = true; ; again = false) {
+      const wasOpen = this.#open.has(key);
+      const open = this.#take(key, server, headers, context);
+      try {
+        return await act(await open.client);
+      } catch (error) {
+        const isForgotten = error instanceof StreamableHTTPError && (error.code === 404 || error.code === 400);
+        if (!(error instanceof McpError) || error.code === ErrorCode.ConnectionClosed) this.#drop(key, open);
+        if (again && wasOpen && (isForgotten || isClosed(error)) && !context.signal.aborted) continue;
+        throw failureOf(error, server, context);
+      } finally {
+        this.#leave(key, open);
+      }
+    }
+  }
+
+  #take(
+    key: string,
+    server: McpServer,
+    headers: Readonly<Record<string, string>>,
+    { input: { execution } }: ActivityContext,
+  ): Open {
+    let open = this.#open.get(key);
+    if (open === undefined) {
+      const client = new Client(CLIENT, CAPABILITIES);
+      const begun: Open = { client: this.#connect(client, server, headers, execution.organizationId), users: 0 };
+      open = begun;
+      this.#open.set(key, begun);
+      // Only itself: another may have been opened in its place before it has closed.
+      client.onclose = () => {
+        if (this.#open.get(key) === begun) this.#open.delete(key);
+      };
+      begun.client.catch(() => this.#drop(key, begun));
+    }
+    clearTimeout(open.idle);
+    open.users++;
+    return open;
+  }
+
+  #leave(key: string, open: Open): void {
+    open.users--;
+    if (open.users > 0) return;
+    open.idle = setTimeout(() => this.#drop(key, open), IDLE_MS);
+    open.idle.unref();
+    if (this.#open.get(key) !== open) close(open);
+  }
+
+  /** Closed at once if nobody uses it, else by the last who does. */
+  #drop(key: string, open: Open): void {
+    if (this.#open.get(key) === open) this.#open.delete(key);
+    if (open.users === 0) close(open);
+  }
+
+  async #connect(
+    client: Client,
+    server: McpServer,
+    headers: Readonly<Record<string, string>>,
+    organizationId: string,
+  ): Promise<Client> {
+    client.onerror = () => undefined;
+    await client.connect(this.#transport(server, headers, organizationId), { timeout: CONNECT_MS });
+    return client;
+  }
+
+  #transport(server: McpServer, headers: Readonly<Record<string, string>>, organizationId: string): Transport {
+    const { name, url, command, args = [] } = server;
+    if (url !== undefined)
+      return new StreamableHTTPClientTransport(new URL(url), {
+        fetch: this.#settings.fetch,
+        requestInit: { headers: { ...headers } },
+      }) as Transport;
+    if (command === undefined) throw new ActivityError('mcp_connect', `The MCP server '${name}' has no address.`);
+    if (!this.#settings.stdio)
+      throw new ActivityError(
+        'mcp_stdio_disabled',
+        `The MCP server '${name}' is a program, and this host runs none. Set SIGNALBOX_MCP_STDIO=1 where the worker starts.`,
+      );
+    // Whoever wrote the entry was asked as well; an entry may be older than the host's list.
+    if (!mayStartProgram(organizationId, server, this.#settings.commands))
+      throw new ActivityError(
+        'mcp_command_not_allowed',
+        `The MCP server '${name}' is a program that this host does not start for the organization. Put its command line into SIGNALBOX_MCP_COMMANDS where the worker starts.`,
+      );
+    // Nothing of the worker's environment but what every program needs.
+    return new StdioClientTransport({ command, args: [...args], env: getDefaultEnvironment(), stderr: 'ignore' });
+  }
+}
+
+function close(open: Open): void {
+  clearTimeout(open.idle);
+  open.client.then((client) => client.close()).catch(() => undefined);
+}
+
+/** What the server says, or the SDK of what it says; nothing of a page for a browser. */
+function saidIn({ message }: Error, scrub: Scrub): string {
+  const said = scrub
+    .text(message.replace(/^(Streamable HTTP error: )?(Error POSTing to endpoint: )?/, ''))
+    .replace(/\s+/g, ' ')
+    .trim();
+  return said === '' || said.startsWith('<') ? '.' : `: ${said.slice(0, MOST_TOLD_CHARACTERS).replace(/\.?$/, '.')}`;
+}
+
+function isClosed(error: unknown): boolean {
+  return error instanceof McpError && error.code === ErrorCode.ConnectionClosed;
+}
+
+function failureOf(error: unknown, server: McpServer, { signal, scrub }: ActivityContext): unknown {
+  if (signal.aborted) return error;
+  const known = failureWithin(error);
+  if (known !== undefined) return known;
+  const name = `The MCP server '${server.name}'`;
+  if (error instanceof McpError) {
+    const said = scrub.text(error.message).slice(0, 1_000);
+    if (error.code === ErrorCode.RequestTimeout)
+      return new ActivityError('mcp_timeout', `${name} did not answer in time.`, { retryable: true });
+    if (error.code === ErrorCode.ConnectionClosed)
+      return new ActivityError('mcp_connect', `${name} has closed the connection.`, { retryable: true });
+    return new ActivityError('mcp_refused', `${name} refused: ${said}`, { retryable: !REFUSALS.has(error.code) });
+  }
+  if (error instanceof StreamableHTTPError && error.code !== undefined && error.code > 0)
+    return new ActivityError('mcp_status', `${name} answered with status ${error.code}${saidIn(error, scrub)}`, {
+      retryable: isRetryableStatus(error.code),
+      details: { status: error.code },
+    });
+  // A page, or JSON that is none of the protocol's.
+  if (error instanceof StreamableHTTPError || (error instanceof Error && UNREADABLE.has(error.name)))
+    return new ActivityError(
+      'mcp_answer',
+      `${name} does not answer as MCP servers do${saidIn(error, scrub)} See whether its url is right.`,
+      { retryable: true },
+    );
+  if (error instanceof Error && error.name === 'UnauthorizedError')
+    return new ActivityError('mcp_status', `${name} wants other credentials.`, { details: { status: 401 } });
+  return new ActivityError(
+    'mcp_connect',
+    `There was no answer of the MCP server '${server.name}' (${networkErrorCode(error)}).`,
+    {
+      retryable: true,
+      details: { reason: networkErrorCode(error) },
+    },
+  );
+}

@@ -1,0 +1,57 @@
+/** What activities need to know of MCP servers: how an organization's are reached, and what their tools were last. */
+import type { McpServerEntry, McpTool, McpToolList } from '../../src/contract/mcp.ts';
+import { parseTemplate, render } from '../../src/template/template.ts';
+import { ActivityError } from '../runtime/failure.ts';
+import type { ActivityContext } from '../runtime/wrap-activity.ts';
+
+export type McpServer = McpServerEntry & { readonly name: string };
+
+/** Throws an error with a `code`: `mcp_server_not_found`. */
+export interface McpServerStore {
+  read(organizationId: string, name: string): Promise<McpServer>;
+  list(organizationId: string): Promise<readonly McpServer[]>;
+  /** The tools as they were listed with this very entry, however long ago. */
+  kept(organizationId: string, server: McpServer): Promise<McpToolList | undefined>;
+  keep(organizationId: string, server: string, list: McpToolList): Promise<void>;
+}
+
+const NOTHING = { root: () => undefined };
+
+/** A tool, and whose it is. */
+export interface ServedTool {
+  readonly server: McpServer;
+  readonly tool: McpTool;
+}
+
+/** @throws ActivityError `mcp_server_not_found`, `mcp_servers_unavailable`. */
+export async function askStore<T>(
+  store: McpServerStore | undefined,
+  act: (store: McpServerStore) => Promise<T>,
+): Promise<T> {
+  if (store === undefined)
+    throw new ActivityError(
+      'mcp_servers_unavailable',
+      'This worker cannot read MCP servers; start it with the master key.',
+    );
+  try {
+    return await act(store);
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? error.code : undefined;
+    if (code === 'mcp_server_not_found') throw new ActivityError(code, (error as Error).message);
+    throw new ActivityError('mcp_servers_unavailable', 'The MCP servers could not be read now.', { retryable: true });
+  }
+}
+
+/** The server's headers with their secrets, which are read for its host and scrubbed from then on. @throws ActivityError */
+export async function headersOf(server: McpServer, context: ActivityContext): Promise<{ [name: string]: string }> {
+  const headers: { [name: string]: string } = {};
+  const host = server.url === undefined ? '' : new URL(server.url).host;
+  for (const [name, written] of Object.entries(server.headers ?? {})) {
+    const { value, secrets } = render(parseTemplate(written, { secrets: true, callbacks: false }), NOTHING, { now: 0 });
+    let text = '';
+    for (const part of secrets[0]?.parts ?? [String(value)])
+      text += typeof part === 'string' || !('secret' in part) ? String(part) : await context.secret(part.secret, host);
+    headers[name] = text;
+  }
+  return headers;
+}

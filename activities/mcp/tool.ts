@@ -1,0 +1,164 @@
+/** The activities `tool`, which calls a tool of an MCP server, and `listTools`. The manual is src/steps/kinds/tool.ts. */
+import type { ActivityInput, ActivityOutput } from '../../src/contract/activity.ts';
+import { type McpToolList, TOOLS_FRESH_MS } from '../../src/contract/mcp.ts';
+import { isObject } from '../../src/definition/document/json.ts';
+import type { JsonObject } from '../../src/definition/document/types.ts';
+import type { Json } from '../../src/template/types.ts';
+import { ActivityError, invalidConfig } from '../runtime/failure.ts';
+import type { ActivityContext, ActivityHandler } from '../runtime/wrap-activity.ts';
+import type { McpConnections, ToolAnswer } from './connections.ts';
+import { askStore, headersOf, type McpServer, type McpServerStore, type ServedTool } from './servers.ts';
+
+const DEFAULT_TIMEOUT_MS = 30_000;
+const MOST_ERROR_CHARACTERS = 4_000;
+const LISTED_SERVERS = 5;
+
+export function toolActivity(store: McpServerStore | undefined, connections: McpConnections): ActivityHandler {
+  return async (config, context) => {
+    if (!isObject(config)) throw invalidConfig('toolName', 'given');
+    const { toolName, input, timeout, headers } = config;
+    if (typeof toolName !== 'string' || toolName === '') throw invalidConfig('toolName', 'a text');
+    if (input !== undefined && !isObject(input)) throw invalidConfig('input', 'an object');
+    const server = await serverOf(config, toolName, store, connections, context);
+    const answer = await connections.call(
+      server,
+      { ...(await headersOf(server, context)), ...texts(headers) },
+      {
+        name: toolName,
+        input: input ?? {},
+        timeoutMs: typeof timeout === 'number' ? timeout : DEFAULT_TIMEOUT_MS,
+        idempotencyKey: context.input.idempotencyKey,
+      },
+      context,
+    );
+    return outputOf(server, toolName, answer, context);
+  };
+}
+
+export function listToolsActivity(store: McpServerStore | undefined, connections: McpConnections): ActivityHandler {
+  return async (config, context) => {
+    const { organizationId } = context.input.execution;
+    const name = isObject(config) ? String(config['server']) : '';
+    const server = await askStore(store, (from) => from.read(organizationId, name));
+    return { data: (await listed(server, store, connections, context)) as unknown as Json };
+  };
+}
+
+/** The host that secrets in a tool step's headers go to; undefined where the server is looked for by its tools. */
+export function toolHostOf(store: McpServerStore | undefined) {
+  return async ({ config, secrets, execution }: ActivityInput): Promise<string | undefined> => {
+    const name = isObject(config) ? config['server'] : undefined;
+    if (secrets.length === 0 || typeof name !== 'string') return undefined;
+    const { url } = await askStore(store, (from) => from.read(execution.organizationId, name));
+    return url === undefined ? undefined : new URL(url).host;
+  };
+}
+
+/**
+ * The tools of the servers named, of all if none is; kept lists count while they are fresh. Of all servers, one that cannot
+ * be asked counts with what it has listed last, as long as everything that is wanted (`tool` or `server/tool`) is found.
+ * @throws ActivityError
+ */
+export async function servedTools(
+  names: readonly string[] | undefined,
+  wanted: readonly string[],
+  store: McpServerStore | undefined,
+  connections: McpConnections,
+  context: ActivityContext,
+): Promise<ServedTool[]> {
+  const { organizationId } = context.input.execution;
+  const servers = await askStore(store, (from) =>
+    names === undefined ? from.list(organizationId) : Promise.all(names.map((name) => from.read(organizationId, name))),
+  );
+  const failures: unknown[] = [];
+  const lists = await Promise.all(
+    servers.map(async (server) => {
+      const kept = await askStore(store, (from) => from.kept(organizationId, server));
+      const isFresh = kept !== undefined && Date.now() - Date.parse(kept.listedAt) < TOOLS_FRESH_MS;
+      const { tools } = isFresh
+        ? kept
+        : await listed(server, store, connections, context).catch((error: unknown) => {
+            if (names !== undefined || context.signal.aborted) throw error;
+            failures.push(error);
+            return kept ?? { tools: [] };
+          });
+      return tools.map((tool) => ({ server, tool }));
+    }),
+  );
+  const found = lists.flat();
+  if (failures.length > 0 && !wanted.every((name) => found.some((one) => hasToolName(one, name)))) throw failures[0];
+  return found;
+}
+
+/** Whether a config that writes `tool` or `server/tool` means this one. */
+export function hasToolName({ server, tool }: ServedTool, name: string): boolean {
+  return tool.name === name || `${server.name}/${tool.name}` === name;
+}
+
+async function listed(
+  server: McpServer,
+  store: McpServerStore | undefined,
+  connections: McpConnections,
+  context: ActivityContext,
+): Promise<McpToolList> {
+  const found = await connections.tools(server, await headersOf(server, context), context);
+  // A server may tell the headers that it was sent in what it says of its tools; the list is kept, and shown.
+  const tools = context.scrub.json(found as unknown as Json) as unknown as McpToolList['tools'];
+  const list: McpToolList = { tools, listedAt: new Date().toISOString(), of: server.updatedAt };
+  // What is kept spares a listing; where it cannot be, the next asks again.
+  await askStore(store, (from) => from.keep(context.input.execution.organizationId, server.name, list)).catch(
+    () => undefined,
+  );
+  return list;
+}
+
+/** A step that names no server means the one that has the tool. */
+async function serverOf(
+  { server: name }: JsonObject,
+  toolName: string,
+  store: McpServerStore | undefined,
+  connections: McpConnections,
+  context: ActivityContext,
+): Promise<McpServer> {
+  if (typeof name === 'string' && name !== '')
+    return askStore(store, (from) => from.read(context.input.execution.organizationId, name));
+  const offered = (await servedTools(undefined, [toolName], store, connections, context)).filter(
+    ({ tool }) => tool.name === toolName,
+  );
+  const [only, ...others] = offered;
+  if (only === undefined)
+    throw new ActivityError('unknown_tool', `No MCP server of the organization has a tool '${toolName}'.`);
+  if (others.length === 0) return only.server;
+  const names = offered.slice(0, LISTED_SERVERS).map(({ server }) => `'${server.name}'`);
+  throw new ActivityError(
+    'ambiguous_tool',
+    `Several MCP servers have a tool '${toolName}': name one of ${names.join(', ')}.`,
+  );
+}
+
+function outputOf(server: McpServer, toolName: string, answer: ToolAnswer, { scrub }: ActivityContext): ActivityOutput {
+  const said = textOf(answer.content);
+  if (answer.isError)
+    throw new ActivityError(
+      'tool_error',
+      `The tool '${toolName}' failed: ${scrub.text(said ?? 'it does not say why.').slice(0, MOST_ERROR_CHARACTERS)}`,
+    );
+  const others = answer.content.filter(({ type }) => type !== 'text');
+  const data = answer.structured ?? said ?? (others.length === 0 ? null : others);
+  return {
+    data,
+    meta: { server: server.name, ...(others.length === 0 || data === others ? {} : { content: others }) },
+  };
+}
+
+function textOf(content: ToolAnswer['content']): string | undefined {
+  const texts = content.flatMap(({ type, text }) => (type === 'text' && typeof text === 'string' ? [text] : []));
+  return texts.length === 0 ? undefined : texts.join('\n');
+}
+
+function texts(headers: Json | undefined): { [name: string]: string } {
+  if (!isObject(headers)) return {};
+  return Object.fromEntries(
+    Object.entries(headers).flatMap(([name, value]) => (value === null ? [] : [[name, String(value)]])),
+  );
+}

@@ -1,0 +1,37 @@
+/** So many at once; the others wait in line. */
+export class ConcurrencyLimit {
+  readonly #most: number;
+  readonly #waiting: (() => void)[] = [];
+  #busy = 0;
+
+  constructor(most: number) {
+    this.#most = most;
+  }
+
+  /** Resolves when it is one's turn, which must be given back; rejects with the signal's reason. */
+  async acquire(signal: AbortSignal): Promise<void> {
+    signal.throwIfAborted();
+    if (this.#busy < this.#most) {
+      this.#busy++;
+      return;
+    }
+    await new Promise<void>((resolve, reject) => {
+      const begin = (): void => {
+        signal.removeEventListener('abort', leave);
+        this.#busy++;
+        resolve();
+      };
+      const leave = (): void => {
+        this.#waiting.splice(this.#waiting.indexOf(begin), 1);
+        reject(signal.reason);
+      };
+      this.#waiting.push(begin);
+      signal.addEventListener('abort', leave, { once: true });
+    });
+  }
+
+  release(): void {
+    this.#busy--;
+    this.#waiting.shift()?.();
+  }
+}

@@ -1,0 +1,39 @@
+/** The activity `messageRun`: a message to a run of the same organization. */
+import { isObject } from '../../src/definition/document/json.ts';
+import type { Json } from '../../src/template/types.ts';
+import { ActivityError, invalidConfig } from '../runtime/failure.ts';
+import type { ActivityHandler } from '../runtime/wrap-activity.ts';
+
+/** How the host sends runs messages. Throws an error with a `code`: `not_found`, `closed`, `inbox_overflow`. */
+export interface RunMessenger {
+  /** Two messages with one id are one. */
+  send(
+    organizationId: string,
+    executionId: string,
+    message: { readonly name: string; readonly payload: Json; readonly id: string },
+  ): Promise<void>;
+}
+
+/** Codes that trying again does not change. */
+const FINAL: ReadonlySet<string> = new Set(['not_found', 'closed', 'payload_too_large']);
+
+/** Config `{executionId, name, payload}`; data `{executionId}`. Sent once, however often it is tried. */
+export function messageRunActivity(messenger: RunMessenger | undefined): ActivityHandler {
+  return async (config, { input }) => {
+    const { executionId, name, payload = null } = isObject(config) ? config : {};
+    if (typeof executionId !== 'string' || executionId === '') throw invalidConfig('to', 'a run');
+    if (typeof name !== 'string' || name === '') throw invalidConfig('name', 'a text');
+    if (messenger === undefined)
+      throw new ActivityError('runs_unavailable', 'This worker cannot reach runs; start it with the master key.');
+    try {
+      await messenger.send(input.execution.organizationId, executionId, { name, payload, id: input.idempotencyKey });
+    } catch (error) {
+      const code = error instanceof Error && 'code' in error ? error.code : undefined;
+      if (typeof code === 'string' && FINAL.has(code))
+        throw new ActivityError(code === 'not_found' ? 'recipient_not_found' : code, (error as Error).message);
+      if (code === 'inbox_overflow') throw new ActivityError(code, (error as Error).message, { retryable: true });
+      throw new ActivityError('recipient_unavailable', 'The run could not be reached now.', { retryable: true });
+    }
+    return { data: { executionId } };
+  };
+}

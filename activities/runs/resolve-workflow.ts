@@ -1,0 +1,54 @@
+/** The definition that a step's run is started with. It is read before the child starts, and handed to it as it then is. */
+import { isObject } from '../../src/definition/document/json.ts';
+import type { Json } from '../../src/template/types.ts';
+import { ActivityError } from '../runtime/failure.ts';
+import { type ActivityHandler, RESULT_LIMIT_BYTES } from '../runtime/wrap-activity.ts';
+import type { RunReader } from './run-reader.ts';
+
+/** Codes that trying again does not change. */
+const FINAL: ReadonlySet<string> = new Set([
+  'workflow_not_found',
+  'workflow_disabled',
+  'version_not_found',
+  'version_missing',
+  'not_an_employee',
+]);
+
+/**
+ * Config `{workflow, version?, employee?, inputBytes}`; data `{definition, hash}`. `inputBytes` is the size of the input
+ * that goes beside the definition: what does not fit into one start is `payload_too_large`, before it becomes one.
+ */
+export function resolveWorkflowActivity(reader: RunReader | undefined): ActivityHandler {
+  return async (config, { input }) => {
+    const { workflow, version, employee, inputBytes } = isObject(config) ? config : {};
+    const { definition, hash } = await resolveDefinition(reader, input.execution.organizationId, {
+      workflow: String(workflow),
+      ...(typeof version === 'string' ? { version } : {}),
+      ...(employee === true ? { employee } : {}),
+    });
+    const bytes = Buffer.byteLength(JSON.stringify(definition)) + (typeof inputBytes === 'number' ? inputBytes : 0);
+    if (bytes > RESULT_LIMIT_BYTES)
+      throw new ActivityError(
+        'payload_too_large',
+        `The definition of '${String(workflow)}' and its input have ${bytes} bytes; at most ${RESULT_LIMIT_BYTES} fit. Pass less.`,
+        { details: { bytes, limit: RESULT_LIMIT_BYTES } },
+      );
+    return { data: { definition: definition as unknown as Json, hash } };
+  };
+}
+
+/** @throws ActivityError with the codes above, or `definitions_unavailable`. */
+export async function resolveDefinition(
+  reader: RunReader | undefined,
+  ...wanted: Parameters<RunReader['resolve']>
+): ReturnType<RunReader['resolve']> {
+  if (reader === undefined)
+    throw new ActivityError('runs_unavailable', 'This worker cannot read definitions; start it with the master key.');
+  try {
+    return await reader.resolve(...wanted);
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? error.code : undefined;
+    if (typeof code === 'string' && FINAL.has(code)) throw new ActivityError(code, (error as Error).message);
+    throw new ActivityError('definitions_unavailable', 'The definition could not be read now.', { retryable: true });
+  }
+}

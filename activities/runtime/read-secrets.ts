@@ -1,0 +1,57 @@
+/** Secrets read for one effect, of the run's own organization only. */
+import type { ActivityInput, RunsDefinition } from '../../src/contract/activity.ts';
+import { defined } from '../../src/json/defined.ts';
+import { ActivityError } from './failure.ts';
+
+/** What the host reads secrets with. Throws an error with a `code`: `secret_not_found`, `secret_not_allowed`, `secret_unreadable`. */
+export interface SecretReader {
+  read(organizationId: string, name: string, use: SecretUse): Promise<string>;
+}
+export interface SecretUse {
+  /** Where it is sent to; absent where that is not known before the secret is read. A secret bound to hosts is then refused. */
+  readonly host?: string;
+  readonly workflow: string;
+  readonly definition?: RunsDefinition;
+}
+
+/** Codes that trying again does not change. */
+const FINAL: ReadonlySet<string> = new Set(['secret_not_found', 'secret_not_allowed', 'secret_unreadable']);
+
+/** The values by name, each read once. @throws ActivityError */
+export async function readSecrets(
+  input: ActivityInput,
+  reader: SecretReader | undefined,
+  host: string | undefined,
+): Promise<ReadonlyMap<string, string>> {
+  const names = new Set<string>();
+  for (const { parts } of input.secrets) {
+    for (const part of parts) if (typeof part !== 'string' && 'secret' in part) names.add(part.secret);
+  }
+  const read = async (name: string) => [name, await readSecret(input, reader, name, host)] as const;
+  return new Map(await Promise.all([...names].map(read)));
+}
+
+/** One value, for the run's own workflow. @throws ActivityError */
+export async function readSecret(
+  input: ActivityInput,
+  reader: SecretReader | undefined,
+  name: string,
+  host: string | undefined,
+): Promise<string> {
+  if (reader === undefined)
+    throw new ActivityError(
+      'secrets_unavailable',
+      'This worker has no access to secrets; start it with the master key.',
+    );
+  const { organizationId, workflow, definition } = input.execution;
+  try {
+    return await reader.read(organizationId, name, {
+      workflow,
+      ...defined({ definition, host }),
+    });
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? error.code : undefined;
+    if (typeof code === 'string' && FINAL.has(code)) throw new ActivityError(code, (error as Error).message);
+    throw new ActivityError('secrets_unavailable', `The secret '${name}' could not be read now.`, { retryable: true });
+  }
+}

@@ -1,0 +1,252 @@
+/**
+ * What every effect has around it: secrets are joined right before use and scrubbed right after, results are measured
+ * before they reach Temporal, and failures leave typed (contract/activity.ts): type = code,
+ * details = [{details?, retryable, attempts, retryAfterMs?}]. The config never stands in a failure or a log.
+ */
+
+import { Context } from '@temporalio/activity';
+import { ApplicationFailure, ApplicationFailureCategory, CancelledFailure } from '@temporalio/common';
+import { type ActivityInput, type ActivityOutput, NOT_LIGHT } from '../../src/contract/activity.ts';
+import { type ModelUsage, usageIn } from '../../src/contract/models.ts';
+import { defined } from '../../src/json/defined.ts';
+import { joinSecrets, type SecretPart } from '../../src/template/joined.ts';
+import type { Json } from '../../src/template/types.ts';
+import { withUsage } from './attempts-usage.ts';
+import { ActivityError } from './failure.ts';
+import { growingScrub } from './growing-scrub.ts';
+import { readSecret, readSecrets, type SecretReader } from './read-secrets.ts';
+import type { Scrub } from './scrub.ts';
+
+/** Temporal takes payloads of up to 2 MB. With a blob store a result may be as large as a run's state. */
+export const RESULT_LIMIT_BYTES = 1_900_000;
+/** LANGUAGE.md §12: nesting of JSON. */
+const NESTING_LIMIT = 200;
+/** Of a failure's message. The server cuts a failure that does not fit, and its code would be lost with it. */
+const MOST_MESSAGE_CHARACTERS = 10_000;
+const HEARTBEATS_PER_TIMEOUT = 3;
+
+export interface ActivityContext {
+  /** Aborted when the activity is cancelled. */
+  readonly signal: AbortSignal;
+  readonly input: ActivityInput;
+  readonly attempt: number;
+  /** For texts that are cut: a secret that is cut in two is no longer found afterwards. */
+  readonly scrub: Scrub;
+  /** Of secrets alone: for what is sent on with the callback URLs in it. */
+  readonly scrubSecrets: Pick<Scrub, 'json'>;
+  /** The callback URLs in the config. */
+  readonly callbacks: readonly CallbackInConfig[];
+  /** A secret that stands in no config: a model's key, a server's header. It is scrubbed like those. @throws ActivityError */
+  secret(name: string, host: string): Promise<string>;
+  /** What tells how far a long effect has come: asked whenever a heartbeat is sent. Scrubbed too. Must not throw. */
+  progress(detail: () => Json): void;
+}
+
+/** The URL of a visit of a wait_callback step; undefined where this host does not know its own address. */
+export type CallbackUrl = (place: {
+  readonly executionId: string;
+  readonly path: string;
+  readonly slug: string;
+}) => string | undefined;
+
+export interface CallbackInConfig {
+  /** Of the visit that it is for, and its step. */
+  readonly path: string;
+  readonly slug: string;
+  readonly url: string;
+}
+
+/** `config` has its secrets joined. Throws ActivityError; everything else becomes `effect_failed`. */
+export type ActivityHandler = (config: Json, context: ActivityContext) => Promise<ActivityOutput>;
+
+export interface WrapOptions {
+  /** Absent where no secret can be read: a config that needs one fails with `secrets_unavailable`. */
+  readonly secrets?: SecretReader;
+  /** The host that the secrets of this config go to, so far as it is known without them. */
+  readonly hostOf?: (input: ActivityInput) => string | undefined | Promise<string | undefined>;
+  /** Absent where this host gives out no callback URLs. */
+  readonly callbackUrl?: CallbackUrl;
+  /** The largest result (RESULT_LIMIT_BYTES). */
+  readonly resultBytes?: number;
+}
+
+export type Activity = (input: ActivityInput) => Promise<ActivityOutput>;
+
+export function wrapActivity(run: ActivityHandler, parts: WrapOptions = {}): Activity {
+  return async (input) => {
+    const { cancellationSignal: signal, info, heartbeat } = Context.current();
+    const attempt = info.attempt + (input.earlierAttempts ?? 0);
+    const { scrub, scrubSecrets, forced, hide, hideSecrets } = growingScrub();
+    const before = usageIn(info.heartbeatDetails);
+    let detail: (() => Json) | undefined;
+    const beat = (): void => {
+      let told: Json | undefined = withUsage(undefined, before);
+      try {
+        const said = withUsage(detail?.(), before);
+        if (said !== undefined && !isTooDeep(said)) told = scrub.json(said);
+      } catch {
+        // Nothing catches it in a timer, and the process would end. The sign of life goes out without it.
+      }
+      if (told === undefined) heartbeat();
+      else heartbeat(told);
+    };
+    const beating =
+      info.heartbeatTimeoutMs === undefined
+        ? undefined
+        : setInterval(beat, info.heartbeatTimeoutMs / HEARTBEATS_PER_TIMEOUT);
+    try {
+      const secrets = await readSecrets(input, parts.secrets, await parts.hostOf?.(input));
+      const callbacks = callbacksOf(input, parts.callbackUrl);
+      // What comes back with a callback's token in it would tell the trace how to answer in another's place.
+      const tokens = callbacks.map(({ url }) => url.slice(url.lastIndexOf('/') + 1));
+      hideSecrets(...secrets.values());
+      hide(...callbacks.map(({ url }) => url), ...tokens);
+      const config = joinSecrets(input.config, input.secrets, (part) => textOf(part, secrets, callbacks));
+      const context: ActivityContext = {
+        signal,
+        input,
+        attempt,
+        scrub,
+        scrubSecrets,
+        callbacks,
+        async secret(name, host) {
+          const value = await readSecret(input, parts.secrets, name, host);
+          hideSecrets(value);
+          return value;
+        },
+        progress(said) {
+          detail = said;
+        },
+      };
+      const { data, meta: told } = await run(config, context);
+      const meta = withUsage(told, before);
+      checkNesting(data);
+      checkNesting(meta ?? null);
+      const output: ActivityOutput = {
+        data: scrub.json(data),
+        ...(meta === undefined ? {} : { meta: scrub.json(meta) as NonNullable<ActivityOutput['meta']> }),
+      };
+      checkSize(output, parts.resultBytes ?? RESULT_LIMIT_BYTES);
+      return output;
+    } catch (error) {
+      if (signal.aborted) throw new CancelledFailure('The effect was cancelled.');
+      const known = knownOf(error);
+      const told = withUsage(known.details, before);
+      const used = usageIn(told);
+      const details = fitting(told, used);
+      if (used !== undefined && known.retryable) heartbeat({ usage: used });
+      throw failureOf(known, details, attempt, forced);
+    } finally {
+      clearInterval(beating);
+    }
+  };
+}
+
+/** @throws ActivityError `callback_unavailable`. */
+function callbacksOf(input: ActivityInput, urlOf: CallbackUrl | undefined): CallbackInConfig[] {
+  const found = new Map<string, CallbackInConfig>();
+  for (const { parts } of input.secrets) {
+    for (const part of parts) {
+      if (typeof part === 'string' || !('callback' in part)) continue;
+      const { callback: path, slug = path } = part;
+      const url = urlOf?.({ executionId: input.execution.id, path, slug });
+      if (url === undefined)
+        throw new ActivityError(
+          'callback_unavailable',
+          `This worker does not know the gateway's address, and gives out no callback URLs. Set SIGNALBOX_PUBLIC_URL (for '${slug}').`,
+        );
+      found.set(path, { path, slug, url });
+    }
+  }
+  return [...found.values()];
+}
+
+function textOf(
+  part: SecretPart,
+  secrets: ReadonlyMap<string, string>,
+  callbacks: readonly CallbackInConfig[],
+): string {
+  const isCallback = 'callback' in part;
+  const value = isCallback ? callbacks.find(({ path }) => path === part.callback)?.url : secrets.get(part.secret);
+  if (value === undefined) {
+    const name = isCallback ? part.callback : part.secret;
+    throw new ActivityError('secret_not_found', `There is no secret '${name}'.`);
+  }
+  return value;
+}
+
+function knownOf(error: unknown): ActivityError {
+  if (error instanceof ActivityError) return error;
+  const message = error instanceof Error ? error.message : 'The effect failed.';
+  return new ActivityError('effect_failed', message, { retryable: true });
+}
+
+function failureOf(
+  known: ActivityError,
+  details: Json | undefined,
+  attempt: number,
+  scrub: Pick<Scrub, 'text' | 'json'>,
+): ApplicationFailure {
+  const { code, retryable, retryAfterMs } = known;
+  const failure = ApplicationFailure.create({
+    type: code,
+    message: cut(scrub.text(known.message)),
+    nonRetryable: !retryable,
+    details: [
+      {
+        retryable,
+        attempts: attempt,
+        ...(details === undefined ? {} : { details: scrub.json(details) }),
+        // For the workflow too: the SDK hands it only to the server, which tries regular activities again.
+        ...defined({ retryAfterMs }),
+      },
+    ],
+    ...defined({ nextRetryDelay: retryAfterMs }),
+    // No failure, and not to be logged as one.
+    ...(code === NOT_LIGHT ? { category: ApplicationFailureCategory.BENIGN } : {}),
+  });
+  // History keeps stacks, and a typed failure says what is needed without one.
+  failure.stack = `${failure.name}: ${failure.message}`;
+  return failure;
+}
+
+function checkSize(output: ActivityOutput, limit: number): void {
+  const bytes = Buffer.byteLength(JSON.stringify(output));
+  if (bytes <= limit) return;
+  throw new ActivityError(
+    'result_too_large',
+    `The result has ${bytes} bytes; at most ${limit} fit. Ask for less, or in parts.`,
+    { details: { bytes, limit } },
+  );
+}
+
+/** Before anything walks the value by recursion. */
+function checkNesting(value: Json): void {
+  if (isTooDeep(value))
+    throw new ActivityError('result_too_deep', `The result nests deeper than ${NESTING_LIMIT} levels.`, {
+      details: { limit: NESTING_LIMIT },
+    });
+}
+
+function isTooDeep(given: Json): boolean {
+  const open: { readonly value: Json; readonly depth: number }[] = [{ value: given, depth: 1 }];
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    const { value, depth } = next;
+    if (typeof value !== 'object' || value === null) continue;
+    if (depth > NESTING_LIMIT) return true;
+    for (const member of Object.values(value)) open.push({ value: member, depth: depth + 1 });
+  }
+  return false;
+}
+
+/** A failure's details as they can be told: what is too deep or too large is left out, but never what models have used. */
+function fitting(details: Json | undefined, used: ModelUsage | undefined): Json | undefined {
+  if (details === undefined) return undefined;
+  const usage = used === undefined ? {} : { usage: { ...used } };
+  if (isTooDeep(details)) return { omitted: 'too deep', limit: NESTING_LIMIT, ...usage };
+  const bytes = Buffer.byteLength(JSON.stringify(details));
+  return bytes <= RESULT_LIMIT_BYTES ? details : { omitted: 'too large', bytes, ...usage };
+}
+
+const cut = (message: string): string =>
+  message.length <= MOST_MESSAGE_CHARACTERS ? message : `${message.slice(0, MOST_MESSAGE_CHARACTERS)}…`;

@@ -1,0 +1,41 @@
+import { existsSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { Client } from '@temporalio/client';
+import type { NativeConnection } from '@temporalio/worker';
+import type { ActivityDependencies } from '../activities/table.ts';
+import { deliverToInbox } from '../src/client/organization/inbox-messages.ts';
+import { secretReader } from '../src/client/organization/secrets.ts';
+import { dataConverterOf } from '../src/client/payloads/data-converter.ts';
+import { access } from '../src/client/temporal/access.ts';
+import { type Config, loadMasterKey } from '../src/config.ts';
+import { type ActorActivities, actorActivities } from './actor-activities.ts';
+import { runAccess } from './run-access.ts';
+
+/** What activities need of the rest: read and written over the worker's own connection, with the host's master key. */
+export function activityDependencies(
+  connection: NativeConnection,
+  config: Config,
+): ActivityDependencies & { actors: ActorActivities } {
+  const { namespace } = config.temporal;
+  const client = new Client({ connection, namespace, dataConverter: dataConverterOf(config) });
+  const over = access({ client, namespace }, config, loadMasterKey(config));
+  return {
+    bash: { hidden: [programFolder(), config.dataDir, config.blobs.folder] },
+    secrets: secretReader(over),
+    inbox: { deliver: (org, message) => deliverToInbox(over, org, message) },
+    ...runAccess(over, config),
+    actors: actorActivities(over),
+  };
+}
+
+/** The whole of this program, whether it runs from its sources or as it was compiled into a folder of it. */
+function programFolder(): string {
+  const own = dirname(fileURLToPath(import.meta.url));
+  let folder = own;
+  while (!existsSync(join(folder, 'package.json'))) {
+    if (dirname(folder) === folder) return own;
+    folder = dirname(folder);
+  }
+  return folder;
+}

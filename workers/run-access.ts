@@ -1,0 +1,54 @@
+import type { ActionTool } from '../activities/agent/agent-tools.ts';
+import type { ModelReader } from '../activities/llm/open-model.ts';
+import type { McpServerStore } from '../activities/mcp/servers.ts';
+import type { RunMessenger } from '../activities/runs/message-run.ts';
+import type { RunReader } from '../activities/runs/run-reader.ts';
+import type { CallbackUrl } from '../activities/runtime/wrap-activity.ts';
+import { getServer, keepTools, keptTools, listServers } from '../src/client/organization/mcp-servers.ts';
+import { resolveModel } from '../src/client/organization/models.ts';
+import { describeChildren } from '../src/client/runs/child-runs.ts';
+import { sendMessage } from '../src/client/runs/run-actions.ts';
+import type { Access } from '../src/client/temporal/access.ts';
+import { callbackToken } from '../src/client/triggers/callbacks.ts';
+import { resolveWorkflow } from '../src/client/versions/resolve-workflow.ts';
+import type { Config } from '../src/config.ts';
+import { builtInActionTools } from './built-in-action-tools.ts';
+
+/** What effects need of definitions and runs, models and servers; and the URLs of callbacks. */
+export function runAccess(
+  over: Access,
+  config: Config,
+): {
+  readonly runs: RunReader;
+  readonly models: ModelReader;
+  readonly mcpServers: McpServerStore;
+  readonly messenger: RunMessenger;
+  readonly actionTools: readonly ActionTool[];
+  readonly callbackUrl: CallbackUrl;
+} {
+  const publicUrl = publicUrlOf(config);
+  return {
+    runs: {
+      resolve: (org, wanted) => resolveWorkflow(over, org, wanted),
+      describeChildren: (org, children) => describeChildren(over, org, children),
+    },
+    models: { resolve: (org, name) => resolveModel(over, org, name) },
+    mcpServers: {
+      read: (org, name) => getServer(over, org, name),
+      list: (org) => listServers(over, org),
+      kept: (org, server) => keptTools(over, org, server),
+      keep: (org, server, list) => keepTools(over, org, server, list),
+    },
+    messenger: { send: (org, executionId, message) => sendMessage(over, org, executionId, message) },
+    actionTools: builtInActionTools(),
+    callbackUrl: (place) =>
+      publicUrl === undefined ? undefined : `${publicUrl}/callbacks/${callbackToken(over.keys.callbacks, place)}`,
+  };
+}
+
+/** Where the gateway is; on a port that was picked only whoever started both knows, and says so by SIGNALBOX_PUBLIC_URL. */
+function publicUrlOf({ publicUrl, host, port }: Config): string | undefined {
+  if (publicUrl !== undefined) return publicUrl;
+  const name = host.includes(':') ? `[${host.replace(/^\[|\]$/g, '')}]` : host;
+  return port === 0 ? undefined : `http://${name}:${port}`;
+}
