@@ -1,6 +1,6 @@
 /** Every activity that the worker offers, by the name under which workflows call it. A new one is a file here and a line. */
 import { type HostActions, NO_ACTIONS } from '../src/actions/load.ts';
-import type { Config } from '../src/config.ts';
+import type { Config } from '../src/config/config.ts';
 import { dataLimitOf, valueLimitOf } from '../src/definition/document/limits.ts';
 import { hostActionTools } from './agent/action-tools.ts';
 import type { ActionTool } from './agent/agent-tools.ts';

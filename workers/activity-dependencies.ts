@@ -8,7 +8,8 @@ import { deliverToInbox } from '../src/client/organization/inbox-messages.ts';
 import { secretReader } from '../src/client/organization/secrets.ts';
 import { dataConverterOf } from '../src/client/payloads/data-converter.ts';
 import { access } from '../src/client/temporal/access.ts';
-import { type Config, loadMasterKey } from '../src/config.ts';
+import type { Config } from '../src/config/config.ts';
+import { loadMasterKey } from '../src/config/master-key.ts';
 import { type ActorActivities, actorActivities } from './actor-activities.ts';
 import { runAccess } from './run-access.ts';
 

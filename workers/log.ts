@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { ApplicationFailure } from '@temporalio/common';
 import { type Logger, type LoggerOptions, pino } from 'pino';
-import type { Config } from '../src/config.ts';
+import type { Config } from '../src/config/config.ts';
 import { logTo } from '../src/log.ts';
 
 const MOST_CHARACTERS = 500;

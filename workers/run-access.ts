@@ -11,7 +11,7 @@ import { sendMessage } from '../src/client/runs/run-actions.ts';
 import type { Access } from '../src/client/temporal/access.ts';
 import { callbackToken } from '../src/client/triggers/callbacks.ts';
 import { resolveWorkflow } from '../src/client/versions/resolve-workflow.ts';
-import type { Config } from '../src/config.ts';
+import type { Config } from '../src/config/config.ts';
 import { builtInActionTools } from './built-in-action-tools.ts';
 
 /** What effects need of definitions and runs, models and servers; and the URLs of callbacks. */

@@ -3,7 +3,7 @@ import type { NativeConnection } from '@temporalio/worker';
 import type { Logger } from 'pino';
 import { dataConverterOf } from '../src/client/payloads/data-converter.ts';
 import { sweepBlobs } from '../src/client/runs/blob-sweep.ts';
-import type { Config } from '../src/config.ts';
+import type { Config } from '../src/config/config.ts';
 
 const FIRST_MS = 60_000;
 const EVERY_MS = 6 * 60 * 60 * 1_000;

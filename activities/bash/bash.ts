@@ -3,7 +3,7 @@ import { existsSync, realpathSync, statSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { isAbsolute, join } from 'node:path';
-import type { Config } from '../../src/config.ts';
+import type { Config } from '../../src/config/config.ts';
 import type { ActivityOutput } from '../../src/contract/activity.ts';
 import { isObject } from '../../src/definition/document/json.ts';
 import type { JsonObject } from '../../src/definition/document/types.ts';

@@ -1,5 +1,5 @@
 /** Which SMTP server an e-mail goes to: the step's, or the host's. */
-import type { Config } from '../../src/config.ts';
+import type { Config } from '../../src/config/config.ts';
 import { SMTP_ENCRYPTIONS } from '../../src/contract/activity-words.ts';
 import { isObject } from '../../src/definition/document/json.ts';
 import type { JsonObject } from '../../src/definition/document/types.ts';

@@ -1,7 +1,7 @@
 /** The gateway as the command calls it: found by the settings or by the data folder, every refusal a CliError. */
 
 import { runningStack } from '#stacks';
-import { readConfig } from '../config.ts';
+import { readConfig } from '../config/config.ts';
 import type { Problem } from '../definition/document/types.ts';
 import { defined } from '../json/defined.ts';
 import type { Json } from '../template/types.ts';

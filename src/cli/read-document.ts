@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { loadActions } from '../actions/load.ts';
 import { type Checked, type CheckOptions, check } from '../check/check.ts';
 import { hookProblems } from '../client/triggers/hook-config.ts';
-import { readConfig } from '../config.ts';
+import { readConfig } from '../config/config.ts';
 import { parseDocument } from '../definition/document/parse.ts';
 import type { Json } from '../template/types.ts';
 import { CliError, EXIT } from './exit.ts';

@@ -5,7 +5,7 @@ import { dataConverterOf } from '../../src/client/payloads/data-converter.ts';
 import { startRun } from '../../src/client/runs/run-start.ts';
 import { type Access, access } from '../../src/client/temporal/access.ts';
 import { connectionOptions } from '../../src/client/temporal/connect.ts';
-import { loadMasterKey } from '../../src/config.ts';
+import { loadMasterKey } from '../../src/config/master-key.ts';
 import type { RunInput } from '../../src/contract/run.ts';
 import type { Definition } from '../../src/definition/document/types.ts';
 import { startWorker, type TestServer } from '../support/temporal.ts';

@@ -6,7 +6,7 @@ import { Client, Connection } from '@temporalio/client';
 import { pino } from 'pino';
 import { NO_ACTIONS } from '../../src/actions/load.ts';
 import type { Keyring } from '../../src/client/organization/keyring.ts';
-import { readConfig } from '../../src/config.ts';
+import { readConfig } from '../../src/config/config.ts';
 import type { KeyRecord, Role } from '../../src/contract/organization.ts';
 import { buildApp } from '../../src/gateway/app.ts';
 import { resourcesOf } from '../../src/gateway/http/resource.ts';

@@ -2,7 +2,9 @@ import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } 
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { ConfigError, loadMasterKey, readConfig } from '../../src/config.ts';
+import { readConfig } from '../../src/config/config.ts';
+import { ConfigError } from '../../src/config/config-error.ts';
+import { loadMasterKey } from '../../src/config/master-key.ts';
 
 const refusal = (env: NodeJS.ProcessEnv): ConfigError => {
   try {

@@ -8,7 +8,7 @@ import { lastWords, runProgram } from '../../src/cli/start/run-program.ts';
 import { startServer } from '../../src/cli/start/server.ts';
 import { bootstrap } from '../../src/client/temporal/bootstrap.ts';
 import { connect } from '../../src/client/temporal/connect.ts';
-import { readConfig } from '../../src/config.ts';
+import { readConfig } from '../../src/config/config.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {

@@ -10,7 +10,7 @@ import { compiledRoot } from '../../src/cli/start/project-root.ts';
 import { dataConverterOf } from '../../src/client/payloads/data-converter.ts';
 import { bootstrap } from '../../src/client/temporal/bootstrap.ts';
 import { connect, connectionOptions, type TemporalConnection } from '../../src/client/temporal/connect.ts';
-import { type Config, readConfig } from '../../src/config.ts';
+import { type Config, readConfig } from '../../src/config/config.ts';
 import { dataLimitOf } from '../../src/definition/document/limits.ts';
 import { activityDependencies } from '../../workers/activity-dependencies.ts';
 import { interpreterOptions } from '../../workflows/run/run-limit.ts';

@@ -1,6 +1,6 @@
 /** The data folder, made where it is missing; where that cannot be, a sentence says why and what to do. */
 import { accessSync, constants } from 'node:fs';
-import { makeFolder } from '../../config.ts';
+import { makeFolder } from '../../config/folders.ts';
 
 const WHY: { readonly [code: string]: string } = {
   EEXIST: 'something that is no folder has its name',

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { pino } from 'pino';
 import type { TemporalConnection } from '../../client/temporal/connect.ts';
-import type { Config } from '../../config.ts';
+import type { Config } from '../../config/config.ts';
 import { defined } from '../../json/defined.ts';
 import { logTo } from '../../log.ts';
 

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { tryLock } from '#lock';
-import type { Config } from '../../config.ts';
+import type { Config } from '../../config/config.ts';
 import { type Ending, RANK } from './ending.ts';
 import { keepPorts, keptPorts } from './kept-ports.ts';
 import { obtainTemporal } from './obtain.ts';

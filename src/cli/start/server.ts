@@ -1,6 +1,6 @@
 import { fork } from 'node:child_process';
 import { join } from 'node:path';
-import type { Config } from '../../config.ts';
+import type { Config } from '../../config/config.ts';
 import { defined } from '../../json/defined.ts';
 import type { KeeperTask } from './keeper.ts';
 import type { KeptPorts } from './kept-ports.ts';

@@ -2,7 +2,7 @@ import { renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isAlive, processStarted } from '#lock';
 import { notePort, type ProcessNote, readStackNote, type StackNote } from '#stacks';
-import type { Config } from '../../config.ts';
+import type { Config } from '../../config/config.ts';
 import { defined } from '../../json/defined.ts';
 import { say } from './say.ts';
 import type { OwnServer } from './server.ts';

@@ -1,6 +1,6 @@
 import { fork } from 'node:child_process';
 import { join } from 'node:path';
-import type { Config } from '../../config.ts';
+import type { Config } from '../../config/config.ts';
 import { defined } from '../../json/defined.ts';
 import { compiledRoot } from './project-root.ts';
 import type { Say } from './say.ts';

@@ -8,7 +8,8 @@ import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:
 import { type Payload, type PayloadCodec, ValueError } from '@temporalio/common';
 // The package is CommonJS without named exports: its values come by the default, its types by name.
 import proto from '@temporalio/proto';
-import { type Config, loadMasterKey } from '../../config.ts';
+import type { Config } from '../../config/config.ts';
+import { loadMasterKey } from '../../config/master-key.ts';
 import { ClientError } from '../errors.ts';
 import { deriveKeys } from './keys.ts';
 

@@ -1,5 +1,5 @@
 import type { DataConverter } from '@temporalio/common';
-import type { Config } from '../../config.ts';
+import type { Config } from '../../config/config.ts';
 import { blobStorage } from './blobs.ts';
 import { type CodecSettings, payloadCodecOf } from './codec.ts';
 

@@ -1,5 +1,5 @@
 import type { Client } from '@temporalio/client';
-import type { Config } from '../../config.ts';
+import type { Config } from '../../config/config.ts';
 import { dataLimitOf } from '../../definition/document/limits.ts';
 import { deriveKeys, type Keys } from '../payloads/keys.ts';
 import type { TemporalConnection } from './connect.ts';

@@ -1,5 +1,5 @@
 import { Client, Connection, defaultGrpcRetryOptions, makeGrpcRetryInterceptor } from '@temporalio/client';
-import type { Config, TemporalSettings } from '../../config.ts';
+import type { Config, TemporalSettings } from '../../config/config.ts';
 import { defined } from '../../json/defined.ts';
 import { dataConverterOf } from '../payloads/data-converter.ts';
 

@@ -5,7 +5,7 @@
 import type { Request, RequestHandler } from 'express';
 import type { KeyHolder, Keyring } from '../../client/organization/keyring.ts';
 import { sameText } from '../../client/payloads/keys.ts';
-import type { Config } from '../../config.ts';
+import type { Config } from '../../config/config.ts';
 import { rolesUpTo } from '../../contract/organization.ts';
 import { DEFAULT_ORGANIZATION } from '../../engine/state/start.ts';
 import { demandLoopback, demandNoProxy, isLoopback } from './loopback.ts';

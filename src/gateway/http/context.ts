@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import type { HostActions } from '../../actions/load.ts';
 import type { Access } from '../../client/temporal/access.ts';
-import type { Config } from '../../config.ts';
+import type { Config } from '../../config/config.ts';
 import type { OffloadPool } from '../threads/pool.ts';
 
 /** What every resource of the gateway needs. Made once, when the app is built. */

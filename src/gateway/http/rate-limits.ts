@@ -5,7 +5,7 @@
  */
 import type { Request, RequestHandler } from 'express';
 import type { Keyring } from '../../client/organization/keyring.ts';
-import type { Config } from '../../config.ts';
+import type { Config } from '../../config/config.ts';
 import { HttpProblem } from '../validation/http-problem.ts';
 import { needsKeys } from './auth.ts';
 import { isForwarded } from './loopback.ts';

@@ -2,7 +2,7 @@
 import type { HostActions } from '../../actions/load.ts';
 import { CODES } from '../../check/codes.ts';
 import { triggerSchemas } from '../../check/triggers.ts';
-import { SETTINGS } from '../../config.ts';
+import { SETTINGS } from '../../config/settings.ts';
 import { INBOX_MESSAGE_BYTES } from '../../contract/inbox.ts';
 import {
   BLOB_BYTES,

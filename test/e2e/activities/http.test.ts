@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { putSecret } from '../../../src/client/organization/secrets.ts';
 import { access } from '../../../src/client/temporal/access.ts';
 import { storeVersion } from '../../../src/client/versions/versions.ts';
-import { loadMasterKey } from '../../../src/config.ts';
+import { loadMasterKey } from '../../../src/config/master-key.ts';
 import { definitionHash } from '../../../src/definition/document/canonical.ts';
 import type { Definition } from '../../../src/definition/document/types.ts';
 import type { Json } from '../../../src/template/types.ts';

@@ -4,7 +4,7 @@ import { SMTPServer } from 'smtp-server';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { deliverToInbox } from '../../../src/client/organization/inbox-messages.ts';
 import { access } from '../../../src/client/temporal/access.ts';
-import { loadMasterKey } from '../../../src/config.ts';
+import { loadMasterKey } from '../../../src/config/master-key.ts';
 import type { Definition, JsonObject } from '../../../src/definition/document/types.ts';
 import { type TestServer as HttpServer, serve } from '../../activities/server.ts';
 import { type TestGateway, testGateway } from '../gateway/gateway-support.ts';

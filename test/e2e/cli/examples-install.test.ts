@@ -8,7 +8,7 @@ import { installExamples } from '../../../src/client/definitions/examples.ts';
 import { listSecrets, readSecret } from '../../../src/client/organization/secrets.ts';
 import { access } from '../../../src/client/temporal/access.ts';
 import { listDefinitions, readDefinition } from '../../../src/client/versions/definition-head.ts';
-import { loadMasterKey } from '../../../src/config.ts';
+import { loadMasterKey } from '../../../src/config/master-key.ts';
 import { until } from '../../support/stack.ts';
 import { startWorker, type TestServer, type TestWorker, testServer } from '../../support/temporal.ts';
 import { unique } from '../gateway/gateway-support.ts';

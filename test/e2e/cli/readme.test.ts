@@ -101,7 +101,7 @@ describe('README.md', () => {
       expect(existsSync(join(projectRoot(), path!)), path).toBe(true);
     const { scripts } = JSON.parse(readFileSync(join(projectRoot(), 'package.json'), 'utf8'));
     for (const [, name] of readme.matchAll(/npm run (?:-s )?([a-z0-9:]+)/g)) expect(scripts).toHaveProperty([name!]);
-    const config = readFileSync(join(projectRoot(), 'src/config.ts'), 'utf8');
+    const config = readFileSync(join(projectRoot(), 'src/config/settings.ts'), 'utf8');
     const known = new Set([...config.matchAll(/^ {2}(SIGNALBOX_[A-Z_]+):/gm)].map(([, name]) => name));
     // The command line's own, which is no setting of the host.
     known.add('SIGNALBOX_API_KEY');

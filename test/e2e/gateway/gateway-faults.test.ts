@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { sendMessage } from '../../../src/client/runs/run-actions.ts';
 import { access } from '../../../src/client/temporal/access.ts';
 import { connect } from '../../../src/client/temporal/connect.ts';
-import { loadMasterKey } from '../../../src/config.ts';
+import { loadMasterKey } from '../../../src/config/master-key.ts';
 import { startGateway } from '../../../src/gateway/serve.ts';
 import { startWorker, type TestWorker } from '../../support/temporal.ts';
 import { Wire } from '../../support/wire.ts';

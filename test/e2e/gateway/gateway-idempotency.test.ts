@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { access } from '../../../src/client/temporal/access.ts';
 import { type Claim, claimRequest } from '../../../src/client/triggers/requests.ts';
-import { loadMasterKey } from '../../../src/config.ts';
+import { loadMasterKey } from '../../../src/config/master-key.ts';
 import { startGateway } from '../../../src/gateway/serve.ts';
 import type { Json } from '../../../src/template/types.ts';
 import {

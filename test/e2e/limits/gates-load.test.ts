@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { gatesOf } from '../../../src/client/organization/limits.ts';
 import { takeSlots } from '../../../src/client/runs/limiters.ts';
 import { access } from '../../../src/client/temporal/access.ts';
-import { loadMasterKey } from '../../../src/config.ts';
+import { loadMasterKey } from '../../../src/config/master-key.ts';
 import { ABANDONED_MS } from '../../../src/contract/limiter.ts';
 import type { Definition } from '../../../src/definition/document/types.ts';
 import type { Json } from '../../../src/template/types.ts';

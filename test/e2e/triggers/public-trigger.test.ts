@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { access } from '../../../src/client/temporal/access.ts';
 import { startOrHold } from '../../../src/client/triggers/debounce.ts';
 import { prepareRun } from '../../../src/client/triggers/firing.ts';
-import { loadMasterKey } from '../../../src/config.ts';
+import { loadMasterKey } from '../../../src/config/master-key.ts';
 import type { Json } from '../../../src/template/types.ts';
 import { forkWorker } from '../../support/temporal.ts';
 import { type Answer, echoDefinition, type TestGateway, testGateway, unique } from '../gateway/gateway-support.ts';

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { access } from '../../../src/client/temporal/access.ts';
 import { eventActivitiesOver } from '../../../src/client/triggers/event-spread.ts';
 import { publishEvent } from '../../../src/client/triggers/events.ts';
-import { loadMasterKey } from '../../../src/config.ts';
+import { loadMasterKey } from '../../../src/config/master-key.ts';
 import type { Json } from '../../../src/template/types.ts';
 import { type Answer, echoDefinition, type TestGateway, testGateway, unique } from '../gateway/gateway-support.ts';
 

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { check } from '../../../src/check/check.ts';
 import { CODES } from '../../../src/check/codes.ts';
-import { SETTINGS } from '../../../src/config.ts';
+import { SETTINGS } from '../../../src/config/settings.ts';
 import { ROOTS } from '../../../src/definition/document/roots.ts';
 import { SIGNALS } from '../../../src/engine/inbound/signals.ts';
 import { OTHER_SYSTEMS } from '../../../src/gateway/manual/docs-dialects.ts';

@@ -1,0 +1,175 @@
+import { join, resolve } from 'node:path';
+import { loadClientConnectConfig } from '@temporalio/envconfig';
+import { defined } from '../json/defined.ts';
+import { ConfigError } from './config-error.ts';
+import { type OVERFLOWS, SETTINGS } from './settings.ts';
+
+/** How to reach Temporal. Without an address, `start` runs a server of its own. */
+export type TemporalSettings = {
+  address?: string;
+  namespace: string;
+  tls?: NonNullable<ReturnType<typeof loadClientConnectConfig>['connectionOptions']['tls']>;
+  apiKey?: string;
+  metadata?: Record<string, string>;
+};
+
+/** Every setting of the process (ARCHITECTURE.md §5), read once at its start and handed on. */
+export type Config = {
+  /** Where the gateway listens; port 0 picks a free one. */
+  host: string;
+  port: number;
+  /** Where the command line finds the gateway; it comes before host and port. No slash at the end. */
+  url?: string;
+  /** The gateway's URL as callers see it, when it is not http://host:port. No slash at the end. */
+  publicUrl?: string;
+  /** Absolute path of the folder of the local stack: database, logs, master key, stack.json. */
+  dataDir: string;
+  /** 32 bytes, when given by the environment; else see loadMasterKey. */
+  masterKey?: Uint8Array;
+  /** Master keys of before, latest first: what they sealed and signed is still read. */
+  formerMasterKeys: Uint8Array[];
+  /** An admin's API key of `default` that is given by the environment, and is not stored. */
+  adminKey?: string;
+  /** Whether all of Temporal's payloads are encrypted (src/client/payloads/codec.ts). */
+  codec: boolean;
+  /** Origins of pages of Temporal's Web UI that may ask for payloads in clear. */
+  uiOrigins: string[];
+  taskQueue: string;
+  /** Events after which a run continues as new. */
+  historyLimit: number;
+  /** Absolute path of the folder of the host's own actions. */
+  actionsDir?: string;
+  /** Whether steps of kind bash run, and how. */
+  bash: 'off' | 'sandbox' | 'unsafe';
+  /** Folders that they may work in, as absolute paths. */
+  bashFolders: string[];
+  /** Whether MCP servers may be programs that workers start. */
+  mcpStdioAllowed: boolean;
+  /** Programs, with their arguments, that MCP servers of other organizations than `default` may be. */
+  mcpCommands: string[][];
+  /** Limits of rate at the gateway; 0 per second is none. */
+  rates: { [whose in 'address' | 'key' | 'organization']: { perSecond: number; burst: number } };
+  /** Addresses of proxies whose X-Forwarded-For is believed. */
+  trustedProxies: string[];
+  /** CIDRs of private ranges that outgoing requests may reach. */
+  httpAllow: string[];
+  /** Ports of this very stack on this machine, which outgoing requests may never reach. */
+  ownPorts: number[];
+  /** Where payloads over 256 KB are kept, and whether new ones are (src/client/payloads/blobs.ts). */
+  blobs: { folder: string; isOn: boolean };
+  /**
+   * For e-mails of steps that name no server or sender of their own. `fromAllow`: senders that steps may name beside
+   * `from`, in lower case: addresses, `*@domain`, or `*`.
+   */
+  mail: { smtpUrl?: string; from?: string; fromAllow?: string[] };
+  /** Of the Temporal server that `start` runs: the ports that it must have, and whether it has a Web UI. */
+  ownTemporal: { port?: number; uiPort?: number; ui: boolean };
+  /** How long Temporal keeps closed runs, in days. */
+  retentionDays: number;
+  /** How many runs may go at once, for whoever starts them; absent where there is no limit. */
+  limits: {
+    user?: number;
+    organization?: number;
+    global?: number;
+    overflow: (typeof OVERFLOWS)[number];
+  };
+  temporal: TemporalSettings;
+};
+
+const BASH_MODES = { '0': 'off', '1': 'sandbox', unsafe: 'unsafe' } as const;
+
+/** Where it is switched off, what was kept before is still found in the usual place. */
+function blobsOf(setting: string | undefined, dataDir: string): Config['blobs'] {
+  const isOn = setting !== 'off';
+  return { folder: resolve(setting !== undefined && isOn ? setting : join(dataDir, 'blobs')), isOn };
+}
+
+/** An empty variable counts as one that is not set, as Compose files and CI write them. */
+function withoutEmpty(env: NodeJS.ProcessEnv): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(env).filter((entry): entry is [string, string] => entry[1] !== undefined && entry[1] !== ''),
+  );
+}
+
+function temporalSettings(env: Record<string, string>): TemporalSettings {
+  // The CLI's configuration file counts only when the environment points at it: `npm start` must not be led to a
+  // production cluster by a file that lies in the home folder.
+  const disableFile = env['TEMPORAL_CONFIG_FILE'] === undefined && env['TEMPORAL_PROFILE'] === undefined;
+  let loaded: ReturnType<typeof loadClientConnectConfig>;
+  try {
+    loaded = loadClientConnectConfig({ overrideEnvVars: env, disableFile });
+  } catch (error) {
+    throw new ConfigError(
+      'TEMPORAL_*',
+      `the Temporal CLI's environment configuration cannot be read (${error instanceof Error ? error.message : 'unknown'}).`,
+    );
+  }
+  const { address, apiKey, tls, metadata } = loaded.connectionOptions;
+  return {
+    namespace: loaded.namespace ?? 'signalbox',
+    ...defined({ address }),
+    ...(apiKey === undefined || typeof apiKey !== 'string' ? {} : { apiKey }),
+    ...(tls === undefined || tls === null ? {} : { tls }),
+    ...(metadata === undefined ? {} : { metadata: metadata as Record<string, string> }),
+  };
+}
+
+/**
+ * Reads and validates every setting. Touches no file (but those that TEMPORAL_* name).
+ * @throws ConfigError naming the variable and what was expected; it never repeats the value.
+ */
+export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
+  const present = withoutEmpty(env);
+  const parsed = SETTINGS.safeParse(present);
+  if (!parsed.success) {
+    const issue = parsed.error.issues[0];
+    throw new ConfigError(String(issue?.path[0] ?? 'SIGNALBOX_*'), issue?.message ?? 'not valid.');
+  }
+  const values = parsed.data;
+  return {
+    host: values.SIGNALBOX_HOST,
+    port: values.SIGNALBOX_PORT,
+    ...defined({ url: values.SIGNALBOX_URL, publicUrl: values.SIGNALBOX_PUBLIC_URL }),
+    dataDir: resolve(values.SIGNALBOX_DATA),
+    ...defined({ masterKey: values.SIGNALBOX_MASTER_KEY }),
+    formerMasterKeys: values.SIGNALBOX_FORMER_MASTER_KEYS,
+    ...defined({ adminKey: values.SIGNALBOX_ADMIN_KEY }),
+    codec: values.SIGNALBOX_CODEC === '1',
+    uiOrigins: values.SIGNALBOX_UI_ORIGINS,
+    taskQueue: values.SIGNALBOX_TASK_QUEUE,
+    historyLimit: values.SIGNALBOX_HISTORY_LIMIT,
+    ...defined({ actionsDir: values.SIGNALBOX_ACTIONS }),
+    bash: BASH_MODES[values.SIGNALBOX_BASH],
+    bashFolders: values.SIGNALBOX_BASH_FOLDERS,
+    mcpStdioAllowed: values.SIGNALBOX_MCP_STDIO === '1',
+    mcpCommands: values.SIGNALBOX_MCP_COMMANDS,
+    rates: {
+      address: { perSecond: values.SIGNALBOX_RATE_ADDRESS, burst: values.SIGNALBOX_RATE_ADDRESS_BURST },
+      key: { perSecond: values.SIGNALBOX_RATE_KEY, burst: values.SIGNALBOX_RATE_KEY_BURST },
+      organization: { perSecond: values.SIGNALBOX_RATE_ORGANIZATION, burst: values.SIGNALBOX_RATE_ORGANIZATION_BURST },
+    },
+    trustedProxies: values.SIGNALBOX_TRUSTED_PROXIES,
+    httpAllow: values.SIGNALBOX_HTTP_ALLOW,
+    ownPorts: values.SIGNALBOX_OWN_PORTS,
+    blobs: blobsOf(values.SIGNALBOX_BLOBS, values.SIGNALBOX_DATA),
+    mail: defined({
+      smtpUrl: values.SIGNALBOX_SMTP_URL,
+      from: values.SIGNALBOX_MAIL_FROM,
+      fromAllow: values.SIGNALBOX_MAIL_FROM_ALLOW,
+    }),
+    ownTemporal: {
+      ...defined({ port: values.SIGNALBOX_TEMPORAL_PORT, uiPort: values.SIGNALBOX_UI_PORT }),
+      ui: values.SIGNALBOX_UI === '1',
+    },
+    retentionDays: values.SIGNALBOX_RETENTION_DAYS,
+    limits: {
+      ...defined({
+        user: values.SIGNALBOX_LIMIT_USER,
+        organization: values.SIGNALBOX_LIMIT_ORGANIZATION,
+        global: values.SIGNALBOX_LIMIT_GLOBAL,
+      }),
+      overflow: values.SIGNALBOX_LIMIT_OVERFLOW,
+    },
+    temporal: temporalSettings(present),
+  };
+}
