@@ -1,14 +1,14 @@
 /** The activity `hostAction`: actions that the host defines (src/actions). Its manual is src/steps/kinds/action.ts. */
+
 import { Context } from '@temporalio/activity';
 import type { z } from 'zod';
 import type { HostAction } from '../src/actions/define.ts';
 import type { HostActions } from '../src/actions/load.ts';
 import { NOT_LIGHT } from '../src/contract/activity.ts';
 import { issueProblems } from '../src/definition/document/issues.ts';
-import { isObject } from '../src/definition/document/json.ts';
 import { pointer } from '../src/definition/document/pointer.ts';
 import type { Problem } from '../src/definition/document/types.ts';
-import type { Json } from '../src/template/types.ts';
+import { isObject, type Json } from '../src/json/json.ts';
 import { ActivityError } from './runtime/failure.ts';
 import type { ActivityContext, ActivityHandler } from './runtime/wrap-activity.ts';
 

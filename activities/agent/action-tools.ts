@@ -1,7 +1,8 @@
 /** Actions as models are told of them. */
+
 import { z } from 'zod';
 import type { HostActions } from '../../src/actions/load.ts';
-import type { JsonObject } from '../../src/definition/document/types.ts';
+import type { JsonObject } from '../../src/json/json.ts';
 import type { ActionTool } from './agent-tools.ts';
 
 const ANY_INPUT: JsonObject = { type: 'object', properties: {} };

@@ -1,8 +1,9 @@
 /** The tools that an agent's model is offered, under names that every provider takes, and what a call of each means. */
+
 import type { CallTarget, OfferedTools, OfferedWorkflow } from '../../src/contract/agent.ts';
-import type { JsonObject } from '../../src/definition/document/types.ts';
 import { asJsonSchema } from '../../src/definition/payload/format-schema.ts';
 import { defined } from '../../src/json/defined.ts';
+import type { JsonObject } from '../../src/json/json.ts';
 import type { OfferedTool } from '../llm/model-call.ts';
 import type { McpConnections } from '../mcp/connections.ts';
 import type { McpServerStore, ServedTool } from '../mcp/servers.ts';

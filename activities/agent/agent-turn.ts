@@ -1,8 +1,7 @@
 /** The activity `agentTurn`: one model call of an agent, which answers or wants tools called. The manual is src/steps/kinds/agent/agent.ts. */
+
 import type { AgentCall, AgentTurn, OfferedTools } from '../../src/contract/agent.ts';
-import { isObject } from '../../src/definition/document/json.ts';
-import type { JsonObject } from '../../src/definition/document/types.ts';
-import type { Json } from '../../src/template/types.ts';
+import { isObject, type Json, type JsonObject } from '../../src/json/json.ts';
 import type { Fetch } from '../http/guarded-fetch.ts';
 import { askModel, formatOf, metaOf, optionalText, requestOf } from '../llm/llm.ts';
 import type { ToolCall } from '../llm/model-call.ts';

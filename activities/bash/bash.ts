@@ -1,13 +1,12 @@
 /** The activity `bash`: kind `bash`. Its manual is src/steps/kinds/bash.ts. */
+
 import { existsSync, realpathSync, statSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { isAbsolute, join } from 'node:path';
 import type { Config } from '../../src/config/config.ts';
 import type { ActivityOutput } from '../../src/contract/activity.ts';
-import { isObject } from '../../src/definition/document/json.ts';
-import type { JsonObject } from '../../src/definition/document/types.ts';
-import type { Json } from '../../src/template/types.ts';
+import { isObject, type Json, type JsonObject } from '../../src/json/json.ts';
 import { ActivityError, invalidConfig } from '../runtime/failure.ts';
 import type { Scrub } from '../runtime/scrub.ts';
 import type { ActivityContext, ActivityHandler } from '../runtime/wrap-activity.ts';

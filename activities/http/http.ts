@@ -3,11 +3,9 @@
 import { type Agent, request as send } from 'undici';
 import type { ActivityInput, ActivityOutput } from '../../src/contract/activity.ts';
 import { RESPONSE_FORMS } from '../../src/contract/activity-words.ts';
-import { isObject } from '../../src/definition/document/json.ts';
 import { MAX_BLOB_STATE_BYTES } from '../../src/definition/document/limits.ts';
-import type { JsonObject } from '../../src/definition/document/types.ts';
 import { defined } from '../../src/json/defined.ts';
-import type { Json } from '../../src/template/types.ts';
+import { isObject, type Json, type JsonObject } from '../../src/json/json.ts';
 import { ActivityError, invalidConfig } from '../runtime/failure.ts';
 import { type ActivityContext, type ActivityHandler, RESULT_LIMIT_BYTES } from '../runtime/wrap-activity.ts';
 import { type HttpRequest, parseUrl, readRequest } from './request.ts';

@@ -2,10 +2,10 @@
  * The evaluated config of an http step as a request. What is wrong is `invalid_config`, naming the member only: by now
  * the values hold secrets.
  */
+
 import { BODY_FORMS, HTTP_METHODS } from '../../src/contract/activity-words.ts';
-import { isObject } from '../../src/definition/document/json.ts';
-import type { JsonObject } from '../../src/definition/document/types.ts';
-import type { Json, SecretString } from '../../src/template/types.ts';
+import { isObject, type Json, type JsonObject } from '../../src/json/json.ts';
+import type { SecretString } from '../../src/template/types.ts';
 import { invalidConfig } from '../runtime/failure.ts';
 
 export interface HttpRequest {

@@ -5,9 +5,8 @@ import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import { MAX_BLOB_STATE_BYTES } from '../../src/definition/document/limits.ts';
-import type { JsonObject } from '../../src/definition/document/types.ts';
 import { defined } from '../../src/json/defined.ts';
-import type { Json } from '../../src/template/types.ts';
+import type { Json, JsonObject } from '../../src/json/json.ts';
 import { ActivityError } from '../runtime/failure.ts';
 
 export type ResponseHeaders = { readonly [name: string]: string | string[] | undefined };

@@ -2,9 +2,7 @@
  * Servers that answer a chat whole, although a stream was asked for: what OpenAI's API calls a `chat.completion`, written as
  * the events that it would have streamed.
  */
-import { isObject } from '../../src/definition/document/json.ts';
-import type { JsonObject } from '../../src/definition/document/types.ts';
-import type { Json } from '../../src/template/types.ts';
+import { isObject, type Json, type JsonObject } from '../../src/json/json.ts';
 
 /** The stream that says the same; undefined for a text that is no such answer. */
 export function streamOf(text: string): string | undefined {

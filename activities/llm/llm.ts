@@ -3,13 +3,12 @@
 import type { ModelMessage } from 'ai';
 import type { ActivityOutput } from '../../src/contract/activity.ts';
 import { addUsage, type ModelUsage } from '../../src/contract/models.ts';
-import { isObject } from '../../src/definition/document/json.ts';
 import { jsonIn } from '../../src/definition/document/json-text.ts';
-import type { JsonObject, PayloadFormat } from '../../src/definition/document/types.ts';
+import type { PayloadFormat } from '../../src/definition/document/types.ts';
 import { validatePayload } from '../../src/definition/payload/format.ts';
 import { asJsonSchema } from '../../src/definition/payload/format-schema.ts';
 import { defined } from '../../src/json/defined.ts';
-import type { Json } from '../../src/template/types.ts';
+import { isObject, type Json, type JsonObject } from '../../src/json/json.ts';
 import type { Fetch } from '../http/guarded-fetch.ts';
 import { ActivityError, invalidConfig } from '../runtime/failure.ts';
 import type { ActivityContext, ActivityHandler } from '../runtime/wrap-activity.ts';

@@ -5,10 +5,9 @@
 
 import { jsonSchema, type ModelMessage, streamText, type ToolSet, tool, wrapLanguageModel } from 'ai';
 import { type ModelUsage, usd } from '../../src/contract/models.ts';
-import type { JsonObject } from '../../src/definition/document/types.ts';
 import { validatePayload } from '../../src/definition/payload/format.ts';
 import { defined } from '../../src/json/defined.ts';
-import type { Json } from '../../src/template/types.ts';
+import type { Json, JsonObject } from '../../src/json/json.ts';
 import { ActivityError } from '../runtime/failure.ts';
 import { type ActivityContext, RESULT_LIMIT_BYTES } from '../runtime/wrap-activity.ts';
 import { cutFailure, modelFailure } from './model-failure.ts';

@@ -1,9 +1,9 @@
 /** How a model call fails, whatever the SDK or its providers throw: typed, and with whether trying again makes sense. */
 
 import { APICallError, InvalidPromptError, InvalidResponseDataError } from 'ai';
-import { isObject } from '../../src/definition/document/json.ts';
 import { parsedJson } from '../../src/definition/document/json-text.ts';
 import { defined } from '../../src/json/defined.ts';
+import { isObject } from '../../src/json/json.ts';
 import { failureWithin } from '../http/guarded-fetch.ts';
 import { isRetryableStatus, networkErrorCode, retryAfterMs } from '../http/response.ts';
 import { ActivityError } from '../runtime/failure.ts';

@@ -9,9 +9,8 @@ import { StreamableHTTPClientTransport, StreamableHTTPError } from '@modelcontex
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { ErrorCode, McpError } from '@modelcontextprotocol/sdk/types.js';
 import { type McpTool, MOST_TOOLS, mayStartProgram } from '../../src/contract/mcp.ts';
-import type { JsonObject } from '../../src/definition/document/types.ts';
 import { defined } from '../../src/json/defined.ts';
-import type { Json } from '../../src/template/types.ts';
+import type { Json, JsonObject } from '../../src/json/json.ts';
 import { type Fetch, failureWithin } from '../http/guarded-fetch.ts';
 import { isRetryableStatus, networkErrorCode } from '../http/response.ts';
 import { ActivityError } from '../runtime/failure.ts';

@@ -1,9 +1,8 @@
 /** The activities `tool`, which calls a tool of an MCP server, and `listTools`. The manual is src/steps/kinds/tool.ts. */
+
 import type { ActivityInput, ActivityOutput } from '../../src/contract/activity.ts';
 import { type McpToolList, TOOLS_FRESH_MS } from '../../src/contract/mcp.ts';
-import { isObject } from '../../src/definition/document/json.ts';
-import type { JsonObject } from '../../src/definition/document/types.ts';
-import type { Json } from '../../src/template/types.ts';
+import { isObject, type Json, type JsonObject } from '../../src/json/json.ts';
 import { ActivityError, invalidConfig } from '../runtime/failure.ts';
 import type { ActivityContext, ActivityHandler } from '../runtime/wrap-activity.ts';
 import type { McpConnections, ToolAnswer } from './connections.ts';

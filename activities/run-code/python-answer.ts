@@ -2,9 +2,7 @@
  * The line that a Python process answers with. A script that breaks out of Python can write there what it likes: it gives
  * its own answer, and so nothing in it is taken for granted.
  */
-import { isObject } from '../../src/definition/document/json.ts';
-import type { JsonObject } from '../../src/definition/document/types.ts';
-import type { Json } from '../../src/template/types.ts';
+import { isObject, type Json, type JsonObject } from '../../src/json/json.ts';
 import type { ConsoleLine, ScriptAnswer } from './script.ts';
 
 const CODES: ReadonlySet<string> = new Set([

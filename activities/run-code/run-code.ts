@@ -1,7 +1,7 @@
 /** The activity `runCode`: kind `run_code`. Its manual is src/steps/kinds/run-code.ts. */
+
 import { CODE_LANGUAGES } from '../../src/contract/activity-words.ts';
-import { isObject } from '../../src/definition/document/json.ts';
-import type { Json } from '../../src/template/types.ts';
+import { isObject, type Json } from '../../src/json/json.ts';
 import { invalidConfig } from '../runtime/failure.ts';
 import type { ActivityHandler } from '../runtime/wrap-activity.ts';
 import { runJavaScript } from './javascript.ts';

@@ -1,7 +1,7 @@
 /** What the runners of scripts share: what they are given, what they give, and the words for what goes wrong. */
+
 import type { CODE_LANGUAGES } from '../../src/contract/activity-words.ts';
-import type { JsonObject } from '../../src/definition/document/types.ts';
-import type { Json } from '../../src/template/types.ts';
+import type { Json, JsonObject } from '../../src/json/json.ts';
 import { ActivityError } from '../runtime/failure.ts';
 
 export interface Script {

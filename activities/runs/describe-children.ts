@@ -1,7 +1,7 @@
 /** What has become of children that have not reported: a terminated run cannot (ARCHITECTURE.md §3). */
+
 import type { OpenChild } from '../../src/contract/children.ts';
-import { isObject } from '../../src/definition/document/json.ts';
-import type { Json } from '../../src/template/types.ts';
+import { isObject, type Json } from '../../src/json/json.ts';
 import { ActivityError } from '../runtime/failure.ts';
 import type { ActivityHandler } from '../runtime/wrap-activity.ts';
 import type { RunReader } from './run-reader.ts';

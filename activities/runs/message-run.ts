@@ -1,6 +1,5 @@
 /** The activity `messageRun`: a message to a run of the same organization. */
-import { isObject } from '../../src/definition/document/json.ts';
-import type { Json } from '../../src/template/types.ts';
+import { isObject, type Json } from '../../src/json/json.ts';
 import { ActivityError, invalidConfig } from '../runtime/failure.ts';
 import type { ActivityHandler } from '../runtime/wrap-activity.ts';
 

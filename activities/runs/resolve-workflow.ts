@@ -1,6 +1,5 @@
 /** The definition that a step's run is started with. It is read before the child starts, and handed to it as it then is. */
-import { isObject } from '../../src/definition/document/json.ts';
-import type { Json } from '../../src/template/types.ts';
+import { isObject, type Json } from '../../src/json/json.ts';
 import { ActivityError } from '../runtime/failure.ts';
 import { type ActivityHandler, RESULT_LIMIT_BYTES } from '../runtime/wrap-activity.ts';
 import type { RunReader } from './run-reader.ts';

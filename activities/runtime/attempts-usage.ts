@@ -4,9 +4,7 @@
  */
 
 import { addUsage, type ModelUsage, usageIn } from '../../src/contract/models.ts';
-import { isObject } from '../../src/definition/document/json.ts';
-import type { JsonObject } from '../../src/definition/document/types.ts';
-import type { Json } from '../../src/template/types.ts';
+import { isObject, type Json, type JsonObject } from '../../src/json/json.ts';
 
 /** `told`, a result's meta or a failure's details, with the usage of the attempts `before` added to its own. */
 export function withUsage(told: Json | undefined, before: ModelUsage | undefined): Json | undefined {

@@ -1,4 +1,4 @@
-import type { Json } from '../../src/template/types.ts';
+import type { Json } from '../../src/json/json.ts';
 
 /** What an effect fails with. Messages name members of the config, never their values: those may hold secrets. */
 export class ActivityError extends Error {

@@ -2,8 +2,9 @@
  * The scrub of one effect: it takes out what it is told to hide, from then on, since some secrets are read while the effect
  * runs. What goes wrong while it scrubs could repeat a secret, so its error says nothing but that.
  */
+
 import { MOST_SECRET_BYTES_PER_STEP, MOST_SECRETS_PER_STEP } from '../../src/definition/document/limits.ts';
-import type { Json } from '../../src/template/types.ts';
+import type { Json } from '../../src/json/json.ts';
 import { ActivityError } from './failure.ts';
 import { type Scrub, scrubOf } from './scrub.ts';
 

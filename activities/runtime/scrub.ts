@@ -1,6 +1,7 @@
 /** Secret values taken out of what an effect gives back (E7), in every shape that scrub-shapes.ts knows, also within base64. */
+
 import { SHORTEST_SECRET_CHARACTERS } from '../../src/definition/document/limits.ts';
-import type { Json } from '../../src/template/types.ts';
+import { type Json, type JsonObject, setOwn } from '../../src/json/json.ts';
 import { searchOf } from './scrub-search.ts';
 import { encodingsOf, shapesOf } from './scrub-shapes.ts';
 
@@ -53,11 +54,9 @@ function scrubJson(value: Json, text: (given: string) => string): Json {
   if (typeof value === 'number') return text(String(value)) === String(value) ? value : SCRUBBED;
   if (Array.isArray(value)) return value.map((item) => scrubJson(item, text));
   if (typeof value !== 'object' || value === null) return value;
-  const members: { [key: string]: Json } = {};
+  const members: JsonObject = {};
   for (const [key, member] of Object.entries(value)) {
-    // An own property whatever the name is: `__proto__` is data here.
-    const property = { value: scrubJson(member, text), enumerable: true, writable: true, configurable: true };
-    Object.defineProperty(members, text(key), property);
+    setOwn(members, text(key), scrubJson(member, text));
   }
   return members;
 }

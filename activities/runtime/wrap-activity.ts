@@ -9,8 +9,8 @@ import { ApplicationFailure, ApplicationFailureCategory, CancelledFailure } from
 import { type ActivityInput, type ActivityOutput, NOT_LIGHT } from '../../src/contract/activity.ts';
 import { type ModelUsage, usageIn } from '../../src/contract/models.ts';
 import { defined } from '../../src/json/defined.ts';
+import type { Json } from '../../src/json/json.ts';
 import { joinSecrets, type SecretPart } from '../../src/template/joined.ts';
-import type { Json } from '../../src/template/types.ts';
 import { withUsage } from './attempts-usage.ts';
 import { ActivityError } from './failure.ts';
 import { growingScrub } from './growing-scrub.ts';

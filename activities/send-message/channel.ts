@@ -1,6 +1,5 @@
 /** What the channels of send_message have in common. Values may hold secrets by now: what is wrong names the member only. */
-import type { JsonObject } from '../../src/definition/document/types.ts';
-import type { Json } from '../../src/template/types.ts';
+import type { Json, JsonObject } from '../../src/json/json.ts';
 import { invalidConfig } from '../runtime/failure.ts';
 import type { ActivityContext } from '../runtime/wrap-activity.ts';
 

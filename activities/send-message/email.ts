@@ -3,7 +3,7 @@
 import { createTransport } from 'nodemailer';
 import addressparser from 'nodemailer/lib/addressparser';
 import { defined } from '../../src/json/defined.ts';
-import type { Json } from '../../src/template/types.ts';
+import type { Json } from '../../src/json/json.ts';
 import { certificateError, type EgressPolicy, guardedSocket } from '../http/guarded-agent.ts';
 import { ActivityError, invalidConfig } from '../runtime/failure.ts';
 import { type Channel, type Delivery, optionalText, requireText, textList } from './channel.ts';

@@ -1,10 +1,8 @@
 /** A message kept for people of the run's own organization: `GET /api/inbox`. */
 
 import { callbackMark, type InboxMessage } from '../../src/contract/inbox.ts';
-import { mapTexts } from '../../src/definition/document/json.ts';
-import type { JsonObject } from '../../src/definition/document/types.ts';
 import { defined } from '../../src/json/defined.ts';
-import type { Json } from '../../src/template/types.ts';
+import { type Json, type JsonObject, mapTexts } from '../../src/json/json.ts';
 import { ActivityError } from '../runtime/failure.ts';
 import type { CallbackInConfig } from '../runtime/wrap-activity.ts';
 import { type Channel, optionalText, textList } from './channel.ts';

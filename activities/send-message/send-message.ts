@@ -1,4 +1,5 @@
 /** The activity `sendMessage`: kind `send_message`. Its manual is src/steps/kinds/send-message.ts; a channel is a file in send-message/. */
+
 import { createHash } from 'node:crypto';
 import type { ActivityInput } from '../../src/contract/activity.ts';
 import {
@@ -7,9 +8,7 @@ import {
   MESSAGE_WORDS,
   type MessageChannel,
 } from '../../src/contract/activity-words.ts';
-import { isObject } from '../../src/definition/document/json.ts';
-import type { JsonObject } from '../../src/definition/document/types.ts';
-import type { Json } from '../../src/template/types.ts';
+import { isObject, type Json, type JsonObject } from '../../src/json/json.ts';
 import type { EgressPolicy } from '../http/guarded-agent.ts';
 import { hostOf } from '../http/http.ts';
 import { ActivityError, invalidConfig } from '../runtime/failure.ts';

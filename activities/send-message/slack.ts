@@ -1,5 +1,5 @@
 /** A message to a Slack incoming webhook. Slack knows no delivery id: a repeat after a lost answer is shown twice. */
-import type { JsonObject } from '../../src/definition/document/types.ts';
+import type { JsonObject } from '../../src/json/json.ts';
 import { invalidConfig } from '../runtime/failure.ts';
 import type { ActivityHandler } from '../runtime/wrap-activity.ts';
 import { type Channel, optionalText, requireText } from './channel.ts';

@@ -1,9 +1,8 @@
 /** Which SMTP server an e-mail goes to: the step's, or the host's. */
+
 import type { Config } from '../../src/config/config.ts';
 import { SMTP_ENCRYPTIONS } from '../../src/contract/activity-words.ts';
-import { isObject } from '../../src/definition/document/json.ts';
-import type { JsonObject } from '../../src/definition/document/types.ts';
-import type { Json } from '../../src/template/types.ts';
+import { isObject, type Json, type JsonObject } from '../../src/json/json.ts';
 import { parseUrl } from '../http/request.ts';
 import { ActivityError, invalidConfig } from '../runtime/failure.ts';
 import { optionalText, requireText } from './channel.ts';

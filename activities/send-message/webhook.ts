@@ -1,8 +1,7 @@
 /** A message as a POST, with the headers of Standard Webhooks (https://www.standardwebhooks.com), signed where a secret is given. */
+
 import { createHmac } from 'node:crypto';
-import { isObject } from '../../src/definition/document/json.ts';
-import type { JsonObject } from '../../src/definition/document/types.ts';
-import type { Json } from '../../src/template/types.ts';
+import { isObject, type Json, type JsonObject } from '../../src/json/json.ts';
 import { invalidConfig } from '../runtime/failure.ts';
 import type { ActivityContext, ActivityHandler } from '../runtime/wrap-activity.ts';
 import { type Channel, optionalText, requireText, textList } from './channel.ts';

@@ -1,11 +1,10 @@
 /** Approvals that can be written and still not work: quorums that nobody can meet, priorities and due dates that say nothing. */
-import { isObject } from '../definition/document/json.ts';
+
 import { didYouMean } from '../definition/document/names.ts';
-import type { JsonObject } from '../definition/document/types.ts';
+import { isObject, type Json, type JsonObject } from '../json/json.ts';
 import { PRIORITIES } from '../steps/kinds/approval/approval-schema.ts';
 import { audienceOf, quorumLimit } from '../steps/kinds/approval/approval-votes.ts';
 import { epochMs } from '../template/time.ts';
-import type { Json } from '../template/types.ts';
 import { type Findings, problem, type Subject } from './subject.ts';
 
 /** `persons`: false where the organization has no API keys, and so all callers are one. */

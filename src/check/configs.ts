@@ -2,7 +2,8 @@
 
 import type { z } from 'zod';
 import { issueProblems } from '../definition/document/issues.ts';
-import type { JsonObject, Problem } from '../definition/document/types.ts';
+import type { Problem } from '../definition/document/types.ts';
+import type { JsonObject } from '../json/json.ts';
 import type { StepKind } from '../steps/kind.ts';
 import { actionOf } from '../steps/kinds/actions.ts';
 import { kindOf } from '../steps/kinds/table.ts';

@@ -1,9 +1,9 @@
 /** Reads and writes of `input.*` and `state.*` against what the definition declares, and the declarations themselves. */
 
-import { isObject } from '../definition/document/json.ts';
 import { didYouMean } from '../definition/document/names.ts';
 import { below } from '../definition/document/pointer.ts';
 import { declaredNames, declares, formatProblems } from '../definition/payload/format.ts';
+import { isObject } from '../json/json.ts';
 import { writtenNames } from './root-references.ts';
 import { type Findings, problem, type Subject } from './subject.ts';
 

@@ -2,10 +2,11 @@
  * What is legal and probably not meant: `&&` and `||` mixed without parentheses, braces of templates in expressions and in
  * values that are taken as they are.
  */
+
 import { MAX_ATTRIBUTE_VALUES } from '../contract/search-attributes.ts';
 import { below } from '../definition/document/pointer.ts';
+import type { Json } from '../json/json.ts';
 import { bracedStrings, mixedLogic } from '../template/lint.ts';
-import type { Json } from '../template/types.ts';
 import { type Findings, problem, type Subject } from './subject.ts';
 
 export function checkLint({ definition, readings }: Subject, { warnings }: Findings): void {

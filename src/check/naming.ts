@@ -1,7 +1,8 @@
 /** Variables that are named like roots: only the engine writes those (LANGUAGE.md §3). */
-import { isObject } from '../definition/document/json.ts';
+
 import { below } from '../definition/document/pointer.ts';
 import { isRoot } from '../definition/document/roots.ts';
+import { isObject } from '../json/json.ts';
 import { type Findings, problem, type Subject } from './subject.ts';
 
 export function checkNaming({ definition, steps }: Subject, { problems }: Findings): void {

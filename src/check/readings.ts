@@ -2,14 +2,16 @@
  * Everything that a definition reads: each expression and template with its place, found by letting every kind plan
  * its own config with a parser that takes notes. What cannot be parsed is left out; the compiler reports it.
  */
+
 import { below, valueAt } from '../definition/document/pointer.ts';
-import type { Definition, JsonObject, StepDefinition } from '../definition/document/types.ts';
+import type { Definition, StepDefinition } from '../definition/document/types.ts';
+import type { Json, JsonObject } from '../json/json.ts';
 import type { Parse, StepKind } from '../steps/kind.ts';
 import { kindOf } from '../steps/kinds/table.ts';
 import { type Expression, parseExpression } from '../template/expression.ts';
 import { expressions, type PlaceholderAt, placeholders, references } from '../template/references.ts';
 import { parseTemplate, type Template, type TemplateOptions } from '../template/template.ts';
-import type { Json, Reference } from '../template/types.ts';
+import type { Reference } from '../template/types.ts';
 
 /** When within a visit it is read: at its begin, or at its end, when the step's own output is there. */
 export type Moment = 'begin' | 'end';

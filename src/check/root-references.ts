@@ -1,9 +1,9 @@
 /** Reads of everything but `steps`: names that nothing has, and roots where they have no value (LANGUAGE.md §3, "Roots"). */
 
 import { flatInput } from '../definition/dialects/flat-input.ts';
-import { isObject } from '../definition/document/json.ts';
 import { didYouMean } from '../definition/document/names.ts';
 import { isRoot, ROOTS } from '../definition/document/roots.ts';
+import { isObject } from '../json/json.ts';
 import type { Before } from './before.ts';
 import { notReadHere } from './limited-roots.ts';
 import { around, isInBody, type Places } from './places.ts';

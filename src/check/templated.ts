@@ -2,12 +2,12 @@
  * A schema of evaluated values, asked about a value as it is written: whatever a template will make is not known yet, and
  * no problem. Schemas of the host's own actions are such; those of kinds name the templates themselves.
  */
+
 import type { z } from 'zod';
 import { issueProblems } from '../definition/document/issues.ts';
-import { isObject } from '../definition/document/json.ts';
 import { partsOf } from '../definition/document/pointer.ts';
 import type { Problem } from '../definition/document/types.ts';
-import type { Json } from '../template/types.ts';
+import { isObject, type Json } from '../json/json.ts';
 
 const OPENING = '{{';
 

@@ -1,12 +1,10 @@
 /** Tools of MCP servers, as far as they are known: that they are there, and that what is written of their input fits. */
 
 import type { McpTool } from '../contract/mcp.ts';
-import { isObject } from '../definition/document/json.ts';
 import { didYouMean } from '../definition/document/names.ts';
 import { below } from '../definition/document/pointer.ts';
-import type { JsonObject } from '../definition/document/types.ts';
 import { validatePayload } from '../definition/payload/format.ts';
-import type { Json } from '../template/types.ts';
+import { isObject, type Json, type JsonObject } from '../json/json.ts';
 import { type Findings, problem, type Subject } from './subject.ts';
 
 /** The organization's servers by name, each with its tools where they have been listed. */

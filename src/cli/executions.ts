@@ -4,7 +4,7 @@ import type { Step } from '../client/runs/trace.ts';
 import type { Page } from '../client/visibility/listing.ts';
 import { pagesOf } from '../client/visibility/pages.ts';
 import { defined } from '../json/defined.ts';
-import type { Json } from '../template/types.ts';
+import type { Json } from '../json/json.ts';
 import { EXIT, type ExitCode } from './exit.ts';
 import type { Gateway } from './gateway.ts';
 import type { Standing } from './run-text.ts';

@@ -4,7 +4,7 @@ import { runningStack } from '#stacks';
 import { readConfig } from '../config/config.ts';
 import type { Problem } from '../definition/document/types.ts';
 import { defined } from '../json/defined.ts';
-import type { Json } from '../template/types.ts';
+import type { Json } from '../json/json.ts';
 import { CliError, EXIT, PassingError } from './exit.ts';
 import { problemLine } from './problem-lines.ts';
 import type { Terminal } from './terminal.ts';

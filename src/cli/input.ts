@@ -2,7 +2,7 @@
 
 import type { Definition } from '../definition/document/types.ts';
 import { validatePayload, withDefaults } from '../definition/payload/format.ts';
-import type { Json } from '../template/types.ts';
+import type { Json } from '../json/json.ts';
 import { CliError, EXIT } from './exit.ts';
 import { problemLine } from './problem-lines.ts';
 

@@ -1,5 +1,5 @@
 /** Text for people: tables, times, and JSON on one line. */
-import type { Json } from '../template/types.ts';
+import type { Json } from '../json/json.ts';
 
 /** Columns as wide as their widest cell, two spaces apart; a column without any text is left out. */
 export function table(head: readonly string[], rows: readonly (readonly string[])[]): string[] {

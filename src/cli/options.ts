@@ -1,8 +1,8 @@
 /** What options and arguments of the command line must look like; anything else is exit code 20. */
+
 import { InvalidArgumentError, Option } from 'commander';
 import { DIALECTS } from '../definition/dialects/dialects.ts';
-import type { JsonObject } from '../definition/document/types.ts';
-import type { Json } from '../template/types.ts';
+import type { Json, JsonObject } from '../json/json.ts';
 
 /** `--input '{"a": 1}'` */
 export function jsonOption(text: string): Json {

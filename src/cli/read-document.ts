@@ -1,11 +1,12 @@
 /** FILE of the command line: a definition in JSON or YAML, in any dialect; `-` is standard input. */
+
 import { readFile } from 'node:fs/promises';
 import { loadActions } from '../actions/load.ts';
 import { type Checked, type CheckOptions, check } from '../check/check.ts';
 import { hookProblems } from '../client/triggers/hook-config.ts';
 import { readConfig } from '../config/config.ts';
 import { parseDocument } from '../definition/document/parse.ts';
-import type { Json } from '../template/types.ts';
+import type { Json } from '../json/json.ts';
 import { CliError, EXIT } from './exit.ts';
 import { placesIn, problemLine } from './problem-lines.ts';
 import type { Terminal } from './terminal.ts';

@@ -1,9 +1,10 @@
 /** An execution as people read it. */
+
 import type { ExecutionView } from '../client/runs/run-view.ts';
 import type { Step } from '../client/runs/trace.ts';
 import type { RunError, RunStatus, WaitingFor } from '../contract/run.ts';
 import { sampleOf } from '../definition/payload/format-sample.ts';
-import type { Json } from '../template/types.ts';
+import type { Json } from '../json/json.ts';
 import { STEP_HEAD, stepRows } from './collapsed.ts';
 import { brief, cut, pretty, table, took } from './layout.ts';
 

@@ -1,4 +1,4 @@
-import type { Json } from '../template/types.ts';
+import type { Json } from '../json/json.ts';
 
 /**
  * What went wrong between here and Temporal, or was refused by an actor or a run. `code` is stable, and one of those that

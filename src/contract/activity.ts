@@ -1,7 +1,7 @@
 /** What an activity is called with and what it answers: the contract between the shell, which calls, and activities/. */
 
-import type { JsonObject } from '../definition/document/types.ts';
-import type { Json, SecretString } from '../template/types.ts';
+import type { Json, JsonObject } from '../json/json.ts';
+import type { SecretString } from '../template/types.ts';
 
 /** `inline`: it is not stored, whatever its hash is. Without a hash it was started by hand. */
 export interface RunsDefinition {

@@ -8,8 +8,8 @@
  */
 
 import type { TriggerSecrets } from '../definition/document/trigger-secrets.ts';
-import type { Definition, JsonObject } from '../definition/document/types.ts';
-import type { Json } from '../template/types.ts';
+import type { Definition } from '../definition/document/types.ts';
+import type { Json, JsonObject } from '../json/json.ts';
 import type { Proposal } from './proposal.ts';
 
 export const DEFINITION_WORKFLOW = 'definition';

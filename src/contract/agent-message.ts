@@ -1,7 +1,5 @@
 /** What is said to an agent that runs: a message of the run, by this name. Whoever can send the run messages can send it. */
-
-import { isObject } from '../definition/document/json.ts';
-import type { Json } from '../template/types.ts';
+import { isObject, type Json } from '../json/json.ts';
 
 /** The messages' name. */
 export const AGENT_MESSAGE = 'agent_message';

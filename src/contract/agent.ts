@@ -1,7 +1,5 @@
 /** What an agent's model call answers: the contract between the activity `agentTurn` and the kind `agent`. JSON only. */
-
-import type { JsonObject } from '../definition/document/types.ts';
-import type { Json } from '../template/types.ts';
+import type { Json, JsonObject } from '../json/json.ts';
 
 /** Which tools an agent offers its model, as its config says. */
 export interface OfferedTools {

@@ -2,7 +2,7 @@
  * The audit of an organization (ARCHITECTURE.md §4): what the gateway tells `audit.{org}.{yyyy-mm}`, and what is read from its
  * history. The contract between src/client and workflows/actors/audit.ts. JSON only.
  */
-import type { JsonObject } from '../definition/document/types.ts';
+import type { JsonObject } from '../json/json.ts';
 
 export const AUDIT_WORKFLOW = 'audit';
 

@@ -1,5 +1,5 @@
 /** What a wait_callback step and the gateway's route for its URL agree on. */
-import type { JsonObject } from '../definition/document/types.ts';
+import type { JsonObject } from '../json/json.ts';
 
 export const CALLBACK_METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 export type CallbackMethod = (typeof CALLBACK_METHODS)[number];

@@ -1,5 +1,5 @@
 /** What a parent asks about the runs that it started, and what it is told: the activity `describeChildren`. JSON only. */
-import type { Json } from '../template/types.ts';
+import type { Json } from '../json/json.ts';
 import type { RunError } from './run.ts';
 
 /** A child that a parent waits for. */

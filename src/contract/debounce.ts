@@ -2,7 +2,7 @@
  * The workflow `debounce.{org}.{trigger}.{hash of the key}` (ARCHITECTURE.md §4): the contract between src/client and
  * workflows/actors/debounce.ts. It holds the last payload of a key until so long nothing more has come. JSON only.
  */
-import type { Json } from '../template/types.ts';
+import type { Json } from '../json/json.ts';
 import type { RunOrigin, RunTrigger } from './run.ts';
 
 export const DEBOUNCE_WORKFLOW = 'debounce';

@@ -2,7 +2,7 @@
  * Events (LANGUAGE.md §10): the workflow `event.{org}.{hash of its id}`, which brings one event to the triggers and runs that
  * want it: the contract between src/client, workflows/actors/event.ts and src/client/triggers/event-spread.ts. JSON only.
  */
-import type { Json } from '../template/types.ts';
+import type { Json } from '../json/json.ts';
 
 export const EVENT_WORKFLOW = 'event';
 /** Update without an argument: waits for the first round, and answers its EventSpread. */

@@ -1,5 +1,5 @@
 /** `inbox.{org}`: messages kept for people. Contract between src/client and workflows/actors/inbox.ts, as in actors.ts. */
-import type { Json } from '../template/types.ts';
+import type { Json } from '../json/json.ts';
 import type { ActorStart, RememberedAnswers } from './actors.ts';
 
 export const INBOX_WORKFLOW = 'inbox';

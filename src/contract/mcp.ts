@@ -1,5 +1,5 @@
 /** The MCP servers of an organization and the tools that they offer: the contract between their store, the activities and the checker. */
-import type { JsonObject } from '../definition/document/types.ts';
+import type { JsonObject } from '../json/json.ts';
 
 /** What is stored under a server's name: an address, or a command where the host allows it. */
 export interface McpServerEntry {

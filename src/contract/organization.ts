@@ -3,7 +3,7 @@
  * The contract between src/client, workflows/actors/organization.ts and the gateway. JSON only.
  */
 
-import type { JsonObject } from '../definition/document/types.ts';
+import type { JsonObject } from '../json/json.ts';
 import type { DeleteEntry, PutEntry } from './actors.ts';
 
 /** Each role may do what those before it may. */

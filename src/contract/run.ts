@@ -3,8 +3,8 @@
  * `temporal` CLI), the workflow `run`, and whoever reads it. JSON only.
  */
 
-import type { Definition, JsonObject, PayloadFormat } from '../definition/document/types.ts';
-import type { Json } from '../template/types.ts';
+import type { Definition, PayloadFormat } from '../definition/document/types.ts';
+import type { Json, JsonObject } from '../json/json.ts';
 import type { GateWanted } from './limiter.ts';
 import type { Cost } from './models.ts';
 import { shortHash } from './workflow-ids.ts';

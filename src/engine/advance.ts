@@ -22,9 +22,9 @@
 
 import type { Accepted, Refusal } from '../contract/run.ts';
 import { presetsRefused, UNKNOWN_PRESET, unknownPresets } from '../definition/document/presets.ts';
+import type { Json } from '../json/json.ts';
 import { type Parts, whole } from '../steps/parts.ts';
 import type { Program } from '../steps/program-types.ts';
-import type { Json } from '../template/types.ts';
 import { seekSlots, slotGranted, slotsAnswered } from './inbound/admission.ts';
 import { applyCompletion, childStarted } from './inbound/completions.ts';
 import { message } from './inbound/messages.ts';

@@ -3,10 +3,11 @@
  * people by a script. Used by dry runs and by the tests of whole programs; it follows Temporal in what a run can see:
  * retries with backoff, timers that are never early, events one after the other.
  */
+
 import type { RunError, RunStatus, WaitingFor } from '../contract/run.ts';
+import type { Json } from '../json/json.ts';
 import type { EffectResult, FailureShape } from '../steps/kind.ts';
 import type { Program } from '../steps/program-types.ts';
-import type { Json } from '../template/types.ts';
 import { advance, genesis } from './advance.ts';
 import { toEvent } from './inbound/signals.ts';
 import { statusOf, waitingFor } from './inbound/view.ts';

@@ -9,10 +9,10 @@
 import { serialize } from '../engine/state/serialize.ts';
 import { runInputOf } from '../engine/state/start.ts';
 import type { RunState } from '../engine/state/state.ts';
+import { sameJson } from '../json/equality.ts';
 import type { Program } from '../steps/program-types.ts';
 import type { Closed } from './events.ts';
 import type { Group } from './groups.ts';
-import { sameJson } from './same.ts';
 
 /** By the event's id in its run. */
 export interface Guess {

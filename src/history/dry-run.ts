@@ -12,12 +12,12 @@ import { jsonBytes } from '../engine/state/json-bytes.ts';
 import type { RunCommand, TraceEvent } from '../engine/state/protocol.ts';
 import { waitsOf } from '../engine/state/waits.ts';
 import { defined } from '../json/defined.ts';
+import type { Json } from '../json/json.ts';
 import { presetOf } from '../steps/compile/compile-step.ts';
 import { compile } from '../steps/compile/program.ts';
 import { type Behaviour, type Outcome, type StepContext, StepFailure } from '../steps/kind.ts';
 import { effectEnd } from '../steps/kinds/http.ts';
 import { type Program, RULES, type Step } from '../steps/program-types.ts';
-import type { Json } from '../template/types.ts';
 import { Rows, type TraceRow } from './rows.ts';
 
 export interface DryRunOptions {

@@ -14,6 +14,7 @@ import type { Event } from '../engine/state/protocol.ts';
 import type { RunState } from '../engine/state/state.ts';
 import { DEADLINE } from '../engine/walk/ending.ts';
 import { defined } from '../json/defined.ts';
+import { isObject } from '../json/json.ts';
 import type { Program } from '../steps/program-types.ts';
 import { Addressees } from './addressees.ts';
 import type { FoldOptions } from './fold.ts';
@@ -144,7 +145,7 @@ function repeats(path: string, after: string): NotRetryable {
 /** The visits that failed first: a container fails because of its branches. */
 export function failedPaths(error: RunError): string[] {
   const { details, path } = error;
-  if (JOINED.has(error.code) && typeof details === 'object' && details !== null && !Array.isArray(details)) {
+  if (JOINED.has(error.code) && isObject(details)) {
     const inner = Object.values(details).flatMap((one) => (isError(one) ? failedPaths(one) : []));
     if (inner.length > 0) return inner;
   }

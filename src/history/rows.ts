@@ -6,10 +6,9 @@
 import type { RunError } from '../contract/run.ts';
 import { type FailureCause, failureOfCause } from '../engine/state/causes.ts';
 import { jsonBytes } from '../engine/state/json-bytes.ts';
-import { isPlainObject } from '../engine/state/plain-object.ts';
 import type { TraceEvent } from '../engine/state/protocol.ts';
 import { defined } from '../json/defined.ts';
-import type { Json } from '../template/types.ts';
+import { isPlainObject, type Json } from '../json/json.ts';
 
 export interface TraceRow {
   readonly path: string;

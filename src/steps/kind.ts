@@ -5,12 +5,14 @@
  * Kinds are pure: they await nothing, read no clock (`visit.now` is the run's), and keep what they must remember between
  * begin and resume in `hold`, which is plain JSON and survives continue-as-new.
  */
+
 import type { z } from 'zod';
 import type { Decision, Refusal, Submission } from '../contract/run.ts';
-import type { JsonObject, PayloadFormat, StepDefinition } from '../definition/document/types.ts';
+import type { PayloadFormat, StepDefinition } from '../definition/document/types.ts';
+import type { Json, JsonObject } from '../json/json.ts';
 import type { Expression } from '../template/expression.ts';
 import type { Template } from '../template/template.ts';
-import type { Json, Rendered } from '../template/types.ts';
+import type { Rendered } from '../template/types.ts';
 
 /** pure: no event of history. effect: one or more activities. wait: a person, a message or the clock. container: opens frames or a loop record. end: ends the run or the frame. */
 export type KindClass = 'pure' | 'effect' | 'wait' | 'container' | 'end';

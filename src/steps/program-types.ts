@@ -1,9 +1,11 @@
 /** The shape of a program: a definition made ready to walk. */
+
 import { MAX_STATE_BYTES } from '../definition/document/limits.ts';
-import type { Definition, JsonObject } from '../definition/document/types.ts';
+import type { Definition } from '../definition/document/types.ts';
+import type { Json, JsonObject } from '../json/json.ts';
 import type { Expression } from '../template/expression.ts';
 import type { Template } from '../template/template.ts';
-import type { Json, Reference } from '../template/types.ts';
+import type { Reference } from '../template/types.ts';
 import type { Behaviour, FailureShape, Ports, StepKind } from './kind.ts';
 import type { Region, Regions } from './regions.ts';
 

@@ -1,9 +1,10 @@
 /** From tree to closures: each node becomes one function of the evaluation, so that a parsed expression runs without its tree. */
+import { setOwn } from '../json/json.ts';
 import type { Node } from './ast.ts';
 import { type Evaluation, fail, spend } from './evaluation.ts';
 import { add, compare, contains, looselyEqual, type Ordering, toNumber } from './operators.ts';
 import { pathText } from './path.ts';
-import { readAlong, readIndex, readMember, setMember } from './read.ts';
+import { readAlong, readIndex, readMember } from './read.ts';
 import { isoTime } from './time.ts';
 import { TRANSFORMS } from './transforms/table.ts';
 
@@ -103,7 +104,7 @@ function compileFilter(from: Run, test: Run, cost: number): Run {
 function compileObject(members: readonly (readonly [string, Run])[]): Run {
   return (evaluation) => {
     const object: { [key: string]: unknown } = {};
-    for (const [name, value] of members) setMember(object, name, value(evaluation));
+    for (const [name, value] of members) setOwn(object, name, value(evaluation));
     return object;
   };
 }

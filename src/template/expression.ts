@@ -1,5 +1,7 @@
 /** Expressions: parsed once, evaluated synchronously, as often as one likes (LANGUAGE.md §4). */
+
 import { defined } from '../json/defined.ts';
+import type { Json } from '../json/json.ts';
 import type { Node } from './ast.ts';
 import { compile, type Run } from './compile.ts';
 import { account, beginEvaluation, type Evaluation, spend } from './evaluation.ts';
@@ -7,7 +9,7 @@ import { toJson } from './json.ts';
 import { truthy as isTruthy } from './operators.ts';
 import { parseWhole } from './parser.ts';
 import { refuseSecrets } from './secrets.ts';
-import { type EvaluateOptions, type Json, type Scope, TemplateError } from './types.ts';
+import { type EvaluateOptions, type Scope, TemplateError } from './types.ts';
 
 export interface Expression {
   readonly kind: 'expression';

@@ -1,6 +1,6 @@
 /** Secrets and callbacks put into a rendered value, by the activity that needs them, right before it uses them (E7). */
-import { setMember } from './read.ts';
-import { type Json, type SecretString, TemplateError } from './types.ts';
+import { isObject, type Json, setOwn } from '../json/json.ts';
+import { type SecretString, TemplateError } from './types.ts';
 
 export type SecretPart = Exclude<SecretString['parts'][number], string>;
 
@@ -24,10 +24,10 @@ function replaceAt(value: Json, path: readonly (string | number)[], depth: numbe
     copy[key] = replaceAt(value[key] ?? null, path, depth + 1, text);
     return copy;
   }
-  if (typeof value === 'object' && value !== null && !Array.isArray(value) && Object.hasOwn(value, key)) {
+  if (isObject(value) && Object.hasOwn(value, key)) {
     const copy: { [key: string]: Json } = {};
     for (const [name, member] of Object.entries(value)) {
-      setMember(copy, name, name === String(key) ? replaceAt(member, path, depth + 1, text) : member);
+      setOwn(copy, name, name === String(key) ? replaceAt(member, path, depth + 1, text) : member);
     }
     return copy;
   }

@@ -1,8 +1,9 @@
 /** From whatever a scope holds to clean JSON, and to text. */
+import { isObject, type Json, setOwn } from '../json/json.ts';
 import { boundString, chargeComparison, type Evaluation, fail, occupy, spend } from './evaluation.ts';
 import { MAX_NESTING } from './limits.ts';
-import { isObject, memberNames, readMember, setMember } from './read.ts';
-import { type Json, LazyObject } from './types.ts';
+import { memberNames, readMember } from './read.ts';
+import { LazyObject } from './types.ts';
 
 /**
  * The value as clean JSON: in arrays undefined becomes null, members without a value are dropped, numbers that JSON cannot
@@ -64,7 +65,7 @@ function cleanObject(value: object, evaluation: Evaluation, depth: number): { [k
   const copy: { [key: string]: Json } = {};
   for (const [i, name] of names.entries()) {
     const member = members[i];
-    if (member !== undefined) setMember(copy, name, member);
+    if (member !== undefined) setOwn(copy, name, member);
   }
   return copy;
 }
@@ -99,7 +100,7 @@ function sorted(value: Json): Json {
   if (typeof value !== 'object' || value === null) return value;
   if (Array.isArray(value)) return value.map(sorted);
   const copy: { [key: string]: Json } = {};
-  for (const name of Object.keys(value).sort()) setMember(copy, name, sorted(value[name] ?? null));
+  for (const name of Object.keys(value).sort()) setOwn(copy, name, sorted(value[name] ?? null));
   return copy;
 }
 

@@ -2,6 +2,7 @@
  * How values are read: own properties only, so that no prototype and no host function is ever reachable. `constructor`,
  * `__proto__` and `toString` read as undefined unless the data itself has such a key.
  */
+import { isObject } from '../json/json.ts';
 import { LazyObject } from './types.ts';
 
 const INDEX = /^(?:0|[1-9]\d{0,9})$/;
@@ -78,22 +79,8 @@ function ownParts(object: object, keys: readonly (string | number)[]): number {
   return 1;
 }
 
-/** Whether a value has members by name: an object that is no array. */
-export function isObject(value: unknown): value is object {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
 /** The names of the members of an object; none for everything else. */
 export function memberNames(value: unknown): string[] {
   if (!isObject(value)) return [];
   return value instanceof LazyObject ? value.keys() : Object.keys(value);
-}
-
-/** Sets a member as an own property, also where the name is `__proto__`. */
-export function setMember(target: { [key: string]: unknown }, name: string, value: unknown): void {
-  if (name === '__proto__') {
-    Object.defineProperty(target, name, { value, enumerable: true, writable: true, configurable: true });
-  } else {
-    target[name] = value;
-  }
 }

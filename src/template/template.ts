@@ -2,6 +2,7 @@
  * Templates: any JSON value whose strings, keys included, may hold `{{ expression }}` (LANGUAGE.md §4). Parsed once, rendered as
  * often as one likes. What comes out is never read again: data that holds braces stays text.
  */
+import { type Json, setOwn } from '../json/json.ts';
 import { type Allowed, type Part, parseParts } from './embedded.ts';
 import { account, beginEvaluation, boundString, type Evaluation, fail, occupy } from './evaluation.ts';
 import { type Expression, evaluateWithin, located } from './expression.ts';
@@ -9,15 +10,7 @@ import { toText } from './json.ts';
 import { MAX_NESTING } from './limits.ts';
 import { pathText, startColumn } from './path.ts';
 import { childPointer } from './pointer.ts';
-import { setMember } from './read.ts';
-import {
-  type EvaluateOptions,
-  type Json,
-  type Rendered,
-  type Scope,
-  type SecretString,
-  TemplateError,
-} from './types.ts';
+import { type EvaluateOptions, type Rendered, type Scope, type SecretString, TemplateError } from './types.ts';
 
 export interface TemplateOptions {
   /** Whether `{{ secrets.NAME }}` may stand in its values; else it is an error. Default false. */
@@ -132,7 +125,7 @@ function renderNode(node: TemplateNode, rendering: Rendering): Json {
       for (const member of node.members) {
         const key = typeof member.key === 'string' ? member.key : renderKey(member.key, rendering.evaluation);
         if (Object.hasOwn(object, key)) throw sameKey(key, member.pointer);
-        setMember(object, key, renderAt(member.value, key, rendering));
+        setOwn(object, key, renderAt(member.value, key, rendering));
       }
       return object;
     }

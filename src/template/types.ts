@@ -1,8 +1,7 @@
 /**
  * The vocabulary of expressions and templates (LANGUAGE.md §4): plain JSON in, plain JSON out, and one error type.
  */
-
-export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
+import { type Json, setOwn } from '../json/json.ts';
 
 /** What an expression reads. */
 export interface Scope {
@@ -26,14 +25,7 @@ export class LazyObject {
   /** Every member read at once, one level deep; members that are lazy themselves stay so. */
   toJson(): { [key: string]: unknown } {
     const members: { [key: string]: unknown } = {};
-    for (const key of this.keys()) {
-      Object.defineProperty(members, key, {
-        value: this.get(key),
-        enumerable: true,
-        writable: true,
-        configurable: true,
-      });
-    }
+    for (const key of this.keys()) setOwn(members, key, this.get(key));
     return members;
   }
 }

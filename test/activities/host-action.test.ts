@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { createActivities } from '../../activities/table.ts';
 import { type ActionContext, ActionFailure, defineAction } from '../../src/actions/define.ts';
-import type { JsonObject } from '../../src/definition/document/types.ts';
+import type { JsonObject } from '../../src/json/json.ts';
 import type { SecretString } from '../../src/template/types.ts';
 import { environment, inputOf, LOOPBACK } from './server.ts';
 

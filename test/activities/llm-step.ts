@@ -1,11 +1,12 @@
 /** The activity `llm` against a model server, with the organization's model and its key as a worker reads them. */
+
 import type { ApplicationFailure } from '@temporalio/common';
 import type { MockActivityEnvironment } from '@temporalio/testing';
 import { expect } from 'vitest';
 import { createActivities } from '../../activities/table.ts';
 import type { ActivityOutput } from '../../src/contract/activity.ts';
 import type { ModelEntry, ModelProvider } from '../../src/contract/models.ts';
-import type { JsonObject } from '../../src/definition/document/types.ts';
+import type { JsonObject } from '../../src/json/json.ts';
 import { environment, inputOf, LOOPBACK } from './server.ts';
 
 export const KEY = 'sk-canary-0123456789';

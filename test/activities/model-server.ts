@@ -2,8 +2,9 @@
  * A server that speaks what model providers speak: OpenAI's chat completions, Anthropic's messages and Google's
  * streamGenerateContent, each as its stream of events. What it answers is scripted, one entry a request; the last repeats.
  */
+
 import type { ServerResponse } from 'node:http';
-import type { Json } from '../../src/template/types.ts';
+import type { Json } from '../../src/json/json.ts';
 import { type Seen, serve, type TestServer } from './server.ts';
 
 export interface Said {

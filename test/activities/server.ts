@@ -1,4 +1,5 @@
 /** A real HTTP server on loopback, and the activities under test that may reach it. */
+
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { ApplicationFailure } from '@temporalio/common';
@@ -7,7 +8,7 @@ import { DefaultLogger } from '@temporalio/worker';
 import type { ActivityDependencies, ActivitySettings } from '../../activities/table.ts';
 import { createActivities } from '../../activities/table.ts';
 import type { ActivityInput, ActivityOutput } from '../../src/contract/activity.ts';
-import type { JsonObject } from '../../src/definition/document/types.ts';
+import type { JsonObject } from '../../src/json/json.ts';
 import type { SecretString } from '../../src/template/types.ts';
 
 const ATTEMPT = 2;

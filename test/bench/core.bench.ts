@@ -5,8 +5,8 @@ import { it } from 'vitest';
 import { compiledRoot } from '../../src/cli/start/project-root.ts';
 import type { Definition } from '../../src/definition/document/types.ts';
 import type { RunState } from '../../src/engine/state/state.ts';
+import type { Json } from '../../src/json/json.ts';
 import type { Program } from '../../src/steps/program-types.ts';
-import type { Json } from '../../src/template/types.ts';
 import { mixed, pure } from './definitions.ts';
 import { handOver, median, only, type Row } from './rows.ts';
 

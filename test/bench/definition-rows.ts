@@ -1,6 +1,7 @@
 /** Rows about many definitions, and many versions of one: what editors and lists wait for, in milliseconds. */
+
 import { startGateway } from '../../src/gateway/serve.ts';
-import type { Json } from '../../src/template/types.ts';
+import type { Json } from '../../src/json/json.ts';
 import { forkWorker, type TestServer } from '../support/temporal.ts';
 import { chain } from './definitions.ts';
 import { median, type Row, timed } from './rows.ts';

@@ -1,11 +1,12 @@
 /** Effects as steps against the same activities called by a workflow that was written by hand. */
+
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createActivities } from '../../activities/table.ts';
 import type { ActivityInput, ActivityOutput } from '../../src/contract/activity.ts';
 import type { AgentTurn } from '../../src/contract/agent.ts';
 import type { Definition, StepDefinition } from '../../src/definition/document/types.ts';
-import type { Json } from '../../src/template/types.ts';
+import type { Json } from '../../src/json/json.ts';
 import { testServer } from '../support/temporal.ts';
 import { paired, type Row, timed } from './rows.ts';
 import { execute, executeByHand, type Sides, startSides } from './temporal-rows.ts';

@@ -1,4 +1,5 @@
 /** What somebody would write by hand on Temporal for the same work: the other side of every row of the bench. */
+
 import {
   condition,
   continueAsNew,
@@ -10,7 +11,7 @@ import {
 } from '@temporalio/workflow';
 import type { ActivityInput, ActivityOutput } from '../../src/contract/activity.ts';
 import type { AgentTurn } from '../../src/contract/agent.ts';
-import type { Json } from '../../src/template/types.ts';
+import type { Json } from '../../src/json/json.ts';
 
 const { http } = proxyActivities<{ http(input: ActivityInput): Promise<ActivityOutput> }>({
   startToCloseTimeout: 30_000,

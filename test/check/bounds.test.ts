@@ -1,10 +1,10 @@
 // biome-ignore-all lint/suspicious/noThenProperty: `then` is a member of document 002, and nothing here is awaited.
+
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { check } from '../../src/check/check.ts';
-import type { JsonObject } from '../../src/definition/document/types.ts';
+import type { Json, JsonObject } from '../../src/json/json.ts';
 import { kinds } from '../../src/steps/kinds/table.ts';
-import type { Json } from '../../src/template/types.ts';
 
 const slug = fc.constantFrom('a', 'b', 'c', 'd', '$end', 'noop', '__proto__', 'toString', '');
 const text = fc.oneof(

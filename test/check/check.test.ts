@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { type CheckOptions, check } from '../../src/check/check.ts';
-import type { JsonObject } from '../../src/definition/document/types.ts';
+import type { JsonObject } from '../../src/json/json.ts';
 
 /** A definition of these steps; the first is where it starts. */
 function definition(steps: JsonObject, more: JsonObject = {}): JsonObject {

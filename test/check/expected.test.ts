@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { check } from '../../src/check/check.ts';
-import type { JsonObject } from '../../src/definition/document/types.ts';
+import type { JsonObject } from '../../src/json/json.ts';
 
 function found(stepType: string, config: JsonObject): string[] {
   const { problems } = check({ name: 'X', slug: 'x', start: 'a', steps: { a: { stepType, config } } });

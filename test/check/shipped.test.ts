@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { check } from '../../src/check/check.ts';
-import type { JsonObject } from '../../src/definition/document/types.ts';
+import type { JsonObject } from '../../src/json/json.ts';
 import { kindOf } from '../../src/steps/kinds/table.ts';
 
 const folder = new URL('../definition/cases/000/', import.meta.url);

@@ -1,10 +1,11 @@
 // What `signalbox import` prints is the same definition: the YAML, read again, has the same hash.
+
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { detectDialect, toCanonical } from '../../src/definition/dialects/dialects.ts';
 import { definitionHash } from '../../src/definition/document/canonical.ts';
 import { parseDocument } from '../../src/definition/document/parse.ts';
-import type { Json } from '../../src/template/types.ts';
+import type { Json } from '../../src/json/json.ts';
 import { cli } from './terminal.ts';
 
 const folder = new URL('../definition/cases/', import.meta.url);

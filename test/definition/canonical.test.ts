@@ -5,7 +5,7 @@ import { definitionHash, resolveStart } from '../../src/definition/document/cano
 import { canonicalText } from '../../src/definition/document/canonical-text.ts';
 import { parseDocument } from '../../src/definition/document/parse.ts';
 import type { Definition, TriggerDefinition } from '../../src/definition/document/types.ts';
-import type { Json } from '../../src/template/types.ts';
+import type { Json } from '../../src/json/json.ts';
 
 const refund: Definition = {
   name: 'Refund',

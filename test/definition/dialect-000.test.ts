@@ -2,9 +2,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { check } from '../../src/check/check.ts';
 import { type Conversion, toCanonical } from '../../src/definition/dialects/dialects.ts';
-import type { JsonObject } from '../../src/definition/document/types.ts';
 import { dryRun } from '../../src/history/dry-run.ts';
-import type { Json } from '../../src/template/types.ts';
+import type { Json, JsonObject } from '../../src/json/json.ts';
 
 const folder = new URL('cases/000/', import.meta.url);
 const shipped = readdirSync(folder).map(

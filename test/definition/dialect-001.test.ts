@@ -1,9 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { check } from '../../src/check/check.ts';
 import { toCanonical } from '../../src/definition/dialects/dialects.ts';
-import type { JsonObject } from '../../src/definition/document/types.ts';
+import type { Json, JsonObject } from '../../src/json/json.ts';
 import { parseTemplate, render } from '../../src/template/template.ts';
-import type { Json } from '../../src/template/types.ts';
 
 const step = (name: string, input: JsonObject = {}, more: JsonObject = {}): JsonObject => ({
   name,

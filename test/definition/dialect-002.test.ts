@@ -1,10 +1,11 @@
 // biome-ignore-all lint/suspicious/noThenProperty: `then` is a member of document 002, and nothing here is awaited.
+
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { check } from '../../src/check/check.ts';
 import { toCanonical } from '../../src/definition/dialects/dialects.ts';
 import { definitionHash } from '../../src/definition/document/canonical.ts';
-import type { Json } from '../../src/template/types.ts';
+import type { Json } from '../../src/json/json.ts';
 
 interface Case {
   readonly kind: string;

@@ -1,9 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { check } from '../../src/check/check.ts';
 import { type Conversion, toCanonical } from '../../src/definition/dialects/dialects.ts';
-import type { JsonObject } from '../../src/definition/document/types.ts';
 import { simulate } from '../../src/engine/simulate.ts';
-import type { Json } from '../../src/template/types.ts';
+import type { Json, JsonObject } from '../../src/json/json.ts';
 import { programOf } from '../support/program.ts';
 
 const written = (flow: JsonObject, starting_step_id = 's') => ({ name: 'Walk', flow, starting_step_id });

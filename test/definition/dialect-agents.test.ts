@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { check } from '../../src/check/check.ts';
-import type { JsonObject } from '../../src/definition/document/types.ts';
-import type { Json } from '../../src/template/types.ts';
+import type { Json, JsonObject } from '../../src/json/json.ts';
 
 /** The canonical step of that slug, and what could not be carried over. */
 function imported(document: Json, slug: string) {

@@ -1,7 +1,8 @@
 // biome-ignore-all lint/suspicious/noThenProperty: `then` is a member of document 002, and nothing here is awaited.
+
 import { describe, expect, it } from 'vitest';
 import { check } from '../../src/check/check.ts';
-import type { JsonObject } from '../../src/definition/document/types.ts';
+import type { JsonObject } from '../../src/json/json.ts';
 
 const of000 = (step: JsonObject, config: JsonObject = {}): JsonObject => ({
   workflowConfig: { name: 'X', config },

@@ -1,8 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { detectDialect, toCanonical } from '../../src/definition/dialects/dialects.ts';
-import type { JsonObject } from '../../src/definition/document/types.ts';
-import type { Json } from '../../src/template/types.ts';
+import type { Json, JsonObject } from '../../src/json/json.ts';
 
 /** A document, what its canonical form holds at least, and where problems and warnings stand. */
 interface Case {

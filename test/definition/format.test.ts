@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { JsonObject, StateField } from '../../src/definition/document/types.ts';
+import type { StateField } from '../../src/definition/document/types.ts';
 import {
   coerceState,
   declares,
@@ -8,7 +8,7 @@ import {
   validatePayload,
   withDefaults,
 } from '../../src/definition/payload/format.ts';
-import type { Json } from '../../src/template/types.ts';
+import type { Json, JsonObject } from '../../src/json/json.ts';
 
 const places = (format: JsonObject, value: Json): string[] =>
   validatePayload(format, value).map(({ pointer }) => pointer);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { schemaProblems } from '../../src/definition/document/schema.ts';
-import type { JsonObject } from '../../src/definition/document/types.ts';
+import type { JsonObject } from '../../src/json/json.ts';
 
 const minimal: JsonObject = { name: 'A', slug: 'a', steps: { a: { stepType: 'trigger' } } };
 

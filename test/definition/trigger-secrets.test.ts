@@ -5,7 +5,8 @@ import {
   withCurrentTriggerSecrets,
   withTriggerSecrets,
 } from '../../src/definition/document/trigger-secrets.ts';
-import type { Definition, JsonObject } from '../../src/definition/document/types.ts';
+import type { Definition } from '../../src/definition/document/types.ts';
+import type { JsonObject } from '../../src/json/json.ts';
 
 const named = (configs: { [trigger: string]: JsonObject }): Definition => ({
   name: 'Hooked',

@@ -1,6 +1,7 @@
 /** Runs that hold more than Temporal takes in one payload, through the API, with the blob store and without. */
+
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Json } from '../../src/template/types.ts';
+import type { Json } from '../../src/json/json.ts';
 import { type TestServer as HttpServer, serve } from '../activities/server.ts';
 import { type TestGateway, testGateway, unique } from './gateway/gateway-support.ts';
 

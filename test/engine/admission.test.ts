@@ -1,4 +1,5 @@
 // Limits as the core knows them (admission.ts, gates.ts): which gates a run is under, and how it waits before it walks.
+
 import { describe, expect, it } from 'vitest';
 import { type GateWanted, type SlotAnswer, TAKEN_FOR_MS } from '../../src/contract/limiter.ts';
 import { payloadKey } from '../../src/definition/document/payload-key.ts';
@@ -11,8 +12,8 @@ import { definitionGates } from '../../src/engine/state/gates.ts';
 import type { Command, Event } from '../../src/engine/state/protocol.ts';
 import { restore, serialize } from '../../src/engine/state/serialize.ts';
 import { genesisOf } from '../../src/engine/state/start.ts';
+import type { Json } from '../../src/json/json.ts';
 import { RULES } from '../../src/steps/program-types.ts';
-import type { Json } from '../../src/template/types.ts';
 import { programOf } from '../support/program.ts';
 
 const T0 = 1_700_000_000_000;

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Definition } from '../../src/definition/document/types.ts';
 import { type ScriptedSignal, simulate } from '../../src/engine/simulate.ts';
 import type { RunCommand } from '../../src/engine/state/protocol.ts';
-import type { Json } from '../../src/template/types.ts';
+import type { Json } from '../../src/json/json.ts';
 import { programOf } from '../support/program.ts';
 
 const send = (next?: string) => ({

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { Definition } from '../../src/definition/document/types.ts';
 import { simulate } from '../../src/engine/simulate.ts';
+import type { Json } from '../../src/json/json.ts';
 import { compile } from '../../src/steps/compile/program.ts';
 import { RULES, type Rules } from '../../src/steps/program-types.ts';
-import type { Json } from '../../src/template/types.ts';
 import { programOf } from '../support/program.ts';
 
 function walk(steps: Definition['steps'], input: Json = {}, answers: { [slug: string]: Json } = {}, rules?: Rules) {

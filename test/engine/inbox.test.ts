@@ -4,7 +4,7 @@ import type { Definition, StepDefinition } from '../../src/definition/document/t
 import { audience, unread, waitingFor } from '../../src/engine/inbound/view.ts';
 import { MAX_LISTEN_TAGS } from '../../src/engine/state/limits.ts';
 import type { Command } from '../../src/engine/state/protocol.ts';
-import type { Json } from '../../src/template/types.ts';
+import type { Json } from '../../src/json/json.ts';
 import { programOf } from '../support/program.ts';
 import { completed, http, message, start } from './large.ts';
 import { Player } from './player.ts';

@@ -1,11 +1,12 @@
 /** Runs that are large in one way or another: walked with the core alone, an event a millisecond. */
+
 import type { Definition, StepDefinition } from '../../src/definition/document/types.ts';
 import { advance, genesis } from '../../src/engine/advance.ts';
 import type { Command } from '../../src/engine/state/protocol.ts';
 import { serialize } from '../../src/engine/state/serialize.ts';
 import type { RunState } from '../../src/engine/state/state.ts';
+import type { Json } from '../../src/json/json.ts';
 import type { Program } from '../../src/steps/program-types.ts';
-import type { Json } from '../../src/template/types.ts';
 import { programOf } from '../support/program.ts';
 import { GENESIS, type Happening } from './player.ts';
 

@@ -11,7 +11,7 @@ import {
   REMEMBERED_IDS,
 } from '../../src/engine/state/limits.ts';
 import type { Command } from '../../src/engine/state/protocol.ts';
-import type { Json } from '../../src/template/types.ts';
+import type { Json } from '../../src/json/json.ts';
 import { carried, completed, http, LONG_MS, listening, message, start, text } from './large.ts';
 
 describe('limits', () => {

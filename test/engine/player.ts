@@ -2,6 +2,7 @@
  * Plays a run against its world: answers what is open, sends what people send, lets time pass. After every event it
  * checks what must always hold (src/engine/advance.ts, E1 to E10).
  */
+
 import { admit, advance, genesis } from '../../src/engine/advance.ts';
 import { statusOf, waitingFor } from '../../src/engine/inbound/view.ts';
 import { slotsOf } from '../../src/engine/state/command-backlog.ts';
@@ -9,8 +10,8 @@ import { MAX_OPEN_COMMANDS } from '../../src/engine/state/limits.ts';
 import type { Command, Event, Genesis, RequestAnswer, TraceEvent } from '../../src/engine/state/protocol.ts';
 import { restore, serialize } from '../../src/engine/state/serialize.ts';
 import type { RunState } from '../../src/engine/state/state.ts';
+import type { Json } from '../../src/json/json.ts';
 import type { Program } from '../../src/steps/program-types.ts';
-import type { Json } from '../../src/template/types.ts';
 
 export const GENESIS: Genesis = {
   executionId: 'run.default.generated.1',

@@ -1,7 +1,8 @@
 /** Whole roots put at random places of a generated definition, for properties: what is stored must stay what it was. */
+
 import fc from 'fast-check';
 import type { Definition, StepDefinition } from '../../src/definition/document/types.ts';
-import type { Json } from '../../src/template/types.ts';
+import type { Json } from '../../src/json/json.ts';
 
 const ROOTS = ['variables', 'steps', 'outputs', 'state', 'loop', 'input', 'lastOutput', 'item', 'error', 'execution'];
 const FORMS = [

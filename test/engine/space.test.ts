@@ -1,4 +1,5 @@
 /** How much a run holds: the figure that is kept beside the truth, and what becomes of a step that does not fit. */
+
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { MAX_BLOB_STATE_BYTES, MAX_STATE_BYTES } from '../../src/definition/document/limits.ts';
@@ -10,9 +11,9 @@ import { measure } from '../../src/engine/state/measure.ts';
 import type { Command } from '../../src/engine/state/protocol.ts';
 import { definitionBytes, restore, serialize } from '../../src/engine/state/serialize.ts';
 import type { RunState } from '../../src/engine/state/state.ts';
+import type { Json } from '../../src/json/json.ts';
 import type { Program } from '../../src/steps/program-types.ts';
 import { RULES } from '../../src/steps/program-types.ts';
-import type { Json } from '../../src/template/types.ts';
 import { programOf } from '../support/program.ts';
 import { definitions } from './blocks.ts';
 import { http, LONG_MS, text } from './large.ts';

@@ -1,9 +1,10 @@
 // What is refused says which member is wrong and what was expected there, also where several forms are taken.
+
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ClientError } from '../../src/client/errors.ts';
-import type { JsonObject, Problem } from '../../src/definition/document/types.ts';
+import type { Problem } from '../../src/definition/document/types.ts';
 import { asProblem } from '../../src/gateway/http/problem.ts';
-import type { Json } from '../../src/template/types.ts';
+import type { Json, JsonObject } from '../../src/json/json.ts';
 import { type LonelyGateway, lonelyGateway } from './gateway-support.ts';
 
 let gateway: LonelyGateway;

@@ -1,8 +1,8 @@
 import { createHmac } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import type { JsonObject } from '../../src/definition/document/types.ts';
 import type { Delivery } from '../../src/gateway/routes/triggers/schemes/scheme.ts';
 import { schemeOf } from '../../src/gateway/routes/triggers/schemes/table.ts';
+import type { JsonObject } from '../../src/json/json.ts';
 import { githubExamples } from './github-examples.ts';
 
 function verify(

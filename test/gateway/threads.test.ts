@@ -1,11 +1,12 @@
 // No request holds the others up: what may take long is done in a thread, within a deadline, and this thread goes on.
+
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { check } from '../../src/check/check.ts';
 import { SMALL_DOCUMENT_BYTES } from '../../src/gateway/input/in-threads.ts';
 import { OffloadPool } from '../../src/gateway/threads/pool.ts';
 import { readDocument } from '../../src/gateway/threads/tasks.ts';
-import type { Json } from '../../src/template/types.ts';
+import type { Json } from '../../src/json/json.ts';
 import { type LonelyGateway, lonelyGateway } from './gateway-support.ts';
 
 let gateway: LonelyGateway;

@@ -4,8 +4,8 @@ import type { Definition, StepDefinition } from '../../src/definition/document/t
 import { type SimulatedAnswer, simulate } from '../../src/engine/simulate.ts';
 import { dryRun } from '../../src/history/dry-run.ts';
 import { Rows } from '../../src/history/rows.ts';
+import type { Json } from '../../src/json/json.ts';
 import { presetOf } from '../../src/steps/compile/compile-step.ts';
-import type { Json } from '../../src/template/types.ts';
 import { definitions } from '../engine/blocks.ts';
 import { programOf } from '../support/program.ts';
 

@@ -2,6 +2,7 @@
  * A small model of Temporal: it runs a definition live with the core, hands events over in workflow tasks as the SDK
  * does, and writes the history that the server would. The fold never sees the model, only that history.
  */
+
 import type { RunError, RunInput } from '../../src/contract/run.ts';
 import type { Definition } from '../../src/definition/document/types.ts';
 import { admit, advance, genesis } from '../../src/engine/advance.ts';
@@ -13,9 +14,9 @@ import { restore, serialize } from '../../src/engine/state/serialize.ts';
 import { genesisOf, runInputOf } from '../../src/engine/state/start.ts';
 import type { RunState } from '../../src/engine/state/state.ts';
 import type { HistoryEvent } from '../../src/history/events.ts';
+import type { Json } from '../../src/json/json.ts';
 import type { EffectResult } from '../../src/steps/kind.ts';
 import type { Program } from '../../src/steps/program-types.ts';
-import type { Json } from '../../src/template/types.ts';
 import { programOf } from '../support/program.ts';
 
 const YIELD = '$yield';

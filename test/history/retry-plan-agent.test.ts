@@ -1,14 +1,14 @@
 // An agent that failed is armed again within: no turn and no call that has ended is made once more.
+
 import { describe, expect, it } from 'vitest';
-import type { JsonObject } from '../../src/definition/document/types.ts';
 import { advance } from '../../src/engine/advance.ts';
 import { resumeWith } from '../../src/engine/resume/rewind.ts';
 import { restore, serialize } from '../../src/engine/state/serialize.ts';
 import type { RunState } from '../../src/engine/state/state.ts';
 import { Fold } from '../../src/history/fold.ts';
 import { RetryPlan } from '../../src/history/retry-plan.ts';
+import type { Json, JsonObject } from '../../src/json/json.ts';
 import type { EffectResult } from '../../src/steps/kind.ts';
-import type { Json } from '../../src/template/types.ts';
 import { Model, WORKFLOW_ID } from './model.ts';
 
 const USAGE = {

@@ -1,4 +1,5 @@
 // Random programs are played until they fail, armed again, and played to their end: nothing that had ended begins anew.
+
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import type { Definition } from '../../src/definition/document/types.ts';
@@ -11,7 +12,7 @@ import { restore, serialize } from '../../src/engine/state/serialize.ts';
 import type { RunState } from '../../src/engine/state/state.ts';
 import { Fold } from '../../src/history/fold.ts';
 import { NotRetryable, RetryPlan } from '../../src/history/retry-plan.ts';
-import type { Json } from '../../src/template/types.ts';
+import type { Json } from '../../src/json/json.ts';
 import { Model, WORKFLOW_ID } from './model.ts';
 import { blocksWithChildren, definitionOf } from './programs.ts';
 

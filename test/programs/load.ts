@@ -2,14 +2,15 @@
  * The programs of this folder: whole definitions with the trace that LANGUAGE.md promises. They say nothing of how they
  * are run, so that the simulated clock and the real server can both be held to them.
  */
+
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { parse } from 'yaml';
 import { z } from 'zod';
 import { DIALECTS, toCanonical } from '../../src/definition/dialects/dialects.ts';
 import { normalDocument } from '../../src/definition/document/normal.ts';
-import type { Definition, JsonObject } from '../../src/definition/document/types.ts';
-import type { Json } from '../../src/template/types.ts';
+import type { Definition } from '../../src/definition/document/types.ts';
+import type { Json, JsonObject } from '../../src/json/json.ts';
 
 const json = z.json();
 

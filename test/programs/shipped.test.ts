@@ -5,8 +5,8 @@ import { parse } from 'yaml';
 import { z } from 'zod';
 import { toCanonical } from '../../src/definition/dialects/dialects.ts';
 import type { Definition, StepDefinition } from '../../src/definition/document/types.ts';
+import type { Json } from '../../src/json/json.ts';
 import { compile } from '../../src/steps/compile/program.ts';
-import type { Json } from '../../src/template/types.ts';
 import { answer, type ProgramFile } from './load.ts';
 import { sent, simulateProgram, writtenTrace } from './run.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { JsonObject } from '../../src/definition/document/types.ts';
+import type { JsonObject } from '../../src/json/json.ts';
 import { bash } from '../../src/steps/kinds/bash.ts';
 import { begin, parse } from './visit.ts';
 

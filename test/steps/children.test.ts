@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import type { Json } from '../../src/json/json.ts';
 import type { Outcome } from '../../src/steps/kind.ts';
 import { runEmployee, shaped } from '../../src/steps/kinds/run-employee.ts';
 import { runWorkflow } from '../../src/steps/kinds/run-workflow.ts';
-import type { Json } from '../../src/template/types.ts';
 import { begin, Driven } from './visit.ts';
 
 const held = (outcome: Outcome): Extract<Outcome, { do: 'hold' }> => {

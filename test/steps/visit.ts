@@ -1,5 +1,7 @@
 /** A run of one step, for tests of kinds: the window of steps/kind.ts over plain roots, a clock that is set, and an inbox. */
-import type { JsonObject, StepDefinition } from '../../src/definition/document/types.ts';
+
+import type { StepDefinition } from '../../src/definition/document/types.ts';
+import type { Json, JsonObject } from '../../src/json/json.ts';
 import type {
   Behaviour,
   DecisionEvent,
@@ -13,7 +15,6 @@ import type {
 import { RULES } from '../../src/steps/program-types.ts';
 import { evaluate, parseExpression, truthy } from '../../src/template/expression.ts';
 import { parseTemplate, render } from '../../src/template/template.ts';
-import type { Json } from '../../src/template/types.ts';
 
 export const NOW = Date.parse('2026-01-15T10:30:00Z');
 

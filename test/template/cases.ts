@@ -1,9 +1,11 @@
 /** The cases of ../shared/cases/expressions, or, in a checkout on its own, their copy. */
+
 import { existsSync, readFileSync } from 'node:fs';
+import type { Json } from '../../src/json/json.ts';
 import { evaluate, parseExpression, truthy } from '../../src/template/expression.ts';
 import { objectScope } from '../../src/template/scope.ts';
 import { parseTemplate, render } from '../../src/template/template.ts';
-import { type Json, TemplateError } from '../../src/template/types.ts';
+import { TemplateError } from '../../src/template/types.ts';
 
 export interface Case {
   readonly name: string;

@@ -1,10 +1,11 @@
 /** What compares or reads texts is charged by their length, so that no expression computes long without its limit. */
+
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import type { Json } from '../../src/json/json.ts';
 import { beginEvaluation } from '../../src/template/evaluation.ts';
 import { evaluate, parseExpression } from '../../src/template/expression.ts';
 import { finderOf } from '../../src/template/search.ts';
-import type { Json } from '../../src/template/types.ts';
 import { errorOf, value } from './evaluate.ts';
 
 const LENGTH = 900_000;

@@ -1,8 +1,9 @@
 /** Short forms for the tests of this room. */
+import type { Json } from '../../src/json/json.ts';
 import { evaluate, parseExpression } from '../../src/template/expression.ts';
 import { objectScope } from '../../src/template/scope.ts';
 import { parseTemplate, render, type TemplateOptions } from '../../src/template/template.ts';
-import { type Json, type Rendered, TemplateError } from '../../src/template/types.ts';
+import { type Rendered, TemplateError } from '../../src/template/types.ts';
 import { NOW } from './cases.ts';
 
 export function value(source: string, context: { [name: string]: unknown } = {}): Json | undefined {

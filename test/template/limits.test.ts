@@ -1,9 +1,10 @@
 /** THREATS.md on expressions: nothing of the host is reachable, and nothing grows without end. */
+
 import { describe, expect, test } from 'vitest';
+import type { Json } from '../../src/json/json.ts';
 import { parseExpression } from '../../src/template/expression.ts';
 import { MAX_STRING_LENGTH } from '../../src/template/limits.ts';
 import { parseTemplate } from '../../src/template/template.ts';
-import type { Json } from '../../src/template/types.ts';
 import { errorOf, rendered, value } from './evaluate.ts';
 
 describe('own properties only', () => {

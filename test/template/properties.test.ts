@@ -1,6 +1,8 @@
 /** What holds for every source, template and scope. */
+
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import type { Json } from '../../src/json/json.ts';
 import { evaluate, parseExpression } from '../../src/template/expression.ts';
 import { joinSecrets } from '../../src/template/joined.ts';
 import { mixedLogic } from '../../src/template/lint.ts';
@@ -8,7 +10,7 @@ import { references } from '../../src/template/references.ts';
 import { objectScope } from '../../src/template/scope.ts';
 import { parseTemplate, render } from '../../src/template/template.ts';
 import { TRANSFORMS } from '../../src/template/transforms/table.ts';
-import { type Json, TemplateError } from '../../src/template/types.ts';
+import { TemplateError } from '../../src/template/types.ts';
 import { NOW } from './cases.ts';
 
 const RUNS = { numRuns: 2000 };

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
+import type { Json } from '../../src/json/json.ts';
 import { parseExpression } from '../../src/template/expression.ts';
 import { joinSecrets } from '../../src/template/joined.ts';
 import { expressions, placeholders, references } from '../../src/template/references.ts';
 import { isConstant, parseTemplate } from '../../src/template/template.ts';
-import type { Json } from '../../src/template/types.ts';
 import { errorOf, rendered } from './evaluate.ts';
 
 describe('rendering', () => {

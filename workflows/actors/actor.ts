@@ -5,6 +5,7 @@
  * Update handlers are synchronous: validator and handler run in one go, so what the validator allowed still holds, and
  * nothing is half done when the actor continues as new (TEMPORAL.md §2).
  */
+
 import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
 import {
   ApplicationFailure,
@@ -21,7 +22,7 @@ import {
 } from '@temporalio/workflow';
 import type { RememberedAnswers } from '../../src/contract/actors.ts';
 import { ACTOR_DIVISION, DIVISION_ATTRIBUTE, SET_APART_SIGNAL } from '../../src/contract/division.ts';
-import type { Json } from '../../src/template/types.ts';
+import type { Json } from '../../src/json/json.ts';
 
 /** Answers kept for repeated requests: a client repeats within seconds. */
 const REMEMBERED = 64;

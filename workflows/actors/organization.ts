@@ -2,6 +2,7 @@
  * The actor `org.{org}`: the organization's named entries (ARCHITECTURE.md §4). It never sees a secret: values are sealed
  * before they come here, and the memo, which anybody who reads Temporal can see, holds ciphertext.
  */
+
 import { upsertMemo } from '@temporalio/workflow';
 import {
   type AmendEntry,
@@ -14,8 +15,7 @@ import {
   type PutEntry,
 } from '../../src/contract/actors.ts';
 import type { DeleteKey, KeyRecord, PutKey } from '../../src/contract/organization.ts';
-import type { JsonObject } from '../../src/definition/document/types.ts';
-import type { Json } from '../../src/template/types.ts';
+import type { Json, JsonObject } from '../../src/json/json.ts';
 import { becomeNew, refuse, stored, untilFull, writes } from './actor.ts';
 
 export function organization(start: OrganizationStart): Promise<never> {

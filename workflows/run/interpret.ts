@@ -30,7 +30,7 @@ import {
   type RunError,
   type RunInput,
 } from '../../src/contract/run.ts';
-import type { Definition, JsonObject } from '../../src/definition/document/types.ts';
+import type { Definition } from '../../src/definition/document/types.ts';
 import { admit, advance, genesis } from '../../src/engine/advance.ts';
 import { heldGates, wantedSlots } from '../../src/engine/inbound/admission.ts';
 import { inboxOf, pausedSince, statusOf, waitingFor } from '../../src/engine/inbound/view.ts';
@@ -42,9 +42,9 @@ import { restore, serialize } from '../../src/engine/state/serialize.ts';
 import { genesisOf, runInputOf } from '../../src/engine/state/start.ts';
 import type { RunState } from '../../src/engine/state/state.ts';
 import { defined } from '../../src/json/defined.ts';
+import type { Json, JsonObject } from '../../src/json/json.ts';
 import { compile } from '../../src/steps/compile/program.ts';
 import type { Program, Rules } from '../../src/steps/program-types.ts';
-import type { Json } from '../../src/template/types.ts';
 import { ContinueAsNewPolicy } from './continue-as-new-policy.ts';
 import { cancelDetails, endAsCancelled } from './run-cancelled.ts';
 import { Children } from './run-children.ts';

@@ -1,7 +1,7 @@
 import { CancelledFailure } from '@temporalio/workflow';
 import { CANCEL_DETAILS } from '../../src/contract/run.ts';
-import type { JsonObject } from '../../src/definition/document/types.ts';
 import { jsonBytes } from '../../src/engine/state/json-bytes.ts';
+import type { JsonObject } from '../../src/json/json.ts';
 
 /** A memo is kept with the run for as long as it is open. */
 const MAX_DETAILS_BYTES = 64_000;

@@ -7,7 +7,7 @@ import { ATTRIBUTES, attributeValue, attributeValues } from '../../src/contract/
 import type { Definition } from '../../src/definition/document/types.ts';
 import type { Command } from '../../src/engine/state/protocol.ts';
 import { defined } from '../../src/json/defined.ts';
-import type { Json } from '../../src/template/types.ts';
+import type { Json } from '../../src/json/json.ts';
 
 /** Temporal takes 400 bytes. */
 const SUMMARY_LENGTH = 190;

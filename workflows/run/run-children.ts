@@ -22,8 +22,8 @@ import { CHILDREN, CHILDREN_CLOCK, childEvents } from '../../src/engine/state/ch
 import { jsonBytes } from '../../src/engine/state/json-bytes.ts';
 import type { Event } from '../../src/engine/state/protocol.ts';
 import { defined } from '../../src/json/defined.ts';
+import type { Json } from '../../src/json/json.ts';
 import type { EffectResult } from '../../src/steps/kind.ts';
-import type { Json } from '../../src/template/types.ts';
 import { type ChildCommand, type Parent, startRun } from './run-child-start.ts';
 import { failureFrom } from './run-failure.ts';
 

@@ -25,8 +25,8 @@ import { jsonBytes } from '../../src/engine/state/json-bytes.ts';
 import { MAX_PAYLOAD_BYTES } from '../../src/engine/state/limits.ts';
 import type { Event, RunCommand } from '../../src/engine/state/protocol.ts';
 import { defined } from '../../src/json/defined.ts';
+import type { Json } from '../../src/json/json.ts';
 import type { EffectResult, FailureShape } from '../../src/steps/kind.ts';
-import type { Json } from '../../src/template/types.ts';
 import { failureFrom, retryAfterOf } from './run-failure.ts';
 import { TaskBytes } from './task-bytes.ts';
 

@@ -1,4 +1,5 @@
 /** Failures on their way between the SDK's classes and the run's own (E8). */
+
 import {
   ActivityFailure,
   ApplicationFailure,
@@ -11,8 +12,8 @@ import type { Problem } from '../../src/definition/document/types.ts';
 import { failureOfCause } from '../../src/engine/state/causes.ts';
 import { jsonBytes } from '../../src/engine/state/json-bytes.ts';
 import { MAX_PAYLOAD_BYTES } from '../../src/engine/state/limits.ts';
+import type { Json } from '../../src/json/json.ts';
 import type { FailureShape } from '../../src/steps/kind.ts';
-import type { Json } from '../../src/template/types.ts';
 
 /** Problems that a failure lists; a definition of thousands of steps can have thousands. */
 const MAX_PROBLEMS = 100;

@@ -6,7 +6,7 @@ import { childDoneSignal } from '../../src/engine/state/child-run.ts';
 import { jsonBytes, tooLarge } from '../../src/engine/state/json-bytes.ts';
 import { MAX_PAYLOAD_BYTES } from '../../src/engine/state/limits.ts';
 import { defined } from '../../src/json/defined.ts';
-import type { Json } from '../../src/template/types.ts';
+import type { Json } from '../../src/json/json.ts';
 
 /** Pauses between attempts. A parent that hears nothing in the end asks (run-children.ts). */
 const PAUSES_MS = [1_000, 5_000, 30_000];

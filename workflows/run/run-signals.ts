@@ -2,6 +2,7 @@
  * How a run is spoken to (ARCHITECTURE.md §3): signals, updates, queries. Handlers are synchronous: what they are given is
  * applied to the core before they return, in the order of history. Nothing that a caller sends can fail the run.
  */
+
 import {
   ApplicationFailure,
   defineQuery,
@@ -18,7 +19,7 @@ import { SIGNALS, toEvent, UPDATES, unknownMember, updateToEvent } from '../../s
 import { jsonBytes } from '../../src/engine/state/json-bytes.ts';
 import { MAX_PAYLOAD_BYTES } from '../../src/engine/state/limits.ts';
 import type { Event } from '../../src/engine/state/protocol.ts';
-import type { Json } from '../../src/template/types.ts';
+import type { Json } from '../../src/json/json.ts';
 import { refusal } from './run-failure.ts';
 
 /** The run as its callers reach it. */

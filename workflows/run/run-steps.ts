@@ -1,6 +1,7 @@
 /** The query `steps`: what the state still knows, which is less than the trace (outputs nobody can refer to are dropped). */
+
 import type { RunState } from '../../src/engine/state/state.ts';
-import type { Json } from '../../src/template/types.ts';
+import type { Json } from '../../src/json/json.ts';
 
 /**
  * `[{stepSlug, stepType, frame, status, output}]` for outputs, then `[{path, stepSlug, frame, status, startedAt}]` for

@@ -14,8 +14,8 @@ import { jsonBytes } from '../../src/engine/state/json-bytes.ts';
 import { MAX_SHOWN_WAITS } from '../../src/engine/state/limits.ts';
 import type { RunState } from '../../src/engine/state/state.ts';
 import { defined } from '../../src/json/defined.ts';
+import type { Json } from '../../src/json/json.ts';
 import type { Program } from '../../src/steps/program-types.ts';
-import type { Json } from '../../src/template/types.ts';
 import { approvalAnswer } from './run-answers.ts';
 import { describeRun, type RefusedRequest } from './run-details.ts';
 

@@ -2,7 +2,7 @@
 
 import { type Command, Option } from 'commander';
 import { defined } from '../../json/defined.ts';
-import type { Json } from '../../template/types.ts';
+import type { Json } from '../../json/json.ts';
 import { executionPath } from '../executions.ts';
 import { EXIT, type ExitCode } from '../exit.ts';
 import { gatewayOf } from '../gateway.ts';

@@ -1,6 +1,7 @@
 /** `signalbox retry ID` and `signalbox fork ID --from STEP`: a run that has ended goes on, or a new one begins within it. */
+
 import { defined } from '../../json/defined.ts';
-import type { Json } from '../../template/types.ts';
+import type { Json } from '../../json/json.ts';
 import { executionPath, type StartedExecution } from '../executions.ts';
 import { EXIT } from '../exit.ts';
 import { gatewayOf } from '../gateway.ts';

@@ -2,10 +2,9 @@
 
 import { type Checked, walkable } from '../../check/check.ts';
 import { unknownPresets } from '../../definition/document/presets.ts';
-import type { JsonObject } from '../../definition/document/types.ts';
 import { dryRun } from '../../history/dry-run.ts';
 import { defined } from '../../json/defined.ts';
-import type { Json } from '../../template/types.ts';
+import type { Json, JsonObject } from '../../json/json.ts';
 import { dryRunLines } from '../dry-text.ts';
 import { allSteps, awaitStanding, exitOf, startInline } from '../executions.ts';
 import { CliError, EXIT, type ExitCode } from '../exit.ts';

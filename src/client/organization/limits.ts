@@ -4,12 +4,13 @@
  *
  * Runs that other runs start are under the limits of their definitions only: whoever started the first has its slots.
  */
+
 import type { GateWanted, Overflow } from '../../contract/limiter.ts';
 import { LIMIT_SCOPES, type LimitEntry, type LimitScope } from '../../contract/limits.ts';
 import type { RunTrigger } from '../../contract/run.ts';
 import type { Definition } from '../../definition/document/types.ts';
 import { definitionGates, gateId } from '../../engine/state/gates.ts';
-import type { Json } from '../../template/types.ts';
+import type { Json } from '../../json/json.ts';
 import { ClientError } from '../errors.ts';
 import type { Access } from '../temporal/access.ts';
 import { deleteEntry, listEntries, putEntry } from './organization-entries.ts';

@@ -8,8 +8,8 @@ import {
   type OrganizationStart,
   type PutEntry,
 } from '../../contract/actors.ts';
-import type { JsonObject } from '../../definition/document/types.ts';
 import { defined } from '../../json/defined.ts';
+import type { JsonObject } from '../../json/json.ts';
 import { type ClientError, hasCode } from '../errors.ts';
 import type { Access } from '../temporal/access.ts';
 import { type Actor, describe, readMemo, writeOrStart, writeTo } from '../temporal/actor-calls.ts';

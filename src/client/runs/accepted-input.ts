@@ -1,11 +1,10 @@
 /** Input and state of a run, however it was asked for: held against what the definition declares before anything starts. */
 
-import { typeName } from '../../definition/document/json.ts';
 import { below } from '../../definition/document/pointer.ts';
 import { presetsRefused, UNKNOWN_PRESET, unknownPresets } from '../../definition/document/presets.ts';
 import type { Definition, Problem } from '../../definition/document/types.ts';
 import { type coerceState, validatePayload, withDefaults } from '../../definition/payload/format.ts';
-import type { Json } from '../../template/types.ts';
+import { type Json, typeName } from '../../json/json.ts';
 import { ClientError } from '../errors.ts';
 
 /**

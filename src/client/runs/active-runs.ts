@@ -10,7 +10,7 @@ import { definitionGates } from '../../engine/state/gates.ts';
 import { restore } from '../../engine/state/serialize.ts';
 import { runInputOf } from '../../engine/state/start.ts';
 import { defined } from '../../json/defined.ts';
-import type { Json } from '../../template/types.ts';
+import type { Json } from '../../json/json.ts';
 import { hasCode } from '../errors.ts';
 import { userGate, userOf } from '../organization/limits.ts';
 import type { Access } from '../temporal/access.ts';

@@ -2,10 +2,11 @@
  * What a run has not read: the number of messages and their bytes. Its memo tells the number only as often as the run shows
  * itself, so what was sent since is counted here, and the run itself is asked where the count says too little.
  */
+
 import type { WaitingFor } from '../../contract/run.ts';
 import { jsonBytes } from '../../engine/state/json-bytes.ts';
 import { INBOX_OPEN_PART, MAX_INBOX_BYTES, MAX_INBOX_MESSAGES, MESSAGE_OVERHEAD } from '../../engine/state/limits.ts';
-import type { Json } from '../../template/types.ts';
+import type { Json } from '../../json/json.ts';
 import { ClientError } from '../errors.ts';
 import type { Access } from '../temporal/access.ts';
 import { read } from '../temporal/rpc.ts';

@@ -11,13 +11,12 @@ import {
   type RunTrigger,
   type WaitingFor,
 } from '../../contract/run.ts';
-import { isObject } from '../../definition/document/json.ts';
 import type { Definition, StepDefinition } from '../../definition/document/types.ts';
 import { restore } from '../../engine/state/serialize.ts';
 import { DEFAULT_ORGANIZATION, runInputOf } from '../../engine/state/start.ts';
 import type { Unreadable } from '../../history/events.ts';
 import { defined } from '../../json/defined.ts';
-import type { Json } from '../../template/types.ts';
+import { isObject, type Json } from '../../json/json.ts';
 import { ClientError, hasCode } from '../errors.ts';
 import type { Access } from '../temporal/access.ts';
 import { describeLegibly, type LegibleDescription } from '../temporal/actor-calls.ts';

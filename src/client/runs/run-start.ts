@@ -16,7 +16,7 @@ import { attributeValue, attributeValues } from '../../contract/search-attribute
 import type { Definition } from '../../definition/document/types.ts';
 import { carriedLimitOf } from '../../engine/state/limits.ts';
 import { defined } from '../../json/defined.ts';
-import type { Json } from '../../template/types.ts';
+import type { Json } from '../../json/json.ts';
 import { ClientError } from '../errors.ts';
 import { gatesOf } from '../organization/limits.ts';
 import type { Access } from '../temporal/access.ts';

@@ -2,7 +2,7 @@
 
 import type { RunStatus } from '../../contract/run.ts';
 import { takeSecrets } from '../../definition/document/secrets-out.ts';
-import type { Definition, JsonObject } from '../../definition/document/types.ts';
+import type { Definition } from '../../definition/document/types.ts';
 import { runInputOf } from '../../engine/state/start.ts';
 import type { RunState } from '../../engine/state/state.ts';
 import { waitsOf } from '../../engine/state/waits.ts';
@@ -10,7 +10,7 @@ import { visits } from '../../engine/walk/address.ts';
 import type { Unreadable } from '../../history/events.ts';
 import type { RunTrace } from '../../history/fold.ts';
 import { defined } from '../../json/defined.ts';
-import type { Json } from '../../template/types.ts';
+import type { Json, JsonObject } from '../../json/json.ts';
 import { ClientError } from '../errors.ts';
 import type { Access } from '../temporal/access.ts';
 import { readArgument } from '../temporal/first-event.ts';

@@ -14,10 +14,9 @@ import {
   type RunStatus,
   type WaitingFor,
 } from '../../contract/run.ts';
-import type { JsonObject } from '../../definition/document/types.ts';
 import type { Unreadable } from '../../history/events.ts';
 import { defined } from '../../json/defined.ts';
-import type { Json } from '../../template/types.ts';
+import type { Json, JsonObject } from '../../json/json.ts';
 import type { Access } from '../temporal/access.ts';
 import type { Closing } from '../temporal/first-event.ts';
 import { searchAttributes } from '../temporal/search-attributes.ts';

@@ -5,7 +5,7 @@ import type { RunError, RunStatus } from '../../contract/run.ts';
 import type { Definition } from '../../definition/document/types.ts';
 import type { Unreadable } from '../../history/events.ts';
 import { defined } from '../../json/defined.ts';
-import type { Json } from '../../template/types.ts';
+import type { Json } from '../../json/json.ts';
 import { hasCode } from '../errors.ts';
 import type { Access } from '../temporal/access.ts';
 import { legible, writable } from '../temporal/unreadable.ts';

@@ -4,7 +4,7 @@
  */
 
 import type { RunMemo } from '../../contract/run.ts';
-import { isObject } from '../../definition/document/json.ts';
+import { isObject } from '../../json/json.ts';
 
 type Memo = { readonly [field: string]: unknown };
 type Check = (value: unknown) => boolean;

@@ -12,7 +12,7 @@ import type { Unreadable } from '../../history/events.ts';
 import { Fold, type PendingAttempt, type RunTrace } from '../../history/fold.ts';
 import { type RowWindow, rowBytes, type TraceRow } from '../../history/rows.ts';
 import { defined } from '../../json/defined.ts';
-import type { Json } from '../../template/types.ts';
+import type { Json } from '../../json/json.ts';
 import { ClientError, hasCode } from '../errors.ts';
 import type { Access } from '../temporal/access.ts';
 import { historyOf } from '../temporal/histories.ts';

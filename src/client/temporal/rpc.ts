@@ -4,6 +4,7 @@
  *
  * A write that is repeated must be harmless: it carries its own key (TEMPORAL.md §2).
  */
+
 import { setTimeout as delay } from 'node:timers/promises';
 import {
   isGrpcServiceError,
@@ -11,7 +12,7 @@ import {
   WorkflowUpdateRPCTimeoutOrCancelledError,
 } from '@temporalio/client';
 import { ApplicationFailure, WorkflowNotFoundError } from '@temporalio/common';
-import type { Json } from '../../template/types.ts';
+import type { Json } from '../../json/json.ts';
 import { ClientError } from '../errors.ts';
 import { BLOB_UNAVAILABLE } from '../payloads/blobs.ts';
 import { UnreadablePayload } from '../payloads/codec.ts';

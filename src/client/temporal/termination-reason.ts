@@ -2,11 +2,11 @@
  * Why a run was cancelled: Temporal's closing event does not tell it. The request that came from outside does, and a run
  * that cancels itself has left a word in its memo; both stand near the end of its history.
  */
+
 import { decodeOptionalSinglePayload } from '@temporalio/common/lib/internal-non-workflow/index.js';
 import type { temporal } from '@temporalio/proto';
 import { CANCEL_DETAILS, CANCEL_REASON } from '../../contract/run.ts';
-import { isObject } from '../../definition/document/json.ts';
-import type { JsonObject } from '../../definition/document/types.ts';
+import { isObject, type JsonObject } from '../../json/json.ts';
 import type { Access } from './access.ts';
 import { read } from './rpc.ts';
 

@@ -2,9 +2,10 @@
  * What is stored of a run and cannot be read: encrypted under a key that is not known here, kept in a blob that is gone, or
  * in no form of ours, as everybody who can reach Temporal can write there. A list or a trace says so of the one row.
  */
+
 import { jsonBytes } from '../../engine/state/json-bytes.ts';
 import type { Unreadable } from '../../history/events.ts';
-import type { Json } from '../../template/types.ts';
+import type { Json } from '../../json/json.ts';
 import { ClientError, hasCode } from '../errors.ts';
 import { grpcOf, translated } from './rpc.ts';
 

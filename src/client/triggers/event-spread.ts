@@ -3,10 +3,10 @@
 import type { EventActivities, EventSpread, PublishedEvent } from '../../contract/event.ts';
 import { LISTENS_TO_MANY, listenKeyTag, listenTag } from '../../contract/run.ts';
 import { eventTag, ownerOfTrigger, type Trigger } from '../../contract/trigger.ts';
-import { own } from '../../definition/document/json.ts';
 import { defined } from '../../json/defined.ts';
+import { getOwn, type Json } from '../../json/json.ts';
 import { evaluate, parseExpression, truthy } from '../../template/expression.ts';
-import { type Json, TemplateError } from '../../template/types.ts';
+import { TemplateError } from '../../template/types.ts';
 import { ClientError, hasCode } from '../errors.ts';
 import { sendEvent } from '../runs/run-actions.ts';
 import { listeningRuns } from '../runs/run-list.ts';
@@ -64,7 +64,7 @@ async function triggersOf(access: Access, org: string, { name, at }: PublishedEv
   for await (const listed of pagesOf(PAGE, (request) => listTriggers(access, org, { ...filter, ...request }))) {
     // A long name's tag is cut; the config has all of it.
     for (const { trigger } of listed)
-      if (own(trigger.config, 'name') === name && trigger.createdAt <= at) found.push(trigger);
+      if (getOwn(trigger.config, 'name') === name && trigger.createdAt <= at) found.push(trigger);
   }
   return found;
 }
@@ -106,12 +106,12 @@ async function fire(access: Access, org: string, trigger: Trigger, event: Publis
 
 /** The filter reads `event`, and its members `name`, `key`, `data` and `id` by themselves; `key` is null where there is none. */
 function passes({ config }: Trigger, { name, data, id, at, ...event }: PublishedEvent): boolean {
-  const filter = own(config, 'filter');
+  const filter = getOwn(config, 'filter');
   if (typeof filter !== 'string') return true;
   const key = event.key ?? null;
   const roots: { [name: string]: Json } = { event: { name, key, data, id }, name, key, data, id };
   try {
-    const scope = { root: (root: string) => own(roots, root) };
+    const scope = { root: (root: string) => getOwn(roots, root) };
     return truthy(evaluate(parseExpression(filter), scope, { now: Date.parse(at) }));
   } catch (error) {
     if (!(error instanceof TemplateError)) throw error;

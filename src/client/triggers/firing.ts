@@ -6,10 +6,10 @@
 import type { RunTrigger } from '../../contract/run.ts';
 import { ownerOfTrigger, type Trigger } from '../../contract/trigger.ts';
 import { inputOf, type Mapping, type TriggerParts } from '../../definition/document/trigger-mapping.ts';
-import type { Definition, JsonObject } from '../../definition/document/types.ts';
+import type { Definition } from '../../definition/document/types.ts';
 import { coerceState } from '../../definition/payload/format.ts';
 import { defined } from '../../json/defined.ts';
-import type { Json } from '../../template/types.ts';
+import type { Json, JsonObject } from '../../json/json.ts';
 import { ClientError, hasCode } from '../errors.ts';
 import { acceptedInput, acceptedState } from '../runs/accepted-input.ts';
 import { findKeyedRun, orAsBefore, type RunStart, type StartedRun, startRun } from '../runs/run-start.ts';

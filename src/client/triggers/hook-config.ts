@@ -4,10 +4,9 @@
  */
 
 import type { HookConfig } from '../../contract/actors.ts';
-import { isObject } from '../../definition/document/json.ts';
-import type { Definition, JsonObject, Problem, TriggerDefinition } from '../../definition/document/types.ts';
+import type { Definition, Problem, TriggerDefinition } from '../../definition/document/types.ts';
 import { defined } from '../../json/defined.ts';
-import type { Json } from '../../template/types.ts';
+import { isObject, type Json, type JsonObject } from '../../json/json.ts';
 import type { HookWanted } from './hooks.ts';
 
 /** The whole config stands in a memo, which is meant to be small. */

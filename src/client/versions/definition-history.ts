@@ -2,6 +2,7 @@
  * What has become of a definition: its changes and its proposals, read without a worker from the history of its actor. The first
  * event has what was carried, and each update's answer has what it changed (workflows/actors/definition.ts).
  */
+
 import { decodeArrayFromPayloads } from '@temporalio/common/lib/internal-non-workflow/index.js';
 import type { temporal } from '@temporalio/proto';
 import type {
@@ -11,7 +12,7 @@ import type {
   RemovedDefinition,
 } from '../../contract/actors.ts';
 import { type Proposal, proposalAt } from '../../contract/proposal.ts';
-import { isObject } from '../../definition/document/json.ts';
+import { isObject } from '../../json/json.ts';
 import { hasCode } from '../errors.ts';
 import type { Access } from '../temporal/access.ts';
 import { historyPage } from '../temporal/history-page.ts';

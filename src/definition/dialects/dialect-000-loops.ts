@@ -1,9 +1,8 @@
 /** Loops of document 000: where a walk ends within them, and what their items are called. */
 
-import { isObject, put } from '../document/json.ts';
+import { isObject, type JsonObject, setOwn } from '../../json/json.ts';
 import { below } from '../document/pointer.ts';
 import { isRoot } from '../document/roots.ts';
-import type { JsonObject } from '../document/types.ts';
 import { edgesOf, loopBody, sourcesOf } from './flow.ts';
 import type { Import } from './imported.ts';
 import { changeExpressions } from './imported-expressions.ts';
@@ -80,7 +79,7 @@ function wire(step: unknown, port: string, target: string): void {
   if (!isObject(step) || step['stepType'] === 'finish') return;
   const next: JsonObject = isObject(step['nextSteps']) ? step['nextSteps'] : {};
   if (Object.hasOwn(next, port)) return;
-  put(next, port, target);
+  setOwn(next, port, target);
   step['nextSteps'] = next;
 }
 

@@ -1,10 +1,9 @@
 /** One step of document 000: its kinds, ports and modifiers under their canonical names. */
+
 import { defined } from '../../json/defined.ts';
-import type { Json } from '../../template/types.ts';
-import { isObject, put } from '../document/json.ts';
+import { isObject, type Json, type JsonObject, setOwn } from '../../json/json.ts';
 import { below } from '../document/pointer.ts';
 import { isRoot } from '../document/roots.ts';
-import type { JsonObject } from '../document/types.ts';
 import type { Import } from './imported.ts';
 import { changeExpressions } from './imported-expressions.ts';
 import { retryFrom, retryPlaces } from './retry-from.ts';
@@ -120,7 +119,7 @@ function ports(next: Json | undefined): JsonObject {
   if (!isObject(next)) return result;
   for (const [port, target] of Object.entries(next)) {
     if (target === null || target === '') continue;
-    put(result, PORTS[port] ?? port, target);
+    setOwn(result, PORTS[port] ?? port, target);
   }
   return result;
 }

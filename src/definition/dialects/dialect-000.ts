@@ -2,12 +2,10 @@
  * Document 000: `{workflowConfig, stepsConfig: [{stepSlug, name, stepType, order, config, nextSteps}]}`. Its input is
  * readable flat, its expressions may hold templates, and a walk that finds no next step ends the run even within a loop.
  */
-import type { Json } from '../../template/types.ts';
-import { isObject, put, typeName } from '../document/json.ts';
+import { isObject, type Json, type JsonObject, setOwn, typeName } from '../../json/json.ts';
 import { stepSlug } from '../document/names.ts';
 import { below } from '../document/pointer.ts';
 import { isRoot } from '../document/roots.ts';
-import type { JsonObject } from '../document/types.ts';
 import { loops000 } from './dialect-000-loops.ts';
 import { step000 } from './dialect-000-steps.ts';
 import { flatInput } from './flat-input.ts';
@@ -179,7 +177,7 @@ function variablesOf(variables: JsonObject, at: string, into: Import): JsonObjec
       );
       continue;
     }
-    put(kept, name, value);
+    setOwn(kept, name, value);
   }
   return kept;
 }
@@ -205,10 +203,10 @@ function secretsOf(secrets: JsonObject, at: string, into: Import): JsonObject {
   for (const [name, value] of Object.entries(secrets)) {
     const clear = isObject(value) ? value['value'] : value;
     if (typeof clear === 'string') {
-      put(result, name, { value: clear });
+      setOwn(result, name, { value: clear });
       if (!isObject(value)) into.places.set(`${below('/config/secrets', name)}/value`, below(at, name));
     } else {
-      put(result, name, name);
+      setOwn(result, name, name);
       into.lost(
         below(at, name),
         `The secret "${name}" has no value that could be read.`,
@@ -225,7 +223,7 @@ function endings(into: Import): void {
   for (const step of Object.values(into.steps)) {
     if (!isObject(step) || !isObject(step['nextSteps'])) continue;
     for (const [port, target] of Object.entries(step['nextSteps'])) {
-      if (target === 'noop') put(step['nextSteps'], port, '$end');
+      if (target === 'noop') setOwn(step['nextSteps'], port, '$end');
     }
   }
 }

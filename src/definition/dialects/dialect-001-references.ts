@@ -1,8 +1,7 @@
 /**
  * The `@refs` of document 001 as paths and templates. Nothing else in its texts means anything: braces in them are braces.
  */
-import type { Json } from '../../template/types.ts';
-import { isObject } from '../document/json.ts';
+import { isObject, type Json } from '../../json/json.ts';
 import { STEP_SLUG } from '../document/names.ts';
 import { below } from '../document/pointer.ts';
 import { type Import, mapTexts } from './imported.ts';

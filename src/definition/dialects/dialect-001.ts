@@ -2,12 +2,11 @@
  * Document 001: `{steps: [{name, action: {toolName | code | return}, input, when, forEach, bail, config}]}` with `@refs`, a graph whose
  * edges are what the steps refer to (`flow: dag`). A whole text that is a reference keeps its type; one within a text is put in.
  */
+
 import { defined } from '../../json/defined.ts';
-import type { Json } from '../../template/types.ts';
-import { isObject, typeName } from '../document/json.ts';
+import { isObject, type Json, type JsonObject, typeName } from '../../json/json.ts';
 import { stepSlugs } from '../document/names.ts';
 import { below } from '../document/pointer.ts';
-import type { JsonObject } from '../document/types.ts';
 import { plain, References, ROOTS_001, referredStep } from './dialect-001-references.ts';
 import { Import, type Imported } from './imported.ts';
 import { retryFrom, retryPlaces } from './retry-from.ts';

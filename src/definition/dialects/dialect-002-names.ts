@@ -2,8 +2,8 @@
  * What names in document 002 mean: an output, or a variable of the run (what the run was given, else the default). They may
  * hold hyphens, which an expression would take for minus: names that are declared are written so that it does not.
  */
+import type { Json } from '../../json/json.ts';
 import { MAX_SOURCE_LENGTH } from '../../template/limits.ts';
-import type { Json } from '../../template/types.ts';
 import { isRoot } from '../document/roots.ts';
 import { mapTexts } from './imported.ts';
 import { type RootChange, rewriteExpression, rewriteTemplates } from './rewrite.ts';

@@ -1,10 +1,9 @@
 /** One step of document 002 as its canonical kind. Messages are those of that product's compiler where it has one. */
+
 import { defined } from '../../json/defined.ts';
-import type { Json } from '../../template/types.ts';
-import { isObject, typeName } from '../document/json.ts';
+import { isObject, type Json, type JsonObject, typeName } from '../../json/json.ts';
 import { didYouMean } from '../document/names.ts';
 import { below } from '../document/pointer.ts';
-import type { JsonObject } from '../document/types.ts';
 import type { Names002 } from './dialect-002-names.ts';
 import { type Import, renamed } from './imported.ts';
 import { retryFrom, retryPlaces } from './retry-from.ts';

@@ -2,12 +2,11 @@
  * Document 002: nested `{steps: [{id, type, then, else, steps}]}`. A list is walked in order; a step without an id is called
  * by its path (`step[0].then[1]`); a denied approval cancels the run; at most 50 steps unless its policy says more.
  */
+
 import { defined } from '../../json/defined.ts';
-import type { Json } from '../../template/types.ts';
-import { isObject, put, typeName } from '../document/json.ts';
+import { isObject, type Json, type JsonObject, setOwn, typeName } from '../../json/json.ts';
 import { stepSlug } from '../document/names.ts';
 import { below } from '../document/pointer.ts';
-import type { JsonObject } from '../document/types.ts';
 import { Names002 } from './dialect-002-names.ts';
 import { step002 } from './dialect-002-steps.ts';
 import { Import, type Imported } from './imported.ts';
@@ -107,7 +106,7 @@ function defaultsOf(variables: JsonObject): JsonObject {
   const defaults: JsonObject = {};
   for (const [name, written] of Object.entries(variables)) {
     const value = defaultOf(written);
-    if (value !== undefined) put(defaults, name, value);
+    if (value !== undefined) setOwn(defaults, name, value);
   }
   return defaults;
 }
@@ -196,7 +195,7 @@ class Flow {
     const converted = step002(step, slug, at, this.into, this.names);
     const next: JsonObject = {};
     const lead = (port: string, target: string | undefined): void => {
-      if (target !== undefined) put(next, port, target);
+      if (target !== undefined) setOwn(next, port, target);
     };
     if (converted.type === 'conditional') {
       lead('true', inner('then', after) ?? END_TARGET);

@@ -7,9 +7,9 @@
  * is the one.
  */
 
-import { isObject } from '../document/json.ts';
+import { isObject, type JsonObject } from '../../json/json.ts';
 import { below } from '../document/pointer.ts';
-import type { JsonObject, PayloadFormat } from '../document/types.ts';
+import type { PayloadFormat } from '../document/types.ts';
 import { declares } from '../payload/format.ts';
 import { type Edges, edgesOf } from './flow.ts';
 import { type Import, originOf } from './imported.ts';

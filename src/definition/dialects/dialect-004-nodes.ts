@@ -1,9 +1,8 @@
 /** One node of document 004 as its canonical kind. */
+
 import { defined } from '../../json/defined.ts';
-import type { Json } from '../../template/types.ts';
-import { isObject, put } from '../document/json.ts';
+import { isObject, type Json, type JsonObject, setOwn } from '../../json/json.ts';
 import { below } from '../document/pointer.ts';
-import type { JsonObject } from '../document/types.ts';
 import { type Import, renamed } from './imported.ts';
 import { changeExpressions } from './imported-expressions.ts';
 import { retryFrom, retryPlaces } from './retry-from.ts';
@@ -179,7 +178,7 @@ function spelt(
   const result: JsonObject = {};
   for (const [key, value] of Object.entries(config)) {
     const canonical = Object.hasOwn(spellings, key) ? spellings[key] : undefined;
-    if (canonical === undefined) put(result, key, value);
+    if (canonical === undefined) setOwn(result, key, value);
     else if (config[canonical] === undefined && result[canonical] === undefined) result[canonical] = value;
     else into.lost(below(at, key), `"${key}" says again what "${canonical}" is, and is left out.`);
   }
@@ -225,7 +224,7 @@ function edges(
   const next: JsonObject = {};
   const lead = (port: string, target: Json | undefined, place: string): void => {
     if (target === undefined || target === null || target === '') return;
-    if (typeof target === 'string' && slugs.has(target)) put(next, port, slugs.get(target) ?? target);
+    if (typeof target === 'string' && slugs.has(target)) setOwn(next, port, slugs.get(target) ?? target);
     else
       into.problem(
         place,
@@ -257,7 +256,7 @@ function edges(
         );
     }
     if (next['success'] !== undefined) {
-      put(next, 'default', next['success']);
+      setOwn(next, 'default', next['success']);
       delete next['success'];
     }
   }

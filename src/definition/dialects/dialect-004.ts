@@ -3,11 +3,9 @@
  * `{{input.*}}` is the output of the direct predecessor, which becomes a path to that step.
  */
 
-import type { Json } from '../../template/types.ts';
-import { isObject, put, typeName } from '../document/json.ts';
+import { isObject, type Json, type JsonObject, setOwn, typeName } from '../../json/json.ts';
 import { stepSlugs } from '../document/names.ts';
 import { below } from '../document/pointer.ts';
-import type { JsonObject } from '../document/types.ts';
 import { predecessorPaths } from './dialect-004-input.ts';
 import { node004 } from './dialect-004-nodes.ts';
 import { Import, type Imported } from './imported.ts';
@@ -81,7 +79,7 @@ function flowOf(flow: unknown): JsonObject | undefined {
   const nodes: JsonObject = {};
   for (const node of flow) {
     const id = idOf(node);
-    if (id !== undefined) put(nodes, id, node);
+    if (id !== undefined) setOwn(nodes, id, node);
   }
   return nodes;
 }

@@ -2,14 +2,14 @@
  * The ways in which a definition may be written (LANGUAGE.md §9), and the one canonical form that all of them become.
  * What an importer cannot carry over it reports with a path; nothing is dropped in silence.
  */
+
 import { defined } from '../../json/defined.ts';
-import type { Json } from '../../template/types.ts';
-import { isObject, typeName } from '../document/json.ts';
+import { isObject, type Json, type JsonObject, typeName } from '../../json/json.ts';
 import { didYouMean } from '../document/names.ts';
 import { normalDocument } from '../document/normal.ts';
 import { schemaProblems } from '../document/schema.ts';
 import { type ClearSecret, takeSecrets } from '../document/secrets-out.ts';
-import type { Definition, JsonObject, Problem } from '../document/types.ts';
+import type { Definition, Problem } from '../document/types.ts';
 import { vet, vetSize, vetSteps } from '../document/vet.ts';
 import { from000 } from './dialect-000.ts';
 import { from001 } from './dialect-001.ts';

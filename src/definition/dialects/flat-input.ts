@@ -1,6 +1,5 @@
 /** The keys of the input that a definition of document 000 declares: it reads them flat, as it reads its variables. */
-import type { Json } from '../../template/types.ts';
-import { isObject } from '../document/json.ts';
+import { isObject, type Json } from '../../json/json.ts';
 import { declaredNames } from '../payload/format.ts';
 
 /** `input`: the definition's format; `steps`: those whose triggers may say more of it, in canonical form. */

@@ -1,6 +1,6 @@
 /** Questions about the edges of steps that the importers ask before there is a program. */
 
-import { isObject } from '../document/json.ts';
+import { isObject } from '../../json/json.ts';
 import type { Import } from './imported.ts';
 
 export type Edges = ReadonlyMap<string, { readonly [port: string]: string }>;

@@ -1,8 +1,6 @@
 /** The texts of a step that are expressions and no templates: importers change what the names in them mean, too. */
-import type { Json } from '../../template/types.ts';
-import { isObject, put } from '../document/json.ts';
+import { isObject, type Json, type JsonObject, setOwn } from '../../json/json.ts';
 import { below } from '../document/pointer.ts';
-import type { JsonObject } from '../document/types.ts';
 
 /** `at`: a JSON pointer within the step. */
 export type ExpressionChange = (source: string, at: string) => string;
@@ -30,7 +28,7 @@ function changed(object: JsonObject, members: readonly string[], at: string, cha
   const result: JsonObject = {};
   for (const [key, value] of Object.entries(object)) {
     const isExpression = typeof value === 'string' && members.includes(key);
-    put(result, key, isExpression ? change(value, below(at, key)) : value);
+    setOwn(result, key, isExpression ? change(value, below(at, key)) : value);
   }
   return result;
 }

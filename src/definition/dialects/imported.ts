@@ -1,9 +1,9 @@
 /** What the importers of the dialects share: how they gather a canonical document, and how they report. */
+
 import { defined } from '../../json/defined.ts';
-import type { Json } from '../../template/types.ts';
-import { isObject, put } from '../document/json.ts';
+import { isObject, type Json, type JsonObject, setOwn } from '../../json/json.ts';
 import { below } from '../document/pointer.ts';
-import type { JsonObject, Problem } from '../document/types.ts';
+import type { Problem } from '../document/types.ts';
 
 export interface Imported {
   /** In the canonical form, not yet checked; absent where the document has no steps that could be read. */
@@ -47,7 +47,7 @@ export class Import {
       this.problem(from, 'duplicate_step', `There are two steps "${slug}".`, 'Give each step a name of its own.');
       return;
     }
-    put(this.steps, slug, step);
+    setOwn(this.steps, slug, step);
     this.places.set(below('/steps', slug), from);
   }
 
@@ -98,7 +98,7 @@ export function mapTexts(value: Json, change: (text: string) => Json): Json {
   const mapped: JsonObject = {};
   for (const [key, member] of Object.entries(value)) {
     const name = change(key);
-    put(mapped, typeof name === 'string' ? name : key, mapTexts(member, change));
+    setOwn(mapped, typeof name === 'string' ? name : key, mapTexts(member, change));
   }
   return mapped;
 }

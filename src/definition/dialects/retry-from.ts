@@ -1,7 +1,7 @@
 /** Retry policies as the other documents write them. */
 
+import type { JsonObject } from '../../json/json.ts';
 import { below } from '../document/pointer.ts';
-import type { JsonObject } from '../document/types.ts';
 import type { Import } from './imported.ts';
 
 const CANONICAL: ReadonlySet<string> = new Set([

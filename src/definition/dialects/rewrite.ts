@@ -2,13 +2,12 @@
  * Rewrites the paths that expressions and templates read, in place: an importer changes what a name means without
  * touching how the author wrote the rest. A text that cannot be parsed is left for the checker to report.
  */
+import { isObject, type Json, type JsonObject, setOwn } from '../../json/json.ts';
 import { parseExpression } from '../../template/expression.ts';
 import { references } from '../../template/references.ts';
 import { parseTemplate } from '../../template/template.ts';
-import type { Json, Reference } from '../../template/types.ts';
-import { isObject, put } from '../document/json.ts';
+import type { Reference } from '../../template/types.ts';
 import { below } from '../document/pointer.ts';
-import type { JsonObject } from '../document/types.ts';
 
 /**
  * What replaces the root of a path (`loop.item` for `customer`), or the root and its first member (`input.x` for
@@ -31,7 +30,7 @@ export function rewriteTemplates(value: Json, change: RootChange, at = ''): Json
   const changed: JsonObject = {};
   for (const [key, member] of Object.entries(value)) {
     const name = key.includes('{{') ? rewriteText(key, (reference) => change({ ...reference, pointer: at })) : key;
-    put(changed, name, rewriteTemplates(member, change, below(at, key)));
+    setOwn(changed, name, rewriteTemplates(member, change, below(at, key)));
   }
   return changed;
 }

@@ -1,6 +1,5 @@
 /** RFC 8785, by itself: what hashing, comparing and deduplicating JSON values share. */
-import type { Json } from '../../template/types.ts';
-import { isObject } from './json.ts';
+import { isObject, type Json } from '../../json/json.ts';
 
 /**
  * A value as RFC 8785 writes it: keys sorted by UTF-16 code units, numbers and strings as ECMAScript prints them, no

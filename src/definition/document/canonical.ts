@@ -2,11 +2,13 @@
  * The canonical form of a definition and its hash (LANGUAGE.md §11): whoever writes the same thing, in YAML or JSON and
  * with its keys in whatever order, gets the same hash.
  */
+
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex } from '@noble/hashes/utils.js';
+import type { JsonObject } from '../../json/json.ts';
 import { canonicalText } from './canonical-text.ts';
 import { withoutTriggerSecrets } from './trigger-secrets.ts';
-import type { Definition, JsonObject, StepDefinition } from './types.ts';
+import type { Definition, StepDefinition } from './types.ts';
 
 /** Members of the document that say nothing about what a run does. */
 const NOT_HASHED: ReadonlySet<string> = new Set(['version', 'enabled', 'createdAt', 'updatedAt']);

@@ -1,10 +1,9 @@
 /** What differs between two versions of a definition: as a list of changes, and as text (text-diff.ts). */
-import type { Json } from '../../template/types.ts';
+import { getOwn, isObject, type Json, type JsonObject, setOwn } from '../../json/json.ts';
 import { canonicalText } from './canonical-text.ts';
-import { isObject, own, put } from './json.ts';
 import { below } from './pointer.ts';
 import { textDiff } from './text-diff.ts';
-import type { Definition, JsonObject } from './types.ts';
+import type { Definition } from './types.ts';
 
 export interface DefinitionDifference {
   readonly op: 'added' | 'removed' | 'changed';
@@ -62,7 +61,7 @@ function sorted(value: Json): Json {
   if (Array.isArray(value)) return value.map(sorted);
   if (!isObject(value)) return value;
   const object: JsonObject = {};
-  for (const key of Object.keys(value).sort()) put(object, key, sorted(value[key] ?? null));
+  for (const key of Object.keys(value).sort()) setOwn(object, key, sorted(value[key] ?? null));
   return object;
 }
 
@@ -77,7 +76,7 @@ function compareObjects(before: JsonObject, after: JsonObject, pointer: string, 
   const keys = new Set([...Object.keys(before), ...Object.keys(after)]);
   for (const key of [...keys].sort()) {
     const at = below(pointer, key);
-    const [old, fresh] = [own(before, key), own(after, key)];
+    const [old, fresh] = [getOwn(before, key), getOwn(after, key)];
     if (old === undefined && fresh !== undefined) found.push({ op: 'added', pointer: at, after: fresh });
     else if (fresh === undefined && old !== undefined) found.push({ op: 'removed', pointer: at, before: old });
     else if (old !== undefined && fresh !== undefined) compare(old, fresh, at, found);

@@ -2,8 +2,7 @@
 
 import type { z } from 'zod';
 import { defined } from '../../json/defined.ts';
-import type { Json } from '../../template/types.ts';
-import { isObject, typeName } from './json.ts';
+import { isObject, type Json, typeName } from '../../json/json.ts';
 import { didYouMean, nearest } from './names.ts';
 import { pointer } from './pointer.ts';
 import type { Problem } from './types.ts';

@@ -1,5 +1,5 @@
 /** JSON that models write: as such, or inside a Markdown fence. */
-import type { Json } from '../../template/types.ts';
+import type { Json } from '../../json/json.ts';
 
 /** What a text can mean as JSON, the likeliest first; empty where it holds none. */
 export function jsonIn(text: string): Json[] {

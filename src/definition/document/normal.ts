@@ -2,11 +2,10 @@
  * A document in the canonical dialect as its author may write it, made what the rest of the project reads: short forms
  * written out, `slug` and `start` named, timestamps left to the store. Free of zod, so that the workflow can do it too.
  */
-import type { Json } from '../../template/types.ts';
+import { isObject, type Json, type JsonObject, setOwn } from '../../json/json.ts';
 import { resolveStart } from './canonical.ts';
-import { isObject, put } from './json.ts';
 import { slugify } from './names.ts';
-import type { Definition, JsonObject } from './types.ts';
+import type { Definition } from './types.ts';
 
 /** Members that are the store's and not the author's. */
 const OF_THE_STORE: ReadonlySet<string> = new Set(['createdAt', 'updatedAt', '$schema']);
@@ -18,7 +17,7 @@ const OF_THE_STORE: ReadonlySet<string> = new Set(['createdAt', 'updatedAt', '$s
 export function normalDocument(document: JsonObject, options: { readonly inline?: boolean } = {}): JsonObject {
   const normal: JsonObject = {};
   for (const [key, value] of Object.entries(document)) {
-    if (!OF_THE_STORE.has(key)) put(normal, key, value);
+    if (!OF_THE_STORE.has(key)) setOwn(normal, key, value);
   }
   nameAndSlug(normal, options.inline === true);
   if (isObject(normal['state'])) normal['state'] = mapValues(normal['state'], stateField);
@@ -59,6 +58,6 @@ function startOf(document: JsonObject): string | undefined {
 
 function mapValues(object: JsonObject, change: (value: Json) => Json): JsonObject {
   const changed: JsonObject = {};
-  for (const [key, value] of Object.entries(object)) put(changed, key, change(value));
+  for (const [key, value] of Object.entries(object)) setOwn(changed, key, change(value));
   return changed;
 }

@@ -16,7 +16,7 @@ import {
   visit,
 } from 'yaml';
 import { defined } from '../../json/defined.ts';
-import type { Json } from '../../template/types.ts';
+import type { Json } from '../../json/json.ts';
 import { MAX_ALIASES, MAX_NESTING, MAX_TEXT, MAX_YAML } from './limits.ts';
 import { below } from './pointer.ts';
 import type { Problem } from './types.ts';

@@ -1,10 +1,9 @@
 /** The key by which payloads count as one: `debounce.key` (document 004; LANGUAGE.md §1). */
+import { getOwn, type Json } from '../../json/json.ts';
 import { readAlong } from '../../template/read.ts';
 import { objectScope } from '../../template/scope.ts';
 import { parseTemplate, render } from '../../template/template.ts';
-import type { Json } from '../../template/types.ts';
 import { canonicalText } from './canonical-text.ts';
-import { own } from './json.ts';
 
 /** Units of work (template/limits.ts): a key is found while others wait. */
 const MOST_WORK = 100_000;
@@ -26,10 +25,10 @@ export function payloadKey(key: string, payload: Json): string | undefined {
 /** A member of the whole name is also found beside one that holds nothing. */
 function along(names: readonly string[], payload: Json): Json | undefined {
   const found = readAlong(payload, names, readName) as Json | undefined;
-  return found ?? own(payload, names.join('.'));
+  return found ?? getOwn(payload, names.join('.'));
 }
 
 function readName(value: unknown, name: string): Json | undefined {
   const here = value as Json | undefined;
-  return Array.isArray(here) && /^\d+$/.test(name) ? here[Number(name)] : own(here, name);
+  return Array.isArray(here) && /^\d+$/.test(name) ? here[Number(name)] : getOwn(here, name);
 }

@@ -1,6 +1,5 @@
 /** JSON pointers (RFC 6901): the place that every problem names. */
-import type { Json } from '../../template/types.ts';
-import { own } from './json.ts';
+import { getOwn, type Json } from '../../json/json.ts';
 
 /** `['steps', 'a/b', 0]` → `/steps/a~1b/0`. */
 export function pointer(path: readonly PropertyKey[]): string {
@@ -25,7 +24,7 @@ export function partsOf(text: string): string[] {
 /** What the pointer points at; undefined where there is nothing. */
 export function valueAt(root: Json, text: string): Json | undefined {
   let here: Json | undefined = root;
-  for (const part of partsOf(text)) here = Array.isArray(here) ? here[Number(part)] : own(here, part);
+  for (const part of partsOf(text)) here = Array.isArray(here) ? here[Number(part)] : getOwn(here, part);
   return here;
 }
 

@@ -1,6 +1,7 @@
 /** Presets of a run (LANGUAGE.md §7): results given by hand, by the slug of the step that is then not run. */
+
 import { defined } from '../../json/defined.ts';
-import { isObject } from './json.ts';
+import { isObject } from '../../json/json.ts';
 import { didYouMean } from './names.ts';
 import { below } from './pointer.ts';
 import type { Definition, Problem } from './types.ts';

@@ -2,8 +2,9 @@
  * The schema of a canonical document (LANGUAGE.md §1): strict, so that a misspelt member is a problem and not silence.
  * The config of a step is its kind's business and is only an object here. Schemas are built when first asked for.
  */
+
 import { z } from 'zod';
-import type { Json } from '../../template/types.ts';
+import type { Json } from '../../json/json.ts';
 import { issueProblems } from './issues.ts';
 import { MOST_ITERATIONS_AT_ONCE } from './limits.ts';
 import { isSemver, SLUG, STEP_SLUG } from './names.ts';

@@ -3,12 +3,11 @@
  * references only. The names are made from the workflow's slug and the place, so that saving a definition again
  * replaces its secrets and never piles them up.
  */
-import type { Json } from '../../template/types.ts';
-import { isObject, put } from './json.ts';
+import { isObject, type Json, type JsonObject, setOwn } from '../../json/json.ts';
 import { SHORTEST_SECRET_CHARACTERS } from './limits.ts';
 import { slugify } from './names.ts';
 import { pointer } from './pointer.ts';
-import type { JsonObject, Problem } from './types.ts';
+import type { Problem } from './types.ts';
 
 /** A secret to be kept encrypted under `name` in the organization's store. */
 export interface ClearSecret {
@@ -86,12 +85,12 @@ function fromConfig(written: JsonObject, base: string, taking: Taking): JsonObje
   for (const [key, value] of Object.entries(written)) {
     const clear = isObject(value) ? value['value'] : undefined;
     if (typeof clear !== 'string') {
-      put(names, key, value);
+      setOwn(names, key, value);
       continue;
     }
     const name = `${base}/secrets/${key}`;
     taking.take(name, clear, ['config', 'secrets', key, 'value']);
-    put(names, key, name);
+    setOwn(names, key, name);
   }
   return names;
 }

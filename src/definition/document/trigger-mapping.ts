@@ -1,9 +1,8 @@
 /** What a run is given of what fired its trigger: the payload, or what the trigger's mapping makes of it (LANGUAGE.md §10). */
+import { getOwn, isObject, type Json, type JsonObject, setOwn } from '../../json/json.ts';
 import { readAlong } from '../../template/read.ts';
 import { parseTemplate, render } from '../../template/template.ts';
-import { type Json, TemplateError } from '../../template/types.ts';
-import { isObject, own, put } from './json.ts';
-import type { JsonObject } from './types.ts';
+import { TemplateError } from '../../template/types.ts';
 
 export interface TriggerParts {
   readonly body: Json;
@@ -44,12 +43,12 @@ export function inputOf(
 function mapped(mapping: Mapping, parts: TriggerParts): { readonly input: JsonObject } | { readonly problem: string } {
   const payload = payloadOf(parts.body, parts.query);
   const roots: JsonObject = { body: parts.body, query: parts.query, headers: parts.headers, params: parts.params };
-  const scope = { root: (name: string) => own(roots, name) };
+  const scope = { root: (name: string) => getOwn(roots, name) };
   const input: JsonObject = {};
   const meter = { units: 0 };
   for (const [key, written] of Object.entries(mapping)) {
     try {
-      put(
+      setOwn(
         input,
         key,
         written.startsWith('$')
@@ -82,6 +81,6 @@ function atPath(value: Json, path: string): Json {
 
 function readKey(value: unknown, key: string | number): Json | undefined {
   const here = value as Json | undefined;
-  if (!Array.isArray(here)) return typeof key === 'number' ? undefined : own(here, key);
+  if (!Array.isArray(here)) return typeof key === 'number' ? undefined : getOwn(here, key);
   return /^\d+$/.test(String(key)) ? here[Number(key)] : undefined;
 }

@@ -2,9 +2,8 @@
  * Which secrets the triggers of a definition name. They are no part of its content (LANGUAGE.md §11: the hash leaves them
  * out), so they stand beside it: rotating one makes no version, and no version brings an old one back.
  */
-import type { Json } from '../../template/types.ts';
-import { isObject } from './json.ts';
-import type { Definition, JsonObject, TriggerDefinition } from './types.ts';
+import { isObject, type Json, type JsonObject } from '../../json/json.ts';
+import type { Definition, TriggerDefinition } from './types.ts';
 
 /** Members of a trigger's config that are secrets, in clear or as references. */
 const TRIGGER_SECRETS: ReadonlySet<string> = new Set(['secret', 'secrets']);

@@ -2,7 +2,7 @@
  * The canonical definition (LANGUAGE.md §1): what every dialect is turned into, what is hashed, stored, and walked.
  * Types only: the zod schema that checks a document against them is in schema.ts and stays out of the workflow bundle.
  */
-import type { Json } from '../../template/types.ts';
+import type { Json, JsonObject } from '../../json/json.ts';
 
 /** Milliseconds, `2d` / `300ms` as the `ms` package reads them, or ISO 8601 (`PT5M`). */
 export type Duration = number | string;
@@ -28,8 +28,6 @@ export interface RollbackStep {
   readonly retry?: RetryPolicy | RetryPolicyName;
   readonly timeout?: Duration;
 }
-
-export type JsonObject = { [key: string]: Json };
 
 export interface StepDefinition {
   readonly name?: string;

@@ -2,8 +2,7 @@
  * What every document must hold to before anything looks at its meaning: bounded depth and size, and names that no
  * object, log or store stumbles over. Walks without recursion, so that no nesting is too deep for it.
  */
-import type { Json } from '../../template/types.ts';
-import { isObject } from './json.ts';
+import { isObject, type Json } from '../../json/json.ts';
 import { MAX_DEFINITION_BYTES, MAX_NESTING, MAX_STEPS } from './limits.ts';
 import { below } from './pointer.ts';
 import type { Problem } from './types.ts';

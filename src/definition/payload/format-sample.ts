@@ -1,8 +1,7 @@
 /** A value that a payload format asks for, for hints: who reads it puts their own values into it. */
 
-import type { Json } from '../../template/types.ts';
-import { isObject, own, put } from '../document/json.ts';
-import type { JsonObject, PayloadFormat } from '../document/types.ts';
+import { getOwn, isObject, type Json, type JsonObject, setOwn } from '../../json/json.ts';
+import type { PayloadFormat } from '../document/types.ts';
 import { isJsonSchema } from './format.ts';
 
 const MAX_DEPTH = 4;
@@ -20,28 +19,32 @@ const BY_TYPE: { readonly [type: string]: Json } = {
 
 /** Texts stand as `<name>`; what has a default or a list of values has the first of these. */
 export function sampleOf(format: PayloadFormat): JsonObject {
-  const members = isJsonSchema(format) ? own(format, 'properties') : format;
+  const members = isJsonSchema(format) ? getOwn(format, 'properties') : format;
   return isObject(members) ? sampleOfMembers(members, 0) : {};
 }
 
 function sampleOfMembers(members: JsonObject, depth: number): JsonObject {
   const sample: JsonObject = {};
   for (const [name, field] of Object.entries(members).slice(0, MAX_FIELDS))
-    put(sample, name, sampleOfField(name, field, depth));
+    setOwn(sample, name, sampleOfField(name, field, depth));
   return sample;
 }
 
 function sampleOfField(name: string, field: Json, depth: number): Json {
   const given =
-    own(field, 'default') ?? own(field, 'const') ?? first(own(field, 'enum')) ?? first(own(field, 'examples'));
+    getOwn(field, 'default') ??
+    getOwn(field, 'const') ??
+    first(getOwn(field, 'enum')) ??
+    first(getOwn(field, 'examples'));
   if (given !== undefined) return given;
-  const properties = own(field, 'properties');
+  const properties = getOwn(field, 'properties');
   if (isObject(properties) && depth < MAX_DEPTH) return sampleOfMembers(properties, depth + 1);
-  const written = typeof field === 'string' ? field : own(field, 'type');
+  const written = typeof field === 'string' ? field : getOwn(field, 'type');
   const type = Array.isArray(written) ? written[0] : written;
-  const least = own(field, 'minimum');
+  const least = getOwn(field, 'minimum');
   if ((type === 'number' || type === 'integer') && typeof least === 'number') return least;
-  const dated = own(field, 'format') === 'date' ? 'date' : own(field, 'format') === 'date-time' ? 'datetime' : type;
+  const dated =
+    getOwn(field, 'format') === 'date' ? 'date' : getOwn(field, 'format') === 'date-time' ? 'datetime' : type;
   return typeof dated === 'string' && Object.hasOwn(BY_TYPE, dated) ? BY_TYPE[dated]! : `<${name}>`;
 }
 

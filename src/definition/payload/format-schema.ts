@@ -1,7 +1,7 @@
 /** A payload format as JSON Schema, for those who know nothing else: models, and the tools that they are offered. */
 
-import { isObject, own, put } from '../document/json.ts';
-import type { JsonObject, PayloadFormat } from '../document/types.ts';
+import { getOwn, isObject, type JsonObject, setOwn } from '../../json/json.ts';
+import type { PayloadFormat } from '../document/types.ts';
 import { isJsonSchema } from './format.ts';
 
 /** JSON Schema types of the short form's (LANGUAGE.md §1). */
@@ -21,11 +21,11 @@ function shortForm(format: PayloadFormat): JsonObject {
   const properties: JsonObject = {};
   const required: string[] = [];
   for (const [name, field] of Object.entries(format)) {
-    const type = typeof field === 'string' ? field : own(field, 'type');
+    const type = typeof field === 'string' ? field : getOwn(field, 'type');
     const value =
       typeof type === 'string' ? fieldSchema(type, field) : isObject(field) ? shortForm(field) : ({} as JsonObject);
-    put(properties, name, value);
-    if (own(field, 'required') !== false && own(field, 'default') === undefined) required.push(name);
+    setOwn(properties, name, value);
+    if (getOwn(field, 'required') !== false && getOwn(field, 'default') === undefined) required.push(name);
   }
   return { type: 'object', properties, required };
 }
@@ -34,7 +34,7 @@ function fieldSchema(type: string, field: JsonObject[string]): JsonObject {
   const schema: JsonObject = { ...(TYPES[type] ?? { type }) };
   if (!isObject(field)) return schema;
   for (const member of KEPT) {
-    const value = own(field, member);
+    const value = getOwn(field, member);
     if (value !== undefined) schema[member] = value;
   }
   if (Array.isArray(field['required'])) schema['required'] = field['required'];

@@ -3,12 +3,12 @@
  * short form of document 004 (`orderId: string`, `{type, description}`, dotted names), and JSON Schema. This runs in the
  * workflow sandbox too: no clock, no built-ins of Node, no regular expression of a user.
  */
+
 import { defined } from '../../json/defined.ts';
-import type { Json } from '../../template/types.ts';
-import { isObject, own, put, typeName } from '../document/json.ts';
+import { getOwn, isObject, type Json, type JsonObject, setOwn, typeName } from '../../json/json.ts';
 import { didYouMean } from '../document/names.ts';
 import { below } from '../document/pointer.ts';
-import type { JsonObject, PayloadFormat, Problem, StateField } from '../document/types.ts';
+import type { PayloadFormat, Problem, StateField } from '../document/types.ts';
 import { isDate, isIsoDatetime } from './formats.ts';
 import { validateJsonSchema } from './json-schema.ts';
 import { jsonSchemaFormatProblems } from './json-schema-format.ts';
@@ -44,10 +44,10 @@ const FIELD_MEMBERS: ReadonlySet<string> = new Set([
  * required beside `properties`, or a combinator.
  */
 export function isJsonSchema(format: PayloadFormat): boolean {
-  if (typeof own(format, '$schema') === 'string' || typeof own(format, '$ref') === 'string') return true;
-  if (own(format, 'type') === 'object') return true;
-  if (isObject(own(format, 'properties')) && Array.isArray(own(format, 'required'))) return true;
-  return ['anyOf', 'oneOf', 'allOf'].some((keyword) => Array.isArray(own(format, keyword)));
+  if (typeof getOwn(format, '$schema') === 'string' || typeof getOwn(format, '$ref') === 'string') return true;
+  if (getOwn(format, 'type') === 'object') return true;
+  if (isObject(getOwn(format, 'properties')) && Array.isArray(getOwn(format, 'required'))) return true;
+  return ['anyOf', 'oneOf', 'allOf'].some((keyword) => Array.isArray(getOwn(format, keyword)));
 }
 
 /**
@@ -85,11 +85,11 @@ export function withDefaults(format: PayloadFormat, value: Json): Json {
   // Copied once, since a copy for each default takes minutes where there are thousands.
   let filled: JsonObject | undefined;
   for (const [name, field] of Object.entries(format)) {
-    const fallback = own(field, 'default');
+    const fallback = getOwn(field, 'default');
     if (fallback === undefined || fieldType(field) === undefined) continue;
     if (readField(filled ?? given, name) !== undefined) continue;
     filled ??= { ...given };
-    put(filled, name, fallback);
+    setOwn(filled, name, fallback);
   }
   return filled ?? given;
 }
@@ -124,7 +124,7 @@ export function declares(
 
 /** The names that a format declares at its top, for hints. */
 export function declaredNames(format: PayloadFormat): string[] {
-  const members = isJsonSchema(format) ? own(format, 'properties') : format;
+  const members = isJsonSchema(format) ? getOwn(format, 'properties') : format;
   return isObject(members) ? Object.keys(members) : [];
 }
 
@@ -163,7 +163,7 @@ function checkField(field: Json, type: FieldType, found: Json, name: string, pla
     const got = isWritten && typeof found === 'string' ? 'another string' : typeName(found);
     return [{ pointer: place, code: 'wrong_type', message: `"${name}" must be ${describeType(type)}, got ${got}.` }];
   }
-  const allowed = own(field, 'enum');
+  const allowed = getOwn(field, 'enum');
   if (Array.isArray(allowed) && !allowed.includes(found)) {
     const shown = allowed.map((one) => JSON.stringify(one)).join(', ');
     return [{ pointer: place, code: 'invalid_value', message: `"${name}" must be one of ${shown}.` }];
@@ -199,20 +199,20 @@ function describeType(type: FieldType): string {
 
 /** The declared type of a field: `string` itself or the `type` of `{type, …}`; undefined for a nested short form. */
 function fieldType(field: Json | undefined): FieldType | undefined {
-  const written = typeof field === 'string' ? field : own(field, 'type');
+  const written = typeof field === 'string' ? field : getOwn(field, 'type');
   return typeof written === 'string' ? FIELD_TYPES.find((type) => type === written) : undefined;
 }
 
 function isRequired(field: Json): boolean {
-  return own(field, 'required') !== false && own(field, 'default') === undefined;
+  return getOwn(field, 'required') !== false && getOwn(field, 'default') === undefined;
 }
 
 /** A field's value: the member of that very name first (document 004's flat keys), else along the dots. */
 function readField(value: Json, name: string): Json | undefined {
-  const flat = own(value, name);
+  const flat = getOwn(value, name);
   if (flat !== undefined || !name.includes('.')) return flat;
   let here: Json | undefined = value;
-  for (const part of name.split('.')) here = own(here, part);
+  for (const part of name.split('.')) here = getOwn(here, part);
   return here;
 }
 
@@ -220,7 +220,7 @@ function shortFormProblems(format: PayloadFormat, at: string, depth: number): Pr
   const problems: Problem[] = [];
   for (const [name, field] of Object.entries(format)) {
     const place = below(at, name);
-    const written = typeof field === 'string' ? field : own(field, 'type');
+    const written = typeof field === 'string' ? field : getOwn(field, 'type');
     if (typeof written === 'string') {
       if (fieldType(field) === undefined) {
         const hint = didYouMean(written, FIELD_TYPES);
@@ -256,7 +256,7 @@ function shortFormDeclares(
   const names = Object.keys(format);
   if (names.length === 0) return 'open';
   const first = String(path[0]);
-  const field = own(format, first);
+  const field = getOwn(format, first);
   if (field !== undefined) {
     if (path.length === 1) return 'declared';
     if (fieldType(field) === undefined && isObject(field)) return shortFormDeclares(field, path.slice(1));
@@ -273,14 +273,14 @@ function shortFormDeclares(
 function schemaDeclares(schema: Json, path: readonly (string | number)[]): 'declared' | 'undeclared' | 'open' {
   let here: Json | undefined = schema;
   for (const part of path) {
-    if (typeof part === 'number' || own(here, '$ref') !== undefined) return 'open';
-    if (['anyOf', 'oneOf', 'allOf', 'if', 'patternProperties'].some((keyword) => own(here, keyword) !== undefined))
+    if (typeof part === 'number' || getOwn(here, '$ref') !== undefined) return 'open';
+    if (['anyOf', 'oneOf', 'allOf', 'if', 'patternProperties'].some((keyword) => getOwn(here, keyword) !== undefined))
       return 'open';
-    const properties = own(here, 'properties');
+    const properties = getOwn(here, 'properties');
     if (!isObject(properties)) return 'open';
-    const next = own(properties, part);
+    const next = getOwn(properties, part);
     if (next === undefined)
-      return own(here, 'additionalProperties') === undefined || own(here, 'additionalProperties') === false
+      return getOwn(here, 'additionalProperties') === undefined || getOwn(here, 'additionalProperties') === false
         ? 'undeclared'
         : 'open';
     here = next;

@@ -1,7 +1,7 @@
 /** What a JSON Schema may say here (json-schema.ts runs it), and what is wrong with one that says something else. */
+
 import { defined } from '../../json/defined.ts';
-import type { Json } from '../../template/types.ts';
-import { isObject, typeName } from '../document/json.ts';
+import { isObject, type Json, typeName } from '../../json/json.ts';
 import { didYouMean } from '../document/names.ts';
 import { below, valueAt } from '../document/pointer.ts';
 import type { Problem } from '../document/types.ts';

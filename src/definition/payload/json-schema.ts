@@ -4,11 +4,10 @@
  * no `pattern` (a user's regular expression could), and references stay within the format. Whatever keyword is not
  * known is a problem of the format and never ignored. (No package does this: none lets its work be counted.)
  */
-import type { Json } from '../../template/types.ts';
+import { isObject, type Json, type JsonObject, typeName } from '../../json/json.ts';
 import { canonicalText } from '../document/canonical-text.ts';
-import { isObject, typeName } from '../document/json.ts';
 import { below, partsOf } from '../document/pointer.ts';
-import type { JsonObject, Problem } from '../document/types.ts';
+import type { Problem } from '../document/types.ts';
 import { isDate, isDatetime, isEmail, isTime, isUri, isUuid } from './formats.ts';
 import { resolveReference } from './json-schema-format.ts';
 

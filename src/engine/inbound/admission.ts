@@ -6,8 +6,9 @@
  * What the gates say stands in history for the fold to find (E6): the asking is an activity called `$slots`, and a gate
  * that had to let the run wait says `granted` by a signal.
  */
+
 import { type GateWanted, type SlotAnswer, TAKEN_FOR_MS } from '../../contract/limiter.ts';
-import { isObject } from '../../definition/document/json.ts';
+import { isObject } from '../../json/json.ts';
 import type { Core } from '../state/core.ts';
 import type { Event } from '../state/protocol.ts';
 import type { Admission, RunState } from '../state/state.ts';

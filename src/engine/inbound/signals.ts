@@ -4,9 +4,9 @@
  *
  * Signals come from whoever can reach Temporal, by hand too: what has the wrong shape is no event, and nothing here throws.
  */
+
 import type { Decision, RunError, Standing } from '../../contract/run.ts';
-import type { JsonObject } from '../../definition/document/types.ts';
-import { isPlainObject } from '../state/plain-object.ts';
+import { isPlainObject, type JsonObject } from '../../json/json.ts';
 import type { Addressed, Event } from '../state/protocol.ts';
 
 /** Signals that a run understands; signals of other names are ignored. */

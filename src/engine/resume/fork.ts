@@ -7,9 +7,9 @@
 import type { GateWanted } from '../../contract/limiter.ts';
 import type { Definition } from '../../definition/document/types.ts';
 import { defined } from '../../json/defined.ts';
+import type { Json } from '../../json/json.ts';
 import { DAG_STEP } from '../../steps/kinds/dag.ts';
 import type { Program } from '../../steps/program-types.ts';
-import type { Json } from '../../template/types.ts';
 import type { Frame, RunState } from '../state/state.ts';
 import { type RewindTarget, resumeWith, rewindOpenVisit } from './rewind.ts';
 

@@ -3,9 +3,10 @@
  * The shell takes it from the SDK's errors, the fold from the history's failures; both come through here, so that the
  * state says the same (E6). Attempts are the activity's word only: the shell cannot know what history counts.
  */
+
 import { defined } from '../../json/defined.ts';
+import { isPlainObject } from '../../json/json.ts';
 import type { FailureShape } from '../../steps/kind.ts';
-import { isPlainObject } from './plain-object.ts';
 
 /** The cause of a failed activity, or of a failed child, without the packages' classes. */
 export type FailureCause =

@@ -2,12 +2,11 @@
  * The runs that a run starts (ARCHITECTURE.md §3): their ids, and what is heard of them. The id comes from the parent's, its
  * start and the visit's path, so a retry, a reset and a fold of the history find the same child.
  */
+
 import type { EndedChild } from '../../contract/children.ts';
 import type { RunError } from '../../contract/run.ts';
 import { idPart, shortHash } from '../../contract/workflow-ids.ts';
-import type { JsonObject } from '../../definition/document/types.ts';
-import type { Json } from '../../template/types.ts';
-import { isPlainObject } from './plain-object.ts';
+import { isPlainObject, type Json, type JsonObject } from '../../json/json.ts';
 import type { Event, Genesis } from './protocol.ts';
 
 /** How history shows the activity by which a parent looks after its children. */

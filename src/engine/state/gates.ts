@@ -5,12 +5,12 @@
 import type { GateWanted } from '../../contract/limiter.ts';
 import { idPart, shortHash } from '../../contract/workflow-ids.ts';
 import { canonicalText } from '../../definition/document/canonical-text.ts';
-import { isObject } from '../../definition/document/json.ts';
 import { payloadKey } from '../../definition/document/payload-key.ts';
 import type { Definition } from '../../definition/document/types.ts';
+import { isObject, type Json } from '../../json/json.ts';
 import { objectScope } from '../../template/scope.ts';
 import { parseTemplate, render } from '../../template/template.ts';
-import { type Json, TemplateError } from '../../template/types.ts';
+import { TemplateError } from '../../template/types.ts';
 
 /** What a run's own limits go by. */
 export interface GateSubject {

@@ -1,5 +1,5 @@
+import type { Json } from '../../json/json.ts';
 import type { Program } from '../../steps/program-types.ts';
-import type { Json } from '../../template/types.ts';
 import type { Genesis } from './protocol.ts';
 import { type RunState, STATE_VERSION } from './state.ts';
 

@@ -1,6 +1,6 @@
 /** Sizes of JSON, so that limits hold before the server has to refuse (E10). */
+import type { Json } from '../../json/json.ts';
 import { StepFailure } from '../../steps/kind.ts';
-import type { Json } from '../../template/types.ts';
 import { MAX_PAYLOAD_BYTES, MAX_VALUE_DEPTH } from './limits.ts';
 
 /**

@@ -2,12 +2,13 @@
  * What goes into the core and what comes out (DESIGN.md). Everything is JSON. Times are epoch milliseconds and come
  * in with events: the core reads no clock (E1).
  */
+
 import type { GateWanted, SlotAnswer } from '../../contract/limiter.ts';
 import type { Accepted, Decision, Refusal, RunError, RunStatus, Submission, WaitingFor } from '../../contract/run.ts';
-import type { JsonObject } from '../../definition/document/types.ts';
+import type { Json, JsonObject } from '../../json/json.ts';
 import type { ChildSpec, EffectResult, FailureShape } from '../../steps/kind.ts';
 import type { ResolvedRetryPolicy } from '../../steps/program-types.ts';
-import type { Json, SecretString } from '../../template/types.ts';
+import type { SecretString } from '../../template/types.ts';
 
 interface At {
   readonly at: number;

@@ -3,10 +3,10 @@
  * from, `lastOutput` with its step's entry. As JSON they would be written out once for each place, so values that occur
  * again are carried in a table, and shared again when the state is restored.
  */
+
 import { MAX_STATE_BYTES } from '../../definition/document/limits.ts';
-import type { JsonObject } from '../../definition/document/types.ts';
+import { isObject, type Json, type JsonObject, setOwn } from '../../json/json.ts';
 import type { Program } from '../../steps/program-types.ts';
-import type { Json } from '../../template/types.ts';
 import { slotsOf } from './command-backlog.ts';
 import { jsonBytes } from './json-bytes.ts';
 import { liveReferences } from './live-references.ts';
@@ -69,8 +69,7 @@ function withoutUnneeded(program: Program, state: RunState): RunState {
 
 /** The other way round. Throws where the carried value is not of this interpreter's version. */
 export function restore(carried: Json): RunState {
-  if (carried === null || typeof carried !== 'object' || Array.isArray(carried))
-    throw new Error('What was carried is no state of a run.');
+  if (!isObject(carried)) throw new Error('What was carried is no state of a run.');
   const { version, state, shared } = carried;
   if (version !== STATE_VERSION || !Array.isArray(shared) || state === undefined)
     throw new Error(
@@ -133,13 +132,11 @@ function isReference(value: Json & object): value is JsonObject {
   return !Array.isArray(value) && Object.hasOwn(value, REFERENCE) && Object.keys(value).length === 1;
 }
 
-/** Keys are defined, not assigned: data may have a member `__proto__`. */
 function copy(value: Json & object, each: (member: Json) => Json): Json {
   if (Array.isArray(value)) return value.map((member) => each(member));
   const made: JsonObject = {};
   for (const [key, member] of Object.entries(value)) {
-    if (member !== undefined)
-      Object.defineProperty(made, key, { value: each(member), enumerable: true, writable: true, configurable: true });
+    if (member !== undefined) setOwn(made, key, each(member));
   }
   return made;
 }

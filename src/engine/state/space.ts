@@ -7,10 +7,11 @@
  *
  * What does not fit fails the step that brings it, before the step changes anything.
  */
+
 import { valueLimitOf } from '../../definition/document/limits.ts';
+import type { Json } from '../../json/json.ts';
 import { type FailureShape, StepFailure } from '../../steps/kind.ts';
 import type { Program } from '../../steps/program-types.ts';
-import type { Json } from '../../template/types.ts';
 import type { Core } from './core.ts';
 import { jsonBytes } from './json-bytes.ts';
 import { ANSWER_BYTES, MAX_ACTIVATION_UNITS, MAX_PAYLOAD_BYTES, SMALL_BYTES, spareOf } from './limits.ts';

@@ -5,8 +5,8 @@
 import type { GateWanted } from '../../contract/limiter.ts';
 import type { RunInput } from '../../contract/run.ts';
 import { defined } from '../../json/defined.ts';
+import { isPlainObject } from '../../json/json.ts';
 import { definitionGates } from './gates.ts';
-import { isPlainObject } from './plain-object.ts';
 import type { Genesis } from './protocol.ts';
 
 export const DEFAULT_ORGANIZATION = 'default';

@@ -2,12 +2,12 @@
  * The state of a run: plain JSON, and all there is. Continue-as-new carries it, a fork starts from it, a dry run walks it.
  * Values inside are shared by reference and never changed in place; the records around them are changed in place.
  */
+
 import type { GateWanted } from '../../contract/limiter.ts';
 import type { Cost } from '../../contract/models.ts';
 import type { Accepted, RunError } from '../../contract/run.ts';
-import type { JsonObject } from '../../definition/document/types.ts';
+import type { Json, JsonObject } from '../../json/json.ts';
 import type { ChildSpec, FailureShape, Message, Resume, RunSpec, WaitingSpec } from '../../steps/kind.ts';
-import type { Json } from '../../template/types.ts';
 import type { Genesis, RunCommand } from './protocol.ts';
 
 /** Bumped when a state of an older interpreter has to be read differently. */

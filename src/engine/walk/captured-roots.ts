@@ -1,7 +1,7 @@
 /** What a template will read later, noted as it is now (LANGUAGE.md §3.11: a rollback's config). */
-import type { JsonObject } from '../../definition/document/types.ts';
+import { type JsonObject, setOwn } from '../../json/json.ts';
 import { evaluate, parseExpression } from '../../template/expression.ts';
-import type { Json, Reference, Scope } from '../../template/types.ts';
+import type { Reference, Scope } from '../../template/types.ts';
 
 /** Roots that are the same whenever they are read. */
 const LASTING: ReadonlySet<string> = new Set(['input', 'organizationId', 'execution', 'secrets', 'error']);
@@ -16,22 +16,18 @@ export function captureRoots(references: readonly Reference[], scope: Scope, now
   const entries: JsonObject = {};
   const note = (into: JsonObject, name: string, source: string): void => {
     const value = evaluate(parseExpression(source), scope, { now });
-    if (value !== undefined) put(into, name, value);
+    if (value !== undefined) setOwn(into, name, value);
   };
   for (const { root, path } of references) {
     if (LASTING.has(root)) continue;
     const [slug] = path;
     if (root === 'steps' && typeof slug === 'string') {
       note(entries, slug, `steps[${JSON.stringify(slug)}]`);
-      put(read, 'steps', entries);
+      setOwn(read, 'steps', entries);
     } else if (root === 'steps') {
       note(read, 'steps', 'steps');
       Object.assign(entries, read['steps']);
     } else note(read, root, root);
   }
   return read;
-}
-
-function put(object: JsonObject, name: string, value: Json): void {
-  Object.defineProperty(object, name, { value, enumerable: true, writable: true, configurable: true });
 }

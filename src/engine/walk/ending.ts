@@ -2,11 +2,10 @@
 
 import { ABORTED_CODE, type RunError } from '../../contract/run.ts';
 import { valueLimitOf } from '../../definition/document/limits.ts';
-import type { JsonObject } from '../../definition/document/types.ts';
 import { defined } from '../../json/defined.ts';
+import type { Json, JsonObject } from '../../json/json.ts';
 import { type FailureShape, type Outcome, type RunSpec, StepFailure } from '../../steps/kind.ts';
 import { render } from '../../template/template.ts';
-import type { Json } from '../../template/types.ts';
 import { type Core, stepOf } from '../state/core.ts';
 import { errorRoot, failureOf } from '../state/failure.ts';
 import { jsonBytes, tooLarge } from '../state/json-bytes.ts';

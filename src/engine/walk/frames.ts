@@ -2,8 +2,8 @@
 
 import type { RunError } from '../../contract/run.ts';
 import { defined } from '../../json/defined.ts';
+import type { Json } from '../../json/json.ts';
 import type { FailureShape, FrameSpec } from '../../steps/kind.ts';
-import type { Json } from '../../template/types.ts';
 import { type Core, stepOf } from '../state/core.ts';
 import { jsonBytes } from '../state/json-bytes.ts';
 import { RECORD_OVERHEAD } from '../state/limits.ts';

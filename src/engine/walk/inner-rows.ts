@@ -2,9 +2,8 @@
  * Rows of the trace within a visit: an agent's model calls and tool calls are durable steps of their own, each with its path.
  * Which of them are open is part of the state, so that a fold tells them as they were (E6).
  */
-import type { JsonObject } from '../../definition/document/types.ts';
+import type { Json, JsonObject } from '../../json/json.ts';
 import type { EffectResult, FailureShape } from '../../steps/kind.ts';
-import type { Json } from '../../template/types.ts';
 import type { Core } from '../state/core.ts';
 import { placed } from '../state/failure.ts';
 import { commandId } from '../state/paths.ts';

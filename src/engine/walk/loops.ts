@@ -1,7 +1,6 @@
 /** Loops (LANGUAGE.md §3.1): a record goes on the frame, ticks, and is broken out of. Leaving it is follow.ts's. */
-import type { JsonObject } from '../../definition/document/types.ts';
+import type { Json, JsonObject } from '../../json/json.ts';
 import { StepFailure } from '../../steps/kind.ts';
-import type { Json } from '../../template/types.ts';
 import type { Core } from '../state/core.ts';
 import { jsonBytes } from '../state/json-bytes.ts';
 import { RECORD_OVERHEAD } from '../state/limits.ts';

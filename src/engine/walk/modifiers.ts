@@ -2,6 +2,7 @@
 
 import { valueLimitOf } from '../../definition/document/limits.ts';
 import { defined } from '../../json/defined.ts';
+import { setOwn } from '../../json/json.ts';
 import { StepFailure } from '../../steps/kind.ts';
 import { evaluate } from '../../template/expression.ts';
 import type { Core } from '../state/core.ts';
@@ -41,12 +42,7 @@ export function applyModifiers(core: Core, place: VisitRef, output: Envelope, is
   }
   if (step.outputVariable !== undefined) {
     charge(core, bytes + step.outputVariable.length);
-    Object.defineProperty(state.outputs, step.outputVariable, {
-      value: output.data,
-      enumerable: true,
-      writable: true,
-      configurable: true,
-    });
+    setOwn(state.outputs, step.outputVariable, output.data);
   }
   if (step.rollback !== undefined && !isPreset) {
     state.undo.push(undoOf(core, place, step.rollback, output));

@@ -1,8 +1,7 @@
 /** What a kind decided: the visit stays open (step-state.ts), a loop goes round (loops.ts), or the visit ends or fails. */
-import type { JsonObject } from '../../definition/document/types.ts';
+import type { Json, JsonObject } from '../../json/json.ts';
 import type { FailureShape, Outcome } from '../../steps/kind.ts';
 import type { Step } from '../../steps/program-types.ts';
-import type { Json } from '../../template/types.ts';
 import type { Core } from '../state/core.ts';
 import { errorRoot, failureOf, placed } from '../state/failure.ts';
 import { withSpace } from '../state/space.ts';

@@ -1,8 +1,8 @@
 /** A visit leaves its frame: what it opened is closed, and its entry and its row are written. */
 
 import type { RunError } from '../../contract/run.ts';
-import type { JsonObject } from '../../definition/document/types.ts';
 import { defined } from '../../json/defined.ts';
+import type { JsonObject } from '../../json/json.ts';
 import type { Step } from '../../steps/program-types.ts';
 import type { Core } from '../state/core.ts';
 import { ENTRY_OVERHEAD, RECORD_OVERHEAD } from '../state/limits.ts';

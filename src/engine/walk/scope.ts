@@ -1,10 +1,11 @@
 /**
  * What an expression reads in a frame (LANGUAGE.md §3, "Roots"): nothing is built that nobody asks for.
  */
+import { isObject, type Json } from '../../json/json.ts';
 import type { Locals } from '../../steps/kind.ts';
 import { loopVars } from '../../steps/kinds/loop-vars.ts';
 import type { Program } from '../../steps/program-types.ts';
-import { type Json, LazyObject, LiveRecord, type Scope } from '../../template/types.ts';
+import { LazyObject, LiveRecord, type Scope } from '../../template/types.ts';
 import type { Entry, Frame, LoopRecord, RunState } from '../state/state.ts';
 
 export class FrameScope implements Scope {
@@ -126,8 +127,7 @@ function flat(program: Program, state: RunState, frame: Frame, name: string): un
   if (Object.hasOwn(state.variables, name)) return state.variables[name];
   if (program.definition.dialect === '000') {
     const input: Json = state.genesis.input;
-    if (input !== null && typeof input === 'object' && !Array.isArray(input) && Object.hasOwn(input, name))
-      return input[name];
+    if (isObject(input) && Object.hasOwn(input, name)) return input[name];
   }
   return undefined;
 }

@@ -1,12 +1,12 @@
 /** A kind's window on the run (steps/kind.ts, Visit): reads through the frame's scope, writes only what a kind may. */
 
-import type { JsonObject } from '../../definition/document/types.ts';
 import { defined } from '../../json/defined.ts';
+import { type Json, type JsonObject, setOwn } from '../../json/json.ts';
 import { type Hearing, type Locals, type Message, type StepContext, StepFailure } from '../../steps/kind.ts';
 import type { Rules, Step } from '../../steps/program-types.ts';
 import { type Expression, evaluate, truthy } from '../../template/expression.ts';
 import { render, type Template } from '../../template/template.ts';
-import type { EvaluateOptions, Json, Rendered, SecretString } from '../../template/types.ts';
+import type { EvaluateOptions, Rendered, SecretString } from '../../template/types.ts';
 import type { Core } from '../state/core.ts';
 import { ENTRY_OVERHEAD } from '../state/limits.ts';
 import { weighed } from '../state/measure.ts';
@@ -139,7 +139,7 @@ export function assign(core: Core, target: 'variables' | 'state', name: string, 
   state.bytes += bytes + name.length;
   charge(core, ENTRY_OVERHEAD);
   const putBack = valueAt(state[target], name);
-  write(state[target], name, value);
+  setOwn(state[target], name, value);
   try {
     demandSpace(core, `The value of '${name}'`, bytes);
   } catch (error) {
@@ -153,11 +153,6 @@ export function valueAt(values: { [name: string]: Json }, name: string): () => v
   const before = Object.hasOwn(values, name) ? values[name] : undefined;
   return () => {
     if (before === undefined) delete values[name];
-    else write(values, name, before);
+    else setOwn(values, name, before);
   };
-}
-
-/** An own property whatever the name is: `__proto__` is data here. */
-function write(values: { [name: string]: Json }, name: string, value: Json): void {
-  Object.defineProperty(values, name, { value, enumerable: true, writable: true, configurable: true });
 }

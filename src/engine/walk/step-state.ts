@@ -2,8 +2,8 @@
 
 import { valueLimitOf } from '../../definition/document/limits.ts';
 import { defined } from '../../json/defined.ts';
+import type { Json } from '../../json/json.ts';
 import type { AskSpec, ChildSpec, FailureShape, Outcome, RunSpec, TimerSpec } from '../../steps/kind.ts';
-import type { Json } from '../../template/types.ts';
 import type { Core } from '../state/core.ts';
 import { jsonBytes, tooLarge } from '../state/json-bytes.ts';
 import { MAX_PAYLOAD_BYTES, RECORD_OVERHEAD } from '../state/limits.ts';

@@ -1,7 +1,7 @@
 /** Takes messages out of the inbox, for a visit that begins to listen. */
+import type { Json } from '../../json/json.ts';
 import type { Hearing, Message } from '../../steps/kind.ts';
 import type { Step } from '../../steps/program-types.ts';
-import type { Json } from '../../template/types.ts';
 import type { Core } from '../state/core.ts';
 import { hears } from '../state/hearing.ts';
 import type { RunState } from '../state/state.ts';

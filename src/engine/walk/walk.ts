@@ -1,4 +1,5 @@
 /** One step of the walk: a visit begins, or what it waited for resumes it. */
+import { isPlainObject, type Json, setOwn } from '../../json/json.ts';
 import { compared } from '../../steps/compared.ts';
 import { presetOf } from '../../steps/compile/compile-step.ts';
 import type { FailureShape, Outcome, Resume, Unwired } from '../../steps/kind.ts';
@@ -7,11 +8,9 @@ import { COMMON_PORTS, END_TARGET } from '../../steps/ports.ts';
 import type { Condition, Preset, Step } from '../../steps/program-types.ts';
 import { evaluate } from '../../template/expression.ts';
 import { parseTemplate, render } from '../../template/template.ts';
-import type { Json } from '../../template/types.ts';
 import { type Core, stepOf } from '../state/core.ts';
 import { failureOf } from '../state/failure.ts';
 import { tickPath, visited, visitPath } from '../state/paths.ts';
-import { isPlainObject } from '../state/plain-object.ts';
 import type { Frame, Work } from '../state/state.ts';
 import { completeRun, failRun, ROOT } from './ending.ts';
 import { adoptAll } from './frames.ts';
@@ -194,7 +193,7 @@ function traceInput(core: Core, frame: Frame, step: Step, path: string): void {
     } catch {
       // Shown as written: the kind itself reports what is wrong with it, if it reads it at all.
     }
-    Object.defineProperty(input, key, { value, enumerable: true, writable: true, configurable: true });
+    setOwn(input, key, value);
   }
   core.trace?.({ t: 'input', path, input });
 }

@@ -7,9 +7,8 @@ import type { Request, Response } from 'express';
 import type { Announced, AuditTrail } from '../../client/organization/audit.ts';
 import { announcing } from '../../client/temporal/audit-barrier.ts';
 import type { AuditOutcome } from '../../contract/audit.ts';
-import { isObject } from '../../definition/document/json.ts';
-import type { JsonObject } from '../../definition/document/types.ts';
 import { defined } from '../../json/defined.ts';
+import { isObject, type JsonObject } from '../../json/json.ts';
 import { principalOf } from './principal.ts';
 import { isAudited } from './route-roles.ts';
 

@@ -1,7 +1,8 @@
 /** Bodies: read once as raw bytes, since signatures are over those, and parsed by whoever knows what they should be. */
+
 import express, { type Request, type RequestHandler, type Response } from 'express';
 import type { z } from 'zod';
-import type { Json } from '../../template/types.ts';
+import type { Json } from '../../json/json.ts';
 import { parseJson } from '../validation/json-guard.ts';
 import { checked } from '../validation/validation.ts';
 import { HttpProblem } from './problem.ts';

@@ -6,10 +6,9 @@
 import type { Response } from 'express';
 import { ClientError } from '../../client/errors.ts';
 import { translated } from '../../client/temporal/rpc.ts';
-import { isObject, own } from '../../definition/document/json.ts';
-import type { JsonObject, Problem } from '../../definition/document/types.ts';
+import type { Problem } from '../../definition/document/types.ts';
 import { defined } from '../../json/defined.ts';
-import type { Json } from '../../template/types.ts';
+import { getOwn, isObject, type Json, type JsonObject } from '../../json/json.ts';
 import { HttpProblem } from '../validation/http-problem.ts';
 import { PROBLEM_CODES, type ProblemCode } from '../validation/problem-codes.ts';
 
@@ -65,7 +64,7 @@ function ofClient(error: ClientError): HttpProblem {
 const isProblemCode = (code: string): code is ProblemCode => Object.hasOwn(PROBLEM_CODES, code);
 
 function problemsIn(details: Json | undefined): { problems?: readonly Problem[] } {
-  const problems = own(details, 'problems');
+  const problems = getOwn(details, 'problems');
   return Array.isArray(problems) ? { problems: problems as unknown as readonly Problem[] } : {};
 }
 

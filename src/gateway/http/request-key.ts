@@ -2,8 +2,7 @@ import type { Request } from 'express';
 import { sha256Hex } from '../../client/temporal/ids.ts';
 import type { Claim } from '../../client/triggers/requests.ts';
 import { canonicalText } from '../../definition/document/canonical-text.ts';
-import type { JsonObject } from '../../definition/document/types.ts';
-import type { Json } from '../../template/types.ts';
+import type { Json, JsonObject } from '../../json/json.ts';
 import { checked, nameText } from '../validation/validation.ts';
 
 /** The caller's key for a request that it may repeat (`Idempotency-Key`), where it gives one. */

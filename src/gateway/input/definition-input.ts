@@ -1,4 +1,5 @@
 /** Documents that come in as definitions: read, checked, their secrets taken out, ready to be stored or run. */
+
 import type { Request } from 'express';
 import { z } from 'zod';
 import type { KnownTools } from '../../check/tools.ts';
@@ -7,11 +8,10 @@ import { hmacHex } from '../../client/payloads/keys.ts';
 import { hookProblems } from '../../client/triggers/hook-config.ts';
 import { DIALECTS } from '../../definition/dialects/dialects.ts';
 import { definitionHash } from '../../definition/document/canonical.ts';
-import { isObject } from '../../definition/document/json.ts';
 import { dataLimitOf, valueLimitOf } from '../../definition/document/limits.ts';
 import type { ClearSecret } from '../../definition/document/secrets-out.ts';
 import type { Definition, Problem } from '../../definition/document/types.ts';
-import type { Json } from '../../template/types.ts';
+import { isObject, type Json } from '../../json/json.ts';
 import { mediaOf, rawBody } from '../http/body.ts';
 import type { Gateway } from '../http/context.ts';
 import { principalOf } from '../http/principal.ts';

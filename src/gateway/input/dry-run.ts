@@ -1,8 +1,9 @@
 /** `POST /api/executions {dryRun: true}`: a walk without effects, on a simulated clock, answered at once (ARCHITECTURE.md §5). */
+
 import type { Response } from 'express';
 import { walkable } from '../../check/check.ts';
 import { acceptedInput, demandPresets } from '../../client/runs/accepted-input.ts';
-import type { Json } from '../../template/types.ts';
+import type { Json } from '../../json/json.ts';
 import type { Gateway } from '../http/context.ts';
 import { type Checked, demandValid } from './definition-input.ts';
 import { walkIn } from './in-threads.ts';

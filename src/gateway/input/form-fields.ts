@@ -1,10 +1,9 @@
 /** A payload format as the fields of an HTML form, and what a form sends, which is texts, as that format's values. */
 
-import { isObject, own, put } from '../../definition/document/json.ts';
-import type { JsonObject, PayloadFormat } from '../../definition/document/types.ts';
+import type { PayloadFormat } from '../../definition/document/types.ts';
 import { coerceState, isJsonSchema } from '../../definition/payload/format.ts';
 import { defined } from '../../json/defined.ts';
-import type { Json } from '../../template/types.ts';
+import { getOwn, isObject, type Json, type JsonObject, setOwn } from '../../json/json.ts';
 import { checkKeys } from '../validation/json-guard.ts';
 
 export interface FormField {
@@ -25,20 +24,20 @@ export interface FormField {
 /** The format's members that a form can ask for: texts, numbers and booleans. */
 export function formFields(format: PayloadFormat): FormField[] {
   const isSchema = isJsonSchema(format);
-  const members = isSchema ? own(format, 'properties') : format;
+  const members = isSchema ? getOwn(format, 'properties') : format;
   if (!isObject(members)) return [];
-  const required = isSchema ? own(format, 'required') : undefined;
+  const required = isSchema ? getOwn(format, 'required') : undefined;
   return Object.entries(members).flatMap(([name, member]) => {
-    const choices = own(member, 'enum');
+    const choices = getOwn(member, 'enum');
     const written = writtenType(member) ?? (areTexts(choices) ? 'string' : undefined);
     const type = written === undefined ? undefined : TYPES[written];
     if (written === undefined || type === undefined) return [];
     const description = textOf(member, 'description');
     const named = textOf(member, 'label') ?? textOf(member, 'title');
-    const preset = own(member, 'default');
+    const preset = getOwn(member, 'default');
     const isRequired = isSchema
       ? Array.isArray(required) && required.includes(name)
-      : own(member, 'required') !== false && preset === undefined;
+      : getOwn(member, 'required') !== false && preset === undefined;
     return [
       {
         name,
@@ -61,14 +60,14 @@ export function formFields(format: PayloadFormat): FormField[] {
 export function typedFields(format: PayloadFormat, sent: JsonObject): JsonObject {
   const typed: JsonObject = { ...sent };
   for (const { name, type, written, choices } of formFields(format)) {
-    const value = own(sent, name);
+    const value = getOwn(sent, name);
     if (value === undefined) continue;
     if (value === '' && (written !== 'string' || choices?.includes('') === false)) {
       delete typed[name];
       continue;
     }
     const coerced = coerceState({ type }, value);
-    if ('value' in coerced) put(typed, name, coerced.value);
+    if ('value' in coerced) setOwn(typed, name, coerced.value);
   }
   return typed;
 }
@@ -91,7 +90,7 @@ const areTexts = (choices: Json | undefined): boolean =>
   Array.isArray(choices) && choices.length > 0 && choices.every((choice) => typeof choice === 'string');
 
 function textOf(member: Json, name: string): string | undefined {
-  const value = own(member, name);
+  const value = getOwn(member, name);
   return typeof value === 'string' ? value : undefined;
 }
 
@@ -105,7 +104,7 @@ export function fieldsOf(given: URLSearchParams): JsonObject {
     else values.push(value);
   }
   const fields: JsonObject = {};
-  for (const [name, values] of sent) put(fields, name, values.length === 1 ? (values[0] ?? '') : values);
+  for (const [name, values] of sent) setOwn(fields, name, values.length === 1 ? (values[0] ?? '') : values);
   checkKeys(fields);
   return fields;
 }

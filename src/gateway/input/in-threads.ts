@@ -2,11 +2,12 @@
  * What is small is done at once, in this thread, since its length is bounded by its size or by the work that it may take; what is
  * not goes to a thread of its own.
  */
+
 import { graphOf } from '../../check/graph.ts';
 import type { VersionDifference } from '../../definition/document/diff.ts';
 import type { Definition } from '../../definition/document/types.ts';
 import type { DryRun } from '../../history/dry-run.ts';
-import type { Json } from '../../template/types.ts';
+import type { Json } from '../../json/json.ts';
 import type { Gateway } from '../http/context.ts';
 import { evaluateText } from '../threads/evaluation.ts';
 import {

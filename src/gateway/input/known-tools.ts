@@ -2,7 +2,7 @@
 
 import type { CheckOptions } from '../../check/check.ts';
 import { knownTools } from '../../client/organization/mcp-servers.ts';
-import type { Json } from '../../template/types.ts';
+import type { Json } from '../../json/json.ts';
 import type { Gateway } from '../http/context.ts';
 
 /** Most documents use none, and need not wait for Temporal to be asked. */

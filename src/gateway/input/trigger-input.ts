@@ -1,4 +1,5 @@
 /** Triggers that come in through the API: checked as those of a definition are, their secrets taken out. */
+
 import { z } from 'zod';
 import { checkTriggers } from '../../check/triggers.ts';
 import { hookProblems } from '../../client/triggers/hook-config.ts';
@@ -6,7 +7,7 @@ import type { TriggerSpec } from '../../contract/trigger.ts';
 import { type ClearSecret, takeSecrets } from '../../definition/document/secrets-out.ts';
 import type { Definition, Problem } from '../../definition/document/types.ts';
 import { TRIGGER_TYPES } from '../../definition/document/types.ts';
-import type { Json } from '../../template/types.ts';
+import type { Json } from '../../json/json.ts';
 import { HttpProblem } from '../http/problem.ts';
 import { anyJson, nameText, slugText } from '../validation/validation.ts';
 

@@ -1,8 +1,7 @@
 /** The schemas of the host's own actions, as JSON Schema. */
 
-import type { JsonObject } from '../../definition/document/types.ts';
 import { defined } from '../../json/defined.ts';
-import type { Json } from '../../template/types.ts';
+import { isObject, type Json, type JsonObject } from '../../json/json.ts';
 import { objectOf } from './schema-words.ts';
 
 const TEMPLATE: JsonObject = { type: 'string', pattern: '\\{\\{' };
@@ -20,13 +19,13 @@ export function placedSchema(schema: JsonObject): JsonObject {
 export function writtenSchema(schema: JsonObject): JsonObject {
   const inside: { [member: string]: Json } = {};
   for (const [member, value] of Object.entries(schema)) {
-    if (INNER.includes(member) && isSchema(value)) inside[member] = orTemplate(value);
+    if (INNER.includes(member) && isObject(value)) inside[member] = orTemplate(value);
     else if (INNER_OF.includes(member))
       inside[member] = Object.fromEntries(
         Object.entries(objectOf(value)).map(([name, one]) => [name, orTemplate(objectOf(one))]),
       );
     else if (INNER_LISTS.includes(member) && Array.isArray(value))
-      inside[member] = value.map((one) => (isSchema(one) ? writtenSchema(one) : one));
+      inside[member] = value.map((one) => (isObject(one) ? writtenSchema(one) : one));
     else inside[member] = value;
   }
   return inside;
@@ -39,6 +38,3 @@ function orTemplate(schema: JsonObject): JsonObject {
     anyOf: [writtenSchema(schema), TEMPLATE],
   };
 }
-
-const isSchema = (value: Json): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);

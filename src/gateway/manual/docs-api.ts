@@ -1,5 +1,5 @@
 /** The manual's page of the HTTP API, made from the same table as the OpenAPI document. */
-import type { JsonObject } from '../../definition/document/types.ts';
+import type { JsonObject } from '../../json/json.ts';
 import { documentedPath, parametersOf, problemsOf } from './openapi-document.ts';
 import type { Operation } from './openapi-operation.ts';
 import { operations } from './openapi-operations.ts';

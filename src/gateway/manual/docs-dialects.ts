@@ -1,8 +1,9 @@
 // biome-ignore-all lint/suspicious/noThenProperty: `then` is a member of document 002, and nothing here is awaited.
 /** The manual's page on documents of other systems (LANGUAGE.md §9): how they are told, and what becomes of what they say. */
+
 import { stringify } from 'yaml';
 import type { Dialect } from '../../definition/dialects/dialects.ts';
-import type { JsonObject } from '../../definition/document/types.ts';
+import type { JsonObject } from '../../json/json.ts';
 import { code, type Page, table } from './schema-words.ts';
 
 interface OtherSystem {

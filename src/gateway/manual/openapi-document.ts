@@ -1,9 +1,8 @@
 /** The OpenAPI 3.1 document: assembled from the table of operations, whose schemas are those that the routes check with. */
 
 import { z } from 'zod';
-import type { JsonObject } from '../../definition/document/types.ts';
 import { defined } from '../../json/defined.ts';
-import type { Json } from '../../template/types.ts';
+import type { Json, JsonObject } from '../../json/json.ts';
 import { keepsAnswers } from '../http/idempotency.ts';
 import { demandOf } from '../http/route-roles.ts';
 import { PROBLEM_CODES, type ProblemCode } from '../validation/problem-codes.ts';

@@ -11,14 +11,13 @@ import { z } from 'zod';
 import { type HostActions, NO_ACTIONS } from '../../actions/load.ts';
 import { triggerSchemas } from '../../check/triggers.ts';
 import { definitionSchema } from '../../definition/document/schema.ts';
-import type { JsonObject } from '../../definition/document/types.ts';
 import { FIELD_TYPES } from '../../definition/payload/format.ts';
 import { defined } from '../../json/defined.ts';
+import type { Json, JsonObject } from '../../json/json.ts';
 import type { StepKind } from '../../steps/kind.ts';
 import { actionTypes } from '../../steps/kinds/actions.ts';
 import { kinds } from '../../steps/kinds/table.ts';
 import { COMMON_PORTS, END_TARGET } from '../../steps/ports.ts';
-import type { Json } from '../../template/types.ts';
 import { placedSchema, writtenSchema } from './action-schema.ts';
 import { objectOf } from './schema-words.ts';
 

@@ -1,7 +1,7 @@
 /** Words and tables of the manual, in Markdown. */
+
 import { DURATION_TITLE, INSTANT_TITLE } from '../../definition/document/titles.ts';
-import type { JsonObject } from '../../definition/document/types.ts';
-import type { Json } from '../../template/types.ts';
+import type { Json, JsonObject } from '../../json/json.ts';
 
 export interface Page {
   /** The last part of its address, `/docs/{name}`; '' is the front page. */

@@ -2,9 +2,10 @@
 
 import { z } from 'zod';
 import { defined } from '../../json/defined.ts';
+import type { Json } from '../../json/json.ts';
 import { evaluate, parseExpression, truthy } from '../../template/expression.ts';
 import { parseTemplate, render } from '../../template/template.ts';
-import { type Json, type Scope, TemplateError } from '../../template/types.ts';
+import { type Scope, TemplateError } from '../../template/types.ts';
 import { HttpProblem } from '../validation/http-problem.ts';
 import { parseJson } from '../validation/json-guard.ts';
 import { anyJson, checked } from '../validation/validation.ts';

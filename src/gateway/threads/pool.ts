@@ -6,8 +6,9 @@
 
 import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
-import type { JsonObject, Problem } from '../../definition/document/types.ts';
+import type { Problem } from '../../definition/document/types.ts';
 import { defined } from '../../json/defined.ts';
+import type { JsonObject } from '../../json/json.ts';
 import { HttpProblem } from '../validation/http-problem.ts';
 import type { ProblemCode } from '../validation/problem-codes.ts';
 import type { Results, Task } from './tasks.ts';

@@ -8,13 +8,12 @@
 import { type Checked, type CheckOptions, check, walkable } from '../../check/check.ts';
 import { graphOf } from '../../check/graph.ts';
 import { definitionDifference, type VersionDifference } from '../../definition/document/diff.ts';
-import { isObject } from '../../definition/document/json.ts';
 import { parseDocument } from '../../definition/document/parse.ts';
 import type { Definition } from '../../definition/document/types.ts';
 import { hasLoneSurrogate } from '../../definition/document/vet.ts';
 import { type DryRun, dryRun } from '../../history/dry-run.ts';
 import { defined } from '../../json/defined.ts';
-import type { Json } from '../../template/types.ts';
+import { isObject, type Json } from '../../json/json.ts';
 import { HttpProblem } from '../validation/http-problem.ts';
 import { decodeText, parseJson } from '../validation/json-guard.ts';
 import { evaluateText } from './evaluation.ts';

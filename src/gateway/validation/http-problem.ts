@@ -1,5 +1,7 @@
 /** The error that every refusal of the gateway is. It knows nothing of Temporal, so that threads can throw it too. */
-import type { JsonObject, Problem } from '../../definition/document/types.ts';
+
+import type { Problem } from '../../definition/document/types.ts';
+import type { JsonObject } from '../../json/json.ts';
 import { PROBLEM_CODES, type ProblemCode } from './problem-codes.ts';
 
 export interface HttpProblemOptions {

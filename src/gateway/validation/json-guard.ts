@@ -1,8 +1,9 @@
 /** JSON from outside: strict, bounded in depth, and without keys that would reach prototypes or break stores. */
+
 import { MAX_NESTING } from '../../definition/document/limits.ts';
 import { below } from '../../definition/document/pointer.ts';
 import { FORBIDDEN_KEYS, hasLoneSurrogate } from '../../definition/document/vet.ts';
-import type { Json } from '../../template/types.ts';
+import type { Json } from '../../json/json.ts';
 import { HttpProblem } from './http-problem.ts';
 
 /**

@@ -1,9 +1,10 @@
 /** What comes in through paths, queries and bodies is checked by zod, and nothing that is not known gets in. */
+
 import type { Request } from 'express';
 import { z } from 'zod';
 import { MAX_PROBLEMS } from '../../definition/document/issues.ts';
 import { hasLoneSurrogate } from '../../definition/document/vet.ts';
-import type { Json } from '../../template/types.ts';
+import type { Json } from '../../json/json.ts';
 import { HttpProblem } from './http-problem.ts';
 import { asProblems } from './issues.ts';
 

@@ -1,11 +1,12 @@
 /** Turns the steps of a `flow: dag` into what the core walks: the graph's container, and forEach around what iterates. */
 
-import type { Definition, JsonObject, Problem } from '../../definition/document/types.ts';
+import type { Definition, Problem } from '../../definition/document/types.ts';
 import { defined } from '../../json/defined.ts';
+import type { Json, JsonObject } from '../../json/json.ts';
 import { type Expression, parseExpression } from '../../template/expression.ts';
 import { references } from '../../template/references.ts';
 import { parseTemplate } from '../../template/template.ts';
-import type { Json, Reference } from '../../template/types.ts';
+import type { Reference } from '../../template/types.ts';
 import { compared } from '../compared.ts';
 import type { Behaviour } from '../kind.ts';
 import { DAG_STEP, type DagNode, dagBehaviour, dagKind, dagMisuse, iterated } from '../kinds/dag.ts';

@@ -2,11 +2,12 @@
 
 import type { Definition, StepDefinition, When } from '../../definition/document/types.ts';
 import { defined } from '../../json/defined.ts';
+import { isObject, type Json } from '../../json/json.ts';
 import { type Expression, parseExpression } from '../../template/expression.ts';
 import { childPointer } from '../../template/pointer.ts';
 import { references } from '../../template/references.ts';
 import { parseTemplate, type Template } from '../../template/template.ts';
-import { type Json, type Reference, TemplateError } from '../../template/types.ts';
+import { type Reference, TemplateError } from '../../template/types.ts';
 import type { FailureShape, Parse, Ports, StepKind } from '../kind.ts';
 import { kindOf } from '../kinds/table.ts';
 import { COMMON_PORTS, CONTAINER_RESERVED, END_TARGET } from '../ports.ts';
@@ -72,22 +73,21 @@ export function compileStep(
 export function presetOf(value: Json): Preset {
   const error = presetError(value);
   if (error !== undefined) return { data: null, error };
-  if (value !== null && typeof value === 'object' && !Array.isArray(value) && Object.hasOwn(value, 'data')) {
+  if (isObject(value) && Object.hasOwn(value, 'data')) {
     const { data, port, meta } = value as { data: Json; port?: Json; meta?: Json };
     return {
       data,
       ...(typeof port === 'string' ? { port } : {}),
-      ...(meta !== null && typeof meta === 'object' && !Array.isArray(meta) ? { meta } : {}),
+      ...(isObject(meta) ? { meta } : {}),
     };
   }
   return { data: value };
 }
 
 function presetError(value: Json): FailureShape | undefined {
-  if (value === null || typeof value !== 'object' || Array.isArray(value)) return undefined;
+  if (!isObject(value)) return undefined;
   const { error } = value;
-  if (Object.keys(value).length !== 1 || error === null || typeof error !== 'object' || Array.isArray(error))
-    return undefined;
+  if (Object.keys(value).length !== 1 || !isObject(error)) return undefined;
   const { code, message } = error;
   if (typeof code !== 'string') return undefined;
   return { code, message: typeof message === 'string' ? message : 'The step is preset to fail.', retryable: false };

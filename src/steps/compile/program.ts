@@ -6,8 +6,9 @@
 
 import { STEP_SLUG } from '../../definition/document/names.ts';
 import { normalDocument } from '../../definition/document/normal.ts';
-import type { Definition, JsonObject, Problem } from '../../definition/document/types.ts';
+import type { Definition, Problem } from '../../definition/document/types.ts';
 import { defined } from '../../json/defined.ts';
+import type { JsonObject } from '../../json/json.ts';
 import { childPointer } from '../../template/pointer.ts';
 import { parseTemplate } from '../../template/template.ts';
 import { DAG_STEP } from '../kinds/dag.ts';

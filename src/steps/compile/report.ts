@@ -1,5 +1,6 @@
 /** Mistakes of a document, found while it is compiled: each is reported with its place, and compiling goes on. */
-import { type Json, TemplateError } from '../../template/types.ts';
+import type { Json } from '../../json/json.ts';
+import { TemplateError } from '../../template/types.ts';
 import { durationMs } from '../config/duration.ts';
 import { ConfigError, StepFailure } from '../kind.ts';
 

@@ -3,10 +3,10 @@
  * not in the workflow: a run that was started by hand brings a document that nobody has checked, and it must be refused
  * with the place of the mistake instead of stumbling.
  */
-import { isObject } from '../../definition/document/json.ts';
-import type { JsonObject, Problem } from '../../definition/document/types.ts';
+
+import type { Problem } from '../../definition/document/types.ts';
+import { isObject, type Json, type JsonObject } from '../../json/json.ts';
 import { childPointer } from '../../template/pointer.ts';
-import type { Json } from '../../template/types.ts';
 
 type Is = (value: Json | undefined) => boolean;
 /** What a member must be, if it is there, and how that is called. */

@@ -1,7 +1,7 @@
 /** Durations and deadlines of step configs, as LANGUAGE.md §1 has them. Times are epoch milliseconds, UTC. */
+import type { Json } from '../../json/json.ts';
 import { parseDuration } from '../../template/duration.ts';
 import { epochMs } from '../../template/time.ts';
-import type { Json } from '../../template/types.ts';
 import { ConfigError, type Parse, type StepContext, StepFailure } from '../kind.ts';
 import { shown } from './read.ts';
 

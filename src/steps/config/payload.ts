@@ -1,9 +1,9 @@
 /** Payload formats in step configs: a form, a message's schema, a trigger's inputs. */
 
-import type { JsonObject, PayloadFormat } from '../../definition/document/types.ts';
+import type { PayloadFormat } from '../../definition/document/types.ts';
 import { validatePayload } from '../../definition/payload/format.ts';
+import type { Json, JsonObject } from '../../json/json.ts';
 import { isConstant } from '../../template/template.ts';
-import type { Json } from '../../template/types.ts';
 import type { Parse, StepContext } from '../kind.ts';
 import { isAbsent, object } from './read.ts';
 

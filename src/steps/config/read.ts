@@ -3,9 +3,7 @@
  * workflow bundle, so the checks are by hand: each throws StepFailure `invalid_config` naming the member and what was
  * expected. A member that is absent or null is absent to the optional ones.
  */
-import { isObject } from '../../definition/document/json.ts';
-import type { JsonObject } from '../../definition/document/types.ts';
-import type { Json } from '../../template/types.ts';
+import { isObject, type Json, type JsonObject } from '../../json/json.ts';
 import { StepFailure } from '../kind.ts';
 
 const SHOWN_CHARACTERS = 60;

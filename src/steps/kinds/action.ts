@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { isObject } from '../../definition/document/json.ts';
-import type { JsonObject, StepDefinition } from '../../definition/document/types.ts';
+import type { StepDefinition } from '../../definition/document/types.ts';
+import { isObject, type JsonObject } from '../../json/json.ts';
 import { anyValue } from '../config/schema.ts';
 import { ConfigError, type Parse, type RunSpec, type StepContext, type StepKind } from '../kind.ts';
 import { actionOf, actionTypes } from './actions.ts';

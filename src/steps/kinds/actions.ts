@@ -1,8 +1,9 @@
 /**
  * The actions that this host offers: what `action.type` may say. A new one is one line here and one file in activities/.
  */
+
 import type { z } from 'zod';
-import type { JsonObject } from '../../definition/document/types.ts';
+import type { JsonObject } from '../../json/json.ts';
 import type { Parse, RunSpec, StepContext } from '../kind.ts';
 import { httpSchema, planHttp } from './http.ts';
 

@@ -1,10 +1,8 @@
 import { z } from 'zod';
-import { isObject } from '../../definition/document/json.ts';
-import type { JsonObject } from '../../definition/document/types.ts';
-import type { Json } from '../../template/types.ts';
+import { sameJson } from '../../json/equality.ts';
+import { isObject, type Json, type JsonObject } from '../../json/json.ts';
 import { compared } from '../compared.ts';
 import { anyValue, expression, templated } from '../config/schema.ts';
-import { equals } from '../equals.ts';
 import { ConfigError, type Parse, type StepContext, type StepKind } from '../kind.ts';
 import { COMMON_PORTS } from '../ports.ts';
 
@@ -144,7 +142,7 @@ function planTest(config: JsonObject, at: string, parse: Parse): (visit: StepCon
   if (typeof variable === 'string') {
     const parsed = parse.expression(variable, `${at}/variable`);
     const wanted = parse.template(config['equals'], `${at}/equals`);
-    return (visit) => equals(visit.evaluate(parsed) ?? null, visit.render(wanted));
+    return (visit) => sameJson(visit.evaluate(parsed) ?? null, visit.render(wanted));
   }
   if (typeof ref === 'string') return planRef(ref, config, at, parse);
   throw new ConfigError(

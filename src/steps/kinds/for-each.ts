@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import { MOST_ITERATIONS_AT_ONCE } from '../../definition/document/limits.ts';
-import type { JsonObject } from '../../definition/document/types.ts';
 import { defined } from '../../json/defined.ts';
-import type { Json } from '../../template/types.ts';
+import type { Json, JsonObject } from '../../json/json.ts';
 import { invalid, whole } from '../config/read.ts';
 import { anyValue, templated } from '../config/schema.ts';
 import { ConfigError, type FrameSpec, type StepKind } from '../kind.ts';

@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { BODY_FORMS, HTTP_METHODS, RESPONSE_FORMS } from '../../contract/activity-words.ts';
 import { MAX_BLOB_STATE_BYTES } from '../../definition/document/limits.ts';
-import type { JsonObject } from '../../definition/document/types.ts';
 import { defined } from '../../json/defined.ts';
+import type { Json, JsonObject } from '../../json/json.ts';
 import type { Template } from '../../template/template.ts';
-import type { Json, Rendered, SecretString } from '../../template/types.ts';
+import type { Rendered, SecretString } from '../../template/types.ts';
 import { durationMs, planDuration } from '../config/duration.ts';
 import { isAbsent } from '../config/read.ts';
 import { anyValue, duration, templated, textTemplate } from '../config/schema.ts';

@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import type { JsonObject } from '../../definition/document/types.ts';
 import { defined } from '../../json/defined.ts';
+import type { Json, JsonObject } from '../../json/json.ts';
 import { children, type Node } from '../../template/ast.ts';
 import type { Expression } from '../../template/expression.ts';
 import { references } from '../../template/references.ts';
-import { type Json, TemplateError } from '../../template/types.ts';
+import { TemplateError } from '../../template/types.ts';
 import { planDuration, planInstant } from '../config/duration.ts';
 import { misfit, planFormat } from '../config/payload.ts';
 import { invalid, isAbsent, names, text, whole } from '../config/read.ts';

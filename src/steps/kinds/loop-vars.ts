@@ -2,8 +2,7 @@
  * LoopVars (document 000 §4; LANGUAGE.md §3.7): what the root `loop` shows of an open loop. The members are exactly
  * those of document 000, plus `carry` and `parent`. `items` is read from the record, and so is stored once.
  */
-import type { JsonObject } from '../../definition/document/types.ts';
-import type { Json } from '../../template/types.ts';
+import type { Json, JsonObject } from '../../json/json.ts';
 import { LazyObject } from '../../template/types.ts';
 
 /** The hold of an open loop: the kind `loop` writes it, the root `loop` reads it. */

@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import type { JsonObject } from '../../definition/document/types.ts';
-import type { Json } from '../../template/types.ts';
+import type { Json, JsonObject } from '../../json/json.ts';
 import { invalid, whole } from '../config/read.ts';
 import { anyValue, expression, templated } from '../config/schema.ts';
 import { ConfigError, type Outcome, type StepContext, StepFailure, type StepKind } from '../kind.ts';

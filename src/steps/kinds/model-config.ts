@@ -1,10 +1,8 @@
 /** What every step that asks a model takes: kind `llm`, and kind `agent`, which adds tools. */
 
 import { z } from 'zod';
-import { isObject } from '../../definition/document/json.ts';
-import type { JsonObject } from '../../definition/document/types.ts';
 import { defined } from '../../json/defined.ts';
-import type { Json } from '../../template/types.ts';
+import { isObject, type Json, type JsonObject } from '../../json/json.ts';
 import { planFormat } from '../config/payload.ts';
 import { invalid, isAbsent, list, optionalOneOf, optionalText, whole } from '../config/read.ts';
 import { anyValue, payloadFormat, templated, textTemplate } from '../config/schema.ts';

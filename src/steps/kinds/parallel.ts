@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import type { JsonObject } from '../../definition/document/types.ts';
-import type { Json } from '../../template/types.ts';
+import type { Json, JsonObject } from '../../json/json.ts';
 import { ConfigError, type FailureShape, type Outcome, type StepContext, type StepKind } from '../kind.ts';
 
 const MODES = ['all', 'settled'] as const;

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { JsonObject } from '../../definition/document/types.ts';
+import type { JsonObject } from '../../json/json.ts';
 import type { StepKind } from '../kind.ts';
 import { errorJson } from './parallel.ts';
 

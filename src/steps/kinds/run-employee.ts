@@ -3,7 +3,7 @@ import { jsonIn, parsedJson } from '../../definition/document/json-text.ts';
 import type { PayloadFormat } from '../../definition/document/types.ts';
 import { declaredNames, validatePayload } from '../../definition/payload/format.ts';
 import { defined } from '../../json/defined.ts';
-import type { Json } from '../../template/types.ts';
+import type { Json } from '../../json/json.ts';
 import { planFormat } from '../config/payload.ts';
 import { invalid, isAbsent, text } from '../config/read.ts';
 import { anyValue, payloadFormat, textTemplate } from '../config/schema.ts';

@@ -1,6 +1,7 @@
 import { z } from 'zod';
-import type { JsonObject, StepDefinition } from '../../definition/document/types.ts';
+import type { StepDefinition } from '../../definition/document/types.ts';
 import { defined } from '../../json/defined.ts';
+import type { JsonObject } from '../../json/json.ts';
 import { durationMs } from '../config/duration.ts';
 import { isAbsent, optionalBoolean, optionalText, text } from '../config/read.ts';
 import { anyValue, templated, textTemplate } from '../config/schema.ts';

@@ -7,7 +7,7 @@ import {
   type MessageChannel,
   SMTP_ENCRYPTIONS,
 } from '../../contract/activity-words.ts';
-import type { JsonObject } from '../../definition/document/types.ts';
+import type { JsonObject } from '../../json/json.ts';
 import { isAbsent } from '../config/read.ts';
 import { anyValue, nameList, templated, textTemplate } from '../config/schema.ts';
 import { ConfigError, type Parse, type RunSpec, type StepContext, type StepKind } from '../kind.ts';

@@ -1,8 +1,6 @@
 import { z } from 'zod';
-import { isObject } from '../../definition/document/json.ts';
-import type { JsonObject } from '../../definition/document/types.ts';
+import { isObject, type Json, type JsonObject, setOwn } from '../../json/json.ts';
 import type { Template } from '../../template/template.ts';
-import type { Json } from '../../template/types.ts';
 import { object, text } from '../config/read.ts';
 import { anyValue, templated, textTemplate } from '../config/schema.ts';
 import { type Behaviour, ConfigError, type Parse, type StepKind } from '../kind.ts';
@@ -82,8 +80,7 @@ function inOrder(entries: readonly Json[], target: Target, parse: Parse): Behavi
         const name = text(visit.render(entry.name), `values[${i}].name`);
         const value = visit.render(entry.value);
         visit.assign(target, name, value);
-        // A key named __proto__ must stay data.
-        Object.defineProperty(data, name, { value, enumerable: true, writable: true, configurable: true });
+        setOwn(data, name, value);
       });
       return { do: 'end', port: 'success', data };
     },

@@ -1,7 +1,6 @@
 import { z } from 'zod';
-import { isObject } from '../../definition/document/json.ts';
+import { isObject, type Json } from '../../json/json.ts';
 import { childPointer } from '../../template/pointer.ts';
-import type { Json } from '../../template/types.ts';
 import { anyValue } from '../config/schema.ts';
 import { ConfigError, type StepKind } from '../kind.ts';
 import { portName } from './condition.ts';

@@ -1,7 +1,6 @@
 import { z } from 'zod';
-import { isObject } from '../../definition/document/json.ts';
 import type { PayloadFormat } from '../../definition/document/types.ts';
-import type { Json } from '../../template/types.ts';
+import { isObject, type Json, setOwn } from '../../json/json.ts';
 import { misfit } from '../config/payload.ts';
 import { anyValue } from '../config/schema.ts';
 import { ConfigError, StepFailure, type StepKind } from '../kind.ts';
@@ -85,10 +84,7 @@ function formatOf(inputs: Json | undefined): PayloadFormat | undefined {
         'Expected a field such as {name: "orderId", type: "string"}.',
       );
     const type = field['type'];
-    Object.defineProperty(properties, name, {
-      value: typeof type === 'string' && JSON_TYPES.has(type) ? { type } : {},
-      enumerable: true,
-    });
+    setOwn(properties, name, typeof type === 'string' && JSON_TYPES.has(type) ? { type } : {});
     if (field['required'] === true) required.push(name);
   });
   return { type: 'object', properties, required };

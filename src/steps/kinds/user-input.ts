@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import type { JsonObject } from '../../definition/document/types.ts';
 import { defined } from '../../json/defined.ts';
+import type { JsonObject } from '../../json/json.ts';
 import { planDuration } from '../config/duration.ts';
 import { misfit, planFormat, shownForm } from '../config/payload.ts';
 import { isAbsent, optionalText } from '../config/read.ts';

@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import { CALLBACK_METHODS, callbackMethods, callbackName } from '../../contract/callbacks.ts';
-import type { JsonObject } from '../../definition/document/types.ts';
 import { defined } from '../../json/defined.ts';
-import type { Json } from '../../template/types.ts';
+import type { Json, JsonObject } from '../../json/json.ts';
 import { planDuration } from '../config/duration.ts';
 import { misfit, planFormat } from '../config/payload.ts';
 import { isAbsent } from '../config/read.ts';

@@ -1,6 +1,7 @@
 /** Transforms of objects, and the fallback for what is missing. */
+import { isObject, setOwn } from '../../json/json.ts';
 import { boundArray } from '../evaluation.ts';
-import { isObject, memberNames, readMember, setMember } from '../read.ts';
+import { memberNames, readMember } from '../read.ts';
 import { type Family, wrongType } from './transform.ts';
 
 const MANY = 100;
@@ -46,7 +47,7 @@ export const OBJECTS = {
       for (const source of [value, ...args]) {
         const names = memberNames(source);
         boundArray(evaluation, names.length);
-        for (const name of names) setMember(merged, name, readMember(source, name));
+        for (const name of names) setOwn(merged, name, readMember(source, name));
       }
       return merged;
     },
@@ -79,7 +80,7 @@ function pick(subject: unknown, names: readonly string[]): { [key: string]: unkn
   if (!isObject(subject)) return picked;
   for (const name of names) {
     const member = readMember(subject, name);
-    if (member !== undefined) setMember(picked, name, member);
+    if (member !== undefined) setOwn(picked, name, member);
   }
   return picked;
 }

@@ -8,7 +8,7 @@ import type { MockActivityEnvironment } from '@temporalio/testing';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import { type ActivitySettings, createActivities } from '../../../activities/table.ts';
 import type { ActivityOutput } from '../../../src/contract/activity.ts';
-import type { JsonObject } from '../../../src/definition/document/types.ts';
+import type { JsonObject } from '../../../src/json/json.ts';
 import type { SecretString } from '../../../src/template/types.ts';
 import { environment, inputOf, LOOPBACK } from '../server.ts';
 

@@ -4,7 +4,7 @@ import { DefaultLogger } from '@temporalio/worker';
 import { afterEach, describe, expect, it } from 'vitest';
 import { type ActivityDependencies, createActivities } from '../../../activities/table.ts';
 import type { ModelEntry, ModelProvider } from '../../../src/contract/models.ts';
-import type { JsonObject } from '../../../src/definition/document/types.ts';
+import type { JsonObject } from '../../../src/json/json.ts';
 import { type Asking, askModel, KEY, modelFailure, PROVIDERS } from '../llm-step.ts';
 import { type ModelServer, modelServer, type Said, TOKENS } from '../model-server.ts';
 import { environment, inputOf, LOOPBACK } from '../server.ts';

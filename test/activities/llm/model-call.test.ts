@@ -2,7 +2,7 @@ import { MockLanguageModelV3, simulateReadableStream } from 'ai/test';
 import { expect, it } from 'vitest';
 import { callModel } from '../../../activities/llm/model-call.ts';
 import type { ActivityContext } from '../../../activities/runtime/wrap-activity.ts';
-import type { Json } from '../../../src/template/types.ts';
+import type { Json } from '../../../src/json/json.ts';
 import { inputOf } from '../server.ts';
 
 const PARTS = 500;

@@ -6,7 +6,7 @@ import type { McpServerStore } from '../../../activities/mcp/servers.ts';
 import { type ActivitySettings, createActivities } from '../../../activities/table.ts';
 import type { ActivityOutput } from '../../../src/contract/activity.ts';
 import type { McpServerEntry, McpTool, McpToolList } from '../../../src/contract/mcp.ts';
-import type { JsonObject } from '../../../src/definition/document/types.ts';
+import type { JsonObject } from '../../../src/json/json.ts';
 import type { SecretString } from '../../../src/template/types.ts';
 import { EVERYTHING, everythingServer, type ReferenceServer } from '../mcp-server.ts';
 import { environment, inputOf, LOOPBACK, serve } from '../server.ts';

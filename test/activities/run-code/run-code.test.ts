@@ -2,7 +2,7 @@ import { CancelledFailure } from '@temporalio/common';
 import { describe, expect, it } from 'vitest';
 import { runScript } from '../../../activities/run-code/run-code.ts';
 import { createActivities } from '../../../activities/table.ts';
-import type { Json } from '../../../src/template/types.ts';
+import type { Json } from '../../../src/json/json.ts';
 import { environment, inputOf, LOOPBACK } from '../server.ts';
 
 const run = (

@@ -1,7 +1,8 @@
 /** Time zones and languages in scripts: as Node has them, and the same on every machine. */
+
 import { describe, expect, it } from 'vitest';
 import { runScript } from '../../../activities/run-code/run-code.ts';
-import type { Json } from '../../../src/template/types.ts';
+import type { Json } from '../../../src/json/json.ts';
 
 const run = async (code: string, language: 'javascript' | 'python' = 'javascript'): Promise<Json> => {
   const signal = new AbortController().signal;

@@ -2,7 +2,7 @@ import type { ApplicationFailure } from '@temporalio/common';
 import { describe, expect, it } from 'vitest';
 import type { RunMessenger } from '../../../activities/runs/message-run.ts';
 import { createActivities } from '../../../activities/table.ts';
-import type { JsonObject } from '../../../src/definition/document/types.ts';
+import type { JsonObject } from '../../../src/json/json.ts';
 import { environment, inputOf, LOOPBACK } from '../server.ts';
 
 const MESSAGE = { executionId: 'run.default.other.1', name: 'agent_message', payload: { content: 'Hello' } };

@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { ActivityError } from '../../../activities/runtime/failure.ts';
 import { type ActivityHandler, RESULT_LIMIT_BYTES, wrapActivity } from '../../../activities/runtime/wrap-activity.ts';
 import { createActivities } from '../../../activities/table.ts';
+import type { Json } from '../../../src/json/json.ts';
 import { actionTypes } from '../../../src/steps/kinds/actions.ts';
-import type { Json } from '../../../src/template/types.ts';
 import { environment, inputOf, LOOPBACK } from '../server.ts';
 
 const run = (body: ActivityHandler) => environment().run(wrapActivity(body), inputOf({}));

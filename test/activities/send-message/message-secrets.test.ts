@@ -1,10 +1,11 @@
 /** Where a message may hold secrets and callback URLs, channel by channel, when a template has made the channel. */
+
 import { ApplicationFailure } from '@temporalio/common';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { messageHostOf } from '../../../activities/send-message/send-message.ts';
 import { createActivities } from '../../../activities/table.ts';
 import type { ActivityOutput } from '../../../src/contract/activity.ts';
-import type { JsonObject } from '../../../src/definition/document/types.ts';
+import type { JsonObject } from '../../../src/json/json.ts';
 import type { SecretString } from '../../../src/template/types.ts';
 import { environment, inputOf, LOOPBACK, serve, type TestServer } from '../server.ts';
 

@@ -6,8 +6,8 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { messageHostOf } from '../../../activities/send-message/send-message.ts';
 import { type ActivityDependencies, type ActivitySettings, createActivities } from '../../../activities/table.ts';
 import type { ActivityOutput } from '../../../src/contract/activity.ts';
-import type { JsonObject } from '../../../src/definition/document/types.ts';
-import type { Json, SecretString } from '../../../src/template/types.ts';
+import type { Json, JsonObject } from '../../../src/json/json.ts';
+import type { SecretString } from '../../../src/template/types.ts';
 import { environment, inputOf, LOOPBACK, serve, type TestServer } from '../server.ts';
 
 const DELIVERY = /^msg_[0-9a-f]{32}$/;

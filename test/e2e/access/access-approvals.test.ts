@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Role } from '../../../src/contract/organization.ts';
-import type { Json } from '../../../src/template/types.ts';
+import type { Json } from '../../../src/json/json.ts';
 import { approvalDefinition, type TestGateway, testGateway, unique } from '../gateway/gateway-support.ts';
 
 type Person = { headers: { authorization: string } };

@@ -1,7 +1,8 @@
 // Who stands behind a run that was not started by hand, and so may not approve it; and whose a webhook's address is.
+
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Role } from '../../../src/contract/organization.ts';
-import type { Json } from '../../../src/template/types.ts';
+import type { Json } from '../../../src/json/json.ts';
 import {
   approvalDefinition,
   echoDefinition,

@@ -1,9 +1,10 @@
 // Two organizations on one store: whatever the one asks for by an id of the other is not there, and nothing of the other
 // is ever told or changed. Every operation of the OpenAPI document is tried, so a new route is tried too.
+
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { API_VERSION } from '../../../src/gateway/manual/openapi.ts';
 import { openApiDocument } from '../../../src/gateway/manual/openapi-document.ts';
-import type { Json } from '../../../src/template/types.ts';
+import type { Json } from '../../../src/json/json.ts';
 import { approvalDefinition, requestTo, type TestGateway, testGateway, unique } from '../gateway/gateway-support.ts';
 import type { Document } from '../gateway/openapi-requests.ts';
 

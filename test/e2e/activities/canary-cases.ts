@@ -2,8 +2,9 @@
  * Every place where a secret may stand (LANGUAGE.md §3), as a step that uses one there. A kind that takes secrets adds its
  * lines here; canary.test.ts runs them all and looks for the values everywhere.
  */
-import type { JsonObject, StepDefinition } from '../../../src/definition/document/types.ts';
-import type { Json } from '../../../src/template/types.ts';
+
+import type { StepDefinition } from '../../../src/definition/document/types.ts';
+import type { Json, JsonObject } from '../../../src/json/json.ts';
 
 export interface Receivers {
   /**

@@ -2,6 +2,7 @@
  * Canary secrets through every place that may hold one, through failures, retries and continue-as-new: none may be found
  * afterwards in any history, memo, search attribute, log, file or answer (E7).
  */
+
 import { randomBytes } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
@@ -11,8 +12,9 @@ import { Writable } from 'node:stream';
 import { pino } from 'pino';
 import { SMTPServer } from 'smtp-server';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { JsonObject, StepDefinition } from '../../../src/definition/document/types.ts';
+import type { StepDefinition } from '../../../src/definition/document/types.ts';
 import { startGateway } from '../../../src/gateway/serve.ts';
+import type { JsonObject } from '../../../src/json/json.ts';
 import { type TestServer as HttpServer, type Seen, serve } from '../../activities/server.ts';
 import { type ForkedWorker, forkWorker, type TestServer, testServer, workflowsOf } from '../../support/temporal.ts';
 import { requestTo } from '../gateway/gateway-support.ts';

@@ -1,11 +1,13 @@
 // bash as steps of runs where there is no bubblewrap: refused, or without a sandbox, yet within its limits.
+
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { projectRoot } from '../../../src/cli/start/project-root.ts';
-import type { Definition, JsonObject } from '../../../src/definition/document/types.ts';
+import type { Definition } from '../../../src/definition/document/types.ts';
+import type { JsonObject } from '../../../src/json/json.ts';
 import { type ForkedWorker, forkWorker, type TestServer, testServer } from '../../support/temporal.ts';
 import { startRun } from '../runs/run-support.ts';
 

@@ -1,4 +1,5 @@
 // The action of README.md, in a folder as a developer would have it, in a stack as `npm start` runs it.
+
 import { spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -6,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { compiledRoot, projectRoot } from '../../../src/cli/start/project-root.ts';
-import type { Json } from '../../../src/template/types.ts';
+import type { Json } from '../../../src/json/json.ts';
 import { dataFolder, type Stack, startStack } from '../../support/stack.ts';
 import { type Answer, requestTo, unique } from '../gateway/gateway-support.ts';
 

@@ -1,12 +1,13 @@
 // Needs no Temporal; it is here because loading Pyodide takes seconds. Deno and Pyodide are optional dependencies, and
 // npm test installs them.
+
 import { existsSync, rmSync } from 'node:fs';
 import { type AddressInfo, createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runScript } from '../../../activities/run-code/run-code.ts';
-import type { Json } from '../../../src/template/types.ts';
+import type { Json } from '../../../src/json/json.ts';
 
 const CANARY = 'canary-of-the-environment';
 const MARK = join(tmpdir(), `signalbox-python-${process.pid}`);

@@ -1,10 +1,10 @@
 // run_code and bash through the gateway and a worker: where they run, what goes wrong, and what nobody may find.
+
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { JsonObject } from '../../../src/definition/document/types.ts';
-import type { Json } from '../../../src/template/types.ts';
+import type { Json, JsonObject } from '../../../src/json/json.ts';
 import { type TestGateway, testGateway, unique } from '../gateway/gateway-support.ts';
 
 const CANARY = 'canary/7f3a "quoted" ü';

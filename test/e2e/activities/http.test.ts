@@ -6,7 +6,7 @@ import { storeVersion } from '../../../src/client/versions/versions.ts';
 import { loadMasterKey } from '../../../src/config/master-key.ts';
 import { definitionHash } from '../../../src/definition/document/canonical.ts';
 import type { Definition } from '../../../src/definition/document/types.ts';
-import type { Json } from '../../../src/template/types.ts';
+import type { Json } from '../../../src/json/json.ts';
 import type { TestServer as HttpServer } from '../../activities/server.ts';
 import type { TestServer } from '../../support/temporal.ts';
 import { reaching } from '../runs/reaching-support.ts';

@@ -1,5 +1,6 @@
 // Python as steps of runs, in a worker of its own process: what it gives, how it fails, and that whatever it tries (THREATS.md)
 // the next step of the same worker runs. What the runner itself does is in effects-code-python.test.ts.
+
 import { existsSync, rmSync } from 'node:fs';
 import { type AddressInfo, createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -7,7 +8,8 @@ import { join } from 'node:path';
 import type { WorkflowHandle } from '@temporalio/client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readTrace } from '../../../src/client/runs/trace.ts';
-import type { Definition, JsonObject, StepDefinition } from '../../../src/definition/document/types.ts';
+import type { Definition, StepDefinition } from '../../../src/definition/document/types.ts';
+import type { JsonObject } from '../../../src/json/json.ts';
 import { type ForkedWorker, forkWorker, type TestServer, testServer } from '../../support/temporal.ts';
 import { startRun, until } from '../runs/run-support.ts';
 

@@ -1,7 +1,9 @@
 // Secrets that are bound to workflows: only runs of a stored version count as one, and what was taken out of a definition is its own.
+
 import { createHmac } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { Definition, JsonObject } from '../../../src/definition/document/types.ts';
+import type { Definition } from '../../../src/definition/document/types.ts';
+import type { JsonObject } from '../../../src/json/json.ts';
 import { type TestServer as HttpServer, serve } from '../../activities/server.ts';
 import { type TestGateway, testGateway, unique } from '../gateway/gateway-support.ts';
 import { startRun } from '../runs/run-support.ts';

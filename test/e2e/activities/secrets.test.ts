@@ -1,7 +1,7 @@
 // Secrets: told by their names alone. One that is too short could not be kept out of results, so none is taken.
+
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { JsonObject } from '../../../src/definition/document/types.ts';
-import type { Json } from '../../../src/template/types.ts';
+import type { Json, JsonObject } from '../../../src/json/json.ts';
 import { echoDefinition, type TestGateway, testGateway, unique } from '../gateway/gateway-support.ts';
 
 let gateway: TestGateway;

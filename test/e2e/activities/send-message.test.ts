@@ -1,11 +1,13 @@
 /** Runs that send messages: what arrives, what the trace says, and the inbox as the gateway shows it. */
+
 import type { AddressInfo } from 'node:net';
 import { SMTPServer } from 'smtp-server';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { deliverToInbox } from '../../../src/client/organization/inbox-messages.ts';
 import { access } from '../../../src/client/temporal/access.ts';
 import { loadMasterKey } from '../../../src/config/master-key.ts';
-import type { Definition, JsonObject } from '../../../src/definition/document/types.ts';
+import type { Definition } from '../../../src/definition/document/types.ts';
+import type { JsonObject } from '../../../src/json/json.ts';
 import { type TestServer as HttpServer, serve } from '../../activities/server.ts';
 import { type TestGateway, testGateway } from '../gateway/gateway-support.ts';
 import { startRun } from '../runs/run-support.ts';

@@ -1,6 +1,7 @@
 // Agents that are spoken to, employees, and MCP servers that are programs, on the real server.
+
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Json } from '../../../src/template/types.ts';
+import type { Json } from '../../../src/json/json.ts';
 import { EVERYTHING } from '../../activities/mcp-server.ts';
 import type { Asked } from '../../activities/model-server.ts';
 import { unique } from '../gateway/gateway-support.ts';

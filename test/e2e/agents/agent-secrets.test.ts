@@ -2,13 +2,14 @@
  * An agent in a worker process, with an action of the host and a leaky MCP server: the model, the server and the code that
  * transforms results tell every secret that they are given, and none may be found afterwards in history, memo, log or answer.
  */
+
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { projectRoot } from '../../../src/cli/start/project-root.ts';
-import type { Json } from '../../../src/template/types.ts';
+import type { Json } from '../../../src/json/json.ts';
 import { type Asked, type ModelServer, modelServer } from '../../activities/model-server.ts';
 import { type TestServer as HttpServer, type Seen, serve } from '../../activities/server.ts';
 import { type ForkedWorker, forkWorker, workflowsOf } from '../../support/temporal.ts';

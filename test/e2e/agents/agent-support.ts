@@ -1,6 +1,7 @@
 /** What the end-to-end tests of agents share: a gateway with a worker, a model named `house` that follows scripts, and MCP's reference server. */
+
 import { expect } from 'vitest';
-import type { Json } from '../../../src/template/types.ts';
+import type { Json } from '../../../src/json/json.ts';
 import { everythingServer } from '../../activities/mcp-server.ts';
 import { type Asked, type ModelServer, modelServer, type Said } from '../../activities/model-server.ts';
 import { type Answer, type TestGateway, testGateway, unique } from '../gateway/gateway-support.ts';

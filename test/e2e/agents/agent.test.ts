@@ -1,6 +1,7 @@
 // Models, agents and tools over the API: a model server that speaks OpenAI's protocol, MCP's reference server, and runs.
+
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Json } from '../../../src/template/types.ts';
+import type { Json } from '../../../src/json/json.ts';
 import { type Asked, type ModelServer, TOKENS } from '../../activities/model-server.ts';
 import { type TestServer as HttpServer, serve } from '../../activities/server.ts';
 import { forkWorker } from '../../support/temporal.ts';

@@ -1,9 +1,10 @@
 // The examples order-approval and reminders, as stored workflows on the real server.
+
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { projectRoot } from '../../../src/cli/start/project-root.ts';
-import type { Json } from '../../../src/template/types.ts';
+import type { Json } from '../../../src/json/json.ts';
 import { type TestGateway, testGateway } from '../gateway/gateway-support.ts';
 
 let gateway: TestGateway;

@@ -1,8 +1,9 @@
 // Proposals expire by a timer of the definition's actor (document 002). Theirs live fourteen days; here, as long as the actor was told.
+
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { definitionId } from '../../../src/client/temporal/ids.ts';
 import { DEFINITION_WORKFLOW, type DefinitionStart } from '../../../src/contract/actors.ts';
-import type { Json } from '../../../src/template/types.ts';
+import type { Json } from '../../../src/json/json.ts';
 import { echoDefinition, type TestGateway, testGateway, unique } from '../gateway/gateway-support.ts';
 
 const LIFETIME_MS = 6_000;

@@ -1,6 +1,7 @@
 // Syncs (document 002): one definition, or a whole set of which what is gone is deleted.
+
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Json } from '../../../src/template/types.ts';
+import type { Json } from '../../../src/json/json.ts';
 import { echoDefinition, type TestGateway, testGateway, unique } from '../gateway/gateway-support.ts';
 
 let gateway: TestGateway;

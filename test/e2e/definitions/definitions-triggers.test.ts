@@ -1,7 +1,8 @@
 // What a definition's triggers have beside its content: secrets that rotate, names and paths that are its own.
+
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { definitionId } from '../../../src/client/temporal/ids.ts';
-import type { Json } from '../../../src/template/types.ts';
+import type { Json } from '../../../src/json/json.ts';
 import { echoDefinition, type TestGateway, testGateway, unique } from '../gateway/gateway-support.ts';
 
 let gateway: TestGateway;

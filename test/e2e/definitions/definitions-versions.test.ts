@@ -1,6 +1,7 @@
 // Versions of a definition (document 002): history, diff, rollback, proposals, single fields. And what needs no worker.
+
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Json } from '../../../src/template/types.ts';
+import type { Json } from '../../../src/json/json.ts';
 import { cli } from '../../cli/terminal.ts';
 import {
   approvalDefinition,

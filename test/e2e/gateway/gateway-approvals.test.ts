@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { decidedText } from '../../../src/cli/commands/resume.ts';
 import { standingLines } from '../../../src/cli/run-text.ts';
-import type { Json } from '../../../src/template/types.ts';
+import type { Json } from '../../../src/json/json.ts';
 import { type TestGateway, testGateway, unique } from './gateway-support.ts';
 
 type Person = { headers: { authorization: string } };

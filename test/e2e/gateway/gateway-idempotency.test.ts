@@ -3,7 +3,7 @@ import { access } from '../../../src/client/temporal/access.ts';
 import { type Claim, claimRequest } from '../../../src/client/triggers/requests.ts';
 import { loadMasterKey } from '../../../src/config/master-key.ts';
 import { startGateway } from '../../../src/gateway/serve.ts';
-import type { Json } from '../../../src/template/types.ts';
+import type { Json } from '../../../src/json/json.ts';
 import {
   approvalDefinition,
   echoDefinition,

@@ -1,10 +1,11 @@
 // A gateway that is killed between doing what it was asked and saying so (THREATS.md): whoever asks again, at another gateway,
 // finds what the first one had done, and nothing is done twice.
+
 import { type ChildProcess, spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { compiledRoot } from '../../../src/cli/start/project-root.ts';
-import type { Json } from '../../../src/template/types.ts';
+import type { Json } from '../../../src/json/json.ts';
 import { until } from '../../support/stack.ts';
 import { Withholding } from '../../support/withholding.ts';
 import { type Answer, echoDefinition, requestTo, type TestGateway, testGateway, unique } from './gateway-support.ts';

@@ -1,7 +1,8 @@
 // Reading what a run of a large graph did takes long; others are served meanwhile. Pauses are judged against the
 // whole reading, so that a slow machine changes nothing.
+
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { Json } from '../../../src/template/types.ts';
+import type { Json } from '../../../src/json/json.ts';
 import { type TestGateway, testGateway, unique } from './gateway-support.ts';
 
 const STEPS = 3_000;

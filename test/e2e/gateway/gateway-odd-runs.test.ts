@@ -1,6 +1,6 @@
 import { defaultPayloadConverter } from '@temporalio/common';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Json } from '../../../src/template/types.ts';
+import type { Json } from '../../../src/json/json.ts';
 import { approvalDefinition, echoDefinition, type TestGateway, testGateway, unique } from './gateway-support.ts';
 
 // Whoever can reach Temporal can start anything as a run. None of it keeps the others from being listed and read.

@@ -1,5 +1,5 @@
 import { WorkflowNotFoundError } from '@temporalio/common';
-import type { Json } from '../../../src/template/types.ts';
+import type { Json } from '../../../src/json/json.ts';
 import { type Answer, echoDefinition, type TestGateway, testGateway, unique } from './gateway-support.ts';
 import { holdToDocument, isAboutRuns } from './openapi-suite.ts';
 

@@ -1,8 +1,9 @@
 // What the gateway's end-to-end tests share: a gateway that listens on a free port over the shared Temporal server, a
 // worker, and requests.
+
 import { randomBytes } from 'node:crypto';
 import { startGateway } from '../../../src/gateway/serve.ts';
-import type { Json } from '../../../src/template/types.ts';
+import type { Json } from '../../../src/json/json.ts';
 import { startWorker, type TestServer, type TestWorker, testServer } from '../../support/temporal.ts';
 
 export type Answer = {

@@ -1,9 +1,10 @@
 // What happens around the gateway (THREATS.md, Faults): Temporal goes away while starts are in flight, and its clock is moved.
+
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { connect } from '../../../src/client/temporal/connect.ts';
 import { startGateway } from '../../../src/gateway/serve.ts';
-import type { Json } from '../../../src/template/types.ts';
+import type { Json } from '../../../src/json/json.ts';
 import { Wire } from '../../support/wire.ts';
 import { type Answer, echoDefinition, requestTo, type TestGateway, testGateway, unique } from './gateway-support.ts';
 

@@ -1,9 +1,10 @@
 // Requests with a key whose outcome the gateway does not know: whoever sends them again finds what was done, once.
+
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { connect, type TemporalConnection } from '../../../src/client/temporal/connect.ts';
 import { debounceId } from '../../../src/client/temporal/ids.ts';
 import { startGateway } from '../../../src/gateway/serve.ts';
-import type { Json } from '../../../src/template/types.ts';
+import type { Json } from '../../../src/json/json.ts';
 import { Withholding } from '../../support/withholding.ts';
 import {
   type Answer,

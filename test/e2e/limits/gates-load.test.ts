@@ -1,4 +1,5 @@
 // Limits under load, and after faults: never one over the limit, and never a slot lost.
+
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -8,7 +9,7 @@ import { access } from '../../../src/client/temporal/access.ts';
 import { loadMasterKey } from '../../../src/config/master-key.ts';
 import { ABANDONED_MS } from '../../../src/contract/limiter.ts';
 import type { Definition } from '../../../src/definition/document/types.ts';
-import type { Json } from '../../../src/template/types.ts';
+import type { Json } from '../../../src/json/json.ts';
 import { startWorker } from '../../support/temporal.ts';
 import { type Answer, approvalDefinition, type TestGateway, testGateway, unique } from '../gateway/gateway-support.ts';
 

@@ -1,7 +1,7 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { Json } from '../../../src/template/types.ts';
+import type { Json } from '../../../src/json/json.ts';
 import { type TestGateway, testGateway, unique } from '../gateway/gateway-support.ts';
 
 /** The worker starts before the gateway has a port: callers in these tests put the real one in its place. */

@@ -3,7 +3,7 @@ import { Worker } from '@temporalio/worker';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { compiledRoot } from '../../../src/cli/start/project-root.ts';
 import { readTrace } from '../../../src/client/runs/trace.ts';
-import type { Json } from '../../../src/template/types.ts';
+import type { Json } from '../../../src/json/json.ts';
 import { type TestGateway, testGateway, unique } from '../gateway/gateway-support.ts';
 import { until } from './run-support.ts';
 

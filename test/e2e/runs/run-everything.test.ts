@@ -2,8 +2,9 @@
  * E2 on the real server: branches that wait for a person, a timer, a message, another run and a slow effect, within
  * iterations, within a loop, go on through one continue-as-new after another, and none holds up another.
  */
+
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { Json } from '../../../src/template/types.ts';
+import type { Json } from '../../../src/json/json.ts';
 import { startWorker, type TestServer, type TestWorker, testServer } from '../../support/temporal.ts';
 import { memoOf, startRun, until } from './run-support.ts';
 

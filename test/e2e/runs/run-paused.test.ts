@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import type { Json } from '../../../src/template/types.ts';
+import type { Json } from '../../../src/json/json.ts';
 import { approvalDefinition, type TestGateway, testGateway, unique } from '../gateway/gateway-support.ts';
 import { until } from './run-support.ts';
 

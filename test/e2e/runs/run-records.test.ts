@@ -1,6 +1,7 @@
 // What the record of a run says of where it came from, and lists by the state and the models of runs.
+
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { Json } from '../../../src/template/types.ts';
+import type { Json } from '../../../src/json/json.ts';
 import { type AgentStack, agentStack } from '../agents/agent-support.ts';
 import { echoDefinition, unique } from '../gateway/gateway-support.ts';
 

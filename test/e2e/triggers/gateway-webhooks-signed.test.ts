@@ -1,8 +1,9 @@
 // Deliveries that are signed: whose they are, and that each is taken once.
+
 import { createHmac } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { startGateway } from '../../../src/gateway/serve.ts';
-import type { Json } from '../../../src/template/types.ts';
+import type { Json } from '../../../src/json/json.ts';
 import { githubExamples } from '../../gateway/github-examples.ts';
 import { echoDefinition, requestTo, type TestGateway, testGateway, unique } from '../gateway/gateway-support.ts';
 import { github, hookedAt, type Members, outputOf } from './webhook-support.ts';

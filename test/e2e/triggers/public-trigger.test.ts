@@ -1,10 +1,11 @@
 // Document 004: public and private triggers, the run of an organization, debounce, restart.
+
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { access } from '../../../src/client/temporal/access.ts';
 import { startOrHold } from '../../../src/client/triggers/debounce.ts';
 import { prepareRun } from '../../../src/client/triggers/firing.ts';
 import { loadMasterKey } from '../../../src/config/master-key.ts';
-import type { Json } from '../../../src/template/types.ts';
+import type { Json } from '../../../src/json/json.ts';
 import { forkWorker } from '../../support/temporal.ts';
 import { type Answer, echoDefinition, type TestGateway, testGateway, unique } from '../gateway/gateway-support.ts';
 

@@ -4,7 +4,7 @@ import { access } from '../../../src/client/temporal/access.ts';
 import { eventActivitiesOver } from '../../../src/client/triggers/event-spread.ts';
 import { publishEvent } from '../../../src/client/triggers/events.ts';
 import { loadMasterKey } from '../../../src/config/master-key.ts';
-import type { Json } from '../../../src/template/types.ts';
+import type { Json } from '../../../src/json/json.ts';
 import { type Answer, echoDefinition, type TestGateway, testGateway, unique } from '../gateway/gateway-support.ts';
 
 let gateway: TestGateway;

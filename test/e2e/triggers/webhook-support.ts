@@ -1,7 +1,8 @@
 // What the tests of webhooks share: a workflow with one, and deliveries as GitHub signs them.
+
 import { createHmac } from 'node:crypto';
 import { expect } from 'vitest';
-import type { Json } from '../../../src/template/types.ts';
+import type { Json } from '../../../src/json/json.ts';
 import { type Answer, echoDefinition, type TestGateway, unique } from '../gateway/gateway-support.ts';
 
 export type Members = { [key: string]: Json };

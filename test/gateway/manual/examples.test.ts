@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { check } from '../../../src/check/check.ts';
-import type { JsonObject } from '../../../src/definition/document/types.ts';
 import { manual } from '../../../src/gateway/manual/manual.ts';
+import type { JsonObject } from '../../../src/json/json.ts';
 import type { StepKind } from '../../../src/steps/kind.ts';
 import { kinds } from '../../../src/steps/kinds/table.ts';
 import { END_TARGET } from '../../../src/steps/ports.ts';

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { defineAction } from '../../../src/actions/define.ts';
 import { manual } from '../../../src/gateway/manual/manual.ts';
 import { languageSchema } from '../../../src/gateway/manual/schema-json.ts';
-import type { Json } from '../../../src/template/types.ts';
+import type { Json } from '../../../src/json/json.ts';
 
 const tree = z.object({
   name: z.string(),

@@ -1,9 +1,9 @@
 /** What a person sees who opens a callback's URL: a small form that sends the callback, and a word of thanks. */
 
-import { own } from '../../../definition/document/json.ts';
 import { below } from '../../../definition/document/pointer.ts';
-import type { JsonObject, PayloadFormat, Problem } from '../../../definition/document/types.ts';
+import type { PayloadFormat, Problem } from '../../../definition/document/types.ts';
 import { isJsonSchema } from '../../../definition/payload/format.ts';
+import { getOwn, type JsonObject } from '../../../json/json.ts';
 import { escaped } from '../../http/escaped.ts';
 import { type FormField, formFields } from '../../input/form-fields.ts';
 
@@ -19,7 +19,7 @@ export interface Refused {
 /** A form that posts back to its own address. Without a format there is one field, `comment`. */
 export function callbackPage(title: string, format: PayloadFormat | undefined, refused?: Refused): string {
   const asked = format === undefined ? [] : formFields(format);
-  const about = format === undefined || !isJsonSchema(format) ? undefined : own(format, 'description');
+  const about = format === undefined || !isJsonSchema(format) ? undefined : getOwn(format, 'description');
   const fields = asked.length > 0 ? asked.map((field, n) => fieldHtml(field, n, refused)).join('\n') : COMMENT;
   const places = new Set(asked.map(({ name }) => below('', name)));
   const general = (refused?.problems ?? []).filter(({ pointer }) => !places.has(pointer));
@@ -47,7 +47,7 @@ function fieldHtml(field: FormField, n: number, refused: Refused | undefined): s
   const id = `field-${n}`;
   const place = below('', name);
   const errors = (refused?.problems ?? []).filter(({ pointer }) => pointer === place);
-  const value = refused === undefined ? field.preset : own(refused.typed, name);
+  const value = refused === undefined ? field.preset : getOwn(refused.typed, name);
   const marks = [
     ...(field.isRequired ? [' required'] : []),
     ...(errors.length === 0 ? [] : [` aria-invalid="true" aria-describedby="${id}-error"`]),

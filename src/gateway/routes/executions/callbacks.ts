@@ -1,9 +1,10 @@
 /** `/callbacks/:token` (ARCHITECTURE.md §5): what a wait_callback step waits for. The token alone counts; callers come from anywhere. */
+
 import type { Request, Response, Router } from 'express';
 import { deliverCallback, type ExpectedCallback, expectCallback } from '../../../client/triggers/callbacks.ts';
-import type { JsonObject, Problem } from '../../../definition/document/types.ts';
+import type { Problem } from '../../../definition/document/types.ts';
 import { validatePayload } from '../../../definition/payload/format.ts';
-import type { Json } from '../../../template/types.ts';
+import type { Json, JsonObject } from '../../../json/json.ts';
 import { jsonBody, mediaOf, rawBody, readBody } from '../../http/body.ts';
 import type { Gateway } from '../../http/context.ts';
 import { asProblem, HttpProblem } from '../../http/problem.ts';

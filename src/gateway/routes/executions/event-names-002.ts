@@ -2,8 +2,9 @@
  * The events of a run under the names of document 002: what one happening is told as. The data is that of the happening, with
  * the run's id; an approval that is waited for is told once, with what is shown of it.
  */
+
 import type { Happening, StepHappening } from '../../../client/runs/event-stream.ts';
-import { isObject } from '../../../definition/document/json.ts';
+import { isObject } from '../../../json/json.ts';
 
 export interface NamedEvent {
   readonly event: string;

@@ -1,4 +1,5 @@
 /** `/api/inbox`: messages that runs keep for people (step kind send_message, channel inbox). */
+
 import type { Router } from 'express';
 import { z } from 'zod';
 import { ClientError } from '../../../client/errors.ts';
@@ -7,7 +8,7 @@ import { callbackToken } from '../../../client/triggers/callbacks.ts';
 import { readCursor, writeCursor } from '../../../client/visibility/cursor.ts';
 import { callbackMark, type InboxMessage } from '../../../contract/inbox.ts';
 import { includesRole } from '../../../contract/organization.ts';
-import { mapTexts } from '../../../definition/document/json.ts';
+import { mapTexts } from '../../../json/json.ts';
 import type { Gateway } from '../../http/context.ts';
 import { type Principal, principalOf } from '../../http/principal.ts';
 import { resource } from '../../http/resource.ts';

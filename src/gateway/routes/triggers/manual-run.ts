@@ -6,7 +6,7 @@ import { acceptedInput, acceptedState, demandPresets } from '../../../client/run
 import { findKeyedRun, startRun } from '../../../client/runs/run-start.ts';
 import { readDefinition } from '../../../client/versions/definition-head.ts';
 import { defined } from '../../../json/defined.ts';
-import type { Json } from '../../../template/types.ts';
+import type { Json } from '../../../json/json.ts';
 import { bodyAs } from '../../http/body.ts';
 import type { Gateway } from '../../http/context.ts';
 import { demandRole, principalOf } from '../../http/principal.ts';

@@ -12,7 +12,7 @@ import { type Prepared, prepareRun, type Start, startPrepared } from '../../../c
 import { findStarted, startOrHoldOnce } from '../../../client/triggers/start-once.ts';
 import type { RunOrigin } from '../../../contract/run.ts';
 import { defined } from '../../../json/defined.ts';
-import type { Json } from '../../../template/types.ts';
+import type { Json } from '../../../json/json.ts';
 import { whoAsks } from '../../http/auth.ts';
 import { bodyAs, isUtf8, jsonBody, mediaOf, rawBody, readBody } from '../../http/body.ts';
 import type { Gateway } from '../../http/context.ts';

@@ -19,9 +19,9 @@ import {
 import { readHead } from '../../../client/versions/definition-head.ts';
 import type { Trigger } from '../../../contract/trigger.ts';
 import { mergePatch } from '../../../definition/document/merge-patch.ts';
-import type { JsonObject } from '../../../definition/document/types.ts';
 import { TRIGGER_TYPES } from '../../../definition/document/types.ts';
 import { defined } from '../../../json/defined.ts';
+import type { JsonObject } from '../../../json/json.ts';
 import { bodyAs } from '../../http/body.ts';
 import type { Gateway } from '../../http/context.ts';
 import { principalOf } from '../../http/principal.ts';

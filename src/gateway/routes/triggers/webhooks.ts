@@ -13,10 +13,9 @@ import { firingOf, recordFiring, refusalOf } from '../../../client/triggers/trig
 import { triggerIdOf } from '../../../client/triggers/triggers.ts';
 import type { HookConfig } from '../../../contract/actors.ts';
 import type { TriggerParts } from '../../../definition/document/trigger-mapping.ts';
-import type { JsonObject } from '../../../definition/document/types.ts';
 import { defined } from '../../../json/defined.ts';
+import type { Json, JsonObject } from '../../../json/json.ts';
 import { parseDuration } from '../../../template/duration.ts';
-import type { Json } from '../../../template/types.ts';
 import { mediaOf, rawBody, readBody } from '../../http/body.ts';
 import { callerGone } from '../../http/caller-gone.ts';
 import type { Gateway } from '../../http/context.ts';

@@ -1,8 +1,8 @@
 /** Approval before named calls of an agent: each asks for itself, by the rules of the kind `approval` (LANGUAGE.md §6). */
 
 import { z } from 'zod';
-import { isObject } from '../../../definition/document/json.ts';
-import type { JsonObject, StepDefinition } from '../../../definition/document/types.ts';
+import type { StepDefinition } from '../../../definition/document/types.ts';
+import { isObject, type JsonObject } from '../../../json/json.ts';
 import { isAbsent } from '../../config/read.ts';
 import {
   type AskSpec,

@@ -1,9 +1,7 @@
 /** An agent's calls as effects and runs: what a model wrote is data, and is never read as a template. */
 
-import { isObject } from '../../../definition/document/json.ts';
-import type { JsonObject } from '../../../definition/document/types.ts';
 import { defined } from '../../../json/defined.ts';
-import type { Json } from '../../../template/types.ts';
+import { isObject, type Json, type JsonObject } from '../../../json/json.ts';
 import {
   type ChildSpec,
   ConfigError,

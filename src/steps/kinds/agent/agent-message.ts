@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import { AGENT_MESSAGE } from '../../../contract/agent-message.ts';
-import { isObject } from '../../../definition/document/json.ts';
 import { defined } from '../../../json/defined.ts';
-import type { Json } from '../../../template/types.ts';
+import { isObject, type Json } from '../../../json/json.ts';
 import { invalid, isAbsent, optionalBoolean, optionalText, whole } from '../../config/read.ts';
 import { templated, textTemplate } from '../../config/schema.ts';
 import { ConfigError, type Outcome, type StepContext, StepFailure, type StepKind } from '../../kind.ts';

@@ -1,9 +1,9 @@
 /** What an open agent remembers between its turns: plain JSON, carried with the run. */
+
 import type { AgentCall } from '../../../contract/agent.ts';
 import type { AgentMessage } from '../../../contract/agent-message.ts';
 import type { Usage } from '../../../contract/models.ts';
-import type { JsonObject } from '../../../definition/document/types.ts';
-import type { Json } from '../../../template/types.ts';
+import type { Json, JsonObject } from '../../../json/json.ts';
 import type { StepContext } from '../../kind.ts';
 
 /** A result as models are told it (the AI SDK's forms). */

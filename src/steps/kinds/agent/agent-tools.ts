@@ -2,10 +2,8 @@
 
 import { z } from 'zod';
 import { type AgentCall, namesOfCall, type OfferedTools, type OfferedWorkflow } from '../../../contract/agent.ts';
-import { isObject } from '../../../definition/document/json.ts';
-import type { JsonObject } from '../../../definition/document/types.ts';
 import { defined } from '../../../json/defined.ts';
-import type { Json } from '../../../template/types.ts';
+import { isObject, type Json, type JsonObject } from '../../../json/json.ts';
 import { isAbsent, list, names, optionalText, text } from '../../config/read.ts';
 import { nameList, templated, textTemplate } from '../../config/schema.ts';
 import type { Parse, StepContext } from '../../kind.ts';

@@ -7,7 +7,7 @@ import type { AgentTurn } from '../../../contract/agent.ts';
 import { type AgentMessage, agentMessageIn } from '../../../contract/agent-message.ts';
 import { addUsage, usageIn } from '../../../contract/models.ts';
 import { defined } from '../../../json/defined.ts';
-import type { Json } from '../../../template/types.ts';
+import type { Json } from '../../../json/json.ts';
 import {
   type AskSpec,
   type ChildSpec,

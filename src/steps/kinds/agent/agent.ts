@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { AGENT_MESSAGE, agentMessageIn } from '../../../contract/agent-message.ts';
-import type { Json } from '../../../template/types.ts';
+import type { Json } from '../../../json/json.ts';
 import { isAbsent, names, whole } from '../../config/read.ts';
 import { expression, nameList, templated } from '../../config/schema.ts';
 import type { StepKind } from '../../kind.ts';

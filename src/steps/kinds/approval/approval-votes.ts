@@ -2,9 +2,7 @@
  * Who is asked, and when the votes decide (LANGUAGE.md §6). Pure counting: who may vote at all is told by
  * approval-persons.ts; here a vote is a name and a decision.
  */
-import { isObject } from '../../../definition/document/json.ts';
-import type { JsonObject } from '../../../definition/document/types.ts';
-import type { Json } from '../../../template/types.ts';
+import { isObject, type Json, type JsonObject } from '../../../json/json.ts';
 import { invalid, isAbsent, names, whole } from '../../config/read.ts';
 
 const PREFIX = /^(user|role|group):/;

@@ -1,5 +1,5 @@
-import type { JsonObject } from '../../../definition/document/types.ts';
 import { defined } from '../../../json/defined.ts';
+import type { JsonObject } from '../../../json/json.ts';
 import { instantMs, isoInstant, planDuration } from '../../config/duration.ts';
 import { type Format, misfit, planFormat, shownForm } from '../../config/payload.ts';
 import { isAbsent, text } from '../../config/read.ts';

@@ -1,8 +1,8 @@
 /** What a signature scheme of webhooks is: one file in this folder, one line in its table. */
+
 import { createHmac } from 'node:crypto';
 import { sameText } from '../../../../client/payloads/keys.ts';
-import type { JsonObject } from '../../../../definition/document/types.ts';
-import type { Json } from '../../../../template/types.ts';
+import type { Json, JsonObject } from '../../../../json/json.ts';
 
 /** A delivery as it came in. */
 export interface Delivery {

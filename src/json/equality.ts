@@ -1,4 +1,7 @@
-/** Whether two values are the same JSON. Members that are undefined do not count, as they do not in JSON. */
+/**
+ * Whether two values are the same JSON, whatever the order of their members; `1` is not `'1'`. Members that are undefined
+ * do not count, as JSON does not write them.
+ */
 export function sameJson(a: unknown, b: unknown): boolean {
   if (a === b) return true;
   if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false;
