@@ -60,16 +60,34 @@ export async function routesOfApp(): Promise<string[]> {
   return resourcesOf(app).flatMap(({ path, methods }) => methods.map((method) => `${method} ${path}`));
 }
 
-/** `answering`: calls of Temporal's that are answered all the same. */
+/** As gRPC says that a deadline has passed. */
+export const late = Object.assign(new Error('deadline exceeded'), {
+  code: 4,
+  details: 'deadline exceeded',
+  metadata: { get: () => [] },
+});
+
+/** Each call of a service, answered as if its deadline had passed. */
+function lateAnswers(service: Connection['workflowService']): Partial<Connection['workflowService']> {
+  const calls = Object.keys(service).filter((name) => name !== 'rpcImpl');
+  return Object.fromEntries(calls.map((call) => [call, () => Promise.reject(late)]));
+}
+
+/**
+ * Temporal answers none of the gateway's calls, except those in `answering`. Each of them fails as if it had waited until
+ * its deadline, so that no test waits. With `refuses` nothing takes the connection, which the gateway tries for seconds.
+ */
 export async function lonelyGateway(
   overrides: Record<string, string> = {},
   keyring: Keyring = NO_KEYS,
   answering: Partial<Connection['workflowService']> = {},
+  refuses = false,
 ): Promise<LonelyGateway> {
   const dataDir = mkdtempSync(join(tmpdir(), 'signalbox-gateway-'));
   const config = readConfig({ SIGNALBOX_PORT: '0', SIGNALBOX_DATA: dataDir, ...overrides });
   const { connection, client } = nowhere();
-  Object.assign(connection.workflowService, answering);
+  const { workflowService } = connection;
+  Object.assign(workflowService, refuses ? {} : lateAnswers(workflowService), answering);
   const logged: string[] = [];
   const log = pino({ level: 'info' }, { write: (line: string) => void logged.push(line) });
   const gateway = await startGateway(config, { temporal: { client, namespace: 'none' }, log, keyring });

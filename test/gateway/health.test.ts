@@ -1,12 +1,5 @@
 import { expect, it } from 'vitest';
-import { lonelyGateway, NO_KEYS } from './gateway-support.ts';
-
-/** As gRPC has it. */
-const late = Object.assign(new Error('deadline exceeded'), {
-  code: 4,
-  details: 'deadline exceeded',
-  metadata: { get: () => [] },
-});
+import { late, lonelyGateway, NO_KEYS } from './gateway-support.ts';
 
 it('is not ready while Temporal answers, and its database does not', async () => {
   const gateway = await lonelyGateway({}, NO_KEYS, {

@@ -15,8 +15,14 @@ afterAll(() => gateway.close());
 const JSON_TYPE = { 'content-type': 'application/json' };
 const EVALUATE = '/api/expressions/evaluate';
 
-async function ask(method: string, path: string, body?: string | Buffer, headers: Record<string, string> = JSON_TYPE) {
-  const response = await fetch(`${gateway.url}${path}`, { method, headers, ...(body === undefined ? {} : { body }) });
+async function ask(
+  method: string,
+  path: string,
+  body?: string | Buffer,
+  headers: Record<string, string> = JSON_TYPE,
+  { url } = gateway,
+) {
+  const response = await fetch(`${url}${path}`, { method, headers, ...(body === undefined ? {} : { body }) });
   const text = await response.text();
   return { status: response.status, headers: response.headers, body: text === '' ? undefined : JSON.parse(text) };
 }
@@ -203,16 +209,15 @@ describe('what is refused at the door', () => {
 
 describe('while Temporal is away', () => {
   it('answers 503 with Retry-After, and stays alive itself', async () => {
-    const answers = await Promise.all([
-      ask('GET', '/api/workflows'),
-      ask('GET', '/api/executions/run.default.a.b'),
-      ask('GET', '/readyz'),
-    ]);
+    const refused = await lonelyGateway({}, NO_KEYS, {}, true);
+    const get = (path: string) => ask('GET', path, undefined, JSON_TYPE, refused);
+    const answers = await Promise.all([get('/api/workflows'), get('/api/executions/run.default.a.b'), get('/readyz')]);
     for (const answer of answers) {
       expect(answer).toMatchObject({ status: 503, body: { code: 'temporal_unreachable' } });
       expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0);
     }
-    expect(await ask('GET', '/healthz')).toMatchObject({ status: 200 });
+    expect(await get('/healthz')).toMatchObject({ status: 200 });
+    await refused.close();
   }, 20_000);
 });
 
