@@ -41,7 +41,8 @@ const ARROWS: { readonly [room: string]: readonly string[] } = {
   'src/engine/state': ['src/definition/dialects', 'src/steps'],
   'src/engine/walk': ['src/engine/state', 'src/steps/compile'],
   'src/gateway': ['src/gateway/manual'],
-  'src/gateway/http': ['src/client/triggers', 'src/gateway/threads'],
+  'src/gateway/answers': ['src/steps/kinds'],
+  'src/gateway/http': ['src/client/triggers', 'src/gateway/answers', 'src/gateway/threads'],
   'src/gateway/input': ['src/client/definitions', 'src/gateway/http'],
   'src/gateway/manual': [
     'src/gateway/routes/organization',

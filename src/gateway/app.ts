@@ -14,8 +14,10 @@ import { asProblem, HttpProblem, sendProblem } from './http/problem.ts';
 import { limitAddresses, limitPrincipals } from './http/rate-limits.ts';
 import { logRequests } from './http/request-log.ts';
 import { auditInto, keepAnswersWith } from './http/resource.ts';
+import { serveRoutes } from './http/router.ts';
 import { docsRoutes, leadToDocs } from './manual/manual-routes.ts';
 import { openApiRoutes } from './manual/openapi.ts';
+import { routes } from './route-table.ts';
 import { approvalRoutes } from './routes/executions/approvals.ts';
 import { bulkRoutes } from './routes/executions/bulk.ts';
 import { callbackRoutes } from './routes/executions/callbacks.ts';
@@ -23,13 +25,6 @@ import { eventStreamRoutes } from './routes/executions/events-stream.ts';
 import { executionActionRoutes } from './routes/executions/execution-actions.ts';
 import { executionRoutes } from './routes/executions/executions.ts';
 import { runs004Routes } from './routes/executions/runs-004.ts';
-import { auditRoutes } from './routes/organization/audit.ts';
-import { inboxRoutes } from './routes/organization/inbox.ts';
-import { keyRoutes } from './routes/organization/keys.ts';
-import { limitRoutes } from './routes/organization/limits.ts';
-import { mcpServerRoutes } from './routes/organization/mcp-servers.ts';
-import { modelRoutes } from './routes/organization/models.ts';
-import { secretRoutes } from './routes/organization/secrets.ts';
 import { eventRoutes } from './routes/triggers/events.ts';
 import { manualRunRoutes } from './routes/triggers/manual-run.ts';
 import { publicTriggerRoutes } from './routes/triggers/public-trigger.ts';
@@ -71,7 +66,8 @@ export function buildApp(
   app.use(readBodies());
 
   auditInto(app, trail);
-  keepAnswersWith(app, answerKeeper(gateway));
+  const keeper = answerKeeper(gateway);
+  keepAnswersWith(app, keeper);
   healthRoutes(app, gateway);
   docsRoutes(app, gateway.actions);
   openApiRoutes(app);
@@ -81,7 +77,6 @@ export function buildApp(
   workflowFieldRoutes(app, gateway);
   historyRoutes(app, gateway);
   proposalRoutes(app, gateway);
-  limitRoutes(app, gateway);
   graphRoutes(app, gateway);
   runs004Routes(app, gateway);
   // Before the runs: `bulk` is no run's id.
@@ -96,13 +91,8 @@ export function buildApp(
   eventRoutes(app, gateway);
   publicTriggerRoutes(app, gateway, keyring);
   expressionRoutes(app, gateway);
-  secretRoutes(app, gateway);
-  inboxRoutes(app, gateway);
-  keyRoutes(app, gateway, keyring);
-  auditRoutes(app, gateway);
+  serveRoutes(app, routes, { gateway, keyring, trail, keeper });
   codecRoutes(app, gateway);
-  modelRoutes(app, gateway);
-  mcpServerRoutes(app, gateway);
   webhookRoutes(app, gateway);
   callbackRoutes(app, gateway);
 

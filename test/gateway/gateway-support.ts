@@ -10,6 +10,7 @@ import { readConfig } from '../../src/config/config.ts';
 import type { KeyRecord, Role } from '../../src/contract/organization.ts';
 import { buildApp } from '../../src/gateway/app.ts';
 import { resourcesOf } from '../../src/gateway/http/resource.ts';
+import { routes } from '../../src/gateway/route-table.ts';
 import { startGateway } from '../../src/gateway/serve.ts';
 import { OffloadPool } from '../../src/gateway/threads/pool.ts';
 
@@ -57,7 +58,10 @@ export async function routesOfApp(): Promise<string[]> {
     publicUrl: () => '',
   });
   await connection.close();
-  return resourcesOf(app).flatMap(({ path, methods }) => methods.map((method) => `${method} ${path}`));
+  return [
+    ...resourcesOf(app).flatMap(({ path, methods }) => methods.map((method) => `${method} ${path}`)),
+    ...routes.map(({ method, path }) => `${method} ${path}`),
+  ];
 }
 
 /** As gRPC says that a deadline has passed. */

@@ -56,9 +56,9 @@ describe('the OpenAPI document', () => {
   });
 
   it('names every parameter of a path', () => {
-    for (const { id, path, parameters = {} } of operations) {
+    for (const { id, path, params } of operations) {
       const named = [...path.matchAll(/[:*]([a-z]+)/gi)].map(([, name]) => name);
-      expect(Object.keys(parameters), id).toEqual(named);
+      expect(Object.keys(params), id).toEqual(named);
     }
   });
 

@@ -9,6 +9,7 @@ import {
   setPrincipal,
 } from '../../src/gateway/http/principal.ts';
 import { demandOf, isPublicPath, ROUTE_ROLES } from '../../src/gateway/http/route-roles.ts';
+import { routes as declared } from '../../src/gateway/route-table.ts';
 import { routesOfApp } from './gateway-support.ts';
 
 describe('the table of roles', () => {
@@ -17,6 +18,7 @@ describe('the table of roles', () => {
     const rows = Object.entries(ROUTE_ROLES).flatMap(([path, methods]) =>
       Object.keys(methods).map((method) => `${method} ${path}`),
     );
+    rows.push(...declared.map(({ method, path }) => `${method} ${path}`));
     expect(rows.sort()).toEqual(routes.sort());
   });
 

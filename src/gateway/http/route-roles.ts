@@ -43,8 +43,6 @@ export const ROUTE_ROLES: { readonly [path: string]: Demands } = {
   '/api/workflows/:slug/proposals/:id': { GET: 'viewer' },
   '/api/workflows/:slug/proposals/:id/review': { POST: 'approver' },
   '/api/workflows/:slug/proposals/:id/apply': { POST: 'editor' },
-  '/api/limits': { GET: 'viewer' },
-  '/api/limits/:scope': { PUT: 'admin', DELETE: 'admin' },
   '/api/workflows/:slug/executions': { GET: 'viewer' },
   '/api/workflows/:slug/graph': { GET: 'viewer' },
   '/api/organizations/:org/workflows/runs': { GET: 'viewer' },
@@ -70,8 +68,6 @@ export const ROUTE_ROLES: { readonly [path: string]: Demands } = {
   // Nothing is rolled back.
   '/api/executions/:id/terminate': { POST: 'editor' },
   '/api/approvals': { GET: 'viewer' },
-  '/api/inbox': { GET: 'viewer' },
-  '/api/inbox/:id': { DELETE: 'runner' },
 
   '/api/triggers/manual/run': { POST: 'runner' },
   '/api/triggers': { GET: 'viewer', POST: 'editor' },
@@ -87,21 +83,9 @@ export const ROUTE_ROLES: { readonly [path: string]: Demands } = {
   '/api/public-key': { GET: 'editor', POST: 'admin' },
   '/api/expressions/evaluate': { POST: 'viewer' },
 
-  '/api/keys': { GET: 'admin', POST: 'admin' },
-  '/api/keys/:id': { DELETE: 'admin' },
-  '/api/reseal': { POST: 'admin' },
-  '/api/audit': { GET: 'admin' },
   // All that anybody keeps in Temporal.
   '/codec/encode': { POST: 'admin' },
   '/codec/decode': { POST: 'admin' },
-  '/api/secrets': { GET: 'editor' },
-  '/api/secrets/:name': { PUT: 'editor', DELETE: 'editor' },
-  '/api/models': { GET: 'viewer' },
-  '/api/models/:name': { GET: 'viewer', PUT: 'editor', DELETE: 'editor' },
-  // A server may be a program that the workers start.
-  '/api/mcp-servers': { GET: 'viewer' },
-  '/api/mcp-servers/:name': { GET: 'viewer', PUT: 'admin', DELETE: 'admin' },
-  '/api/mcp-servers/:name/tools': { GET: 'viewer' },
 };
 
 /** What a route asks for. */

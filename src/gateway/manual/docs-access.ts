@@ -1,15 +1,12 @@
 /** The manual's page on keys, roles, persons, the audit and encryption; its table is the one that the routes ask. */
 import { ROLES } from '../../contract/organization.ts';
-import { ROUTE_ROLES } from '../http/route-roles.ts';
+import { operations } from './openapi-operations.ts';
 import { code, type Page, table } from './schema-words.ts';
 
 export function accessPage(): Page {
-  const demands = Object.entries(ROUTE_ROLES).flatMap(([path, methods]) =>
-    Object.entries(methods).map(([method, demand]) => [demand, code(`${method} ${path}`)] as const),
-  );
   const rows = ROLES.map((role) => [
     code(role),
-    demands.flatMap(([demand, route]) => (demand === role ? [route] : [])).join(', '),
+    operations.flatMap((one) => (one.role === role ? [code(`${one.method} ${one.path}`)] : [])).join(', '),
   ]);
   return {
     name: 'access',

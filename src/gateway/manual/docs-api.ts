@@ -1,7 +1,7 @@
 /** The manual's page of the HTTP API, made from the same table as the OpenAPI document. */
 import type { JsonObject } from '../../json/json.ts';
+import type { Route } from '../http/route.ts';
 import { documentedPath, parametersOf, problemsOf } from './openapi-document.ts';
-import type { Operation } from './openapi-operation.ts';
 import { operations } from './openapi-operations.ts';
 import { jsonSchemaOf } from './schema-json.ts';
 import { code, fieldsOf, fieldTable, objectOf, type Page, table } from './schema-words.ts';
@@ -25,7 +25,7 @@ ${sections.join('\n\n')}
   return { name: 'api', title: 'HTTP API', summary: 'Every request, what it takes and answers.', markdown };
 }
 
-function operationWords(operation: Operation): string {
+function operationWords(operation: Route): string {
   const { method, path, summary, description, body, answers } = operation;
   const parameters = parametersOf(operation).map(objectOf);
   const given = parameters.filter((one) => one['in'] !== 'path').map(parameterField);

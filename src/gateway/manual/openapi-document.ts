@@ -3,17 +3,15 @@
 import { z } from 'zod';
 import { defined } from '../../json/defined.ts';
 import type { Json, JsonObject } from '../../json/json.ts';
-import { keepsAnswers } from '../http/idempotency.ts';
-import { demandOf } from '../http/route-roles.ts';
+import * as answers from '../answers/answers.ts';
+import { namedSchemas } from '../answers/named.ts';
+import type { Route, RouteAnswer } from '../http/route.ts';
 import { PROBLEM_CODES, type ProblemCode } from '../validation/problem-codes.ts';
-import * as answers from './openapi-answers.ts';
 import {
   BODY_PROBLEMS,
   COMMON_PROBLEMS,
   GUARD_PROBLEMS,
   KEY_PROBLEMS,
-  type Operation,
-  type OperationAnswer,
   REQUEST_KEY,
   TEMPORAL_PROBLEMS,
 } from './openapi-operation.ts';
@@ -25,8 +23,6 @@ const JSON_MEDIA = 'application/json';
 /** The name of the security scheme. */
 const KEY = 'apiKey';
 const DIALECT = 'draft-2020-12';
-/** Schemas that say nothing stand where they are used. */
-const INLINE: ReadonlySet<z.ZodType> = new Set([answers.anything, answers.page, answers.anyObject]);
 
 let made: { readonly version: string; readonly document: JsonObject } | undefined;
 
@@ -37,14 +33,14 @@ export function openApiDocument(version: string): JsonObject {
 }
 
 /** The codes that an operation may answer, by status. */
-export function problemsOf(operation: Operation): ReadonlyMap<number, readonly ProblemCode[]> {
-  const { path, problems = [], body, isPublic } = operation;
+export function problemsOf(route: Route): ReadonlyMap<number, readonly ProblemCode[]> {
+  const { problems = [], body, callers, asksTemporal, idempotency } = route;
   const codes = new Set([
     ...COMMON_PROBLEMS,
-    ...(isPublic === true ? [] : GUARD_PROBLEMS),
-    ...(asksTemporal(path) ? TEMPORAL_PROBLEMS : []),
+    ...(callers === 'anywhere' ? [] : GUARD_PROBLEMS),
+    ...(asksTemporal ? TEMPORAL_PROBLEMS : []),
     ...(body === undefined ? [] : BODY_PROBLEMS),
-    ...(keepsAnswers(operation.method, path) ? KEY_PROBLEMS : []),
+    ...(idempotency === 'answer' ? KEY_PROBLEMS : []),
     ...problems,
   ]);
   const byStatus = new Map<number, ProblemCode[]>();
@@ -55,16 +51,9 @@ export function problemsOf(operation: Operation): ReadonlyMap<number, readonly P
   return byStatus;
 }
 
-/** What the process answers by itself. */
-const asksTemporal = (path: string): boolean =>
-  !/^\/(healthz|docs|openapi\.json|schema\.json)/.test(path) &&
-  path !== '/api/expressions/evaluate' &&
-  path !== '/api/workflows/validate';
-
 function makeDocument(version: string): JsonObject {
   const names = z.registry<{ id: string }>();
-  for (const [name, schema] of Object.entries(answers))
-    if (!INLINE.has(schema)) names.add(schema, { id: capital(name) });
+  for (const [schema, id] of namedSchemas()) names.add(schema, { id });
   for (const { id, body } of operations) {
     if (body !== undefined && isShape(body.schema) && !names.has(body.schema))
       names.add(body.schema, { id: `${capital(id)}Request` });
@@ -113,7 +102,7 @@ function makeDocument(version: string): JsonObject {
   };
 }
 
-function operationObject(operation: Operation, schemaOf: (schema: z.ZodType) => JsonObject): JsonObject {
+function operationObject(operation: Route, schemaOf: (schema: z.ZodType) => JsonObject): JsonObject {
   const { id, tag, summary, description, body, answers: good } = operation;
   const responses: { [status: string]: Json } = {};
   for (const [status, answer] of Object.entries(good)) responses[status] = response(answer, schemaOf);
@@ -146,13 +135,12 @@ function operationObject(operation: Operation, schemaOf: (schema: z.ZodType) => 
 }
 
 /** What the key must be of; a signature, a token or a key in the address counts by itself. */
-function securityOf({ method, path }: Operation): JsonObject {
-  const demand = demandOf(method, path);
-  return demand === 'public' ? { security: [] } : { 'x-role': demand };
+function securityOf({ role }: Route): JsonObject {
+  return role === 'public' ? { security: [] } : { 'x-role': role };
 }
 
 function response(
-  { text, schema, media = [JSON_MEDIA], headers = {} }: OperationAnswer,
+  { text, schema, media = [JSON_MEDIA], headers = {} }: RouteAnswer,
   schemaOf: (schema: z.ZodType) => JsonObject,
 ): Json {
   return {
@@ -171,13 +159,13 @@ function response(
 }
 
 /** The parameters of an operation, as OpenAPI writes them. */
-export function parametersOf({ method, path, parameters = {}, query, ...operation }: Operation): Json[] {
-  const headers = { ...(keepsAnswers(method, path) ? REQUEST_KEY : {}), ...operation.headers };
+export function parametersOf({ idempotency, params, query, ...route }: Route): Json[] {
+  const headers = { ...(idempotency === 'none' ? {} : REQUEST_KEY), ...route.headers };
   const written = query === undefined ? {} : jsonSchemaOf(query, DIALECT);
   const members = objectOf(written['properties']);
   const required = Array.isArray(written['required']) ? written['required'] : [];
   return [
-    ...Object.entries(parameters).map(([name, schema]) => ({
+    ...Object.entries(params).map(([name, schema]) => ({
       name,
       in: 'path',
       required: true,

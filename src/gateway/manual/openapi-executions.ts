@@ -1,4 +1,6 @@
 /** Operations on runs, for the OpenAPI document. */
+
+import * as answers from '../answers/answers.ts';
 import { approvalListQuery } from '../routes/executions/approvals.ts';
 import { bulkBody } from '../routes/executions/bulk.ts';
 import { eventsQuery } from '../routes/executions/events-stream.ts';
@@ -9,7 +11,6 @@ import { inlineRunBody } from '../routes/executions/inline-run.ts';
 import { manualRunBody } from '../routes/triggers/manual-run.ts';
 import type { ProblemCode } from '../validation/problem-codes.ts';
 import { anyJson, nameText, pathName } from '../validation/validation.ts';
-import * as answers from './openapi-answers.ts';
 import { LIST_PROBLEMS, type Operation, REQUEST_KEY, WRITE_PROBLEMS } from './openapi-operation.ts';
 
 const id = { id: pathName };

@@ -1,5 +1,5 @@
 /** What the OpenAPI document says of one operation. The schemas are those that the route itself checks with. */
-import { z } from 'zod';
+import type { z } from 'zod';
 import type { Method } from '../http/resource.ts';
 import type { ProblemCode } from '../validation/problem-codes.ts';
 
@@ -38,13 +38,6 @@ export interface Operation {
   /** Whoever comes from anywhere may call it: there is no guard of Host and Origin. */
   readonly isPublic?: true;
 }
-
-/** A page of a list. */
-export const pageOf = (item: z.ZodType) =>
-  z.object({
-    items: z.array(item),
-    nextCursor: z.string().optional().describe('Give it as `cursor` for the next page.'),
-  });
 
 /** Of every operation that takes a body. */
 export const BODY_PROBLEMS: readonly ProblemCode[] = [

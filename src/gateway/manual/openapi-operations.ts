@@ -1,18 +1,26 @@
 /** Every operation of the gateway. A route that is not here fails a test. */
 import { z } from 'zod';
+import * as answers from '../answers/answers.ts';
+import { keepsAnswers } from '../http/idempotency.ts';
 import type { Method } from '../http/resource.ts';
+import type { Route } from '../http/route.ts';
+import { demandOf, isAudited } from '../http/route-roles.ts';
+import { auditRoutes } from '../routes/organization/audit.ts';
+import { inboxRoutes } from '../routes/organization/inbox.ts';
+import { keyRoutes } from '../routes/organization/keys.ts';
+import { limitRoutes } from '../routes/organization/limits.ts';
+import { mcpServerRoutes } from '../routes/organization/mcp-servers.ts';
+import { modelRoutes } from '../routes/organization/models.ts';
+import { secretRoutes } from '../routes/organization/secrets.ts';
 import { nameText, slugText } from '../validation/validation.ts';
 import { accessOperations } from './openapi-access.ts';
-import * as answers from './openapi-answers.ts';
 import { executionOperations } from './openapi-executions.ts';
-import { inboxOperations } from './openapi-inbox.ts';
-import { modelOperations } from './openapi-models.ts';
 import { type Operation, WRITE_PROBLEMS } from './openapi-operation.ts';
 import { publicTriggerOperations } from './openapi-public-trigger.ts';
 import { run004Operations } from './openapi-runs-004.ts';
 import { triggerOperations } from './openapi-triggers.ts';
 import { versionOperations } from './openapi-versions.ts';
-import { expressionOperations, secretOperations, workflowOperations } from './openapi-workflows.ts';
+import { expressionOperations, workflowOperations } from './openapi-workflows.ts';
 import { docsQuery } from './search.ts';
 
 const METHODS: readonly Method[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
@@ -188,19 +196,41 @@ const own: readonly Operation[] = [
   },
 ];
 
-export const operations: readonly Operation[] = [
+const legacy: readonly Operation[] = [
   ...workflowOperations,
   ...versionOperations,
   ...executionOperations,
   ...run004Operations,
-  ...secretOperations,
   ...accessOperations,
-  ...modelOperations,
-  ...inboxOperations,
   ...expressionOperations,
   ...triggerOperations,
   ...publicTriggerOperations,
   ...webhooks,
   ...callbacks,
   ...own,
+];
+
+const asRoute = ({ parameters, isPublic, ...operation }: Operation): Route =>
+  ({
+    ...operation,
+    role: demandOf(operation.method, operation.path),
+    idempotency: keepsAnswers(operation.method, operation.path) ? 'answer' : 'none',
+    isAudited: isAudited(operation.method, operation.path),
+    asksTemporal:
+      !/^\/(healthz|docs|openapi\.json|schema\.json)/.test(operation.path) &&
+      operation.path !== '/api/expressions/evaluate' &&
+      operation.path !== '/api/workflows/validate',
+    params: parameters ?? {},
+    ...(isPublic === true ? { callers: 'anywhere' } : {}),
+  }) as unknown as Route;
+
+export const operations: readonly Route[] = [
+  ...legacy.map(asRoute),
+  ...auditRoutes,
+  ...inboxRoutes,
+  ...keyRoutes,
+  ...limitRoutes,
+  ...mcpServerRoutes,
+  ...modelRoutes,
+  ...secretRoutes,
 ];

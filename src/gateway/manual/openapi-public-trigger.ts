@@ -1,9 +1,9 @@
 /** Operations of document 004 that start runs, for the OpenAPI document. */
 import { z } from 'zod';
+import * as answers from '../answers/answers.ts';
 import { orgRunBody } from '../routes/triggers/public-trigger.ts';
 import type { ProblemCode } from '../validation/problem-codes.ts';
 import { nameText, slugText } from '../validation/validation.ts';
-import * as answers from './openapi-answers.ts';
 import { type Operation, type OperationAnswer, REQUEST_KEY, WRITE_PROBLEMS } from './openapi-operation.ts';
 
 const text = z.string();

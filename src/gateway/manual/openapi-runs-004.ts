@@ -1,9 +1,9 @@
 /** Document 004's run lists, and the graph of a definition, for the OpenAPI document. */
 import { z } from 'zod';
+import * as answers from '../answers/answers.ts';
 import { fullListQuery } from '../routes/executions/execution-list.ts';
 import { graphQuery } from '../routes/workflows/graph.ts';
 import { nameText, slugText } from '../validation/validation.ts';
-import * as answers from './openapi-answers.ts';
 import { LIST_PROBLEMS, type Operation } from './openapi-operation.ts';
 
 const org = nameText(200).describe('The organization of the key.');

@@ -1,12 +1,12 @@
 /** Operations on triggers and events, for the OpenAPI document. */
 import { z } from 'zod';
 import { TRIGGER_TYPES } from '../../definition/document/types.ts';
+import * as answers from '../answers/answers.ts';
 import { triggerBody, triggerPatch } from '../input/trigger-input.ts';
 import { eventBody } from '../routes/triggers/events.ts';
 import { backfillBody, triggerListQuery, triggerRunBody } from '../routes/triggers/triggers.ts';
 import type { ProblemCode } from '../validation/problem-codes.ts';
 import { pathName } from '../validation/validation.ts';
-import * as answers from './openapi-answers.ts';
 import { LIST_PROBLEMS, type Operation, REQUEST_KEY, WRITE_PROBLEMS } from './openapi-operation.ts';
 
 const text = z.string();

@@ -1,16 +1,13 @@
 /** Operations on versions, proposals, syncs and limits, for the OpenAPI document. */
 import { z } from 'zod';
-import { LIMIT_SCOPES } from '../../contract/limits.ts';
 import { PROPOSAL_STATUSES } from '../../contract/proposal.ts';
-import { OVERFLOWS } from '../../definition/document/types.ts';
-import { limitBody, limitScope } from '../routes/organization/limits.ts';
+import * as answers from '../answers/answers.ts';
 import { diffQuery, historyQuery, rollbackBody, versionHash } from '../routes/workflows/history.ts';
 import { proposalBody, proposalListQuery, reviewBody } from '../routes/workflows/proposals.ts';
 import { syncAllBody, syncBody } from '../routes/workflows/sync.ts';
 import { workflowPatch } from '../routes/workflows/workflow-fields.ts';
 import type { ProblemCode } from '../validation/problem-codes.ts';
 import { nameText, slugText } from '../validation/validation.ts';
-import * as answers from './openapi-answers.ts';
 import { LIST_PROBLEMS, type Operation, WRITE_PROBLEMS } from './openapi-operation.ts';
 
 const text = z.string();
@@ -81,8 +78,6 @@ const proposal = {
   appliedBy: text.optional(),
   error: text.optional().describe('Why it could not be applied.'),
 };
-const limit = { limit: z.int(), overflow: z.enum(OVERFLOWS) };
-const limitEntry = z.object({ ...limit, updatedAt: time });
 const slugs = z.array(text);
 
 const fieldOperation = (verb: 'enable' | 'disable'): Operation => ({
@@ -287,49 +282,5 @@ export const versionOperations: readonly Operation[] = [
       'proposal_stale',
       'version_not_found',
     ],
-  },
-  {
-    method: 'GET',
-    path: '/api/limits',
-    id: 'getLimits',
-    tag: 'limits',
-    summary: "The organization's own limits, and those that count, the host's considered.",
-    answers: {
-      200: {
-        text: 'The limits.',
-        schema: z.object({
-          own: z.object(Object.fromEntries(LIMIT_SCOPES.map((scope) => [scope, limitEntry.optional()]))),
-          effective: z.object(
-            Object.fromEntries([...LIMIT_SCOPES, 'global'].map((scope) => [scope, z.object(limit).optional()])),
-          ),
-        }),
-      },
-    },
-  },
-  {
-    method: 'PUT',
-    path: '/api/limits/:scope',
-    id: 'putLimit',
-    tag: 'limits',
-    summary: 'Limits how many runs of the organization, or of each user in it, go at once.',
-    description:
-      "It holds back runs that start from now on, within five seconds, and counts those that are active already. The host's own limit counts where it is lower.",
-    parameters: { scope: limitScope },
-    body: { schema: limitBody },
-    answers: {
-      201: { text: 'Set; there was none.', schema: z.object({ scope: limitScope, ...limitEntry.shape }) },
-      200: { text: 'Set.', schema: z.object({ scope: limitScope, ...limitEntry.shape }) },
-    },
-    problems: [...WRITE_PROBLEMS, 'too_many', 'too_large'],
-  },
-  {
-    method: 'DELETE',
-    path: '/api/limits/:scope',
-    id: 'deleteLimit',
-    tag: 'limits',
-    summary: 'Takes a limit back.',
-    parameters: { scope: limitScope },
-    answers: { 204: { text: 'Taken back.' } },
-    problems: [...WRITE_PROBLEMS, 'not_found'],
   },
 ];

@@ -1,12 +1,11 @@
 /** Operations on definitions, secrets and expressions, for the OpenAPI document. */
 
+import * as answers from '../answers/answers.ts';
 import { runListQuery } from '../routes/executions/execution-list.ts';
-import { secretBody, secretListQuery, secretName } from '../routes/organization/secrets.ts';
 import { workflowListQuery, workflowStoreQuery, workflowWriteQuery } from '../routes/workflows/workflows.ts';
 import { evaluateBody } from '../threads/evaluation.ts';
 import type { ProblemCode } from '../validation/problem-codes.ts';
 import { slugText } from '../validation/validation.ts';
-import * as answers from './openapi-answers.ts';
 import { LIST_PROBLEMS, type Operation, WRITE_PROBLEMS } from './openapi-operation.ts';
 
 const DOCUMENT = {
@@ -121,44 +120,6 @@ export const workflowOperations: readonly Operation[] = [
     query: runListQuery,
     answers: { 200: { text: 'A page of runs.', schema: answers.executionPage } },
     problems: [...LIST_PROBLEMS, 'not_found'],
-  },
-];
-
-export const secretOperations: readonly Operation[] = [
-  {
-    method: 'GET',
-    path: '/api/secrets',
-    id: 'listSecrets',
-    tag: 'secrets',
-    summary: 'Lists secrets by name, without their values.',
-    query: secretListQuery,
-    answers: { 200: { text: 'A page of secrets.', schema: answers.secretPage } },
-    problems: LIST_PROBLEMS,
-  },
-  {
-    method: 'PUT',
-    path: '/api/secrets/:name',
-    id: 'putSecret',
-    tag: 'secrets',
-    summary: 'Stores a secret, encrypted.',
-    description: 'A slash in the name is written %2F.',
-    parameters: { name: secretName },
-    body: { schema: secretBody },
-    answers: {
-      201: { text: 'Stored; it is new.', schema: answers.secret },
-      200: { text: 'Stored.', schema: answers.secret },
-    },
-    problems: [...WRITE_PROBLEMS, 'secret_too_short', 'payload_too_large', 'too_many', 'too_large'],
-  },
-  {
-    method: 'DELETE',
-    path: '/api/secrets/:name',
-    id: 'deleteSecret',
-    tag: 'secrets',
-    summary: 'Deletes a secret.',
-    parameters: { name: secretName },
-    answers: { 204: { text: 'Deleted.' } },
-    problems: [...WRITE_PROBLEMS, 'not_found'],
   },
 ];
 

@@ -123,3 +123,8 @@ export const PROBLEM_CODES = {
 } as const;
 
 export type ProblemCode = keyof typeof PROBLEM_CODES;
+
+/** What every list may answer. */
+export const LIST_PROBLEMS: readonly ProblemCode[] = ['invalid_cursor', 'invalid_query'];
+/** What every route that writes may answer. */
+export const WRITE_PROBLEMS: readonly ProblemCode[] = ['outcome_unknown', 'refused'];

@@ -22,7 +22,7 @@ export const nameText = (longest: number) =>
 /** A value that was parsed from JSON and may be anything. */
 export const anyJson = z.custom<Json>((value) => value !== undefined, 'Expected a value.');
 
-/** What takes no parameters, or no members. */
+/** Neither parameters nor members. */
 export const noMembers = z.strictObject({});
 
 /** A path, in the OpenAPI document and here alike. */
@@ -98,4 +98,14 @@ export function pathSlug(req: Request, name = 'slug'): string {
     'not_found',
     'There is no workflow of that name: slugs have lower-case letters, digits and hyphens.',
   );
+}
+
+/** All parameters of the path. @throws HttpProblem `invalid_request`, or `not_found` for a slug that cannot be one. */
+export function paramsAs<P extends { readonly [name: string]: z.ZodType }>(
+  req: Request,
+  schemas: P,
+): { readonly [name in keyof P]: z.output<P[name]> } {
+  const read = ([name, schema]: [string, z.ZodType]) =>
+    [name, schema === slugText ? pathSlug(req, name) : checked(schema, req.params[name], 'path')] as const;
+  return Object.fromEntries(Object.entries(schemas).map(read)) as { [name in keyof P]: z.output<P[name]> };
 }

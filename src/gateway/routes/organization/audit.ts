@@ -1,29 +1,45 @@
 /** `GET /api/audit`: who changed what, and when, the latest first (ARCHITECTURE.md §4). */
-
-import type { Router } from 'express';
 import { z } from 'zod';
 import { listAudit } from '../../../client/organization/audit-list.ts';
 import { defined } from '../../../json/defined.ts';
-import type { Gateway } from '../../http/context.ts';
-import { principalOf } from '../../http/principal.ts';
-import { resource } from '../../http/resource.ts';
-import { nameText, pageQuery, queryAs } from '../../validation/validation.ts';
+import { pageOf } from '../../answers/named.ts';
+import { type Route, route } from '../../http/route.ts';
+import { LIST_PROBLEMS } from '../../validation/problem-codes.ts';
+import { nameText, pageQuery } from '../../validation/validation.ts';
 
-export const auditQuery = z.strictObject({
+const auditQuery = z.strictObject({
   ...pageQuery(),
   by: nameText(100).optional().describe('Only what this person did.'),
   action: nameText(200).optional().describe('Only this: a method and a route, such as `PUT /api/workflows/:slug`.'),
 });
+const change = z.object({
+  id: z.string(),
+  at: z.iso.datetime().describe('ISO 8601.'),
+  by: z.string().optional().describe('The person; absent while there are no keys.'),
+  keyId: z.string().optional(),
+  action: z.string().describe('Method and route.'),
+  target: z.record(z.string(), z.unknown()).describe('Parameters of the route, and what the answer named.'),
+  requestId: z.string().optional().describe('X-Request-Id of the answer.'),
+  outcome: z.enum(['done', 'refused', 'unknown']),
+  status: z.int().optional().describe('Of the answer.'),
+});
 
-export function auditRoutes(router: Router, { access }: Gateway): void {
-  resource(router, '/api/audit', {
-    GET: async (req, res) => {
-      const { limit, cursor, by, action } = queryAs(req, auditQuery);
-      const page = await listAudit(access, principalOf(req).organizationId, {
-        limit,
-        ...defined({ cursor, by, action }),
-      });
-      res.json(page);
-    },
-  });
-}
+export const auditRoutes: readonly Route[] = [
+  route({
+    method: 'GET',
+    path: '/api/audit',
+    role: 'admin',
+    id: 'listAudit',
+    tag: 'access',
+    summary: 'Lists who changed what, and when, the latest first.',
+    description:
+      'Each change is written down before it is made. Starts of runs and messages to them are not here: runs tell those themselves.',
+    query: auditQuery,
+    answers: { 200: { text: 'A page of changes.', schema: pageOf(change) } },
+    problems: LIST_PROBLEMS,
+    handle: async ({ access, principal: { organizationId }, query: { limit, ...filter } }) => ({
+      status: 200,
+      body: await listAudit(access, organizationId, { limit, ...defined(filter) }),
+    }),
+  }),
+];

@@ -1,6 +1,4 @@
 /** `/api/inbox`: messages that runs keep for people (step kind send_message, channel inbox). */
-
-import type { Router } from 'express';
 import { z } from 'zod';
 import { ClientError } from '../../../client/errors.ts';
 import { listInbox, orderOf, removeFromInbox } from '../../../client/organization/inbox-messages.ts';
@@ -8,33 +6,55 @@ import { callbackToken } from '../../../client/triggers/callbacks.ts';
 import { readCursor, writeCursor } from '../../../client/visibility/cursor.ts';
 import { callbackMark, type InboxMessage } from '../../../contract/inbox.ts';
 import { includesRole } from '../../../contract/organization.ts';
+import { defined } from '../../../json/defined.ts';
 import { mapTexts } from '../../../json/json.ts';
+import { pageOf } from '../../answers/named.ts';
 import type { Gateway } from '../../http/context.ts';
-import { type Principal, principalOf } from '../../http/principal.ts';
-import { resource } from '../../http/resource.ts';
-import { checked, demandNoQuery, nameText, pageQuery, queryAs } from '../../validation/validation.ts';
+import type { Principal } from '../../http/principal.ts';
+import { type Route, route } from '../../http/route.ts';
+import { LIST_PROBLEMS, WRITE_PROBLEMS } from '../../validation/problem-codes.ts';
+import { nameText, pageQuery } from '../../validation/validation.ts';
 
-export const inboxQuery = z.strictObject({
+const inboxQuery = z.strictObject({
   ...pageQuery(),
   to: nameText(200)
     .optional()
     .describe('Only messages for this name, as the step wrote it, such as ann or role:finance.'),
 });
-export const messageId = z.string().regex(/^msg_[0-9a-f]{32}$/, 'Expected the id of a message.');
+const messageId = z.string().regex(/^msg_[0-9a-f]{32}$/, 'Expected the id of a message.');
 
-const LIST = 'inbox';
+const message = z.object({
+  id: z.string(),
+  to: z.array(z.string()).describe('Whom it is for; empty: everybody.'),
+  subject: z.string().optional(),
+  text: z
+    .string()
+    .optional()
+    .describe("URLs of callbacks stand in it for runners and above; others see `{{ callback('slug') }}`."),
+  data: z.unknown().optional(),
+  executionId: z.string().describe('The run that sent it.'),
+  stepSlug: z.string(),
+  receivedAt: z.iso.datetime().describe('ISO 8601.'),
+});
 
-export function inboxRoutes(router: Router, gateway: Gateway): void {
-  const { access } = gateway;
-  const { cursors } = access.keys;
-
-  resource(router, '/api/inbox', {
-    GET: async (req, res) => {
-      const { limit, cursor, to } = queryAs(req, inboxQuery);
-      const principal = principalOf(req);
+export const inboxRoutes: readonly Route[] = [
+  route({
+    method: 'GET',
+    path: '/api/inbox',
+    role: 'viewer',
+    id: 'listInbox',
+    tag: 'inbox',
+    summary: 'Lists messages that runs sent to you, the newest first.',
+    description:
+      'What is for nobody in particular is for everybody; an admin sees all. The latest 1,000 messages are kept, and at most 1 MB of them.',
+    query: inboxQuery,
+    answers: { 200: { text: 'A page of messages.', schema: pageOf(message) } },
+    problems: LIST_PROBLEMS,
+    handle: async ({ gateway, access, principal, query: { limit, cursor, to } }) => {
       const { organizationId } = principal;
-      const place = `${LIST} ${organizationId} ${to ?? ''}`;
-      const before = cursor === undefined ? undefined : Buffer.from(readCursor(cursors, place, cursor)).toString();
+      const { cursors } = access.keys;
+      const list = `inbox ${organizationId} ${to ?? ''}`;
+      const before = cursor === undefined ? undefined : Buffer.from(readCursor(cursors, list, cursor)).toString();
       const found = (await listInbox(access, organizationId)).filter(
         (message) =>
           isFor(message, principal) &&
@@ -44,24 +64,32 @@ export function inboxRoutes(router: Router, gateway: Gateway): void {
       const page = found.slice(0, limit);
       const last = page.at(-1);
       const hasMore = found.length > page.length && last !== undefined;
-      const items = page.map((message) => shown(gateway, message, principal));
-      res.json({ items, ...(hasMore ? { nextCursor: writeCursor(cursors, place, Buffer.from(orderOf(last))) } : {}) });
+      const nextCursor = hasMore ? writeCursor(cursors, list, Buffer.from(orderOf(last))) : undefined;
+      return {
+        status: 200,
+        body: { items: page.map((message) => shown(gateway, message, principal)), ...defined({ nextCursor }) },
+      };
     },
-  });
-
-  resource(router, '/api/inbox/:id', {
-    DELETE: async (req, res) => {
-      demandNoQuery(req);
-      const principal = principalOf(req);
-      const id = checked(messageId, req.params['id'], 'path');
+  }),
+  route({
+    method: 'DELETE',
+    path: '/api/inbox/:id',
+    role: 'runner',
+    id: 'deleteInboxMessage',
+    tag: 'inbox',
+    summary: 'Deletes a message, for everybody whom it is for.',
+    params: { id: messageId },
+    answers: { 204: { text: 'Deleted.' } },
+    problems: [...WRITE_PROBLEMS, 'not_found'],
+    handle: async ({ access, principal, params: { id } }) => {
       const messages = await listInbox(access, principal.organizationId);
       if (!messages.some((message) => message.id === id && isFor(message, principal)))
         throw new ClientError('not_found', 'There is no such message in the inbox.');
       await removeFromInbox(access, principal.organizationId, id);
-      res.status(204).end();
+      return { status: 204 };
     },
-  });
-}
+  }),
+];
 
 /** With the URLs of its callbacks, for those who may send the run messages: calling one is no less. */
 function shown(gateway: Gateway, { callbacks, ...message }: InboxMessage, { role }: Principal): InboxMessage {

@@ -3,32 +3,24 @@
  * was sealed under a former master key is sealed under the present one.
  */
 
-import type { Request, Router } from 'express';
+import type { Request } from 'express';
 import { z } from 'zod';
 import { createKey, listKeys, revokeKey } from '../../../client/organization/api-keys.ts';
-import type { Keyring } from '../../../client/organization/keyring.ts';
 import { resealAll } from '../../../client/organization/keys-reseal.ts';
+import type { Config } from '../../../config.ts';
 import { ROLES } from '../../../contract/organization.ts';
 import { DEFAULT_ORGANIZATION } from '../../../engine/state/start.ts';
 import { defined } from '../../../json/defined.ts';
+import { pageOf } from '../../answers/named.ts';
 import { needsKeys } from '../../http/auth.ts';
-import { bodyAs } from '../../http/body.ts';
-import type { Gateway } from '../../http/context.ts';
 import { indexedPage } from '../../http/indexed-page.ts';
 import { demandOrganization, principalOf } from '../../http/principal.ts';
 import { HttpProblem } from '../../http/problem.ts';
 import { idOfKey } from '../../http/request-key.ts';
-import { resource } from '../../http/resource.ts';
-import {
-  checked,
-  demandNoQuery,
-  nameText,
-  noMembers,
-  pageQuery,
-  pathText,
-  queryAs,
-  slugText,
-} from '../../validation/validation.ts';
+import { type Route, route } from '../../http/route.ts';
+import { emptyBody, jsonOf } from '../../http/route-body.ts';
+import { LIST_PROBLEMS, WRITE_PROBLEMS } from '../../validation/problem-codes.ts';
+import { nameText, pageQuery, slugText } from '../../validation/validation.ts';
 
 const ownName = nameText(100).refine(
   (name) => !ROLES.some((role) => role === name),
@@ -36,7 +28,7 @@ const ownName = nameText(100).refine(
 );
 const organization = slugText.optional().describe('Another organization than the own: for admins of `default`.');
 
-export const keyBody = z.strictObject({
+const keyBody = z.strictObject({
   name: nameText(100).describe('What the key is for, or whose it is.'),
   role: z.enum(ROLES).describe('Each role may do what those before it may.'),
   user: nameText(100).optional().describe('The person, who may have several keys. Default: the name.'),
@@ -44,78 +36,125 @@ export const keyBody = z.strictObject({
   groups: z.array(nameText(100)).max(50).optional().describe("The person's groups in approvals."),
   organization,
 });
-export const keyListQuery = z.strictObject({ ...pageQuery(), organization });
-export const keyQuery = z.strictObject({ organization });
+const keyListQuery = z.strictObject({ ...pageQuery(), organization });
+const keyQuery = z.strictObject({ organization });
 const keyId = z.string().regex(/^[0-9a-f]{12}$/);
 
-export function keyRoutes(router: Router, gateway: Gateway, keyring: Keyring): void {
-  const { access, config } = gateway;
+const key = z.object({
+  id: z.string(),
+  organizationId: z.string(),
+  name: z.string(),
+  role: z.enum(ROLES),
+  user: z.string().describe('The person who uses it.'),
+  roles: z.array(z.string()),
+  groups: z.array(z.string()),
+  prefix: z.string().describe("The key's beginning, by which keys are told apart."),
+  createdAt: z.iso.datetime().describe('ISO 8601.'),
+  createdBy: z.string().optional(),
+  lastUsedAt: z.iso.datetime().describe('ISO 8601.').optional().describe('Up to ten minutes late.'),
+});
+const resealed = z.object({
+  resealed: z.int(),
+  unchanged: z.int().describe('Under the present key already.'),
+  unreadable: z
+    .array(z.object({ organizationId: z.string(), collection: z.string(), name: z.string() }))
+    .describe('Under a key that is not known here.'),
+});
 
-  resource(router, '/api/keys', {
-    GET: async (req, res) => {
-      const { limit, cursor, organization } = queryAs(req, keyListQuery);
-      const org = meant(req, organization);
-      res.json(indexedPage(gateway, `keys ${org}`, await listKeys(access, org), { limit, cursor }));
+export const keyRoutes: readonly Route[] = [
+  route({
+    method: 'GET',
+    path: '/api/keys',
+    role: 'admin',
+    id: 'listKeys',
+    tag: 'access',
+    summary: 'Lists API keys, oldest first, without the keys themselves.',
+    query: keyListQuery,
+    answers: { 200: { text: 'A page of keys.', schema: pageOf(key) } },
+    problems: [...LIST_PROBLEMS, 'not_found'],
+    handle: async ({ gateway, access, req, query: { organization, ...page } }) => {
+      const org = organizationMeant(req, organization);
+      return { status: 200, body: indexedPage(gateway, `keys ${org}`, await listKeys(access, org), page) };
     },
-    POST: async (req, res) => {
-      demandNoQuery(req);
-      const { organization, user, roles, groups, ...request } = bodyAs(req, keyBody);
-      const org = meant(req, organization);
-      const { id: createdBy } = principalOf(req);
-      const requestId = idOfKey(req);
-      if (org !== DEFAULT_ORGANIZATION && !(await needsKeys(config, keyring))) {
+  }),
+  route({
+    method: 'POST',
+    path: '/api/keys',
+    role: 'admin',
+    id: 'createKey',
+    tag: 'access',
+    summary: 'Makes an API key, and shows it this once.',
+    description:
+      "With the first key of `default`, which must be an admin's, requests without a key are refused from then on. An organization that is named for the first time is made. With an Idempotency-Key the same request gets the same key, also where a gateway died before it could show it.",
+    body: jsonOf(keyBody),
+    answers: { 201: { text: 'Made.', schema: key.extend({ key: z.string().describe('Shown this once.') }) } },
+    problems: [...WRITE_PROBLEMS, 'not_found', 'admin_key_first', 'too_many', 'too_large'],
+    handle: async ({ gateway: { config }, access, keyring, principal, req, body }) => {
+      const { organization, user, roles, groups, ...request } = body;
+      const org = organizationMeant(req, organization);
+      if (org !== DEFAULT_ORGANIZATION && !(await needsKeys(config, keyring)))
         throw new HttpProblem(
           'admin_key_first',
           'While `default` has no keys there is no other organization. Make an admin key of `default` first.',
         );
-      }
       const made = await createKey(
         access,
         org,
-        {
-          ...request,
-          ...defined({ user, roles, groups }),
-        },
-        {
-          ...rulesFor(org),
-          ...defined({ createdBy, requestId }),
-        },
+        { ...request, ...defined({ user, roles, groups }) },
+        { ...rulesFor(config, org), ...defined({ createdBy: principal.id, requestId: idOfKey(req) }) },
       );
       keyring.forget(org);
-      res.status(201).json(made);
+      return { status: 201, body: made };
     },
-  });
-
-  resource(router, '/api/keys/:id', {
-    DELETE: async (req, res) => {
-      const org = meant(req, queryAs(req, keyQuery).organization);
-      const id = keyId.safeParse(pathText(req, 'id'));
+  }),
+  route({
+    method: 'DELETE',
+    path: '/api/keys/:id',
+    role: 'admin',
+    id: 'revokeKey',
+    tag: 'access',
+    summary: 'Revokes an API key: it gets nobody in any more.',
+    params: { id: z.string() },
+    query: keyQuery,
+    answers: { 204: { text: 'Revoked.' } },
+    problems: [...WRITE_PROBLEMS, 'not_found', 'last_admin_key'],
+    handle: async ({ gateway: { config }, access, keyring, req, params, query }) => {
+      const org = organizationMeant(req, query.organization);
+      const id = keyId.safeParse(params.id);
       if (!id.success) throw new HttpProblem('not_found', 'There is no key with that id.');
-      await revokeKey(access, org, id.data, rulesFor(org));
+      await revokeKey(access, org, id.data, rulesFor(config, org));
       keyring.forget(org);
-      res.status(204).end();
+      return { status: 204 };
     },
-  });
-
-  resource(router, '/api/reseal', {
-    POST: async (req, res) => {
-      demandNoQuery(req);
-      bodyAs(req, noMembers);
+  }),
+  route({
+    method: 'POST',
+    path: '/api/reseal',
+    role: 'admin',
+    id: 'reseal',
+    tag: 'access',
+    summary: 'Seals under the present master key what is sealed under a former one.',
+    description:
+      'In all organizations, for admins of `default`. It may be repeated. When nothing is unreadable, SIGNALBOX_FORMER_MASTER_KEYS can go.',
+    body: emptyBody(),
+    answers: { 200: { text: 'What was done.', schema: resealed } },
+    problems: [...WRITE_PROBLEMS, 'not_found', 'too_large'],
+    handle: async ({ access, req }) => {
       demandOrganization(req, DEFAULT_ORGANIZATION);
-      res.json(await resealAll(access));
+      return { status: 200, body: await resealAll(access) };
     },
-  });
+  }),
+];
 
-  /** Keys of other organizations can be made by the admins of `default`, and those of `default` by the environment's key. */
-  const rulesFor = (org: string) => ({
-    adminElsewhere: org !== DEFAULT_ORGANIZATION || config.adminKey !== undefined,
-  });
-}
+/** Admins of `default` can make keys of other organizations; the key of the environment can make those of `default`. */
+const rulesFor = ({ adminKey }: Config, org: string) => ({
+  adminElsewhere: org !== DEFAULT_ORGANIZATION || adminKey !== undefined,
+});
 
-/** The organization whose keys are meant. @throws HttpProblem `not_found`. */
-function meant(req: Request, organization: string | undefined): string {
+/** The organization whose keys the request is about. @throws HttpProblem `not_found`. */
+function organizationMeant(req: Request, organization: string | undefined): string {
   const { organizationId } = principalOf(req);
   if (organization === undefined) return organizationId;
-  if (organizationId === DEFAULT_ORGANIZATION) return checked(slugText, organization, 'query');
+  if (organizationId === DEFAULT_ORGANIZATION) return organization;
   return demandOrganization(req, organization).organizationId;
 }

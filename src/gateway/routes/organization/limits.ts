@@ -1,17 +1,14 @@
 /** `/api/limits`: how many runs of an organization, and of each user in it, may go at once. */
-import type { Router } from 'express';
 import { z } from 'zod';
 import { deleteLimit, effectiveLimits, putLimit, readLimits } from '../../../client/organization/limits.ts';
 import { DEFAULT_LIMITS, LIMIT_SCOPES } from '../../../contract/limits.ts';
 import { OVERFLOWS } from '../../../definition/document/types.ts';
-import { bodyAs } from '../../http/body.ts';
-import type { Gateway } from '../../http/context.ts';
-import { principalOf } from '../../http/principal.ts';
-import { resource } from '../../http/resource.ts';
-import { checked, demandNoQuery } from '../../validation/validation.ts';
+import { createdOrOk, type Route, route } from '../../http/route.ts';
+import { jsonOf } from '../../http/route-body.ts';
+import { WRITE_PROBLEMS } from '../../validation/problem-codes.ts';
 
-export const limitScope = z.enum(LIMIT_SCOPES);
-export const limitBody = z.strictObject({
+const limitScope = z.enum(LIMIT_SCOPES);
+const limitBody = z.strictObject({
   limit: z
     .int()
     .min(1)
@@ -21,33 +18,68 @@ export const limitBody = z.strictObject({
   overflow: z.enum(OVERFLOWS).optional().describe('What becomes of one too many. Default: queue.'),
 });
 
-export function limitRoutes(router: Router, gateway: Gateway): void {
-  const { access } = gateway;
+const limit = { limit: z.int(), overflow: z.enum(OVERFLOWS) };
+const limitEntry = z.object({ ...limit, updatedAt: z.iso.datetime().describe('ISO 8601.') });
+const limits = z.object({
+  own: z.object(Object.fromEntries(LIMIT_SCOPES.map((scope) => [scope, limitEntry.optional()]))),
+  effective: z.object(
+    Object.fromEntries([...LIMIT_SCOPES, 'global'].map((scope) => [scope, z.object(limit).optional()])),
+  ),
+});
+const putAnswer = z.object({ scope: limitScope, ...limitEntry.shape });
 
-  resource(router, '/api/limits', {
-    GET: async (req, res) => {
-      demandNoQuery(req);
-      const { organizationId } = principalOf(req);
+export const limitRoutes: readonly Route[] = [
+  route({
+    method: 'GET',
+    path: '/api/limits',
+    role: 'viewer',
+    id: 'getLimits',
+    tag: 'limits',
+    summary: "The organization's own limits, and those that count, the host's considered.",
+    answers: { 200: { text: 'The limits.', schema: limits } },
+    handle: async ({ access, principal: { organizationId } }) => {
       const [own, effective] = await Promise.all([
         readLimits(access, organizationId),
         effectiveLimits(access, organizationId),
       ]);
-      res.json({ own, effective });
+      return { status: 200, body: { own, effective } };
     },
-  });
-
-  resource(router, '/api/limits/:scope', {
-    PUT: async (req, res) => {
-      demandNoQuery(req);
-      const scope = checked(limitScope, req.params['scope'], 'path');
-      const { limit = DEFAULT_LIMITS[scope], overflow = 'queue' } = bodyAs(req, limitBody);
-      const { created, entry } = await putLimit(access, principalOf(req).organizationId, scope, { limit, overflow });
-      res.status(created ? 201 : 200).json({ scope, ...entry });
+  }),
+  route({
+    method: 'PUT',
+    path: '/api/limits/:scope',
+    role: 'admin',
+    id: 'putLimit',
+    tag: 'limits',
+    summary: 'Limits how many runs of the organization, or of each user in it, go at once.',
+    description:
+      "It holds back runs that start from now on, within five seconds, and counts those that are active already. The host's own limit counts where it is lower.",
+    params: { scope: limitScope },
+    body: jsonOf(limitBody),
+    answers: {
+      201: { text: 'Set; there was none.', schema: putAnswer },
+      200: { text: 'Set.', schema: putAnswer },
     },
-    DELETE: async (req, res) => {
-      demandNoQuery(req);
-      await deleteLimit(access, principalOf(req).organizationId, checked(limitScope, req.params['scope'], 'path'));
-      res.status(204).end();
+    problems: [...WRITE_PROBLEMS, 'too_many', 'too_large'],
+    handle: async ({ access, principal: { organizationId }, params: { scope }, body }) => {
+      const { limit = DEFAULT_LIMITS[scope], overflow = 'queue' } = body;
+      const { created, entry } = await putLimit(access, organizationId, scope, { limit, overflow });
+      return createdOrOk(created, { scope, ...entry });
     },
-  });
-}
+  }),
+  route({
+    method: 'DELETE',
+    path: '/api/limits/:scope',
+    role: 'admin',
+    id: 'deleteLimit',
+    tag: 'limits',
+    summary: 'Takes a limit back.',
+    params: { scope: limitScope },
+    answers: { 204: { text: 'Taken back.' } },
+    problems: [...WRITE_PROBLEMS, 'not_found'],
+    handle: async ({ access, principal: { organizationId }, params: { scope } }) => {
+      await deleteLimit(access, organizationId, scope);
+      return { status: 204 };
+    },
+  }),
+];

@@ -1,5 +1,4 @@
 /** `/api/mcp-servers`: where an organization's tools are. Secrets stand in headers by their names, and are read by workers. */
-import type { Router } from 'express';
 import { z } from 'zod';
 import {
   deleteServer,
@@ -9,18 +8,19 @@ import {
   putServer,
   readTools,
 } from '../../../client/organization/mcp-servers.ts';
+import type { Config } from '../../../config.ts';
 import { mayStartProgram } from '../../../contract/mcp.ts';
 import { references } from '../../../template/references.ts';
 import { parseTemplate } from '../../../template/template.ts';
-import { bodyAs } from '../../http/body.ts';
-import type { Gateway } from '../../http/context.ts';
+import { pageOf } from '../../answers/named.ts';
 import { namedPage } from '../../http/named-page.ts';
-import { principalOf } from '../../http/principal.ts';
 import { HttpProblem } from '../../http/problem.ts';
-import { resource } from '../../http/resource.ts';
-import { checked, demandNoQuery, nameText, pageQuery, queryAs } from '../../validation/validation.ts';
+import { type Route, route } from '../../http/route.ts';
+import { LIST_PROBLEMS } from '../../validation/problem-codes.ts';
+import { nameText, pageQuery } from '../../validation/validation.ts';
+import { namedCollection } from './named-collection.ts';
 
-export const serverName = nameText(100).regex(
+const serverName = nameText(100).regex(
   /^[A-Za-z0-9][A-Za-z0-9._-]*$/,
   'Expected letters, digits and . _ -, such as github.',
 );
@@ -32,7 +32,7 @@ const headerValue = z
   .refine((text) => !/[\r\n\0]/.test(text), 'A header has one line.')
   .refine(readsSecretsOnly, "Expected text in which {{ secrets.NAME }} or {{ secrets['a/name'] }} may stand.");
 
-export const serverBody = z.union(
+const serverBody = z.union(
   [
     z.strictObject({
       url: z
@@ -54,66 +54,90 @@ export const serverBody = z.union(
   'Expected `url`, with `headers` if it needs any, or `command`, with its `args`, and not both.',
 );
 
-export const serverListQuery = z.strictObject(pageQuery());
-export const toolListQuery = z.strictObject({
-  ...pageQuery(),
-  refresh: z.enum(['true', 'false']).optional().describe('true asks the server, whatever is kept.'),
+const server = z.object({
+  name: z.string(),
+  url: z.string().optional(),
+  headers: z.record(z.string(), z.string()).optional().describe('Secrets stand in them by name.'),
+  command: z.string().optional(),
+  args: z.array(z.string()).optional(),
+  updatedAt: z.iso.datetime().describe('ISO 8601.'),
+});
+const toolPage = z.object({
+  ...pageOf(
+    z.object({
+      name: z.string(),
+      title: z.string().optional(),
+      description: z.string().optional(),
+      inputSchema: z.record(z.string(), z.unknown()).describe('JSON Schema.'),
+    }),
+  ).shape,
+  listedAt: z.iso.datetime().describe('When the server was asked.'),
 });
 
-export function mcpServerRoutes(router: Router, gateway: Gateway): void {
-  const { access, config } = gateway;
-
-  resource(router, '/api/mcp-servers', {
-    GET: async (req, res) => {
-      const page = queryAs(req, serverListQuery);
-      const { organizationId } = principalOf(req);
-      const servers = await listServers(access, organizationId);
-      res.json(namedPage(gateway, 'mcp-servers', organizationId, servers, page));
+export const mcpServerRoutes: readonly Route[] = [
+  ...namedCollection({
+    collection: 'mcp-servers',
+    tag: 'models',
+    operation: { one: 'McpServer', many: 'McpServers' },
+    noun: { one: 'server', many: 'servers' },
+    // A server may be a program that the workers start.
+    roles: { read: 'viewer', write: 'admin' },
+    name: serverName,
+    item: server,
+    missing: 'mcp_server_not_found',
+    list: { summary: 'Lists MCP servers by name.', all: listServers },
+    get: { summary: 'Reads how an MCP server is reached.', read: getServer },
+    put: {
+      summary: 'Stores how an MCP server is reached.',
+      description: 'An address, with headers in which secrets may stand; or a program, where the host allows it.',
+      body: serverBody,
+      problems: ['mcp_stdio_disabled', 'mcp_command_not_allowed', 'too_many', 'too_large'],
+      write: async ({ config }, access, org, name, body) => {
+        const settings = body as McpServerSettings;
+        if (settings.command !== undefined) demandProgram(config, org, settings);
+        const stored = await putServer(access, org, name, settings);
+        return { created: stored.created, item: stored.server };
+      },
     },
-  });
-
-  resource(router, '/api/mcp-servers/:name', {
-    GET: async (req, res) => {
-      demandNoQuery(req);
-      const name = checked(serverName, req.params['name'], 'path');
-      res.json(await getServer(access, principalOf(req).organizationId, name));
-    },
-    PUT: async (req, res) => {
-      demandNoQuery(req);
-      const name = checked(serverName, req.params['name'], 'path');
-      const settings = bodyAs(req, serverBody) as McpServerSettings;
-      if (settings.command !== undefined && !config.mcpStdioAllowed)
-        throw new HttpProblem(
-          'mcp_stdio_disabled',
-          'This host starts no programs as MCP servers. Give a url, or set SIGNALBOX_MCP_STDIO=1 where the worker and the gateway start.',
-        );
-      const { organizationId } = principalOf(req);
-      if (settings.command !== undefined && !mayStartProgram(organizationId, settings, config.mcpCommands))
-        throw new HttpProblem(
-          'mcp_command_not_allowed',
-          'This host does not start that program for your organization. Give a url, or ask those who run the host to put the command line into SIGNALBOX_MCP_COMMANDS.',
-        );
-      const { created, server } = await putServer(access, organizationId, name, settings);
-      res.status(created ? 201 : 200).json(server);
-    },
-    DELETE: async (req, res) => {
-      demandNoQuery(req);
-      const name = checked(serverName, req.params['name'], 'path');
-      await deleteServer(access, principalOf(req).organizationId, name);
-      res.status(204).end();
-    },
-  });
-
-  resource(router, '/api/mcp-servers/:name/tools', {
-    GET: async (req, res) => {
-      const { refresh, ...page } = queryAs(req, toolListQuery);
-      const name = checked(serverName, req.params['name'], 'path');
-      const { organizationId } = principalOf(req);
+    remove: { summary: 'Deletes an MCP server.', remove: deleteServer },
+  }),
+  route({
+    method: 'GET',
+    path: '/api/mcp-servers/:name/tools',
+    role: 'viewer',
+    id: 'listMcpTools',
+    tag: 'models',
+    summary: "Lists an MCP server's tools by name.",
+    description: 'As a worker listed them last, at most ten minutes ago; else one asks the server now.',
+    params: { name: serverName },
+    query: z.strictObject({
+      ...pageQuery(),
+      refresh: z.enum(['true', 'false']).optional().describe('true asks the server, whatever is kept.'),
+    }),
+    answers: { 200: { text: 'A page of tools.', schema: toolPage } },
+    problems: [...LIST_PROBLEMS, 'mcp_server_not_found', 'mcp_server_failed', 'outcome_unknown'],
+    handle: async ({ gateway, access, principal: { organizationId }, params: { name }, query }) => {
+      const { refresh, ...page } = query;
       const { tools, listedAt } = await readTools(access, organizationId, name, refresh === 'true');
       const byName = [...tools].sort((a, b) => (a.name < b.name ? -1 : 1));
-      res.json({ ...namedPage(gateway, `mcp-servers/${name}/tools`, organizationId, byName, page), listedAt });
+      const shown = namedPage(gateway, `mcp-servers/${name}/tools`, organizationId, byName, page);
+      return { status: 200, body: { ...shown, listedAt } };
     },
-  });
+  }),
+];
+
+/** @throws HttpProblem `mcp_stdio_disabled`, `mcp_command_not_allowed`. */
+function demandProgram(config: Config, org: string, settings: McpServerSettings): void {
+  if (!config.mcpStdioAllowed)
+    throw new HttpProblem(
+      'mcp_stdio_disabled',
+      'This host starts no programs as MCP servers. Give a url, or set SIGNALBOX_MCP_STDIO=1 where the worker and the gateway start.',
+    );
+  if (!mayStartProgram(org, settings, config.mcpCommands))
+    throw new HttpProblem(
+      'mcp_command_not_allowed',
+      'This host does not start that program for your organization. Give a url, or ask those who run the host to put the command line into SIGNALBOX_MCP_COMMANDS.',
+    );
 }
 
 function readsSecretsOnly(text: string): boolean {

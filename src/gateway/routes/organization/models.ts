@@ -1,5 +1,4 @@
 /** `/api/models`: how runs reach models. API keys stay among the secrets; here they are only named. */
-import type { Router } from 'express';
 import { z } from 'zod';
 import {
   deleteModel,
@@ -9,15 +8,11 @@ import {
   putModel,
 } from '../../../client/organization/models.ts';
 import { MODEL_PROVIDERS } from '../../../contract/models.ts';
-import { bodyAs } from '../../http/body.ts';
-import type { Gateway } from '../../http/context.ts';
-import { namedPage } from '../../http/named-page.ts';
-import { principalOf } from '../../http/principal.ts';
-import { resource } from '../../http/resource.ts';
-import { checked, demandNoQuery, nameText, pageQuery, queryAs } from '../../validation/validation.ts';
+import { nameText } from '../../validation/validation.ts';
+import { namedCollection } from './named-collection.ts';
 import { secretName } from './secrets.ts';
 
-export const modelName = nameText(100).regex(
+const modelName = nameText(100).regex(
   /^[A-Za-z0-9][A-Za-z0-9._:/-]*$/,
   'Expected letters, digits and . _ : / -, such as gpt-5-mini.',
 );
@@ -41,7 +36,7 @@ const settings = {
     .describe('Whether steps that name no model take this one. An only model is it in any case.'),
 };
 
-export const modelBody = z.discriminatedUnion('provider', [
+const modelBody = z.discriminatedUnion('provider', [
   z.strictObject({
     provider: z.enum(MODEL_PROVIDERS).exclude(['openai-compatible']),
     baseUrl: web.optional().describe("Where the API is. Default: the provider's own."),
@@ -54,37 +49,37 @@ export const modelBody = z.discriminatedUnion('provider', [
   }),
 ]);
 
-export const modelListQuery = z.strictObject(pageQuery());
+const modelView = z.object({
+  name: z.string(),
+  provider: z.enum(MODEL_PROVIDERS),
+  model: z.string(),
+  baseUrl: z.string().optional(),
+  apiKeySecret: z.string().optional(),
+  prices: z.object({ input: z.number(), output: z.number(), cachedInput: z.number().optional() }).optional(),
+  default: z.boolean().describe('Whether steps that name no model take this one.'),
+  updatedAt: z.iso.datetime().describe('ISO 8601.'),
+});
 
-export function modelRoutes(router: Router, gateway: Gateway): void {
-  const { access } = gateway;
-
-  resource(router, '/api/models', {
-    GET: async (req, res) => {
-      const page = queryAs(req, modelListQuery);
-      const { organizationId } = principalOf(req);
-      const models = await listModels(access, organizationId);
-      res.json(namedPage(gateway, 'models', organizationId, models, page));
+export const modelRoutes = namedCollection({
+  collection: 'models',
+  tag: 'models',
+  operation: { one: 'Model', many: 'Models' },
+  noun: { one: 'model', many: 'models' },
+  roles: { read: 'viewer', write: 'editor' },
+  name: modelName,
+  item: modelView,
+  missing: 'not_found',
+  list: { summary: 'Lists models by name.', all: listModels },
+  get: { summary: 'Reads a model.', read: getModel },
+  put: {
+    summary: 'Stores how runs reach a model.',
+    description: 'The API key is a secret, which is named here. A slash in the name is written %2F.',
+    body: modelBody,
+    problems: ['too_many', 'too_large'],
+    write: async (_gateway, access, org, name, body) => {
+      const { created, model } = await putModel(access, org, name, body as ModelSettings);
+      return { created, item: model };
     },
-  });
-
-  resource(router, '/api/models/:name', {
-    GET: async (req, res) => {
-      demandNoQuery(req);
-      const name = checked(modelName, req.params['name'], 'path');
-      res.json(await getModel(access, principalOf(req).organizationId, name));
-    },
-    PUT: async (req, res) => {
-      demandNoQuery(req);
-      const name = checked(modelName, req.params['name'], 'path');
-      const body = bodyAs(req, modelBody) as ModelSettings;
-      const { created, model } = await putModel(access, principalOf(req).organizationId, name, body);
-      res.status(created ? 201 : 200).json(model);
-    },
-    DELETE: async (req, res) => {
-      demandNoQuery(req);
-      await deleteModel(access, principalOf(req).organizationId, checked(modelName, req.params['name'], 'path'));
-      res.status(204).end();
-    },
-  });
-}
+  },
+  remove: { summary: 'Deletes a model.', remove: deleteModel },
+});

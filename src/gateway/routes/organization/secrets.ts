@@ -1,16 +1,12 @@
 /** `/api/secrets`: stored encrypted, listed by name, and never answered (E7). */
 
-import type { Router } from 'express';
 import { z } from 'zod';
 import { deleteSecret, LONGEST_SECRET_BYTES, listSecrets, putSecret } from '../../../client/organization/secrets.ts';
 import { SHORTEST_SECRET_CHARACTERS } from '../../../definition/document/limits.ts';
 import { defined } from '../../../json/defined.ts';
-import { bodyAs } from '../../http/body.ts';
-import type { Gateway } from '../../http/context.ts';
-import { namedPage } from '../../http/named-page.ts';
-import { principalOf } from '../../http/principal.ts';
-import { resource } from '../../http/resource.ts';
-import { checked, demandNoQuery, nameText, pageQuery, queryAs, slugText } from '../../validation/validation.ts';
+import { named, pageOf } from '../../answers/named.ts';
+import { nameText, slugText } from '../../validation/validation.ts';
+import { namedCollection } from './named-collection.ts';
 
 export const secretName = nameText(200).regex(
   /^[A-Za-z0-9][A-Za-z0-9._/-]*$/,
@@ -23,7 +19,7 @@ const host = z
 
 const LEFT_OUT = 'Left out, it stays as it was, and of a new secret it is any.';
 
-export const secretBody = z.strictObject({
+const secretBody = z.strictObject({
   value: z
     .string()
     .max(LONGEST_SECRET_BYTES)
@@ -44,39 +40,36 @@ export const secretBody = z.strictObject({
     .describe(`Workflows that may use it; null: any. ${LEFT_OUT}`),
 });
 
-export const secretListQuery = z.strictObject(pageQuery());
+const secret = named(
+  'Secret',
+  z.object({
+    name: z.string(),
+    allowedHosts: z.array(z.string()).optional(),
+    allowedWorkflows: z.array(z.string()).optional(),
+    updatedAt: z.iso.datetime().describe('ISO 8601.'),
+  }),
+);
 
-export function secretRoutes(router: Router, gateway: Gateway): void {
-  const { access } = gateway;
-
-  resource(router, '/api/secrets', {
-    GET: async (req, res) => {
-      const page = queryAs(req, secretListQuery);
-      const { organizationId } = principalOf(req);
-      const secrets = await listSecrets(access, organizationId);
-      res.json(namedPage(gateway, 'secrets', organizationId, secrets, page));
+export const secretRoutes = namedCollection({
+  collection: 'secrets',
+  tag: 'secrets',
+  operation: { one: 'Secret', many: 'Secrets' },
+  noun: { one: 'secret', many: 'secrets' },
+  roles: { read: 'editor', write: 'editor' },
+  name: secretName,
+  item: secret,
+  page: named('SecretPage', pageOf(secret)),
+  missing: 'not_found',
+  list: { summary: 'Lists secrets by name, without their values.', all: listSecrets },
+  put: {
+    summary: 'Stores a secret, encrypted.',
+    description: 'A slash in the name is written %2F.',
+    body: secretBody,
+    problems: ['secret_too_short', 'payload_too_large', 'too_many', 'too_large'],
+    write: async (_gateway, access, org, name, { value, allowedHosts, allowedWorkflows }) => {
+      const stored = await putSecret(access, org, name, { value, ...defined({ allowedHosts, allowedWorkflows }) });
+      return { created: stored.created, item: stored.secret };
     },
-  });
-
-  resource(router, '/api/secrets/:name', {
-    PUT: async (req, res) => {
-      demandNoQuery(req);
-      const body = bodyAs(req, secretBody);
-      const { created, secret } = await putSecret(
-        access,
-        principalOf(req).organizationId,
-        checked(secretName, req.params['name'], 'path'),
-        {
-          value: body.value,
-          ...defined({ allowedHosts: body.allowedHosts, allowedWorkflows: body.allowedWorkflows }),
-        },
-      );
-      res.status(created ? 201 : 200).json(secret);
-    },
-    DELETE: async (req, res) => {
-      demandNoQuery(req);
-      await deleteSecret(access, principalOf(req).organizationId, checked(secretName, req.params['name'], 'path'));
-      res.status(204).end();
-    },
-  });
-}
+  },
+  remove: { summary: 'Deletes a secret.', remove: deleteSecret },
+});

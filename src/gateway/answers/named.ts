@@ -1,0 +1,20 @@
+/** Answer schemas with a name: the OpenAPI document holds each of them once, under `components.schemas`. */
+import { z } from 'zod';
+
+const names = new Map<z.ZodType, string>();
+
+/** Names a schema. */
+export function named<Schema extends z.ZodType>(name: string, schema: Schema): Schema {
+  names.set(schema, name);
+  return schema;
+}
+
+/** Every named schema with its name. */
+export const namedSchemas = (): ReadonlyMap<z.ZodType, string> => names;
+
+/** A page of a list. */
+export const pageOf = <Item extends z.ZodType>(item: Item) =>
+  z.object({
+    items: z.array(item),
+    nextCursor: z.string().optional().describe('Give it as `cursor` for the next page.'),
+  });

@@ -1,0 +1,15 @@
+/** Paths of routes as patterns, for what is decided before Express chooses a route. */
+import type { Route } from './route.ts';
+
+/** The addresses of a path such as `/docs/:page` or `/webhooks/:org/*path`. */
+export const pathPattern = (path: string): RegExp =>
+  new RegExp(`^${path.replace(/[.]/g, '\\.').replace(/:\w+/g, '[^/]+').replace(/\*\w+/g, '.+')}/?$`);
+
+/** Tells whether an address belongs to a route with the property. */
+export function addressesOf(
+  routes: readonly Route[],
+  hasProperty: (route: Route) => boolean,
+): (address: string) => boolean {
+  const patterns = [...new Set(routes.filter(hasProperty).map(({ path }) => path))].map(pathPattern);
+  return (address) => patterns.some((pattern) => pattern.test(address));
+}

@@ -1,0 +1,36 @@
+/** Bodies of routes: how the OpenAPI document describes them, and how a handler gets them. */
+import type { Request } from 'express';
+import { z } from 'zod';
+import { bodyAs } from './body.ts';
+
+export interface RouteBody<Body> {
+  readonly schema: z.ZodType;
+  /** Default: application/json. */
+  readonly media?: readonly string[];
+  readonly isOptional?: true;
+  /** The largest body in bytes. Default: LARGEST_BODY_BYTES. */
+  readonly maxBytes?: number;
+  /** The handler reads the bytes when it knows that there is something at the address (readBody of body.ts). */
+  readonly isReadLate?: true;
+  /** What the handler gets. */
+  read(req: Request): Body;
+}
+
+type BodyOptions = Pick<RouteBody<unknown>, 'media' | 'isOptional' | 'maxBytes' | 'isReadLate'>;
+
+/** A JSON body of the schema; a missing one counts as `{}`. */
+export const jsonOf = <Body>(schema: z.ZodType<Body>, options: BodyOptions = {}): RouteBody<Body> => ({
+  schema,
+  ...options,
+  read: (req) => bodyAs(req, schema),
+});
+
+/** No body, or an empty object. */
+export const emptyBody = (): RouteBody<object> => jsonOf(z.strictObject({}), { isOptional: true });
+
+/** A body that the handler reads itself. The schema only documents it. */
+export const rawBodyOf = (schema: z.ZodType, options: BodyOptions = {}): RouteBody<undefined> => ({
+  schema,
+  ...options,
+  read: () => undefined,
+});

@@ -1,0 +1,210 @@
+/**
+ * One object per route. The router, the checks of requests, the roles, the handling of `Idempotency-Key`, the audit and the
+ * OpenAPI document all read it. The table of all routes is src/gateway/route-table.ts.
+ */
+import type { Request, Response } from 'express';
+import type { z } from 'zod';
+import type { Keyring } from '../../client/organization/keyring.ts';
+import type { Access } from '../../client/temporal/access.ts';
+import type { Role } from '../../contract/organization.ts';
+import type { ProblemCode } from '../validation/problem-codes.ts';
+import { noMembers, paramsAs, queryAs } from '../validation/validation.ts';
+import type { Gateway } from './context.ts';
+import { type Principal, principalOf } from './principal.ts';
+import type { RouteBody } from './route-body.ts';
+
+export type Method = 'GET' | 'PUT' | 'POST' | 'PATCH' | 'DELETE';
+
+/** What a route answers with one status. */
+export interface RouteAnswer {
+  readonly text: string;
+  /** Without a schema there is no body. */
+  readonly schema?: z.ZodType;
+  /** Default: application/json. */
+  readonly media?: readonly string[];
+  /** Headers worth knowing: name → description. */
+  readonly headers?: { readonly [name: string]: string };
+}
+
+export type RouteAnswers = { readonly [status: number]: RouteAnswer };
+type Params = { readonly [name: string]: z.ZodType };
+
+/**
+ * How a route treats `Idempotency-Key`.
+ * - `answer`: the gateway keeps the answer and gives it again. The default of every POST.
+ * - `id`: the key makes the id of what the route starts, so a repeated request finds it.
+ * - `none`: the route ignores the header.
+ */
+export type Idempotency = 'answer' | 'id' | 'none';
+
+/**
+ * From where a public route may be called. By default it is guarded as all others are while the gateway has no keys.
+ * - `anywhere`: a signature or a token in the request counts, so Host and Origin are not checked.
+ * - `probes`: load balancers call it; it has no rate limit, and proxies may pass it on.
+ */
+export type Callers = 'anywhere' | 'probes';
+
+interface RouteHead {
+  readonly method: Method;
+  /** As Express writes it, such as `/api/workflows/:slug`. */
+  readonly path: string;
+  /** The role that a caller needs; `public` routes need no API key. */
+  readonly role: Role | 'public';
+  /** The operationId: generated clients name their functions after it. */
+  readonly id: string;
+  readonly tag: string;
+  readonly summary: string;
+  readonly description?: string;
+  /** Request headers: name → description. */
+  readonly headers?: { readonly [name: string]: string };
+  /** Codes that the route may answer, beside those of every route. */
+  readonly problems?: readonly ProblemCode[];
+  readonly callers?: Callers;
+}
+
+interface RouteOptions extends RouteHead {
+  readonly idempotency?: Idempotency;
+  /** False: the run records the request. Default: every method but GET is audited. */
+  readonly isAudited?: boolean;
+  /** False: the gateway answers without asking Temporal. */
+  readonly asksTemporal?: boolean;
+}
+
+/** A request before its params, query and body are checked. */
+export interface Incoming {
+  readonly gateway: Gateway;
+  readonly access: Access;
+  readonly keyring: Keyring;
+  /** All routes of the gateway. */
+  readonly routes: readonly Route[];
+  readonly req: Request;
+  readonly res: Response;
+}
+
+/** A request as its handler sees it. */
+export interface Call<P = unknown, Q = unknown, B = unknown> extends Incoming {
+  /** On whose behalf the request acts. Reading it throws `key_required` on public routes that let in anybody. */
+  readonly principal: Principal;
+  readonly params: P;
+  readonly query: Q;
+  readonly body: B;
+}
+
+/** The handler has written the answer itself, as streams do. */
+export const SENT = Symbol('sent');
+
+/** What a handler answers: JSON, or a text of another media type. */
+export type Outcome =
+  | {
+      readonly status: number;
+      readonly body?: unknown;
+      readonly headers?: { readonly [name: string]: string };
+    }
+  | {
+      readonly status: number;
+      readonly type: string;
+      readonly text: string;
+      readonly headers?: { readonly [name: string]: string };
+    }
+  | typeof SENT;
+
+/** A value of a schema that nobody changes. Objects with any members are any objects. */
+type Frozen<T> = T extends readonly (infer Item)[]
+  ? readonly Frozen<Item>[]
+  : T extends object
+    ? string extends keyof T
+      ? object
+      : { readonly [K in keyof T]: Frozen<T[K]> }
+    : T;
+
+/** What a handler may answer for a schema. */
+export type Shown<Schema extends z.ZodType> = Frozen<z.output<Schema>>;
+
+type Headers = { readonly headers?: { readonly [name: string]: string } };
+type JsonOutcome<S, Answer> = Headers & { readonly status: S } & (Answer extends {
+    readonly schema: z.ZodType<infer Body>;
+  }
+    ? { readonly body: Frozen<Body> }
+    : { readonly body?: undefined });
+type TextOutcome<S> = Headers & { readonly status: S; readonly type: string; readonly text: string };
+
+/** What the handler of a route with these answers may return: the compiler compares bodies with their schemas. */
+export type OutcomeOf<A extends RouteAnswers> =
+  | { [S in keyof A & number]: JsonOutcome<S, A[S]> | TextOutcome<S> }[keyof A & number]
+  | typeof SENT;
+
+/** 201 for what the request has made, 200 for what was there before. */
+export function createdOrOk<Body>(isCreated: boolean, body: Body, headers: { readonly [name: string]: string } = {}) {
+  return isCreated ? ({ status: 201, body, headers } as const) : ({ status: 200, body, headers } as const);
+}
+
+/** A route as it is declared. */
+export interface RouteSpec<P extends Params, Q, B, A extends RouteAnswers> extends RouteOptions {
+  readonly params?: P;
+  /** Default: no parameters; unknown ones are refused. */
+  readonly query?: z.ZodType<Q>;
+  readonly body?: RouteBody<B>;
+  readonly answers: A;
+  handle(
+    call: Call<{ readonly [K in keyof P]: z.output<P[K]> }, Q, B>,
+  ): Promise<OutcomeOf<NoInfer<A>>> | OutcomeOf<NoInfer<A>>;
+}
+
+/** A route as the router and the OpenAPI document see it. */
+export interface Route extends RouteHead {
+  readonly idempotency: Idempotency;
+  readonly isAudited: boolean;
+  readonly asksTemporal: boolean;
+  readonly params: Params;
+  readonly query?: z.ZodType;
+  readonly body?: RouteBody<unknown>;
+  readonly answers: RouteAnswers;
+  /** Checks params, query and body, then calls the handler. @throws HttpProblem `invalid_request` and those of bodies. */
+  answer(incoming: Incoming): Promise<Outcome>;
+}
+
+/** Declares a route whose requests are checked before its handler runs. */
+export function route<
+  Q = unknown,
+  B = undefined,
+  P extends Params = Record<never, never>,
+  A extends RouteAnswers = RouteAnswers,
+>(spec: RouteSpec<P, Q, B, A>): Route {
+  const { params = {} as P, query, body, handle, ...rest } = spec;
+  return {
+    ...defaultsOf(rest),
+    ...rest,
+    params,
+    ...(query === undefined ? {} : { query }),
+    ...(body === undefined ? {} : { body }),
+    answer: async (incoming) =>
+      handle({
+        ...incoming,
+        get principal() {
+          return principalOf(incoming.req);
+        },
+        query: queryAs<unknown>(incoming.req, query ?? noMembers) as Q,
+        body: body?.read(incoming.req) as B,
+        params: paramsAs(incoming.req, params),
+      }),
+  };
+}
+
+/** Declares a route whose handler reads the request itself. Its params and its body are only documented. */
+export function rawRoute<A extends RouteAnswers>(
+  spec: RouteOptions & {
+    readonly params?: Params;
+    readonly body?: RouteBody<unknown>;
+    readonly answers: A;
+    handle(incoming: Incoming): Promise<OutcomeOf<NoInfer<A>>>;
+  },
+): Route {
+  const { params = {}, handle, ...rest } = spec;
+  return { ...defaultsOf(rest), ...rest, params, answer: handle };
+}
+
+const defaultsOf = ({ method }: RouteHead): Pick<Route, 'idempotency' | 'isAudited' | 'asksTemporal'> => ({
+  idempotency: method === 'POST' ? 'answer' : 'none',
+  isAudited: method !== 'GET',
+  asksTemporal: true,
+});

@@ -1,0 +1,74 @@
+/** Serves routes: one Express route per path, with the role, the kept answers and the audit of each method. */
+import type { Request, Response, Router } from 'express';
+import type { AuditTrail } from '../../client/organization/audit.ts';
+import type { Keyring } from '../../client/organization/keyring.ts';
+import { audited } from './audited.ts';
+import type { Gateway } from './context.ts';
+import { pathPattern } from './path-pattern.ts';
+import { demandRole } from './principal.ts';
+import { HttpProblem } from './problem.ts';
+import type { AnswerKeeper } from './resource.ts';
+import { type Outcome, type Route, SENT } from './route.ts';
+
+export interface Serving {
+  readonly gateway: Gateway;
+  readonly keyring: Keyring;
+  /** Where changes are recorded. */
+  readonly trail: AuditTrail;
+  readonly keeper: AnswerKeeper;
+}
+
+/** Mounts all routes in their order. Methods that a path does not have are answered 405. */
+export function serveRoutes(router: Router, routes: readonly Route[], serving: Serving): void {
+  const paths = [...new Set(routes.map(({ path }) => path))];
+  for (const [index, path] of paths.entries()) {
+    const ours = routes.filter((route) => route.path === path);
+    const allowed = allowedBy(ours.map(({ method }) => method));
+    // Another route may have these methods: `/api/workflows/sync` is also the address of a workflow called `sync`.
+    const isShared = paths.slice(index + 1).some((later) => pathPattern(later).test(path));
+    router.all(path, async (req, res, next) => {
+      // Logs name the route, never the path itself, which may hold a token.
+      res.locals['route'] = path;
+      const route = ours.find(({ method }) => method === (req.method === 'HEAD' ? 'GET' : req.method));
+      if (route !== undefined) return answerBy(route, routes, serving, req, res);
+      if (isShared) return next();
+      if (req.method !== 'OPTIONS') throw methodNotAllowed(req.method, allowed);
+      res.status(204).setHeader('allow', allowed).end();
+    });
+  }
+}
+
+async function answerBy(
+  route: Route,
+  routes: readonly Route[],
+  { gateway, keyring, trail, keeper }: Serving,
+  req: Request,
+  res: Response,
+): Promise<void> {
+  const act = async (): Promise<void> =>
+    send(res, await route.answer({ gateway, access: gateway.access, keyring, routes, req, res }));
+  if (route.role === 'public') return act();
+  demandRole(req, route.role);
+  if (route.idempotency === 'answer' && (await keeper(req, res))) return;
+  await (route.isAudited ? audited(trail, req, res, route.path, act) : act());
+}
+
+function send(res: Response, outcome: Outcome): void {
+  if (outcome === SENT) return;
+  const { status, headers = {} } = outcome;
+  for (const [name, value] of Object.entries(headers)) res.setHeader(name, value);
+  res.status(status);
+  if ('text' in outcome) res.type(outcome.type).send(outcome.text);
+  else if (outcome.body === undefined) res.end();
+  else res.json(outcome.body);
+}
+
+export function methodNotAllowed(method: string, allowed: string): HttpProblem {
+  return new HttpProblem('method_not_allowed', `${method} is not possible here; ${allowed} is.`, {
+    headers: { allow: allowed },
+  });
+}
+
+function allowedBy(methods: readonly string[]): string {
+  return [...methods, ...(methods.includes('GET') ? ['HEAD'] : []), 'OPTIONS'].join(', ');
+}

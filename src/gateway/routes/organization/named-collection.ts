@@ -1,0 +1,131 @@
+/** The routes of what an organization keeps by name, such as secrets and models: list, get, put and delete. */
+import { z } from 'zod';
+import type { Access } from '../../../client/temporal/access.ts';
+import type { Role } from '../../../contract/organization.ts';
+import { pageOf } from '../../answers/named.ts';
+import type { Gateway } from '../../http/context.ts';
+import { namedPage } from '../../http/named-page.ts';
+import { createdOrOk, type Route, route, type Shown } from '../../http/route.ts';
+import { jsonOf } from '../../http/route-body.ts';
+import { LIST_PROBLEMS, type ProblemCode, WRITE_PROBLEMS } from '../../validation/problem-codes.ts';
+import { pageQuery } from '../../validation/validation.ts';
+
+export interface NamedCollection<Item extends z.ZodType<{ name: string }>, Settings> {
+  /** The name of the collection in paths, such as `models`. */
+  readonly collection: string;
+  readonly tag: string;
+  /** The end of operationIds: `get` + `Model`, `list` + `Models`. */
+  readonly operation: { readonly one: string; readonly many: string };
+  /** What the texts of answers call it. */
+  readonly noun: { readonly one: string; readonly many: string };
+  readonly roles: { readonly read: Role; readonly write: Role };
+  readonly name: z.ZodType<string>;
+  readonly item: Item;
+  /** Default: a page of items. */
+  readonly page?: z.ZodType;
+  readonly missing: ProblemCode;
+  readonly list: {
+    readonly summary: string;
+    all(access: Access, org: string): Promise<readonly Shown<Item>[]>;
+  };
+  /** Left out, single ones cannot be read. */
+  readonly get?: {
+    readonly summary: string;
+    read(access: Access, org: string, name: string): Promise<Shown<Item>>;
+  };
+  readonly put: {
+    readonly summary: string;
+    readonly description: string;
+    readonly body: z.ZodType<Settings>;
+    readonly problems: readonly ProblemCode[];
+    write(
+      gateway: Gateway,
+      access: Access,
+      org: string,
+      name: string,
+      settings: Settings,
+    ): Promise<{ readonly created: boolean; readonly item: Shown<Item> }>;
+  };
+  readonly remove: {
+    readonly summary: string;
+    remove(access: Access, org: string, name: string): Promise<void>;
+  };
+}
+
+export function namedCollection<Item extends z.ZodType<{ name: string }>, Settings>(
+  spec: NamedCollection<Item, Settings>,
+): readonly Route[] {
+  const { collection, tag, operation, noun, roles, missing, list, get, put, remove } = spec;
+  const item: z.ZodType = spec.item;
+  const page: z.ZodType = spec.page ?? pageOf(item);
+  const params = { name: spec.name };
+  const path = `/api/${collection}`;
+  return [
+    route({
+      method: 'GET',
+      path,
+      role: roles.read,
+      id: `list${operation.many}`,
+      tag,
+      summary: list.summary,
+      query: z.strictObject(pageQuery()),
+      answers: { 200: { text: `A page of ${noun.many}.`, schema: page } },
+      problems: LIST_PROBLEMS,
+      handle: async ({ gateway, access, principal: { organizationId }, query }) => {
+        const items = (await list.all(access, organizationId)) as readonly { readonly name: string }[];
+        return { status: 200, body: namedPage(gateway, collection, organizationId, items, query) };
+      },
+    }),
+    ...(get === undefined
+      ? []
+      : [
+          route({
+            method: 'GET',
+            path: `${path}/:name`,
+            role: roles.read,
+            id: `get${operation.one}`,
+            tag,
+            summary: get.summary,
+            params,
+            answers: { 200: { text: `The ${noun.one}.`, schema: item } },
+            problems: [missing],
+            handle: async ({ access, principal: { organizationId }, params: { name } }) => ({
+              status: 200,
+              body: await get.read(access, organizationId, name),
+            }),
+          }),
+        ]),
+    route({
+      method: 'PUT',
+      path: `${path}/:name`,
+      role: roles.write,
+      id: `put${operation.one}`,
+      tag,
+      summary: put.summary,
+      description: put.description,
+      params,
+      body: jsonOf(put.body),
+      answers: { 201: { text: 'Stored; it is new.', schema: item }, 200: { text: 'Stored.', schema: item } },
+      problems: [...WRITE_PROBLEMS, ...put.problems],
+      handle: async ({ gateway, access, principal: { organizationId }, params: { name }, body }) => {
+        const stored = await put.write(gateway, access, organizationId, name, body);
+        return createdOrOk(stored.created, stored.item);
+      },
+    }),
+    route({
+      method: 'DELETE',
+      path: `${path}/:name`,
+      role: roles.write,
+      id: `delete${operation.one}`,
+      tag,
+      summary: remove.summary,
+      params,
+      answers: { 204: { text: 'Deleted.' } },
+      problems: [...WRITE_PROBLEMS, missing],
+      handle: async ({ access, principal: { organizationId }, params: { name } }) => {
+        await remove.remove(access, organizationId, name);
+        return { status: 204 };
+      },
+    }),
+  ];
+}
