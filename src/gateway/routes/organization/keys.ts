@@ -7,7 +7,7 @@ import type { Request } from 'express';
 import { z } from 'zod';
 import { createKey, listKeys, revokeKey } from '../../../client/organization/api-keys.ts';
 import { resealAll } from '../../../client/organization/keys-reseal.ts';
-import type { Config } from '../../../config.ts';
+import type { Config } from '../../../config/config.ts';
 import { ROLES } from '../../../contract/organization.ts';
 import { DEFAULT_ORGANIZATION } from '../../../engine/state/start.ts';
 import { defined } from '../../../json/defined.ts';

@@ -8,7 +8,7 @@ import {
   putServer,
   readTools,
 } from '../../../client/organization/mcp-servers.ts';
-import type { Config } from '../../../config.ts';
+import type { Config } from '../../../config/config.ts';
 import { mayStartProgram } from '../../../contract/mcp.ts';
 import { references } from '../../../template/references.ts';
 import { parseTemplate } from '../../../template/template.ts';
