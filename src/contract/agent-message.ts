@@ -4,7 +4,7 @@ import { isObject, type Json } from '../json/json.ts';
 /** The messages' name. */
 export const AGENT_MESSAGE = 'agent_message';
 
-export interface AgentMessage {
+export type AgentMessage = {
   readonly content: string;
   /** The agent leaves what it is doing, and hears this first; else it hears it before its next turn. */
   readonly interrupt?: true;
@@ -12,7 +12,7 @@ export interface AgentMessage {
   readonly to?: string;
   /** Who is told the agent's next answer, as a message of that name with `{reply}`. */
   readonly reply?: { readonly executionId: string; readonly name: string };
-}
+};
 
 /** The payload read: text, or an object with `content`. Undefined for anything else. */
 export function agentMessageIn(payload: Json): AgentMessage | undefined {

@@ -26,7 +26,7 @@ export type CallTarget =
   | { readonly kind: 'action'; readonly type: string }
   | { readonly kind: 'workflow'; readonly workflow: string; readonly version?: string };
 
-export interface AgentCall {
+export type AgentCall = {
   readonly id: string;
   /** As the model was told it. */
   readonly name: string;
@@ -35,7 +35,7 @@ export interface AgentCall {
   readonly target?: CallTarget;
   /** Why it cannot be made. */
   readonly invalid?: string;
-}
+};
 
 /** `data` of the activity's result; usage stands in its meta. */
 export interface AgentTurn {

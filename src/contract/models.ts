@@ -28,13 +28,13 @@ export interface ModelEntry {
 }
 
 /** What calls have used. `key_type` is the provider; a model without prices costs 0. */
-export interface Usage {
+export type Usage = {
   readonly input_tokens: number;
   readonly output_tokens: number;
   /** Of the input tokens. */
   readonly cached_input_tokens: number;
   readonly usd_cost: number;
-}
+};
 
 /** A run's costs for one kind of key (document 004). */
 export interface Cost extends Usage {

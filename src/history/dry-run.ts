@@ -16,7 +16,7 @@ import type { Json } from '../json/json.ts';
 import { presetOf } from '../steps/compile/compile-step.ts';
 import { compile } from '../steps/compile/program.ts';
 import { type Behaviour, type Outcome, type StepContext, StepFailure } from '../steps/kind.ts';
-import { effectEnd } from '../steps/kinds/http.ts';
+import { activityEnd } from '../steps/kinds/one-activity.ts';
 import { type Program, RULES, type Step } from '../steps/program-types.ts';
 import { Rows, type TraceRow } from './rows.ts';
 
@@ -142,11 +142,15 @@ function mock(behaviour: Behaviour, activity: string): Behaviour {
   return {
     begin(visit: StepContext): Outcome {
       const outcome = behaviour.begin(visit);
-      if (outcome.do !== 'hold') return outcome;
+      if (outcome.do !== 'suspend') return outcome;
       const [spec] = outcome.run ?? [];
-      return { do: 'hold', hold: {}, run: [{ activity, ...(spec === undefined ? BLANK : { config: spec.config }) }] };
+      return {
+        do: 'suspend',
+        state: {},
+        run: [{ activity, ...(spec === undefined ? BLANK : { config: spec.config }) }],
+      };
     },
-    resume: effectEnd,
+    resume: activityEnd,
   };
 }
 

@@ -122,7 +122,7 @@ export class RetryPlan {
     const answered =
       (command?.type === 'run' || command?.type === 'child') && command.path === path ? command : undefined;
     const suffix = answered?.suffix;
-    const rearm = step?.behaviour.rearm?.(visit, { code, ...defined({ suffix }) });
+    const rearm = step?.behaviour.rearm?.(visit.hold, { code, ...defined({ suffix }) });
     if (rearm === 'never') throw repeats(path, 'after its calls had ended');
     if (rearm === undefined && answered === undefined) {
       this.parked.push(rewindOpenVisit(program, state, path)!);

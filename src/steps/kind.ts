@@ -1,9 +1,14 @@
 /**
- * What a step kind is: one file in this folder that reads like its page in the manual. A kind plans once (its config is
- * parsed when the definition is compiled) and then begins and resumes visits. It decides; the core acts on the outcome.
+ * The contract of a step kind. A kind is one file in `kinds/` that reads like its page in the manual. It plans once: its
+ * config is parsed when the definition is compiled. Then it begins and resumes visits. A kind decides; the core acts on
+ * the outcome.
  *
- * Kinds are pure: they await nothing, read no clock (`visit.now` is the run's), and keep what they must remember between
- * begin and resume in `hold`, which is plain JSON and survives continue-as-new.
+ * Kinds are pure: they await nothing and read no clock (`visit.now` is the run's). What a kind remembers between begin
+ * and resume is its step state, of the type `S` that the kind declares: plain JSON that survives continue-as-new.
+ *
+ * The engine stores step state as JSON and hands each visit the state that the same kind stored. Members that take or
+ * give `S` are methods, whose parameters TypeScript compares in both directions, so a `StepKind<LoopState>` is a
+ * `StepKind` in the table of kinds, and no kind casts.
  */
 
 import type { z } from 'zod';
@@ -13,6 +18,7 @@ import type { Json, JsonObject } from '../json/json.ts';
 import type { Expression } from '../template/expression.ts';
 import type { Template } from '../template/template.ts';
 import type { Rendered } from '../template/types.ts';
+import type { LoopState } from './loop-state.ts';
 
 /** pure: no event of history. effect: one or more activities. wait: a person, a message or the clock. container: opens frames or a loop record. end: ends the run or the frame. */
 export type KindClass = 'pure' | 'effect' | 'wait' | 'container' | 'end';
@@ -34,7 +40,10 @@ export type Unwired =
   | { readonly leaves: string }
   | { readonly cancels: string; readonly leaves?: undefined };
 
-export interface StepKind {
+/** Step state of a kind that remembers nothing. */
+export type NoState = { [member: string]: never };
+
+export interface StepKind<S extends JsonObject = JsonObject> {
   readonly type: string;
   readonly aliases?: readonly string[];
   readonly class: KindClass;
@@ -56,7 +65,7 @@ export interface StepKind {
   /** Members of the config that are evaluated later than when a visit begins: `note` says what came of them. */
   readonly later?: readonly string[];
   /** Parses the written config once. Throws TemplateError or ConfigError; both become problems with a pointer. */
-  plan(config: JsonObject, parse: Parse, step: StepDefinition): Behaviour;
+  plan(config: JsonObject, parse: Parse, step: StepDefinition): Behaviour<S>;
 }
 
 /** How a kind has its config parsed: `at` is the JSON pointer within the config, for the error's place. */
@@ -70,23 +79,25 @@ export interface Parse {
   expression(source: string, at: string, locals?: readonly string[]): Expression;
 }
 
-export interface Behaviour {
-  begin(visit: StepContext): Outcome;
-  /** Called for everything that a `hold` waits for. */
-  resume?(visit: StepContext, event: Resume): Outcome;
-  /** Asked before a decision or submission is taken: why this one may not have it. Changes nothing. */
-  refuse?(
-    visit: StepContext,
-    event: DecisionEvent | SubmissionEvent,
-  ): { readonly code: Refusal['code']; readonly message: string } | undefined;
-  /** Messages that the visit took and has not used: they go back to the inbox when it ends without them. */
-  unused?(hold: JsonObject): readonly Message[];
+export interface Behaviour<S extends JsonObject = JsonObject> {
+  begin(visit: StepContext): Outcome<S>;
+  /** Handles every event that a suspended visit waits for. */
+  resume?(visit: OpenStepContext<S>, event: Resume): Outcome<S>;
+  /** Says why the visit refuses this decision or submission; undefined where it accepts. Changes nothing. */
+  refuse?(visit: OpenStepContext<S>, event: DecisionEvent | SubmissionEvent): KindRefusal | undefined;
+  /** Messages that the visit took and has not used. They return to the inbox when the visit ends without them. */
+  unused?(state: S): readonly Message[];
   /**
-   * For kinds that take more than one call: how a retry of the run goes on with a visit that failed at an event, which
-   * `failed` tells of. `hold` is as it was before, and may be changed in place. Without it, an effect is made once more where
-   * its answer was the failure, and any other visit begins again.
+   * For kinds that need more than one activity: how a retry of the run continues a visit that failed at an event.
+   * `state` is the state before that event and may be changed in place. Without this method, a retry repeats an
+   * activity that failed, and begins any other visit again.
    */
-  rearm?(visit: Pick<StepContext, 'hold'>, failed: FailedAt): Rearm;
+  rearm?(state: S, failed: FailedAt): Rearm;
+}
+
+export interface KindRefusal {
+  readonly code: Refusal['code'];
+  readonly message: string;
 }
 
 export interface FailedAt {
@@ -102,8 +113,8 @@ export interface Locals {
   readonly [root: string]: unknown;
 }
 
-/** A message that has come to the run. */
-export interface Message {
+/** A message that the run received. */
+export type Message = {
   readonly name: string;
   readonly payload: Json;
   /** What it takes in the inbox. */
@@ -112,7 +123,7 @@ export interface Message {
   readonly n?: number;
   /** It was published as an event; absent where it was sent to this run. */
   readonly event?: { readonly key?: string };
-}
+};
 
 /** Which messages a listener asks for. */
 export interface Hearing {
@@ -121,14 +132,12 @@ export interface Hearing {
   readonly key?: string;
 }
 
-/** A kind's window on the run, valid during one begin or resume. */
+/** What a kind may read and change of the run, valid during one begin or resume. */
 export interface StepContext {
   readonly path: string;
   readonly slug: string;
   /** Epoch milliseconds of the event that is being handled. */
   readonly now: number;
-  /** What the last outcome of this visit held; the object may be changed in place. */
-  readonly hold: JsonObject;
   /** `locals` are readable as roots beside the run's, for this one evaluation (a message's `payload`). */
   render(template: Template, locals?: Locals): Json;
   renderSecret(template: Template): Rendered;
@@ -168,6 +177,11 @@ export interface StepContext {
     /** The run that started it. */
     readonly parentId?: string;
   };
+}
+
+/** The context of a visit that has begun, with the step state that it stored. The object may be changed in place. */
+export interface OpenStepContext<S extends JsonObject = JsonObject> extends StepContext {
+  readonly state: S;
 }
 
 export type Resume =
@@ -251,14 +265,14 @@ export interface ChildSpec {
   /** false: answered as soon as the child has started, by `completed` with `{executionId}`. */
   readonly wait?: false;
 }
-export interface ApprovalSubject {
+export type ApprovalSubject = {
   readonly priority?: string;
   readonly dueDate?: string;
   readonly resourceType?: string;
   readonly resourceId?: string;
   readonly routeHint?: string;
   readonly deeplink?: string;
-}
+};
 export interface WaitingSpec {
   readonly kind: 'approval' | 'input' | 'message' | 'callback' | 'timer' | 'child';
   /** Epoch milliseconds. */
@@ -288,7 +302,7 @@ export interface AskSpec extends WaitingSpec {
   readonly input: Json;
 }
 
-export type Outcome =
+export type Outcome<S extends JsonObject = JsonObject> =
   | {
       readonly do: 'end';
       readonly port: string;
@@ -298,9 +312,10 @@ export type Outcome =
       readonly took?: readonly Message[];
     }
   | { readonly do: 'fail'; readonly error: FailureShape; readonly rollback?: boolean }
+  /** The visit stays open, with its step state, and waits for the commands and frames that it opens. */
   | {
-      readonly do: 'hold';
-      readonly hold: JsonObject;
+      readonly do: 'suspend';
+      readonly state: S;
       readonly waiting?: WaitingSpec;
       readonly run?: readonly RunSpec[];
       readonly timers?: readonly TimerSpec[];
@@ -310,15 +325,15 @@ export type Outcome =
       readonly asks?: { readonly [suffix: string]: AskSpec | FailureShape | null };
       /** Messages of this name are for the visit, also while it does not wait for them. */
       readonly hears?: string;
-      /** What `hold` has grown by since the last outcome: it counts towards the limit of the state. */
+      /** What was added to the step state since the last outcome. It counts towards the limit of the run's state. */
       readonly grown?: Json;
       /** Suffixes of commands, or names of frames, to cancel. */
       readonly cancel?: readonly string[];
     }
   /** Loop: open the record, then ask again with `enter`. */
-  | { readonly do: 'enter'; readonly hold: JsonObject }
+  | { readonly do: 'enter'; readonly state: LoopState }
   /** Loop: walk the body port once more; the output of this tick. */
-  | { readonly do: 'tick'; readonly hold: JsonObject; readonly data: Json }
+  | { readonly do: 'tick'; readonly data: Json }
   /** Leaves the innermost loop of this frame by done. */
   | { readonly do: 'break'; readonly value: Json }
   /** As a `when` that does not hold: the visit ends before it has begun. */

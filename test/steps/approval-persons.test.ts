@@ -82,7 +82,7 @@ describe('the person who started the run', () => {
 
   it('is not waited for where all must approve', () => {
     const driven = asked({ approvers: ['ann', 'bob', 'cid'], quorum: 'all' }, { initiator: 'ann' });
-    expect(driven.decide('approved', person('bob'))).toMatchObject({ do: 'hold' });
+    expect(driven.decide('approved', person('bob'))).toMatchObject({ do: 'suspend' });
     expect(driven.decide('approved', person('cid'))).toMatchObject({ port: 'approved' });
   });
 
@@ -111,7 +111,7 @@ describe('votes of persons', () => {
   it('all: two of one role do not stand for a user', () => {
     const driven = asked({ approvers: ['ann', 'role:finance'], quorum: 'all' });
     driven.decide('approved', person('bob', as(['finance'])));
-    expect(driven.decide('approved', person('cid', as(['finance'])))).toMatchObject({ do: 'hold' });
+    expect(driven.decide('approved', person('cid', as(['finance'])))).toMatchObject({ do: 'suspend' });
     expect(driven.decide('approved', person('ann'))).toMatchObject({ port: 'approved' });
   });
 

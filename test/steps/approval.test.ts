@@ -19,7 +19,7 @@ describe('an approval', () => {
   it('waits, and says whom it asks, what, and until when', () => {
     const driven = asked({ approvers: { users: ['ann'], roles: ['finance'], groups: ['board'] }, timeout: '1h' });
     expect(driven.outcome).toMatchObject({
-      do: 'hold',
+      do: 'suspend',
       waiting: {
         kind: 'approval',
         message: 'Refund 5?',
@@ -127,8 +127,8 @@ describe('votes', () => {
 
   it('all: everyone named must approve', () => {
     const driven = asked({ approvers: users, quorum: 'all' });
-    expect(driven.decide('approved', { by: 'ann' })).toMatchObject({ do: 'hold' });
-    expect(driven.decide('approved', { by: 'bob' })).toMatchObject({ do: 'hold' });
+    expect(driven.decide('approved', { by: 'ann' })).toMatchObject({ do: 'suspend' });
+    expect(driven.decide('approved', { by: 'bob' })).toMatchObject({ do: 'suspend' });
     expect(driven.decide('approved', { by: 'cid' })).toMatchObject({
       port: 'approved',
       data: { votes: [{ by: 'ann' }, { by: 'bob' }, { by: 'cid' }] },
@@ -143,14 +143,14 @@ describe('votes', () => {
 
   it('a number: rejected once too few are left who could approve', () => {
     const driven = asked({ approvers: users, quorum: 2 });
-    expect(driven.decide('rejected', { by: 'ann' })).toMatchObject({ do: 'hold' });
+    expect(driven.decide('rejected', { by: 'ann' })).toMatchObject({ do: 'suspend' });
     expect(driven.decide('rejected', { by: 'bob' })).toMatchObject({ port: 'rejected', data: { decidedBy: 'bob' } });
   });
 
   it('a number of a role: by as many rejections, since nobody knows who is left', () => {
     const driven = asked({ approvers: { roles: ['finance'] }, quorum: 2 });
-    expect(driven.decide('rejected', { by: 'ann' })).toMatchObject({ do: 'hold' });
-    expect(driven.decide('approved', { by: 'bob' })).toMatchObject({ do: 'hold' });
+    expect(driven.decide('rejected', { by: 'ann' })).toMatchObject({ do: 'suspend' });
+    expect(driven.decide('approved', { by: 'bob' })).toMatchObject({ do: 'suspend' });
     expect(driven.decide('approved', { by: 'cid' })).toMatchObject({ port: 'approved' });
   });
 
@@ -190,7 +190,7 @@ describe('a signal from Temporal', () => {
 
   it('cannot be imitated through the API: an override counts only there', () => {
     const driven = asked({ approvers: ['ann', 'bob'], quorum: 'all' });
-    expect(driven.decide('approved', { by: 'ann', override: true, reason: 'r' })).toMatchObject({ do: 'hold' });
+    expect(driven.decide('approved', { by: 'ann', override: true, reason: 'r' })).toMatchObject({ do: 'suspend' });
   });
 });
 
@@ -222,7 +222,7 @@ describe('the timeout of an approval', () => {
       escalateTo: { roles: ['boss'] },
     });
     expect(driven.fire(HOUR)).toMatchObject({
-      do: 'hold',
+      do: 'suspend',
       waiting: { audience: ['role:boss'], until: NOW + 2 * HOUR },
       timers: [{ suffix: '/escalation', at: NOW + 2 * HOUR }],
     });
@@ -244,7 +244,7 @@ describe('the timeout of an approval', () => {
       timers: [{ suffix: '/reminder[0]', at: NOW + 600_000 }, { at: NOW + HOUR }],
     });
     expect(driven.fire(600_000, '/reminder[0]')).toMatchObject({
-      do: 'hold',
+      do: 'suspend',
       waiting: { message: 'Refund 5? (reminder 1)' },
     });
     expect(driven.decide('approved')).toMatchObject({ meta: { reminded: 1 } });

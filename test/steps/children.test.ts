@@ -5,8 +5,8 @@ import { runEmployee, shaped } from '../../src/steps/kinds/run-employee.ts';
 import { runWorkflow } from '../../src/steps/kinds/run-workflow.ts';
 import { begin, Driven } from './visit.ts';
 
-const held = (outcome: Outcome): Extract<Outcome, { do: 'hold' }> => {
-  if (outcome.do !== 'hold') throw new Error(`It did not hold: ${JSON.stringify(outcome)}`);
+const held = (outcome: Outcome): Extract<Outcome, { do: 'suspend' }> => {
+  if (outcome.do !== 'suspend') throw new Error(`It did not hold: ${JSON.stringify(outcome)}`);
   return outcome;
 };
 

@@ -15,7 +15,7 @@ describe('http', () => {
   it('runs the activity http with its evaluated config, and names where secrets belong', () => {
     const outcome = begin(http, config, { roots });
     expect(outcome).toMatchObject({
-      do: 'hold',
+      do: 'suspend',
       run: [
         {
           activity: 'http',

@@ -5,10 +5,10 @@ import type { Json, JsonObject } from '../../src/json/json.ts';
 import type {
   Behaviour,
   DecisionEvent,
+  OpenStepContext,
   Outcome,
   Parse,
   Resume,
-  StepContext,
   StepKind,
   SubmissionEvent,
 } from '../../src/steps/kind.ts';
@@ -41,7 +41,7 @@ export class Driven {
   readonly assigned: [string, string, Json][] = [];
   readonly inbox: { name: string; payload: Json }[];
   readonly behaviour: Behaviour;
-  hold: JsonObject = {};
+  state: JsonObject = {};
   readonly #roots: JsonObject;
   readonly #wired: readonly string[];
   readonly #initiator: { readonly initiator?: string };
@@ -78,22 +78,22 @@ export class Driven {
   }
 
   #took(outcome: Outcome): Outcome {
-    // The hold goes through JSON, as it does across continue-as-new.
-    if (outcome.do === 'hold') this.hold = JSON.parse(JSON.stringify(outcome.hold));
+    // The state goes through JSON, as it does across continue-as-new.
+    if (outcome.do === 'suspend') this.state = JSON.parse(JSON.stringify(outcome.state));
     this.outcome = outcome;
     return outcome;
   }
 
-  #visit(): StepContext {
+  #visit(): OpenStepContext {
     const scope = (locals: { readonly [root: string]: unknown } = {}) => ({
       root: (name: string) => locals[name] ?? this.#roots[name],
     });
     const options = { now: this.now };
-    const visit: StepContext = {
+    const visit: OpenStepContext = {
       path: 'step',
       slug: 'step',
       now: this.now,
-      hold: this.hold,
+      state: this.state,
       branches: [],
       note: () => undefined,
       rules: RULES,

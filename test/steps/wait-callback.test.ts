@@ -8,7 +8,7 @@ const called = (payload: { ok?: boolean }) =>
 describe('wait_callback', () => {
   it('waits for the message that a call of its URL becomes', () => {
     expect(begin(waitCallback, { timeout: '1h' })).toMatchObject({
-      do: 'hold',
+      do: 'suspend',
       waiting: { kind: 'callback', name: 'callback:step', until: NOW + 3_600_000 },
       timers: [{ at: NOW + 3_600_000 }],
     });

@@ -12,8 +12,8 @@ describe('sleep', () => {
   it('waits for a while', () => {
     const driven = new Driven(sleep, { duration: '1h' });
     expect(driven.begin()).toEqual({
-      do: 'hold',
-      hold: { until: NOW + HOUR },
+      do: 'suspend',
+      state: { until: NOW + HOUR },
       waiting: { kind: 'timer', until: NOW + HOUR },
       timers: [{ at: NOW + HOUR }],
     });
@@ -95,7 +95,7 @@ describe('listen', () => {
 
   it('waits for a message of its name', () => {
     const driven = new Driven(listen, { name: 'paid-{{ input.orderId }}' }, { roots });
-    expect(driven.begin()).toMatchObject({ do: 'hold', waiting: { kind: 'message', name: 'paid-A7' }, timers: [] });
+    expect(driven.begin()).toMatchObject({ do: 'suspend', waiting: { kind: 'message', name: 'paid-A7' }, timers: [] });
     expect(driven.resume(message({ cents: 4 }))).toEqual({
       do: 'end',
       port: 'received',
@@ -141,8 +141,8 @@ describe('listen', () => {
 
   it('collects as many as it counts, early ones first, in order', () => {
     const driven = new Driven(listen, { name: 'n', count: 3 }, { inbox: [{ name: 'n', payload: 1 }] });
-    expect(driven.begin()).toMatchObject({ do: 'hold' });
-    expect(driven.resume(message(2))).toMatchObject({ do: 'hold' });
+    expect(driven.begin()).toMatchObject({ do: 'suspend' });
+    expect(driven.resume(message(2))).toMatchObject({ do: 'suspend' });
     expect(driven.resume(message(3))).toEqual({
       do: 'end',
       port: 'received',

@@ -11,7 +11,7 @@ import { shortHash } from '../../contract/workflow-ids.ts';
 import type { PayloadFormat, StepDefinition } from '../../definition/document/types.ts';
 import { DEFAULT_ORGANIZATION } from '../../engine/state/start.ts';
 import { defined } from '../../json/defined.ts';
-import type { Json, JsonObject } from '../../json/json.ts';
+import type { Json } from '../../json/json.ts';
 import { ClientError } from '../errors.ts';
 import { sameText } from '../payloads/keys.ts';
 import { sendMessage } from '../runs/run-actions.ts';
@@ -115,13 +115,15 @@ async function schemaOf(
   const handle = access.client.workflow.getHandle(place.executionId);
   const { frames } = await read(access, () => handle.query<OpenVisits>('state'));
   const visit = Object.values(frames).find((frame) => frame.visit?.path === place.path)?.visit;
-  return visit === undefined ? 'unknown' : ((visit.hold['schema'] as PayloadFormat | null | undefined) ?? undefined);
+  return visit === undefined ? 'unknown' : (visit.hold.schema ?? undefined);
 }
 
 /** What is read here of a run's state (src/engine/state/state.ts). */
 interface OpenVisits {
   readonly frames: {
-    readonly [id: string]: { readonly visit?: { readonly path: string; readonly hold: JsonObject } };
+    readonly [id: string]: {
+      readonly visit?: { readonly path: string; readonly hold: { readonly schema?: PayloadFormat | null } };
+    };
   };
 }
 

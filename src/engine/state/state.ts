@@ -8,6 +8,7 @@ import type { Cost } from '../../contract/models.ts';
 import type { Accepted, RunError } from '../../contract/run.ts';
 import type { Json, JsonObject } from '../../json/json.ts';
 import type { ChildSpec, FailureShape, Message, Resume, RunSpec, WaitingSpec } from '../../steps/kind.ts';
+import type { LoopState } from '../../steps/loop-state.ts';
 import type { Genesis, RunCommand } from './protocol.ts';
 
 /** Bumped when a state of an older interpreter has to be read differently. */
@@ -26,13 +27,13 @@ export interface Entry {
   readonly output: Envelope;
 }
 
-/** An open loop of a frame (LANGUAGE.md §3.1). `hold` belongs to the kind. */
+/** An open loop of a frame (LANGUAGE.md §3.1). `hold` is the state that the kind `loop` stores. */
 export interface LoopRecord {
   readonly slug: string;
   readonly path: string;
   readonly startedAt: number;
   tick: number;
-  hold: JsonObject;
+  readonly hold: LoopState;
   /** Visits per step within this tick, for `#n`. */
   counts: { [slug: string]: number };
   /** Whether a step has ended in this tick, and so `lastOutput` is the body's. */
@@ -47,6 +48,7 @@ export interface OpenVisit {
   readonly startedAt: number;
   /** Order of opening in the whole run: messages go to the oldest listener. */
   readonly seq: number;
+  /** The step state of the kind. */
   hold: JsonObject;
   waiting?: WaitingSpec & { readonly since: number };
   /** What it asks about within, by suffix. */

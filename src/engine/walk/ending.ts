@@ -187,7 +187,7 @@ function lateSpec(core: Core, undo: Undo & { undo: 'step' }): RunSpec {
 export function rollbackSpec(outcome: Outcome): RunSpec | undefined {
   if (outcome.do === 'fail')
     throw new StepFailure(outcome.error.code, `The rollback's config: ${outcome.error.message}`);
-  return outcome.do === 'hold' ? outcome.run?.[0] : undefined;
+  return outcome.do === 'suspend' ? outcome.run?.[0] : undefined;
 }
 
 /** An undo step was answered; a failure of it is reported with the run's, and the rest is still undone. */

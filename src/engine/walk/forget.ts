@@ -5,8 +5,8 @@ import type { Frame, LoopRecord } from '../state/state.ts';
 
 /** The loop begins a tick: those before it are all that have something to undo. */
 export function forgetBefore(core: Core, loop: LoopRecord, tick: number): void {
-  const keep = loop.hold['keep'];
-  if (typeof keep === 'number') forget(core, loop, tick - keep);
+  const { keep } = loop.hold;
+  if (keep !== undefined) forget(core, loop, tick - keep);
 }
 
 /** A step in this frame has left something to undo: the tick that it stands in is one of those kept. */
@@ -22,8 +22,8 @@ export function countTick(core: Core, frame: Frame): void {
 
 /** The loop was left in the tick that it is in, which is the last of those kept. */
 export function forgetOlder(core: Core, loop: LoopRecord): void {
-  const keep = loop.hold['keep'];
-  if (typeof keep === 'number' && core.program.rules.loopsAsDescribed()) forget(core, loop, loop.tick + 1 - keep);
+  const { keep } = loop.hold;
+  if (keep !== undefined && core.program.rules.loopsAsDescribed()) forget(core, loop, loop.tick + 1 - keep);
 }
 
 /** All ticks below that number: each time only the last of them still has something. */

@@ -1,6 +1,7 @@
 /** Loops (LANGUAGE.md §3.1): a record goes on the frame, ticks, and is broken out of. Leaving it is follow.ts's. */
-import type { Json, JsonObject } from '../../json/json.ts';
+import type { Json } from '../../json/json.ts';
 import { StepFailure } from '../../steps/kind.ts';
+import type { LoopState } from '../../steps/loop-state.ts';
 import type { Core } from '../state/core.ts';
 import { jsonBytes } from '../state/json-bytes.ts';
 import { RECORD_OVERHEAD } from '../state/limits.ts';
@@ -11,9 +12,9 @@ import { forgetBefore } from './forget.ts';
 import { record, settle, type VisitRef } from './record.ts';
 
 /** A loop's record goes on its frame; only then can `while` read `loop`. @throws StepFailure `state_too_large`. */
-export function enter(core: Core, place: VisitRef, held: JsonObject): void {
+export function enter(core: Core, place: VisitRef, state: LoopState): void {
   const { frame, step, path } = place;
-  const bytes = jsonBytes(held);
+  const bytes = jsonBytes(state);
   core.state.bytes += bytes;
   charge(core, RECORD_OVERHEAD + 4 * path.length);
   frame.loops.push({
@@ -21,7 +22,7 @@ export function enter(core: Core, place: VisitRef, held: JsonObject): void {
     path,
     startedAt: place.startedAt,
     tick: -1,
-    hold: held,
+    hold: state,
     counts: {},
     moved: false,
   });
@@ -35,20 +36,19 @@ export function enter(core: Core, place: VisitRef, held: JsonObject): void {
 }
 
 /** A loop begins its next tick: the step's entry is replaced, and the body walked. @throws StepFailure `state_too_large`. */
-export function tick(core: Core, place: VisitRef, held: JsonObject, data: Json): void {
+export function tick(core: Core, place: VisitRef, data: Json): void {
   const { frame, step } = place;
   const loop = place.record!;
   loop.tick++;
-  loop.hold = held;
   loop.counts = {};
   loop.moved = false;
-  const bytes = jsonBytes(held['carry']);
+  const bytes = jsonBytes(loop.hold.carry);
   core.state.bytes += bytes;
   chargeValue(core, data);
   try {
     demandSpace(core, 'What the loop carries', bytes);
   } catch (error) {
-    held['carry'] = null;
+    loop.hold.carry = null;
     throw error;
   }
   forgetBefore(core, loop, loop.tick);

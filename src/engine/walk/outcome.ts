@@ -24,14 +24,14 @@ export function apply(core: Core, place: VisitRef, outcome: Outcome): void {
     case 'fail':
       failVisit(core, place, outcome.error, outcome.rollback);
       return;
-    case 'hold':
+    case 'suspend':
       suspend(core, place, outcome);
       return;
     case 'enter':
-      enter(core, place, outcome.hold);
+      enter(core, place, outcome.state);
       return;
     case 'tick':
-      tick(core, place, outcome.hold, outcome.data);
+      tick(core, place, outcome.data);
       return;
     case 'break':
       breakOut(core, place, outcome.value);

@@ -3,7 +3,7 @@
  */
 import { isObject, type Json } from '../../json/json.ts';
 import type { Locals } from '../../steps/kind.ts';
-import { loopVars } from '../../steps/kinds/loop-vars.ts';
+import { loopVars } from '../../steps/loop-state.ts';
 import type { Program } from '../../steps/program-types.ts';
 import { LazyObject, LiveRecord, type Scope } from '../../template/types.ts';
 import type { Entry, Frame, LoopRecord, RunState } from '../state/state.ts';

@@ -2,7 +2,14 @@
 
 import { defined } from '../../json/defined.ts';
 import { type Json, type JsonObject, setOwn } from '../../json/json.ts';
-import { type Hearing, type Locals, type Message, type StepContext, StepFailure } from '../../steps/kind.ts';
+import {
+  type Hearing,
+  type Locals,
+  type Message,
+  type OpenStepContext,
+  type StepContext,
+  StepFailure,
+} from '../../steps/kind.ts';
 import type { Rules, Step } from '../../steps/program-types.ts';
 import { type Expression, evaluate, truthy } from '../../template/expression.ts';
 import { render, type Template } from '../../template/template.ts';
@@ -17,22 +24,22 @@ import { giveBack } from './give-back.ts';
 import { FrameScope } from './scope.ts';
 import { takeUnread } from './unread.ts';
 
-export class RunStepContext implements StepContext {
+export class RunStepContext implements OpenStepContext {
   readonly path: string;
   readonly slug: string;
-  readonly hold: JsonObject;
+  readonly state: JsonObject;
   readonly #core: Core;
   readonly #frame: Frame;
   readonly #step: Step;
   readonly #locals: Locals | undefined;
 
-  constructor(core: Core, frame: Frame, step: Step, path: string, hold: JsonObject, locals?: Locals) {
+  constructor(core: Core, frame: Frame, step: Step, path: string, state: JsonObject, locals?: Locals) {
     this.#core = core;
     this.#frame = frame;
     this.#step = step;
     this.path = path;
     this.slug = step.slug;
-    this.hold = hold;
+    this.state = state;
     this.#locals = locals;
   }
 

@@ -17,13 +17,13 @@ import { dropFrame, openFrame } from './frames.ts';
 import { beginInner, endInner } from './inner-rows.ts';
 import type { VisitRef } from './record.ts';
 
-type Hold = Extract<Outcome, { do: 'hold' }>;
-type HeldPlace = VisitRef & { readonly visit: OpenVisit };
+type Suspension = Extract<Outcome, { do: 'suspend' }>;
+type OpenVisitRef = VisitRef & { readonly visit: OpenVisit };
 
 /** In the order in which an outcome is read (steps/kind.ts). @throws StepFailure `payload_too_large`: the visit then fails. */
-export function suspend(core: Core, given: VisitRef, outcome: Hold): void {
-  const visit = heldVisit(core, given, outcome);
-  const place: HeldPlace = { ...given, visit };
+export function suspend(core: Core, given: VisitRef, outcome: Suspension): void {
+  const visit = openVisit(core, given, outcome);
+  const place: OpenVisitRef = { ...given, visit };
   for (const name of outcome.cancel ?? []) takeBack(core, visit, name);
   if (outcome.waiting !== undefined) {
     charge(core, jsonBytes(outcome.waiting as unknown as Json));
@@ -42,10 +42,10 @@ export function suspend(core: Core, given: VisitRef, outcome: Hold): void {
 }
 
 /** The visit with what it holds now; one that has only begun is opened. */
-function heldVisit(core: Core, { frame, step, path, startedAt, visit }: VisitRef, outcome: Hold): OpenVisit {
+function openVisit(core: Core, { frame, step, path, startedAt, visit }: VisitRef, outcome: Suspension): OpenVisit {
   const { state } = core;
   if (visit !== undefined) {
-    visit.hold = outcome.hold;
+    visit.hold = outcome.state;
     if (outcome.grown !== undefined) grow(core, jsonBytes(outcome.grown));
     return visit;
   }
@@ -55,12 +55,12 @@ function heldVisit(core: Core, { frame, step, path, startedAt, visit }: VisitRef
     path,
     startedAt,
     seq: state.seq++,
-    hold: outcome.hold,
+    hold: outcome.state,
     open: [],
     frames: [],
   };
   charge(core, RECORD_OVERHEAD + 4 * path.length);
-  grow(core, jsonBytes(outcome.hold));
+  grow(core, jsonBytes(outcome.state));
   return frame.visit;
 }
 
@@ -95,8 +95,8 @@ function openCommand({ program, state }: Core, visit: OpenVisit, suffix: string)
   return again !== undefined && program.rules.retriedIsCancelled() ? again : undefined;
 }
 
-/** What the visit asks about within. An ask that ends without its call beginning is a row that has failed or was cancelled (`hold`). */
-function ask(core: Core, visit: OpenVisit, asks: NonNullable<Hold['asks']>): void {
+/** What the visit asks about within. An ask that ends without its call beginning is a row that has failed or was cancelled (`suspend`). */
+function ask(core: Core, visit: OpenVisit, asks: NonNullable<Suspension['asks']>): void {
   for (const [suffix, asked] of Object.entries(asks)) {
     visit.asks ??= {};
     const since = visit.asks[suffix]?.since ?? core.state.now;
@@ -115,7 +115,7 @@ function isOpen(asked: AskSpec | FailureShape | null): asked is AskSpec {
 }
 
 /** `hasTimers`: the outcome sets timers too, which a local activity would hold back. */
-function openEffect(core: Core, { frame, step, path, visit }: HeldPlace, spec: RunSpec, hasTimers: boolean): void {
+function openEffect(core: Core, { frame, step, path, visit }: OpenVisitRef, spec: RunSpec, hasTimers: boolean): void {
   const { suffix = '', inner, light, config } = spec;
   const id = commandId(path, suffix);
   const bytes = weighed(config.value);
@@ -133,11 +133,15 @@ function openEffect(core: Core, { frame, step, path, visit }: HeldPlace, spec: R
   demandSpaceForEffect(core, bytes);
 }
 
-function openTimer(core: Core, { frame, path, visit }: HeldPlace, { suffix = '', at }: TimerSpec): void {
+function openTimer(core: Core, { frame, path, visit }: OpenVisitRef, { suffix = '', at }: TimerSpec): void {
   open(core, commandId(path, suffix), { type: 'timer', frame: frame.id, path, suffix, at }, visit);
 }
 
-function openChild(core: Core, { frame, path, visit }: HeldPlace, { suffix = '', inner, ...child }: ChildSpec): void {
+function openChild(
+  core: Core,
+  { frame, path, visit }: OpenVisitRef,
+  { suffix = '', inner, ...child }: ChildSpec,
+): void {
   if (inner !== undefined) beginInner(core, visit, suffix, inner, child.input);
   const bytes = weighed(child.input);
   if (bytes > MAX_PAYLOAD_BYTES && core.program.rules.dataBytes() !== undefined)

@@ -81,9 +81,9 @@ function resume(core: Core, frame: Frame, path: string, event: Resume): void {
 /** Asks the kind; used for messages too, where `ignore` means: not for me. */
 export function resumed(core: Core, place: VisitRef, event: Resume): Outcome {
   const { step, frame, path } = place;
-  const hold = place.visit?.hold ?? place.record!.hold;
+  const state = place.visit?.hold ?? place.record!.hold;
   if (step.behaviour.resume === undefined) throw new Error(`The kind '${step.kind.type}' waits for nothing.`);
-  return step.behaviour.resume(new RunStepContext(core, frame, step, path, hold), event);
+  return step.behaviour.resume(new RunStepContext(core, frame, step, path, state), event);
 }
 
 /** Resumes an open visit here and now; false where it answers that the event is not for it. */

@@ -2,7 +2,7 @@
 
 import type { PayloadFormat } from '../../definition/document/types.ts';
 import { validatePayload } from '../../definition/payload/format.ts';
-import type { Json, JsonObject } from '../../json/json.ts';
+import type { Json } from '../../json/json.ts';
 import { isConstant } from '../../template/template.ts';
 import type { Parse, StepContext } from '../kind.ts';
 import { isAbsent, object } from './read.ts';
@@ -10,34 +10,35 @@ import { isAbsent, object } from './read.ts';
 const LISTED_PROBLEMS = 5;
 
 /**
- * The format of a config member. One that holds templates is evaluated when the step begins and kept in `hold`; one that
- * holds none is the same at every visit, so state need not carry it.
+ * The format of a config member. A format with templates is evaluated when the step begins and stored in the step state
+ * under the member's name. A constant format is the same at every visit, so the state does not carry it.
  */
-export interface Format {
-  /** It holds no template. */
+export interface Format<M extends string> {
   readonly isConstant: boolean;
-  /** What `hold` must keep: nothing where the format is a constant. */
-  held(visit: StepContext): JsonObject;
-  /** `hold`: where it is not the visit's yet, as within begin. */
-  of(visit: StepContext, hold?: JsonObject): PayloadFormat | undefined;
+  /** The members of the step state that hold the evaluated format: none for a constant format. */
+  stored(visit: StepContext): StoredFormat<M>;
+  of(visit: StepContext, state: StoredFormat<M>): PayloadFormat | undefined;
 }
 
-export function planFormat(value: Json | undefined, member: string, parse: Parse): Format {
-  if (value === undefined) return { isConstant: true, held: () => ({}), of: () => undefined };
+export type StoredFormat<M extends string> = { readonly [member in M]?: PayloadFormat | null };
+
+export function planFormat<M extends string>(value: Json | undefined, member: M, parse: Parse): Format<M> {
+  if (value === undefined) return { isConstant: true, stored: () => ({}), of: () => undefined };
   const template = parse.template(value, `/${member}`);
   const read = (json: Json | undefined): PayloadFormat | undefined =>
     isAbsent(json) ? undefined : object(json, member);
-  if (isConstant(template)) return { isConstant: true, held: () => ({}), of: (visit) => read(visit.render(template)) };
+  if (isConstant(template))
+    return { isConstant: true, stored: () => ({}), of: (visit) => read(visit.render(template)) };
   return {
     isConstant: false,
-    held: (visit) => ({ [member]: read(visit.render(template)) ?? null }),
-    of: (visit, hold = visit.hold) => read(hold[member]),
+    stored: (visit) => ({ [member]: read(visit.render(template)) ?? null }) as StoredFormat<M>,
+    of: (_visit, state) => read(state[member]),
   };
 }
 
 const MAX_SHOWN_FORM = 4_000;
 
-/** What those who are asked are shown of it; a larger one stands in the input of the step only. */
+/** The form as a wait shows it. A larger form is shown only in the input of the step. */
 export function shownForm(format: PayloadFormat | undefined): { readonly form?: PayloadFormat } {
   return format === undefined || JSON.stringify(format).length > MAX_SHOWN_FORM ? {} : { form: format };
 }

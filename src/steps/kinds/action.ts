@@ -2,15 +2,15 @@ import { z } from 'zod';
 import type { StepDefinition } from '../../definition/document/types.ts';
 import { isObject, type JsonObject } from '../../json/json.ts';
 import { anyValue } from '../config/schema.ts';
-import { ConfigError, type Parse, type RunSpec, type StepContext, type StepKind } from '../kind.ts';
+import { ConfigError, type NoState, type Parse, type RunSpec, type StepContext, type StepKind } from '../kind.ts';
 import { actionOf, actionTypes } from './actions.ts';
-import { effectEnd } from './http.ts';
+import { oneActivity } from './one-activity.ts';
 
 /** The action's own limit is what counts, and heartbeats tell that its worker lives. */
 const LONGEST_MS = 86_400_000;
 const HEARTBEAT_MS = 15_000;
 
-export const action: StepKind = {
+export const action: StepKind<NoState> = {
   type: 'action',
   class: 'effect',
   summary: 'Runs an action that the host offers.',
@@ -46,7 +46,7 @@ action throws without a code of its own is \`action_failed\`; both are tried aga
       found === undefined
         ? planHostAction(type, parameters, parse, step)
         : found.plan(parameters, '/parameters', parse);
-    return { begin: (visit) => ({ do: 'hold', hold: {}, run: [spec(visit)] }), resume: effectEnd };
+    return oneActivity(spec);
   },
 };
 

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { isAbsent, whole } from '../config/read.ts';
 import { templated, textTemplate } from '../config/schema.ts';
-import { ConfigError, type StepKind } from '../kind.ts';
-import { effectEnd, renderMembers } from './http.ts';
+import { ConfigError, type NoState, type StepKind } from '../kind.ts';
+import { oneActivity, renderMembers } from './one-activity.ts';
 
 const DEFAULT_BASH_TIMEOUT_MS = 120_000;
 const LONGEST_BASH_TIMEOUT_MS = 600_000;
@@ -11,7 +11,7 @@ const MARGIN_MS = 15_000;
 /** Cancelling reaches an activity with its heartbeats. */
 const HEARTBEAT_MS = 10_000;
 
-export const bash: StepKind = {
+export const bash: StepKind<NoState> = {
   type: 'bash',
   class: 'effect',
   summary: 'Runs a command in a shell, where the host allows it.',
@@ -68,29 +68,20 @@ It is \`bash -c\`, no login shell: a profile of the worker would be the worker's
       }));
     const timeout = parse.template(config['timeoutMs'], '/timeoutMs');
     const again: { repeatable?: true } = step.retry === undefined ? {} : { repeatable: true };
-    return {
-      begin(visit) {
-        const given = visit.render(timeout);
-        const timeoutMs = isAbsent(given)
-          ? DEFAULT_BASH_TIMEOUT_MS
-          : whole(given, 'timeoutMs', 1, LONGEST_BASH_TIMEOUT_MS);
-        const { value, secrets } = renderMembers(visit, members);
-        const rendered = { value: { ...(value as object), timeoutMs }, secrets };
-        return {
-          do: 'hold',
-          hold: {},
-          run: [
-            {
-              activity: 'bash',
-              config: rendered,
-              ...again,
-              timeoutMs: timeoutMs + MARGIN_MS,
-              heartbeatMs: HEARTBEAT_MS,
-            },
-          ],
-        };
-      },
-      resume: effectEnd,
-    };
+    return oneActivity((visit) => {
+      const given = visit.render(timeout);
+      const timeoutMs = isAbsent(given)
+        ? DEFAULT_BASH_TIMEOUT_MS
+        : whole(given, 'timeoutMs', 1, LONGEST_BASH_TIMEOUT_MS);
+      const { value, secrets } = renderMembers(visit, members);
+      const rendered = { value: { ...(value as object), timeoutMs }, secrets };
+      return {
+        activity: 'bash',
+        config: rendered,
+        ...again,
+        timeoutMs: timeoutMs + MARGIN_MS,
+        heartbeatMs: HEARTBEAT_MS,
+      };
+    });
   },
 };

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { anyValue } from '../config/schema.ts';
-import type { StepKind } from '../kind.ts';
+import type { NoState, StepKind } from '../kind.ts';
 
-export const breakKind: StepKind = {
+export const breakKind: StepKind<NoState> = {
   type: 'break',
   class: 'pure',
   summary: 'Leaves the innermost loop by done.',

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { optionalText } from '../config/read.ts';
 import { textTemplate } from '../config/schema.ts';
-import type { StepKind } from '../kind.ts';
+import type { NoState, StepKind } from '../kind.ts';
 
-export const checkpoint: StepKind = {
+export const checkpoint: StepKind<NoState> = {
   type: 'checkpoint',
   class: 'pure',
   summary: 'A place that a rollback does not go behind.',

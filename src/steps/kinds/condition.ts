@@ -3,13 +3,14 @@ import { sameJson } from '../../json/equality.ts';
 import { isObject, type Json, type JsonObject } from '../../json/json.ts';
 import { compared } from '../compared.ts';
 import { anyValue, expression, templated } from '../config/schema.ts';
-import { ConfigError, type Parse, type StepContext, type StepKind } from '../kind.ts';
+
+import { ConfigError, type NoState, type Parse, type StepContext, type StepKind } from '../kind.ts';
 import { COMMON_PORTS } from '../ports.ts';
 
 const DEFAULT_PORT = 'default';
 const OPERATORS = ['eq', 'neq', 'gt', 'lt'] as const;
 
-export const condition: StepKind = {
+export const condition: StepKind<NoState> = {
   type: 'condition',
   class: 'pure',
   summary: 'Goes one way or another.',

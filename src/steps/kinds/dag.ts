@@ -7,7 +7,7 @@ import { z } from 'zod';
 import type { Definition, Problem } from '../../definition/document/types.ts';
 import { type Expression, parseExpression } from '../../template/expression.ts';
 import type { Reference } from '../../template/types.ts';
-import type { Behaviour, FrameSpec, Outcome, StepContext, StepKind } from '../kind.ts';
+import type { Behaviour, FrameSpec, StepContext, StepKind } from '../kind.ts';
 import { PART_STEPS, type Parts } from '../parts.ts';
 
 export const DAG_STEP = '$dag';
@@ -24,8 +24,15 @@ export interface DagNode {
   readonly bail?: (visit: StepContext) => boolean;
 }
 
-/** What the graph is walked by: not in the table of kinds, since no document can name it. */
-export const dagKind: StepKind = {
+type DagState = {
+  /** Steps that have not ended. */
+  left: number;
+  /** By step that has not begun: how many of its dependencies have not ended. */
+  readonly waits: { [slug: string]: number };
+};
+
+/** The kind that walks the graph. It is not in the table of kinds, since no document can name it. */
+export const dagKind: StepKind<DagState> = {
   type: 'dag',
   class: 'container',
   summary: 'The graph of a definition with flow: dag.',
@@ -39,7 +46,9 @@ export const dagKind: StepKind = {
   },
 };
 
-export function* dagBehaviour(nodes: readonly DagNode[]): Parts<{ behaviour: Behaviour } | { problems: Problem[] }> {
+export function* dagBehaviour(
+  nodes: readonly DagNode[],
+): Parts<{ behaviour: Behaviour<DagState> } | { problems: Problem[] }> {
   const known = new Map(nodes.map((node) => [node.slug, node]));
   const dependencies = new Map(nodes.map((node) => [node.slug, dependenciesOf(node, known)]));
   const cycle = findCycle(dependencies);
@@ -63,12 +72,10 @@ export function* dagBehaviour(nodes: readonly DagNode[]): Parts<{ behaviour: Beh
   }
   const frame = (slug: string): FrameSpec => ({ name: slug, port: slug, flat: true });
 
-  const behaviour: Behaviour = {
-    begin: (visit) => ({
-      do: 'hold',
-      // Per step that has not begun: how many it waits for.
-      hold: {
-        ...visit.hold,
+  const behaviour: Behaviour<DagState> = {
+    begin: () => ({
+      do: 'suspend',
+      state: {
         left: nodes.length,
         waits: Object.fromEntries(
           [...dependencies].filter(([, on]) => on.size > 0).map(([slug, on]) => [slug, on.size]),
@@ -76,16 +83,14 @@ export function* dagBehaviour(nodes: readonly DagNode[]): Parts<{ behaviour: Beh
       },
       frames: nodes.filter(({ slug }) => dependencies.get(slug)!.size === 0).map(({ slug }) => frame(slug)),
     }),
-    resume(visit, event): Outcome {
+    resume(visit, event) {
       if (event.on !== 'frame') return { do: 'ignore' };
       if (!event.ended) return { do: 'fail', error: event.error };
-      const { hold } = visit;
       const bail = known.get(event.name)?.bail;
       if (bail?.(visit) === true) return { do: 'finish', output: event.data };
-      const left = (hold['left'] as number) - 1;
-      hold['left'] = left;
-      if (left === 0) return { do: 'finish', output: outputOf(visit) };
-      const waits = hold['waits'] as { [slug: string]: number };
+      const { state } = visit;
+      if (--state.left === 0) return { do: 'finish', output: outputOf(visit) };
+      const { waits } = state;
       const ready: FrameSpec[] = [];
       for (const slug of dependents.get(event.name) ?? []) {
         const still = waits[slug]! - 1;
@@ -95,7 +100,7 @@ export function* dagBehaviour(nodes: readonly DagNode[]): Parts<{ behaviour: Beh
           ready.push(frame(slug));
         }
       }
-      return { do: 'hold', hold, cancel: [event.name], frames: ready };
+      return { do: 'suspend', state, cancel: [event.name], frames: ready };
     },
   };
   const outputOf = (visit: StepContext) => {

@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import { optionalText } from '../config/read.ts';
 import { textTemplate } from '../config/schema.ts';
-import { ConfigError, type StepKind } from '../kind.ts';
+import { ConfigError, type NoState, type StepKind } from '../kind.ts';
 
 const DEFAULT_CODE = 'failed';
 
-export const fail: StepKind = {
+export const fail: StepKind<NoState> = {
   type: 'fail',
   class: 'end',
   summary: 'Fails the branch or the run with an error of its own.',

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { anyValue } from '../config/schema.ts';
-import type { StepKind } from '../kind.ts';
+import type { NoState, StepKind } from '../kind.ts';
 import { ConfigError } from '../kind.ts';
 
-export const finish: StepKind = {
+export const finish: StepKind<NoState> = {
   type: 'finish',
   aliases: ['return'],
   class: 'end',

@@ -8,9 +8,20 @@ import { ConfigError, type FrameSpec, type StepKind } from '../kind.ts';
 
 type IterationError = { index: number; error: JsonObject };
 
+type ForEachState = {
+  readonly items: Json[];
+  /** In the items' order; null for an iteration that has not ended. */
+  readonly results: Json[];
+  readonly errors: IterationError[];
+  /** The index of the iteration that begins next. */
+  next: number;
+  /** Iterations that have not ended. */
+  left: number;
+};
+
 const NAME = /^[A-Za-z_][A-Za-z0-9_]{0,63}$/;
 
-export const forEach: StepKind = {
+export const forEach: StepKind<ForEachState> = {
   type: 'forEach',
   class: 'container',
   summary: 'Walks its body for every item, several at once.',
@@ -66,32 +77,27 @@ fails its iteration with \`state_too_large\`, as any other error does.`,
         if (list.length === 0) return { do: 'end', port: 'done', data: [] };
         const first = Math.min(atOnce, list.length);
         return {
-          do: 'hold',
-          hold: { items: list, results: [], errors: [], next: first, left: list.length },
+          do: 'suspend',
+          state: { items: list, results: [], errors: [], next: first, left: list.length },
           frames: Array.from({ length: first }, (_, index) => iteration(list, index)),
         };
       },
       resume(visit, event) {
         if (event.on !== 'frame') return { do: 'ignore' };
-        const { hold } = visit;
+        const { state } = visit;
+        const { items: list, results } = state;
         const index = Number(event.name);
-        const results = hold['results'] as Json[];
-        // Iterations end in any order; places between stay null until their turn, so that the list is JSON at every moment.
+        // Iterations end in any order. Null fills the gaps, so the list is JSON at every moment.
         while (results.length <= index) results.push(null);
         if (event.ended) results[index] = event.data;
         else if (onError === 'fail') return { do: 'fail', error: event.error };
-        else (hold['errors'] as Json[]).push({ index, error: { ...event.error } as JsonObject });
-        const left = (hold['left'] as number) - 1;
-        hold['left'] = left;
-        if (left === 0) {
-          const errors = (hold['errors'] as IterationError[]).toSorted((a, b) => a.index - b.index);
+        else state.errors.push({ index, error: { ...event.error } as JsonObject });
+        if (--state.left === 0) {
+          const errors = state.errors.toSorted((a, b) => a.index - b.index);
           return { do: 'end', port: 'done', data: results, ...(errors.length === 0 ? {} : { meta: { errors } }) };
         }
-        const list = hold['items'] as Json[];
-        const next = hold['next'] as number;
-        if (next >= list.length) return { do: 'hold', hold, cancel: [event.name] };
-        hold['next'] = next + 1;
-        return { do: 'hold', hold, cancel: [event.name], frames: [iteration(list, next)] };
+        if (state.next >= list.length) return { do: 'suspend', state, cancel: [event.name] };
+        return { do: 'suspend', state, cancel: [event.name], frames: [iteration(list, state.next++)] };
       },
     };
   },

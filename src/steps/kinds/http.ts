@@ -1,22 +1,12 @@
 import { z } from 'zod';
 import { BODY_FORMS, HTTP_METHODS, RESPONSE_FORMS } from '../../contract/activity-words.ts';
 import { MAX_BLOB_STATE_BYTES } from '../../definition/document/limits.ts';
-import { defined } from '../../json/defined.ts';
-import type { Json, JsonObject } from '../../json/json.ts';
-import type { Template } from '../../template/template.ts';
-import type { Rendered, SecretString } from '../../template/types.ts';
+import type { JsonObject } from '../../json/json.ts';
 import { durationMs, planDuration } from '../config/duration.ts';
 import { isAbsent } from '../config/read.ts';
 import { anyValue, duration, templated, textTemplate } from '../config/schema.ts';
-import {
-  ConfigError,
-  type Outcome,
-  type Parse,
-  type Resume,
-  type RunSpec,
-  type StepContext,
-  type StepKind,
-} from '../kind.ts';
+import { ConfigError, type NoState, type Parse, type RunSpec, type StepContext, type StepKind } from '../kind.ts';
+import { oneActivity, renderMembers } from './one-activity.ts';
 
 const DEFAULT_HTTP_TIMEOUT_MS = 30_000;
 /** What the activity may take beyond the request's own limit: reading secrets, measuring the answer. */
@@ -27,7 +17,7 @@ const HEARTBEAT_MS = 15_000;
 const WITH_SECRETS: ReadonlySet<string> = new Set(['url', 'query', 'headers', 'auth', 'body']);
 const MEMBERS = ['method', 'url', 'query', 'headers', 'auth', 'body', 'bodyAs', 'timeout', 'expect', 'as', 'maxBytes'];
 
-export const http: StepKind = {
+export const http: StepKind<NoState> = {
   type: 'http',
   class: 'effect',
   summary: 'Makes an HTTP request.',
@@ -59,7 +49,7 @@ in right before the request, and taken out of what comes back.
   ports: () => ({ normal: 'success', names: ['success'] }),
   plan(config, parse) {
     const request = planHttp(config, '', parse);
-    return { begin: (visit) => ({ do: 'hold', hold: {}, run: [request(visit)] }), resume: effectEnd };
+    return oneActivity(request);
   },
 };
 
@@ -130,33 +120,4 @@ export function planHttp(config: JsonObject, at: string, parse: Parse): (visit: 
     (rendered.value as JsonObject)['timeout'] = durationMs(limitMs);
     return { activity: 'http', config: rendered, timeoutMs: limitMs + MARGIN_MS, heartbeatMs: HEARTBEAT_MS };
   };
-}
-
-interface Member {
-  readonly member: string;
-  readonly hasSecrets: boolean;
-  readonly template: Template;
-}
-
-/** The members as one object, each secret's path with its member in front. */
-export function renderMembers(visit: StepContext, members: readonly Member[]): Rendered {
-  const value: { [member: string]: Json } = {};
-  const secrets: SecretString[] = [];
-  for (const { member, hasSecrets, template } of members) {
-    const rendered: Rendered = hasSecrets
-      ? visit.renderSecret(template)
-      : { value: visit.render(template), secrets: [] };
-    value[member] = rendered.value;
-    for (const { path, parts } of rendered.secrets) secrets.push({ path: [member, ...path], parts });
-  }
-  return { value, secrets };
-}
-
-/** The end of a step that is one effect. */
-export function effectEnd(_visit: StepContext, event: Resume): Outcome {
-  if (event.on === 'completed') {
-    const { data, meta } = event.result;
-    return { do: 'end', port: 'success', data, ...defined({ meta }) };
-  }
-  return event.on === 'failed' ? { do: 'fail', error: event.error } : { do: 'ignore' };
 }

@@ -1,12 +1,12 @@
 import { z } from 'zod';
 import { defined } from '../../json/defined.ts';
-import type { Json, JsonObject } from '../../json/json.ts';
+import type { Json } from '../../json/json.ts';
 import { children, type Node } from '../../template/ast.ts';
 import type { Expression } from '../../template/expression.ts';
 import { references } from '../../template/references.ts';
 import { TemplateError } from '../../template/types.ts';
 import { planDuration, planInstant } from '../config/duration.ts';
-import { misfit, planFormat } from '../config/payload.ts';
+import { misfit, planFormat, type StoredFormat } from '../config/payload.ts';
 import { invalid, isAbsent, names, text, whole } from '../config/read.ts';
 import { duration, expression, instant, payloadFormat, templated, textTemplate } from '../config/schema.ts';
 import {
@@ -26,7 +26,16 @@ const CONSTANT_ROOTS: ReadonlySet<string> = new Set(['payload', 'input']);
 /** Transforms that read the clock. */
 const CLOCK_READERS = /^(days|hours|minutes)Ago$/;
 
-export const listen: StepKind = {
+type ListenState = StoredFormat<'schema'> & {
+  /** How many messages end the step; null: the first one ends it. */
+  readonly count: number | null;
+  /** Messages taken so far, with `count`. */
+  taken: Message[];
+  /** `name` is a list. */
+  readonly named?: true;
+};
+
+export const listen: StepKind<ListenState> = {
   type: 'listen',
   class: 'wait',
   summary: 'Waits for messages that are sent to the run.',
@@ -92,8 +101,8 @@ listener in its order, and a retry of the run keeps it.`,
 
     const isConstant = schema.isConstant && (fits === undefined || readsOnly(fits, CONSTANT_ROOTS));
 
-    const accepts = (visit: StepContext, hold: JsonObject, payload: Json): boolean =>
-      (fits === undefined || matches(visit, fits, payload)) && misfit(schema.of(visit, hold), payload) === undefined;
+    const accepts = (visit: StepContext, state: ListenState, payload: Json): boolean =>
+      (fits === undefined || matches(visit, fits, payload)) && misfit(schema.of(visit, state), payload) === undefined;
 
     return {
       begin(visit) {
@@ -101,26 +110,26 @@ listener in its order, and a retry of the run keeps it.`,
         const hearing = hearingOf(named, key === undefined ? undefined : text(visit.render(key), 'key'));
         const counted = visit.render(count);
         const many = isAbsent(counted) ? null : whole(counted, 'count', 1, MOST_MESSAGES);
-        const hold: JsonObject = {
+        const state: ListenState = {
           count: many,
           taken: [],
           ...(Array.isArray(named) ? { named: true } : {}),
-          ...schema.held(visit),
+          ...schema.stored(visit),
         };
         const wait = waitMs?.(visit);
         const at = wait === undefined ? instantOf?.(visit) : visit.now + wait;
-        const early = visit.takeMessages(hearing, many ?? 1, (payload) => accepts(visit, hold, payload), {
+        const early = visit.takeMessages(hearing, many ?? 1, (payload) => accepts(visit, state, payload), {
           isConstant,
         });
-        const ended = take(hold, early);
+        const ended = take(state, early);
         if (ended !== undefined) return ended;
         if (at !== undefined && at <= visit.now) {
           if (!visit.wired('timeout')) visit.putBack(early);
-          return timedOut(visit, hold);
+          return timedOut(visit, state);
         }
         return {
-          do: 'hold',
-          hold,
+          do: 'suspend',
+          state,
           waiting: {
             kind: 'message',
             name: hearing.names[0]!,
@@ -131,12 +140,12 @@ listener in its order, and a retry of the run keeps it.`,
         };
       },
       resume(visit, event) {
-        const { hold } = visit;
-        if (event.on === 'fired') return timedOut(visit, hold);
-        if (event.on !== 'message' || !accepts(visit, hold, event.payload)) return { do: 'ignore' };
-        return take(hold, [event.message]) ?? { do: 'hold', hold, grown: event.payload };
+        const { state } = visit;
+        if (event.on === 'fired') return timedOut(visit, state);
+        if (event.on !== 'message' || !accepts(visit, state, event.payload)) return { do: 'ignore' };
+        return take(state, [event.message]) ?? { do: 'suspend', state, grown: event.payload };
       },
-      unused: takenIn,
+      unused: ({ taken }) => taken,
     };
   },
 };
@@ -166,53 +175,33 @@ function matches(visit: StepContext, expression: Expression, payload: Json): boo
   }
 }
 
-/** Keeps messages; the end, when the last that is wanted is among them. What the step puts out is used. */
-function take(hold: JsonObject, messages: readonly Message[]): Outcome | undefined {
-  const { count } = hold;
+/** Adds the messages to the state. Ends the step where they include the last one that it needs. */
+function take(state: ListenState, messages: readonly Message[]): Outcome<never> | undefined {
+  const { count, named, taken } = state;
   const [first] = messages;
-  if (typeof count !== 'number')
-    return first === undefined
-      ? undefined
-      : {
-          do: 'end',
-          port: 'received',
-          data: first.payload,
-          took: [first],
-          ...(isNamed(hold) ? { meta: { name: first.name } } : {}),
-        };
-  hold['taken'] ??= [];
-  (hold['taken'] as unknown as Message[]).push(...messages);
-  return receivedCount(hold) >= count ? putOut(hold, 'received') : undefined;
+  if (count !== null) {
+    taken.push(...messages);
+    return taken.length >= count ? endWithTaken(state, 'received') : undefined;
+  }
+  if (first === undefined) return undefined;
+  const meta = named === true ? { name: first.name } : undefined;
+  return { do: 'end', port: 'received', data: first.payload, took: [first], ...defined({ meta }) };
 }
 
-function timedOut(visit: StepContext, hold: JsonObject): Outcome {
+function timedOut(visit: StepContext, state: ListenState): Outcome<never> {
   if (!visit.wired('timeout'))
     throw new StepFailure(
       'listen_timeout',
       `The step '${visit.slug}' did not get its message in time; wire its port 'timeout', or wait longer.`,
-      {
-        details: { received: receivedCount(hold) },
-      },
+      { details: { received: state.taken.length } },
     );
-  return typeof hold['count'] === 'number' ? putOut(hold, 'timeout') : { do: 'end', port: 'timeout', data: null };
+  return state.count === null ? { do: 'end', port: 'timeout', data: null } : endWithTaken(state, 'timeout');
 }
 
-function putOut(hold: JsonObject, port: string): Outcome {
-  const data = receivedIn(hold);
-  const took = takenIn(hold);
-  hold['taken'] = [];
-  return { do: 'end', port, data, took, ...(isNamed(hold) ? { meta: { names: took.map(({ name }) => name) } } : {}) };
-}
-
-const isNamed = (hold: JsonObject): boolean => hold['named'] === true;
-
-function takenIn(hold: JsonObject): readonly Message[] {
-  return (hold['taken'] ?? []) as unknown as readonly Message[];
-}
-
-const receivedCount = (hold: JsonObject): number => ((hold['received'] ?? []) as Json[]).length + takenIn(hold).length;
-
-/** `received`: what a visit had that was carried from before messages were kept whole. */
-function receivedIn(hold: JsonObject): Json[] {
-  return [...((hold['received'] ?? []) as Json[]), ...takenIn(hold).map(({ payload }) => payload)];
+/** The output uses the messages, so the state gives them up. */
+function endWithTaken(state: ListenState, port: string): Outcome<never> {
+  const { taken: took, named } = state;
+  state.taken = [];
+  const meta = named === true ? { names: took.map(({ name }) => name) } : undefined;
+  return { do: 'end', port, data: took.map(({ payload }) => payload), took, ...defined({ meta }) };
 }

@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import type { StepKind } from '../kind.ts';
-import { effectEnd } from './http.ts';
+import type { NoState, StepKind } from '../kind.ts';
 import { MODEL_HEARTBEAT_MS, MODEL_TIMEOUT_MS, modelSchema, planModel } from './model-config.ts';
+import { oneActivity } from './one-activity.ts';
 
-export const llm: StepKind = {
+export const llm: StepKind<NoState> = {
   type: 'llm',
   class: 'effect',
   summary: 'Asks a language model.',
@@ -33,20 +33,11 @@ them, and without it the default is asked. What a prompt holds, and what a model
   ports: () => ({ normal: 'success', names: ['success'] }),
   plan(config, parse) {
     const request = planModel(config, parse);
-    return {
-      begin: (visit) => ({
-        do: 'hold',
-        hold: {},
-        run: [
-          {
-            activity: 'llm',
-            config: { value: request(visit), secrets: [] },
-            timeoutMs: MODEL_TIMEOUT_MS,
-            heartbeatMs: MODEL_HEARTBEAT_MS,
-          },
-        ],
-      }),
-      resume: effectEnd,
-    };
+    return oneActivity((visit) => ({
+      activity: 'llm',
+      config: { value: request(visit), secrets: [] },
+      timeoutMs: MODEL_TIMEOUT_MS,
+      heartbeatMs: MODEL_HEARTBEAT_MS,
+    }));
   },
 };

@@ -1,15 +1,25 @@
 import { z } from 'zod';
+import { defined } from '../../json/defined.ts';
 import type { Json, JsonObject } from '../../json/json.ts';
 import { invalid, whole } from '../config/read.ts';
 import { anyValue, expression, templated } from '../config/schema.ts';
-import { ConfigError, type Outcome, type StepContext, StepFailure, type StepKind } from '../kind.ts';
-import { loopBatch, loopState, readHold } from './loop-vars.ts';
+import {
+  ConfigError,
+  type OpenStepContext,
+  type Outcome,
+  type StepContext,
+  StepFailure,
+  type StepKind,
+} from '../kind.ts';
+import { type LoopState, loopBatch, loopProgress } from '../loop-state.ts';
+
+type Open = OpenStepContext<LoopState>;
 
 const DEFAULT_MAX_ITERATIONS = 1_000;
 const MOST_ITERATIONS = 1_000_000_000;
 const MOST_BATCH = 100_000;
 
-export const loop: StepKind = {
+export const loop: StepKind<LoopState> = {
   type: 'loop',
   class: 'container',
   summary: 'Walks its body once for each item or batch, or while a condition holds.',
@@ -72,79 +82,84 @@ trace the loop's input shows \`next\` and \`result\` as they were evaluated last
     const goOn = asked('while');
     const until = asked('until');
     const carries = initial !== undefined || next !== undefined;
+    const limitOf = (visit: StepContext): number =>
+      maxIterations === undefined
+        ? DEFAULT_MAX_ITERATIONS
+        : whole(visit.render(maxIterations), 'maxIterations', 1, MOST_ITERATIONS);
     const bounded = items === undefined || goOn !== undefined || until !== undefined || next !== undefined;
 
-    const made = (visit: StepContext): Json | undefined => {
-      if (result === undefined) return carries ? (visit.hold['carry'] ?? null) : undefined;
+    const resultOf = (visit: Open): Json | undefined => {
+      if (result === undefined) return carries ? visit.state.carry : undefined;
       const value = visit.render(result);
       visit.note('result', value);
       return value;
     };
-    const done = (visit: StepContext, value: Json | undefined): Outcome => {
-      const { hold } = visit;
-      hold['complete'] = true;
-      const given = value ?? made(visit);
-      const data: JsonObject = { state: loopState(readHold(hold)), batch: null };
-      if (given !== undefined) data['value'] = given;
+    const end = (visit: Open, broken?: Json): Outcome<never> => {
+      visit.state.complete = true;
+      const value = broken ?? resultOf(visit);
+      const data: JsonObject = { state: loopProgress(visit.state), batch: null, ...defined({ value }) };
       return { do: 'end', port: 'done', data };
     };
-    const carryOn = (visit: StepContext): void => {
+    const evaluateNext = (visit: Open): void => {
       if (next === undefined) return;
       const carry = visit.render(next);
-      visit.hold['carry'] = carry;
+      visit.state.carry = carry;
       visit.note('next', carry);
     };
-    const turn = (visit: StepContext, tick: number): Outcome => {
-      const { hold } = visit;
-      hold['tick'] = tick;
-      hold['iterations'] = tick;
-      const state = readHold(hold);
-      if (state.items !== null && tick * state.batchSize >= state.items.length) return done(visit, undefined);
-      if (goOn !== undefined && !visit.test(goOn)) return done(visit, undefined);
-      const most = hold['most'];
-      if (typeof most === 'number' && tick >= most)
+    const beginTick = (visit: Open, tick: number): Outcome<never> => {
+      const { state } = visit;
+      state.tick = tick;
+      state.iterations = tick;
+      if (state.items !== null && tick * state.batchSize >= state.items.length) return end(visit);
+      if (goOn !== undefined && !visit.test(goOn)) return end(visit);
+      const { most } = state;
+      if (most !== undefined && tick >= most)
         throw new StepFailure(
           `max_iterations_exceeded:${most}`,
-          `The loop has gone round ${most} times and would go on; raise maxIterations if that is right.`,
+          `The loop has walked its body ${most} times, which is its limit. Raise maxIterations if it needs more.`,
         );
-      return { do: 'tick', hold, data: { state: loopState(state), batch: loopBatch(state) } };
+      return { do: 'tick', data: { state: loopProgress(state), batch: loopBatch(state) } };
     };
     return {
       begin(visit) {
-        const { hold } = visit;
-        const list = items === undefined ? null : visit.render(items);
-        if (items !== undefined && !Array.isArray(list)) throw invalid('items', 'a list', list);
-        hold['items'] = list;
-        hold['batchSize'] = batchSize === undefined ? 1 : whole(visit.render(batchSize), 'batchSize', 1, MOST_BATCH);
-        hold['carry'] = initial === undefined ? null : visit.render(initial);
-        hold['tick'] = 0;
-        hold['iterations'] = 0;
-        if (typeof config['historyKeep'] === 'number') hold['keep'] = config['historyKeep'];
-        if (bounded)
-          hold['most'] =
-            maxIterations === undefined
-              ? DEFAULT_MAX_ITERATIONS
-              : whole(visit.render(maxIterations), 'maxIterations', 1, MOST_ITERATIONS);
-        return { do: 'enter', hold };
+        const state: LoopState = {
+          items: items === undefined ? null : listOf(visit.render(items)),
+          batchSize: batchSize === undefined ? 1 : whole(visit.render(batchSize), 'batchSize', 1, MOST_BATCH),
+          carry: initial === undefined ? null : visit.render(initial),
+          tick: 0,
+          iterations: 0,
+          ...(typeof config['historyKeep'] === 'number' ? { keep: config['historyKeep'] } : {}),
+          ...(bounded ? { most: limitOf(visit) } : {}),
+        };
+        return { do: 'enter', state };
       },
       resume(visit, event) {
-        const { hold } = visit;
-        if (event.on === 'enter') return turn(visit, 0);
-        const tick = readHold(hold).tick;
-        if (event.on === 'break') {
-          hold['iterations'] = tick + 1;
-          return done(visit, event.value);
+        const { state } = visit;
+        switch (event.on) {
+          case 'enter':
+            return beginTick(visit, 0);
+          case 'break':
+            state.iterations = state.tick + 1;
+            return end(visit, event.value);
+          case 'tick': {
+            const isCarriedFirst = until !== undefined && next !== undefined && visit.rules.loopsAsDescribed();
+            if (isCarriedFirst) evaluateNext(visit);
+            if (until !== undefined && visit.test(until)) {
+              state.iterations = state.tick + 1;
+              return end(visit);
+            }
+            if (!isCarriedFirst) evaluateNext(visit);
+            return beginTick(visit, state.tick + 1);
+          }
+          default:
+            return { do: 'ignore' };
         }
-        if (event.on !== 'tick') return { do: 'ignore' };
-        const isCarriedFirst = until !== undefined && next !== undefined && visit.rules.loopsAsDescribed();
-        if (isCarriedFirst) carryOn(visit);
-        if (until !== undefined && visit.test(until)) {
-          hold['iterations'] = tick + 1;
-          return done(visit, undefined);
-        }
-        if (!isCarriedFirst) carryOn(visit);
-        return turn(visit, tick + 1);
       },
     };
   },
 };
+
+function listOf(items: Json): Json[] {
+  if (!Array.isArray(items)) throw invalid('items', 'a list', items);
+  return items;
+}

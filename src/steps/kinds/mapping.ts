@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { anyValue } from '../config/schema.ts';
-import { ConfigError, type StepKind } from '../kind.ts';
+import { ConfigError, type NoState, type StepKind } from '../kind.ts';
 
-export const mapping: StepKind = {
+export const mapping: StepKind<NoState> = {
   type: 'mapping',
   class: 'pure',
   summary: 'Makes a value of others.',

@@ -48,7 +48,7 @@ export function planModel(config: JsonObject, parse: Parse): (visit: StepContext
     const asked = visit.render(userPrompt);
     const heat = visit.render(temperature);
     const most = visit.render(maxTokens);
-    const format = schema.of(visit, schema.held(visit));
+    const format = schema.of(visit, schema.stored(visit));
     const form = optionalOneOf(visit.render(outputFormat), 'outputFormat', OUTPUT_FORMATS);
     const isJson = form === undefined ? format !== undefined : form === 'json';
     return {

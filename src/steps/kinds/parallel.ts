@@ -1,10 +1,18 @@
 import { z } from 'zod';
 import type { Json, JsonObject } from '../../json/json.ts';
-import { ConfigError, type FailureShape, type Outcome, type StepContext, type StepKind } from '../kind.ts';
+import { ConfigError, type FailureShape, type OpenStepContext, type Outcome, type StepKind } from '../kind.ts';
 
 const MODES = ['all', 'settled'] as const;
 
-export const parallel: StepKind = {
+type ParallelState = {
+  /** By branch. */
+  readonly results: JsonObject;
+  readonly failures: JsonObject;
+  /** Branches that have not ended. */
+  left: number;
+};
+
+export const parallel: StepKind<ParallelState> = {
   type: 'parallel',
   aliases: ['join'],
   class: 'container',
@@ -33,12 +41,11 @@ After it the entries of steps that belong to one branch only are readable; a ste
       throw new ConfigError('invalid_config', '/mode', "Expected 'all' or 'settled'.");
     if (failFast !== true && failFast !== false)
       throw new ConfigError('invalid_config', '/failFast', 'Expected true or false.');
-    const ended = (visit: StepContext, failures: JsonObject): Outcome => {
-      const results = visit.hold['results'] as JsonObject;
-      if (mode === 'all' && Object.keys(failures).length > 0)
-        return { do: 'fail', error: joinFailed(visit.slug, failures) };
+    const ended = ({ state, slug, branches }: OpenStepContext<ParallelState>): Outcome<never> => {
+      const { results, failures } = state;
+      if (mode === 'all' && Object.keys(failures).length > 0) return { do: 'fail', error: joinFailed(slug, failures) };
       const data: JsonObject = {};
-      for (const name of visit.branches) {
+      for (const name of branches) {
         // A branch may be called `constructor`.
         const error = Object.hasOwn(failures, name) ? failures[name] : undefined;
         if (mode === 'all') data[name] = results[name] ?? null;
@@ -52,21 +59,19 @@ After it the entries of steps that belong to one branch only are readable; a ste
       begin(visit) {
         if (visit.branches.length === 0) return { do: 'end', port: 'done', data: {} };
         return {
-          do: 'hold',
-          hold: { results: {}, failures: {}, left: visit.branches.length },
+          do: 'suspend',
+          state: { results: {}, failures: {}, left: visit.branches.length },
           frames: visit.branches.map((name) => ({ name, port: name })),
         };
       },
       resume(visit, event) {
         if (event.on !== 'frame') return { do: 'ignore' };
-        const { hold } = visit;
-        const failures = hold['failures'] as JsonObject;
-        const left = (hold['left'] as number) - 1;
-        hold['left'] = left;
-        if (event.ended) (hold['results'] as JsonObject)[event.name] = event.data;
-        else failures[event.name] = errorJson(event.error);
-        if (left === 0 || (!event.ended && failFast && mode === 'all')) return ended(visit, failures);
-        return { do: 'hold', hold };
+        const { state } = visit;
+        state.left--;
+        if (event.ended) state.results[event.name] = event.data;
+        else state.failures[event.name] = errorJson(event.error);
+        if (state.left === 0 || (!event.ended && failFast && mode === 'all')) return ended(visit);
+        return { do: 'suspend', state };
       },
     };
   },

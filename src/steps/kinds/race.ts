@@ -3,7 +3,14 @@ import type { JsonObject } from '../../json/json.ts';
 import type { StepKind } from '../kind.ts';
 import { errorJson } from './parallel.ts';
 
-export const race: StepKind = {
+type RaceState = {
+  /** By branch. */
+  readonly failures: JsonObject;
+  /** Branches that have not failed. */
+  left: number;
+};
+
+export const race: StepKind<RaceState> = {
   type: 'race',
   class: 'container',
   summary: 'Walks its branches at once; the first that ends wins, and the others are cancelled.',
@@ -28,20 +35,18 @@ Steps that had completed in the cancelled branches count in a rollback.`,
           },
         };
       return {
-        do: 'hold',
-        hold: { failures: {}, left: visit.branches.length },
+        do: 'suspend',
+        state: { failures: {}, left: visit.branches.length },
         frames: visit.branches.map((name) => ({ name, port: name })),
       };
     },
     resume(visit, event) {
       if (event.on !== 'frame') return { do: 'ignore' };
       if (event.ended) return { do: 'end', port: 'done', data: { winner: event.name, value: event.data } };
-      const { hold } = visit;
-      const failures = hold['failures'] as JsonObject;
+      const { state } = visit;
+      const { failures } = state;
       failures[event.name] = errorJson(event.error);
-      const left = (hold['left'] as number) - 1;
-      hold['left'] = left;
-      if (left > 0) return { do: 'hold', hold };
+      if (--state.left > 0) return { do: 'suspend', state };
       return {
         do: 'fail',
         error: {

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import type { StepKind } from '../kind.ts';
+import type { NoState, StepKind } from '../kind.ts';
 
-export const removed: StepKind = {
+export const removed: StepKind<NoState> = {
   type: 'removed',
   class: 'pure',
   summary: 'Stands where a step was taken out.',

@@ -2,8 +2,8 @@ import { z } from 'zod';
 import { CODE_LANGUAGES } from '../../contract/activity-words.ts';
 import { isAbsent, whole } from '../config/read.ts';
 import { anyValue, templated } from '../config/schema.ts';
-import { ConfigError, type StepKind } from '../kind.ts';
-import { effectEnd } from './http.ts';
+import { ConfigError, type NoState, type StepKind } from '../kind.ts';
+import { oneActivity } from './one-activity.ts';
 
 const DEFAULT_TIMEOUT_MS = 10_000;
 const LONGEST_TIMEOUT_MS = 600_000;
@@ -14,7 +14,7 @@ const MARGIN_MS = 300_000;
 /** Cancelling reaches an activity with its heartbeats. */
 const HEARTBEAT_MS = 15_000;
 
-export const runCode: StepKind = {
+export const runCode: StepKind<NoState> = {
   type: 'run_code',
   class: 'effect',
   summary: 'Runs JavaScript, TypeScript or Python on data.',
@@ -71,27 +71,18 @@ the run knows comes in by \`input\`.
     const input = parse.template(config['input'] ?? {}, '/input');
     const timeout = parse.template(config['timeoutMs'], '/timeoutMs');
     const memory = parse.template(config['memoryMb'], '/memoryMb');
-    return {
-      begin(visit) {
-        const given = visit.render(timeout);
-        const timeoutMs = isAbsent(given) ? DEFAULT_TIMEOUT_MS : whole(given, 'timeoutMs', 1, LONGEST_TIMEOUT_MS);
-        const wanted = visit.render(memory);
-        const memoryMb = isAbsent(wanted) ? DEFAULT_MEMORY_MB : whole(wanted, 'memoryMb', 1, MOST_MEMORY_MB);
-        return {
-          do: 'hold',
-          hold: {},
-          run: [
-            {
-              activity: 'runCode',
-              config: { value: { language, code, input: visit.render(input), timeoutMs, memoryMb }, secrets: [] },
-              timeoutMs: timeoutMs + MARGIN_MS,
-              heartbeatMs: HEARTBEAT_MS,
-              ...(language === 'python' ? {} : { light: true, repeatable: true }),
-            },
-          ],
-        };
-      },
-      resume: effectEnd,
-    };
+    return oneActivity((visit) => {
+      const given = visit.render(timeout);
+      const timeoutMs = isAbsent(given) ? DEFAULT_TIMEOUT_MS : whole(given, 'timeoutMs', 1, LONGEST_TIMEOUT_MS);
+      const wanted = visit.render(memory);
+      const memoryMb = isAbsent(wanted) ? DEFAULT_MEMORY_MB : whole(wanted, 'memoryMb', 1, MOST_MEMORY_MB);
+      return {
+        activity: 'runCode',
+        config: { value: { language, code, input: visit.render(input), timeoutMs, memoryMb }, secrets: [] },
+        timeoutMs: timeoutMs + MARGIN_MS,
+        heartbeatMs: HEARTBEAT_MS,
+        ...(language === 'python' ? {} : { light: true, repeatable: true }),
+      };
+    });
   },
 };

@@ -4,7 +4,7 @@ import type { PayloadFormat } from '../../definition/document/types.ts';
 import { declaredNames, validatePayload } from '../../definition/payload/format.ts';
 import { defined } from '../../json/defined.ts';
 import type { Json } from '../../json/json.ts';
-import { planFormat } from '../config/payload.ts';
+import { planFormat, type StoredFormat } from '../config/payload.ts';
 import { invalid, isAbsent, text } from '../config/read.ts';
 import { anyValue, payloadFormat, textTemplate } from '../config/schema.ts';
 import { ConfigError, StepFailure, type StepKind } from '../kind.ts';
@@ -12,7 +12,7 @@ import { childEnd, start, timeoutOf } from './run-workflow.ts';
 
 const LISTED_PROBLEMS = 20;
 
-export const runEmployee: StepKind = {
+export const runEmployee: StepKind<StoredFormat<'responseSchema'>> = {
   type: 'run_employee',
   class: 'effect',
   startsRuns: true,
@@ -52,26 +52,22 @@ that a format of one member declares. An answer that does not fit then fails the
     const timeoutMs = timeoutOf(step);
     return {
       begin(visit) {
-        const hold = schema.held(visit);
-        const format = schema.of(visit, hold);
+        const state = schema.stored(visit);
+        const format = schema.of(visit, state);
         const input: Json = {
           assignment: text(visit.render(assignment), 'assignment'),
           ...attachmentsOf(visit.render(attached)),
           ...defined({ responseSchema: format }),
         };
-        return start(
-          visit,
-          timeoutMs,
-          { workflow: text(visit.render(employee), 'employee'), input, employee: true },
-          hold,
-        );
+        const workflow = text(visit.render(employee), 'employee');
+        return start(visit, timeoutMs, state, { workflow, input, employee: true });
       },
       resume(visit, event) {
         if (event.on !== 'completed') return childEnd(visit, event);
         const { data, meta } = event.result;
         return childEnd(visit, {
           ...event,
-          result: { data: shaped(schema.of(visit), data), ...defined({ meta }) },
+          result: { data: shaped(schema.of(visit, visit.state), data), ...defined({ meta }) },
         });
       },
     };

@@ -8,6 +8,7 @@ import { anyValue, templated, textTemplate } from '../config/schema.ts';
 import {
   type ChildSpec,
   ConfigError,
+  type NoState,
   type Outcome,
   type Resume,
   type StepContext,
@@ -20,7 +21,7 @@ import {
 export const MAX_DEPTH = 20;
 const TIMEOUT = '/timeout';
 
-export const runWorkflow: StepKind = {
+export const runWorkflow: StepKind<NoState> = {
   type: 'run_workflow',
   aliases: ['subworkflow'],
   class: 'effect',
@@ -70,12 +71,17 @@ executions, with this one as its parent, it is retried and rolled back by its ow
         const slug = text(visit.render(workflow), 'workflow');
         const wanted = optionalText(visit.render(version), 'version');
         const waits = optionalBoolean(visit.render(wait), 'wait') ?? true;
-        return start(visit, timeoutMs, {
-          workflow: slug,
-          input: visit.render(input),
-          ...defined({ version: wanted }),
-          ...(waits ? {} : { wait: false }),
-        });
+        return start(
+          visit,
+          timeoutMs,
+          {},
+          {
+            workflow: slug,
+            input: visit.render(input),
+            ...defined({ version: wanted }),
+            ...(waits ? {} : { wait: false }),
+          },
+        );
       },
       resume: (visit, event) => childEnd(visit, event),
     };
@@ -94,12 +100,12 @@ export function timeoutOf(step: StepDefinition): number | undefined {
 }
 
 /** Begins to wait for a child. Throws StepFailure `depth_exceeded`. */
-export function start(
+export function start<S extends JsonObject>(
   visit: StepContext,
   timeoutMs: number | undefined,
+  state: S,
   child: ChildSpec,
-  hold: JsonObject = {},
-): Outcome {
+): Outcome<S> {
   if (visit.execution.depth >= MAX_DEPTH)
     throw new StepFailure(
       'depth_exceeded',
@@ -109,8 +115,8 @@ export function start(
   const until = timeoutMs === undefined ? undefined : visit.now + timeoutMs;
   const timers: TimerSpec[] = until === undefined ? [] : [{ suffix: TIMEOUT, at: until }];
   return {
-    do: 'hold',
-    hold,
+    do: 'suspend',
+    state,
     children: [child],
     timers,
     waiting: { kind: 'child', name: child.workflow, ...defined({ until }) },
@@ -118,7 +124,7 @@ export function start(
 }
 
 /** The end of a step that waits for one child. */
-export function childEnd(visit: StepContext, event: Resume): Outcome {
+export function childEnd(visit: StepContext, event: Resume): Outcome<never> {
   switch (event.on) {
     case 'completed': {
       const { data, meta } = event.result;

@@ -10,14 +10,14 @@ import {
 import type { JsonObject } from '../../json/json.ts';
 import { isAbsent } from '../config/read.ts';
 import { anyValue, nameList, templated, textTemplate } from '../config/schema.ts';
-import { ConfigError, type Parse, type RunSpec, type StepContext, type StepKind } from '../kind.ts';
-import { effectEnd, renderMembers } from './http.ts';
+import { ConfigError, type NoState, type Parse, type RunSpec, type StepContext, type StepKind } from '../kind.ts';
+import { oneActivity, renderMembers } from './one-activity.ts';
 
 /** One attempt, with some room for the connection. */
 const TIMEOUT_MS = 45_000;
 /** Cancelling reaches an activity with its heartbeats. */
 const HEARTBEAT_MS = 15_000;
-export const sendMessage: StepKind = {
+export const sendMessage: StepKind<NoState> = {
   type: 'send_message',
   class: 'effect',
   summary: 'Sends a message to people or to another program.',
@@ -55,7 +55,7 @@ those who may send messages to the run (runners).`,
   ports: () => ({ normal: 'success', names: ['success'] }),
   plan(config, parse) {
     const message = planMessage(config, parse);
-    return { begin: (visit) => ({ do: 'hold', hold: {}, run: [message(visit)] }), resume: effectEnd };
+    return oneActivity(message);
   },
 };
 

@@ -3,12 +3,12 @@ import { isObject, type Json, type JsonObject, setOwn } from '../../json/json.ts
 import type { Template } from '../../template/template.ts';
 import { object, text } from '../config/read.ts';
 import { anyValue, templated, textTemplate } from '../config/schema.ts';
-import { type Behaviour, ConfigError, type Parse, type StepKind } from '../kind.ts';
+import { type Behaviour, ConfigError, type NoState, type Parse, type StepKind } from '../kind.ts';
 
 const TARGETS = ['variables', 'state'] as const;
 type Target = (typeof TARGETS)[number];
 
-export const set: StepKind = {
+export const set: StepKind<NoState> = {
   type: 'set',
   class: 'pure',
   summary: "Writes the run's variables or its state.",
@@ -56,7 +56,7 @@ A name of a root (\`input\`, \`steps\`, …) cannot be written.`,
   },
 };
 
-function atOnce(template: Template, target: Target): Behaviour {
+function atOnce(template: Template, target: Target): Behaviour<NoState> {
   return {
     begin(visit) {
       const data = object(visit.render(template), 'values');
@@ -66,7 +66,7 @@ function atOnce(template: Template, target: Target): Behaviour {
   };
 }
 
-function inOrder(entries: readonly Json[], target: Target, parse: Parse): Behaviour {
+function inOrder(entries: readonly Json[], target: Target, parse: Parse): Behaviour<NoState> {
   const planned = entries.map((entry, i) => {
     const at = `/values/${i}`;
     if (!isObject(entry) || typeof entry['name'] !== 'string')

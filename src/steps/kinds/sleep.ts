@@ -3,7 +3,7 @@ import { isoInstant, planDuration, planInstant } from '../config/duration.ts';
 import { duration, instant } from '../config/schema.ts';
 import { ConfigError, type Outcome, type StepKind } from '../kind.ts';
 
-export const sleep: StepKind = {
+export const sleep: StepKind<{ readonly until: number }> = {
   type: 'sleep',
   class: 'wait',
   summary: 'Waits for a while, or until a time.',
@@ -29,13 +29,13 @@ passed already is no wait. \`skipTimer\` ends it at once.`,
       begin(visit) {
         const at = waitMs === undefined ? instantOf!(visit) : visit.now + waitMs(visit);
         if (at <= visit.now) return awake(at);
-        return { do: 'hold', hold: { until: at }, waiting: { kind: 'timer', until: at }, timers: [{ at }] };
+        return { do: 'suspend', state: { until: at }, waiting: { kind: 'timer', until: at }, timers: [{ at }] };
       },
-      resume: (visit, event) => (event.on === 'fired' ? awake(visit.hold['until'] as number) : { do: 'ignore' }),
+      resume: (visit, event) => (event.on === 'fired' ? awake(visit.state.until) : { do: 'ignore' }),
     };
   },
 };
 
-function awake(at: number): Outcome {
+function awake(at: number): Outcome<never> {
   return { do: 'end', port: 'success', data: { until: isoInstant(at) } };
 }

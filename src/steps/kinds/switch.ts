@@ -2,12 +2,12 @@ import { z } from 'zod';
 import { isObject, type Json } from '../../json/json.ts';
 import { childPointer } from '../../template/pointer.ts';
 import { anyValue } from '../config/schema.ts';
-import { ConfigError, type StepKind } from '../kind.ts';
+import { ConfigError, type NoState, type StepKind } from '../kind.ts';
 import { portName } from './condition.ts';
 
 const DEFAULT_PORT = 'default';
 
-export const switchKind: StepKind = {
+export const switchKind: StepKind<NoState> = {
   type: 'switch',
   class: 'pure',
   summary: 'Goes the way that a value names.',

@@ -4,8 +4,8 @@ import type { Json, JsonObject } from '../../json/json.ts';
 import { durationMs, planDuration } from '../config/duration.ts';
 import { isAbsent, object, optionalText, text } from '../config/read.ts';
 import { anyValue, duration, templated, textTemplate } from '../config/schema.ts';
-import { ConfigError, type Outcome, type Resume, type RunSpec, type StepContext, type StepKind } from '../kind.ts';
-import { effectEnd, renderMembers } from './http.ts';
+import { ConfigError, type OpenStepContext, type Outcome, type Resume, type RunSpec, type StepKind } from '../kind.ts';
+import { activityEnd, renderMembers } from './one-activity.ts';
 
 const DEFAULT_TIMEOUT_MS = 30_000;
 /** What the activity may take beyond the call's own limit: reading the server's entry, connecting, finding the tool. */
@@ -18,7 +18,10 @@ const TRANSFORM_MB = 64;
 /** Until a process is free for it. */
 const TRANSFORM_MARGIN_MS = 300_000;
 
-export const tool: StepKind = {
+/** The meta of the call, while `transformCode` runs. */
+type ToolState = { readonly meta?: JsonObject };
+
+export const tool: StepKind<ToolState> = {
   type: 'tool',
   class: 'effect',
   summary: 'Calls a tool of an MCP server.',
@@ -86,7 +89,7 @@ that is known when a definition is stored is checked against the tool's schema, 
           ...(isAbsent(headers) ? {} : { headers: object(headers, 'headers') }),
           timeout: durationMs(limitMs),
         };
-        return { do: 'hold', hold: {}, run: [callSpec({ value: request, secrets }, limitMs)] };
+        return { do: 'suspend', state: {}, run: [callSpec({ value: request, secrets }, limitMs)] };
       },
       resume: (visit, event) => ended(visit, event, transformCode),
     };
@@ -98,12 +101,13 @@ export function callSpec(config: RunSpec['config'], limitMs = DEFAULT_TIMEOUT_MS
   return { activity: 'tool', config, timeoutMs: limitMs + MARGIN_MS, heartbeatMs: HEARTBEAT_MS };
 }
 
-function ended(visit: StepContext, event: Resume, code: string | undefined): Outcome {
-  if (event.on !== 'completed' || code === undefined) return effectEnd(visit, event);
+function ended(visit: OpenStepContext<ToolState>, event: Resume, code: string | undefined): Outcome<ToolState> {
+  if (event.on !== 'completed' || code === undefined) return activityEnd(visit, event);
   const { data, meta } = event.result;
-  // The tool's call is not made again, whatever becomes of the code.
-  if (event.suffix !== TRANSFORM) return { do: 'hold', hold: { meta: meta ?? {} }, run: [transformSpec(code, data)] };
-  return { do: 'end', port: 'success', data, meta: { ...(visit.hold['meta'] as JsonObject), transform: meta ?? {} } };
+  // The call has ended: a failure of the code does not repeat it.
+  if (event.suffix !== TRANSFORM)
+    return { do: 'suspend', state: { meta: meta ?? {} }, run: [transformSpec(code, data)] };
+  return { do: 'end', port: 'success', data, meta: { ...visit.state.meta, transform: meta ?? {} } };
 }
 
 function transformSpec(code: string, input: Json): RunSpec {

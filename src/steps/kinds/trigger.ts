@@ -3,9 +3,9 @@ import type { PayloadFormat } from '../../definition/document/types.ts';
 import { isObject, type Json, setOwn } from '../../json/json.ts';
 import { misfit } from '../config/payload.ts';
 import { anyValue } from '../config/schema.ts';
-import { ConfigError, StepFailure, type StepKind } from '../kind.ts';
+import { ConfigError, type NoState, StepFailure, type StepKind } from '../kind.ts';
 
-export const trigger: StepKind = {
+export const trigger: StepKind<NoState> = {
   type: 'trigger',
   aliases: ['starting_step'],
   class: 'pure',

@@ -1,15 +1,15 @@
 import { z } from 'zod';
 import { defined } from '../../json/defined.ts';
-import type { JsonObject } from '../../json/json.ts';
+import type { Json } from '../../json/json.ts';
 import { planDuration } from '../config/duration.ts';
-import { misfit, planFormat, shownForm } from '../config/payload.ts';
+import { misfit, planFormat, type StoredFormat, shownForm } from '../config/payload.ts';
 import { isAbsent, optionalText } from '../config/read.ts';
 import { anyValue, duration, nameList, payloadFormat, textTemplate } from '../config/schema.ts';
 import {
-  type Behaviour,
   type DecisionEvent,
+  type KindRefusal,
+  type OpenStepContext,
   type Outcome,
-  type StepContext,
   StepFailure,
   type StepKind,
   type SubmissionEvent,
@@ -17,7 +17,13 @@ import {
 import { personOf, standsFor } from './approval/approval-persons.ts';
 import { audienceOf } from './approval/approval-votes.ts';
 
-export const userInput: StepKind = {
+type UserInputState = StoredFormat<'form'> & {
+  /** Absent where nobody is named. */
+  readonly audience?: string[];
+  readonly default?: Json;
+};
+
+export const userInput: StepKind<UserInputState> = {
   type: 'user_input',
   class: 'wait',
   summary: 'Asks a person for data, and waits for it.',
@@ -55,34 +61,34 @@ After \`timeout\` the step ends by \`timeout\`, with \`default\` as its data. If
     const otherwise = config['default'] === undefined ? undefined : parse.template(config['default'], '/default');
     const timeoutMs = isAbsent(config['timeout']) ? undefined : planDuration(config['timeout'], '/timeout', parse);
 
-    function timedOut(visit: StepContext): Outcome {
+    function timedOut(visit: OpenStepContext<UserInputState>): Outcome<never> {
       const wired = visit.wired('timeout');
       if (!wired && otherwise === undefined)
         throw new StepFailure(
           'input_timeout',
           `Nobody answered the step '${visit.slug}' in time; wire its port 'timeout', or give a default.`,
         );
-      const data = visit.hold['default'] ?? null;
+      const data = visit.state.default ?? null;
       return { do: 'end', port: wired ? 'timeout' : 'submitted', data, meta: { submittedBy: null, via: 'timeout' } };
     }
 
     function refuse(
-      visit: StepContext,
+      visit: OpenStepContext<UserInputState>,
       event: DecisionEvent | SubmissionEvent,
-    ): ReturnType<NonNullable<Behaviour['refuse']>> {
+    ): KindRefusal | undefined {
       if (event.on !== 'submit')
         return {
           code: 'not_waiting',
           message: `The step '${visit.slug}' waits for data, not for a decision: submit it.`,
         };
       const person = personOf(event);
-      const audience = (visit.hold['audience'] as string[] | undefined) ?? [];
+      const { audience = [] } = visit.state;
       if (person !== undefined && audience.length > 0 && standsFor(audience, person).length === 0)
         return {
           code: 'not_an_assignee',
           message: `The step '${visit.slug}' asks ${audience.join(', ')}, and ${person.by} is none of them.`,
         };
-      const problem = misfit(form.of(visit), event.data);
+      const problem = misfit(form.of(visit, visit.state), event.data);
       return problem === undefined
         ? undefined
         : {
@@ -95,20 +101,20 @@ After \`timeout\` the step ends by \`timeout\`, with \`default\` as its data. If
       begin(visit) {
         const wait = timeoutMs?.(visit);
         const audience = audienceOf(visit.render(assignees), 'assignees');
-        const hold: JsonObject = {
+        const state: UserInputState = {
           ...(audience.length === 0 ? {} : { audience }),
-          ...form.held(visit),
+          ...form.stored(visit),
           ...(otherwise === undefined ? {} : { default: visit.render(otherwise) }),
         };
         const asked = optionalText(visit.render(message), 'message');
         const until = wait === undefined ? undefined : visit.now + wait;
         return {
-          do: 'hold',
-          hold,
+          do: 'suspend',
+          state,
           waiting: {
             kind: 'input',
             audience,
-            ...shownForm(form.of(visit, hold)),
+            ...shownForm(form.of(visit, state)),
             ...defined({ message: asked, until }),
           },
           timers: until === undefined ? [] : [{ at: until }],

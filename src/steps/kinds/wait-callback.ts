@@ -1,14 +1,14 @@
 import { z } from 'zod';
 import { CALLBACK_METHODS, callbackMethods, callbackName } from '../../contract/callbacks.ts';
 import { defined } from '../../json/defined.ts';
-import type { Json, JsonObject } from '../../json/json.ts';
+import type { Json } from '../../json/json.ts';
 import { planDuration } from '../config/duration.ts';
-import { misfit, planFormat } from '../config/payload.ts';
+import { misfit, planFormat, type StoredFormat } from '../config/payload.ts';
 import { isAbsent } from '../config/read.ts';
 import { duration, payloadFormat } from '../config/schema.ts';
 import { ConfigError, type Outcome, type StepContext, StepFailure, type StepKind } from '../kind.ts';
 
-export const waitCallback: StepKind = {
+export const waitCallback: StepKind<StoredFormat<'schema'>> = {
   type: 'wait_callback',
   class: 'wait',
   summary: 'Waits for somebody outside to call a URL.',
@@ -48,37 +48,37 @@ After \`timeout\` the step ends by \`timeout\`; if that port is not wired it fai
       throw new ConfigError('invalid_config', '/methods', `Expected a list of ${CALLBACK_METHODS.join(', ')}.`);
     const schema = planFormat(config['schema'], 'schema', parse);
     const waitMs = isAbsent(config['timeout']) ? undefined : planDuration(config['timeout'], '/timeout', parse);
-    const fits = (visit: StepContext, hold: JsonObject, payload: Json): boolean =>
-      misfit(schema.of(visit, hold), payload) === undefined;
+    const fits = (visit: StepContext, state: StoredFormat<'schema'>, payload: Json): boolean =>
+      misfit(schema.of(visit, state), payload) === undefined;
     return {
       begin(visit) {
-        const hold = schema.held(visit);
+        const state = schema.stored(visit);
         const name = callbackName(visit.path);
-        const early = visit.takeMessage(name, (payload) => fits(visit, hold, payload));
+        const early = visit.takeMessage(name, (payload) => fits(visit, state, payload));
         if (early !== undefined) return received(early.payload);
         const wait = waitMs?.(visit);
         const until = wait === undefined ? undefined : visit.now + wait;
         return {
-          do: 'hold',
-          hold,
+          do: 'suspend',
+          state,
           waiting: { kind: 'callback', name, ...defined({ until }) },
           timers: until === undefined ? [] : [{ at: until }],
         };
       },
       resume(visit, event) {
         if (event.on === 'fired') return timedOut(visit);
-        if (event.on !== 'message' || !fits(visit, visit.hold, event.payload)) return { do: 'ignore' };
+        if (event.on !== 'message' || !fits(visit, visit.state, event.payload)) return { do: 'ignore' };
         return received(event.payload);
       },
     };
   },
 };
 
-function received(payload: Json): Outcome {
+function received(payload: Json): Outcome<never> {
   return { do: 'end', port: 'received', data: payload };
 }
 
-function timedOut(visit: StepContext): Outcome {
+function timedOut(visit: StepContext): Outcome<never> {
   if (!visit.wired('timeout'))
     throw new StepFailure(
       'callback_timeout',

@@ -6,10 +6,10 @@ import { isObject, type JsonObject } from '../../../json/json.ts';
 import { isAbsent } from '../../config/read.ts';
 import {
   type AskSpec,
-  type Behaviour,
   ConfigError,
   type DecisionEvent,
   type FailureShape,
+  type KindRefusal,
   type Outcome,
   type Parse,
   type Resume,
@@ -18,6 +18,7 @@ import {
 } from '../../kind.ts';
 import { approval } from '../approval/approval.ts';
 import { approvalSchema } from '../approval/approval-schema.ts';
+import type { ApprovalState } from '../approval/approval-state.ts';
 import { type AgentState, APPROVAL, type OpenCall } from './agent-state.ts';
 import { isNamed } from './agent-tools.ts';
 
@@ -43,13 +44,13 @@ export type Asked =
   | { readonly is: 'approved' }
   | { readonly is: 'denied'; readonly error: FailureShape }
   /** The rules say something about the whole run (onReject: cancel). */
-  | { readonly is: 'over'; readonly outcome: Outcome };
+  | { readonly is: 'over'; readonly outcome: Outcome<never> };
 
 export interface CallApproval {
   wanted(call: OpenCall): boolean;
   begin(visit: StepContext, state: AgentState, suffix: string, call: OpenCall): Asked;
   resume(visit: StepContext, state: AgentState, suffix: string, call: OpenCall, event: Resume): Asked;
-  refuse: (visit: StepContext, state: AgentState, event: DecisionEvent) => ReturnType<NonNullable<Behaviour['refuse']>>;
+  refuse: (visit: StepContext, state: AgentState, event: DecisionEvent) => KindRefusal | undefined;
 }
 
 /** Undefined where no call is asked about. */
@@ -68,10 +69,10 @@ export function planApproval(config: JsonObject, parse: Parse, step: StepDefinit
       'Names are written as they are: no {{ … }} stands here.',
     );
   const behaviour = approval.plan({ message: DEFAULT_MESSAGE, ...rules }, within(parse), step);
-  const asked = (state: AgentState, suffix: string, call: OpenCall, outcome: Outcome): Asked => {
+  const asked = (state: AgentState, suffix: string, call: OpenCall, outcome: Outcome<ApprovalState>): Asked => {
     switch (outcome.do) {
-      case 'hold': {
-        const { hold, waiting } = outcome;
+      case 'suspend': {
+        const { state: hold, waiting } = outcome;
         const timers = (outcome.timers ?? []).map((one) => ({
           ...one,
           suffix: `${suffix}${APPROVAL}${one.suffix ?? ''}`,
@@ -98,17 +99,17 @@ export function planApproval(config: JsonObject, parse: Parse, step: StepDefinit
   };
   return {
     wanted: (call) => call.target !== undefined && isNamed(call, tools),
-    begin: (visit, state, suffix, call) => asked(state, suffix, call, behaviour.begin(inner(visit, suffix, {}))),
+    begin: (visit, state, suffix, call) => asked(state, suffix, call, behaviour.begin(inner(visit, suffix))),
     resume(visit, state, suffix, call, event) {
       const hold = state.approvals[suffix]?.hold;
       if (hold === undefined || behaviour.resume === undefined) return { is: 'open', timers: [] };
-      return asked(state, suffix, call, behaviour.resume(inner(visit, suffix, hold), event));
+      return asked(state, suffix, call, behaviour.resume({ ...inner(visit, suffix), state: hold }, event));
     },
     refuse(visit, state, event) {
       const hold = event.suffix === undefined ? undefined : state.approvals[event.suffix]?.hold;
       if (hold === undefined)
         return { code: 'not_waiting', message: `The step '${visit.slug}' waits for no decision now.` };
-      return behaviour.refuse?.(inner(visit, event.suffix ?? '', hold), event);
+      return behaviour.refuse?.({ ...inner(visit, event.suffix ?? ''), state: hold }, event);
     },
   };
 }
@@ -128,12 +129,11 @@ function within(parse: Parse): Parse {
 }
 
 /** The visit as the approval sees it: a step of its own, whose every port is wired. */
-function inner(visit: StepContext, suffix: string, hold: JsonObject): StepContext {
+function inner(visit: StepContext, suffix: string): StepContext {
   return {
     path: `${visit.path}${suffix}`,
     slug: visit.slug,
     now: visit.now,
-    hold,
     branches: [],
     execution: visit.execution,
     wired: () => true,

@@ -48,7 +48,7 @@ export function beginCall(visit: StepContext, suffix: string, call: OpenCall): B
 function actionCall(visit: StepContext, suffix: string, inner: string, type: string, parameters: JsonObject): Begun {
   try {
     const outcome = action.plan({ type, parameters }, LITERAL, { stepType: action.type }).begin(visit);
-    const [run] = outcome.do === 'hold' ? (outcome.run ?? []) : [];
+    const [run] = outcome.do === 'suspend' ? (outcome.run ?? []) : [];
     if (run === undefined) return { output: refused(`'${type}' runs nothing.`) };
     // Never a local activity: several at once are recorded together, and a call that has ended would be made again.
     const { light: _, ...regular } = run;

@@ -4,7 +4,14 @@ import { defined } from '../../../json/defined.ts';
 import { isObject, type Json } from '../../../json/json.ts';
 import { invalid, isAbsent, optionalBoolean, optionalText, whole } from '../../config/read.ts';
 import { templated, textTemplate } from '../../config/schema.ts';
-import { ConfigError, type Outcome, type StepContext, StepFailure, type StepKind } from '../../kind.ts';
+import {
+  ConfigError,
+  type OpenStepContext,
+  type Outcome,
+  type StepContext,
+  StepFailure,
+  type StepKind,
+} from '../../kind.ts';
 
 const CONTENT = ['content', 'message', 'goal'] as const;
 const LEAST_WAIT_MS = 1_000;
@@ -15,7 +22,10 @@ const PARENT = 'parent';
 /** As the gateway and runs make them. */
 const RUN_ID = /^run\./;
 
-export const agentMessage: StepKind = {
+/** `waitMs`: how long to wait for the reply, where one is awaited. */
+type AgentMessageState = { readonly waitMs?: number };
+
+export const agentMessage: StepKind<AgentMessageState> = {
   type: 'agent_message',
   class: 'effect',
   summary: 'Says something to an agent that works, and may wait for its answer.',
@@ -82,8 +92,8 @@ doing. One that has not begun hears it when it begins; one that has ended does n
           ...(waits ? { reply: { executionId: visit.execution.id, name: replyName(visit) } } : {}),
         };
         return {
-          do: 'hold',
-          hold: waits ? { waitMs } : {},
+          do: 'suspend',
+          state: waits ? { waitMs } : {},
           run: [
             {
               activity: 'messageRun',
@@ -95,8 +105,8 @@ doing. One that has not begun hears it when it begins; one that has ended does n
       resume(visit, event) {
         switch (event.on) {
           case 'completed': {
-            const { waitMs } = visit.hold;
-            if (typeof waitMs !== 'number') return { do: 'end', port: 'success', data: event.result.data };
+            const { waitMs } = visit.state;
+            if (waitMs === undefined) return { do: 'end', port: 'success', data: event.result.data };
             return replyOrWait(visit, visit.now + waitMs);
           }
           case 'failed':
@@ -131,23 +141,23 @@ function replyName(visit: StepContext): string {
 }
 
 /** An agent that is quick has answered before it is known here that it was told. */
-function replyOrWait(visit: StepContext, until: number): Outcome {
+function replyOrWait(visit: OpenStepContext<AgentMessageState>, until: number): Outcome<AgentMessageState> {
   const name = replyName(visit);
   const early = visit.takeMessage(name, () => true);
   if (early !== undefined) return replied(early.payload);
   return {
-    do: 'hold',
-    hold: visit.hold,
+    do: 'suspend',
+    state: visit.state,
     waiting: { kind: 'message', name, until },
     timers: [{ suffix: TIMEOUT, at: until }],
   };
 }
 
-function replied(payload: Json): Outcome {
+function replied(payload: Json): Outcome<never> {
   return { do: 'end', port: 'success', data: isObject(payload) ? (payload['reply'] ?? null) : payload };
 }
 
-function timedOut(visit: StepContext): Outcome {
+function timedOut(visit: StepContext): Outcome<never> {
   if (visit.wired('timeout')) return { do: 'end', port: 'timeout', data: null };
   throw new StepFailure(
     'agent_message_timeout',

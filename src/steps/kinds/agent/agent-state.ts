@@ -4,21 +4,21 @@ import type { AgentCall } from '../../../contract/agent.ts';
 import type { AgentMessage } from '../../../contract/agent-message.ts';
 import type { Usage } from '../../../contract/models.ts';
 import type { Json, JsonObject } from '../../../json/json.ts';
-import type { StepContext } from '../../kind.ts';
+import type { ApprovalState } from '../approval/approval-state.ts';
 
 /** A result as models are told it (the AI SDK's forms). */
 export type CallOutput =
   | { readonly type: 'text' | 'error-text'; readonly value: string }
   | { readonly type: 'json'; readonly value: Json };
 
-export interface OpenCall extends AgentCall {
+export type OpenCall = AgentCall & {
   /** What it gave, once it has ended. */
   readonly output?: CallOutput;
   /** The same for the run: the data itself, uncut. */
   readonly data?: Json;
-}
+};
 
-export interface AgentState {
+export type AgentState = {
   /** The model's config, without messages: evaluated once. */
   readonly request: JsonObject;
   messages: Json[];
@@ -27,7 +27,7 @@ export interface AgentState {
   /** Of the turn: those that the model has made, in order. */
   calls: OpenCall[];
   /** By suffix of the call: what its approval holds, and the suffixes of its timers. */
-  approvals: { [suffix: string]: { readonly hold: JsonObject; readonly timers: readonly string[] } };
+  approvals: { [suffix: string]: { readonly hold: ApprovalState; readonly timers: string[] } };
   /** Said by others, and not yet told to the model. */
   queue: AgentMessage[];
   /** Who waits for the answer to what was told. */
@@ -41,7 +41,7 @@ export interface AgentState {
   usage?: Usage & { readonly model: string };
   /** The end, while replies are under way. */
   end?: { readonly data: Json };
-}
+};
 
 export function agentState(request: JsonObject, messages: readonly Json[]): AgentState {
   return {
@@ -61,15 +61,6 @@ export function agentState(request: JsonObject, messages: readonly Json[]): Agen
 /** Most model calls. */
 export function mostTurns({ request, granted = 0 }: AgentState): number {
   return Number(request['maxSteps']) + granted;
-}
-
-/** The hold is what `agentState` made, since nobody else writes it. */
-export function stateOf({ hold }: Pick<StepContext, 'hold'>): AgentState {
-  return hold as unknown as AgentState;
-}
-
-export function asHold(state: AgentState): JsonObject {
-  return state as unknown as JsonObject;
 }
 
 export const modelSuffix = (turn: number): string => `/turn[${turn}]/model`;

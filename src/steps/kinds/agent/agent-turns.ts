@@ -14,6 +14,7 @@ import {
   type EffectResult,
   type FailedAt,
   type FailureShape,
+  type OpenStepContext,
   type Outcome,
   type Rearm,
   type Resume,
@@ -25,16 +26,7 @@ import {
 import { MODEL_HEARTBEAT_MS, MODEL_TIMEOUT_MS } from '../model-config.ts';
 import type { Asked, CallApproval } from './agent-approval.ts';
 import { beginCall, failureToldOf, refused, toldOf } from './agent-calls.ts';
-import {
-  type AgentState,
-  asHold,
-  callOf,
-  callSuffix,
-  modelSuffix,
-  mostTurns,
-  type OpenCall,
-  stateOf,
-} from './agent-state.ts';
+import { type AgentState, callOf, callSuffix, modelSuffix, mostTurns, type OpenCall } from './agent-state.ts';
 
 /** Of one turn; a model that makes more is told that they were not made. */
 const MOST_CALLS = 64;
@@ -48,10 +40,12 @@ export interface Rules {
   stops(visit: StepContext, state: AgentState, called: readonly OpenCall[]): readonly OpenCall[] | undefined;
 }
 
-type Hold = Extract<Outcome, { do: 'hold' }>;
+type Next = Outcome<AgentState>;
+type Suspended = Extract<Next, { do: 'suspend' }>;
+type AgentContext = OpenStepContext<AgentState>;
 
-export function resume(visit: StepContext, event: Resume, rules: Rules): Outcome {
-  const state = stateOf(visit);
+export function resume(visit: AgentContext, event: Resume, rules: Rules): Next {
+  const { state } = visit;
   switch (event.on) {
     case 'message':
       return said(visit, state, event.payload);
@@ -70,7 +64,7 @@ export function resume(visit: StepContext, event: Resume, rules: Rules): Outcome
 }
 
 /** Asks the model, with all that was said since. @throws StepFailure `agent_max_steps`. */
-export function turn(state: AgentState): Hold {
+export function turn(state: AgentState): Suspended {
   const { tools, maxSteps: _most, stopTools: _stop, ...request } = state.request;
   const most = mostTurns(state);
   if (state.turn >= most)
@@ -94,11 +88,11 @@ export function turn(state: AgentState): Hold {
     timeoutMs: MODEL_TIMEOUT_MS,
     heartbeatMs: MODEL_HEARTBEAT_MS,
   };
-  return { do: 'hold', hold: asHold(state), run: [run] };
+  return { do: 'suspend', state, run: [run] };
 }
 
 /** The model has answered: with calls to make, or with the answer. */
-function answered(visit: StepContext, state: AgentState, result: EffectResult, rules: Rules): Outcome {
+function answered(visit: StepContext, state: AgentState, result: EffectResult, rules: Rules): Next {
   const { answer, calls, messages } = result.data as unknown as AgentTurn;
   const usage = usageIn(result.meta);
   if (usage !== undefined) {
@@ -115,13 +109,7 @@ function answered(visit: StepContext, state: AgentState, result: EffectResult, r
 }
 
 /** Begins those of the turn's calls that have not ended; asks about those that people are asked about. */
-function made(
-  visit: StepContext,
-  state: AgentState,
-  indices: readonly number[],
-  rules: Rules,
-  approved = false,
-): Outcome {
+function made(visit: StepContext, state: AgentState, indices: readonly number[], rules: Rules, approved = false): Next {
   const run: RunSpec[] = [];
   const children: ChildSpec[] = [];
   const timers: TimerSpec[] = [];
@@ -144,8 +132,8 @@ function made(
     else if ('child' in begun) children.push(begun.child);
     else state.calls[index] = { ...call, output: begun.output };
   }
-  const hold: Hold = { do: 'hold', hold: asHold(state), run, children, timers, asks };
-  return allEnded(state) ? after(visit, state, hold, rules) : hold;
+  const open: Suspended = { do: 'suspend', state, run, children, timers, asks };
+  return allEnded(state) ? after(visit, state, open, rules) : open;
 }
 
 function callEnded(
@@ -153,18 +141,18 @@ function callEnded(
   state: AgentState,
   event: Extract<Resume, { on: 'completed' | 'failed' }>,
   rules: Rules,
-): Outcome {
+): Next {
   const found = callOf(state, event.suffix);
   if (found === undefined) return { do: 'ignore' };
   const { index, call } = found;
   const output = event.on === 'completed' ? toldOf(event.result.data) : failureToldOf(event.error);
   state.calls[index] = { ...call, output, ...(event.on === 'completed' ? { data: event.result.data } : {}) };
-  const hold: Hold = {
-    do: 'hold',
-    hold: asHold(state),
+  const open: Suspended = {
+    do: 'suspend',
+    state,
     grown: event.on === 'completed' ? event.result.data : output.value,
   };
-  return allEnded(state) ? after(visit, state, hold, rules) : hold;
+  return allEnded(state) ? after(visit, state, open, rules) : open;
 }
 
 /** A decision on a call, or a timer of its approval. */
@@ -173,7 +161,7 @@ function decided(
   state: AgentState,
   event: Extract<Resume, { on: 'decision' | 'fired' }>,
   rules: Rules,
-): Outcome {
+): Next {
   const found = callOf(state, event.suffix ?? '');
   if (found === undefined || rules.approval === undefined) return { do: 'ignore' };
   const { suffix, index, call, timer } = found;
@@ -188,15 +176,15 @@ function settled(
   { suffix, index, call }: { readonly suffix: string; readonly index: number; readonly call: OpenCall },
   asked: Asked,
   rules: Rules,
-): Outcome {
+): Next {
   switch (asked.is) {
     case 'over':
       return asked.outcome;
     case 'open':
       if (asked.ask === undefined && asked.timers.length === 0) return { do: 'ignore' };
       return {
-        do: 'hold',
-        hold: asHold(state),
+        do: 'suspend',
+        state,
         timers: asked.timers,
         ...(asked.ask === undefined ? {} : { asks: { [suffix]: asked.ask } }),
       };
@@ -204,19 +192,19 @@ function settled(
       return closing(state, suffix, () => made(visit, state, [index], rules, true));
     case 'denied': {
       state.calls[index] = { ...call, output: refused(asked.error.message) };
-      const hold: Hold = { do: 'hold', hold: asHold(state) };
-      const goOn = (): Outcome => (allEnded(state) ? after(visit, state, hold, rules) : hold);
+      const open: Suspended = { do: 'suspend', state };
+      const goOn = (): Next => (allEnded(state) ? after(visit, state, open, rules) : open);
       return closing(state, suffix, goOn, asked.error);
     }
   }
 }
 
 /** Takes back what the approval of a call has open, and then goes on. `denied`: the call is not made. */
-function closing(state: AgentState, suffix: string, goOn: () => Outcome, denied: FailureShape | null = null): Outcome {
+function closing(state: AgentState, suffix: string, goOn: () => Next, denied: FailureShape | null = null): Next {
   const timers = state.approvals[suffix]?.timers ?? [];
   delete state.approvals[suffix];
   const outcome = goOn();
-  if (outcome.do !== 'hold') return outcome;
+  if (outcome.do !== 'suspend') return outcome;
   return { ...outcome, cancel: [...(outcome.cancel ?? []), ...timers], asks: { ...outcome.asks, [suffix]: denied } };
 }
 
@@ -225,7 +213,7 @@ function allEnded(state: AgentState): boolean {
 }
 
 /** All calls of the turn have ended: their results are told, unless they are the end. */
-function after(visit: StepContext, state: AgentState, hold: Hold, rules: Rules): Outcome {
+function after(visit: StepContext, state: AgentState, open: Suspended, rules: Rules): Next {
   const called = state.calls;
   state.messages = [
     ...state.messages,
@@ -242,24 +230,24 @@ function after(visit: StepContext, state: AgentState, hold: Hold, rules: Rules):
   const ending = rules.stops(visit, state, called);
   if (ending !== undefined) {
     const results = ending.map(({ data, output }) => data ?? output?.value ?? null);
-    return merged(hold, concluded(state, results.length === 1 ? results[0]! : results));
+    return merged(open, concluded(state, results.length === 1 ? results[0]! : results));
   }
   state.turn++;
-  return merged(hold, turn(state));
+  return merged(open, turn(state));
 }
 
 /** What the outcome has added to the state, which has a limit. */
-function grown(outcome: Outcome, added: Json): Outcome {
-  return outcome.do === 'hold' ? { ...outcome, grown: [outcome.grown ?? null, added] } : outcome;
+function grown(outcome: Next, added: Json): Next {
+  return outcome.do === 'suspend' ? { ...outcome, grown: [outcome.grown ?? null, added] } : outcome;
 }
 
-function merged(hold: Hold, next: Outcome): Outcome {
-  if (next.do !== 'hold') return next;
-  return { ...hold, ...next, run: [...(hold.run ?? []), ...(next.run ?? [])] };
+function merged(open: Suspended, next: Next): Next {
+  if (next.do !== 'suspend') return next;
+  return { ...open, ...next, run: [...(open.run ?? []), ...(next.run ?? [])] };
 }
 
 /** The answer is there: whoever asked for it is told, what was said meanwhile is heard, and then the step ends. */
-function concluded(state: AgentState, answer: Json): Outcome {
+function concluded(state: AgentState, answer: Json): Next {
   const replies = state.replies.map(({ executionId, name }, i): RunSpec => {
     const value: Json = { executionId, name, payload: { reply: answer } };
     return { activity: 'messageRun', suffix: `${REPLY}${state.replied + i}]`, config: { value, secrets: [] } };
@@ -269,11 +257,11 @@ function concluded(state: AgentState, answer: Json): Outcome {
   state.replies = [];
   if (state.queue.length > 0 && mayAskAgain(state)) {
     state.turn++;
-    return merged({ do: 'hold', hold: asHold(state), run: replies }, turn(state));
+    return merged({ do: 'suspend', state, run: replies }, turn(state));
   }
   if (state.replying === 0) return ended(state, answer);
   state.end = { data: answer };
-  return { do: 'hold', hold: asHold(state), run: replies };
+  return { do: 'suspend', state, run: replies };
 }
 
 /** What is said to an agent that has its answer and no turn left stays unheard. */
@@ -282,13 +270,13 @@ function mayAskAgain(state: AgentState): boolean {
 }
 
 /** A reply that cannot be delivered is nothing that the agent could mend. */
-function replied(state: AgentState): Outcome {
+function replied(state: AgentState): Next {
   state.replying--;
   if (state.end !== undefined && state.replying === 0) return ended(state, state.end.data);
-  return { do: 'hold', hold: asHold(state) };
+  return { do: 'suspend', state };
 }
 
-function ended({ turn: last, toolCalls, usage }: AgentState, data: Json): Outcome {
+function ended({ turn: last, toolCalls, usage }: AgentState, data: Json): Next {
   const { model, ...used } = usage ?? {};
   return {
     do: 'end',
@@ -304,26 +292,26 @@ function ended({ turn: last, toolCalls, usage }: AgentState, data: Json): Outcom
 }
 
 /** Somebody speaks to the agent. */
-function said(visit: StepContext, state: AgentState, payload: Json): Outcome {
+function said(visit: StepContext, state: AgentState, payload: Json): Next {
   const message = agentMessageIn(payload);
   if (!isFor(visit, message) || (state.end !== undefined && !mayAskAgain(state))) return { do: 'ignore' };
   state.queue.push(message);
-  const hold: Hold = { do: 'hold', hold: asHold(state) };
+  const open: Suspended = { do: 'suspend', state };
   if (state.end !== undefined) {
     // It was about to end, and hears this first.
     delete state.end;
     state.turn++;
-    return merged(hold, turn(state));
+    return merged(open, turn(state));
   }
-  return message.interrupt === true && mayAskAgain(state) ? interrupted(state, hold) : hold;
+  return message.interrupt === true && mayAskAgain(state) ? interrupted(state, open) : open;
 }
 
 /** Leaves the model call, or the calls that are under way: the model is told that they were. */
-function interrupted(state: AgentState, hold: Hold): Outcome {
+function interrupted(state: AgentState, suspended: Suspended): Next {
   if (state.calls.length === 0) {
     const cancel = [modelSuffix(state.turn)];
     state.turn++;
-    return merged({ ...hold, cancel }, turn(state));
+    return merged({ ...suspended, cancel }, turn(state));
   }
   const open = state.calls.flatMap((call, i) => (call.output === undefined ? [callSuffix(state.turn, i)] : []));
   const asks = Object.fromEntries(Object.keys(state.approvals).map((suffix) => [suffix, null]));
@@ -343,12 +331,11 @@ function interrupted(state: AgentState, hold: Hold): Outcome {
     },
   ];
   state.turn++;
-  return merged({ ...hold, cancel, asks }, turn(state));
+  return merged({ ...suspended, cancel, asks }, turn(state));
 }
 
 /** A retry of the run repeats no call that has ended; an agent that had no turn left gets as many again. */
-export function rearm(visit: Pick<StepContext, 'hold'>, { code, suffix }: FailedAt): Rearm {
-  const state = stateOf(visit);
+export function rearm(state: AgentState, { code, suffix }: FailedAt): Rearm {
   if (code === MAX_STEPS) {
     state.granted = (state.granted ?? 0) + Number(state.request['maxSteps']);
     return 'on';

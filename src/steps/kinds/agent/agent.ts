@@ -6,13 +6,13 @@ import { expression, nameList, templated } from '../../config/schema.ts';
 import type { StepKind } from '../../kind.ts';
 import { modelSchema, planModel } from '../model-config.ts';
 import { agentApprovalSchema, planApproval } from './agent-approval.ts';
-import { agentState, stateOf } from './agent-state.ts';
+import { type AgentState, agentState } from './agent-state.ts';
 import { isNamed, planTools, toolsSchema } from './agent-tools.ts';
 import { isFor, type Rules, rearm, resume, shownCall, textOf, turn } from './agent-turns.ts';
 
 const DEFAULT_MAX_STEPS = 10;
 const MOST_STEPS = 1_000;
-export const agent: StepKind = {
+export const agent: StepKind<AgentState> = {
   type: 'agent',
   class: 'effect',
   canUndo: false,
@@ -100,7 +100,7 @@ The calls of one turn are made at once, with the step's \`retry\`.
       refuse(visit, event) {
         if (event.on !== 'decision' || approval === undefined)
           return { code: 'not_waiting', message: `The step '${visit.slug}' waits for no such thing.` };
-        return approval.refuse(visit, stateOf(visit), event);
+        return approval.refuse(visit, visit.state, event);
       },
     };
   },

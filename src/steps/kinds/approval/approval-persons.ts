@@ -4,8 +4,8 @@
  */
 
 import type { Decision } from '../../../contract/run.ts';
-import type { JsonObject } from '../../../json/json.ts';
-import type { StepContext } from '../../kind.ts';
+import type { OpenStepContext } from '../../kind.ts';
+import type { ApprovalState } from './approval-state.ts';
 
 /** The person of an event, if there is one. */
 export function personOf({ by, as }: Pick<Decision, 'by' | 'as'>): Required<Pick<Decision, 'by' | 'as'>> | undefined {
@@ -22,22 +22,23 @@ export function standsFor(audience: readonly string[], { by, as }: NonNullable<R
   return audience.filter((name) => names.has(name));
 }
 
+/** The rules of an approval that depend on persons: its state, and the run's initiator. */
+export type Electorate = Pick<OpenStepContext<ApprovalState>, 'state' | 'execution'>;
+
 /** The person who started the run and may not decide, if there is one. */
-export function excludedRequester({ hold, execution }: Pick<StepContext, 'hold' | 'execution'>): string | undefined {
-  return hold['requesterMayApprove'] === true ? undefined : execution.initiator;
+export function excludedRequester({ state, execution }: Electorate): string | undefined {
+  return state.requesterMayApprove ? undefined : execution.initiator;
 }
 
-/** Those of the audience whose votes count. */
-export function electorsOf(visit: Pick<StepContext, 'hold' | 'execution'>): string[] {
-  const requester = excludedRequester(visit);
-  return (visit.hold['audience'] as string[]).filter((name) => name !== `user:${requester}`);
+/** The part of the audience whose votes count. */
+export function electorsOf(approval: Electorate): string[] {
+  const requester = excludedRequester(approval);
+  return approval.state.audience.filter((name) => name !== `user:${requester}`);
 }
 
-/** Who cannot answer any more, or never could. */
-export function notByOf(visit: Pick<StepContext, 'hold' | 'execution'>): string[] {
-  const requester = excludedRequester(visit);
-  const voters = (visit.hold['votes'] as JsonObject[]).flatMap(({ by, for: names }) =>
-    typeof by === 'string' && names !== undefined ? [by] : [],
-  );
+/** Persons who may not decide: the requester, and those who have voted. */
+export function notByOf(approval: Electorate): string[] {
+  const requester = excludedRequester(approval);
+  const voters = approval.state.votes.flatMap(({ by, for: names }) => (by !== null && names !== undefined ? [by] : []));
   return [...new Set([...(requester === undefined ? [] : [requester]), ...voters])];
 }

@@ -2,7 +2,7 @@
  * Who is asked, and when the votes decide (LANGUAGE.md §6). Pure counting: who may vote at all is told by
  * approval-persons.ts; here a vote is a name and a decision.
  */
-import { isObject, type Json, type JsonObject } from '../../../json/json.ts';
+import { isObject, type Json } from '../../../json/json.ts';
 import { invalid, isAbsent, names, whole } from '../../config/read.ts';
 
 const PREFIX = /^(user|role|group):/;
@@ -96,9 +96,4 @@ function isCovered(votes: readonly Vote[], audience: readonly string[]): boolean
 /** How many may vote, where only users are named: no quorum can be larger. */
 export function quorumLimit(audience: readonly string[]): number | undefined {
   return audience.length > 0 && audience.every((name) => name.startsWith('user:')) ? audience.length : undefined;
-}
-
-/** Votes as they stand in the hold and in the output. */
-export function votesOf(hold: JsonObject): Vote[] {
-  return hold['votes'] as Vote[];
 }

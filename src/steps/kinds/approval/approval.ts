@@ -7,6 +7,8 @@ import {
   type ApprovalSubject,
   ConfigError,
   type DecisionEvent,
+  type KindRefusal,
+  type OpenStepContext,
   type Outcome,
   type Resume,
   type StepContext,
@@ -17,23 +19,15 @@ import {
 } from '../../kind.ts';
 import { electorsOf, excludedRequester, notByOf, personOf, standsFor } from './approval-persons.ts';
 import { approvalSchema, ON_REJECT, ON_TIMEOUT, SUBJECT } from './approval-schema.ts';
-import {
-  audienceOf,
-  type Quorum,
-  quorumOf,
-  tallyOf,
-  type Verdict,
-  type Vote,
-  verdictOf,
-  votesOf,
-} from './approval-votes.ts';
+import type { ApprovalState } from './approval-state.ts';
+import { audienceOf, quorumOf, tallyOf, type Verdict, type Vote, verdictOf } from './approval-votes.ts';
 
 const REMINDER = '/reminder[';
 const ESCALATION = '/escalation';
 /** Signals carry no identity: whoever can signal through Temporal is an operator. */
 const VIA_SIGNAL = 'temporal';
 
-export const approval: StepKind = {
+export const approval: StepKind<ApprovalState> = {
   type: 'approval',
   class: 'wait',
   summary: 'Asks people, and waits for their decision.',
@@ -110,27 +104,27 @@ recorded as \`via: temporal\`.`,
         const audience = audienceOf(visit.render(approvers), 'approvers');
         const waitMs = timeoutMs?.(visit);
         const until = waitMs === undefined ? undefined : visit.now + waitMs;
-        const about: JsonObject = {};
+        const about: { -readonly [member in keyof ApprovalSubject]: ApprovalSubject[member] } = {};
         for (const { member, template: written } of subject) {
           const value = visit.render(written);
           if (!isAbsent(value))
             about[member] = member === 'dueDate' ? isoInstant(instantMs(value)) : text(value, member);
         }
-        const hold: JsonObject = {
+        const state: ApprovalState = {
           message: text(visit.render(message), 'message'),
           audience,
           quorum: quorumOf(visit.render(quorum), audience),
           requesterMayApprove,
           votes: [],
           about,
-          ...rules.form.held(visit),
+          ...rules.form.stored(visit),
           ...(until === undefined ? {} : { until, timeoutMs: waitMs! }),
         };
         const timers: TimerSpec[] = remindersMs
           .map((ms, i) => ({ suffix: `${REMINDER}${i}]`, at: visit.now + ms(visit) }))
           .filter(({ at }) => until === undefined || at < until);
         if (until !== undefined) timers.push({ at: until });
-        return { ...waitOn(visit, rules, hold), timers };
+        return { ...waitOn(visit, state, rules), timers };
       },
       resume: (visit, event) => resume(visit, event, rules),
       refuse: (visit, event) => refuse(visit, event, rules),
@@ -138,20 +132,22 @@ recorded as \`via: temporal\`.`,
   },
 };
 
+type Open = OpenStepContext<ApprovalState>;
+
 interface Rules {
   readonly onTimeout: (typeof ON_TIMEOUT)[number];
   readonly cancelsOnReject: boolean;
   readonly commentRequired: boolean;
-  readonly form: Format;
+  readonly form: Format<'form'>;
   readonly escalateTo: Parameters<StepContext['render']>[0];
 }
 
-function resume(visit: StepContext, event: Resume, rules: Rules): Outcome {
-  const { hold } = visit;
+function resume(visit: Open, event: Resume, rules: Rules): Outcome<ApprovalState> {
+  const { state } = visit;
   if (event.on === 'fired') {
     if (!event.suffix.startsWith(REMINDER)) return timedOut(visit, rules);
-    hold['reminded'] = ((hold['reminded'] as number | undefined) ?? 0) + 1;
-    return waitOn(visit, rules);
+    state.reminded = (state.reminded ?? 0) + 1;
+    return waitOn(visit, state, rules);
   }
   if (event.on !== 'decision' || refuse(visit, event, rules) !== undefined) return { do: 'ignore' };
   const person = personOf(event);
@@ -161,36 +157,32 @@ function resume(visit: StepContext, event: Resume, rules: Rules): Outcome {
     comments: event.comments ?? null,
     at: isoInstant(visit.now),
     via: event.via,
-    ...(event.data === undefined || hold['quorum'] === 'any' ? {} : { data: event.data }),
+    ...(event.data === undefined || state.quorum === 'any' ? {} : { data: event.data }),
     ...(isOverride(event) ? { reason: event.reason } : {}),
-    ...(person === undefined ? {} : { for: standsFor(audienceIn(hold), person) }),
+    ...(person === undefined ? {} : { for: standsFor(state.audience, person) }),
   };
-  const votes = [...votesOf(hold), vote];
-  hold['votes'] = votes;
+  const votes = [...state.votes, vote];
+  state.votes = votes;
   const verdict =
     event.via === VIA_SIGNAL
       ? event.decision
-      : verdictOf(votes, hold['quorum'] as Quorum, person === undefined ? audienceIn(hold) : electorsOf(visit));
-  return verdict === undefined ? waitOn(visit, rules) : decided(visit, verdict, rules, event);
+      : verdictOf(votes, state.quorum, person === undefined ? state.audience : electorsOf(visit));
+  return verdict === undefined ? waitOn(visit, state, rules) : decided(visit, verdict, rules, event);
 }
 
 /** Why this decision cannot be taken now; LANGUAGE.md §6. */
-function refuse(
-  visit: StepContext,
-  event: DecisionEvent | SubmissionEvent,
-  rules: Rules,
-): ReturnType<NonNullable<ReturnType<StepKind['plan']>['refuse']>> {
-  const { hold } = visit;
+function refuse(visit: Open, event: DecisionEvent | SubmissionEvent, rules: Rules): KindRefusal | undefined {
+  const { state } = visit;
   if (event.on !== 'decision')
     return { code: 'not_waiting', message: `The step '${visit.slug}' waits for a decision: approve or reject it.` };
   if (isOverride(event)) return undefined;
   if (event.via === VIA_SIGNAL) {
-    if (audienceIn(hold).length > 0 || hold['quorum'] !== 'any')
+    if (state.audience.length > 0 || state.quorum !== 'any')
       return {
         code: 'needs_override',
         message: `The step '${visit.slug}' has approvers, and a signal carries no identity: send {override: true, reason: "…"} as an operator, or decide through the API.`,
       };
-  } else if (votesOf(hold).some((vote) => vote.by === (event.by ?? null))) {
+  } else if (state.votes.some((vote) => vote.by === (event.by ?? null))) {
     return {
       code: 'already_voted',
       message: `${event.by ?? 'This caller'} has voted on the step '${visit.slug}' already; a vote stands.`,
@@ -202,17 +194,18 @@ function refuse(
       code: 'requester_may_not_approve',
       message: `${person.by} has started this run, and so cannot decide on the step '${visit.slug}'. Ask another approver, or set requesterMayApprove.`,
     };
-  if (person !== undefined && audienceIn(hold).length > 0 && standsFor(audienceIn(hold), person).length === 0)
+  if (person !== undefined && state.audience.length > 0 && standsFor(state.audience, person).length === 0)
     return {
       code: 'not_an_approver',
-      message: `The step '${visit.slug}' asks ${audienceIn(hold).join(', ')}, and ${person.by} is none of them.`,
+      message: `The step '${visit.slug}' asks ${state.audience.join(', ')}, and ${person.by} is none of them.`,
     };
   if (rules.commentRequired && (event.comments ?? '').trim() === '')
     return {
       code: 'invalid_submission',
       message: `The step '${visit.slug}' wants a comment with every decision; send 'comments'.`,
     };
-  const problem = event.decision === 'approved' ? misfit(rules.form.of(visit), event.data ?? {}) : undefined;
+  const problem =
+    event.decision === 'approved' ? misfit(rules.form.of(visit, visit.state), event.data ?? {}) : undefined;
   return problem === undefined
     ? undefined
     : { code: 'invalid_submission', message: `The data does not fit the form of the step '${visit.slug}': ${problem}` };
@@ -222,76 +215,73 @@ function isOverride(event: DecisionEvent): event is DecisionEvent & { readonly r
   return event.via === VIA_SIGNAL && event.override === true && (event.reason ?? '').trim() !== '';
 }
 
-function timedOut(visit: StepContext, rules: Rules): Outcome {
-  const { hold } = visit;
+function timedOut(visit: Open, rules: Rules): Outcome<ApprovalState> {
+  const { state } = visit;
   if (rules.onTimeout === 'approved' || rules.onTimeout === 'rejected') return decided(visit, rules.onTimeout, rules);
-  if (rules.onTimeout === 'escalate' && hold['escalated'] === undefined) return escalated(visit, rules);
+  if (rules.onTimeout === 'escalate' && state.escalated === undefined) return escalated(visit, rules);
   if (!visit.wired('timeout'))
     throw new StepFailure(
       'approval_timeout',
       `Nobody decided on the step '${visit.slug}' in time; wire its port 'timeout', or set onTimeout.`,
       {
-        details: { message: hold['message']!, votes: hold['votes']! },
+        details: { message: state.message, votes: state.votes },
       },
     );
-  return { do: 'end', port: 'timeout', data: outputOf(visit, 'timeout'), meta: metaOf(hold) };
+  return { do: 'end', port: 'timeout', data: outputOf(visit, 'timeout'), meta: metaOf(state) };
 }
 
-function escalated(visit: StepContext, rules: Rules): Outcome {
-  const { hold } = visit;
-  const until = visit.now + (hold['timeoutMs'] as number);
-  hold['escalated'] = isoInstant(visit.now);
-  hold['audience'] = audienceOf(visit.render(rules.escalateTo), 'escalateTo');
-  hold['quorum'] = 'any';
-  hold['until'] = until;
-  return { ...waitOn(visit, rules), timers: [{ suffix: ESCALATION, at: until }] };
+function escalated(visit: Open, rules: Rules): Outcome<ApprovalState> {
+  const { state } = visit;
+  const until = visit.now + state.timeoutMs!;
+  state.escalated = isoInstant(visit.now);
+  state.audience = audienceOf(visit.render(rules.escalateTo), 'escalateTo');
+  state.quorum = 'any';
+  state.until = until;
+  return { ...waitOn(visit, state, rules), timers: [{ suffix: ESCALATION, at: until }] };
 }
 
-function decided(visit: StepContext, verdict: Verdict, rules: Rules, event?: DecisionEvent): Outcome {
-  const output = { data: outputOf(visit, verdict, event), meta: metaOf(visit.hold) };
+function decided(visit: Open, verdict: Verdict, rules: Rules, event?: DecisionEvent): Outcome<ApprovalState> {
+  const output = { data: outputOf(visit, verdict, event), meta: metaOf(visit.state) };
   if (verdict === 'rejected' && rules.cancelsOnReject) return { do: 'cancel', reason: 'approval_denied', ...output };
   return { do: 'end', port: verdict, ...output };
 }
 
-function outputOf(visit: StepContext, decision: Verdict | 'timeout', event?: DecisionEvent): JsonObject {
+function outputOf(visit: Open, decision: Verdict | 'timeout', event?: DecisionEvent): JsonObject {
   return {
     decision,
     decidedBy: event?.by ?? null,
     comments: event?.comments ?? (event !== undefined && isOverride(event) ? event.reason : null),
     submittedData: event?.data ?? null,
     reviewedAt: isoInstant(visit.now),
-    votes: visit.hold['votes']!,
+    votes: visit.state.votes,
     via: event?.via ?? 'timeout',
   };
 }
 
-function metaOf(hold: JsonObject): JsonObject {
-  const { about, escalated: escalatedAt, reminded } = hold;
-  return {
-    ...(about as JsonObject),
-    ...defined({ escalated: escalatedAt, reminded }),
-  };
+function metaOf({ about, escalated, reminded }: ApprovalState): JsonObject {
+  return { ...about, ...defined({ escalated, reminded }) };
 }
 
-function waitOn(visit: StepContext, rules: Rules, hold: JsonObject = visit.hold): Extract<Outcome, { do: 'hold' }> {
-  const asked = { hold, execution: visit.execution };
-  const notBy = notByOf(asked);
-  const about = hold['about'] as ApprovalSubject;
-  // What lists show changes with each vote of a person, and when others are asked.
-  const revision =
-    votesOf(hold).filter((vote) => vote.for !== undefined).length + (hold['escalated'] === undefined ? 0 : 1);
-  const until = hold['until'] as number | undefined;
-  const reminded = hold['reminded'];
-  const votes = tallyOf(votesOf(hold), hold['quorum'] as Quorum, electorsOf(asked));
+function waitOn(
+  visit: StepContext,
+  state: ApprovalState,
+  rules: Rules,
+): Extract<Outcome<ApprovalState>, { do: 'suspend' }> {
+  const { about, audience, escalated, message, quorum, reminded, until } = state;
+  const { execution } = visit;
+  const notBy = notByOf({ state, execution });
+  // Lists show the wait anew after each vote of a person, and after an escalation.
+  const revision = state.votes.filter((vote) => vote.for !== undefined).length + (escalated === undefined ? 0 : 1);
+  const votes = tallyOf(state.votes, quorum, electorsOf({ state, execution }));
   return {
-    do: 'hold',
-    hold,
+    do: 'suspend',
+    state,
     waiting: {
       kind: 'approval',
-      message: reminded === undefined ? (hold['message'] as string) : `${hold['message']} (reminder ${reminded})`,
-      audience: [...audienceIn(hold), ...resourceIn(hold)],
+      message: reminded === undefined ? message : `${message} (reminder ${reminded})`,
+      audience: [...audience, ...resourceIn(about)],
       ...defined({ until }),
-      ...shownForm(rules.form.of(visit, hold)),
+      ...shownForm(rules.form.of(visit, state)),
       ...(Object.keys(about).length === 0 ? {} : { about }),
       ...(notBy.length === 0 ? {} : { notBy }),
       ...defined({ votes }),
@@ -300,15 +290,10 @@ function waitOn(visit: StepContext, rules: Rules, hold: JsonObject = visit.hold)
   };
 }
 
-/** What it is about, as lists look for it: `resource:order`, `resource:order:7`. */
-function resourceIn(hold: JsonObject): string[] {
-  const { resourceType, resourceId } = hold['about'] as JsonObject;
+/** The subject as lists search for it: `resource:order`, `resource:order:7`. */
+function resourceIn({ resourceType, resourceId }: ApprovalSubject): string[] {
   if (resourceType === undefined) return [];
   return [`resource:${resourceType}`, ...(resourceId === undefined ? [] : [`resource:${resourceType}:${resourceId}`])];
-}
-
-function audienceIn(hold: JsonObject): string[] {
-  return hold['audience'] as string[];
 }
 
 function option<T extends string>(config: JsonObject, member: string, options: readonly T[]): T | undefined {
