@@ -1,4 +1,5 @@
 /** The definition that a step's run is started with. It is read before the child starts, and handed to it as it then is. */
+import { exactJsonBytes } from '../../src/json/bytes.ts';
 import { isObject, type Json } from '../../src/json/json.ts';
 import { ActivityError } from '../runtime/failure.ts';
 import { type ActivityHandler, RESULT_LIMIT_BYTES } from '../runtime/wrap-activity.ts';
@@ -25,7 +26,7 @@ export function resolveWorkflowActivity(reader: RunReader | undefined): Activity
       ...(typeof version === 'string' ? { version } : {}),
       ...(employee === true ? { employee } : {}),
     });
-    const bytes = Buffer.byteLength(JSON.stringify(definition)) + (typeof inputBytes === 'number' ? inputBytes : 0);
+    const bytes = exactJsonBytes(definition) + (typeof inputBytes === 'number' ? inputBytes : 0);
     if (bytes > RESULT_LIMIT_BYTES)
       throw new ActivityError(
         'payload_too_large',

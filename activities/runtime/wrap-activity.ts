@@ -8,7 +8,9 @@ import { Context } from '@temporalio/activity';
 import { ApplicationFailure, ApplicationFailureCategory, CancelledFailure } from '@temporalio/common';
 import { type ActivityInput, type ActivityOutput, NOT_LIGHT } from '../../src/contract/activity.ts';
 import { type ModelUsage, usageIn } from '../../src/contract/models.ts';
+import { exactJsonBytes } from '../../src/json/bytes.ts';
 import { defined } from '../../src/json/defined.ts';
+import { isTooDeep, MAX_NESTING } from '../../src/json/depth.ts';
 import type { Json } from '../../src/json/json.ts';
 import { joinSecrets, type SecretPart } from '../../src/template/joined.ts';
 import { withUsage } from './attempts-usage.ts';
@@ -19,8 +21,6 @@ import type { Scrub } from './scrub.ts';
 
 /** Temporal takes payloads of up to 2 MB. With a blob store a result may be as large as a run's state. */
 export const RESULT_LIMIT_BYTES = 1_900_000;
-/** LANGUAGE.md §12: nesting of JSON. */
-const NESTING_LIMIT = 200;
 /** Of a failure's message. The server cuts a failure that does not fit, and its code would be lost with it. */
 const MOST_MESSAGE_CHARACTERS = 10_000;
 const HEARTBEATS_PER_TIMEOUT = 3;
@@ -211,7 +211,7 @@ function failureOf(
 }
 
 function checkSize(output: ActivityOutput, limit: number): void {
-  const bytes = Buffer.byteLength(JSON.stringify(output));
+  const bytes = exactJsonBytes(output);
   if (bytes <= limit) return;
   throw new ActivityError(
     'result_too_large',
@@ -223,28 +223,17 @@ function checkSize(output: ActivityOutput, limit: number): void {
 /** Before anything walks the value by recursion. */
 function checkNesting(value: Json): void {
   if (isTooDeep(value))
-    throw new ActivityError('result_too_deep', `The result nests deeper than ${NESTING_LIMIT} levels.`, {
-      details: { limit: NESTING_LIMIT },
+    throw new ActivityError('result_too_deep', `The result nests deeper than ${MAX_NESTING} levels.`, {
+      details: { limit: MAX_NESTING },
     });
-}
-
-function isTooDeep(given: Json): boolean {
-  const open: { readonly value: Json; readonly depth: number }[] = [{ value: given, depth: 1 }];
-  for (let next = open.pop(); next !== undefined; next = open.pop()) {
-    const { value, depth } = next;
-    if (typeof value !== 'object' || value === null) continue;
-    if (depth > NESTING_LIMIT) return true;
-    for (const member of Object.values(value)) open.push({ value: member, depth: depth + 1 });
-  }
-  return false;
 }
 
 /** A failure's details as they can be told: what is too deep or too large is left out, but never what models have used. */
 function fitting(details: Json | undefined, used: ModelUsage | undefined): Json | undefined {
   if (details === undefined) return undefined;
   const usage = used === undefined ? {} : { usage: { ...used } };
-  if (isTooDeep(details)) return { omitted: 'too deep', limit: NESTING_LIMIT, ...usage };
-  const bytes = Buffer.byteLength(JSON.stringify(details));
+  if (isTooDeep(details)) return { omitted: 'too deep', limit: MAX_NESTING, ...usage };
+  const bytes = exactJsonBytes(details);
   return bytes <= RESULT_LIMIT_BYTES ? details : { omitted: 'too large', bytes, ...usage };
 }
 

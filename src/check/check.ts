@@ -10,6 +10,8 @@ import { MAX_PROBLEMS } from '../definition/document/issues.ts';
 import { nearest } from '../definition/document/names.ts';
 import type { ClearSecret } from '../definition/document/secrets-out.ts';
 import type { Definition, Problem } from '../definition/document/types.ts';
+import type { VettedDocument } from '../definition/document/vet.ts';
+import { defined } from '../json/defined.ts';
 import type { Json } from '../json/json.ts';
 import { compile } from '../steps/compile/program.ts';
 import { kinds } from '../steps/kinds/table.ts';
@@ -38,6 +40,8 @@ export interface CheckOptions extends Host {
   readonly tools?: KnownTools;
   /** A run of its own, not to be stored: it needs no name. */
   readonly inline?: boolean;
+  /** The slug of the address, for a document that has none. */
+  readonly slug?: string;
 }
 
 export interface Checked {
@@ -56,12 +60,9 @@ export interface Checked {
 }
 
 /** Checks a document in any dialect. Never throws, and always ends, whatever the document is. */
-export function check(document: Json, options: CheckOptions = {}): Checked {
-  const converted = toCanonical(
-    document,
-    options.dialect,
-    options.inline === undefined ? {} : { inline: options.inline },
-  );
+export function check(document: Json | VettedDocument, options: CheckOptions = {}): Checked {
+  const { inline, slug } = options;
+  const converted = toCanonical(document, options.dialect, defined({ inline, slug }));
   const { dialect, definition, secrets, origin } = converted;
   const problems = [...converted.problems];
   const warnings = [...converted.warnings];

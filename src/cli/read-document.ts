@@ -6,7 +6,7 @@ import { type Checked, type CheckOptions, check } from '../check/check.ts';
 import { hookProblems } from '../client/triggers/hook-config.ts';
 import { readConfig } from '../config/config.ts';
 import { parseDocument } from '../definition/document/parse.ts';
-import type { Json } from '../json/json.ts';
+import type { VettedDocument } from '../definition/document/vet.ts';
 import { CliError, EXIT } from './exit.ts';
 import { placesIn, problemLine } from './problem-lines.ts';
 import type { Terminal } from './terminal.ts';
@@ -15,7 +15,7 @@ export interface WrittenDocument {
   /** As it is named in messages. */
   readonly file: string;
   readonly text: string;
-  readonly document: Json;
+  readonly document: VettedDocument;
 }
 
 /** @throws CliError where there is no such file, or it is neither JSON nor YAML. */

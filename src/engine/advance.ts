@@ -22,6 +22,7 @@
 
 import type { Accepted, Refusal } from '../contract/run.ts';
 import { presetsRefused, UNKNOWN_PRESET, unknownPresets } from '../definition/document/presets.ts';
+import { jsonBytes } from '../json/bytes.ts';
 import type { Json } from '../json/json.ts';
 import { type Parts, whole } from '../steps/parts.ts';
 import type { Program } from '../steps/program-types.ts';
@@ -32,9 +33,8 @@ import { answered, remember, requested } from './inbound/requests.ts';
 import { shownOf, statusOf, waitingFor } from './inbound/view.ts';
 import type { Core, Parking } from './state/core.ts';
 import { durationOf } from './state/deadline.ts';
-import { failureOf } from './state/failure.ts';
+import { failureOf, tooLarge } from './state/failure.ts';
 import { initialState } from './state/initial.ts';
-import { jsonBytes, tooLarge } from './state/json-bytes.ts';
 import { MAX_PAYLOAD_BYTES } from './state/limits.ts';
 import { measure } from './state/measure.ts';
 import type { Command, Event, Genesis, TraceEvent } from './state/protocol.ts';

@@ -5,8 +5,8 @@
 
 import type { RunError } from '../contract/run.ts';
 import { type FailureCause, failureOfCause } from '../engine/state/causes.ts';
-import { jsonBytes } from '../engine/state/json-bytes.ts';
 import type { TraceEvent } from '../engine/state/protocol.ts';
+import { jsonBytes } from '../json/bytes.ts';
 import { defined } from '../json/defined.ts';
 import { isPlainObject, type Json } from '../json/json.ts';
 

@@ -1,7 +1,8 @@
 /** From whatever a scope holds to clean JSON, and to text. */
+
+import { MAX_NESTING } from '../json/depth.ts';
 import { isObject, type Json, setOwn } from '../json/json.ts';
 import { boundString, chargeComparison, type Evaluation, fail, occupy, spend } from './evaluation.ts';
-import { MAX_NESTING } from './limits.ts';
 import { memberNames, readMember } from './read.ts';
 import { LazyObject } from './types.ts';
 

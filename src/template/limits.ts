@@ -9,8 +9,6 @@ export const MAX_SOURCE_LENGTH = 50_000;
 export const MAX_EXPRESSION_NODES = 10_000;
 /** Height of a parsed expression, and depth of its parentheses: parsing and evaluating recurse this far. */
 export const MAX_EXPRESSION_DEPTH = 250;
-/** Nesting of JSON, in templates and in values (LANGUAGE.md §12). */
-export const MAX_NESTING = 200;
 /** Units of work of one `evaluate` or `render`: about one node evaluated, one element visited, or 32 characters copied. */
 export const MAX_WORK = 4_000_000;
 /** Characters of one string that an expression builds. */

@@ -2,12 +2,13 @@
  * Templates: any JSON value whose strings, keys included, may hold `{{ expression }}` (LANGUAGE.md §4). Parsed once, rendered as
  * often as one likes. What comes out is never read again: data that holds braces stays text.
  */
+
+import { MAX_NESTING } from '../json/depth.ts';
 import { type Json, setOwn } from '../json/json.ts';
 import { type Allowed, type Part, parseParts } from './embedded.ts';
 import { account, beginEvaluation, boundString, type Evaluation, fail, occupy } from './evaluation.ts';
 import { type Expression, evaluateWithin, located } from './expression.ts';
 import { toText } from './json.ts';
-import { MAX_NESTING } from './limits.ts';
 import { pathText, startColumn } from './path.ts';
 import { childPointer } from './pointer.ts';
 import { type EvaluateOptions, type Rendered, type Scope, type SecretString, TemplateError } from './types.ts';

@@ -14,8 +14,7 @@ import { handOver, median, only, type Row } from './rows.ts';
 const compiled = <Module>(path: string): Promise<Module> => import(join(compiledRoot(), 'src', path));
 const { advance, genesis } = await compiled<typeof import('../../src/engine/advance.ts')>('engine/advance.js');
 const { serialize } = await compiled<typeof import('../../src/engine/state/serialize.ts')>('engine/state/serialize.js');
-const { jsonBytes } =
-  await compiled<typeof import('../../src/engine/state/json-bytes.ts')>('engine/state/json-bytes.js');
+const { jsonBytes } = await compiled<typeof import('../../src/json/bytes.ts')>('json/bytes.js');
 const { compile } = await compiled<typeof import('../../src/steps/compile/program.ts')>('steps/compile/program.js');
 
 const PURE_STEPS = 200_000;

@@ -35,7 +35,7 @@ describe('imported YAML', () => {
     }
     const again = parseDocument(out);
     if (!('document' in again)) throw new Error(JSON.stringify(again.problems));
-    expect(detectDialect(again.document)).toBe('canonical');
+    expect(detectDialect(again.document.json)).toBe('canonical');
     const back = toCanonical(again.document);
     expect(back.problems).toEqual([]);
     expect(back.definition && definitionHash(back.definition)).toBe(definitionHash(definition));

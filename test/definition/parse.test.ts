@@ -11,18 +11,18 @@ function problem(text: string): { code: string; pointer: string; line?: number; 
 
 describe('reading a document', () => {
   it('takes JSON and YAML', () => {
-    expect(parseDocument('{"a": [1, true, null]}')).toEqual({ document: { a: [1, true, null] } });
-    expect(parseDocument('\uFEFFa:\n  - 1\n  - yes\n  - ~\n')).toEqual({ document: { a: [1, 'yes', null] } });
+    expect(parseDocument('{"a": [1, true, null]}')).toEqual({ document: { json: { a: [1, true, null] } } });
+    expect(parseDocument('\uFEFFa:\n  - 1\n  - yes\n  - ~\n')).toEqual({ document: { json: { a: [1, 'yes', null] } } });
   });
 
   it('reads ports called true and false, durations and dates as texts', () => {
     expect(parseDocument('nextSteps: {true: a, false: b}\ntimeout: 2d\nday: 2026-01-01\n')).toEqual({
-      document: { nextSteps: { true: 'a', false: 'b' }, timeout: '2d', day: '2026-01-01' },
+      document: { json: { nextSteps: { true: 'a', false: 'b' }, timeout: '2d', day: '2026-01-01' } },
     });
   });
 
   it('writes out what an alias stands for', () => {
-    expect(parseDocument('a: &x {b: 1}\nc: *x\n')).toEqual({ document: { a: { b: 1 }, c: { b: 1 } } });
+    expect(parseDocument('a: &x {b: 1}\nc: *x\n')).toEqual({ document: { json: { a: { b: 1 }, c: { b: 1 } } } });
   });
 
   it.each([
@@ -61,7 +61,7 @@ describe('reading a document', () => {
     expect(problem('{"a\\u0000": 1}').code).toBe('invalid_name');
     expect(problem('{"a\\ud800": 1}').code).toBe('invalid_name');
     expect(problem('{"\\udc00\\ud800": 1}').code).toBe('invalid_name');
-    expect(parseDocument('{"😀": "\\u0000"}')).toEqual({ document: { '😀': '\u0000' } });
+    expect(parseDocument('{"😀": "\\u0000"}')).toEqual({ document: { json: { '😀': '\u0000' } } });
   });
 
   it('refuses numbers that JSON does not have', () => {

@@ -2,7 +2,6 @@ import { describe, expect, it } from 'vitest';
 import { MAX_STATE_BYTES } from '../../src/definition/document/limits.ts';
 import type { StepDefinition } from '../../src/definition/document/types.ts';
 import { inboxOf, statusOf, unread } from '../../src/engine/inbound/view.ts';
-import { jsonBytes } from '../../src/engine/state/json-bytes.ts';
 import {
   MAX_ACTIVATION_BYTES,
   MAX_INBOX_BYTES,
@@ -11,6 +10,7 @@ import {
   REMEMBERED_IDS,
 } from '../../src/engine/state/limits.ts';
 import type { Command } from '../../src/engine/state/protocol.ts';
+import { jsonBytes } from '../../src/json/bytes.ts';
 import type { Json } from '../../src/json/json.ts';
 import { carried, completed, http, LONG_MS, listening, message, start, text } from './large.ts';
 

@@ -2,9 +2,9 @@
 
 import { describe, expect, it } from 'vitest';
 import type { StepDefinition } from '../../src/definition/document/types.ts';
-import { jsonBytes } from '../../src/engine/state/json-bytes.ts';
 import { MAX_OPEN_EFFECTS } from '../../src/engine/state/limits.ts';
 import { restore, serialize } from '../../src/engine/state/serialize.ts';
+import { jsonBytes } from '../../src/json/bytes.ts';
 import type { Json } from '../../src/json/json.ts';
 import { carried, http, listening, start, text } from './large.ts';
 

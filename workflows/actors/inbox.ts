@@ -2,6 +2,7 @@
  * The actor `inbox.{org}`: messages that runs keep for people (ARCHITECTURE.md §4). The memo has one field for each, so that
  * listing needs no worker and a message costs its own size.
  */
+
 import { upsertMemo } from '@temporalio/workflow';
 import {
   type DeliverMessage,
@@ -13,6 +14,7 @@ import {
   type InboxStart,
   type RemoveMessage,
 } from '../../src/contract/inbox.ts';
+import { exactJsonBytes } from '../../src/json/bytes.ts';
 import { becomeNew, refuse, stored, untilFull, writes } from './actor.ts';
 
 /** A repeated delivery comes within the retries of one step. */
@@ -84,4 +86,4 @@ async function keepInbox(start: InboxStart): Promise<never> {
 const placeOf = (id: string): string => `${INBOX_PLACE}${id}`;
 
 /** What a message takes in the memo, about. */
-const sizeOf = (message: object): number => new TextEncoder().encode(JSON.stringify(message)).length;
+const sizeOf = (message: object): number => exactJsonBytes(message);

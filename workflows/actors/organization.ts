@@ -15,6 +15,7 @@ import {
   type PutEntry,
 } from '../../src/contract/actors.ts';
 import type { DeleteKey, KeyRecord, PutKey } from '../../src/contract/organization.ts';
+import { exactJsonBytes } from '../../src/json/bytes.ts';
 import type { Json, JsonObject } from '../../src/json/json.ts';
 import { becomeNew, refuse, stored, untilFull, writes } from './actor.ts';
 
@@ -138,8 +139,7 @@ const adminsAmong = (entries: Entries): string[] =>
 const same = (a: Json | undefined, b: Json | undefined): boolean => JSON.stringify(a) === JSON.stringify(b);
 
 /** What an entry takes in the memo, about: base64 is not used for JSON, so characters count up to three bytes each. */
-const size = (place: string, value: JsonObject): number =>
-  3 * place.length + new TextEncoder().encode(JSON.stringify(value)).length;
+const size = (place: string, value: JsonObject): number => 3 * place.length + exactJsonBytes(value);
 
 function sizeOf(entries: Entries, except: string): number {
   let bytes = 0;

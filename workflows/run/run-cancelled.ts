@@ -1,6 +1,6 @@
 import { CancelledFailure } from '@temporalio/workflow';
 import { CANCEL_DETAILS } from '../../src/contract/run.ts';
-import { jsonBytes } from '../../src/engine/state/json-bytes.ts';
+import { jsonBytes } from '../../src/json/bytes.ts';
 import type { JsonObject } from '../../src/json/json.ts';
 
 /** A memo is kept with the run for as long as it is open. */

@@ -21,9 +21,9 @@ import {
 import { type ActivityInput, NOT_LIGHT, PAUSE, YIELD } from '../../src/contract/activity.ts';
 import { dataBytesOf } from '../../src/contract/build-id.ts';
 import { MAX_STATE_BYTES } from '../../src/definition/document/limits.ts';
-import { jsonBytes } from '../../src/engine/state/json-bytes.ts';
 import { MAX_PAYLOAD_BYTES } from '../../src/engine/state/limits.ts';
 import type { Event, RunCommand } from '../../src/engine/state/protocol.ts';
+import { jsonBytes } from '../../src/json/bytes.ts';
 import { defined } from '../../src/json/defined.ts';
 import type { Json } from '../../src/json/json.ts';
 import type { EffectResult, FailureShape } from '../../src/steps/kind.ts';

@@ -10,8 +10,8 @@ import {
 import type { Refusal, RunError } from '../../src/contract/run.ts';
 import type { Problem } from '../../src/definition/document/types.ts';
 import { failureOfCause } from '../../src/engine/state/causes.ts';
-import { jsonBytes } from '../../src/engine/state/json-bytes.ts';
 import { MAX_PAYLOAD_BYTES } from '../../src/engine/state/limits.ts';
+import { jsonBytes } from '../../src/json/bytes.ts';
 import type { Json } from '../../src/json/json.ts';
 import type { FailureShape } from '../../src/steps/kind.ts';
 

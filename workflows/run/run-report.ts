@@ -3,8 +3,9 @@
 import { getExternalWorkflowHandle, log, sleep } from '@temporalio/workflow';
 import type { RunError, RunInput } from '../../src/contract/run.ts';
 import { childDoneSignal } from '../../src/engine/state/child-run.ts';
-import { jsonBytes, tooLarge } from '../../src/engine/state/json-bytes.ts';
+import { tooLarge } from '../../src/engine/state/failure.ts';
 import { MAX_PAYLOAD_BYTES } from '../../src/engine/state/limits.ts';
+import { jsonBytes } from '../../src/json/bytes.ts';
 import { defined } from '../../src/json/defined.ts';
 import type { Json } from '../../src/json/json.ts';
 

@@ -16,9 +16,9 @@ import {
 import type { Accepted, Refusal } from '../../src/contract/run.ts';
 import { QUERY_TEXTS, SIGNAL_TEXTS } from '../../src/engine/inbound/signal-texts.ts';
 import { SIGNALS, toEvent, UPDATES, unknownMember, updateToEvent } from '../../src/engine/inbound/signals.ts';
-import { jsonBytes } from '../../src/engine/state/json-bytes.ts';
 import { MAX_PAYLOAD_BYTES } from '../../src/engine/state/limits.ts';
 import type { Event } from '../../src/engine/state/protocol.ts';
+import { jsonBytes } from '../../src/json/bytes.ts';
 import type { Json } from '../../src/json/json.ts';
 import { refusal } from './run-failure.ts';
 

@@ -10,9 +10,9 @@ import type { RunInput, RunMemo, RunStatus, WaitingFor } from '../../src/contrac
 import { ATTRIBUTES, attributeValue, attributeValues, modelValue } from '../../src/contract/search-attributes.ts';
 import { audience, pausedSince, searchable, unread, waitCount } from '../../src/engine/inbound/view.ts';
 import { tokensOf } from '../../src/engine/state/costs.ts';
-import { jsonBytes } from '../../src/engine/state/json-bytes.ts';
 import { MAX_SHOWN_WAITS } from '../../src/engine/state/limits.ts';
 import type { RunState } from '../../src/engine/state/state.ts';
+import { jsonBytes } from '../../src/json/bytes.ts';
 import { defined } from '../../src/json/defined.ts';
 import type { Json } from '../../src/json/json.ts';
 import type { Program } from '../../src/steps/program-types.ts';

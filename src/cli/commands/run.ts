@@ -50,7 +50,7 @@ export const addRun: AddCommand = (program, { terminal, action }) => {
 async function runReally(terminal: Terminal, written: WrittenDocument, options: RunOptions): Promise<ExitCode> {
   const gateway = gatewayOf(terminal);
   const { executionId } = await startInline(gateway, {
-    definition: written.document,
+    definition: written.document.json,
     ...defined({ dialect: options.dialect, input: options.input, presets: options.presets }),
   });
   const { ended, ...standing } = await awaitStanding(gateway, executionId, options.wait);

@@ -13,6 +13,7 @@ import {
   TOOL_LIST_BYTES,
   TOOLS_FRESH_MS,
 } from '../../contract/mcp.ts';
+import { exactJsonBytes } from '../../json/bytes.ts';
 import { ClientError, hasCode } from '../errors.ts';
 import type { Access } from '../temporal/access.ts';
 import { actorAttributes } from '../temporal/division.ts';
@@ -68,7 +69,7 @@ export async function keptTools(access: Access, org: string, server: McpServerVi
 
 /** Keeps what was listed. A list that has no room is not kept: it is listed anew each time. */
 export async function keepTools(access: Access, org: string, server: string, list: McpToolList): Promise<void> {
-  if (Buffer.byteLength(JSON.stringify(list)) > TOOL_LIST_BYTES) return;
+  if (exactJsonBytes(list) > TOOL_LIST_BYTES) return;
   await putEntry(access, org, TOOLS, server, list).catch((error: unknown) => {
     if (!hasCode(error, 'too_large', 'too_many')) throw error;
   });

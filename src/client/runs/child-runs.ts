@@ -1,6 +1,8 @@
 /** What has become of the runs that a run started: for a parent that has heard nothing of them (ARCHITECTURE.md §3). */
+
 import type { DescribedChildren, EndedChild, OpenChild } from '../../contract/children.ts';
 import { RUN_WORKFLOW, type RunError } from '../../contract/run.ts';
+import { exactJsonBytes } from '../../json/bytes.ts';
 import type { Access } from '../temporal/access.ts';
 import { describe } from '../temporal/actor-calls.ts';
 import { readClosing } from '../temporal/first-event.ts';
@@ -22,7 +24,7 @@ export async function describeChildren(
     const some = await Promise.all(children.slice(from, from + AT_ONCE).map((child) => endOf(access, org, child)));
     for (const end of some) {
       if (end === undefined) continue;
-      bytes += Buffer.byteLength(JSON.stringify(end));
+      bytes += exactJsonBytes(end);
       // One alone always fits: a run's output is smaller than this.
       if (bytes > MOST_BYTES && ended.length > 0) return { ended, more: true };
       ended.push(end);

@@ -4,8 +4,8 @@
  */
 
 import type { WaitingFor } from '../../contract/run.ts';
-import { jsonBytes } from '../../engine/state/json-bytes.ts';
 import { INBOX_OPEN_PART, MAX_INBOX_BYTES, MAX_INBOX_MESSAGES, MESSAGE_OVERHEAD } from '../../engine/state/limits.ts';
+import { jsonBytes } from '../../json/bytes.ts';
 import type { Json } from '../../json/json.ts';
 import { ClientError } from '../errors.ts';
 import type { Access } from '../temporal/access.ts';

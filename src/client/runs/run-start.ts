@@ -15,6 +15,7 @@ import {
 import { attributeValue, attributeValues } from '../../contract/search-attributes.ts';
 import type { Definition } from '../../definition/document/types.ts';
 import { carriedLimitOf } from '../../engine/state/limits.ts';
+import { exactJsonBytes } from '../../json/bytes.ts';
 import { defined } from '../../json/defined.ts';
 import type { Json } from '../../json/json.ts';
 import { ClientError } from '../errors.ts';
@@ -203,7 +204,7 @@ function withState(definition: Definition, state: RunStart['state']): Definition
 
 /** `dataBytes`: what a run may hold, and so a retry or a fork may carry. @throws ClientError `payload_too_large`. */
 export function measure(input: RunInput, dataBytes?: number): void {
-  const bytes = Buffer.byteLength(JSON.stringify(input));
+  const bytes = exactJsonBytes(input);
   const limit = input.carried === undefined ? MAX_START_BYTES : carriedLimitOf(dataBytes);
   if (bytes <= limit) return;
   throw new ClientError(

@@ -3,9 +3,8 @@
  * in no form of ours, as everybody who can reach Temporal can write there. A list or a trace says so of the one row.
  */
 
-import { jsonBytes } from '../../engine/state/json-bytes.ts';
 import type { Unreadable } from '../../history/events.ts';
-import type { Json } from '../../json/json.ts';
+import { isTooDeep, MAX_VALUE_DEPTH } from '../../json/depth.ts';
 import { ClientError, hasCode } from '../errors.ts';
 import { grpcOf, translated } from './rpc.ts';
 
@@ -44,19 +43,10 @@ export function writable<T extends object>(
   answer: T,
   members: readonly (keyof T & string)[],
 ): { readonly value: T; readonly unreadable?: Unreadable } {
-  const bad = members.filter((member) => answer[member] !== undefined && !isWritable(answer[member] as Json));
+  const bad = members.filter((member) => answer[member] !== undefined && isTooDeep(answer[member], MAX_VALUE_DEPTH));
   if (bad.length === 0) return { value: answer };
   const value = { ...answer };
   for (const member of bad) delete value[member];
   const message = `What stands in ${bad.join(' and ')} is nested too deeply to be told.`;
   return { value, unreadable: { code: 'value_too_deep', message } };
-}
-
-function isWritable(value: Json): boolean {
-  try {
-    jsonBytes(value);
-    return true;
-  } catch {
-    return false;
-  }
 }

@@ -5,6 +5,7 @@
 
 import type { HookConfig } from '../../contract/actors.ts';
 import type { Definition, Problem, TriggerDefinition } from '../../definition/document/types.ts';
+import { exactJsonBytes } from '../../json/bytes.ts';
 import { defined } from '../../json/defined.ts';
 import { isObject, type Json, type JsonObject } from '../../json/json.ts';
 import type { HookWanted } from './hooks.ts';
@@ -45,7 +46,7 @@ export function hookProblems(definition: Pick<Definition, 'triggers'>): Problem[
         'Give `secret`, or `scheme: none` if anybody may call the path.',
       );
     }
-    const bytes = Buffer.byteLength(JSON.stringify([config, trigger.variableMapping ?? null]));
+    const bytes = exactJsonBytes([config, trigger.variableMapping ?? null]);
     if (bytes > LARGEST_CONFIG_BYTES) {
       add(
         '',

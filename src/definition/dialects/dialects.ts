@@ -10,7 +10,7 @@ import { normalDocument } from '../document/normal.ts';
 import { schemaProblems } from '../document/schema.ts';
 import { type ClearSecret, takeSecrets } from '../document/secrets-out.ts';
 import type { Definition, Problem } from '../document/types.ts';
-import { vet, vetSize, vetSteps } from '../document/vet.ts';
+import { VettedDocument, vet, vetSize, vetSteps } from '../document/vet.ts';
 import { from000 } from './dialect-000.ts';
 import { from001 } from './dialect-001.ts';
 import { from002 } from './dialect-002.ts';
@@ -35,6 +35,8 @@ export interface Conversion {
 export interface ConversionOptions {
   /** A run of its own, not to be stored: it needs no name. */
   readonly inline?: boolean;
+  /** The slug of the address, for a document with `steps` by slug that has no slug of its own. */
+  readonly slug?: string;
 }
 
 /** Which dialect a document is written in, by its outer members alone; whatever is none of the others is canonical. */
@@ -58,11 +60,16 @@ export function detectDialect(document: Json): Dialect {
  * `definition_too_large`, …), then the importer's, then the schema's; the steps' configs are not looked into here
  * (src/check does). Pointers are those of the written document. Never throws.
  */
-export function toCanonical(document: Json, dialect?: string, options: ConversionOptions = {}): Conversion {
+export function toCanonical(
+  given: Json | VettedDocument,
+  dialect?: string,
+  options: ConversionOptions = {},
+): Conversion {
+  const document = given instanceof VettedDocument ? given.json : given;
   const named =
     dialect === undefined || dialect === '' ? detectDialect(document) : DIALECTS.find((one) => one === dialect);
   if (named === undefined) return refuse('canonical', [unknownDialect(dialect ?? '')]);
-  const malformed = vet(document);
+  const malformed = given instanceof VettedDocument ? [] : vet(document);
   if (malformed.length > 0) return refuse(named, malformed);
   if (!isObject(document)) {
     const message = `Expected an object with steps, got ${typeName(document)}.`;
@@ -70,9 +77,17 @@ export function toCanonical(document: Json, dialect?: string, options: Conversio
   }
   const tooMany = vetSteps(countSteps(document), '/steps');
   if (tooMany.length > 0) return refuse(named, tooMany);
+  const slugged = withSlug(document, options.slug);
   return named === 'canonical'
-    ? fromCanonical(document, options)
-    : fromImported(named, importers[named](document), options);
+    ? fromCanonical(slugged, options)
+    : fromImported(named, importers[named](slugged), options);
+}
+
+/** With the slug of the address, where the document has none. */
+function withSlug(document: JsonObject, slug: string | undefined): JsonObject {
+  return slug !== undefined && document['slug'] === undefined && isObject(document['steps'])
+    ? { ...document, slug }
+    : document;
 }
 
 const importers: { readonly [dialect in Exclude<Dialect, 'canonical'>]: (document: JsonObject) => Imported } = {

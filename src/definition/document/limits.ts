@@ -24,8 +24,6 @@ export const SHORTEST_SECRET_CHARACTERS = 4;
 /** Of the secrets that one step uses: all of them are looked for in all that it gives back. */
 export const MOST_SECRETS_PER_STEP = 50;
 export const MOST_SECRET_BYTES_PER_STEP = 256 * 1024;
-/** Objects and arrays within one another. */
-export const MAX_NESTING = 200;
 /** A text is not even parsed beyond this many characters. */
 export const MAX_TEXT = 2_500_000;
 /** Reading YAML takes about two seconds a megabyte. */

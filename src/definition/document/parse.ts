@@ -16,11 +16,12 @@ import {
   visit,
 } from 'yaml';
 import { defined } from '../../json/defined.ts';
+import { endOfString, MAX_NESTING, tooDeepAt } from '../../json/depth.ts';
 import type { Json } from '../../json/json.ts';
-import { MAX_ALIASES, MAX_NESTING, MAX_TEXT, MAX_YAML } from './limits.ts';
+import { MAX_ALIASES, MAX_TEXT, MAX_YAML } from './limits.ts';
 import { below } from './pointer.ts';
 import type { Problem } from './types.ts';
-import { vet } from './vet.ts';
+import { VettedDocument, vet } from './vet.ts';
 
 /** A problem of a text also says where in it: lines and columns from 1. */
 export interface TextProblem extends Problem {
@@ -28,7 +29,7 @@ export interface TextProblem extends Problem {
   readonly column?: number;
 }
 
-export type Parsed = { readonly document: Json } | { readonly problems: readonly TextProblem[] };
+export type Parsed = { readonly document: VettedDocument } | { readonly problems: readonly TextProblem[] };
 
 const TOO_DEEP = { code: 'too_deep', message: `The document is nested deeper than ${MAX_NESTING} levels.` };
 
@@ -37,16 +38,28 @@ const TOO_DEEP = { code: 'too_deep', message: `The document is nested deeper tha
  * `duplicate_key`, `unknown_tag`, `too_many_aliases`, `several_documents`, `empty_document`, and what vet.ts finds.
  */
 export function parseDocument(text: string): Parsed {
-  if (text.length > MAX_TEXT) {
-    return refuse('text_too_large', `The text has ${text.length} characters; at most ${MAX_TEXT} are read.`);
-  }
+  if (text.length > MAX_TEXT) return tooLong(text);
   const content = text.startsWith('\uFEFF') ? text.slice(1) : text;
   if (content.trim() === '')
     return refuse('empty_document', 'The document is empty: expected a definition in JSON or YAML.');
-  const deep = nestsTooDeep(content);
-  if (deep !== undefined) return refuse(TOO_DEEP.code, TOO_DEEP.message, deep);
+  // A recursive parser must not see a text that nests far too deeply. vet() reports lesser depths, with a pointer.
+  const deep = tooDeepAt(content, MAX_NESTING + 50);
+  if (deep !== undefined) return refuse(TOO_DEEP.code, TOO_DEEP.message, placeOf(content, deep));
   return /^\s*[[{"]/.test(content) ? parseJson(content) : parseYaml(content);
 }
+
+/**
+ * The document in a JSON text that has been parsed already, with its depth checked: reports `text_too_large`,
+ * `duplicate_key`, and the problems that vet() finds.
+ */
+export function documentOfJson(text: string, value: Json): Parsed {
+  if (text.length > MAX_TEXT) return tooLong(text);
+  const twice = duplicateKeys(text);
+  return twice.length > 0 ? { problems: twice } : vetted(value);
+}
+
+const tooLong = (text: string): Parsed =>
+  refuse('text_too_large', `The text has ${text.length} characters; at most ${MAX_TEXT} are read.`);
 
 function parseJson(text: string): Parsed {
   let document: Json;
@@ -58,9 +71,7 @@ function parseJson(text: string): Parsed {
     if ('document' in asYaml) return asYaml;
     return { problems: [jsonError(text, error)] };
   }
-  const twice = duplicateKeys(text);
-  if (twice.length > 0) return { problems: twice };
-  return vetted(document);
+  return documentOfJson(text, document);
 }
 
 function jsonError(text: string, error: unknown): TextProblem {
@@ -126,7 +137,7 @@ function readYaml(text: string): Parsed {
 
 function vetted(document: Json): Parsed {
   const problems = vet(document);
-  return problems.length > 0 ? { problems } : { document };
+  return problems.length > 0 ? { problems } : { document: new VettedDocument(document) };
 }
 
 function yamlProblems(document: Document.Parsed, lines: LineCounter): TextProblem[] {
@@ -230,28 +241,6 @@ function duplicateKeys(text: string): TextProblem[] {
     }
   }
   return problems;
-}
-
-function endOfString(text: string, start: number): number {
-  let offset = start + 1;
-  while (offset < text.length && text[offset] !== '"') offset += text[offset] === '\\' ? 2 : 1;
-  return offset;
-}
-
-/**
- * The place where brackets go far deeper than any document may: asked before a recursive parser sees the text. Brackets
- * within double quotes are none. What is a little too deep is for vet.ts to tell, and deep indentation for parseYaml.
- */
-function nestsTooDeep(text: string): { line: number; column: number } | undefined {
-  let depth = 0;
-  for (let offset = 0; offset < text.length; offset++) {
-    const character = text[offset];
-    if (character === '"') offset = endOfString(text, offset);
-    else if (character === '{' || character === '[') depth += 1;
-    else if (character === '}' || character === ']') depth -= 1;
-    if (depth > MAX_NESTING + 50) return placeOf(text, offset);
-  }
-  return undefined;
 }
 
 function placeOf(text: string, offset: number): { line: number; column: number } {

@@ -2,8 +2,11 @@
  * What every document must hold to before anything looks at its meaning: bounded depth and size, and names that no
  * object, log or store stumbles over. Walks without recursion, so that no nesting is too deep for it.
  */
+
+import { exactJsonBytes } from '../../json/bytes.ts';
+import { MAX_NESTING } from '../../json/depth.ts';
 import { isObject, type Json } from '../../json/json.ts';
-import { MAX_DEFINITION_BYTES, MAX_NESTING, MAX_STEPS } from './limits.ts';
+import { MAX_DEFINITION_BYTES, MAX_STEPS } from './limits.ts';
 import { below } from './pointer.ts';
 import type { Problem } from './types.ts';
 
@@ -15,6 +18,15 @@ const STOPS: ReadonlySet<string> = new Set(['too_deep', 'not_json', 'definition_
 /** Names that would reach prototypes. */
 export const FORBIDDEN_KEYS: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype']);
 
+/** A document in which vet() has found no problem. A reader passes it on, so that it is not vetted a second time. */
+export class VettedDocument {
+  readonly json: Json;
+
+  constructor(json: Json) {
+    this.json = json;
+  }
+}
+
 /** Problems of form: `too_deep`, `forbidden_key`, `invalid_name`, `not_json`, `definition_too_large`, `too_many_steps`. Never throws. */
 export function vet(document: Json): Problem[] {
   const problems = vetTree(document);
@@ -24,7 +36,7 @@ export function vet(document: Json): Problem[] {
 
 /** `definition_too_large`, measured as JSON. */
 export function vetSize(document: Json): Problem[] {
-  const size = encodedSize(document);
+  const size = exactJsonBytes(document);
   return size > MAX_DEFINITION_BYTES ? [tooLarge(`is ${size} bytes of JSON`)] : [];
 }
 
@@ -49,19 +61,6 @@ export function vetSteps(count: number, at: string): Problem[] {
       hint: 'Split it into workflows that call one another (run_workflow).',
     },
   ];
-}
-
-/** Bytes of a value as JSON in UTF-8. */
-function encodedSize(value: Json): number {
-  const text = JSON.stringify(value) ?? '';
-  let size = text.length;
-  for (let index = 0; index < text.length; index++) {
-    const unit = text.charCodeAt(index);
-    if (unit < 0x80) continue;
-    // Two bytes below U+0800; a pair of surrogates is four bytes, so two for each half; all else is three.
-    size += unit < 0x800 || (unit >= 0xd800 && unit <= 0xdfff) ? 1 : 2;
-  }
-  return size;
 }
 
 interface DocumentPosition {

@@ -2,9 +2,10 @@
  * Messages: to the oldest listener that takes one, else into the inbox. A published event is only for those that listen:
  * what none of them takes is dropped. A full inbox, or a full run, drops messages and counts them; they fail no run.
  */
+
+import { jsonBytes } from '../../json/bytes.ts';
 import { defined } from '../../json/defined.ts';
 import type { Core } from '../state/core.ts';
-import { jsonBytes } from '../state/json-bytes.ts';
 import { MAX_INBOX_BYTES, MAX_INBOX_MESSAGES, MESSAGE_OVERHEAD, REMEMBERED_IDS } from '../state/limits.ts';
 import { shorten } from '../state/paths.ts';
 import type { Event } from '../state/protocol.ts';

@@ -1,7 +1,7 @@
 /** What people ask of a run: decisions, input, and an operator's hand on a step. Each key is answered once. */
 import type { Accepted } from '../../contract/run.ts';
+import { jsonBytes } from '../../json/bytes.ts';
 import type { Core } from '../state/core.ts';
-import { jsonBytes } from '../state/json-bytes.ts';
 import { REMEMBERED_IDS } from '../state/limits.ts';
 import { shorten } from '../state/paths.ts';
 import type { Event } from '../state/protocol.ts';

@@ -6,8 +6,9 @@
  *   waits in the backlog. Those due first are always open, so none is late.
  * - Ten places are for timers only, and a hundred are never taken by children.
  */
+
+import { jsonBytes } from '../../json/bytes.ts';
 import type { Core } from './core.ts';
-import { jsonBytes } from './json-bytes.ts';
 import { MAX_ACTIVATION_BYTES, MAX_OPEN_CHILDREN, MAX_OPEN_COMMANDS, MAX_OPEN_EFFECTS } from './limits.ts';
 import type { OpenCommand, RunState } from './state.ts';
 

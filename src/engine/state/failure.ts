@@ -4,8 +4,10 @@ import type { RunError } from '../../contract/run.ts';
 import { inDialectWords } from '../../definition/dialects/dialect-001-words.ts';
 import type { Definition } from '../../definition/document/types.ts';
 import { defined } from '../../json/defined.ts';
+import { JsonTooDeep } from '../../json/depth.ts';
 import { type FailureShape, StepFailure } from '../../steps/kind.ts';
 import { TemplateError } from '../../template/types.ts';
+import { MAX_PAYLOAD_BYTES } from './limits.ts';
 import type { RunErrorRoot } from './state.ts';
 
 /**
@@ -20,11 +22,25 @@ export function failureOf(error: unknown, definition?: Definition): FailureShape
       retryable: error.retryable,
       ...defined({ details: error.details }),
     };
+  if (error instanceof JsonTooDeep) {
+    const { message, limit } = error;
+    return { code: 'value_too_deep', message, retryable: false, details: { limit } };
+  }
   if (error instanceof TemplateError) {
     const message = definition === undefined ? error.message : inDialectWords(definition, error.message);
     return { code: error.code, message, retryable: false };
   }
   return { code: 'internal_error', message: error instanceof Error ? error.message : String(error), retryable: false };
+}
+
+/** The failure of a value that does not fit into one payload. `what` begins the sentence. */
+export function tooLarge(
+  code: 'payload_too_large' | 'result_too_large',
+  what: string,
+  bytes: number,
+  limit = MAX_PAYLOAD_BYTES,
+): StepFailure {
+  return new StepFailure(code, `${what} has ${bytes} bytes; at most ${limit} fit.`, { details: { bytes, limit } });
 }
 
 export function placed(error: FailureShape, path: string, slug: string): RunError {

@@ -41,8 +41,6 @@ export const ENTRY_OVERHEAD = 64;
 export const RECORD_OVERHEAD = 500;
 /** What a message that waits takes in the state besides its name and payload. */
 export const MESSAGE_OVERHEAD = 40;
-/** Objects and lists within one another in any value: beyond this, encoding it would run out of stack. */
-export const MAX_VALUE_DEPTH = 1_000;
 /** Ids of messages, and keys of requests, that are remembered to make repeats harmless. */
 export const REMEMBERED_IDS = 1_000;
 /** A path above this many characters has its tail hashed (LANGUAGE.md §3.12). */

@@ -3,9 +3,10 @@
  * weighed once in its life, and one that several of them hold counts once. The figure is never below what continue-as-new
  * carries (serialize.ts), and above it only where a value is held as a whole and in part.
  */
+
+import { jsonBytes } from '../../json/bytes.ts';
 import type { Json, JsonObject } from '../../json/json.ts';
 import type { Program } from '../../steps/program-types.ts';
-import { jsonBytes } from './json-bytes.ts';
 import { liveReferences } from './live-references.ts';
 import { SHARED_FROM_BYTES, SHARED_FROM_LENGTH } from './serialize.ts';
 import type { Entry, Envelope, Frame, LoopRecord, OpenVisit, RunState } from './state.ts';

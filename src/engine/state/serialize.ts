@@ -5,10 +5,10 @@
  */
 
 import { MAX_STATE_BYTES } from '../../definition/document/limits.ts';
+import { jsonBytes } from '../../json/bytes.ts';
 import { isObject, type Json, type JsonObject, setOwn } from '../../json/json.ts';
 import type { Program } from '../../steps/program-types.ts';
 import { slotsOf } from './command-backlog.ts';
-import { jsonBytes } from './json-bytes.ts';
 import { liveReferences } from './live-references.ts';
 import { type Frame, type RunState, STATE_VERSION } from './state.ts';
 

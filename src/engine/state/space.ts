@@ -9,11 +9,11 @@
  */
 
 import { valueLimitOf } from '../../definition/document/limits.ts';
+import { jsonBytes } from '../../json/bytes.ts';
 import type { Json } from '../../json/json.ts';
 import { type FailureShape, StepFailure } from '../../steps/kind.ts';
 import type { Program } from '../../steps/program-types.ts';
 import type { Core } from './core.ts';
-import { jsonBytes } from './json-bytes.ts';
 import { ANSWER_BYTES, MAX_ACTIVATION_UNITS, MAX_PAYLOAD_BYTES, SMALL_BYTES, spareOf } from './limits.ts';
 import { LARGE_BYTES, type Measured, measure, weighed } from './measure.ts';
 import { definitionBytes, serialize } from './serialize.ts';

@@ -2,13 +2,13 @@
 
 import { ABORTED_CODE, type RunError } from '../../contract/run.ts';
 import { valueLimitOf } from '../../definition/document/limits.ts';
+import { jsonBytes } from '../../json/bytes.ts';
 import { defined } from '../../json/defined.ts';
 import type { Json, JsonObject } from '../../json/json.ts';
 import { type FailureShape, type Outcome, type RunSpec, StepFailure } from '../../steps/kind.ts';
 import { render } from '../../template/template.ts';
 import { type Core, stepOf } from '../state/core.ts';
-import { errorRoot, failureOf } from '../state/failure.ts';
-import { jsonBytes, tooLarge } from '../state/json-bytes.ts';
+import { errorRoot, failureOf, tooLarge } from '../state/failure.ts';
 import { MAX_PAYLOAD_BYTES } from '../state/limits.ts';
 import { commandId } from '../state/paths.ts';
 import type { Ending, RunState, Undo } from '../state/state.ts';

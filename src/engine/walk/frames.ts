@@ -1,11 +1,11 @@
 /** Frames (LANGUAGE.md §3.1, §3.5, §3.6): opening, ending, and cancelling with all they opened (E9). */
 
 import type { RunError } from '../../contract/run.ts';
+import { jsonBytes } from '../../json/bytes.ts';
 import { defined } from '../../json/defined.ts';
 import type { Json } from '../../json/json.ts';
 import type { FailureShape, FrameSpec } from '../../steps/kind.ts';
 import { type Core, stepOf } from '../state/core.ts';
-import { jsonBytes } from '../state/json-bytes.ts';
 import { RECORD_OVERHEAD } from '../state/limits.ts';
 import { framePath } from '../state/paths.ts';
 import { charge } from '../state/space.ts';

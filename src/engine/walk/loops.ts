@@ -1,9 +1,10 @@
 /** Loops (LANGUAGE.md §3.1): a record goes on the frame, ticks, and is broken out of. Leaving it is follow.ts's. */
+
+import { jsonBytes } from '../../json/bytes.ts';
 import type { Json } from '../../json/json.ts';
 import { StepFailure } from '../../steps/kind.ts';
 import type { LoopState } from '../../steps/loop-state.ts';
 import type { Core } from '../state/core.ts';
-import { jsonBytes } from '../state/json-bytes.ts';
 import { RECORD_OVERHEAD } from '../state/limits.ts';
 import { charge, chargeValue, demandSpace } from '../state/space.ts';
 import type { Envelope } from '../state/state.ts';

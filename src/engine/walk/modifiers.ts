@@ -1,12 +1,13 @@
 /** What a step leaves to the run when it ends (LANGUAGE.md §7): state, an output variable, and how it is undone. */
 
 import { valueLimitOf } from '../../definition/document/limits.ts';
+import { jsonBytes } from '../../json/bytes.ts';
 import { defined } from '../../json/defined.ts';
 import { setOwn } from '../../json/json.ts';
 import { StepFailure } from '../../steps/kind.ts';
 import { evaluate } from '../../template/expression.ts';
 import type { Core } from '../state/core.ts';
-import { jsonBytes, tooLarge } from '../state/json-bytes.ts';
+import { tooLarge } from '../state/failure.ts';
 import { ENTRY_OVERHEAD, MAX_ROLLBACKS, RECORD_OVERHEAD } from '../state/limits.ts';
 import { weighed } from '../state/measure.ts';
 import { charge, demandSpace } from '../state/space.ts';

@@ -1,11 +1,12 @@
 /** A visit stays open: what its kind wants run, timed, started, asked or taken back becomes commands and frames. */
 
 import { valueLimitOf } from '../../definition/document/limits.ts';
+import { jsonBytes } from '../../json/bytes.ts';
 import { defined } from '../../json/defined.ts';
 import type { Json } from '../../json/json.ts';
 import type { AskSpec, ChildSpec, FailureShape, Outcome, RunSpec, TimerSpec } from '../../steps/kind.ts';
 import type { Core } from '../state/core.ts';
-import { jsonBytes, tooLarge } from '../state/json-bytes.ts';
+import { tooLarge } from '../state/failure.ts';
 import { MAX_PAYLOAD_BYTES, RECORD_OVERHEAD } from '../state/limits.ts';
 import { weighed } from '../state/measure.ts';
 import { commandId, framePath } from '../state/paths.ts';

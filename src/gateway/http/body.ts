@@ -59,12 +59,12 @@ export function isUtf8(contentType: string | undefined): boolean {
  * @throws HttpProblem `unsupported_media_type`, and those of parseJson.
  */
 export function jsonBody(req: Request): Json | undefined {
-  const bytes = jsonBytes(req);
+  const bytes = jsonBodyBytes(req);
   return bytes.length === 0 ? undefined : parseJson(bytes);
 }
 
 /** The body that says of itself that it is JSON, not parsed yet; none has no bytes. @throws HttpProblem `unsupported_media_type`. */
-export function jsonBytes(req: Request): Buffer {
+export function jsonBodyBytes(req: Request): Buffer {
   const bytes = rawBody(req);
   if (bytes.length > 0 && mediaOf(req) !== 'json') {
     throw new HttpProblem(

@@ -1,4 +1,5 @@
 /** The pages of the manual that are about no single kind. */
+
 import type { HostActions } from '../../actions/load.ts';
 import { CODES } from '../../check/codes.ts';
 import { triggerSchemas } from '../../check/triggers.ts';
@@ -8,7 +9,6 @@ import {
   BLOB_BYTES,
   MAX_BLOB_STATE_BYTES,
   MAX_DEFINITION_BYTES,
-  MAX_NESTING,
   MAX_STATE_BYTES,
   MAX_STEPS,
   MOST_SECRET_BYTES_PER_STEP,
@@ -25,6 +25,7 @@ import {
   MAX_OPEN_COMMANDS,
   MAX_PAYLOAD_BYTES,
 } from '../../engine/state/limits.ts';
+import { MAX_NESTING } from '../../json/depth.ts';
 import { MAX_SOURCE_LENGTH, MAX_WORK } from '../../template/limits.ts';
 import { TRANSFORMS } from '../../template/transforms/table.ts';
 import { LARGEST_BODY_BYTES } from '../http/body.ts';

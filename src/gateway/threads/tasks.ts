@@ -8,21 +8,18 @@
 import { type Checked, type CheckOptions, check, walkable } from '../../check/check.ts';
 import { graphOf } from '../../check/graph.ts';
 import { definitionDifference, type VersionDifference } from '../../definition/document/diff.ts';
-import { parseDocument } from '../../definition/document/parse.ts';
+import { documentOfJson, parseDocument } from '../../definition/document/parse.ts';
 import type { Definition } from '../../definition/document/types.ts';
-import { hasLoneSurrogate } from '../../definition/document/vet.ts';
+import { hasLoneSurrogate, VettedDocument } from '../../definition/document/vet.ts';
 import { type DryRun, dryRun } from '../../history/dry-run.ts';
 import { defined } from '../../json/defined.ts';
 import { isObject, type Json } from '../../json/json.ts';
 import { HttpProblem } from '../validation/http-problem.ts';
-import { decodeText, parseJson } from '../validation/json-guard.ts';
+import { decodeText, parseJsonText } from '../validation/json-guard.ts';
 import { evaluateText } from './evaluation.ts';
 
 /** What the checker may know of its host, beside the host's actions, which each thread reads itself. */
-export interface SentCheckOptions extends Omit<CheckOptions, 'actions'> {
-  /** The slug of the address, for documents that have none. */
-  readonly slug?: string;
-}
+export type SentCheckOptions = Omit<CheckOptions, 'actions'>;
 
 /** What the checker says of a document, and what slug that was written with. */
 export interface Found {
@@ -96,9 +93,10 @@ export function perform(task: Task, actions: Actions): Results[Task['kind']] {
 }
 
 /** Checks a document. @throws HttpProblem `invalid_name`; what else is wrong with it stands in the answer. */
-export function found(document: Json, { slug, ...options }: SentCheckOptions, actions: Actions): Found {
+export function found(given: Json | VettedDocument, options: SentCheckOptions, actions: Actions): Found {
+  const document = given instanceof VettedDocument ? given.json : given;
   demandNames(document);
-  const checked = check(withSlug(document, slug), { ...options, ...defined({ actions }) });
+  const checked = check(given, { ...options, ...defined({ actions }) });
   return { checked, writtenSlug: isObject(document) ? document['slug'] : undefined };
 }
 
@@ -124,9 +122,9 @@ const UNREADABLE: ReadonlySet<string> = new Set([
 ]);
 
 /** The document that bytes hold: JSON or YAML. @throws HttpProblem 400 and 422. */
-export function readDocument(bytes: Uint8Array, media: Media): Json {
-  if (media === 'json') parseJson(bytes);
-  const parsed = parseDocument(decodeText(bytes));
+export function readDocument(bytes: Uint8Array, media: Media): VettedDocument {
+  const text = decodeText(bytes);
+  const parsed = media === 'json' ? documentOfJson(text, parseJsonText(text)) : parseDocument(text);
   if ('document' in parsed) return parsed.document;
   const { problems } = parsed;
   const first = problems[0];
@@ -158,11 +156,6 @@ function demandNames(document: Json): void {
       );
     }
   }
-}
-
-function withSlug(document: Json, slug: string | undefined): Json {
-  if (slug === undefined || !isObject(document) || document['slug'] !== undefined) return document;
-  return isObject(document['steps']) ? { ...document, slug } : document;
 }
 
 const MOST_STEPS = 20_000;

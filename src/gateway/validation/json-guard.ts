@@ -1,8 +1,8 @@
 /** JSON from outside: strict, bounded in depth, and without keys that would reach prototypes or break stores. */
 
-import { MAX_NESTING } from '../../definition/document/limits.ts';
 import { below } from '../../definition/document/pointer.ts';
 import { FORBIDDEN_KEYS, hasLoneSurrogate } from '../../definition/document/vet.ts';
+import { MAX_NESTING, tooDeepAt } from '../../json/depth.ts';
 import type { Json } from '../../json/json.ts';
 import { HttpProblem } from './http-problem.ts';
 
@@ -10,10 +10,12 @@ import { HttpProblem } from './http-problem.ts';
  * The value of a JSON text in UTF-8.
  * @throws HttpProblem `invalid_json`, `too_deep`, `forbidden_key`, `invalid_name`.
  */
-export function parseJson(bytes: Uint8Array): Json {
-  const text = decodeText(bytes);
-  // Before parsing: what nests a million deep is not even built.
-  if (nestsTooDeep(text)) throw new HttpProblem('too_deep', `The JSON is nested deeper than ${MAX_NESTING} levels.`);
+export const parseJson = (bytes: Uint8Array): Json => parseJsonText(decodeText(bytes));
+
+/** The value of a JSON text. @throws HttpProblem `invalid_json`, `too_deep`, `forbidden_key`, `invalid_name`. */
+export function parseJsonText(text: string): Json {
+  if (tooDeepAt(text) !== undefined)
+    throw new HttpProblem('too_deep', `The JSON is nested deeper than ${MAX_NESTING} levels.`);
   let value: Json;
   try {
     value = JSON.parse(text) as Json;
@@ -75,28 +77,6 @@ function pointerOf({ key, within }: JsonPosition): string {
 
 function refuseKey(code: 'forbidden_key' | 'invalid_name', message: string, pointer: string): never {
   throw new HttpProblem(code, message, { problems: [{ pointer, code, message }] });
-}
-
-/** Counts brackets outside of strings; whether the text is JSON at all, the parser says. */
-function nestsTooDeep(text: string): boolean {
-  let depth = 0;
-  for (let i = 0; i < text.length; i++) {
-    switch (text.charCodeAt(i)) {
-      case 0x22: // "
-        for (i++; i < text.length && text.charCodeAt(i) !== 0x22; i++) if (text.charCodeAt(i) === 0x5c) i++;
-        break;
-      case 0x5b: // [
-      case 0x7b: // {
-        depth += 1;
-        if (depth > MAX_NESTING) return true;
-        break;
-      case 0x5d:
-      case 0x7d:
-        depth -= 1;
-        break;
-    }
-  }
-  return false;
 }
 
 /** Only the place is told: the parser's message quotes the body, which may hold secrets. */

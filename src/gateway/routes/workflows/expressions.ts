@@ -1,6 +1,6 @@
 /** `POST /api/expressions/evaluate`: what an editor needs. */
 import type { Router } from 'express';
-import { jsonBytes } from '../../http/body.ts';
+import { jsonBodyBytes } from '../../http/body.ts';
 import type { Gateway } from '../../http/context.ts';
 import { principalOf } from '../../http/principal.ts';
 import { resource } from '../../http/resource.ts';
@@ -11,7 +11,7 @@ export function expressionRoutes(router: Router, gateway: Gateway): void {
   resource(router, '/api/expressions/evaluate', {
     POST: async (req, res) => {
       demandNoQuery(req);
-      const value = await evaluateIn(gateway, principalOf(req).organizationId, jsonBytes(req));
+      const value = await evaluateIn(gateway, principalOf(req).organizationId, jsonBodyBytes(req));
       res.type('json').send(`{"value":${value}}`);
     },
   });
