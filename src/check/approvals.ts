@@ -1,7 +1,7 @@
 /** Approvals that can be written and still not work: quorums that nobody can meet, priorities and due dates that say nothing. */
 
 import { didYouMean } from '../definition/document/names.ts';
-import { isObject, type Json, type JsonObject } from '../json/json.ts';
+import type { Json, JsonObject } from '../json/json.ts';
 import { PRIORITIES } from '../steps/kinds/approval/approval-schema.ts';
 import { audienceOf, quorumLimit } from '../steps/kinds/approval/approval-votes.ts';
 import { epochMs } from '../template/time.ts';
@@ -10,10 +10,8 @@ import { type Findings, problem, type Subject } from './subject.ts';
 /** `persons`: false where the organization has no API keys, and so all callers are one. */
 export function checkApprovals({ steps }: Subject, persons: boolean | undefined, findings: Findings): void {
   for (const { at, kind, written } of steps.values()) {
-    const { config = {} } = written;
-    if (kind?.type === 'approval') checkOne(config, `${at}/config`, persons, findings);
-    const { approval } = config;
-    if (kind?.type === 'agent' && isObject(approval)) checkOne(approval, `${at}/config/approval`, persons, findings);
+    const approval = kind?.needs?.(written.config ?? {}).approval;
+    if (approval !== undefined) checkOne(approval.rules, `${at}/config${approval.at}`, persons, findings);
   }
 }
 

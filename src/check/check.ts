@@ -122,7 +122,7 @@ export function walkable({ definition, problems }: Pick<Checked, 'definition' | 
 
 function* trackedSteps(subject: Subject): Iterable<string> {
   yield* stepsRead(subject.readings);
-  for (const { slug, kind } of subject.steps.values()) if (kind?.type === 'loop') yield slug;
+  for (const { slug, kind } of subject.steps.values()) if (kind?.scope === 'loop') yield slug;
 }
 
 /** The compiler's problems, but for those that a config's schema has told already, and with hints where names are near. */

@@ -34,13 +34,16 @@ export function configProblems({ steps }: Subject, { actions }: Host): Problem[]
 
 function ofKind(kind: StepKind, config: JsonObject, at: string, actions: Host['actions']): Problem[] {
   const problems = issueProblems(schemaOf(kind.type, kind.schema), config, at);
-  const { type, parameters = {} } = config;
-  if (kind.type !== 'action' || typeof type !== 'string' || problems.length > 0) return problems;
-  const action = actionOf(type);
-  if (action !== undefined)
-    return issueProblems(schemaOf(`action ${action.type}`, action.schema), parameters, `${at}/parameters`);
-  const offered = actions?.get(type);
-  return offered === undefined ? [] : templatedProblems(offered.input, parameters, `${at}/parameters`);
+  if (problems.length > 0) return problems;
+  return (kind.needs?.(config).actions ?? []).flatMap(({ type, parameters }) => {
+    if (typeof type !== 'string' || parameters === undefined) return [];
+    const { value } = parameters;
+    const pointer = `${at}${parameters.at}`;
+    const action = actionOf(type);
+    if (action !== undefined) return issueProblems(schemaOf(`action ${action.type}`, action.schema), value, pointer);
+    const offered = actions?.get(type);
+    return offered === undefined ? [] : templatedProblems(offered.input, value, pointer);
+  });
 }
 
 function schemaOf(name: string, build: () => z.ZodType): z.ZodType {

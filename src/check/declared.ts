@@ -4,7 +4,7 @@ import { didYouMean } from '../definition/document/names.ts';
 import { below } from '../definition/document/pointer.ts';
 import { declaredNames, declares, formatProblems } from '../definition/payload/format.ts';
 import { isObject } from '../json/json.ts';
-import { writtenNames } from './root-references.ts';
+import type { StepKind } from '../steps/kind.ts';
 import { type Findings, problem, type Subject } from './subject.ts';
 
 /** Members of configs that are payload formats, in whatever kind. */
@@ -103,16 +103,15 @@ export function stateWrites({
   written,
 }: {
   at: string;
-  kind: { type: string } | undefined;
+  kind: StepKind | undefined;
   written: Subject['definition']['steps'][string];
 }): [key: string, at: string][] {
   const { saveToState, config } = written;
   const writes: [string, string][] = [];
   if (typeof saveToState === 'string') writes.push([saveToState, `${at}/saveToState`]);
   else for (const key of Object.keys(saveToState ?? {})) writes.push([key, below(`${at}/saveToState`, key)]);
-  if (kind?.type === 'set' && config?.['target'] === 'state') {
-    for (const key of writtenNames(config['values']) ?? [])
-      if (!key.includes('{{')) writes.push([key, `${at}/config/values`]);
-  }
+  const assigned = kind?.assigns?.(config ?? {});
+  if (assigned?.target === 'state')
+    for (const { name } of assigned.names ?? []) if (!name.includes('{{')) writes.push([name, `${at}/config/values`]);
   return writes;
 }

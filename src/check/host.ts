@@ -3,6 +3,7 @@ import type { z } from 'zod';
 import { MAX_BLOB_STATE_BYTES } from '../definition/document/limits.ts';
 import { didYouMean } from '../definition/document/names.ts';
 import type { Problem } from '../definition/document/types.ts';
+import type { Needs } from '../steps/kind.ts';
 import { actionOf, actionTypes } from '../steps/kinds/actions.ts';
 import { kindOf } from '../steps/kinds/table.ts';
 import { type Findings, problem, type Subject } from './subject.ts';
@@ -25,58 +26,38 @@ export interface Host {
 
 export function checkHost({ steps }: Subject, host: Host, { problems }: Findings): void {
   for (const { at, kind, written } of steps.values()) {
-    // A step whose output is set never runs.
-    if (written.preset === undefined && kind?.type === 'action')
-      action(written.config?.['type'], `${at}/config/type`, host, problems);
-    if (written.preset === undefined && kind?.type === 'agent')
-      for (const { type, place } of listed(written.config?.['actions']))
-        action(type, `${at}/config/actions${place}`, host, problems);
+    const needs = kind?.needs?.(written.config ?? {});
+    // A step with a preset never runs.
+    if (needs !== undefined && written.preset === undefined) checkNeeds(needs, at, host, problems);
+    if (needs?.maxBytes !== undefined) checkMaxBytes(needs.maxBytes, `${at}/config`, host, problems);
     const { rollback } = written;
-    if (rollback !== undefined && kindOf(rollback.stepType)?.type === 'action')
-      action(rollback.config?.['type'], `${at}/rollback/config/type`, host, problems);
-    checkMaxBytes(
-      kind?.type === 'http' ? written.config : written.config?.['parameters'],
-      at,
-      kind?.type,
-      host,
-      problems,
-    );
-    if (host.bash === false) {
-      if (kind?.type === 'bash' && written.preset === undefined) problems.push(bashDisabled(`${at}/stepType`));
-      if (rollback?.stepType === 'bash') problems.push(bashDisabled(`${at}/rollback/stepType`));
-    }
+    const undone = rollback === undefined ? undefined : kindOf(rollback.stepType)?.needs?.(rollback.config ?? {});
+    if (undone !== undefined) checkNeeds(undone, `${at}/rollback`, host, problems);
   }
 }
 
-/** Kind `http`, and the action that is the same. */
+function checkNeeds({ actions = [], bash }: Needs, at: string, host: Host, problems: Findings['problems']): void {
+  for (const one of actions) action(one.type, `${at}/config${one.at}`, host, problems);
+  if (bash === true && host.bash === false) problems.push(bashDisabled(`${at}/stepType`));
+}
+
 function checkMaxBytes(
-  config: unknown,
-  at: string,
-  kind: string | undefined,
+  { value: maxBytes, at }: NonNullable<Needs['maxBytes']>,
+  config: string,
   { valueBytes }: Host,
   problems: Findings['problems'],
 ): void {
-  if (valueBytes === undefined || (kind !== 'http' && kind !== 'action')) return;
-  if (typeof config !== 'object' || config === null || !('maxBytes' in config)) return;
-  const { maxBytes } = config;
-  // What no host takes is the schema's to say.
+  if (valueBytes === undefined) return;
+  // The schema refuses what no host takes.
   if (typeof maxBytes !== 'number' || maxBytes <= valueBytes || maxBytes > MAX_BLOB_STATE_BYTES) return;
   problems.push(
     problem(
-      `${at}/config/${kind === 'http' ? '' : 'parameters/'}maxBytes`,
+      `${config}${at}`,
       'invalid_config',
       `A step of this host keeps at most ${valueBytes} bytes; maxBytes is ${maxBytes}.`,
       `Take at most ${valueBytes}, or set SIGNALBOX_BLOBS to a folder, which allows ${MAX_BLOB_STATE_BYTES}.`,
     ),
   );
-}
-
-/** One name or a list; what a template makes is known only then. */
-function listed(names: unknown): { readonly type: unknown; readonly place: string }[] {
-  const entries = Array.isArray(names)
-    ? names.map((type, i) => ({ type, place: `/${i}` }))
-    : [{ type: names, place: '' }];
-  return entries.filter(({ type }) => !String(type).includes('{{'));
 }
 
 function bashDisabled(at: string): Problem {

@@ -3,7 +3,6 @@
 import { flatInput } from '../definition/dialects/flat-input.ts';
 import { didYouMean } from '../definition/document/names.ts';
 import { isRoot, ROOTS } from '../definition/document/roots.ts';
-import { isObject } from '../json/json.ts';
 import type { Before } from './before.ts';
 import { notReadHere } from './limited-roots.ts';
 import { around, isInBody, type Places } from './places.ts';
@@ -30,12 +29,12 @@ export function namesOf({ definition, steps }: Subject): Names {
   for (const { slug, kind, written } of steps.values()) {
     if (written.outputVariable !== undefined) outputs.add(written.outputVariable);
     const config = written.config ?? {};
-    if (kind?.type === 'forEach' && typeof config['as'] === 'string')
+    if (kind?.scope === 'iterations' && typeof config['as'] === 'string')
       items.set(config['as'], [...(items.get(config['as']) ?? []), slug]);
-    if (kind?.type !== 'set' || config['target'] === 'state') continue;
-    const names = writtenNames(config['values']);
-    if (names === undefined) areOpen = true;
-    for (const name of names ?? []) {
+    const assigned = kind?.assigns?.(config);
+    if (assigned?.target !== 'variables') continue;
+    if (assigned.names === undefined) areOpen = true;
+    for (const { name } of assigned.names ?? []) {
       if (name.includes('{{')) areOpen = true;
       else variables.add(name);
     }
@@ -43,13 +42,6 @@ export function namesOf({ definition, steps }: Subject): Names {
   const flat =
     definition.dialect === '000' ? flatInput(definition.input, Object.values(definition.steps)) : new Set<string>();
   return { variables, areOpen, outputs, flat, items };
-}
-
-/** The names that a `set` writes; undefined where a template makes the whole object. */
-export function writtenNames(values: unknown): string[] | undefined {
-  if (Array.isArray(values))
-    return values.flatMap((entry) => (isObject(entry) && typeof entry['name'] === 'string' ? [entry['name']] : []));
-  return isObject(values) ? Object.keys(values) : undefined;
 }
 
 /** What reads are checked against, and what is found. */
@@ -82,7 +74,7 @@ export function checkRootReferences(
   names: Names,
   findings: Findings,
 ): void {
-  const loops = [...subject.steps.values()].filter(({ kind }) => kind?.type === 'loop').map(({ slug }) => slug);
+  const loops = [...subject.steps.values()].filter(({ kind }) => kind?.scope === 'loop').map(({ slug }) => slug);
   const ground: Ground = { subject, before, places, names, loops, loopsBegun: new Map(), findings };
   for (const reading of subject.readings) {
     for (const { root, path, column, pointer } of reading.references) {
@@ -195,7 +187,7 @@ function itemOutside(
     }
     const inside = places
       .of(slug)
-      .map((place) => [...around(subject, place)].some(({ kind }) => kind?.type === 'forEach'));
+      .map((place) => [...around(subject, place)].some(({ kind }) => kind?.scope === 'iterations'));
     if (!inside.includes(false)) return;
     if (inside.includes(true)) {
       warnings.push(alsoOutside(at, column, slug, root));
@@ -254,10 +246,8 @@ function secretsAndCallbacks({ definition, steps }: Subject, reading: Reading, {
           hint,
         ),
       );
-    } else if (steps.get(placeholder.callback)?.written.stepType !== 'wait_callback') {
-      const waits = [...steps.values()]
-        .filter(({ written }) => written.stepType === 'wait_callback')
-        .map(({ slug }) => slug);
+    } else if (steps.get(placeholder.callback)?.kind?.takesCallbacks !== true) {
+      const waits = [...steps.values()].filter(({ kind }) => kind?.takesCallbacks === true).map(({ slug }) => slug);
       problems.push(
         problem(
           at,

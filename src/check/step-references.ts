@@ -161,7 +161,7 @@ function hiddenIn(subject: Subject, read: string, from: DefinitionPlace | undefi
     const branches = [...region.branches].filter(([, slugs]) => slugs.has(read));
     if (from !== undefined && branches.some(([name]) => isInBranch(subject, from, region.container, name)))
       return undefined;
-    if (step.kind?.type === 'forEach' || branches.length > 1) return container;
+    if (step.kind?.scope === 'iterations' || branches.length > 1) return container;
   }
   return undefined;
 }

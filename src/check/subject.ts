@@ -6,7 +6,7 @@ import { defined } from '../json/defined.ts';
 import type { Ports, StepKind } from '../steps/kind.ts';
 import { kindOf } from '../steps/kinds/table.ts';
 import { CONTAINER_RESERVED, END_TARGET } from '../steps/ports.ts';
-import { findRegions, type Node, type Regions } from '../steps/regions.ts';
+import { findRegions, type Node, type Regions, roleOf } from '../steps/regions.ts';
 import type { Code } from './codes.ts';
 import { type Reading, readingsOf } from './readings.ts';
 
@@ -84,17 +84,9 @@ function nodesOf(steps: ReadonlyMap<string, CheckedStep>): Map<string, Node> {
   return nodes;
 }
 
-function roleOf(kind: StepKind | undefined, next: object): Node['role'] {
-  if (kind === undefined) return 'plain';
-  if (kind.type === 'loop') return 'loop';
-  if (kind.class === 'container') return 'frames';
-  if (kind.type === 'break') return 'break';
-  return kind.class === 'end' && Object.keys(next).length === 0 ? 'end' : 'plain';
-}
-
-/** Parallel, race, forEach: containers whose bodies are frames of their own. */
+/** Whether the step is a container whose body is walked in frames of its own. */
 export function opensFrames(step: CheckedStep): boolean {
-  return step.kind?.class === 'container' && step.kind.type !== 'loop';
+  return step.kind?.scope !== undefined && step.kind.scope !== 'loop';
 }
 
 /** Ports that lead into a container's body. */

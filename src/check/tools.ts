@@ -4,7 +4,8 @@ import type { McpTool } from '../contract/mcp.ts';
 import { didYouMean } from '../definition/document/names.ts';
 import { below } from '../definition/document/pointer.ts';
 import { validatePayload } from '../definition/payload/format.ts';
-import { isObject, type Json, type JsonObject } from '../json/json.ts';
+import { isObject, type Json } from '../json/json.ts';
+import type { Needs } from '../steps/kind.ts';
 import { type Findings, problem, type Subject } from './subject.ts';
 
 /** The organization's servers by name, each with its tools where they have been listed. */
@@ -14,15 +15,18 @@ export function checkTools({ steps }: Subject, known: KnownTools | undefined, fi
   if (known === undefined) return;
   for (const { at, kind, written } of steps.values()) {
     if (written.preset !== undefined) continue;
-    const config = written.config ?? {};
-    if (kind?.type === 'tool') call(config, `${at}/config`, known, findings);
-    else if (kind?.type === 'agent') servers(config['mcpServerIds'], `${at}/config/mcpServerIds`, known, findings);
+    const { mcpServers, mcpTool } = kind?.needs?.(written.config ?? {}) ?? {};
+    if (mcpServers !== undefined) servers(mcpServers.names, `${at}/config${mcpServers.at}`, known, findings);
+    if (mcpTool !== undefined) call(mcpTool, `${at}/config`, known, findings);
   }
 }
 
-function call(config: JsonObject, at: string, known: KnownTools, findings: Findings): void {
-  const { server, toolName, input = {} } = config;
-  if (server !== undefined) servers(server, `${at}/server`, known, findings);
+function call(
+  { server, tool: toolName, input }: NonNullable<Needs['mcpTool']>,
+  at: string,
+  known: KnownTools,
+  findings: Findings,
+): void {
   if (!isConstant(toolName)) return;
   const offered = offering(server, known);
   if (offered === undefined) return;

@@ -51,7 +51,7 @@ function unwired(subject: Subject, step: CheckedStep, { warnings }: Findings): v
     if (wired.includes(port) || (port === normal && (names.length === 1 || body !== undefined))) continue;
     if (body !== undefined && body !== 'any' && body.includes(port)) continue;
     if (port === 'timeout' && !hasTimeout(step)) continue;
-    if (isRuledOut(step, port)) continue;
+    if (step.ports.ruledOut?.includes(port) === true) continue;
     const meant = nearest(
       port,
       wired.filter((other) => !names.includes(other)),
@@ -71,10 +71,10 @@ function unwired(subject: Subject, step: CheckedStep, { warnings }: Findings): v
 /** How to say that a port ends here: "$end" would end the whole run, and an edge to its own container ends the branch alone. */
 function endingHint({ regions, steps }: Subject, { slug }: CheckedStep): string {
   const container = regions.home.get(slug);
-  const type = container === undefined ? undefined : steps.get(container)?.kind?.type;
-  if (container === undefined || type === undefined)
+  const kind = container === undefined ? undefined : steps.get(container)?.kind;
+  if (container === undefined || kind === undefined)
     return 'Wire it, or lead it to "$end" to say that the run ends here.';
-  const ended = type === 'loop' ? 'tick' : type === 'forEach' ? 'iteration' : 'branch';
+  const ended = { loop: 'tick', iterations: 'iteration', branches: 'branch' }[kind.scope ?? 'branches'];
   return `Wire it, or lead it to "${container}" to say that this ${ended} ends here. ("$end" would end the whole run.)`;
 }
 
@@ -95,13 +95,6 @@ function emptyBodies({ regions, steps }: Subject, step: CheckedStep, { warnings 
       ),
     );
   }
-}
-
-/** Ports that the config rules out: an approval that decides itself, or cancels the run. */
-function isRuledOut({ kind, written: { config = {} } }: CheckedStep, port: string): boolean {
-  if (kind?.type !== 'approval') return false;
-  if (port === 'rejected') return config['onReject'] === 'cancel';
-  return port === 'timeout' && (config['onTimeout'] === 'approved' || config['onTimeout'] === 'rejected');
 }
 
 function hasTimeout({ written }: CheckedStep): boolean {

@@ -1,6 +1,5 @@
 /** The same variable, state key or output written by branches that run at once: the last one wins, whichever that is (LANGUAGE.md §3.10). */
 import { stateWrites } from './declared.ts';
-import { writtenNames } from './root-references.ts';
 import { type CheckedStep, type Findings, opensFrames, problem, type Subject } from './subject.ts';
 
 interface Write {
@@ -12,7 +11,7 @@ export function checkWrites({ steps, regions }: Subject, { warnings }: Findings)
   for (const region of regions.regions.values()) {
     const container = steps.get(region.container);
     if (container === undefined || !opensFrames(container)) continue;
-    if (container.kind?.type === 'forEach') {
+    if (container.kind?.scope === 'iterations') {
       const concurrency = container.written.config?.['concurrency'];
       if (concurrency === undefined || concurrency === 1) continue;
       for (const slug of region.body) {
@@ -57,9 +56,8 @@ function writesOf(step: CheckedStep | undefined): Write[] {
   const writes: Write[] = stateWrites(step).map(([key, place]) => ({ key: `state.${key}`, at: place }));
   if (written.outputVariable !== undefined)
     writes.push({ key: `outputs.${written.outputVariable}`, at: `${at}/outputVariable` });
-  if (kind?.type === 'set' && written.config?.['target'] !== 'state') {
-    for (const name of writtenNames(written.config?.['values']) ?? [])
-      writes.push({ key: `variables.${name}`, at: `${at}/config/values` });
-  }
+  const assigned = kind?.assigns?.(written.config ?? {});
+  if (assigned?.target === 'variables')
+    for (const { name } of assigned.names ?? []) writes.push({ key: `variables.${name}`, at: `${at}/config/values` });
   return writes;
 }

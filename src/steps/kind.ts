@@ -20,7 +20,10 @@ import type { Template } from '../template/template.ts';
 import type { Rendered } from '../template/types.ts';
 import type { LoopState } from './loop-state.ts';
 
-/** pure: no event of history. effect: one or more activities. wait: a person, a message or the clock. container: opens frames or a loop record. end: ends the run or the frame. */
+/**
+ * pure: writes no event to history. effect: one or more activities. wait: for a person, a message or the clock.
+ * container: opens frames or a loop record. end: ends the run or the frame.
+ */
 export type KindClass = 'pure' | 'effect' | 'wait' | 'container' | 'end';
 
 export interface Ports {
@@ -30,6 +33,8 @@ export interface Ports {
   readonly names: readonly string[];
   /** Ports into the body of a container: these of `names`, or `any` other wired name (parallel's branches). */
   readonly body?: readonly string[] | 'any';
+  /** Ports of `names` that the config rules out. */
+  readonly ruledOut?: readonly string[];
   /** What the kind does instead of leaving by a port that is not wired, where that is not the end of the path. */
   readonly unwired?: { readonly [port: string]: Unwired };
 }
@@ -47,9 +52,22 @@ export interface StepKind<S extends JsonObject = JsonObject> {
   readonly type: string;
   readonly aliases?: readonly string[];
   readonly class: KindClass;
-  /** False for an effect that cannot be a rollback: it takes more than one activity. */
+  /**
+   * How a container walks its body. loop: within its frame, under a loop record. branches: one frame for each wired body
+   * port. iterations: one frame for each item, named by the config's `as` beside `item`.
+   */
+  readonly scope?: 'loop' | 'branches' | 'iterations';
+  /** A visit ends more than its step: it completes the run, or leaves the innermost loop. */
+  readonly ends?: 'run' | 'loop';
+  /** A rollback stops at a visit of this kind: what completed before stays done. */
+  readonly stopsRollback?: true;
+  /** Decisions are addressed to its visits: a late decision is refused as `already_decided`. */
+  readonly takesDecisions?: true;
+  /** `{{ callback('slug') }}` is the URL of its next visit. */
+  readonly takesCallbacks?: true;
+  /** False for an effect that cannot be a rollback, because it needs more than one activity. */
   readonly canUndo?: false;
-  /** It starts other runs. A rollback cannot: nothing waits for them then. */
+  /** It starts other runs. A rollback starts none, since nothing would wait for them. */
   readonly startsRuns?: true;
   /** One sentence for lists, then the manual's page in Markdown. */
   readonly summary: string;
@@ -62,10 +80,40 @@ export interface StepKind<S extends JsonObject = JsonObject> {
   /** The written config (templates are strings). Lazy: zod is not in the workflow bundle, so nothing that the core runs calls it. */
   readonly schema: () => z.ZodType;
   ports(step: StepDefinition): Ports;
+  /** What the written config needs of the host and the organization, for the checker. */
+  needs?(config: JsonObject): Needs;
+  /** Which variables or state keys the written config assigns, for the checker. */
+  assigns?(config: JsonObject): Assignments;
   /** Members of the config that are evaluated later than when a visit begins: `note` says what came of them. */
   readonly later?: readonly string[];
   /** Parses the written config once. Throws TemplateError or ConfigError; both become problems with a pointer. */
   plan(config: JsonObject, parse: Parse, step: StepDefinition): Behaviour<S>;
+}
+
+/** Needs of a written config, as written: templates are not evaluated. `at` is a JSON pointer within the config. */
+export interface Needs {
+  /** Actions of the host. `parameters` are given where the step itself calls the action. */
+  readonly actions?: readonly {
+    readonly type: Json | undefined;
+    readonly at: string;
+    readonly parameters?: { readonly value: Json; readonly at: string };
+  }[];
+  /** The host must allow bash. */
+  readonly bash?: true;
+  /** A number of bytes that the host limits to what a step may keep. */
+  readonly maxBytes?: { readonly value: Json | undefined; readonly at: string };
+  /** Names of MCP servers: one or a list. */
+  readonly mcpServers?: { readonly names: Json | undefined; readonly at: string };
+  /** A tool of one of these servers; without `server`, of any server. */
+  readonly mcpTool?: { readonly server?: Json; readonly tool: Json | undefined; readonly input: Json };
+  /** The rules of an approval. */
+  readonly approval?: { readonly rules: JsonObject; readonly at: string };
+}
+
+/** `names` is undefined where a template makes them. */
+export interface Assignments {
+  readonly target: 'variables' | 'state';
+  readonly names: readonly { readonly name: string; readonly at: string }[] | undefined;
 }
 
 /** How a kind has its config parsed: `at` is the JSON pointer within the config, for the error's place. */
@@ -308,8 +356,10 @@ export type Outcome<S extends JsonObject = JsonObject> =
       readonly port: string;
       readonly data: Json;
       readonly meta?: JsonObject;
-      /** Messages that it puts out: they go back where the step fails in ending, as when `saveToState` does not fit. */
+      /** Messages in the output. They return to the inbox where the step fails in ending, as when `saveToState` fails. */
       readonly took?: readonly Message[];
+      /** Branches whose entries move to the frame of the container (LANGUAGE.md §3.5). */
+      readonly adopts?: readonly string[];
     }
   | { readonly do: 'fail'; readonly error: FailureShape; readonly rollback?: boolean }
   /** The visit stays open, with its step state, and waits for the commands and frames that it opens. */

@@ -7,6 +7,7 @@
  */
 import type { Problem } from '../definition/document/types.ts';
 import { childPointer } from '../template/pointer.ts';
+import type { StepKind } from './kind.ts';
 import { CONTAINER_RESERVED } from './ports.ts';
 
 /** What regions need to know of a step. */
@@ -15,6 +16,14 @@ export interface Node {
   /** loop: pushes a record; frames: parallel, race, forEach; end: finish, return, fail, which belong to no region. */
   readonly role: 'loop' | 'frames' | 'end' | 'break' | 'plain';
   readonly next: { readonly [port: string]: string };
+}
+
+/** The role of a step. A step of an unknown kind may leave by any port. */
+export function roleOf(kind: StepKind | undefined, next: Node['next']): Node['role'] {
+  if (kind === undefined) return 'plain';
+  if (kind.class === 'container') return kind.scope === 'loop' ? 'loop' : 'frames';
+  if (kind.ends === 'loop') return 'break';
+  return kind.class === 'end' && Object.keys(next).length === 0 ? 'end' : 'plain';
 }
 
 export interface Region {

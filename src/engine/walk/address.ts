@@ -136,7 +136,7 @@ function nobody(core: Core, event: AddressedEvent, isOpen: boolean): Refusal {
   const hasBegun = Object.values(core.state.frames).some(
     (frame) => Object.hasOwn(frame.entries, slug) || visited(frame.counts, slug) > 0,
   );
-  const isQuestion = known.kind.type === 'approval' || CALL.test(step);
+  const isQuestion = known.kind.takesDecisions === true || CALL.test(step);
   if (event.type === 'decide' && hasBegun && isQuestion) return decidedAlready(step);
   return { code: 'not_waiting', message: `'${step}' does not wait for ${waits} now.` };
 }

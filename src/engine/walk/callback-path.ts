@@ -11,7 +11,7 @@ import type { Frame } from '../state/state.ts';
 export function callbackPath(core: Core, frame: Frame, slug: string): string {
   const { program, state } = core;
   const step = program.steps.get(slug);
-  if (step?.kind.type !== 'wait_callback') throw outOfReach(slug, 'it is no wait_callback step');
+  if (step?.kind.takesCallbacks !== true) throw outOfReach(slug, 'it is no wait_callback step');
   // In a dag every step is a frame of its own, and is visited once.
   if (frame.prefix !== undefined) return visitPath(frame.prefix, slug, 1);
   const home = program.regions.home.get(slug);

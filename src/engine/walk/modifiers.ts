@@ -48,7 +48,7 @@ export function applyModifiers(core: Core, place: VisitRef, output: Envelope, is
   if (step.rollback !== undefined && !isPreset) {
     state.undo.push(undoOf(core, place, step.rollback, output));
     countTick(core, frame);
-  } else if (step.kind.type === 'checkpoint') state.undo.push({ undo: 'checkpoint', name: String(output.data ?? '') });
+  } else if (step.kind.stopsRollback === true) state.undo.push({ undo: 'checkpoint', name: String(output.data ?? '') });
   if (state.undo.length > MAX_ROLLBACKS)
     throw new StepFailure(
       'rollback_limit',

@@ -19,7 +19,7 @@ import { suspend } from './step-state.ts';
 export function apply(core: Core, place: VisitRef, outcome: Outcome): void {
   switch (outcome.do) {
     case 'end':
-      if (!endVisit(core, place, outcome.port, outcome.data, outcome.meta)) giveBack(core, outcome.took ?? []);
+      if (!endVisit(core, place, outcome)) giveBack(core, outcome.took ?? []);
       return;
     case 'fail':
       failVisit(core, place, outcome.error, outcome.rollback);
@@ -39,7 +39,7 @@ export function apply(core: Core, place: VisitRef, outcome: Outcome): void {
     case 'skip': {
       const { next, ports } = place.step;
       const port = Object.hasOwn(next, 'skipped') ? 'skipped' : ports.normal;
-      endVisit(core, place, port, null, { skipped: true }, 'skipped');
+      endVisit(core, place, { port, data: null, meta: { skipped: true } }, 'skipped');
       return;
     }
     case 'finish':
@@ -70,16 +70,16 @@ function cancelBy(core: Core, place: VisitRef, { reason, data, meta }: Extract<O
   cancelRun(core, reason, data === undefined ? undefined : { path, stepSlug: step.slug, ...data });
 }
 
+type VisitEnd = Pick<Extract<Outcome, { do: 'end' }>, 'data' | 'meta' | 'adopts'> & { readonly port: string | null };
+
 /** §7: at the end come saveToState, outputVariable and the rollback's config; then the entry, and the port. False where the step failed in that. */
 export function endVisit(
   core: Core,
   place: VisitRef,
-  port: string | null,
-  data: Json,
-  meta?: JsonObject,
+  { port, data, meta, adopts }: VisitEnd,
   as: 'completed' | 'skipped' | 'preset' = 'completed',
 ): boolean {
-  const { frame, step } = place;
+  const { frame, step, visit } = place;
   const output = envelope(step, data, meta);
   if (as !== 'skipped') {
     try {
@@ -89,7 +89,7 @@ export function endVisit(
       return false;
     }
   }
-  if (step.kind.class === 'container' && place.visit !== undefined) join(core, place, data);
+  if (visit !== undefined && adopts !== undefined) adoptEntries(core, frame, visit, adopts);
   settle(core, place);
   record(core, place, output, as === 'skipped' ? 'skipped' : 'completed', port);
   follow(core, frame, step, port);
@@ -147,13 +147,4 @@ function failQuietly(core: Core, place: VisitRef, failure: FailureShape): void {
 
 function envelope({ kind }: Step, data: Json, meta: JsonObject | undefined): Envelope {
   return meta === undefined ? { type: kind.type, data } : { type: kind.type, data, meta };
-}
-
-/** §3.5: the entries of branches move to the parent: of all for parallel, of the winner's for race, of none for forEach. */
-function join(core: Core, place: VisitRef, data: Json): void {
-  const { frame, step } = place;
-  const visit = place.visit!;
-  if (step.kind.type === 'parallel') adoptEntries(core, frame, visit, step.branches);
-  else if (step.kind.type === 'race' && data !== null && typeof data === 'object' && !Array.isArray(data))
-    adoptEntries(core, frame, visit, [String(data['winner'])]);
 }

@@ -149,10 +149,12 @@ function usePreset(core: Core, place: VisitRef, preset: Preset): void {
   else if (other !== undefined && 'fails' in other) failVisit(core, place, failureAt(step, port, preset, other.fails));
   else if (other !== undefined && 'cancels' in other)
     apply(core, place, { do: 'cancel', reason: other.cancels, ...(isPlainObject(data) ? { data } : {}) });
-  else if (port === undefined && step.kind.type === 'finish') apply(core, place, { do: 'finish', output: data });
-  else if (port === undefined && step.kind.type === 'break') apply(core, place, { do: 'break', value: data });
-  else
-    endVisit(core, place, other?.leaves ?? port ?? step.ports.normal, data, { ...preset.meta, preset: true }, 'preset');
+  else if (port === undefined && step.kind.ends === 'run') apply(core, place, { do: 'finish', output: data });
+  else if (port === undefined && step.kind.ends === 'loop') apply(core, place, { do: 'break', value: data });
+  else {
+    const leaves = other?.leaves ?? port ?? step.ports.normal;
+    endVisit(core, place, { port: leaves, data, meta: { ...preset.meta, preset: true } }, 'preset');
+  }
 }
 
 /** What the real step does where it would leave by this port, and the port is not wired; undefined where the path ends. */

@@ -25,7 +25,10 @@ export function* compileDag(
   rules: Rules,
   report: Report,
 ): Parts<Problem[]> {
-  const problems = dagMisuse(definition, (stepType) => kindOf(stepType)?.class === 'container' || stepType === 'break');
+  const problems = dagMisuse(definition, (stepType) => {
+    const kind = kindOf(stepType);
+    return kind?.scope !== undefined || kind?.ends === 'loop';
+  });
   const nodes: DagNode[] = [];
   for (const [n, [slug, written]] of Object.entries(definition.steps).entries()) {
     if (n % PART_STEPS === 0) yield;

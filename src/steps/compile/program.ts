@@ -14,7 +14,7 @@ import { parseTemplate } from '../../template/template.ts';
 import { DAG_STEP } from '../kinds/dag.ts';
 import { PART_STEPS, type Parts, whole } from '../parts.ts';
 import { DEFAULT_MAX_STEPS, MAX_STEPS_002, type Program, RULES, type Step } from '../program-types.ts';
-import { findRegions, type Node } from '../regions.ts';
+import { findRegions, type Node, roleOf } from '../regions.ts';
 import { compileDag } from './compile-dag.ts';
 import { compileStep } from './compile-step.ts';
 import { attempt, duration, type Report } from './report.ts';
@@ -88,19 +88,6 @@ export function* compileInParts(written: Definition, rules = RULES): Parts<Compi
 
 function nodesOf(steps: ReadonlyMap<string, Step>): Map<string, Node> {
   const nodes = new Map<string, Node>();
-  for (const step of steps.values()) {
-    const { type } = step.kind;
-    const role =
-      type === 'loop'
-        ? 'loop'
-        : step.kind.class === 'container'
-          ? 'frames'
-          : type === 'break'
-            ? 'break'
-            : step.kind.class === 'end' && Object.keys(step.next).length === 0
-              ? 'end'
-              : 'plain';
-    nodes.set(step.slug, { slug: step.slug, role, next: step.next });
-  }
+  for (const { slug, kind, next } of steps.values()) nodes.set(slug, { slug, role: roleOf(kind, next), next });
   return nodes;
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { StepDefinition } from '../../definition/document/types.ts';
-import { isObject, type JsonObject } from '../../json/json.ts';
+import { getOwn, isObject, type JsonObject } from '../../json/json.ts';
 import { anyValue } from '../config/schema.ts';
 import { ConfigError, type NoState, type Parse, type RunSpec, type StepContext, type StepKind } from '../kind.ts';
 import { actionOf, actionTypes } from './actions.ts';
@@ -36,6 +36,10 @@ action throws without a code of its own is \`action_failed\`; both are tried aga
       description: z.string().optional().describe('For readers.'),
     }),
   ports: () => ({ normal: 'success', names: ['success'] }),
+  needs({ type, parameters = {} }) {
+    const maxBytes = { value: getOwn(parameters, 'maxBytes'), at: '/parameters/maxBytes' };
+    return { actions: [{ type, at: '/type', parameters: { value: parameters, at: '/parameters' } }], maxBytes };
+  },
   plan(config, parse, step) {
     const { type, parameters = {} } = config;
     if (typeof type !== 'string' || type === '')

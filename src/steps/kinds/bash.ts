@@ -53,6 +53,7 @@ It is \`bash -c\`, no login shell: a profile of the worker would be the worker's
       description: z.string().optional().describe('For readers.'),
     }),
   ports: () => ({ normal: 'success', names: ['success'] }),
+  needs: () => ({ bash: true }),
   plan(config, parse, step) {
     if (typeof config['command'] !== 'string' || config['command'].trim() === '')
       throw new ConfigError('invalid_config', '/command', "Expected a command such as 'ls -l'.");

@@ -6,6 +6,7 @@ import type { NoState, StepKind } from '../kind.ts';
 export const checkpoint: StepKind<NoState> = {
   type: 'checkpoint',
   class: 'pure',
+  stopsRollback: true,
   summary: 'A place that a rollback does not go behind.',
   description: `When the run rolls back, the \`rollback\` of the steps that ended since the last checkpoint is run, in reverse order; what lies
 before the checkpoint stays done.`,

@@ -35,6 +35,7 @@ type DagState = {
 export const dagKind: StepKind<DagState> = {
   type: 'dag',
   class: 'container',
+  scope: 'branches',
   summary: 'The graph of a definition with flow: dag.',
   description: 'Opened by the core; it stands in no document.',
   example: { stepType: 'dag' },

@@ -7,6 +7,7 @@ export const finish: StepKind<NoState> = {
   type: 'finish',
   aliases: ['return'],
   class: 'end',
+  ends: 'run',
   summary: 'Completes the run.',
   description: `Ends the run with success, from anywhere. The run's output is \`output\`, or the last step's data where it is left out; the
 definition's own \`output\` comes before both. What still runs in other branches is cancelled; with \`drain\` the effects in flight end first. \`return\`

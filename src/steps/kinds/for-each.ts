@@ -24,6 +24,7 @@ const NAME = /^[A-Za-z_][A-Za-z0-9_]{0,63}$/;
 export const forEach: StepKind<ForEachState> = {
   type: 'forEach',
   class: 'container',
+  scope: 'iterations',
   summary: 'Walks its body for every item, several at once.',
   description: `The port \`item\` leads into the body; each iteration is a frame of its own with \`item\` and \`index\` (\`as\` renames item, for
 nesting). At most \`concurrency\` iterations go at once; of what they ask for, 500 effects, timers and runs are underway and the rest waits its turn. When one fails the others are cancelled and the step fails with that error, unless

@@ -47,6 +47,7 @@ in right before the request, and taken out of what comes back.
   output: 'The parsed body; null where there is none. `meta` is `{status, headers, url}`.',
   schema: httpSchema,
   ports: () => ({ normal: 'success', names: ['success'] }),
+  needs: ({ maxBytes }) => ({ maxBytes: { value: maxBytes, at: '/maxBytes' } }),
   plan(config, parse) {
     const request = planHttp(config, '', parse);
     return oneActivity(request);

@@ -22,6 +22,7 @@ const MOST_BATCH = 100_000;
 export const loop: StepKind<LoopState> = {
   type: 'loop',
   class: 'container',
+  scope: 'loop',
   summary: 'Walks its body once for each item or batch, or while a condition holds.',
   description: `The port \`loop\` leads into the body; when the body ends, or leads back here, the next tick begins. An edge out of the
 body leaves the loop, as \`break\` does. When nothing is left the step ends by \`done\`; an empty list goes there at once.

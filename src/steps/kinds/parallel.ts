@@ -16,6 +16,7 @@ export const parallel: StepKind<ParallelState> = {
   type: 'parallel',
   aliases: ['join'],
   class: 'container',
+  scope: 'branches',
   summary: 'Walks its branches at once and waits for all of them.',
   description: `Every port but \`done\`, \`error\`, \`skipped\` and \`timeout\` is a branch and its name. A branch ends where an edge leads back here, or where there is none.
 
@@ -53,7 +54,7 @@ After it the entries of steps that belong to one branch only are readable; a ste
           data[name] =
             error === undefined ? { status: 'completed', data: results[name] ?? null } : { status: 'failed', error };
       }
-      return { do: 'end', port: 'done', data };
+      return { do: 'end', port: 'done', data, adopts: branches };
     };
     return {
       begin(visit) {

@@ -13,6 +13,7 @@ type RaceState = {
 export const race: StepKind<RaceState> = {
   type: 'race',
   class: 'container',
+  scope: 'branches',
   summary: 'Walks its branches at once; the first that ends wins, and the others are cancelled.',
   description: `Every port but \`done\`, \`error\`, \`skipped\` and \`timeout\` is a branch and its name. A branch that fails is out of the race; when
 all have failed the step fails with \`race_failed\`, its \`details\` a map from branch to error. After it the entries of the winner's steps are readable.
@@ -42,7 +43,10 @@ Steps that had completed in the cancelled branches count in a rollback.`,
     },
     resume(visit, event) {
       if (event.on !== 'frame') return { do: 'ignore' };
-      if (event.ended) return { do: 'end', port: 'done', data: { winner: event.name, value: event.data } };
+      if (event.ended) {
+        const data = { winner: event.name, value: event.data };
+        return { do: 'end', port: 'done', data, adopts: [event.name] };
+      }
       const { state } = visit;
       const { failures } = state;
       failures[event.name] = errorJson(event.error);

@@ -1,9 +1,10 @@
 import { z } from 'zod';
-import { isObject, type Json, type JsonObject, setOwn } from '../../json/json.ts';
+import { getOwn, isObject, type Json, type JsonObject, setOwn } from '../../json/json.ts';
+import { childPointer } from '../../template/pointer.ts';
 import type { Template } from '../../template/template.ts';
 import { object, text } from '../config/read.ts';
 import { anyValue, templated, textTemplate } from '../config/schema.ts';
-import { type Behaviour, ConfigError, type NoState, type Parse, type StepKind } from '../kind.ts';
+import { type Assignments, type Behaviour, ConfigError, type NoState, type Parse, type StepKind } from '../kind.ts';
 
 const TARGETS = ['variables', 'state'] as const;
 type Target = (typeof TARGETS)[number];
@@ -45,6 +46,7 @@ A name of a root (\`input\`, \`steps\`, …) cannot be written.`,
       description: z.string().optional().describe('For readers.'),
     }),
   ports: () => ({ normal: 'success', names: ['success'] }),
+  assigns: ({ target, values }) => ({ target: target === 'state' ? 'state' : 'variables', names: namesIn(values) }),
   plan(config, parse) {
     const { values, target = 'variables' } = config;
     if (target !== 'variables' && target !== 'state')
@@ -55,6 +57,16 @@ A name of a root (\`input\`, \`steps\`, …) cannot be written.`,
     return atOnce(parse.template(values, '/values'), target);
   },
 };
+
+function namesIn(values: Json | undefined): Assignments['names'] {
+  if (Array.isArray(values))
+    return values.flatMap((entry, i) => {
+      const name = getOwn(entry, 'name');
+      return typeof name === 'string' ? [{ name, at: `/values/${i}/name` }] : [];
+    });
+  if (!isObject(values)) return undefined;
+  return Object.keys(values).map((name) => ({ name, at: childPointer('/values', name) }));
+}
 
 function atOnce(template: Template, target: Target): Behaviour<NoState> {
   return {

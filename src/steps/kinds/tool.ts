@@ -53,6 +53,10 @@ that is known when a definition is stored is checked against the tool's schema, 
       description: z.string().optional().describe('For readers.'),
     }),
   ports: () => ({ normal: 'success', names: ['success'] }),
+  needs: ({ server, toolName, input = {} }) => ({
+    ...(server === undefined ? {} : { mcpServers: { names: server, at: '/server' } }),
+    mcpTool: { ...defined({ server }), tool: toolName, input },
+  }),
   plan(config, parse) {
     if (isAbsent(config['toolName']))
       throw new ConfigError('invalid_config', '/toolName', 'Expected the name of a tool.');

@@ -11,6 +11,7 @@ import { ConfigError, type Outcome, type StepContext, StepFailure, type StepKind
 export const waitCallback: StepKind<StoredFormat<'schema'>> = {
   type: 'wait_callback',
   class: 'wait',
+  takesCallbacks: true,
   summary: 'Waits for somebody outside to call a URL.',
   description: `\`{{ callback('slug') }}\`, in the config of a step before it that sends something, is the URL of the next visit of this step. It cannot be guessed, and
 stands in no trace. Both steps belong to the same body of a loop, the same branch, or the same iteration.

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { AGENT_MESSAGE, agentMessageIn } from '../../../contract/agent-message.ts';
-import type { Json } from '../../../json/json.ts';
+import { isObject, type Json } from '../../../json/json.ts';
 import { isAbsent, names, whole } from '../../config/read.ts';
 import { expression, nameList, templated } from '../../config/schema.ts';
-import type { StepKind } from '../../kind.ts';
+import type { Needs, StepKind } from '../../kind.ts';
 import { modelSchema, planModel } from '../model-config.ts';
 import { agentApprovalSchema, planApproval } from './agent-approval.ts';
 import { type AgentState, agentState } from './agent-state.ts';
@@ -55,6 +55,11 @@ The calls of one turn are made at once, with the step's \`retry\`.
       approval: agentApprovalSchema().optional().describe('Calls that people are asked about before they are made.'),
     }),
   ports: () => ({ normal: 'success', names: ['success'] }),
+  needs: ({ actions, mcpServerIds, approval }) => ({
+    actions: actionsIn(actions),
+    mcpServers: { names: mcpServerIds, at: '/mcpServerIds' },
+    ...(isObject(approval) ? { approval: { rules: approval, at: '/approval' } } : {}),
+  }),
   plan(config, parse, step) {
     const request = planModel(config, parse);
     const tools = planTools(config, parse);
@@ -105,3 +110,11 @@ The calls of one turn are made at once, with the step's \`retry\`.
     };
   },
 };
+
+/** Names of actions as written: one or a list. A name made by a template is known only in a run. */
+function actionsIn(written: Json | undefined): NonNullable<Needs['actions']> {
+  const listed = Array.isArray(written)
+    ? written.map((type, i) => ({ type, at: `/actions/${i}` }))
+    : [{ type: written, at: '/actions' }];
+  return listed.filter(({ type }) => !String(type).includes('{{'));
+}

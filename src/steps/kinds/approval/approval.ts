@@ -30,6 +30,7 @@ const VIA_SIGNAL = 'temporal';
 export const approval: StepKind<ApprovalState> = {
   type: 'approval',
   class: 'wait',
+  takesDecisions: true,
   summary: 'Asks people, and waits for their decision.',
   description: `The run waits, for days if need be, until those who are asked have decided: through the API, the command line, or a signal. One
 decision wins; whoever comes later is told so.
@@ -65,11 +66,16 @@ recorded as \`via: temporal\`.`,
   ports: ({ config }) => ({
     normal: 'approved',
     names: ['approved', 'rejected', 'timeout'],
+    ruledOut: [
+      ...(config?.['onReject'] === 'cancel' ? ['rejected'] : []),
+      ...(config?.['onTimeout'] === 'approved' || config?.['onTimeout'] === 'rejected' ? ['timeout'] : []),
+    ],
     unwired: {
       timeout: { fails: 'approval_timeout' },
       ...(config?.['onReject'] === 'cancel' ? { rejected: { cancels: 'approval_denied' } } : {}),
     },
   }),
+  needs: (config) => ({ approval: { rules: config, at: '' } }),
   plan(config, parse) {
     if (config['message'] === undefined) throw new ConfigError('invalid_config', '/message', 'Expected what is asked.');
     const onTimeout = option(config, 'onTimeout', ON_TIMEOUT) ?? 'timeout';
