@@ -64,11 +64,14 @@ const ARROWS: { readonly [room: string]: readonly string[] } = {
   'src/steps/kinds': ['src/steps/config'],
   'src/template': ['src/json'],
   workers: ['activities', 'src/client/triggers', 'src/log.ts', 'workflows/run'],
-  workflows: ['workflows/actors'],
-  'workflows/actors': ['workflows/run'],
+  workflows: ['workflows/jobs', 'workflows/shell'],
+  'workflows/actors': ['src/contract'],
+  'workflows/jobs': ['src/contract'],
   'workflows/run': ['src/engine', 'src/engine/resume'],
+  'workflows/shell': ['workflows/actors', 'workflows/run'],
 };
 const PURE = [
+  'workflows/actors',
   'src/json',
   'src/contract',
   'src/template',

@@ -1,6 +1,6 @@
 /**
  * The audit of an organization (ARCHITECTURE.md §4): what the gateway tells `audit.{org}.{yyyy-mm}`, and what is read from its
- * history. The contract between src/client and workflows/actors/audit.ts. JSON only.
+ * history. The contract between src/client and workflows/shell/records.ts. JSON only.
  */
 import type { JsonObject } from '../json/json.ts';
 

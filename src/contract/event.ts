@@ -1,6 +1,6 @@
 /**
  * Events (LANGUAGE.md §10): the workflow `event.{org}.{hash of its id}`, which brings one event to the triggers and runs that
- * want it: the contract between src/client, workflows/actors/event.ts and src/client/triggers/event-spread.ts. JSON only.
+ * want it: the contract between src/client, workflows/jobs/event.ts and src/client/triggers/event-spread.ts. JSON only.
  */
 import type { Json } from '../json/json.ts';
 

@@ -4,7 +4,7 @@ import { type RunFilter, runQuery } from '../../src/client/runs/run-list.ts';
 import { compare, queryOf } from '../../src/client/temporal/query.ts';
 import { attributeValue, attributeValues } from '../../src/contract/search-attributes.ts';
 import { eventTag, type Trigger } from '../../src/contract/trigger.ts';
-import { triggerAttributes } from '../../workflows/actors/actor-attributes.ts';
+import { triggerAttributes } from '../../workflows/actors/search-attributes.ts';
 
 /** What the server's parser sees: texts replaced by one character, so that only names, operators and brackets stay. */
 function skeleton(query: string): string {
@@ -94,9 +94,7 @@ describe('queries of lists', () => {
       );
       expect(runQuery('o', { channel: text })).toContain(`SignalboxChannel = '${attributeValue(text)}'`);
       expect(runQuery('o', { executionId: text })).toContain(`WorkflowId = '${text}'`);
-      const tags = triggerAttributes('o', 'w', 'w.t', eventTrigger(text)).find(
-        ({ key }) => key.name === 'SignalboxTags',
-      )?.value;
+      const tags = triggerAttributes('o', 'w', 'w.t', eventTrigger(text))['SignalboxTags'];
       expect(compare('tags', '=', eventTag(text)).text).toBe(
         `SignalboxTags = '${String(tags).replaceAll("'", "\\'")}'`,
       );

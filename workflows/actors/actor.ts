@@ -1,135 +1,143 @@
 /**
- * What all actors share (ARCHITECTURE.md §4). An actor is a workflow that keeps one thing: it takes writes as updates, shows
- * what is read often in its memo, and continues as new when its history is long.
+ * An actor as data and pure functions (ARCHITECTURE.md §4). Its state is immutable: an operation takes the state and a
+ * request, and returns the next state, an answer and effects, or a refusal. The shell (workflows/shell/actor-workflow.ts)
+ * binds every actor to Temporal in the same way. So an actor is tested without Temporal.
  *
- * Update handlers are synchronous: validator and handler run in one go, so what the validator allowed still holds, and
- * nothing is half done when the actor continues as new (TEMPORAL.md §2).
+ * Times are epoch milliseconds of the workflow's clock, which replays the same.
  */
-
-import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
-import {
-  ApplicationFailure,
-  allHandlersFinished,
-  CancellationScope,
-  condition,
-  defineSignal,
-  defineUpdate,
-  makeContinueAsNewFunc,
-  setHandler,
-  upsertSearchAttributes,
-  type Workflow,
-  workflowInfo,
-} from '@temporalio/workflow';
-import type { RememberedAnswers } from '../../src/contract/actors.ts';
-import { ACTOR_DIVISION, DIVISION_ATTRIBUTE, SET_APART_SIGNAL } from '../../src/contract/division.ts';
+import type { ActorStart, RememberedAnswers } from '../../src/contract/actors.ts';
 import type { Json } from '../../src/json/json.ts';
+import { recall, remember } from './remembered-answers.ts';
 
-/** Answers kept for repeated requests: a client repeats within seconds. */
-const REMEMBERED = 64;
-/** Of these together, as JSON: they are carried with the rest of the state in one payload. */
-const REMEMBERED_CHARACTERS = 300_000;
-/** Below this an actor would do nothing but continue as new. */
-const LEAST_HISTORY = 20;
+/** Why a request is refused. The caller sees `refused`, a code, as the type of the failure. */
+export interface Refusal {
+  readonly refused: string;
+  readonly message: string;
+  readonly details?: Json;
+}
 
-const DIVISION = defineSearchAttributeKey(DIVISION_ATTRIBUTE, SearchAttributeType.KEYWORD);
+export const refuse = (code: string, message: string, details?: Json): Refusal =>
+  details === undefined ? { refused: code, message } : { refused: code, message, details };
+
+export const isRefusal = (outcome: object): outcome is Refusal => 'refused' in outcome;
+
+/** What the shell does after an operation, in the order of the list. */
+export type Effect =
+  /** Fields of the memo, which `describe()` answers without a worker. An undefined field is removed. */
+  | { readonly type: 'memo'; readonly fields: { readonly [name: string]: unknown } }
+  | { readonly type: 'searchAttributes'; readonly values: SearchAttributes }
+  /** Sends a signal to another workflow, or asks to cancel it, and does not wait for it. */
+  | { readonly type: 'signal'; readonly workflowId: string; readonly name: string; readonly payload: object }
+  | { readonly type: 'cancel'; readonly workflowId: string };
+
+/** Search attributes by name. Null removes one. */
+export interface SearchAttributes {
+  readonly [name: string]: string | readonly string[] | null;
+}
+
+export interface Change<State, Answer = undefined> {
+  readonly state: State;
+  readonly answer: Answer;
+  readonly effects?: readonly Effect[];
+}
 
 /**
- * Runs an actor that stores something: no cancellation ends it. One that an earlier version has started without the attribute
- * that sets actors apart takes it on when it is told to.
+ * What an update does. The same function is the update's validator, which drops the change: a refused update leaves no
+ * event in the history.
  */
-export function stored<Result>(keep: () => Promise<Result>): Promise<Result> {
-  setHandler(defineSignal(SET_APART_SIGNAL), () => {
-    if (workflowInfo().typedSearchAttributes.get(DIVISION) === undefined)
-      upsertSearchAttributes([{ key: DIVISION, value: ACTOR_DIVISION }]);
-  });
-  return CancellationScope.nonCancellable(keep);
+export type Operation<State, Request, Answer> = (
+  state: State,
+  request: Request,
+  now: number,
+) => Change<State, Answer> | Refusal;
+
+/** What a signal does. The payload is what a caller sent: it may be anything. */
+export type SignalOperation<State> = (state: State, payload: unknown, now: number) => Change<State>;
+
+/**
+ * What happens when nothing comes from outside: nothing, `act` immediately, `act` at a time, or the end of the workflow.
+ * The timer starts anew when `at` or `version` changes.
+ */
+export type Next = 'wait' | 'act' | 'end' | { readonly at: number; readonly version?: number };
+
+/** An activity that the actor awaits. Operations go on meanwhile; another `act` does not. */
+export interface Call<State> {
+  readonly activity: string;
+  readonly argument: object;
+  /** Takes the result into the state of then. `calledAt`: when the activity was scheduled. */
+  readonly done: (state: State, result: unknown, calledAt: number, now: number) => Change<State>;
 }
 
-/** Throws the refusal that the caller sees: `code` is the failure's type. */
-export function refuse(code: string, message: string, details?: Json): never {
-  throw ApplicationFailure.create({
-    type: code,
-    message,
-    nonRetryable: true,
-    ...(details === undefined ? {} : { details: [details] }),
-  });
+export interface Birth {
+  readonly now: number;
+  readonly workflowId: string;
+  /** Temporal's id of this execution. */
+  readonly runId: string;
 }
 
-/** The writes of one actor, and the answers that it remembers. */
-export interface Writes {
-  answers(): RememberedAnswers;
-  /**
-   * Takes the update `name`. `check` refuses by throwing and changes nothing (a refused update leaves no history),
-   * `write` changes the state and answers.
-   */
-  on<Request extends { readonly key: string }, Answer>(
-    name: string,
-    check: (request: Request) => void,
-    write: (request: Request) => Answer,
-  ): void;
+/** The argument of an actor: `carried` is the state that the execution before has continued with. */
+export interface CarryingStart extends ActorStart {
+  readonly carried?: object;
 }
 
-export function writes(carried: RememberedAnswers): Writes {
-  let answers = [...carried];
-  const remembered = (key: string) => answers.find((entry) => entry.key === key);
-  return {
-    answers: () => answers,
-    on(name, check, write) {
-      type Request = Parameters<typeof write>[0];
-      type Answer = ReturnType<typeof write>;
-      const handler = (request: Request): Answer => {
-        const known = remembered(request.key);
-        if (known) return known.answer as Answer;
-        const answer = guarded(() => write(request));
-        answers = latest([...answers, { key: request.key, answer: answer as Json }]);
-        return answer;
-      };
-      const validator = (request: Request): void => {
-        if (typeof request?.key !== 'string') refuse('invalid_request', 'The update needs an argument with a key.');
-        if (!remembered(request.key)) guarded(() => check(request));
-      };
-      setHandler(defineUpdate<Answer, [Request]>(name), handler, { validator });
-    },
-  };
+export interface Actor<Start extends CarryingStart, State> {
+  /** The state at the first execution, or the carried one. */
+  readonly begin: (start: Start, birth: Birth) => State;
+  /** The state as JSON, without the remembered answers: `begin` restores it. */
+  readonly carry: (state: State) => object;
+  /** By the name of the update. Each request has a `key`: the same key again gets the same answer. */
+  readonly updates?: { readonly [name: string]: Operation<State, never, unknown> };
+  readonly signals?: { readonly [name: string]: SignalOperation<State> };
+  readonly queries?: { readonly [name: string]: (state: State) => unknown };
+  /** Default: `wait`. */
+  readonly next?: (state: State, now: number) => Next;
+  readonly act?: (state: State, now: number) => Change<State> & { readonly call?: Call<State> };
+  /** A workflow that an effect was meant for has ended, or never was. */
+  readonly targetGone?: (state: State, workflowId: string, now: number) => Change<State>;
+  /** One line that Temporal's Web UI shows. */
+  readonly details?: (state: State) => string;
 }
 
-function latest(answers: RememberedAnswers): RememberedAnswers[number][] {
-  let from = Math.max(0, answers.length - REMEMBERED);
-  let characters = 0;
-  for (let at = answers.length - 2; at >= from; at--) {
-    characters += JSON.stringify(answers[at]).length;
-    if (characters > REMEMBERED_CHARACTERS) from = at + 1;
-  }
-  return answers.slice(from);
+/** An actor's state between two operations. */
+export interface Live<State> {
+  readonly state: State;
+  readonly answers: RememberedAnswers;
 }
 
-/** Any other error would leave the workflow task retrying for ever. */
-function guarded<T>(act: () => T): T {
-  try {
-    return act();
-  } catch (error) {
-    if (error instanceof ApplicationFailure) throw error;
-    return refuse(
-      'invalid_request',
-      `The update cannot be taken: ${error instanceof Error ? error.message : 'unknown'}.`,
-    );
-  }
+export function beginActor<Start extends CarryingStart, State>(
+  actor: Actor<Start, State>,
+  start: Start,
+  birth: Birth,
+): Live<State> {
+  const { answers } = (start.carried ?? {}) as { readonly answers?: RememberedAnswers };
+  return { state: actor.begin(start, birth), answers: answers ?? [] };
 }
 
-/** Whether the history has come to its limit. Safe to branch on: replay sees the same lengths. */
-export function isFull(historyLimit: number): boolean {
-  const { historyLength, continueAsNewSuggested } = workflowInfo();
-  return continueAsNewSuggested || historyLength >= Math.max(historyLimit, LEAST_HISTORY);
+/** The argument of the next execution. */
+export function continuedStart<Start extends CarryingStart, State>(
+  actor: Actor<Start, State>,
+  start: Start,
+  { state, answers }: Live<State>,
+): Start {
+  const carried = actor.updates === undefined ? actor.carry(state) : { ...actor.carry(state), answers };
+  return { ...start, carried };
 }
 
-/** Resolves when it is time to continue as new and every handler has answered. */
-export async function untilFull(historyLimit: number): Promise<void> {
-  await condition(() => isFull(historyLimit));
-  await condition(allHandlersFinished);
-}
-
-/** Continues as new with everything that the memo shows, which would not carry over by itself; search attributes do. */
-export function becomeNew<Actor extends Workflow>(...start: Parameters<Actor>): Promise<never> {
-  const { workflowType, memo = {} } = workflowInfo();
-  return makeContinueAsNewFunc<Actor>({ workflowType, memo })(...start);
+/** Takes an update. One whose key was answered before changes nothing and gets that answer. */
+export function takeUpdate<Start extends CarryingStart, State>(
+  actor: Actor<Start, State>,
+  live: Live<State>,
+  name: string,
+  request: { readonly key: string } | undefined,
+  now: number,
+): Change<Live<State>, unknown> | Refusal {
+  const operation = actor.updates?.[name] as Operation<State, { readonly key: string }, unknown> | undefined;
+  if (operation === undefined) return refuse('invalid_request', `There is no update '${name}'.`);
+  if (typeof request?.key !== 'string') return refuse('invalid_request', 'The update needs an argument with a key.');
+  const known = recall(live.answers, request.key);
+  if (known !== undefined) return { state: live, answer: known.answer };
+  const taken = operation(live.state, request, now);
+  if (isRefusal(taken)) return taken;
+  const answers = remember(live.answers, { key: request.key, answer: taken.answer as Json });
+  return { ...taken, state: { state: taken.state, answers } };
 }

@@ -1,69 +1,71 @@
 /**
- * The workflow `debounce`: holds the last payload of a key, and starts one run with it when nothing more has come for the
- * time that the definition says (document 004), or at the latest when the first has waited as long as it may. Payloads that
- * come while the run is being started are held anew.
+ * The workflow `debounce`: holds the last payload of a key (document 004). It starts one run with that payload when no
+ * other has come for the time that the definition says, or at the latest when the first one has waited for its maximum.
+ * Payloads that come while the run is being started are held for the next run. The workflow ends when it holds nothing.
  */
-import {
-  condition,
-  continueAsNew,
-  defineSignal,
-  proxyActivities,
-  setHandler,
-  workflowInfo,
-} from '@temporalio/workflow';
-import {
-  type DebounceActivities,
-  type DebounceStart,
-  type HeldPayload,
-  HOLD_SIGNAL,
-} from '../../src/contract/debounce.ts';
-import { isFull, stored } from './actor.ts';
+import { type DebounceStart, type FireDebounced, type HeldPayload, HOLD_SIGNAL } from '../../src/contract/debounce.ts';
+import type { Actor, SignalOperation } from './actor.ts';
 
-/** What is sent again comes soon. */
-const MOST_KNOWN = 1_000;
+/** A payload that is sent again comes soon after the first time. */
+const MAX_KNOWN_IDS = 1_000;
 
-const { fireDebounced } = proxyActivities<DebounceActivities>({
-  startToCloseTimeout: '30s',
-  retry: { initialInterval: '1s', maximumInterval: '60s' },
-});
-
-export function debounce(start: DebounceStart): Promise<void> {
-  return stored(() => keepDebounce(start));
+interface Debounce {
+  readonly organizationId: string;
+  readonly held: HeldPayload | undefined;
+  /** Names the keys of the runs, together with `rounds`. */
+  readonly name: string;
+  /** Runs that were started. */
+  readonly rounds: number;
+  /** When the first of the payloads came that wait for a run. */
+  readonly since: number;
+  /** Ids of payloads that have come, oldest first. */
+  readonly known: ReadonlySet<string>;
 }
 
-async function keepDebounce({ organizationId, historyLimit, carried }: DebounceStart): Promise<void> {
-  let held: HeldPayload | undefined = carried?.held;
-  const name = carried?.name ?? workflowInfo().runId;
-  let rounds = carried?.rounds ?? 0;
-  let since = carried?.since ?? Date.now();
-  const known = new Set(carried?.known);
-  setHandler(defineSignal<[HeldPayload]>(HOLD_SIGNAL), (payload) => {
-    // Sent again, it must not take the place of what has come since.
-    if (payload.id !== undefined && known.has(payload.id)) return;
-    if (payload.id !== undefined) remember(known, payload.id);
-    if (held === undefined) since = Date.now();
-    held = payload.forMs === undefined ? payload : { ...payload, due: Date.now() + payload.forMs };
-  });
-  await condition(() => held !== undefined);
-  while (held !== undefined) {
-    const waiting: HeldPayload = held;
-    const waitMs = Math.min(waiting.due, since + (waiting.mostMs ?? Number.POSITIVE_INFINITY)) - Date.now();
-    const isMore = waitMs > 0 && (await condition(() => held !== waiting, waitMs));
-    if (isFull(historyLimit) && isMore)
-      await continueAsNew<typeof debounce>({
-        organizationId,
-        historyLimit,
-        carried: { held: held ?? waiting, name, rounds, since, known: [...known] },
-      });
-    if (isMore) continue;
-    held = undefined;
-    rounds += 1;
-    await fireDebounced({ organizationId, held: waiting, key: `${name} ${rounds}` });
-  }
-}
+/** A payload that is sent again must not replace a later one. */
+const hold: SignalOperation<Debounce> = (state, sent, now) => {
+  const payload = sent as HeldPayload;
+  const { id, forMs } = payload;
+  if (id !== undefined && state.known.has(id)) return { state, answer: undefined };
+  return {
+    state: {
+      ...state,
+      held: forMs === undefined ? payload : { ...payload, due: now + forMs },
+      since: state.held === undefined ? now : state.since,
+      known: id === undefined ? state.known : new Set([...state.known, id].slice(-MAX_KNOWN_IDS)),
+    },
+    answer: undefined,
+  };
+};
 
-function remember(known: Set<string>, id: string): void {
-  known.add(id);
-  const [oldest] = known;
-  if (known.size > MOST_KNOWN && oldest !== undefined) known.delete(oldest);
-}
+const dueAt = ({ due, mostMs }: HeldPayload, since: number): number =>
+  Math.min(due, since + (mostMs ?? Number.POSITIVE_INFINITY));
+
+export const debounceActor: Actor<DebounceStart, Debounce> = {
+  begin: ({ organizationId, carried }, { now, runId }) => ({
+    organizationId,
+    held: carried?.held,
+    name: carried?.name ?? runId,
+    rounds: carried?.rounds ?? 0,
+    since: carried?.since ?? now,
+    known: new Set(carried?.known),
+  }),
+  carry: ({ held, name, rounds, since, known }) => ({ held, name, rounds, since, known: [...known] }),
+  signals: { [HOLD_SIGNAL]: hold },
+  next: ({ held, since, rounds }, now) => {
+    if (held === undefined) return rounds === 0 ? 'wait' : 'end';
+    const at = dueAt(held, since);
+    return now < at ? { at } : 'act';
+  },
+  act: (state, now) => {
+    const { organizationId, held, name, since } = state;
+    if (held === undefined || now < dueAt(held, since)) return { state, answer: undefined };
+    const rounds = state.rounds + 1;
+    const argument: FireDebounced = { organizationId, held, key: `${name} ${rounds}` };
+    return {
+      state: { ...state, held: undefined, rounds },
+      answer: undefined,
+      call: { activity: 'fireDebounced', argument, done: (after) => ({ state: after, answer: undefined }) },
+    };
+  },
+};

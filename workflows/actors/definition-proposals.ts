@@ -1,7 +1,4 @@
-/** The proposals of a definition's actor (document 002): made, reviewed, applied or failed, and expired by a timer. */
-
-import { patched } from '@temporalio/workflow';
-import type { DefinitionStart } from '../../src/contract/actors.ts';
+/** The proposals of a definition's actor (document 002): made, reviewed, applied or failed. A timer expires them. */
 import {
   type FailProposal,
   isOpenProposal,
@@ -16,128 +13,101 @@ import {
   staleProposal,
 } from '../../src/contract/proposal.ts';
 import { defined } from '../../src/json/defined.ts';
-import { refuse, type Writes } from './actor.ts';
+import { type Change, isRefusal, type Operation, type Refusal, refuse } from './actor.ts';
+import type { DefinitionActorState as State } from './definition-state.ts';
 
-/** The patch by which proposals end with their definition: their timer ends with them. */
-const PROPOSALS_END = 'proposals-end';
+export const propose: Operation<State, Propose, ProposalAnswer> = (state, { key: _key, ...request }, now) => {
+  const { slug, proposalMs = PROPOSAL_MS } = state.start;
+  const known = state.proposals.find(({ id }) => id === request.id);
+  if (known !== undefined) return { state, answer: { proposal: proposalAt(known, now) } };
+  if (state.head === null) return refuse('not_found', `There is no workflow called ${slug}.`);
+  if (state.head.hash !== request.baseHash) return stale(state, request.baseHash);
+  if (state.proposals.filter((one) => isOpenProposal(proposalAt(one, now))).length >= MOST_OPEN_PROPOSALS)
+    return refuse('too_many', `${MOST_OPEN_PROPOSALS} proposals of workflow ${slug} are open. Review some first.`);
+  const proposal: Proposal = {
+    ...request,
+    status: 'pending',
+    createdAt: new Date(now).toISOString(),
+    expiresAt: new Date(now + proposalMs).toISOString(),
+  };
+  return { state: { ...state, proposals: withRoom([...state.proposals, proposal]) }, answer: { proposal } };
+};
 
-export interface Proposals {
-  /** Newest last. */
-  all(): readonly Proposal[];
-  /** When the next one expires, in epoch milliseconds; undefined where none is open. */
-  nextExpiry(): number | undefined;
-  /** Closes those whose time has passed. */
-  expire(): void;
-  /** Refuses unless the proposal may be applied to this definition now. */
-  demandApplicable(id: string, headHash: string | undefined, hash: string): void;
-  applied(id: string, by: string | undefined): Proposal;
-  /** Forgets all of them, since their definition is deleted. Answers how many there were. */
-  end(): number;
+export const review: Operation<State, ReviewProposal, ProposalAnswer> = (state, request, now) => {
+  const { id, decision, notes, by, ownToo } = request;
+  const proposal = found(state, id, now);
+  if (isRefusal(proposal)) return proposal;
+  if (proposal.status !== 'pending') return closed(proposal);
+  if (!ownToo && by !== undefined && by === proposal.by)
+    return refuse(
+      'proposer_may_not_review',
+      'Somebody else has to review what you proposed, unless constraints.proposerMayReview of the workflow allows it.',
+    );
+  return changed(state, {
+    ...proposal,
+    status: decision === 'approve' ? 'approved' : 'rejected',
+    review: { decision, at: new Date(now).toISOString(), ...defined({ by, notes }) },
+  });
+};
+
+/** A closed proposal stays as it is. */
+export const failProposal: Operation<State, FailProposal, ProposalAnswer> = (state, { id, error }, now) => {
+  const proposal = found(state, id, now);
+  if (isRefusal(proposal)) return proposal;
+  return isOpenProposal(proposal)
+    ? changed(state, { ...proposal, status: 'failed', error })
+    : { state, answer: { proposal } };
+};
+
+/** Marks the proposal as applied by a write of the definition with that hash. */
+export function applyProposal(
+  state: State,
+  id: string,
+  write: { readonly hash: string; readonly by?: string },
+  now: number,
+): Change<State, ProposalAnswer> | Refusal {
+  const proposal = found(state, id, now);
+  if (isRefusal(proposal)) return proposal;
+  if (proposal.status === 'pending')
+    return refuse('proposal_not_approved', `The proposal ${id} has not been approved. Have it reviewed first.`);
+  if (proposal.status !== 'approved') return closed(proposal);
+  if (proposal.baseHash !== state.head?.hash) return stale(state, proposal.baseHash);
+  if (proposal.hash !== write.hash) return refuse('invalid_request', `The proposal ${id} proposes another definition.`);
+  const appliedAt = new Date(now).toISOString();
+  return changed(state, { ...proposal, status: 'applied', appliedAt, ...defined({ appliedBy: write.by }) });
 }
 
-/** `headHash`: of the definition as it is; undefined where it is deleted. `lifetimeMs`: of the proposals that are made. */
-export function proposalsOf(
-  taken: Writes,
-  { slug, carried, proposalMs: lifetimeMs = PROPOSAL_MS }: DefinitionStart,
-  headHash: () => string | undefined,
-): Proposals {
-  let all = carried?.proposals ?? [];
-  const now = () => Date.now();
-  const found = (id: string): Proposal =>
-    all.map((proposal) => proposalAt(proposal, now())).find((proposal) => proposal.id === id) ??
-    refuse('proposal_not_found', `Workflow ${slug} has no proposal ${id}.`);
-  const become = (next: Proposal): Proposal => {
-    all = all.map((proposal) => (proposal.id === next.id ? next : proposal));
-    return next;
-  };
-  const stale = (baseHash: string): never => refuse('proposal_stale', staleProposal(slug, baseHash, headHash()));
-  const closed = ({ id, status }: Proposal): never =>
-    refuse('proposal_closed', `The proposal ${id} is ${status}: nothing more can be done about it.`);
-
-  taken.on<Propose, ProposalAnswer>(
-    'propose',
-    ({ id, baseHash }) => {
-      if (all.some((one) => one.id === id)) return;
-      if (headHash() === undefined) refuse('not_found', `There is no workflow called ${slug}.`);
-      if (headHash() !== baseHash) stale(baseHash);
-      if (all.filter((one) => isOpenProposal(proposalAt(one, now()))).length >= MOST_OPEN_PROPOSALS)
-        refuse('too_many', `${MOST_OPEN_PROPOSALS} proposals of workflow ${slug} are open. Review some first.`);
-    },
-    ({ key: _key, ...request }) => {
-      const known = all.find((one) => one.id === request.id);
-      if (known !== undefined) return { proposal: proposalAt(known, now()) };
-      const proposal: Proposal = {
-        ...request,
-        status: 'pending',
-        createdAt: new Date(now()).toISOString(),
-        expiresAt: new Date(now() + lifetimeMs).toISOString(),
-      };
-      all = [...all, proposal];
-      const oldest = all.length > MOST_PROPOSALS ? all.find((one) => !isOpenProposal(one)) : undefined;
-      if (oldest !== undefined) all = all.filter((one) => one !== oldest);
-      return { proposal };
-    },
-  );
-
-  taken.on<ReviewProposal, ProposalAnswer>(
-    'review',
-    ({ id, by, ownToo }) => {
-      const proposal = found(id);
-      if (proposal.status !== 'pending') closed(proposal);
-      if (!ownToo && by !== undefined && by === proposal.by)
-        refuse(
-          'proposer_may_not_review',
-          'Somebody else has to review what you proposed, unless constraints.proposerMayReview of the workflow allows it.',
-        );
-    },
-    ({ id, decision, notes, by }) => {
-      const review = {
-        decision,
-        at: new Date(now()).toISOString(),
-        ...defined({ by, notes }),
-      };
-      return { proposal: become({ ...found(id), status: decision === 'approve' ? 'approved' : 'rejected', review }) };
-    },
-  );
-
-  taken.on<FailProposal, ProposalAnswer>(
-    'failProposal',
-    ({ id }) => void found(id),
-    ({ id, error }) => {
-      const proposal = found(id);
-      return { proposal: isOpenProposal(proposal) ? become({ ...proposal, status: 'failed', error }) : proposal };
-    },
-  );
-
-  return {
-    all: () => all,
-    nextExpiry: () => {
-      const open = all.filter(isOpenProposal).map(({ expiresAt }) => Date.parse(expiresAt));
-      return open.length === 0 ? undefined : Math.min(...open);
-    },
-    expire: () => {
-      all = all.map((proposal) => proposalAt(proposal, now()));
-    },
-    demandApplicable: (id, headHash, hash) => {
-      const proposal = found(id);
-      if (proposal.status === 'pending')
-        refuse('proposal_not_approved', `The proposal ${id} has not been approved. Have it reviewed first.`);
-      if (proposal.status !== 'approved') closed(proposal);
-      if (proposal.baseHash !== headHash) stale(proposal.baseHash);
-      if (proposal.hash !== hash) refuse('invalid_request', `The proposal ${id} proposes something else.`);
-    },
-    end: () => {
-      const count = all.length;
-      if (count === 0 || !patched(PROPOSALS_END)) return 0;
-      all = [];
-      return count;
-    },
-    applied: (id, by) =>
-      become({
-        ...found(id),
-        status: 'applied',
-        appliedAt: new Date(now()).toISOString(),
-        ...defined({ appliedBy: by }),
-      }),
-  };
+/** When the next open proposal expires. Undefined where none is open. */
+export function nextExpiry(proposals: readonly Proposal[]): number | undefined {
+  const open = proposals.filter(isOpenProposal).map(({ expiresAt }) => Date.parse(expiresAt));
+  return open.length === 0 ? undefined : Math.min(...open);
 }
+
+export const expireProposals = (state: State, now: number): State => ({
+  ...state,
+  proposals: state.proposals.map((proposal) => proposalAt(proposal, now)),
+});
+
+function changed(state: State, proposal: Proposal): Change<State, ProposalAnswer> {
+  const proposals = state.proposals.map((one) => (one.id === proposal.id ? proposal : one));
+  return { state: { ...state, proposals }, answer: { proposal } };
+}
+
+function found({ start, proposals }: State, id: string, now: number): Proposal | Refusal {
+  const proposal = proposals.find((one) => one.id === id);
+  return proposal === undefined
+    ? refuse('proposal_not_found', `Workflow ${start.slug} has no proposal ${id}.`)
+    : proposalAt(proposal, now);
+}
+
+/** Without the oldest closed proposal where there are too many. */
+function withRoom(proposals: readonly Proposal[]): readonly Proposal[] {
+  const oldest = proposals.length > MOST_PROPOSALS ? proposals.find((one) => !isOpenProposal(one)) : undefined;
+  return oldest === undefined ? proposals : proposals.filter((one) => one !== oldest);
+}
+
+const stale = ({ start, head }: State, baseHash: string): Refusal =>
+  refuse('proposal_stale', staleProposal(start.slug, baseHash, head?.hash));
+
+const closed = ({ id, status }: Proposal): Refusal =>
+  refuse('proposal_closed', `The proposal ${id} is ${status}: nothing more can be done about it.`);

@@ -1,9 +1,9 @@
 /**
  * The actor `hook.{org}.{path}`: which trigger answers at a webhook path, and how its deliveries are checked and read
- * (ARCHITECTURE.md §4). A path belongs to one workflow's definition, or to one trigger that was made through the API; freed, it rests a day before another workflow may take it, so that
- * deliveries meant for the former do not start the latter. An actor that nobody owns ends after that rest.
+ * (ARCHITECTURE.md §4). A path belongs to one workflow's definition, or to one trigger that was made through the API.
+ * After it is freed, it rests for a day before another workflow may take it, so that deliveries meant for the former
+ * workflow do not start the new one. The actor ends when nobody has owned the path for that time.
  */
-import { allHandlersFinished, condition, upsertMemo } from '@temporalio/workflow';
 import {
   type ClaimHook,
   type ConfigureHook,
@@ -14,92 +14,96 @@ import {
   type HookStart,
   type HookState,
 } from '../../src/contract/actors.ts';
-import { becomeNew, isFull, refuse, stored, writes } from './actor.ts';
+import { defined } from '../../src/json/defined.ts';
+import { type Actor, type Change, type Operation, type Refusal, refuse } from './actor.ts';
 
-export function hook(start: HookStart): Promise<void> {
-  return stored(() => keepHook(start));
+interface Hook {
+  readonly hook: HookState;
+  /** Since when nobody owns the path: the start of this execution where there was no owner then. */
+  readonly unownedSince: number;
 }
 
-async function keepHook(start: HookStart): Promise<void> {
-  let state: HookState = start.carried?.hook ?? {
-    path: start.path,
-    owner: null,
-    revision: 0,
-    config: null,
-    freed: null,
-  };
-  const taken = writes(start.carried?.answers ?? []);
-  const become = (next: HookState): HookState => {
-    state = next;
-    upsertMemo({ hook: state });
-    return state;
-  };
-
-  const isHeld = () => state.owner !== null && (state.config !== null || Date.now() < state.owner.at + HOOK_CLAIM_MS);
-  const ownerOf = (request: ClaimHook) => ({ ...namedOwner(request), trigger: request.trigger, at: Date.now() });
-  /** Revisions count within one owner: another one that takes the path begins anew. */
-  const revisionOf = (request: HookOwner) => (isSame(state.owner ?? state.freed, request) ? state.revision : 0);
-  const mayTake = (request: ClaimHook) => {
-    if (state.owner !== null && !isSame(state.owner, request) && isHeld()) {
-      refuse(
-        'path_taken',
-        `The webhook path ${start.path} belongs to workflow ${state.owner.workflow}. Choose another path.`,
-      );
-    }
-    const { freed } = state;
-    if (
-      state.owner === null &&
-      freed !== null &&
-      freed.workflow !== request.workflow &&
-      Date.now() < freed.at + HOOK_REST_MS
-    ) {
-      const until = new Date(freed.at + HOOK_REST_MS).toISOString();
-      refuse(
-        'path_resting',
-        `The webhook path ${start.path} was given up by workflow ${freed.workflow} and rests until ${until}.`,
-      );
-    }
-  };
-
-  taken.on<ClaimHook, HookState>('claim', mayTake, (request) => {
-    const owner = ownerOf(request);
-    const revision = revisionOf(request);
-    const config = isSame(state.owner, request) ? state.config : null;
-    return become({ ...state, owner, revision, config });
-  });
-
-  taken.on<ConfigureHook, HookState>('configure', mayTake, (request) => {
-    if (request.revision < revisionOf(request)) return state;
-    const owner = ownerOf(request);
-    return become({ ...state, owner, revision: request.revision, config: request.config, freed: null });
-  });
-
-  taken.on<FreeHook, HookState>(
-    'free',
-    () => undefined,
-    (request) => {
-      if (!isSame(state.owner, request)) return state;
-      // A claim that never answered is taken back as if it had not been made.
-      if (state.config === null) return become({ ...state, owner: null });
-      if (request.revision < state.revision) return state;
-      const freed = { ...namedOwner(request), at: Date.now() };
-      return become({ ...state, owner: null, revision: request.revision, config: null, freed });
-    },
+const claim: Operation<Hook, ClaimHook, HookState> = (state, request, now) => {
+  const { hook } = state;
+  return (
+    takenByOther(hook, request, now) ??
+    changed(state, now, {
+      owner: ownerOf(request, now),
+      revision: revisionOf(hook, request),
+      config: isSameOwner(hook.owner, request) ? hook.config : null,
+    })
   );
+};
 
-  for (;;) {
-    const owned = () => state.owner !== null;
-    const moved = await (owned()
-      ? condition(() => !owned() || isFull(start.historyLimit)).then(() => true)
-      : condition(() => owned() || isFull(start.historyLimit), HOOK_REST_MS));
-    if (!moved || isFull(start.historyLimit)) break;
-  }
-  await condition(allHandlersFinished);
-  if (!isFull(start.historyLimit) && state.owner === null) return;
-  await becomeNew<typeof hook>({ ...start, carried: { hook: state, answers: taken.answers() } });
+const configure: Operation<Hook, ConfigureHook, HookState> = (state, request, now) => {
+  const { hook } = state;
+  const taken = takenByOther(hook, request, now);
+  if (taken !== undefined) return taken;
+  if (request.revision < revisionOf(hook, request)) return { state, answer: hook };
+  const { revision, config } = request;
+  return changed(state, now, { owner: ownerOf(request, now), revision, config, freed: null });
+};
+
+const free: Operation<Hook, FreeHook, HookState> = (state, request, now) => {
+  const { hook } = state;
+  if (!isSameOwner(hook.owner, request)) return { state, answer: hook };
+  // No definition followed the claim: it counts as never made, and the path does not rest.
+  if (hook.config === null) return changed(state, now, { owner: null });
+  if (request.revision < hook.revision) return { state, answer: hook };
+  const freed = { ...namesOf(request), at: now };
+  return changed(state, now, { owner: null, revision: request.revision, config: null, freed });
+};
+
+function changed(state: Hook, now: number, change: Partial<HookState>): Change<Hook, HookState> {
+  const hook = { ...state.hook, ...change };
+  const isFreed = hook.owner === null && state.hook.owner !== null;
+  return {
+    state: { hook, unownedSince: isFreed ? now : state.unownedSince },
+    answer: hook,
+    effects: [{ type: 'memo', fields: { hook } }],
+  };
 }
 
-const isSame = (owner: HookOwner | null, other: HookOwner): boolean =>
+/** The refusal where another owner has the path, or had it less than a day ago. */
+function takenByOther({ path, owner, config, freed }: HookState, request: HookOwner, now: number): Refusal | undefined {
+  const isHeld = owner !== null && (config !== null || now < owner.at + HOOK_CLAIM_MS);
+  if (isHeld && !isSameOwner(owner, request))
+    return refuse('path_taken', `The webhook path ${path} belongs to workflow ${owner.workflow}. Choose another path.`);
+  if (owner !== null || freed === null || freed.workflow === request.workflow) return undefined;
+  const restsUntil = freed.at + HOOK_REST_MS;
+  if (now >= restsUntil) return undefined;
+  const until = new Date(restsUntil).toISOString();
+  return refuse(
+    'path_resting',
+    `The webhook path ${path} was given up by workflow ${freed.workflow} and rests until ${until}.`,
+  );
+}
+
+/** Revisions count within one owner: they begin again when another one takes the path. */
+const revisionOf = ({ owner, freed, revision }: HookState, request: HookOwner): number =>
+  isSameOwner(owner ?? freed, request) ? revision : 0;
+
+const isSameOwner = (owner: HookOwner | null, other: HookOwner): boolean =>
   owner !== null && owner.workflow === other.workflow && owner.api === other.api;
 
-const namedOwner = ({ workflow, api }: HookOwner): HookOwner => (api === undefined ? { workflow } : { workflow, api });
+const namesOf = ({ workflow, api }: HookOwner): HookOwner => defined({ workflow, api });
+
+const ownerOf = (request: ClaimHook, now: number): NonNullable<HookState['owner']> => ({
+  ...namesOf(request),
+  trigger: request.trigger,
+  at: now,
+});
+
+export const hookActor: Actor<HookStart, Hook> = {
+  begin: ({ path, carried }, { now }) => ({
+    hook: carried?.hook ?? { path, owner: null, revision: 0, config: null, freed: null },
+    unownedSince: now,
+  }),
+  carry: ({ hook }) => ({ hook }),
+  updates: { claim, configure, free },
+  next: ({ hook, unownedSince }, now) => {
+    if (hook.owner !== null) return 'wait';
+    const at = unownedSince + HOOK_REST_MS;
+    return now < at ? { at } : 'end';
+  },
+};

@@ -1,9 +1,7 @@
 /**
- * The actor `inbox.{org}`: messages that runs keep for people (ARCHITECTURE.md §4). The memo has one field for each, so that
- * listing needs no worker and a message costs its own size.
+ * The actor `inbox.{org}`: messages that runs keep for people (ARCHITECTURE.md §4). Each message has a field of its own in
+ * the memo: listing needs no worker, and a new message costs only its own size.
  */
-
-import { upsertMemo } from '@temporalio/workflow';
 import {
   type DeliverMessage,
   INBOX_BYTES,
@@ -14,76 +12,76 @@ import {
   type InboxStart,
   type RemoveMessage,
 } from '../../src/contract/inbox.ts';
-import { exactJsonBytes } from '../../src/json/bytes.ts';
-import { becomeNew, refuse, stored, untilFull, writes } from './actor.ts';
+import { type Actor, type Operation, refuse } from './actor.ts';
 
 /** A repeated delivery comes within the retries of one step. */
-const GONE_REMEMBERED = 1_000;
+const MAX_REMOVED_IDS = 1_000;
 
-export function inbox(start: InboxStart): Promise<never> {
-  return stored(() => keepInbox(start));
+interface Inbox {
+  /** By id, oldest first. */
+  readonly messages: ReadonlyMap<string, InboxMessage>;
+  /** Ids of messages that were removed, oldest first: a repeated delivery does not bring one back. */
+  readonly gone: ReadonlySet<string>;
+  /** Of all messages together. */
+  readonly bytes: number;
 }
 
-async function keepInbox(start: InboxStart): Promise<never> {
-  const messages = new Map((start.carried?.messages ?? []).map((message) => [message.id, message]));
-  const gone = new Set(start.carried?.gone);
-  const taken = writes(start.carried?.answers ?? []);
-  let bytes = [...messages.values()].reduce((sum, message) => sum + sizeOf(message), 0);
-
-  const forget = (message: InboxMessage): void => {
-    messages.delete(message.id);
-    bytes -= sizeOf(message);
-    gone.add(message.id);
-    for (const id of gone) {
-      if (gone.size <= GONE_REMEMBERED) break;
-      gone.delete(id);
-    }
+/** When the inbox is full, the oldest messages go. */
+const deliver: Operation<Inbox, DeliverMessage, { delivered: boolean }> = (inbox, { message }, now) => {
+  const size = bytesOf(message);
+  if (size > INBOX_MESSAGE_BYTES)
+    return refuse(
+      'payload_too_large',
+      `The message has ${size} bytes; an inbox takes ${INBOX_MESSAGE_BYTES}. Send less.`,
+    );
+  if (inbox.messages.has(message.id) || inbox.gone.has(message.id))
+    return { state: inbox, answer: { delivered: false } };
+  const received: InboxMessage = { ...message, receivedAt: new Date(now).toISOString() };
+  let next: Inbox = {
+    ...inbox,
+    messages: new Map(inbox.messages).set(message.id, received),
+    bytes: inbox.bytes + bytesOf(received),
   };
+  const fields: { [name: string]: InboxMessage | undefined } = { [fieldOf(message.id)]: received };
+  for (const oldest of next.messages.values()) {
+    if (next.messages.size <= INBOX_MESSAGES && next.bytes <= INBOX_BYTES) break;
+    next = without(next, oldest);
+    fields[fieldOf(oldest.id)] = undefined;
+  }
+  return { state: next, answer: { delivered: true }, effects: [{ type: 'memo', fields }] };
+};
 
-  taken.on<DeliverMessage, { delivered: boolean }>(
-    'deliver',
-    ({ message }) => {
-      const size = sizeOf(message);
-      if (size > INBOX_MESSAGE_BYTES)
-        refuse('payload_too_large', `The message has ${size} bytes; an inbox takes ${INBOX_MESSAGE_BYTES}. Send less.`);
-    },
-    ({ message }) => {
-      if (messages.has(message.id) || gone.has(message.id)) return { delivered: false };
-      const received: InboxMessage = { ...message, receivedAt: new Date(Date.now()).toISOString() };
-      messages.set(message.id, received);
-      bytes += sizeOf(received);
-      const shown: { [place: string]: InboxMessage | undefined } = { [placeOf(message.id)]: received };
-      for (const oldest of messages.values()) {
-        if (messages.size <= INBOX_MESSAGES && bytes <= INBOX_BYTES) break;
-        forget(oldest);
-        shown[placeOf(oldest.id)] = undefined;
-      }
-      upsertMemo(shown as { [place: string]: unknown });
-      return { delivered: true };
-    },
-  );
+const remove: Operation<Inbox, RemoveMessage, { removed: boolean }> = (inbox, { id }) => {
+  const message = inbox.messages.get(id);
+  if (message === undefined) return refuse('not_found', 'There is no such message. It may have been removed already.');
+  return {
+    state: without(inbox, message),
+    answer: { removed: true },
+    effects: [{ type: 'memo', fields: { [fieldOf(id)]: undefined } }],
+  };
+};
 
-  taken.on<RemoveMessage, { removed: boolean }>(
-    'remove',
-    ({ id }) => {
-      if (!messages.has(id)) refuse('not_found', 'There is no such message. It may have been removed already.');
-    },
-    ({ id }) => {
-      const message = messages.get(id);
-      if (message !== undefined) forget(message);
-      upsertMemo({ [placeOf(id)]: undefined });
-      return { removed: message !== undefined };
-    },
-  );
-
-  await untilFull(start.historyLimit);
-  return becomeNew<typeof inbox>({
-    ...start,
-    carried: { messages: [...messages.values()], gone: [...gone], answers: taken.answers() },
-  });
+function without(inbox: Inbox, message: InboxMessage): Inbox {
+  const messages = new Map(inbox.messages);
+  messages.delete(message.id);
+  const gone = [...inbox.gone, message.id].slice(-MAX_REMOVED_IDS);
+  return { messages, gone: new Set(gone), bytes: inbox.bytes - bytesOf(message) };
 }
 
-const placeOf = (id: string): string => `${INBOX_PLACE}${id}`;
+const fieldOf = (id: string): string => `${INBOX_PLACE}${id}`;
 
-/** What a message takes in the memo, about. */
-const sizeOf = (message: object): number => exactJsonBytes(message);
+/** About what a message takes in the memo. */
+const bytesOf = (message: object): number => new TextEncoder().encode(JSON.stringify(message)).length;
+
+export const inboxActor: Actor<InboxStart, Inbox> = {
+  begin: ({ carried }) => {
+    const { messages = [], gone = [] } = carried ?? {};
+    return {
+      messages: new Map(messages.map((message) => [message.id, message])),
+      gone: new Set(gone),
+      bytes: messages.reduce((sum, message) => sum + bytesOf(message), 0),
+    };
+  },
+  carry: ({ messages, gone }) => ({ messages: [...messages.values()], gone: [...gone] }),
+  updates: { deliver, remove },
+};

@@ -1,7 +1,8 @@
 /**
- * The books of a gate: who holds a lease, who waits, who is next. Decides and remembers; tells nobody (limiter.ts does).
+ * The leases and the queue of a limiter: which runs hold a lease, which wait, and which is next. limiter.ts makes
+ * operations of it and tells the runs.
  *
- * A lease counts until its run is seen closed, also while the run is ending: so there is never one over the limit.
+ * A lease counts until its run is seen closed, also while the run is ending. So there is never one over the limit.
  */
 
 import {
@@ -45,6 +46,18 @@ export class LimiterState {
     this.#queue = new Map((carried?.queue ?? []).map((place) => [place.run, place]));
     this.#turns = new Map(Object.entries(carried?.turns ?? {}));
     for (const turn of this.#turns.values()) this.#grants = Math.max(this.#grants, turn);
+  }
+
+  copy(): LimiterState {
+    const copy = new LimiterState();
+    copy.#limit = this.#limit;
+    copy.#seq = this.#seq;
+    copy.#basis = this.#basis;
+    copy.#grants = this.#grants;
+    for (const [run, lease] of this.#leases) copy.#leases.set(run, { ...lease });
+    for (const [run, waiting] of this.#queue) copy.#queue.set(run, waiting);
+    for (const [group, turn] of this.#turns) copy.#turns.set(group, turn);
+    return copy;
   }
 
   get limit(): number {

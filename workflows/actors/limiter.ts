@@ -1,185 +1,198 @@
 /**
- * The actor `gate.{org}.{hash}`: how many runs go at once (ARCHITECTURE.md §4). What it decides stands in limiter-state.ts.
+ * The actor `gate.{org}.{hash}`: how many runs go at the same time (ARCHITECTURE.md §4). limiter-state.ts has the leases
+ * and the queue.
  *
- * A run says by a signal that it is about to end; its lease is free once Temporal says that it has. A run that was
- * terminated says nothing, so the holders are looked after: soon while somebody waits, seldom while nobody does. The gate
- * ends when it holds nothing any more.
+ * A run sends the signal `release` before it ends. Its lease is free once Temporal says that the run has closed. A run
+ * that was terminated sends nothing, so the limiter asks Temporal about its holders: often while a run waits, rarely while
+ * none does. It ends when it has held nothing for a minute.
  */
 import {
-  allHandlersFinished,
-  condition,
-  continueAsNew,
-  defineQuery,
-  defineSignal,
-  getExternalWorkflowHandle,
-  log,
-  proxyActivities,
-  setCurrentDetails,
-  setHandler,
-  workflowInfo,
-} from '@temporalio/workflow';
-import {
   ACTIVE_WANTED,
-  type GateActivities,
   type GateStart,
+  type HolderAnswer,
+  type HolderQuestion,
   limitReached,
   MOST_HELD,
   type QueueOrder,
   type ReleaseSlot,
-  type SlotGranted,
   type TakeAnswer,
   type TakeSlot,
 } from '../../src/contract/limiter.ts';
-import { isGone } from '../run/run-report.ts';
-import { isFull, refuse, stored, writes } from './actor.ts';
+import {
+  type Actor,
+  type Call,
+  type Change,
+  type Effect,
+  type Next,
+  type Operation,
+  type Refusal,
+  refuse,
+  type SignalOperation,
+} from './actor.ts';
 import { type LimiterNotice, LimiterState } from './limiter-state.ts';
 
-/** An empty gate ends after this. */
+/** An empty limiter ends after this. */
 const IDLE_MS = 60_000;
-/** The first look after something has changed, while somebody waits or is ending; then ever more seldom. */
-const SOON_MS = 1_000;
-const SLOWER = 1.5;
-const LONGEST_PAUSE_MS = 60_000;
-/** While nobody waits. */
-const SELDOM_MS = 300_000;
-/** Runs asked about at once. */
-const MOST_ASKED = 200;
+/** The pause before the first question after a change, while a run waits or is ending. Each further pause is longer. */
+const FIRST_PAUSE_MS = 1_000;
+const PAUSE_FACTOR = 1.5;
+const MAX_PAUSE_MS = 60_000;
+/** The pause while no run waits or is ending. */
+const QUIET_PAUSE_MS = 300_000;
+/** Runs in one question. */
+const MAX_ASKED = 200;
 /** How long one question waits for runs that are about to end. */
 const PATIENCE_MS = 2_000;
 
-const { describeHolders } = proxyActivities<GateActivities>({
-  startToCloseTimeout: 30_000,
-  retry: { initialInterval: 500, maximumInterval: 30_000 },
-});
-
-export function gate(start: GateStart): Promise<void> {
-  return stored(() => keepGate(start));
+interface Limiter {
+  readonly start: Pick<GateStart, 'scope'> & { readonly workflowId: string };
+  /** Never modified: operations work on a copy. */
+  readonly runs: LimiterState;
+  /** Runs that have said that they are ending, and were not asked about since. */
+  readonly leaving: ReadonlySet<string>;
+  /** Changes so far in this execution, and when the last one was. */
+  readonly changes: number;
+  readonly changedAt: number;
+  /** When the holders were asked about last, how many were, and the pause until the next question. */
+  readonly askedAt: number;
+  readonly asked: number;
+  readonly pauseMs: number;
 }
 
-async function keepGate(start: GateStart): Promise<void> {
-  const book = new LimiterState(start.carried?.book);
-  const taken = writes(start.carried?.answers ?? []);
-  const own = workflowInfo().workflowId;
-  /** Runs that have said that they are ending, and were not looked after since. */
-  const leaving = new Set(book.ending);
-  let sending = 0;
-  let isPoked = false;
-  let pokedAt = Date.now();
-  /** When the holders were looked after, how far round, and how long until the next time. */
-  let lookedAt = Date.now();
-  let round = 0;
-  let pauseMs = SOON_MS;
+const take: Operation<Limiter, TakeSlot, TakeAnswer> = (state, request, now) => {
+  const refused = takeRefused(state.runs, request, now);
+  if (refused !== undefined) return refused;
+  const runs = state.runs.copy();
+  runs.count(request);
+  // The active runs are written down now, which a refusal of the update would not do.
+  if (isFull(runs, request, now))
+    return { ...changed(state, runs, now), answer: { as: 'full', reached: reached(runs, request) } };
+  const notices: LimiterNotice[] = [];
+  const verdict = runs.take(request, now, notices);
+  const answer: TakeAnswer =
+    verdict.as === 'waiting' ? { as: 'waiting', since: new Date(verdict.since).toISOString() } : { as: 'granted' };
+  return { ...changed(state, runs, now, notices), answer };
+};
 
-  const poke = (): void => {
-    pauseMs = SOON_MS;
-    pokedAt = Date.now();
-    isPoked = true;
-    setCurrentDetails(`${start.scope}: ${book.active} of ${book.limit} run, ${book.waiting} wait.`);
-  };
-  const tell = (words: readonly LimiterNotice[]): void => {
-    for (const word of words) {
-      sending++;
-      const done = (): void => {
-        sending--;
-      };
-      say(word, own).then(done, (error: unknown) => {
-        done();
-        if (!isGone(error)) return log.warn('A run could not be told.', { run: word.run, error: String(error) });
-        // It was terminated: nobody else will say so.
-        changed(() => book.forget([word.run]));
-      });
-    }
-  };
-  const changed = (change: () => void): void => {
-    const words: LimiterNotice[] = [];
-    change();
-    book.grant(Date.now(), words);
-    poke();
-    tell(words);
-  };
+function takeRefused(runs: LimiterState, request: TakeSlot, now: number): Refusal | undefined {
+  if (runs.knows(request.run)) return undefined;
+  if (runs.wantsActive(request)) return refuse(ACTIVE_WANTED, 'Say which runs are active already.');
+  if (isFull(runs, request, now) && request.active === undefined)
+    return refuse('limit_reached', limitReached(request.limit), reached(runs, request));
+  if (!runs.hasRoom)
+    return refuse('queue_full', `${MOST_HELD} runs go or wait already, and no more can wait. Try again later.`);
+  return undefined;
+}
 
-  /** A request that takes no place in the queue, and finds no slot. */
-  const isRefused = (request: TakeSlot): boolean =>
-    (request.overflow === 'reject' || request.overflow === 'cancel-newest') &&
-    !book.knows(request.run) &&
-    book.weigh(request, Date.now()).as === 'full';
+/** Whether there is no lease for a request that takes no place in the queue. */
+const isFull = (runs: LimiterState, request: TakeSlot, now: number): boolean =>
+  (request.overflow === 'reject' || request.overflow === 'cancel-newest') &&
+  !runs.knows(request.run) &&
+  runs.weigh(request, now).as === 'full';
 
-  taken.on<TakeSlot, TakeAnswer>(
-    'take',
-    (request) => {
-      if (book.knows(request.run)) return;
-      if (book.wantsActive(request)) refuse(ACTIVE_WANTED, 'Say which runs are active already.');
-      const { limit } = request;
-      // What is active has to be written down, which a refusal does not do.
-      if (isRefused(request) && request.active === undefined)
-        refuse('limit_reached', limitReached(limit), { ...book.reached(request.shownFrom), limit });
-      if (!book.hasRoom)
-        refuse('queue_full', `${MOST_HELD} runs go or wait already, and no more can wait. Try again later.`);
+const reached = (runs: LimiterState, { limit, shownFrom }: TakeSlot) => ({ ...runs.reached(shownFrom), limit });
+
+const release: SignalOperation<Limiter> = (state, payload, now) => {
+  const request = payload as ReleaseSlot | undefined;
+  if (typeof request?.run !== 'string') return { state, answer: undefined };
+  if (request.unstarted === true) return forgotten(state, [request.run], now);
+  const runs = state.runs.copy();
+  const leaving = runs.leaving(request.run) ? new Set([...state.leaving, request.run]) : state.leaving;
+  return changed({ ...state, leaving }, runs, now);
+};
+
+/** These runs have ended, or never were. Their leases go to the next in the queue. */
+function forgotten(state: Limiter, ended: readonly string[], now: number): Change<Limiter> {
+  const runs = state.runs.copy();
+  const notices: LimiterNotice[] = [];
+  runs.forget(ended);
+  runs.grant(now, notices);
+  return changed(state, runs, now, notices);
+}
+
+function changed(
+  state: Limiter,
+  runs: LimiterState,
+  now: number,
+  notices: readonly LimiterNotice[] = [],
+): Change<Limiter> {
+  return {
+    state: { ...state, runs, changes: state.changes + 1, changedAt: now, pauseMs: FIRST_PAUSE_MS },
+    answer: undefined,
+    effects: notices.map((notice) => effectOf(notice, state.start.workflowId)),
+  };
+}
+
+function effectOf(notice: LimiterNotice, limiterId: string): Effect {
+  const workflowId = notice.run;
+  if (notice.say === 'granted') return { type: 'signal', workflowId, name: 'granted', payload: { gate: limiterId } };
+  return notice.how === 'abort'
+    ? { type: 'signal', workflowId, name: 'abort', payload: { reason: 'A newer run took its place.' } }
+    : { type: 'cancel', workflowId };
+}
+
+/** Asks Temporal about runs, and frees the leases of those that have ended. */
+function question(asked: readonly string[], patienceMs: number): Call<Limiter> {
+  const argument: HolderQuestion = { runs: asked, patienceMs };
+  return {
+    activity: 'describeHolders',
+    argument,
+    done: (state, answer, calledAt, now) => {
+      const gone = state.runs.gone(answer as HolderAnswer, calledAt);
+      if (gone.length === 0) return { state, answer: undefined };
+      const change = forgotten(state, gone, now);
+      if (patienceMs === 0) return change;
+      // The others were about to end as well, and may have ended by now.
+      const ending = asked.filter((run) => change.state.runs.isEnding(run));
+      return { ...change, state: { ...change.state, leaving: new Set([...change.state.leaving, ...ending]) } };
     },
-    (request) => {
-      const words: LimiterNotice[] = [];
-      book.count(request);
-      if (isRefused(request)) {
-        poke();
-        return { as: 'full', reached: { ...book.reached(request.shownFrom), limit: request.limit } };
-      }
-      const verdict = book.take(request, Date.now(), words);
-      poke();
-      tell(words);
-      // Between validator and handler nothing happens, so it is not full.
-      return verdict.as === 'waiting'
-        ? { as: 'waiting', since: new Date(verdict.since).toISOString() }
-        : { as: 'granted' };
-    },
-  );
-  setHandler(defineSignal<[ReleaseSlot]>('release'), (request) => {
-    if (typeof request?.run !== 'string') return;
-    if (request.unstarted === true) return changed(() => book.forget([request.run]));
-    if (book.leaving(request.run)) leaving.add(request.run);
-    poke();
-  });
-  setHandler(defineQuery<QueueOrder>('order'), () => book.order());
-
-  /** Asks Temporal, and frees what is held by nobody. */
-  const look = async (runs: readonly string[], patienceMs: number): Promise<void> => {
-    const askedAt = Date.now();
-    const gone = book.gone(await describeHolders({ runs, patienceMs }), askedAt);
-    if (gone.length > 0) changed(() => book.forget(gone));
-    // Others were about to end as well, and may have meanwhile.
-    if (gone.length > 0 && patienceMs > 0) for (const run of runs) if (book.isEnding(run)) leaving.add(run);
   };
-
-  while (!isFull(start.historyLimit)) {
-    const [...asked] = leaving;
-    if (asked.length > 0) {
-      leaving.clear();
-      await look(asked, PATIENCE_MS);
-      continue;
-    }
-    isPoked = false;
-    const isWanted = book.waiting > 0 || book.ending.length > 0;
-    const dueAt = book.isEmpty ? pokedAt + IDLE_MS : lookedAt + (isWanted ? pauseMs : SELDOM_MS);
-    const waitMs = Math.max(1, dueAt - Date.now());
-    if (await condition(() => isPoked || isFull(start.historyLimit), waitMs)) continue;
-    if (book.isEmpty) {
-      await condition(allHandlersFinished);
-      if (book.isEmpty && sending === 0) return;
-      continue;
-    }
-    pauseMs = Math.min(pauseMs * SLOWER, LONGEST_PAUSE_MS);
-    const runs = book.holders(MOST_ASKED, round);
-    round += runs.length;
-    lookedAt = Date.now();
-    await look(runs, 0);
-  }
-  await condition(() => sending === 0);
-  await condition(allHandlersFinished);
-  await continueAsNew<typeof gate>({ ...start, carried: { book: book.carried(), answers: taken.answers() } });
 }
 
-async function say(word: LimiterNotice, gateId: string): Promise<void> {
-  const run = getExternalWorkflowHandle(word.run);
-  if (word.say === 'granted') await run.signal<[SlotGranted]>('granted', { gate: gateId });
-  else if (word.how === 'abort') await run.signal('abort', { reason: 'A newer run took its place.' });
-  else await run.cancel();
+function next({ runs, leaving, changes, changedAt, askedAt, pauseMs }: Limiter, now: number): Next {
+  if (leaving.size > 0) return 'act';
+  if (runs.isEmpty) return now < changedAt + IDLE_MS ? { at: changedAt + IDLE_MS, version: changes } : 'end';
+  const isAwaited = runs.waiting > 0 || runs.ending.length > 0;
+  return { at: askedAt + (isAwaited ? pauseMs : QUIET_PAUSE_MS), version: changes };
 }
+
+function act(state: Limiter, now: number): Change<Limiter> & { readonly call?: Call<Limiter> } {
+  if (state.leaving.size > 0)
+    return {
+      state: { ...state, leaving: new Set() },
+      answer: undefined,
+      call: question([...state.leaving], PATIENCE_MS),
+    };
+  if (state.runs.isEmpty) return { state, answer: undefined };
+  const asked = state.runs.holders(MAX_ASKED, state.asked);
+  const pauseMs = Math.min(state.pauseMs * PAUSE_FACTOR, MAX_PAUSE_MS);
+  return {
+    state: { ...state, pauseMs, askedAt: now, asked: state.asked + asked.length },
+    answer: undefined,
+    call: question(asked, 0),
+  };
+}
+
+export const limiterActor: Actor<GateStart, Limiter> = {
+  begin: ({ scope, carried }, { now, workflowId }) => {
+    const runs = new LimiterState(carried?.book);
+    return {
+      start: { scope, workflowId },
+      runs,
+      leaving: new Set(runs.ending),
+      changes: 0,
+      changedAt: now,
+      askedAt: now,
+      asked: 0,
+      pauseMs: FIRST_PAUSE_MS,
+    };
+  },
+  carry: ({ runs }) => ({ book: runs.carried() }),
+  updates: { take },
+  signals: { release },
+  queries: { order: ({ runs }): QueueOrder => runs.order() },
+  next,
+  act,
+  targetGone: (state, run, now) => forgotten(state, [run], now),
+  details: ({ start, runs }) => `${start.scope}: ${runs.active} of ${runs.limit} run, ${runs.waiting} wait.`,
+};

@@ -1,9 +1,7 @@
 /**
  * The actor `org.{org}`: the organization's named entries (ARCHITECTURE.md §4). It never sees a secret: values are sealed
- * before they come here, and the memo, which anybody who reads Temporal can see, holds ciphertext.
+ * before they come here, and the memo, which everybody with access to Temporal can read, holds ciphertext.
  */
-
-import { upsertMemo } from '@temporalio/workflow';
 import {
   type AmendEntry,
   type DeleteEntry,
@@ -15,134 +13,111 @@ import {
   type PutEntry,
 } from '../../src/contract/actors.ts';
 import type { DeleteKey, KeyRecord, PutKey } from '../../src/contract/organization.ts';
-import { exactJsonBytes } from '../../src/json/bytes.ts';
 import type { Json, JsonObject } from '../../src/json/json.ts';
-import { becomeNew, refuse, stored, untilFull, writes } from './actor.ts';
+import { type Actor, type Change, isRefusal, type Operation, type Refusal, refuse } from './actor.ts';
 
-export function organization(start: OrganizationStart): Promise<never> {
-  return stored(() => keepOrganization(start));
-}
-
-async function keepOrganization(start: OrganizationStart): Promise<never> {
-  const entries = new Map<string, JsonObject>(Object.entries(start.carried?.entries ?? {}));
-  const taken = writes(start.carried?.answers ?? []);
-
-  const demandRoom = (place: string, value: JsonObject): void => {
-    if (!entries.has(place) && entries.size >= ORGANIZATION_ENTRIES) {
-      refuse(
-        'too_many',
-        `The organization holds ${ORGANIZATION_ENTRIES} entries, and no more fit. Delete some that are not used.`,
-      );
-    }
-    const bytes = sizeOf(entries, place) + size(place, value);
-    if (bytes > ORGANIZATION_BYTES) {
-      refuse(
-        'too_large',
-        `With this entry the organization's settings take ${bytes} bytes; the limit is ${ORGANIZATION_BYTES}. Delete some, or shorten it.`,
-      );
-    }
-  };
-  const put = (place: string, value: JsonObject): { created: boolean } => {
-    const created = !entries.has(place);
-    entries.set(place, value);
-    upsertMemo({ [place]: value });
-    return { created };
-  };
-  const remove = (place: string): { deleted: boolean } => {
-    upsertMemo({ [place]: undefined });
-    return { deleted: entries.delete(place) };
-  };
-
-  taken.on<PutEntry, { created: boolean }>(
-    'put',
-    (request) => {
-      demandCollection(request.collection);
-      demandRoom(placeOf(request), request.value);
-    },
-    (request) => put(placeOf(request), request.value),
-  );
-
-  taken.on<DeleteEntry, { deleted: boolean }>(
-    'delete',
-    (request) => {
-      demandCollection(request.collection);
-      if (!entries.has(placeOf(request)))
-        refuse('not_found', `There is no entry ${request.name} in ${request.collection}.`);
-    },
-    (request) => remove(placeOf(request)),
-  );
-
-  taken.on<AmendEntry, { amended: boolean }>(
-    'amend',
-    (request) => {
-      const entry = entries.get(placeOf(request));
-      if (entry === undefined) refuse('not_found', `There is no entry ${request.name} in ${request.collection}.`);
-      for (const [member, value] of Object.entries(request.expect ?? {}))
-        if (!same(entry[member], value))
-          refuse('entry_changed', `The entry ${request.name} was written meanwhile. Read it again.`);
-      demandRoom(placeOf(request), { ...entry, ...request.members });
-    },
-    (request) => {
-      const place = placeOf(request);
-      put(place, { ...entries.get(place), ...request.members });
-      return { amended: true };
-    },
-  );
-
-  taken.on<PutKey, { created: boolean }>(
-    'putKey',
-    ({ name, value, adminElsewhere }) => {
-      if (!adminElsewhere && value.role !== 'admin' && adminsAmong(entries).length === 0)
-        refuse('admin_key_first', "The first key must be an admin's: without one nobody could make another key.");
-      demandRoom(keyPlace(name), value);
-    },
-    ({ name, value }) => put(keyPlace(name), value),
-  );
-
-  taken.on<DeleteKey, { deleted: boolean }>(
-    'deleteKey',
-    ({ name, adminElsewhere }) => {
-      const place = keyPlace(name);
-      if (!entries.has(place)) refuse('not_found', 'There is no key with that id.');
-      const admins = adminsAmong(entries);
-      if (!adminElsewhere && admins.length === 1 && admins[0] === place && keysAmong(entries).length > 1)
-        refuse(
-          'last_admin_key',
-          "This is the only admin's key, and without it nobody could make another. Make one first, or revoke all others.",
-        );
-    },
-    ({ name }) => remove(keyPlace(name)),
-  );
-
-  await untilFull(start.historyLimit);
-  return becomeNew<typeof organization>({
-    ...start,
-    carried: { entries: Object.fromEntries(entries), answers: taken.answers() },
-  });
-}
-
-/** Keys have updates of their own, with rules of their own. */
-function demandCollection(collection: OrganizationCollection): void {
-  if (!ORGANIZATION_COLLECTIONS.includes(collection) || collection === 'keys')
-    refuse('invalid_request', 'There is no such collection.');
-}
-
-const placeOf = (request: { collection: string; name: string }): string => `${request.collection}/${request.name}`;
-const keyPlace = (id: string): string => placeOf({ collection: 'keys', name: id });
-
+/** By `{collection}/{name}`, which is also the field of the memo. */
 type Entries = ReadonlyMap<string, JsonObject>;
 
-const keysAmong = (entries: Entries): string[] => [...entries.keys()].filter((place) => place.startsWith(keyPlace('')));
-const adminsAmong = (entries: Entries): string[] =>
-  keysAmong(entries).filter((place) => (entries.get(place) as KeyRecord).role === 'admin');
+const put: Operation<Entries, PutEntry, { created: boolean }> = (entries, request) =>
+  wrongCollection(request.collection) ?? withEntry(entries, fieldOf(request), request.value);
 
-const same = (a: Json | undefined, b: Json | undefined): boolean => JSON.stringify(a) === JSON.stringify(b);
+const remove: Operation<Entries, DeleteEntry, { deleted: boolean }> = (entries, request) => {
+  const wrong = wrongCollection(request.collection);
+  if (wrong !== undefined) return wrong;
+  return entries.has(fieldOf(request)) ? withoutEntry(entries, fieldOf(request)) : noEntry(request);
+};
 
-/** What an entry takes in the memo, about: base64 is not used for JSON, so characters count up to three bytes each. */
-const size = (place: string, value: JsonObject): number => 3 * place.length + exactJsonBytes(value);
+const amend: Operation<Entries, AmendEntry, { amended: boolean }> = (entries, request) => {
+  const entry = entries.get(fieldOf(request));
+  if (entry === undefined) return noEntry(request);
+  for (const [member, value] of Object.entries(request.expect ?? {}))
+    if (!isSame(entry[member], value))
+      return refuse('entry_changed', `The entry ${request.name} was written meanwhile. Read it again.`);
+  const change = withEntry(entries, fieldOf(request), { ...entry, ...request.members });
+  return isRefusal(change) ? change : { ...change, answer: { amended: true } };
+};
 
-function sizeOf(entries: Entries, except: string): number {
+const putKey: Operation<Entries, PutKey, { created: boolean }> = (entries, { name, value, adminElsewhere }) => {
+  if (!adminElsewhere && value.role !== 'admin' && adminKeys(entries).length === 0)
+    return refuse('admin_key_first', "The first key must be an admin's: without one nobody could make another key.");
+  return withEntry(entries, keyField(name), value);
+};
+
+const deleteKey: Operation<Entries, DeleteKey, { deleted: boolean }> = (entries, { name, adminElsewhere }) => {
+  const field = keyField(name);
+  if (!entries.has(field)) return refuse('not_found', 'There is no key with that id.');
+  const admins = adminKeys(entries);
+  if (!adminElsewhere && admins.length === 1 && admins[0] === field && keys(entries).length > 1)
+    return refuse(
+      'last_admin_key',
+      "This is the only admin's key, and without it nobody could make another. Make one first, or revoke all others.",
+    );
+  return withoutEntry(entries, field);
+};
+
+function withEntry(
+  entries: Entries,
+  field: string,
+  value: JsonObject,
+): Change<Entries, { created: boolean }> | Refusal {
+  const created = !entries.has(field);
+  if (created && entries.size >= ORGANIZATION_ENTRIES)
+    return refuse(
+      'too_many',
+      `The organization holds ${ORGANIZATION_ENTRIES} entries, and no more fit. Delete some that are not used.`,
+    );
+  const bytes = bytesWithout(entries, field) + bytesOf(field, value);
+  if (bytes > ORGANIZATION_BYTES)
+    return refuse(
+      'too_large',
+      `With this entry the organization's settings take ${bytes} bytes; the limit is ${ORGANIZATION_BYTES}. ` +
+        'Delete some, or shorten it.',
+    );
+  return {
+    state: new Map(entries).set(field, value),
+    answer: { created },
+    effects: [{ type: 'memo', fields: { [field]: value } }],
+  };
+}
+
+function withoutEntry(entries: Entries, field: string): Change<Entries, { deleted: boolean }> {
+  const state = new Map(entries);
+  const deleted = state.delete(field);
+  return { state, answer: { deleted }, effects: [{ type: 'memo', fields: { [field]: undefined } }] };
+}
+
+const noEntry = ({ name, collection }: Pick<PutEntry, 'name' | 'collection'>): Refusal =>
+  refuse('not_found', `There is no entry ${name} in ${collection}.`);
+
+/** Keys have updates of their own, with their own rules. */
+function wrongCollection(collection: OrganizationCollection): Refusal | undefined {
+  return ORGANIZATION_COLLECTIONS.includes(collection) && collection !== 'keys'
+    ? undefined
+    : refuse('invalid_request', 'There is no such collection.');
+}
+
+const fieldOf = ({ collection, name }: Pick<PutEntry, 'name' | 'collection'>): string => `${collection}/${name}`;
+const keyField = (id: string): string => fieldOf({ collection: 'keys', name: id });
+
+const keys = (entries: Entries): string[] => [...entries.keys()].filter((field) => field.startsWith(keyField('')));
+const adminKeys = (entries: Entries): string[] =>
+  keys(entries).filter((field) => (entries.get(field) as KeyRecord).role === 'admin');
+
+const isSame = (a: Json | undefined, b: Json | undefined): boolean => JSON.stringify(a) === JSON.stringify(b);
+
+/** About what an entry takes in the memo. */
+const bytesOf = (field: string, value: JsonObject): number =>
+  3 * field.length + new TextEncoder().encode(JSON.stringify(value)).length;
+
+function bytesWithout(entries: Entries, except: string): number {
   let bytes = 0;
-  for (const [place, value] of entries) if (place !== except) bytes += size(place, value);
+  for (const [field, value] of entries) if (field !== except) bytes += bytesOf(field, value);
   return bytes;
 }
+
+export const organizationActor: Actor<OrganizationStart, Entries> = {
+  begin: ({ carried }) => new Map(Object.entries(carried?.entries ?? {})),
+  carry: (entries) => ({ entries: Object.fromEntries(entries) }),
+  updates: { put, delete: remove, amend, putKey, deleteKey },
+};

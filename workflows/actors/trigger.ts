@@ -1,19 +1,10 @@
 /**
- * The actor `trigger.{org}.{id}`: what a trigger is, whether it is enabled, and what came of its firings (ARCHITECTURE.md §4). It
- * fires nothing: webhooks come to the gateway, times to Temporal's schedules, events to the workflow `event`. What was
- * deleted is remembered for ten minutes, so that a write of the definition that comes late does not bring it back.
+ * The actor `trigger.{org}.{id}`: a trigger's configuration, whether it is enabled, and the results of its firings
+ * (ARCHITECTURE.md §4). It fires nothing: webhooks come to the gateway, times to Temporal's schedules, events to the
+ * workflow `event`. It outlives the deletion of the trigger by ten minutes, so that a late write of the definition does
+ * not bring the trigger back.
  */
-
 import {
-  allHandlersFinished,
-  condition,
-  defineSignal,
-  setHandler,
-  upsertMemo,
-  upsertSearchAttributes,
-} from '@temporalio/workflow';
-import {
-  type BackfillNote,
   type ChangeTrigger,
   type ClaimTrigger,
   type CreateTrigger,
@@ -28,7 +19,6 @@ import {
   TRIGGER_REST_MS,
   type Trigger,
   type TriggerClaimed,
-  type TriggerClaims,
   type TriggerRecord,
   type TriggerSource,
   type TriggerSpec,
@@ -36,173 +26,147 @@ import {
   type TriggerState,
 } from '../../src/contract/trigger.ts';
 import { defined } from '../../src/json/defined.ts';
-import { becomeNew, isFull, refuse, stored, writes } from './actor.ts';
-import { triggerAttributes } from './actor-attributes.ts';
+import {
+  type Actor,
+  type Change,
+  type Effect,
+  type Operation,
+  type Refusal,
+  refuse,
+  type SignalOperation,
+} from './actor.ts';
+import { triggerAttributes } from './search-attributes.ts';
 
-export function trigger(start: TriggerStart): Promise<void> {
-  return stored(() => keepTrigger(start));
+interface State extends Required<Omit<TriggerState, 'answers'>> {
+  readonly start: Pick<TriggerStart, 'organizationId' | 'workflow' | 'id'>;
+  /** From when on nothing has to be remembered but the deletion. Undefined: there is a trigger, or nothing was written. */
+  readonly absentSince: number | undefined;
 }
 
-async function keepTrigger(start: TriggerStart): Promise<void> {
-  let current: Trigger | null = start.carried?.trigger ?? null;
-  let revision = start.carried?.revision ?? 0;
-  let droppedAt = start.carried?.droppedAt ?? -1;
-  let fired: TriggerRecord = start.carried?.fired ?? NEVER_FIRED;
-  let backfills: readonly BackfillNote[] = start.carried?.backfills ?? [];
-  let claims: TriggerClaims = start.carried?.claims ?? [];
-  /** Something was written, so that there is a trigger, or none any more. */
-  let begun = start.carried !== undefined;
-  const taken = writes(start.carried?.answers ?? []);
+const claim: Operation<State, ClaimTrigger, TriggerClaimed> = (state, { claim }, now) => {
+  if (isOfApi(state.trigger)) return madeThroughApi(state);
+  const claims = [...state.claims.filter(({ until }) => until > now), { claim, until: now + TRIGGER_REST_MS }];
+  const absentSince = state.trigger === null ? (state.absentSince ?? now) : undefined;
+  return { state: { ...state, claims, absentSince }, answer: { claimed: true } };
+};
 
-  const become = (spec: TriggerSpec | null, source: TriggerSource, by?: string): Trigger | null => {
-    const before = current;
-    begun = true;
-    revision += 1;
-    const at = new Date().toISOString();
-    const owner = before?.owner ?? by;
-    current =
-      spec === null
-        ? null
-        : {
-            ...spec,
-            id: start.id,
-            workflow: start.workflow,
-            source,
-            revision,
-            createdAt: before?.createdAt ?? at,
-            updatedAt: at,
-            ...defined({ by, owner }),
-          };
-    if (current === null) fired = NEVER_FIRED;
-    upsertMemo({ trigger: current, fired });
-    upsertSearchAttributes(triggerAttributes(start.organizationId, start.workflow, start.id, current));
-    return current;
-  };
-  const existing = (): Trigger => current ?? refuse('not_found', `There is no trigger ${start.id}.`);
-  const refuseOfDefinition = (what: string) =>
-    refuse(
-      'trigger_of_definition',
-      `The trigger ${start.id} is written in the definition of ${start.workflow}: ${what} it there.`,
+const release: Operation<State, ReleaseTrigger, TriggerClaimed> = (state, { claim }) => ({
+  state: { ...state, claims: state.claims.filter((one) => one.claim !== claim) },
+  answer: { claimed: false },
+});
+
+const put: Operation<State, PutTrigger, Trigger | null> = (state, { revision, spec, by }, now) => {
+  const { trigger } = state;
+  if (isOfApi(trigger)) return madeThroughApi(state);
+  if (revision <= state.droppedAt) return { state, answer: null };
+  const source = trigger?.source;
+  if (source?.of === 'definition' && source.revision > revision) return { state, answer: trigger };
+  // A switch through the API holds until the definition says something else than before.
+  const isKept = source?.of === 'definition' && source.enabled === spec.enabled;
+  const enabled = isKept && trigger !== null ? trigger.enabled : spec.enabled;
+  const written: TriggerSource = { of: 'definition', revision, enabled: spec.enabled };
+  return changed({ ...state, claims: [] }, { ...spec, enabled }, written, now, by);
+};
+
+const create: Operation<State, CreateTrigger, Trigger | null> = (state, { spec, by }, now) => {
+  const { id, workflow } = state.start;
+  if (state.trigger !== null) return refuse('trigger_exists', `There is a trigger ${id} already. Take another name.`);
+  if (isClaimed(state, now))
+    return refuse(
+      'trigger_exists',
+      `The definition of ${workflow} is just being written with a trigger of that name. Take another.`,
     );
+  return changed(state, spec, { of: 'api' }, now, by);
+};
 
-  const isClaimed = () => claims.some(({ until }) => until > Date.now());
-  const demandNoneOfApi = () => {
-    if (current?.source.of === 'api')
-      refuse(
-        'trigger_exists',
-        `The trigger ${start.id} was made through the API. Delete it first, or give the definition's another name.`,
-      );
-  };
+const change: Operation<State, ChangeTrigger, Trigger | null> = (state, { change, by }, now) => {
+  if (state.trigger === null) return notFound(state);
+  const { name, type, enabled, config, variableMapping, targetState, source } = state.trigger;
+  const { enabled: _enabled, ...rest } = change;
+  if (source.of === 'definition' && Object.keys(rest).length > 0) return ofDefinition(state, 'change');
+  const before = { name, type, enabled, config, variableMapping, targetState };
+  const spec = Object.fromEntries(
+    Object.entries({ ...before, ...change }).filter(([, value]) => value !== undefined && value !== null),
+  ) as unknown as TriggerSpec;
+  return changed(state, spec, source, now, by);
+};
 
-  taken.on<ClaimTrigger, TriggerClaimed>('claim', demandNoneOfApi, ({ claim }) => {
-    const now = Date.now();
-    begun = true;
-    claims = [...claims.filter(({ until }) => until > now), { claim, until: now + TRIGGER_REST_MS }];
-    return { claimed: true };
-  });
-
-  taken.on<ReleaseTrigger, TriggerClaimed>(
-    'release',
-    () => undefined,
-    ({ claim }) => {
-      claims = claims.filter((one) => one.claim !== claim);
-      return { claimed: false };
-    },
-  );
-
-  taken.on<PutTrigger, Trigger | null>('put', demandNoneOfApi, ({ revision: written, spec, by }) => {
-    if (written <= droppedAt) return null;
-    const { source } = current ?? {};
-    if (source?.of === 'definition' && source.revision > written) return current;
-    // Who has switched it through the API is asked again only when the definition says something else than before.
-    const isKept = source?.of === 'definition' && source.enabled === spec.enabled;
-    const enabled = isKept && current !== null ? current.enabled : spec.enabled;
-    claims = [];
-    return become({ ...spec, enabled }, { of: 'definition', revision: written, enabled: spec.enabled }, by);
-  });
-
-  taken.on<CreateTrigger, Trigger>(
-    'create',
-    () => {
-      if (current !== null) refuse('trigger_exists', `There is a trigger ${start.id} already. Take another name.`);
-      if (isClaimed())
-        refuse(
-          'trigger_exists',
-          `The definition of ${start.workflow} is just being written with a trigger of that name. Take another.`,
-        );
-    },
-    ({ spec, by }) => become(spec, { of: 'api' }, by) ?? existing(),
-  );
-
-  taken.on<ChangeTrigger, Trigger>(
-    'change',
-    ({ change }) => {
-      const { source } = existing();
-      const { enabled: _enabled, ...rest } = change;
-      if (source.of === 'definition' && Object.keys(rest).length > 0) refuseOfDefinition('change');
-    },
-    ({ change, by }) => {
-      const { name, type, enabled, config, variableMapping, targetState, source } = existing();
-      const before = { name, type, enabled, config, variableMapping, targetState };
-      const spec = Object.fromEntries(
-        Object.entries({ ...before, ...change }).filter(([, value]) => value !== undefined && value !== null),
-      ) as unknown as TriggerSpec;
-      return become(spec, source, by) ?? existing();
-    },
-  );
-
-  taken.on<RemoveTrigger, Trigger | null>(
-    'remove',
-    ({ definition }) => {
-      if (definition === undefined && existing().source.of === 'definition') refuseOfDefinition('take');
-    },
-    ({ definition, until }) => {
-      const removed = current;
-      if (definition !== undefined) {
-        if (removed?.source.of === 'definition' && removed.source.revision > definition) return null;
-        if (removed?.source.of === 'api' && until !== undefined && removed.createdAt > until) return null;
-        droppedAt = Math.max(droppedAt, definition);
-      }
-      if (removed !== null) become(null, removed.source);
-      return removed;
-    },
-  );
-
-  taken.on<NoteBackfill, { noted: boolean }>(
-    'backfilled',
-    () => void existing(),
-    ({ note }) => {
-      backfills = [...backfills, note].slice(-MOST_BACKFILL_NOTES);
-      upsertMemo({ backfills });
-      return { noted: true };
-    },
-  );
-
-  setHandler(defineSignal<[Firing]>(FIRED_SIGNAL), (firing) => {
-    if (current === null || typeof firing?.outcome !== 'string') return;
-    fired = recorded(fired, firing);
-    upsertMemo({ fired });
-  });
-
-  for (;;) {
-    const isGone = () => current === null && begun;
-    const moved = await (isGone()
-      ? condition(() => !isGone() || isFull(start.historyLimit), TRIGGER_REST_MS)
-      : condition(() => isGone() || isFull(start.historyLimit)).then(() => true));
-    if ((!moved && !isClaimed()) || isFull(start.historyLimit)) break;
+const remove: Operation<State, RemoveTrigger, Trigger | null> = (state, { definition, until }, now) => {
+  const { trigger } = state;
+  if (definition === undefined) {
+    if (trigger === null) return notFound(state);
+    if (trigger.source.of === 'definition') return ofDefinition(state, 'take');
+    return removed(state, now);
   }
-  await condition(allHandlersFinished);
-  if (current === null && !isFull(start.historyLimit)) return;
-  const carried: TriggerState = {
-    trigger: current,
-    revision,
-    droppedAt,
-    claims,
-    fired,
-    backfills,
-    answers: taken.answers(),
+  if (trigger?.source.of === 'definition' && trigger.source.revision > definition) return { state, answer: null };
+  if (trigger?.source.of === 'api' && until !== undefined && trigger.createdAt > until) return { state, answer: null };
+  return removed({ ...state, droppedAt: Math.max(state.droppedAt, definition) }, now);
+};
+
+const backfilled: Operation<State, NoteBackfill, { noted: boolean }> = (state, { note }) => {
+  if (state.trigger === null) return notFound(state);
+  const backfills = [...state.backfills, note].slice(-MOST_BACKFILL_NOTES);
+  return {
+    state: { ...state, backfills },
+    answer: { noted: true },
+    effects: [{ type: 'memo', fields: { backfills } }],
   };
-  await becomeNew<typeof trigger>({ ...start, carried });
+};
+
+const fired: SignalOperation<State> = (state, payload) => {
+  const firing = payload as Firing | undefined;
+  if (state.trigger === null || typeof firing?.outcome !== 'string') return { state, answer: undefined };
+  const record = recorded(state.fired, firing);
+  return {
+    state: { ...state, fired: record },
+    answer: undefined,
+    effects: [{ type: 'memo', fields: { fired: record } }],
+  };
+};
+
+/** The trigger as it is now written. It keeps its maker and the time when it was made. */
+function changed(
+  before: State,
+  spec: TriggerSpec,
+  source: TriggerSource,
+  now: number,
+  by: string | undefined,
+): Change<State, Trigger> {
+  const { id, workflow } = before.start;
+  const at = new Date(now).toISOString();
+  const trigger: Trigger = {
+    ...spec,
+    id,
+    workflow,
+    source,
+    revision: before.revision + 1,
+    createdAt: before.trigger?.createdAt ?? at,
+    updatedAt: at,
+    ...defined({ by, owner: before.trigger?.owner ?? by }),
+  };
+  const state = { ...before, trigger, revision: trigger.revision, absentSince: undefined };
+  return { state, answer: trigger, effects: shown(state) };
+}
+
+/** Answers the trigger as it was. */
+function removed(before: State, now: number): Change<State, Trigger | null> {
+  if (before.trigger === null) return { state: before, answer: null };
+  const state = {
+    ...before,
+    trigger: null,
+    revision: before.revision + 1,
+    fired: NEVER_FIRED,
+    absentSince: now,
+  };
+  return { state, answer: before.trigger, effects: shown(state) };
+}
+
+function shown({ start, trigger, fired }: State): Effect[] {
+  const { organizationId, workflow, id } = start;
+  return [
+    { type: 'memo', fields: { trigger, fired } },
+    { type: 'searchAttributes', values: triggerAttributes(organizationId, workflow, id, trigger) },
+  ];
 }
 
 function recorded(before: TriggerRecord, { count = 1, ...firing }: Firing): TriggerRecord {
@@ -214,3 +178,43 @@ function recorded(before: TriggerRecord, { count = 1, ...firing }: Firing): Trig
     last: firing,
   };
 }
+
+const isClaimed = ({ claims }: State, now: number): boolean => claims.some(({ until }) => until > now);
+
+const isOfApi = (trigger: Trigger | null): boolean => trigger?.source.of === 'api';
+
+const notFound = ({ start }: State): Refusal => refuse('not_found', `There is no trigger ${start.id}.`);
+
+const madeThroughApi = ({ start }: State): Refusal =>
+  refuse(
+    'trigger_exists',
+    `The trigger ${start.id} was made through the API. Delete it first, or give the definition's another name.`,
+  );
+
+const ofDefinition = ({ start }: State, what: 'change' | 'take'): Refusal =>
+  refuse(
+    'trigger_of_definition',
+    `The trigger ${start.id} is written in the definition of ${start.workflow}: ${what} it there.`,
+  );
+
+export const triggerActor: Actor<TriggerStart, State> = {
+  begin: ({ organizationId, workflow, id, carried }, { now }) => ({
+    start: { organizationId, workflow, id },
+    trigger: carried?.trigger ?? null,
+    revision: carried?.revision ?? 0,
+    droppedAt: carried?.droppedAt ?? -1,
+    claims: carried?.claims ?? [],
+    fired: carried?.fired ?? NEVER_FIRED,
+    backfills: carried?.backfills ?? [],
+    absentSince: carried !== undefined && carried.trigger === null ? now : undefined,
+  }),
+  carry: ({ start: _start, absentSince: _absentSince, ...carried }) => carried,
+  updates: { claim, release, put, create, change, remove, backfilled },
+  signals: { [FIRED_SIGNAL]: fired },
+  next: (state, now) => {
+    if (state.absentSince === undefined) return 'wait';
+    const at = state.absentSince + TRIGGER_REST_MS;
+    if (now < at) return { at };
+    return isClaimed(state, now) ? { at: Math.max(...state.claims.map(({ until }) => until)) } : 'end';
+  },
+};

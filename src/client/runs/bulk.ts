@@ -1,6 +1,6 @@
 /**
  * Bulk operations on runs (ARCHITECTURE.md §5): cancelling and terminating are Temporal's batch operations over the very query of
- * the run list; a retry is no batch operation of Temporal's, so a workflow of ours does it (workflows/actors/bulk-retry.ts). Both
+ * the run list; a retry is no batch operation of Temporal's, so a workflow of ours does it (workflows/jobs/bulk-retry.ts). Both
  * go on whatever becomes of the gateway.
  */
 

@@ -1,4 +1,4 @@
-/** One round of an event: the triggers that take it, and the runs that listen (LANGUAGE.md §10; workflows/actors/event.ts). */
+/** One round of an event: the triggers that take it, and the runs that listen (LANGUAGE.md §10; workflows/jobs/event.ts). */
 
 import type { EventActivities, EventSpread, PublishedEvent } from '../../contract/event.ts';
 import { LISTENS_TO_MANY, listenKeyTag, listenTag } from '../../contract/run.ts';

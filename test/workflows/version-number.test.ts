@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { compareVersions, nextVersion } from '../../workflows/actors/actor-version-number.ts';
+import { compareVersions, nextVersion } from '../../workflows/actors/version-number.ts';
 
 describe('versions of definitions', () => {
   it('begin at 1.0.0 or where the author says', () => {

@@ -1,9 +1,10 @@
 /**
- * The workflow `event`: brings an event to the triggers and runs that want it. They are found through Visibility, which lags;
- * so after the first round comes a second one, for those that were there when the event was published and could not be
- * seen yet. Its id is the event's: an id that is used again is refused, also when this has long closed.
+ * The workflow `event`: delivers an event to the triggers and runs that listen to it. Visibility finds them, and it lags.
+ * So a second round follows the first, for those that existed when the event was published and that Visibility did not
+ * show yet. The workflow id comes from the event's id: a repeated event is refused, also after this workflow has closed.
  */
 import {
+  ApplicationFailure,
   allHandlersFinished,
   condition,
   defineUpdate,
@@ -13,14 +14,13 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import { type EventActivities, type EventSpread, type EventStart, SPREAD_UPDATE } from '../../src/contract/event.ts';
-import { refuse } from './actor.ts';
 
-/** How far Visibility may lag behind. */
+/** How far Visibility may lag. */
 const LAG_MS = 3_000;
 
 const { spreadEvent } = proxyActivities<EventActivities>({
   startToCloseTimeout: '5m',
-  // It says whom it has come to, one by one: a worker that died is noticed by its silence.
+  // It sends a heartbeat after each delivery: without one for this long its worker has died.
   heartbeatTimeout: '60s',
   retry: { initialInterval: '1s', maximumInterval: '60s' },
 });
@@ -29,7 +29,8 @@ export async function event(start: EventStart): Promise<EventSpread> {
   let first: EventSpread | undefined;
   setHandler(defineUpdate<EventSpread>(SPREAD_UPDATE), async () => {
     await condition(() => first !== undefined);
-    return first ?? refuse('not_found', 'The event has not come anywhere yet.');
+    if (first !== undefined) return first;
+    throw ApplicationFailure.nonRetryable('The event was not delivered yet.', 'not_found');
   });
   const published = byServersClock(start);
   first = await spreadEvent(published);
@@ -39,7 +40,10 @@ export async function event(start: EventStart): Promise<EventSpread> {
   return spread;
 }
 
-/** A trigger says by the server's clock since when it is there; that of the gateway which published the event may be behind. */
+/**
+ * Not before this workflow started. Triggers carry the time of the server's clock, and the clock of the gateway that
+ * published the event may be behind it.
+ */
 function byServersClock(start: EventStart): EventStart {
   const { startTime } = workflowInfo();
   const isBehind = Date.parse(start.event.at) < startTime.getTime();

@@ -1,6 +1,7 @@
 /**
- * The workflow `fire`: one tick of a schedule (ARCHITECTURE.md §4). It starts the run and, unless runs of the schedule may overlap,
- * stays open until that run has ended, since that is what Temporal's overlap policies look at. Cancelled, it ends the run.
+ * The workflow `fire`: one tick of a schedule (ARCHITECTURE.md §4). It starts the run. Where runs of the schedule may not
+ * overlap, it stays open until that run has ended, because Temporal's overlap policies look at this workflow. When it is
+ * cancelled, it ends the run.
  */
 import {
   CancellationScope,
@@ -13,9 +14,9 @@ import {
 } from '@temporalio/workflow';
 import type { FireActivities, FireResult, FireStart } from '../../src/contract/fire.ts';
 
-/** A run that was terminated tells nobody: the pause between looks doubles from the first to the last. */
-const FIRST_LOOK_MS = 60_000;
-const LAST_LOOK_MS = 6 * 60 * 60 * 1000;
+/** A terminated run sends no signal, so its status is read, at first after this pause. Each further pause is twice as long. */
+const FIRST_PAUSE_MS = 60_000;
+const MAX_PAUSE_MS = 6 * 60 * 60 * 1000;
 
 const { fireSchedule, endFired, isFiredOpen } = proxyActivities<FireActivities>({
   startToCloseTimeout: '30s',
@@ -28,7 +29,7 @@ export async function fire({ organizationId, triggerId, stays }: FireStart): Pro
     ended = true;
   });
   const { workflowId } = workflowInfo();
-  // What has begun is finished: a run that a cancellation left behind would be nobody's.
+  // A cancellation does not interrupt the start: nothing would end the run.
   const started = await CancellationScope.nonCancellable(() =>
     fireSchedule({
       organizationId,
@@ -40,9 +41,9 @@ export async function fire({ organizationId, triggerId, stays }: FireStart): Pro
   if (stays === undefined || !('executionId' in started)) return started;
   const { executionId } = started;
   const untilEnded = async () => {
-    // The run that was there already tells whoever started it.
+    // A run that existed already sends its signal to the workflow that started it.
     if (!started.created) ended = !(await isFiredOpen({ organizationId, executionId }));
-    for (let pauseMs = FIRST_LOOK_MS; !ended; pauseMs = Math.min(pauseMs * 2, LAST_LOOK_MS)) {
+    for (let pauseMs = FIRST_PAUSE_MS; !ended; pauseMs = Math.min(pauseMs * 2, MAX_PAUSE_MS)) {
       if (!(await condition(() => ended, pauseMs))) ended = !(await isFiredOpen({ organizationId, executionId }));
     }
   };
@@ -52,7 +53,7 @@ export async function fire({ organizationId, triggerId, stays }: FireStart): Pro
     if (!isCancellation(error)) throw error;
     await CancellationScope.nonCancellable(async () => {
       await endFired({ organizationId, executionId, how: stays });
-      // Only a run that ends by itself tells so; one that was terminated is gone already.
+      // A terminated run has ended already, and sends no signal.
       if (stays === 'terminate') return;
       await untilEnded();
     });
@@ -60,7 +61,7 @@ export async function fire({ organizationId, triggerId, stays }: FireStart): Pro
   return started;
 }
 
-/** When the tick was due, as the schedule named the time; started by hand, now. */
+/** The time of the tick, as the schedule has it. Now, where the workflow was started by hand. */
 function tickTime(): string {
   const [time] = (workflowInfo().searchAttributes['TemporalScheduledStartTime'] as Date[] | undefined) ?? [];
   return (time ?? new Date()).toISOString();

@@ -1,4 +1,4 @@
-/** The workflow `bulkRetry`: retries the failed runs of a filter, whatever becomes of those who asked for it. */
+/** The workflow `bulkRetry`: retries the failed runs of a filter, also when the caller does not wait for it. */
 import { proxyActivities } from '@temporalio/workflow';
 import type { BulkActivities, BulkProgress, BulkRetryStart } from '../../src/contract/bulk.ts';
 

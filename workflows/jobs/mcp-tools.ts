@@ -1,10 +1,10 @@
-/** Lists the tools of an MCP server by an activity: the gateway itself connects to nobody. */
+/** The workflow `mcpTools`: lists the tools of an MCP server, since the gateway itself connects to no other server. */
 import { proxyActivities } from '@temporalio/workflow';
 import type { ActivityInput, ActivityOutput } from '../../src/contract/activity.ts';
 import type { McpToolList, McpToolsInput } from '../../src/contract/mcp.ts';
 
 const LISTING_MS = 40_000;
-/** As the workflow that secrets may be bound to; it can be written into a secret's allowedWorkflows. */
+/** The slug that a secret's `allowedWorkflows` names to allow this listing. */
 const SLUG = 'mcp-tools';
 const { listTools } = proxyActivities<{ listTools(input: ActivityInput): Promise<ActivityOutput> }>({
   startToCloseTimeout: LISTING_MS,

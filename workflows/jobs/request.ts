@@ -1,0 +1,33 @@
+/**
+ * The workflow `request`: one HTTP request with an idempotency key. The gateway that handles the request starts the workflow
+ * and sends it `working` from time to time. The workflow ends with the answer, which repeated requests get too. It fails
+ * when the gateway falls silent.
+ */
+import { ApplicationFailure, condition, defineSignal, setHandler } from '@temporalio/workflow';
+import {
+  ABANDONED,
+  ANSWERED_SIGNAL,
+  type RequestStart,
+  type SealedAnswer,
+  WORKING_SIGNAL,
+} from '../../src/contract/request.ts';
+
+/** Without a signal for this long the gateway counts as killed. */
+const SILENT_MS = 30_000;
+
+export async function request(_start: RequestStart): Promise<SealedAnswer> {
+  let answer: SealedAnswer | null = null;
+  let signals = 0;
+  setHandler(defineSignal<[SealedAnswer]>(ANSWERED_SIGNAL), (given) => {
+    answer ??= given;
+  });
+  setHandler(defineSignal(WORKING_SIGNAL), () => {
+    signals += 1;
+  });
+  while (answer === null) {
+    const before = signals;
+    if (!(await condition(() => answer !== null || signals !== before, SILENT_MS)))
+      throw ApplicationFailure.nonRetryable('The gateway that handled this request has stopped.', ABANDONED);
+  }
+  return answer;
+}

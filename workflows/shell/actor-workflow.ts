@@ -1,0 +1,227 @@
+/**
+ * Binds an actor (workflows/actors/actor.ts) to Temporal: updates with their validators, signals, queries, effects, timers,
+ * activities, and continue-as-new when the history is long.
+ *
+ * Handlers are synchronous. Validator and handler of an update run in the same activation, so what the validator allowed
+ * still holds, and no operation is half done when the actor continues as new (TEMPORAL.md §2).
+ */
+import {
+  type ActivityFunction,
+  type ActivityOptions,
+  ApplicationFailure,
+  allHandlersFinished,
+  condition,
+  defineQuery,
+  defineSignal,
+  defineUpdate,
+  getExternalWorkflowHandle,
+  log,
+  makeContinueAsNewFunc,
+  proxyActivities,
+  setCurrentDetails,
+  setHandler,
+  upsertMemo,
+  upsertSearchAttributes,
+  workflowInfo,
+} from '@temporalio/workflow';
+import {
+  type Actor,
+  beginActor,
+  type Call,
+  type CarryingStart,
+  type Change,
+  continuedStart,
+  type Effect,
+  isRefusal,
+  type Live,
+  type Next,
+  type Refusal,
+  refuse,
+  takeUpdate,
+} from '../actors/actor.ts';
+import { isGone } from '../run/run-report.ts';
+import { attributePairs } from './search-attributes.ts';
+import { stored } from './stored.ts';
+
+/** With fewer events than this an actor would do nothing but continue as new. */
+const MIN_HISTORY_LIMIT = 20;
+
+type KeyedRequest = { readonly key: string } | undefined;
+
+/** The workflow of an actor. `activities`: how its activities are called. */
+export function actorWorkflow<Start extends CarryingStart, State>(
+  actor: Actor<Start, State>,
+  activities: ActivityOptions = {},
+): (start: Start) => Promise<void> {
+  return (start) => stored(() => new ActorExecution(actor, start, activities).run());
+}
+
+/** One execution of an actor: until it ends or continues as new. */
+class ActorExecution<Start extends CarryingStart, State> {
+  readonly #actor: Actor<Start, State>;
+  readonly #start: Start;
+  readonly #activities: ActivityOptions;
+  #live: Live<State>;
+  /** Signals and cancellations on their way to other workflows. */
+  #sending = 0;
+
+  constructor(actor: Actor<Start, State>, start: Start, activities: ActivityOptions) {
+    const { workflowId, runId } = workflowInfo();
+    this.#actor = actor;
+    this.#start = start;
+    this.#activities = activities;
+    this.#live = beginActor(actor, start, { now: Date.now(), workflowId, runId });
+  }
+
+  async run(): Promise<void> {
+    this.#listen();
+    for (;;) {
+      const next = this.#next();
+      if (next === 'end') {
+        await this.#settled();
+        if (this.#next() === 'end') return;
+      } else if (this.#isFull()) {
+        await this.#settled();
+        return this.#continueAsNew();
+      } else if (next === 'act' || (await this.#isTimeFor(next))) {
+        await this.#act();
+      }
+    }
+  }
+
+  #next(): Next {
+    return this.#actor.next?.(this.#live.state, Date.now()) ?? 'wait';
+  }
+
+  /** Waits for a time. False: the history is full, or the actor waits for something else by now. */
+  async #isTimeFor(next: Exclude<Next, 'act' | 'end'>): Promise<boolean> {
+    const isOver = () => this.#isFull() || !isSame(this.#next(), next);
+    if (next !== 'wait') return !(await condition(isOver, Math.max(1, next.at - Date.now())));
+    await condition(isOver);
+    return false;
+  }
+
+  async #act(): Promise<void> {
+    const acted = this.#actor.act?.(this.#live.state, Date.now());
+    if (acted === undefined) return;
+    this.#apply(acted);
+    if (acted.call !== undefined) await this.#call(acted.call);
+  }
+
+  async #call({ activity, argument, done }: Call<State>): Promise<void> {
+    const calledAt = Date.now();
+    const run = proxyActivities<{ [name: string]: ActivityFunction<[object], unknown> }>(this.#activities)[activity];
+    // The proxy has every name; this is for the type.
+    if (run === undefined) throw new TypeError(`There is no activity '${activity}'.`);
+    const result = await run(argument);
+    this.#apply(done(this.#live.state, result, calledAt, Date.now()));
+  }
+
+  /** What must not be in flight when the execution ends. */
+  async #settled(): Promise<void> {
+    await condition(() => this.#sending === 0);
+    await condition(allHandlersFinished);
+  }
+
+  /** Whether the history has reached its limit. Safe to branch on: a replay sees the same lengths. */
+  #isFull(): boolean {
+    const { historyLength, continueAsNewSuggested } = workflowInfo();
+    return continueAsNewSuggested || historyLength >= Math.max(this.#start.historyLimit, MIN_HISTORY_LIMIT);
+  }
+
+  /** The memo is passed on, since it would not carry over by itself; search attributes do (TEMPORAL.md §2). */
+  #continueAsNew(): Promise<never> {
+    const { workflowType, memo = {} } = workflowInfo();
+    const continueAsNew = makeContinueAsNewFunc<(start: Start) => Promise<void>>({ workflowType, memo });
+    return continueAsNew(continuedStart(this.#actor, this.#start, this.#live));
+  }
+
+  /** Buffered signals and updates are delivered within `setHandler`. */
+  #listen(): void {
+    const { updates = {}, signals = {}, queries = {} } = this.#actor;
+    for (const name of Object.keys(updates)) this.#listenToUpdate(name);
+    for (const [name, operation] of Object.entries(signals))
+      setHandler(defineSignal<[unknown]>(name), (payload) =>
+        this.#apply(operation(this.#live.state, payload, Date.now())),
+      );
+    for (const [name, answer] of Object.entries(queries)) setHandler(defineQuery(name), () => answer(this.#live.state));
+  }
+
+  #listenToUpdate(name: string): void {
+    const take = (request: KeyedRequest) =>
+      guarded(() => takeUpdate(this.#actor, this.#live, name, request, Date.now()));
+    const handler = (request: KeyedRequest): unknown => {
+      const taken = take(request);
+      if (isRefusal(taken)) throw failureOf(taken);
+      this.#live = taken.state;
+      this.#perform(taken.effects);
+      return taken.answer;
+    };
+    const validator = (request: KeyedRequest): void => {
+      const taken = take(request);
+      if (isRefusal(taken)) throw failureOf(taken);
+    };
+    setHandler(defineUpdate<unknown, [KeyedRequest]>(name), handler, { validator });
+  }
+
+  #apply({ state, effects }: Change<State>): void {
+    this.#live = { ...this.#live, state };
+    this.#perform(effects);
+  }
+
+  #perform(effects: readonly Effect[] = []): void {
+    for (const effect of effects) {
+      if (effect.type === 'memo') upsertMemo(effect.fields);
+      else if (effect.type === 'searchAttributes') upsertSearchAttributes(attributePairs(effect.values));
+      else this.#send(effect);
+    }
+    const details = this.#actor.details?.(this.#live.state);
+    if (details !== undefined) setCurrentDetails(details);
+  }
+
+  #send(effect: Extract<Effect, { workflowId: string }>): void {
+    this.#sending++;
+    const sent = (): void => {
+      this.#sending--;
+    };
+    send(effect).then(sent, (error: unknown) => {
+      sent();
+      const { workflowId } = effect;
+      if (!isGone(error)) return log.warn('A workflow could not be reached.', { workflowId, error: String(error) });
+      const change = this.#actor.targetGone?.(this.#live.state, workflowId, Date.now());
+      if (change !== undefined) this.#apply(change);
+    });
+  }
+}
+
+async function send(effect: Extract<Effect, { workflowId: string }>): Promise<void> {
+  const target = getExternalWorkflowHandle(effect.workflowId);
+  if (effect.type === 'cancel') await target.cancel();
+  else await target.signal<[object]>(effect.name, effect.payload);
+}
+
+function isSame(a: Next, b: Next): boolean {
+  return typeof a === 'string' || typeof b === 'string' ? a === b : a.at === b.at && a.version === b.version;
+}
+
+/** An error that is no ApplicationFailure would leave the workflow task retrying for ever. */
+function guarded<T extends object>(take: () => T): T | Refusal {
+  try {
+    return take();
+  } catch (error) {
+    return refuse(
+      'invalid_request',
+      `The update cannot be taken: ${error instanceof Error ? error.message : 'unknown'}.`,
+    );
+  }
+}
+
+/** What the caller of an update sees: the code is the failure's type. */
+function failureOf({ refused, message, details }: Refusal): ApplicationFailure {
+  return ApplicationFailure.create({
+    type: refused,
+    message,
+    nonRetryable: true,
+    ...(details === undefined ? {} : { details: [details] }),
+  });
+}
