@@ -1,7 +1,8 @@
 /**
  * An actor as data and pure functions (ARCHITECTURE.md §4). Its state is immutable: an operation takes the state and a
- * request, and returns the next state, an answer and effects, or a refusal. The shell (workflows/shell/actor-workflow.ts)
- * binds every actor to Temporal in the same way. So an actor is tested without Temporal.
+ * request, and returns the next state, an answer and effects, or a refusal. The shell
+ * (workflows/shell/actor-workflow.ts) binds every actor to Temporal in the same way. So an actor is tested without
+ * Temporal.
  *
  * Times are epoch milliseconds of the workflow's clock, which replays the same.
  */
@@ -55,8 +56,8 @@ export type Operation<State, Request, Answer> = (
 export type SignalOperation<State> = (state: State, payload: unknown, now: number) => Change<State>;
 
 /**
- * What happens when nothing comes from outside: nothing, `act` immediately, `act` at a time, or the end of the workflow.
- * The timer starts anew when `at` or `version` changes.
+ * What happens when nothing comes from outside: nothing, `act` immediately, `act` at a time, or the end of the
+ * workflow. The timer starts anew when `at` or `version` changes.
  */
 export type Next = 'wait' | 'act' | 'end' | { readonly at: number; readonly version?: number };
 

@@ -1,6 +1,6 @@
 /**
- * The actor `inbox.{org}`: messages that runs keep for people (ARCHITECTURE.md §4). Each message has a field of its own in
- * the memo: listing needs no worker, and a new message costs only its own size.
+ * The actor `inbox.{org}`: messages that runs keep for people (ARCHITECTURE.md §4). Each message has a field of its own
+ * in the memo: listing needs no worker, and a new message costs only its own size.
  */
 import {
   type DeliverMessage,

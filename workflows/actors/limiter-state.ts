@@ -115,8 +115,8 @@ export class LimiterState {
   }
 
   /**
-   * Takes a request that was not refused: gives a lease, or a place in the queue. Words for other runs are added to `words`:
-   * those that go on since holders are gone or the limit has grown, and those that have to end.
+   * Takes a request that was not refused: gives a lease, or a place in the queue. Words for other runs are added to
+   * `words`: those that go on since holders are gone or the limit has grown, and those that have to end.
    */
   take(request: TakeSlot, now: number, words: LimiterNotice[]): Verdict {
     this.#limit = request.limit;
@@ -181,8 +181,9 @@ export class LimiterState {
   }
 
   /**
-   * Runs that have ended, and of those that Temporal does not know the ones that had time enough to come to be. A run that
-   * closed before it asked is about to be retried under its id: it is given the same time. `now`: when it was seen, or later.
+   * Runs that have ended, and of those that Temporal does not know the ones that had time enough to come to be. A run
+   * that closed before it asked is about to be retried under its id: it is given the same time. `now`: when it was
+   * seen, or later.
    */
   gone(seen: HolderAnswer | undefined, now: number): string[] {
     const { closed = [], closedAt = [], missing = [] } = seen ?? {};
@@ -270,7 +271,10 @@ export class LimiterState {
   }
 }
 
-/** Those that ask late, since no worker was there, are not newer for it. Older histories do not tell when a run was started. */
+/**
+ * Those that ask late, since no worker was there, are not newer for it. Older histories do not tell when a run was
+ * started.
+ */
 function byAge(a: Lease | Waiting, b: Lease | Waiting): number {
   return (a.startedAt ?? 0) - (b.startedAt ?? 0) || a.seq - b.seq;
 }

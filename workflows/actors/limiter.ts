@@ -1,10 +1,10 @@
 /**
- * The actor `gate.{org}.{hash}`: how many runs go at the same time (ARCHITECTURE.md §4). limiter-state.ts has the leases
- * and the queue.
+ * The actor `gate.{org}.{hash}`: how many runs go at the same time (ARCHITECTURE.md §4). limiter-state.ts has the
+ * leases and the queue.
  *
  * A run sends the signal `release` before it ends. Its lease is free once Temporal says that the run has closed. A run
- * that was terminated sends nothing, so the limiter asks Temporal about its holders: often while a run waits, rarely while
- * none does. It ends when it has held nothing for a minute.
+ * that was terminated sends nothing, so the limiter asks Temporal about its holders: often while a run waits, rarely
+ * while none does. It ends when it has held nothing for a minute.
  */
 import {
   ACTIVE_WANTED,

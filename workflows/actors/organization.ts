@@ -1,6 +1,6 @@
 /**
- * The actor `org.{org}`: the organization's named entries (ARCHITECTURE.md §4). It never sees a secret: values are sealed
- * before they come here, and the memo, which everybody with access to Temporal can read, holds ciphertext.
+ * The actor `org.{org}`: the organization's named entries (ARCHITECTURE.md §4). It never sees a secret: values are
+ * sealed before they come here, and the memo, which everybody with access to Temporal can read, holds ciphertext.
  */
 import {
   type AmendEntry,

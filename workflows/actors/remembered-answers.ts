@@ -1,6 +1,6 @@
 /**
- * The answers to the latest requests of an actor, by request key, oldest first. They are carried across continue-as-new,
- * since Temporal executes an update id again there (TEMPORAL.md §2).
+ * The answers to the latest requests of an actor, by request key, oldest first. They are carried across
+ * continue-as-new, since Temporal executes an update id again there (TEMPORAL.md §2).
  */
 import type { RememberedAnswers } from '../../src/contract/actors.ts';
 

@@ -39,7 +39,9 @@ import { triggerAttributes } from './search-attributes.ts';
 
 interface State extends Required<Omit<TriggerState, 'answers'>> {
   readonly start: Pick<TriggerStart, 'organizationId' | 'workflow' | 'id'>;
-  /** From when on nothing has to be remembered but the deletion. Undefined: there is a trigger, or nothing was written. */
+  /**
+   * From when on nothing has to be remembered but the deletion. Undefined: there is a trigger, or nothing was written.
+   */
   readonly absentSince: number | undefined;
 }
 

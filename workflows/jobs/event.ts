@@ -1,7 +1,8 @@
 /**
- * The workflow `event`: delivers an event to the triggers and runs that listen to it. Visibility finds them, and it lags.
- * So a second round follows the first, for those that existed when the event was published and that Visibility did not
- * show yet. The workflow id comes from the event's id: a repeated event is refused, also after this workflow has closed.
+ * The workflow `event`: delivers an event to the triggers and runs that listen to it. Visibility finds them, and it
+ * lags. So a second round follows the first, for those that existed when the event was published and that Visibility
+ * did not show yet. The workflow id comes from the event's id: a repeated event is refused, also after this workflow
+ * has closed.
  */
 import {
   ApplicationFailure,

@@ -1,7 +1,7 @@
 /**
- * The workflow `fire`: one tick of a schedule (ARCHITECTURE.md §4). It starts the run. Where runs of the schedule may not
- * overlap, it stays open until that run has ended, because Temporal's overlap policies look at this workflow. When it is
- * cancelled, it ends the run.
+ * The workflow `fire`: one tick of a schedule (ARCHITECTURE.md §4). It starts the run. Where runs of the schedule may
+ * not overlap, it stays open until that run has ended, because Temporal's overlap policies look at this workflow. When
+ * it is cancelled, it ends the run.
  */
 import {
   CancellationScope,
@@ -14,7 +14,10 @@ import {
 } from '@temporalio/workflow';
 import type { FireActivities, FireResult, FireStart } from '../../src/contract/fire.ts';
 
-/** A terminated run sends no signal, so its status is read, at first after this pause. Each further pause is twice as long. */
+/**
+ * A terminated run sends no signal, so its status is read, at first after this pause. Each further pause is twice as
+ * long.
+ */
 const FIRST_PAUSE_MS = 60_000;
 const MAX_PAUSE_MS = 6 * 60 * 60 * 1000;
 

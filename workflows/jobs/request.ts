@@ -1,7 +1,7 @@
 /**
- * The workflow `request`: one HTTP request with an idempotency key. The gateway that handles the request starts the workflow
- * and sends it `working` from time to time. The workflow ends with the answer, which repeated requests get too. It fails
- * when the gateway falls silent.
+ * The workflow `request`: one HTTP request with an idempotency key. The gateway that handles the request starts the
+ * workflow and sends it `working` from time to time. The workflow ends with the answer, which repeated requests get
+ * too. It fails when the gateway falls silent.
  */
 import { ApplicationFailure, condition, defineSignal, setHandler } from '@temporalio/workflow';
 import {

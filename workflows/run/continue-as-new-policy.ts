@@ -1,47 +1,49 @@
 /**
- * When a run continues as new (ARCHITECTURE.md §3): past the limit, after this execution's first task, and once it has heard
- * something from outside, so that no run goes round without getting on. At once if no activity is in flight, because
- * then everything that is open is in the state; else the frames go on, and only far past the limit nothing new begins
- * until what is in flight has ended.
+ * When a run continues as new (ARCHITECTURE.md §3): when its history is past the limit, but not in the first task of an
+ * execution nor before something came from outside, so that every execution makes progress. If no activity is in
+ * flight, it continues immediately, because the state contains everything that is open. Otherwise the frames go on; far
+ * past the limit nothing new begins until the activities in flight have ended.
  *
- * Everything it goes by is the same on replay (run-limit.ts for the limit). A task that brought nothing but refused
- * updates leaves no trace in history, and a replay never activates the workflow for it: what is decided there cannot be
- * decided again. So a run continues as new only in a task that brought something which history has.
+ * The decision depends only on values that are the same on replay (worker-settings.ts for the limit). A task that
+ * brought only refused updates leaves no trace in history, and a replay does not activate the workflow for it. So a run
+ * continues as new only in a task that brought an event of history.
  */
 import { workflowInfo } from '@temporalio/workflow';
 import { historyLimitOf } from '../../src/contract/build-id.ts';
-import { MOST_BYTES, MOST_EVENTS, PATIENCE } from './run-limit.ts';
+import { HOLD_FACTOR, MAX_EVENTS, MAX_HISTORY_BYTES } from './run-limit.ts';
 
 export class ContinueAsNewPolicy {
   readonly #firstLength = workflowInfo().historyLength;
   #heard = false;
-  /** The history's length in the last task that brought something, which no other task has. */
+  /** The history's length in the last task that brought an event of history. No other task has this length. */
   #lastTask: number | undefined;
   #closed = false;
 
-  /** Something came from outside that history has: a signal, an accepted update, an activity's answer, a timer. */
+  /** An event of history came from outside: a signal, an accepted update, an activity's result, a timer. */
   heard(): void {
     this.#heard = true;
     this.came();
   }
 
-  /** Something that history has came, be it only the end of a yield. */
+  /** An event of history came, possibly only the end of a yield. */
   came(): void {
     this.#lastTask = workflowInfo().historyLength;
   }
 
-  /** The workflow was asked to cancel: what is left to do is done here, since the next execution would not be cancelled. */
+  /** The workflow was asked to cancel. It ends in this execution, since Temporal would not cancel the next one. */
   close(): void {
     this.#closed = true;
   }
 
-  /** Whether what is about to begin has to wait for the next execution. */
+  /** Whether new commands have to wait for the next execution. */
   holds(): boolean {
     const { historyLength, historySize } = workflowInfo();
-    return this.#open() && (historyLength >= Math.min(limit() * PATIENCE, MOST_EVENTS) || historySize >= MOST_BYTES);
+    return (
+      this.#open() && (historyLength >= Math.min(limit() * HOLD_FACTOR, MAX_EVENTS) || historySize >= MAX_HISTORY_BYTES)
+    );
   }
 
-  /** Whether to continue as new now. `holding`: something was held, and nothing but this lets it begin. */
+  /** Whether to continue as new now. `holding`: commands were held back, and only the next execution can send them. */
   reached(inFlight: number, holding: boolean): boolean {
     if (inFlight > 0 || !this.#open()) return false;
     const { historyLength, continueAsNewSuggested } = workflowInfo();

@@ -1,13 +1,13 @@
 /**
- * The workflow `run`: binds the core (src/engine) to Temporal. It decides nothing about a definition; it hands events to
- * the core and does what the core's commands say (ARCHITECTURE.md §3).
+ * The workflow `run`: binds the core (src/engine) to Temporal. It decides nothing about a definition. It hands events
+ * to the core and carries out the core's commands (ARCHITECTURE.md §3).
  *
- * - Everything that happens is an event, applied at once and synchronously: signals and updates in their handlers, the
- *   answers of activities and timers as the SDK hands them over. The core's commands go out in the same activation.
- * - The workflow function itself only waits for something to do that is best done once for many events: to show the
- *   run, to end it, to continue it as new.
- * - What is wrong with a definition fails the run with a typed error. `failureExceptionTypes` makes any other thrown
- *   error do the same; what is detached catches its errors (TEMPORAL.md §1).
+ * - Everything that happens is an event, applied immediately and synchronously: signals and updates in their handlers,
+ *   results of activities and timers as the SDK resolves them. The core's commands go out in the same activation.
+ * - The workflow function itself only waits for work that is done once for many events: to show the run, to end it, to
+ *   continue it as new.
+ * - A definition that cannot run fails the run with a typed error. `failureExceptionTypes` makes any other thrown error
+ *   fail it too. Detached promises catch their errors (TEMPORAL.md §1).
  */
 
 import {
@@ -76,10 +76,10 @@ export async function run(argument: RunInput | Definition): Promise<Json> {
       },
     ]);
   }
-  const walk = new RunExecution(compiled(input.definition), input);
-  walk.heedCancellation(CancellationScope.current());
-  // Nothing below is cancelled by Temporal itself: what a cancellation takes along is the core's to say.
-  return CancellationScope.nonCancellable(() => walk.end());
+  const execution = new RunExecution(compiled(input.definition), input);
+  execution.onCancellation(CancellationScope.current());
+  // The core decides what a cancellation ends, so Temporal cancels nothing below by itself.
+  return CancellationScope.nonCancellable(() => execution.end());
 }
 
 /** By the marks that a history has, or gets now. */
@@ -99,7 +99,7 @@ function compiled(definition: Definition): Program {
   try {
     result = compile(definition, RULES);
   } catch (error) {
-    // Started by hand, the document was never checked against the schema: its shape may be anything.
+    // A run that was started by hand has a definition of any shape: nobody checked it against the schema.
     const message = error instanceof Error ? error.message : String(error);
     throw invalidDefinition([{ pointer: '', code: 'malformed', message: `The document cannot be read: ${message}` }]);
   }
@@ -123,14 +123,16 @@ class RunExecution {
   readonly #effects: Effects;
   readonly #children: Children;
   readonly #slots: Slots;
-  readonly #horizon = new ContinueAsNewPolicy();
-  /** Commands that did not begin (see Horizon). They are open in the state, which issues them again. */
+  readonly #policy = new ContinueAsNewPolicy();
+  /**
+   * Commands that were held back (ContinueAsNewPolicy). They are open in the state, so the next execution sends them.
+   */
   readonly #held = new Map<string, Command>();
   #outcome: Outcome | undefined;
   #toShow: Shown | undefined;
-  /** Whoever waits for this run is told what it has returned, before its effects in flight have ended. */
+  /** The report of the returned output to the parent, before the activities in flight have ended. */
   #reported: Promise<void> | undefined;
-  /** The last signal that was not heeded. */
+  /** The last signal that was ignored. */
   #refused: RefusedRequest | undefined;
 
   constructor(program: Program, input: RunInput) {
@@ -150,8 +152,8 @@ class RunExecution {
       definition: defined({ hash, inline }),
     };
     const receive = (event: Event): void => {
-      if (event.type === 'continue') this.#horizon.came();
-      else this.#horizon.heard();
+      if (event.type === 'continue') this.#policy.came();
+      else this.#policy.heard();
       this.#apply(event);
     };
     this.#effects = new Effects(execution, receive);
@@ -170,15 +172,15 @@ class RunExecution {
       },
       workflow: program.definition.slug,
       receive: hears,
-      came: () => this.#horizon.came(),
+      came: () => this.#policy.came(),
       open: () => openChildren(this.#state),
     });
   }
 
   /** `root`: the scope that Temporal cancels. */
-  heedCancellation(root: CancellationScope): void {
+  onCancellation(root: CancellationScope): void {
     root.cancelRequested.catch(() => {
-      this.#horizon.close();
+      this.#policy.close();
       this.#effects.heard();
       this.#release();
       this.#apply({ type: 'cancel', at: Date.now() });
@@ -203,7 +205,7 @@ class RunExecution {
   #listen(): void {
     const run = {
       take: (event: Event): void => {
-        this.#horizon.heard();
+        this.#policy.heard();
         this.#effects.heard();
         this.#apply(event);
       },
@@ -238,12 +240,12 @@ class RunExecution {
       log.error('The core failed.', { error: String(error), event: event.type });
       this.#outcome = { as: 'failed', error: internalError(error) };
     }
-    // What lists show changes with each vote of a person, and not with others: those are told here.
+    // Each vote of a person changes the lists. Votes of nobody in particular are shown here.
     if (event.type === 'decide' && this.#toShow === undefined && this.#countsVotes() && patched(VOTES_SHOWN))
       this.#toShow = this.#standing();
     if (this.#state.dropped !== dropped) {
       this.#tell();
-      // Each of many more would be an event of history: lists learn the number when the run shows itself next.
+      // Only the first: each more would be an event of history. Lists get the number when the run is shown next.
       if (dropped === undefined) this.#toShow ??= this.#standing();
     }
     if (this.#state.paused === paused) return;
@@ -256,7 +258,7 @@ class RunExecution {
       case 'run':
       case 'yield':
       case 'child':
-        if (this.#horizon.holds()) this.#held.set('id' in command ? command.id : command.type, command);
+        if (this.#policy.holds()) this.#held.set('id' in command ? command.id : command.type, command);
         else this.#begin(command);
         return;
       case 'timer':
@@ -304,12 +306,12 @@ class RunExecution {
     }
   }
 
-  /** After continue-as-new: what was open begins anew, timers with what remains of them. */
+  /** After continue-as-new: sends the open commands again, timers with the time that is left. */
   #rearm(): void {
     for (const command of openCommands(this.#state)) this.#begin(command);
     this.#children.adopt(openChildren(this.#state));
     this.#slots.ask(wantedSlots(this.#state));
-    // Memo and attributes came along, so this writes nothing; but the current details did not.
+    // Memo and attributes were passed on, so this writes nothing. The current details were not.
     this.#toShow = this.#standing();
   }
 
@@ -340,7 +342,7 @@ class RunExecution {
   }
 
   async #conclude(outcome: Outcome): Promise<Json> {
-    // What a run that has ended asks of others is no longer sent.
+    // A run that has ended sends nothing more.
     if (this.#children.underway > 0) await condition(() => this.#children.underway === 0);
     this.#slots.stop();
     if (this.#slots.underway > 0) await condition(() => this.#slots.underway === 0);
@@ -351,18 +353,18 @@ class RunExecution {
     show(this.#program, this.#input, this.#state, ended, true);
     tell(this.#program, this.#state, ended);
     if (outcome.as === 'completed') return outcome.output;
-    // Temporal's event of a cancelled run has no place for it.
+    // Temporal's event of a cancelled run has no field for the reason.
     if (outcome.as === 'cancelled' && outcome.reason !== undefined && patched(REASON_SHOWN))
       upsertMemo({ [CANCEL_REASON]: outcome.reason, ...cancelDetails(outcome.details) });
     if (outcome.as === 'cancelled') endAsCancelled(outcome.reason);
     const { code, path } = outcome.error;
-    // The SDK logs the failure too, but its code is lost on the way out of the sandbox.
+    // The SDK logs the failure too, but without its code.
     log.warn('The run failed.', { code, ...defined({ path }) });
     throw runFailure(outcome.error);
   }
 
   #mayContinue(): boolean {
-    return this.#horizon.reached(
+    return this.#policy.reached(
       this.#effects.inFlight + this.#children.underway + this.#slots.underway,
       this.#held.size > 0,
     );
@@ -379,14 +381,16 @@ class RunExecution {
         as: 'failed',
         error: {
           code: 'state_too_large',
-          message: `Definition and state have ${bytes} bytes; at most ${limit} can be carried on. Keep less in outputs and state.`,
+          message:
+            `Definition and state have ${bytes} bytes; at most ${limit} can be carried on. ` +
+            'Keep less in outputs and state.',
           retryable: false,
           details: { bytes, limit },
         },
       };
       return;
     }
-    // Search attributes carry over by themselves; a memo that was upserted does not.
+    // Search attributes carry over by themselves; the memo does not (TEMPORAL.md §2).
     const { memo } = workflowInfo();
     await makeContinueAsNewFunc<typeof run>({ workflowType: RUN_WORKFLOW, ...defined({ memo }) })(next);
   }

@@ -1,4 +1,4 @@
-/** What a signal has to hold so that it is heeded: asked of the core, so that hints hold true. */
+/** An example of the signal `approve` for an approval that waits. The core is asked, so the example is accepted. */
 import { sampleOf } from '../../src/definition/payload/format-sample.ts';
 import { admit } from '../../src/engine/advance.ts';
 import { waitingFor } from '../../src/engine/inbound/view.ts';
@@ -10,11 +10,11 @@ const OVERRIDE = { override: true, reason: '<why>' };
 const MEMBERS: readonly object[] = [{}, COMMENTS, OVERRIDE, { ...OVERRIDE, ...COMMENTS }];
 
 /**
- * Members of `approve` beside `step`: the fewest that would be heeded. Where a form is filled in they hold an example of its
- * data, whose values are left to who fills it in.
+ * Members of `approve` beside `step`: the fewest that the run accepts. For an approval with a form they contain an
+ * example of its data; a person replaces the values.
  */
 export function approvalAnswer(program: Program, state: RunState, path: string): object {
-  const heeds = (members: object): boolean => {
+  const accepts = (members: object): boolean => {
     const answer = admit(program, state, {
       type: 'decide',
       at: state.now,
@@ -28,5 +28,5 @@ export function approvalAnswer(program: Program, state: RunState, path: string):
   const { form } = waitingFor(state).find((wait) => wait.path === path) ?? {};
   const data = form === undefined ? {} : sampleOf(form);
   const withData = MEMBERS.map((members) => ({ ...members, data }));
-  return (form === undefined ? [...MEMBERS, ...withData] : withData).find(heeds) ?? { data };
+  return (form === undefined ? [...MEMBERS, ...withData] : withData).find(accepts) ?? { data };
 }

@@ -3,10 +3,10 @@ import { CANCEL_DETAILS } from '../../src/contract/run.ts';
 import { jsonBytes } from '../../src/json/bytes.ts';
 import type { JsonObject } from '../../src/json/json.ts';
 
-/** A memo is kept with the run for as long as it is open. */
+/** Of details in the memo: Temporal keeps the memo with the run. */
 const MAX_DETAILS_BYTES = 64_000;
 
-/** What a run that cancels itself leaves in its memo besides the reason; of what is too large the step's row tells. */
+/** The details of a run that cancels itself, for its memo. Where they are too large, the step in the trace has them. */
 export function cancelDetails(details: JsonObject | undefined): { [CANCEL_DETAILS]?: JsonObject } {
   if (details === undefined) return {};
   if (jsonBytes(details) <= MAX_DETAILS_BYTES) return { [CANCEL_DETAILS]: details };
@@ -16,9 +16,9 @@ export function cancelDetails(details: JsonObject | undefined): { [CANCEL_DETAIL
 }
 
 /**
- * Ends the workflow as cancelled, also where Temporal was not asked to cancel it: an approval's `onReject: cancel` is the
- * run's own decision. The SDK makes a failure of a CancelledFailure that nobody asked for, and the server lets no workflow
- * cancel itself by request; so this says to the SDK what a request would have said. test/e2e/http.test.ts holds it to that.
+ * Ends the workflow as cancelled, also where Temporal was not asked to cancel it: an approval's `onReject: cancel` is
+ * the run's own decision. Without a request the SDK turns a CancelledFailure into a failure, and the server does not
+ * let a workflow request its own cancellation. So this sets the flag in the SDK that a request would have set.
  */
 export function endAsCancelled(reason: string | undefined): never {
   const { __TEMPORAL_ACTIVATOR__: activator } = globalThis as unknown as {

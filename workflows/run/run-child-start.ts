@@ -1,4 +1,4 @@
-/** How a run starts another (ARCHITECTURE.md §3): what the child is given, and what lists show of it before its first task. */
+/** Starts a child run (ARCHITECTURE.md §3), with the memo and attributes that lists show before its first task. */
 
 import { defineSearchAttributeKey, SearchAttributeType, TypedSearchAttributes } from '@temporalio/common';
 import { type ChildWorkflowHandle, type ChildWorkflowOptions, startChild } from '@temporalio/workflow';
@@ -9,26 +9,26 @@ import type { Command } from '../../src/engine/state/protocol.ts';
 import { defined } from '../../src/json/defined.ts';
 import type { Json } from '../../src/json/json.ts';
 
-/** Temporal takes 400 bytes. */
+/** Temporal takes 400 bytes of a summary. */
 const SUMMARY_LENGTH = 190;
 
 export type ChildCommand = Extract<Command, { type: 'child' }>;
 
 type Run = (input: RunInput) => Promise<Json>;
 
-/** The run that starts it. */
+/** The run that starts the child. */
 export interface Parent {
   readonly executionId: string;
   readonly organizationId: string;
   readonly depth: number;
-  /** Gates that it and those above it hold. */
+  /** Limiters at which the parent and its ancestors hold a lease. */
   readonly within: readonly string[];
   readonly initiator?: string;
 }
 
 /**
- * Starts the child, and resolves once it runs; what it resolves to tells of its end, as far as this execution lives to
- * hear it. It is abandoned: it outlives this execution, and reports by a signal.
+ * Starts the child, and resolves when it runs. The handle resolves when the child closes, if this execution still runs
+ * then. The child is abandoned: it outlives this execution, and reports by a signal.
  */
 export function startRun(
   parent: Parent,
@@ -53,7 +53,7 @@ export function startRun(
     workflowId: command.executionId,
     parentClosePolicy: 'ABANDON',
     cancellationType: 'ABANDON',
-    // After a retry or a reset of this run: a child that runs, or has completed, is the one that was meant.
+    // After a retry or a reset of this run, a child that runs or has completed is not started again.
     workflowIdReusePolicy: 'ALLOW_DUPLICATE_FAILED_ONLY',
     memo: memoOf(input, definition),
     typedSearchAttributes: attributesOf(parent, definition, trigger),

@@ -1,10 +1,11 @@
 /**
- * The runs that this run has started (ARCHITECTURE.md §3). A child outlives its parent's continue-as-new, so it is abandoned by
- * Temporal and reports by the signal `childDone`. A run that was terminated cannot report, so a parent looks after its open
- * children: when Temporal says that one has closed, after each continue-as-new, and every hour.
+ * The runs that this run has started (ARCHITECTURE.md §3). A child outlives its parent's continue-as-new, so Temporal
+ * starts it as abandoned, and it reports by the signal `childDone`. A terminated run cannot report. So a parent asks
+ * for the status of its open children when Temporal says that one has closed, after each continue-as-new, and every
+ * hour.
  *
- * What the core is told stands in history for the fold to find (E6): the resolving activity has the command's id, and the
- * looking after is an activity called `$children` whose answer is the events (child-run.ts).
+ * The fold finds all events of the core in history (E6): the activity that resolves the definition has the command's
+ * id, and the activity `$children`, which asks for the status, answers events (src/engine/state/child-run.ts).
  */
 
 import {
@@ -27,7 +28,7 @@ import type { EffectResult } from '../../src/steps/kind.ts';
 import { type ChildCommand, type Parent, startRun } from './run-child-start.ts';
 import { failureFrom } from './run-failure.ts';
 
-/** How often a parent looks after children that it has heard nothing of. The memo `childCheckMs` says otherwise. */
+/** The pause between two questions for the status of open children. The memo `childCheckMs` overrides it. */
 const CHILD_CHECK_MS = 3_600_000;
 const CHILD_CHECK_MEMO = 'childCheckMs';
 const ATTEMPT_MS = 30_000;
@@ -46,13 +47,13 @@ export interface ChildrenOptions {
   readonly workflow: string;
   /** Takes an event. Must not throw. */
   readonly receive: (event: Event) => void;
-  /** Something that history has came, although the core may hear nothing of it. */
+  /** An event of history came, although it may bring no event for the core. */
   readonly came: () => void;
-  /** Children that the core waits for, and that run. */
+  /** Children that are running and that the core waits for. */
   readonly open: () => readonly OpenChild[];
 }
 
-/** A child on its way: until it runs, this execution cannot end. */
+/** A child that is being started: this execution cannot end before it runs. */
 interface Starting {
   cancelled: boolean;
   readonly resolving: CancellationScope;
@@ -73,7 +74,7 @@ export class Children {
     this.#options = options;
   }
 
-  /** What cannot be carried to the next execution, and what a run that ends waits for: starts, cancels, questions. */
+  /** Starts, cancellations and questions in flight: they cannot be carried, and a run that ends waits for them. */
   get underway(): number {
     return this.#underway;
   }
@@ -104,7 +105,7 @@ export class Children {
       .catch(failed);
   }
 
-  /** After continue-as-new: these run already. */
+  /** Takes over children that run already, after continue-as-new. */
   adopt(children: readonly OpenChild[]): void {
     if (children.length === 0) return;
     for (const { id, executionId } of children) this.#running.set(id, executionId);
@@ -112,7 +113,7 @@ export class Children {
     this.#watch();
   }
 
-  /** The core no longer waits for it: it is cancelled. False where the command is none of a child's. */
+  /** Cancels a child that the core no longer waits for. False where the command started no child. */
   cancel(id: string): boolean {
     const starting = this.#starting.get(id);
     if (starting !== undefined) {
@@ -131,7 +132,7 @@ export class Children {
     const { id, executionId } = command;
     const { receive } = this.#options;
     const { definition, hash } = result.data as unknown as { definition: Definition; hash: string };
-    // History has the activity's end, and the core's clock goes by it; what it says is for the child alone.
+    // The core's clock needs the activity's end, which is in history. Only the child needs its result.
     receive({ type: 'completed', at: Date.now(), id, result: { data: null } });
     const begun = (known: boolean): void => {
       this.#underway--;
@@ -152,13 +153,13 @@ export class Children {
       .then(
         (child) => {
           begun(false);
-          // One that has reported is no longer open; one that was terminated is.
+          // A child that has reported is no longer open; a terminated one is.
           const closed = (): void => {
             if (this.#options.open().some((one) => one.id === id)) this.#ask();
           };
           child.result().then(closed, closed);
         },
-        // It runs already, or has ended: an earlier execution of this run started it.
+        // An earlier execution of this run has started it.
         () => begun(true),
       );
   }
@@ -200,11 +201,11 @@ export class Children {
       this.#underway--;
       this.#options.came();
     };
-    // A child that has ended meanwhile cannot be cancelled, and need not be.
+    // Fails where the child has ended meanwhile, which is as good.
     this.#shield.run(() => getExternalWorkflowHandle(executionId).cancel()).then(done, done);
   }
 
-  /** Asks what has become of the children that are still open. */
+  /** Asks for the status of the children that are still open. */
   #ask(): void {
     if (this.#asking) {
       this.#askAgain = true;
@@ -228,14 +229,14 @@ export class Children {
     };
     this.#shield
       .run(() => this.#call('describeChildren', CHILDREN, { children: children as unknown as Json }))
-      // What could not be asked now is asked in an hour.
+      // A question that failed is asked again in an hour.
       .then(
         (result) => answered(result.data),
         () => answered(undefined),
       );
   }
 
-  /** One clock for all: it runs on while there are children. */
+  /** One timer for all children. It is started again while there are children. */
   #watch(): void {
     if (this.#clockRuns) return;
     this.#clockRuns = true;
@@ -249,7 +250,7 @@ export class Children {
   }
 }
 
-/** The memo is part of history, so a replay waits as long. */
+/** The memo is part of history, so a replay uses the same pause. */
 function checkMs(): number {
   const given = workflowInfo().memo?.[CHILD_CHECK_MEMO];
   return typeof given === 'number' && given >= 1 ? given : CHILD_CHECK_MS;

@@ -1,14 +1,15 @@
-/** A run's current details: Markdown that Temporal's UI shows beside it. Which definition, what it waits for, what to do. */
-
+/**
+ * A run's current details: Markdown in Temporal's Web UI with its definition, its waits, and commands that answer them.
+ */
 import type { RunStatus, WaitingFor } from '../../src/contract/run.ts';
 import type { Definition } from '../../src/definition/document/types.ts';
 import { sampleOf } from '../../src/definition/payload/format-sample.ts';
 
 const MAX_TEXT = 300;
-/** What the CLI takes where nobody says otherwise. */
+/** The CLI's default. */
 const USUAL_NAMESPACE = 'default';
 
-/** A signal that was not heeded. */
+/** A signal that was ignored. */
 export interface RefusedRequest {
   readonly signal: string;
   /** ISO 8601. */
@@ -19,24 +20,24 @@ export interface RefusedRequest {
 export interface Told {
   readonly status: RunStatus;
   readonly waitingFor: readonly WaitingFor[];
-  /** How many things are waited for; `waitingFor` names the first of them. */
+  /** The number of waits; `waitingFor` has the first of them. */
   readonly waits: number;
   readonly pausedSince?: string;
-  /** How many messages the full inbox has dropped. */
+  /** Messages that the full inbox has dropped. */
   readonly dropped?: number;
-  /** The last one. */
+  /** The last signal that was ignored. */
   readonly refused?: RefusedRequest;
-  /** What a signal `approve` has to hold for the approval at that path. */
+  /** Members of a signal `approve` that the approval at that path accepts. */
   toApprove(path: string): object;
 }
 
-/** Which workflow, for the CLI. */
+/** The workflow that the commands name. */
 export interface DetailsContext {
   readonly id: string;
   readonly namespace: string;
 }
 
-/** The commands can be copied as they stand; words in angle brackets are to be replaced. */
+/** The commands can be copied as they are; text in angle brackets has to be replaced. */
 export function describeRun(definition: Definition, place: DetailsContext, shown: Told): string {
   const version = definition.version === undefined ? '' : ` ${definition.version}`;
   const lines = [`**${plain(definition.name)}** (\`${code(definition.slug)}\`${version}): ${shown.status}`];
@@ -49,11 +50,12 @@ export function describeRun(definition: Definition, place: DetailsContext, shown
   if (shown.dropped !== undefined)
     lines.push(
       '',
-      `**The inbox is or was full.** ${shown.dropped === 1 ? 'One message was' : `${shown.dropped} messages were`} dropped: no step had read those that came before.`,
+      `**The inbox is or was full.** ${shown.dropped === 1 ? 'One message was' : `${shown.dropped} messages were`} ` +
+        'dropped: no step had read those that came before.',
     );
   if (shown.refused !== undefined) {
     const { signal: name, at, message } = shown.refused;
-    lines.push('', `The signal \`${code(name)}\` of ${at} was not heeded: ${plain(message)}`);
+    lines.push('', `The signal \`${code(name)}\` of ${at} was ignored: ${plain(message)}`);
   }
   for (const wait of shown.waitingFor) lines.push('', ...describeWait(wait, place, shown));
   const more = shown.waits - shown.waitingFor.length;
@@ -72,7 +74,7 @@ function describeWait(wait: WaitingFor, place: DetailsContext, shown: Told): str
   return lines;
 }
 
-/** Which messages: their names, and the key that events need. */
+/** The names of the messages, and the key that events need. */
 function heard({ kind, name, names, key }: WaitingFor): string {
   if (kind !== 'message' || name === undefined) return '';
   const called = (names ?? [name]).map((one) => `\`${code(one)}\``).join(' or ');
@@ -89,7 +91,7 @@ const WAITS: { readonly [kind in WaitingFor['kind']]: string } = {
   slot: 'a free slot',
 };
 
-/** Neither in a list nor indented: the UI garbles blocks that are. One line, which is copied whole. */
+/** Neither in a list nor indented, since the Web UI garbles those. One line, so that it is copied whole. */
 const block = (command: string): string[] => ['', '```', command, '```'];
 
 function signal({ id, namespace }: DetailsContext, name: string, input?: object): string {
@@ -117,7 +119,7 @@ function shell(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`;
 }
 
-/** Text of others, in Markdown: one line, nothing of it markup. */
+/** Text that people wrote, in Markdown: one line without markup. */
 function plain(text: string): string {
   const line = text.replaceAll(/\s+/g, ' ').replaceAll(/[\\`*_[\]<>#|]/g, '\\$&');
   return line.length <= MAX_TEXT ? line : `${line.slice(0, MAX_TEXT)}…`;

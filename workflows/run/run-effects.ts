@@ -1,10 +1,11 @@
 /**
- * The core's commands as the SDK's: activities, local activities, timers. One scope for each, so that each can be taken
- * back alone; all of them shielded from the workflow's own cancellation, which the core answers (E9).
+ * Carries out the core's commands with the SDK: activities, local activities, timers. Each has a cancellation scope of
+ * its own, so that each can be cancelled alone. All are shielded from the workflow's cancellation, which the core
+ * handles (E9).
  *
- * Order matters (E6): within one activation the answers must reach the core in the order of history. The SDK resolves
- * its promises in that order, so every answer is taken from the SDK's promise itself, one microtask away, never through
- * an `await` more on one way than on the other.
+ * Order matters (E6): within one activation the results must reach the core in the order of history. The SDK resolves
+ * its promises in that order. So every result is taken from the SDK's promise itself, one microtask later, and no path
+ * has an additional `await`.
  */
 
 import {
@@ -30,9 +31,9 @@ import type { EffectResult, FailureShape } from '../../src/steps/kind.ts';
 import { failureFrom, retryAfterOf } from './run-failure.ts';
 import { TaskBytes } from './task-bytes.ts';
 
-/** A local activity holds back other frames and signals: at most for this long (ARCHITECTURE.md §3). */
+/** The timeout of a local activity, since other frames and signals wait for it (ARCHITECTURE.md §3). */
 const LOCAL_LIMIT_MS = 2_000;
-/** The code of an attempt that was not done in time (engine/causes.ts). */
+/** The code of an attempt that was not done in time (src/engine/state/causes.ts). */
 const TIMEOUT = 'timeout';
 /** Histories from before it have no pause between a failed local activity and its regular one. */
 const PAUSES = 'pause-before-regular';
@@ -41,12 +42,12 @@ const NOTHING: ActivityOptions = { activityId: YIELD, summary: YIELD, startToClo
 
 type Call = (input: ActivityInput) => Promise<EffectResult>;
 
-/** Takes an answer. Must not throw. */
+/** Takes an event. Must not throw. */
 export type Receiver = (event: Event) => void;
 
-/** What is open at Temporal for this run, by command id. */
+/** The run's open activities and timers, by command id. */
 export class Effects {
-  /** Activities whose answer this execution awaits, yields included: these cannot be carried to the next one. */
+  /** Activities whose result this execution awaits, yields included. They cannot be carried to the next execution. */
   inFlight = 0;
   readonly #execution: ActivityInput['execution'];
   readonly #receive: Receiver;
@@ -59,16 +60,16 @@ export class Effects {
     this.#receive = receive;
   }
 
-  /** Something that history has came another way: a signal, an update, news of a child. */
+  /** An event of history came that is no result of these: a signal, an update, an event of a child. */
   heard(): void {
     this.#task.renew();
   }
 
-  /** `earlierAttempts`: those as a local activity. */
+  /** `earlierAttempts`: attempts as a local activity. */
   activity(command: RunCommand, earlierAttempts = 0): void {
     const { id } = command;
     const input = { ...this.#input(command), ...(earlierAttempts === 0 ? {} : { earlierAttempts }) };
-    // Tasks from before the limit was stamped ask for every one that may be local.
+    // Tasks of workers without the limit in their build id run everything as local that may be.
     const isLocal = command.local && (dataBytes() === undefined || this.#task.takesLocal);
     if (isLocal) this.#task.localBegins();
     else this.#task.asks(jsonBytes(command.config));
@@ -99,7 +100,7 @@ export class Effects {
     );
   }
 
-  /** `at`: epoch milliseconds; what is past fires at once. */
+  /** `at`: epoch milliseconds. A time in the past fires immediately. */
   timer(id: string, at: number): void {
     this.#begin(
       id,
@@ -113,7 +114,7 @@ export class Effects {
     );
   }
 
-  /** Between two attempts, for as long as the step's `retry` or the other side says. Like an attempt it cannot be carried. */
+  /** A pause between two attempts. Like an attempt it cannot be carried to the next execution. */
   #after(pauseMs: number, id: string, goOn: () => void): void {
     if (pauseMs <= 0 || !patched(PAUSES)) {
       goOn();
@@ -137,9 +138,9 @@ export class Effects {
   }
 
   /**
-   * Gives way to other tasks, then says `continue`. A timer would cost a second (TEMPORAL.md §1). It has to be a
-   * regular activity: a local one is answered within the same workflow task, whose commands all go out in one message
-   * (500 inputs of 12 KB: the server terminates the run), and which begins from its start again when it fails.
+   * Ends the workflow task, so that other tasks run, and then sends `continue` to the core. A timer would take a second
+   * (TEMPORAL.md §1). A local activity would end within the same task: all commands of the task would go out in one
+   * message, which the server refuses above 4 MB, and a failed task would begin again from its start.
    */
   giveWay(): void {
     this.inFlight++;
@@ -149,7 +150,7 @@ export class Effects {
       this.#receive({ type: 'continue', at: Date.now() });
     };
     const nothing = { config: null, secrets: [], idempotencyKey: YIELD, path: YIELD, stepSlug: YIELD };
-    // The no-op cannot fail for long; if it did, the walk goes on all the same.
+    // If the no-op fails, the walk goes on all the same.
     this.#begin(
       YIELD,
       () => regular(NOOP, NOTHING)({ ...nothing, execution: this.#execution }),
@@ -161,7 +162,7 @@ export class Effects {
     );
   }
 
-  /** Takes a command back; its answer, if one is under way, is dropped. */
+  /** Cancels a command, and ignores its result if one arrives. */
   cancel(id: string): void {
     this.#open.get(id)?.cancel();
   }
@@ -184,14 +185,14 @@ export class Effects {
       call().then(
         (result) => settle(() => done(result)),
         (error: unknown) => {
-          // A local activity that this worker does not have leaves nothing in history. The task has to fail, and be
-          // tried again by a worker that has it; any answer to the core could not be replayed.
+          // A local activity that this worker does not have leaves no event in history, so a failure in the core could
+          // not be replayed. The task fails instead, until a worker that has the activity takes it.
           if (error instanceof ReferenceError) throw error;
           settle(() => failed(error));
         },
       );
     });
-    // Options that the SDK refuses at once.
+    // The SDK has refused the options.
     running.catch((error: unknown) => settle(() => failed(error)));
   }
 
@@ -202,12 +203,12 @@ export class Effects {
   }
 }
 
-/** What this task's worker lets a run hold; undefined for one from before that was stamped. */
+/** Bytes that this task's worker lets a run hold. Undefined where its build id does not say. */
 function dataBytes(): number | undefined {
   return dataBytesOf(workflowInfo().currentDeploymentVersion?.buildId);
 }
 
-/** Activities refuse results that are too deep to be weighed; nothing may throw here all the same. */
+/** Activities refuse results that are too deep to measure, but nothing may throw here. */
 function sizeOf(answer: Json | undefined): number {
   try {
     return answer === undefined ? 0 : jsonBytes(answer);
@@ -220,7 +221,7 @@ function regularCall(command: RunCommand): Call {
   const options: ActivityOptions = {
     activityId: command.id,
     summary: command.id,
-    // Temporal refuses a limit of nothing, and the task with it.
+    // Temporal refuses a timeout of 0, and the task with it.
     startToCloseTimeout: Math.max(1, command.timeoutMs),
     retry: retryOf(command),
     cancellationType: 'TRY_CANCEL',
@@ -235,12 +236,12 @@ interface NextAttempt {
   readonly pauseMs: number;
 }
 
-/** How a local activity that failed goes on as a regular one; undefined where it does not. */
+/** The next attempt of a failed local activity, as a regular one. Undefined where there is none. */
 function asRegular(command: RunCommand, failure: FailureShape, askedMs: number | undefined): NextAttempt | undefined {
   const { retry, repeatable } = command;
   const regular = { ...command, local: false };
   if (failure.code === NOT_LIGHT) return { command: regular, earlierAttempts: 0, pauseMs: 0 };
-  // That it took longer than local activities may is nothing that the step did wrong.
+  // The timeout of local activities is not the step's own.
   if (repeatable === true && failure.code === TIMEOUT) return { command: regular, earlierAttempts: 1, pauseMs: 0 };
   const { maxAttempts, nonRetryable, initialIntervalMs, backoffCoefficient, maximumIntervalMs } = retry;
   if (!failure.retryable || maxAttempts <= 1 || nonRetryable.includes(failure.code)) return undefined;
@@ -252,7 +253,7 @@ function asRegular(command: RunCommand, failure: FailureShape, askedMs: number |
   };
 }
 
-/** One attempt only: what has to be tried again goes on as a regular activity, which holds nobody back. */
+/** One attempt only: the next one is a regular activity, for which nothing else waits. */
 function localCall(command: RunCommand): Call {
   return local(command.activity, {
     summary: command.id,
@@ -282,7 +283,7 @@ function retryOf({ retry }: RunCommand): RetryPolicy {
     maximumAttempts: retry.maxAttempts,
     initialInterval: Math.max(1, retry.initialIntervalMs),
     backoffCoefficient: retry.backoffCoefficient,
-    // The SDK refuses an interval of nothing, and a maximum below the first.
+    // The SDK refuses an interval of 0, and a maximum below the first interval.
     maximumInterval: Math.max(1, retry.maximumIntervalMs, retry.initialIntervalMs),
     nonRetryableErrorTypes: [...retry.nonRetryable],
   };

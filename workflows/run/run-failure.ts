@@ -15,10 +15,10 @@ import { jsonBytes } from '../../src/json/bytes.ts';
 import type { Json } from '../../src/json/json.ts';
 import type { FailureShape } from '../../src/steps/kind.ts';
 
-/** Problems that a failure lists; a definition of thousands of steps can have thousands. */
+/** Problems that a failure lists. A definition of thousands of steps can have thousands of problems. */
 const MAX_PROBLEMS = 100;
 
-/** What an activity or a child failed with, as the core takes it. `most`: the attempts that the activity had in all. */
+/** The failure of an activity or a child, in the form of the core. `most`: all attempts that the activity had. */
 export function failureFrom(error: unknown, most?: number): FailureShape {
   const cause = error instanceof ActivityFailure || error instanceof ChildWorkflowFailure ? error.cause : error;
   if (cause instanceof ApplicationFailure) {
@@ -33,7 +33,10 @@ export function failureFrom(error: unknown, most?: number): FailureShape {
   return failureOfCause({ kind: 'other', message: cause instanceof Error ? cause.message : undefined });
 }
 
-/** How long the other side asked to be left alone, in milliseconds, as the activity tells it (activities/runtime/wrap-activity.ts). */
+/**
+ * The pause that the other side asked for (Retry-After), in milliseconds, as the activity reports it
+ * (activities/runtime/wrap-activity.ts).
+ */
 export function retryAfterOf(error: unknown): number | undefined {
   const cause = error instanceof ActivityFailure ? error.cause : error;
   const told: unknown = cause instanceof ApplicationFailure ? cause.details?.[0] : undefined;
@@ -41,7 +44,9 @@ export function retryAfterOf(error: unknown): number | undefined {
   return typeof told.retryAfterMs === 'number' && told.retryAfterMs > 0 ? told.retryAfterMs : undefined;
 }
 
-/** How the workflow fails: type = code, details = [RunError]. Details that would not fit are replaced by their size. */
+/**
+ * The failure of the workflow: type = code, details = [RunError]. Details that do not fit are replaced by their size.
+ */
 export function runFailure(error: RunError): ApplicationFailure {
   const bytes = jsonBytes(error as unknown as Json);
   const told = bytes <= MAX_PAYLOAD_BYTES ? error : { ...error, details: { omitted: 'too large', bytes } };
@@ -53,7 +58,7 @@ export function runFailure(error: RunError): ApplicationFailure {
   });
 }
 
-/** A definition that cannot be walked, started past the gateway. */
+/** The failure of a run whose definition cannot run. Only a run that was not started by the gateway has one. */
 export function invalidDefinition(problems: readonly Problem[]): ApplicationFailure {
   const first = problems[0];
   const where = first === undefined ? '' : ` (${first.pointer || '/'}: ${first.message})`;
@@ -66,13 +71,13 @@ export function invalidDefinition(problems: readonly Problem[]): ApplicationFail
   });
 }
 
-/** A bug of the interpreter: the run fails, and says so, instead of retrying its task for ever. */
+/** A bug of the interpreter. The run fails with it, instead of retrying its workflow task forever. */
 export function internalError(error: unknown): RunError {
   const message = error instanceof Error ? error.message : String(error);
   return { code: 'internal_error', message: `The interpreter failed: ${message}`, retryable: false };
 }
 
-/** The refusal of an update: details = [Refusal]. */
+/** The failure of a refused update: type = code, details = [Refusal]. */
 export function refusal(refused: Refusal): ApplicationFailure {
   return ApplicationFailure.create({
     type: refused.code,

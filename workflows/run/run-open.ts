@@ -1,4 +1,4 @@
-/** What a carried state has open, as commands: how an execution takes over from the one before. */
+/** The open commands of a carried state: an execution sends them again after continue-as-new. */
 import type { OpenChild } from '../../src/contract/children.ts';
 import { childRunId } from '../../src/engine/state/child-run.ts';
 import type { Command } from '../../src/engine/state/protocol.ts';
@@ -6,9 +6,9 @@ import type { OpenCommand, RunState } from '../../src/engine/state/state.ts';
 import { childCommand } from '../../src/engine/walk/commands.ts';
 
 /**
- * The commands that had been sent, in the order of their ids, and `yield` where the walk was giving way. Those in the
- * backlog are the core's to send. Activities are among them only when they were held back: an execution does not end
- * before its activities do. Children that run are not among them: they need not be started.
+ * The commands that the core had sent, in the order of their ids, and `yield` where the walk was interrupted. The core
+ * itself sends those of the backlog. Activities are among them only where they were held back, since an execution ends
+ * after its activities. Children that run already are not among them.
  */
 export function openCommands(state: RunState): Command[] {
   const waiting = new Set(state.backlog);
@@ -18,7 +18,7 @@ export function openCommands(state: RunState): Command[] {
   return state.yielding ? [...commands, { type: 'yield' }] : commands;
 }
 
-/** Children that run, and that the run waits for. */
+/** Children that are running and that this run waits for. */
 export function openChildren(state: RunState): OpenChild[] {
   return Object.entries(state.open).flatMap(([id, open]) =>
     open.type === 'child' && open.started === true

@@ -1,4 +1,4 @@
-/** A child's last word to the run that waits for it: the signal `childDone` (ARCHITECTURE.md §3). */
+/** The result of a child, sent to the run that waits for it by the signal `childDone` (ARCHITECTURE.md §3). */
 
 import { getExternalWorkflowHandle, log, sleep } from '@temporalio/workflow';
 import type { RunError, RunInput } from '../../src/contract/run.ts';
@@ -9,10 +9,10 @@ import { jsonBytes } from '../../src/json/bytes.ts';
 import { defined } from '../../src/json/defined.ts';
 import type { Json } from '../../src/json/json.ts';
 
-/** Pauses between attempts. A parent that hears nothing in the end asks (run-children.ts). */
+/** Pauses between attempts. A parent that gets no signal asks for the child's status later (children.ts). */
 const PAUSES_MS = [1_000, 5_000, 30_000];
 
-/** Tells the parent, if there is one that waits. Never fails: how this run ended does not depend on it. */
+/** Signals the parent, if one waits. Never fails: the result of this run does not depend on it. */
 export async function report(
   notify: RunInput['notify'],
   ended: { readonly output: Json } | { readonly error: RunError },
@@ -24,19 +24,19 @@ export async function report(
       await getExternalWorkflowHandle(notify.workflowId).signal('childDone', payload);
       return;
     } catch (error) {
-      log.info('The parent could not be told.', { parent: notify.workflowId, error: String(error) });
+      log.info('The parent could not be reached.', { parent: notify.workflowId, error: String(error) });
       if (pauseMs === undefined || isGone(error)) return;
     }
     await sleep(pauseMs);
   }
 }
 
-/** The server's word for a workflow that has ended, or never was. */
+/** Whether the error says that a workflow has ended or never existed. */
 export function isGone(error: unknown): boolean {
   return error instanceof Error && /not.?found/i.test(`${error.name} ${error.message}`);
 }
 
-/** Details that would not fit are left out, as in the failure of the run itself. */
+/** Details that do not fit are left out, as in the failure of the run itself. */
 function fitting(ended: { output: Json } | { error: RunError }): { output: Json } | { error: RunError } {
   if (!('error' in ended)) {
     const size = jsonBytes(ended.output);

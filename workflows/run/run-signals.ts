@@ -1,6 +1,6 @@
 /**
- * How a run is spoken to (ARCHITECTURE.md §3): signals, updates, queries. Handlers are synchronous: what they are given is
- * applied to the core before they return, in the order of history. Nothing that a caller sends can fail the run.
+ * The handlers of a run's signals, updates and queries (ARCHITECTURE.md §3). They are synchronous: each message is
+ * applied to the core before the handler returns, in the order of history. No message can fail the run.
  */
 
 import {
@@ -22,13 +22,13 @@ import { jsonBytes } from '../../src/json/bytes.ts';
 import type { Json } from '../../src/json/json.ts';
 import { refusal } from './run-failure.ts';
 
-/** The run as its callers reach it. */
+/** The run, as its handlers see it. */
 export interface Addressee {
   /** Applies an event. Must not throw. */
   take(event: Event): void;
-  /** Whether the event would be taken now, and by which visit. Read-only. */
+  /** Whether the run accepts the event now, and which visit takes it. Changes nothing. */
   admit(event: Event): Accepted | Refusal;
-  /** A signal was not heeded: nobody hears of it but who looks at the run. */
+  /** A signal was ignored. Only the run's details show it, since a signal has no answer. */
   ignored(signal: string, message: string): void;
 }
 
@@ -37,7 +37,7 @@ const MEMBERS_KNOWN = 'members-known';
 
 const DESCRIPTIONS: { readonly [name: string]: string } = { ...SIGNAL_TEXTS, ...QUERY_TEXTS };
 
-/** Events of the updates' names: of others nobody can say whether they are wanted. */
+/** The events that the core can refuse. The others are always taken. */
 const CAN_BE_REFUSED: ReadonlySet<Event['type']> = new Set([
   'decide',
   'submit',
@@ -64,8 +64,8 @@ export function listenToSignals(run: Addressee): void {
     log.warn('A signal was ignored.', { signal: name, code, message });
     run.ignored(name, message);
   };
-  // First this one: what came before there were handlers is then handed over in the order in which it came. With
-  // handlers by name it would come name by name.
+  // The default handler first: it gets the signals that came before there were handlers in the order of history.
+  // Handlers by name would get them name by name.
   setDefaultSignalHandler((name, payload) => receive(name, payload));
   for (const name of SIGNALS) {
     setHandler(defineSignal<[unknown]>(name), (payload) => receive(name, payload), described(name));
@@ -96,7 +96,7 @@ export function answerUpdates(run: Addressee): void {
         run.take(event);
         return answer;
       },
-      // Refused here, an update leaves nothing in history. The handler asks again: replays do not validate.
+      // A refusal here leaves no event in history. The handler asks again, because a replay does not run validators.
       { validator: (payload) => void admitted(asked(payload)), ...described(name) },
     );
   }
@@ -107,13 +107,15 @@ export function answerQueries(answers: { readonly [name: string]: () => Json }):
     setHandler(defineQuery<Json>(name), () => fitting(name, answer()), described(name));
 }
 
-/** An answer beyond the server's limit would be lost without a word. @throws ApplicationFailure `result_too_large`. */
+/** The server would drop an answer above its limit silently. @throws ApplicationFailure `result_too_large`. */
 function fitting(name: string, answer: Json): Json {
   const bytes = jsonBytes(answer);
   if (bytes <= MAX_PAYLOAD_BYTES) return answer;
   throw ApplicationFailure.create({
     type: 'result_too_large',
-    message: `The answer of the query '${name}' has ${bytes} bytes; at most ${MAX_PAYLOAD_BYTES} fit. Read the run's steps through the gateway.`,
+    message:
+      `The answer of the query '${name}' has ${bytes} bytes; at most ${MAX_PAYLOAD_BYTES} fit. ` +
+      "Read the run's steps through the gateway.",
     details: [{ bytes, limit: MAX_PAYLOAD_BYTES }],
     nonRetryable: true,
   });

@@ -1,4 +1,4 @@
-/** How a run asks its gates for slots (src/engine/inbound/admission.ts), and how it gives them back. */
+/** Asks the limiters for a run's slots, and gives the slots back (src/engine/inbound/admission.ts). */
 import {
   CancellationScope,
   getExternalWorkflowHandle,
@@ -13,17 +13,17 @@ import { SLOTS, SLOTS_CLOCK, slotEvents } from '../../src/engine/inbound/admissi
 import type { Event } from '../../src/engine/state/protocol.ts';
 import { isGone } from './run-report.ts';
 
-/** How often a run that waits asks again: the gate that it waits at may have been terminated. */
+/** A run that waits asks again after this pause: its limiter may have been terminated. */
 const ASK_AGAIN_MS = 600_000;
 const ATTEMPT_MS = 30_000;
-/** It asks until it is answered. */
+/** Retries without end. */
 const RETRY: RetryPolicy = { initialInterval: 500, backoffCoefficient: 2, maximumInterval: 30_000 };
 
 export interface SlotsOptions {
   readonly execution: { readonly id: string; readonly organizationId: string };
   /** Takes an event. Must not throw. */
   readonly receive: (event: Event) => void;
-  /** Gates that the run has yet to pass. */
+  /** Limiters whose slots the run does not have yet. */
   readonly wanted: () => readonly GateWanted[];
 }
 
@@ -37,12 +37,12 @@ export class Slots {
     this.#options = options;
   }
 
-  /** What cannot be carried to the next execution. */
+  /** Questions in flight, which cannot be carried to the next execution. */
   get underway(): number {
     return this.#asking === undefined ? 0 : 1;
   }
 
-  /** Asks, unless it is asking: from what is answered the core sees what is still to be asked. */
+  /** Asks, unless a question is in flight. The core sees from the answers which limiters are still to be asked. */
   ask(gates: readonly GateWanted[]): void {
     if (this.#asking !== undefined || gates.length === 0) return;
     const asking = new CancellationScope({ cancellable: true, parent: this.#shield });
@@ -58,7 +58,7 @@ export class Slots {
     running.catch(() => answered());
   }
 
-  /** The run ends: an answer is no longer awaited. */
+  /** The run ends and no longer waits for an answer. */
   stop(): void {
     this.#asking?.cancel();
   }
@@ -87,14 +87,16 @@ export class Slots {
   }
 }
 
-/** Says to the gates that the run is about to end. One that does not hear it finds out by itself. Never fails. */
+/**
+ * Tells the limiters that the run is about to end. A limiter that cannot be reached asks Temporal later. Never fails.
+ */
 export async function releaseSlots(run: string, gates: readonly string[]): Promise<void> {
   const payload: ReleaseSlot = { run };
   const release = async (gate: string): Promise<void> => {
     try {
       await getExternalWorkflowHandle(gate).signal<[ReleaseSlot]>('release', payload);
     } catch (error) {
-      if (!isGone(error)) log.warn('A gate could not be told.', { gate, error: String(error) });
+      if (!isGone(error)) log.warn('A limiter could not be reached.', { gate, error: String(error) });
     }
   };
   await Promise.all(gates.map(release));

@@ -1,5 +1,4 @@
-/** The query `steps`: what the state still knows, which is less than the trace (outputs nobody can refer to are dropped). */
-
+/** The query `steps`: the steps in the state. The trace has more, since the state drops outputs without references. */
 import type { RunState } from '../../src/engine/state/state.ts';
 import type { Json } from '../../src/json/json.ts';
 

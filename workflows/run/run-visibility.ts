@@ -1,7 +1,7 @@
 /**
- * What others see of a run without asking it: search attributes for lists, the memo for `describe()`, current details
- * for Temporal's UI. Written when the run begins to wait, goes on, or ends, and only where something differs, since
- * each write is an event of history.
+ * Shows a run to others without a query: search attributes for lists, the memo for `describe()`, current details for
+ * Temporal's Web UI. They are written when the run begins to wait, goes on or ends, and only where a value differs,
+ * since each write is an event of history.
  */
 
 import { defineSearchAttributeKey, type SearchAttributePair, SearchAttributeType } from '@temporalio/common';
@@ -19,9 +19,9 @@ import type { Program } from '../../src/steps/program-types.ts';
 import { approvalAnswer } from './run-answers.ts';
 import { describeRun, type RefusedRequest } from './run-details.ts';
 
-/** The server warns at 2 KB; beyond this the list of waits is shortened. */
+/** A memo above this gets a shorter list of waits. The server warns at 2 KB. */
 const MAX_MEMO_BYTES = 16_000;
-/** A larger output is read from the run's history. */
+/** A larger output is not in the memo; readers take it from the run's history. */
 const MAX_DECIDED_BYTES = 8_000;
 const MAX_SHOWN_TEXT = 200;
 /** The patch by which a run shows at once that it is paused, and that it goes on. */
@@ -52,13 +52,16 @@ export interface Shown {
   readonly waitingFor: readonly WaitingFor[];
 }
 
-/** Says what the run is doing. `ended`: of the memo only costs are written, since a closed run's own status counts before it. */
+/**
+ * Writes attributes and memo where they differ from `shown`. `ended`: of the memo only costs and dropped messages,
+ * since readers of a closed run take its status from Temporal.
+ */
 export function show(program: Program, input: RunInput, state: RunState, shown: Shown, ended: boolean): void {
   const pairs = attributesOf(program, state, shown);
   if (ended) pairs.push({ key: keys.durationMs, value: Math.max(0, Date.now() - state.genesis.startedAt) });
   const changed = pairs.filter(({ key, value }) => !same(workflowInfo().typedSearchAttributes.get(key), value));
   if (changed.length > 0) upsertSearchAttributes(changed);
-  // What was aborted has failed to Temporal: only the run itself can tell.
+  // To Temporal an aborted run has failed: only the memo tells the difference.
   if (ended && shown.status === 'aborted') upsertMemo({ status: shown.status });
   const memo = ended ? { ...costsOf(state), ...droppedOf(state) } : memoOf(program, input, state, shown);
   const before = workflowInfo().memo ?? {};
@@ -66,7 +69,7 @@ export function show(program: Program, input: RunInput, state: RunState, shown: 
   if (fresh.length > 0) upsertMemo(Object.fromEntries(fresh));
 }
 
-/** Says in Temporal's UI where the run stands, and what to do about it. Not a command: it may be said at any time. */
+/** Shows in Temporal's Web UI what the run waits for and how to answer. This is no command, so it adds no event. */
 export function tell(program: Program, state: RunState, shown: Shown, refused?: RefusedRequest): void {
   const { workflowId, namespace } = workflowInfo();
   const since = pausedSince(state);
@@ -93,7 +96,7 @@ function attributesOf(program: Program, state: RunState, shown: Shown): SearchAt
     { key: keys.workflow, value: attributeValue(program.definition.slug) },
     { key: keys.status, value: shown.status },
     { key: keys.triggerType, value: attributeValue(genesis.trigger.type) },
-    // Whoever started the run has said when; the difference is milliseconds, and not worth an event.
+    // The client that started the run has set it. The difference is milliseconds, and not worth an event.
     {
       key: keys.started,
       value: workflowInfo().typedSearchAttributes.get(keys.started) ?? new Date(genesis.startedAt),
@@ -141,7 +144,7 @@ function memoOf(program: Program, input: RunInput, state: RunState, shown: Shown
   return jsonBytes(full as unknown as Json) <= MAX_MEMO_BYTES ? full : memo(1);
 }
 
-/** Of a run that has returned and drains. A run is shown once more then, since its status changes. */
+/** The result of a run that has returned and drains. Its status changes then, so the run is shown once more. */
 function decidedOf({ draining }: RunState): Pick<RunMemo, 'decided'> {
   if (draining?.decidedAt === undefined) return {};
   const at = new Date(draining.decidedAt).toISOString();
@@ -157,7 +160,7 @@ function pauseOf(state: RunState): Pick<RunMemo, 'paused'> {
   return isSaid || !patched(PAUSE_SHOWN) ? {} : { paused: since };
 }
 
-/** Messages that the full inbox has dropped; absent where there are none. */
+/** How many messages the full inbox has dropped. Absent where there are none. */
 function droppedOf({ dropped }: RunState): Pick<RunMemo, 'dropped'> {
   return dropped === undefined ? {} : { dropped };
 }
@@ -179,7 +182,7 @@ function subjectsShown(waits: readonly WaitingFor[]): readonly WaitingFor[] {
   return same(plain, waits) || patched(SUBJECTS_SHOWN) ? waits : plain;
 }
 
-/** What of the memo the end may change, but for `dropped`. */
+/** The part of the memo that the end of the run may change, besides `dropped`. */
 function costsOf({ costs }: RunState): Pick<RunMemo, 'costs'> {
   return costs === undefined ? {} : { costs };
 }

@@ -1,19 +1,21 @@
 /**
- * Bytes of the workflow task at hand. The server takes 4 MB with a task's completion and terminates the run beyond that
- * (GrpcMessageTooLarge), and results of local activities leave with the completion, as markers, like commands do. So both
- * are counted, and where there is no room for another local activity the step goes as a regular one, which ends the task.
+ * Bytes of the current workflow task. The server takes 4 MB with the completion of a task, and terminates a run that
+ * sends more (GrpcMessageTooLarge). The completion contains commands and the results of local activities, as markers.
+ * So both are counted. Where another local activity has no room, the step runs as a regular activity, which ends the
+ * task.
  *
- * A task begins with something from history. The SDK does not tell where a task ends that brought nothing and only went on
- * for a local activity, and replays such tasks as one: then counting goes on, which is the same live and on replay.
+ * A task begins with an event of history. A task that goes on only for a local activity begins without one. The SDK
+ * does not say where that task ends, and replays it together with the one before. So counting goes on there, live and
+ * on replay.
  */
 import { BLOB_BYTES } from '../../src/definition/document/limits.ts';
 import { MAX_ACTIVATION_BYTES, MAX_PAYLOAD_BYTES } from '../../src/engine/state/limits.ts';
 
 /** Below the server's 4 MiB. */
 const MAX_TASK_BYTES = 4_000_000;
-/** Markers and commands so far, above which no local activity begins. */
+/** With more bytes of markers and commands than this, no local activity begins. */
 const MAX_LOCAL_BYTES = 1_000_000;
-/** What a marker or a command takes besides its payload. */
+/** Of a marker or a command, besides its payload. */
 const OVERHEAD = 1_000;
 
 export class TaskBytes {
@@ -21,17 +23,17 @@ export class TaskBytes {
   #bytes = 0;
   #openLocal = 0;
 
-  /** `hasBlobs`: of larger payloads only references leave with a task. */
+  /** `hasBlobs`: larger payloads are stored apart, and a task sends only their references. */
   constructor(hasBlobs: () => boolean) {
     this.#hasBlobs = hasBlobs;
   }
 
-  /** Something came that history has, and so a new task has begun. */
+  /** An event of history came: a new task has begun. */
   renew(): void {
     this.#bytes = 0;
   }
 
-  /** Whether a local activity has room, whatever it answers and whatever is asked for after it. */
+  /** Whether a local activity has room, with the largest result and the largest command after it. */
   get takesLocal(): boolean {
     const [result, input] = this.#hasBlobs()
       ? [BLOB_BYTES, MAX_ACTIVATION_BYTES]
@@ -44,13 +46,13 @@ export class TaskBytes {
     this.#openLocal++;
   }
 
-  /** `bytes`: of its result, or of its failure; undefined where its answer is dropped. */
+  /** `bytes`: of its result or failure. Undefined where the result is ignored. */
   localEnds(bytes = 0): void {
     this.#openLocal--;
     this.#add(bytes);
   }
 
-  /** A regular activity or a child is asked for, with an input of so many bytes. */
+  /** A regular activity or a child is scheduled. `bytes`: of its input. */
   asks(bytes: number): void {
     this.#add(bytes);
   }

@@ -1,9 +1,9 @@
 /**
- * Binds an actor (workflows/actors/actor.ts) to Temporal: updates with their validators, signals, queries, effects, timers,
- * activities, and continue-as-new when the history is long.
+ * Binds an actor (workflows/actors/actor.ts) to Temporal: updates with their validators, signals, queries, effects,
+ * timers, activities, and continue-as-new when the history is long.
  *
- * Handlers are synchronous. Validator and handler of an update run in the same activation, so what the validator allowed
- * still holds, and no operation is half done when the actor continues as new (TEMPORAL.md §2).
+ * Handlers are synchronous. Validator and handler of an update run in the same activation, so what the validator
+ * allowed still holds, and no operation is half done when the actor continues as new (TEMPORAL.md §2).
  */
 import {
   type ActivityFunction,

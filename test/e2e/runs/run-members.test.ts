@@ -60,7 +60,7 @@ describe('a member that no signal or update has', () => {
       () => detailsOf(id),
       (text) => text.includes("no member 'data'"),
     );
-    expect(details).toMatch(/The signal `message` of \S+ was not heeded: 'message' has no member 'data'/);
+    expect(details).toMatch(/The signal `message` of \S+ was ignored: 'message' has no member 'data'/);
     await handleOf(id).signal('approve', { setp: 'review' });
     await until(
       () => detailsOf(id),

@@ -69,7 +69,7 @@ describe('a signal that is not heeded', () => {
       () => detailsOf(id),
       (text) => text.includes('not heeded'),
     );
-    expect(details).toMatch(/The signal `approve` of \S+ was not heeded: .*override/);
+    expect(details).toMatch(/The signal `approve` of \S+ was ignored: .*override/);
     await handleOf(id).signal('approve', { step: 'nowhere' });
     await until(
       () => detailsOf(id),

@@ -24,7 +24,7 @@ const logged = async (fits: (line: string) => boolean): Promise<string> => {
   ))!;
 };
 
-it('says in its log why a run failed, and which signal was not heeded', async () => {
+it('says in its log why a run failed, and which signal was ignored', async () => {
   const handle = await startRun(server, approve, { input: { amount: 1, customer: 'x' } });
   await waitsAt(handle, 'review');
   await handle.signal('approve', { step: 'nowhere' });
