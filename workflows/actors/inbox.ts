@@ -12,6 +12,7 @@ import {
   type InboxStart,
   type RemoveMessage,
 } from '../../src/contract/inbox.ts';
+import { exactJsonBytes } from '../../src/json/bytes.ts';
 import { type Actor, type Operation, refuse } from './actor.ts';
 
 /** A repeated delivery comes within the retries of one step. */
@@ -71,7 +72,7 @@ function without(inbox: Inbox, message: InboxMessage): Inbox {
 const fieldOf = (id: string): string => `${INBOX_PLACE}${id}`;
 
 /** About what a message takes in the memo. */
-const bytesOf = (message: object): number => new TextEncoder().encode(JSON.stringify(message)).length;
+const bytesOf = (message: object): number => exactJsonBytes(message);
 
 export const inboxActor: Actor<InboxStart, Inbox> = {
   begin: ({ carried }) => {

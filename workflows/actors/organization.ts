@@ -13,6 +13,7 @@ import {
   type PutEntry,
 } from '../../src/contract/actors.ts';
 import type { DeleteKey, KeyRecord, PutKey } from '../../src/contract/organization.ts';
+import { exactJsonBytes } from '../../src/json/bytes.ts';
 import type { Json, JsonObject } from '../../src/json/json.ts';
 import { type Actor, type Change, isRefusal, type Operation, type Refusal, refuse } from './actor.ts';
 
@@ -107,8 +108,7 @@ const adminKeys = (entries: Entries): string[] =>
 const isSame = (a: Json | undefined, b: Json | undefined): boolean => JSON.stringify(a) === JSON.stringify(b);
 
 /** About what an entry takes in the memo. */
-const bytesOf = (field: string, value: JsonObject): number =>
-  3 * field.length + new TextEncoder().encode(JSON.stringify(value)).length;
+const bytesOf = (field: string, value: JsonObject): number => 3 * field.length + exactJsonBytes(value);
 
 function bytesWithout(entries: Entries, except: string): number {
   let bytes = 0;
