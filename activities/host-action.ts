@@ -1,5 +1,6 @@
-/** The activity `hostAction`: actions that the host defines (src/actions). Its manual is src/steps/kinds/action.ts. */
-
+/**
+ * The activity `hostAction`: actions that the host defines (src/actions). src/steps/kinds/action.ts documents the step.
+ */
 import { Context } from '@temporalio/activity';
 import type { z } from 'zod';
 import type { HostAction } from '../src/actions/define.ts';
@@ -12,12 +13,13 @@ import { isObject, type Json } from '../src/json/json.ts';
 import { ActivityError } from './runtime/failure.ts';
 import type { ActivityContext, ActivityHandler } from './runtime/wrap-activity.ts';
 
-/** Problems of an input that are told. */
+/** How many problems of an input are reported. */
 const MOST_PROBLEMS = 20;
 
 /**
- * Config `{type, parameters, local?}`; data is what the action gives. Fails as the action says, and with `unknown_action`,
- * `invalid_config`, `invalid_output`, `action_timeout`, `action_failed` (whatever else it throws; may be tried again).
+ * Config `{type, parameters, local?}`; data is the action's output. Fails with the action's own codes, and with
+ * `unknown_action`, `invalid_config`, `invalid_output`, `action_timeout`, and `action_failed` (any other error;
+ * retryable).
  */
 export function hostActionActivity(actions: HostActions): ActivityHandler {
   return async (config, context) => {
@@ -26,18 +28,19 @@ export function hostActionActivity(actions: HostActions): ActivityHandler {
     if (action === undefined)
       throw new ActivityError(
         'unknown_action',
-        `This worker offers no action '${String(type).slice(0, 80)}'. Put its file into the folder that SIGNALBOX_ACTIONS names, and start the worker again.`,
+        `This worker has no action '${String(type).slice(0, 80)}'. Put its file into the folder ` +
+          'SIGNALBOX_ACTIONS and restart the worker.',
       );
-    // Unless the step itself wants it so.
+    // `local: true` on the step overrides this.
     if (!action.isLight && local !== true && isLocal())
-      throw new ActivityError(NOT_LIGHT, 'It runs as an activity of its own.', { retryable: true });
+      throw new ActivityError(NOT_LIGHT, 'The action runs as a regular activity.', { retryable: true });
     const input = await read(action, parameters);
     const given = await inTime(action, input, context);
     return { data: await written(action, given) };
   };
 }
 
-/** Within the run's own task, which holds the run's other steps up. */
+/** Whether this is a local activity, which delays other steps of the run. */
 function isLocal(): boolean {
   return Context.current().info.isLocal;
 }
@@ -49,12 +52,13 @@ async function read(action: HostAction, parameters: Json): Promise<unknown> {
   const [first] = problems;
   throw new ActivityError(
     'invalid_config',
-    `${action.type} cannot take these parameters: ${first?.message ?? 'they do not fit'} (${first?.pointer ?? '/parameters'})`,
+    `${action.type} does not accept these parameters: ${first?.message ?? 'they do not match'} ` +
+      `(${first?.pointer ?? '/parameters'})`,
     { details: { problems: problems.map(({ pointer, code, message }) => ({ pointer, code, message })) } },
   );
 }
 
-/** With the words of the checker; undefined where the schema asks others first, and has no answer at once. */
+/** The problems in the words of the checker; undefined for an asynchronous schema. */
 function toldProblems(action: HostAction, parameters: Json): Problem[] | undefined {
   try {
     return issueProblems(action.input, parameters, '/parameters').slice(0, MOST_PROBLEMS);
@@ -71,7 +75,7 @@ function placesOf(error: z.ZodError): Problem[] {
   }));
 }
 
-/** JSON, as the output's schema has it. */
+/** The output as JSON, parsed by its schema. */
 async function written(action: HostAction, given: unknown): Promise<Json> {
   const parsed = await action.output.safeParseAsync(given);
   if (!parsed.success) {
@@ -80,7 +84,7 @@ async function written(action: HostAction, given: unknown): Promise<Json> {
       .map(({ path, code }) => ({ pointer: pointer(path), code }));
     throw new ActivityError(
       'invalid_output',
-      `${action.type} gave what its own output schema does not take, at ${places[0]?.pointer || '/'}.`,
+      `The output of ${action.type} does not match its output schema at ${places[0]?.pointer || '/'}.`,
       { details: { problems: places } },
     );
   }
@@ -88,17 +92,17 @@ async function written(action: HostAction, given: unknown): Promise<Json> {
     const text = JSON.stringify(parsed.data);
     return text === undefined ? null : (JSON.parse(text) as Json);
   } catch {
-    throw new ActivityError('invalid_output', `${action.type} gave what is no JSON.`);
+    throw new ActivityError('invalid_output', `The output of ${action.type} is not JSON.`);
   }
 }
 
-/** Also where the action pays no heed to its signal. */
+/** Enforces the timeout and cancellation, even if the action ignores its signal. */
 async function inTime(action: HostAction, input: unknown, context: ActivityContext): Promise<unknown> {
   const { type, timeoutMs } = action;
   const { idempotencyKey, execution, path, stepSlug } = context.input;
   const late = AbortSignal.timeout(timeoutMs);
   const signal = AbortSignal.any([context.signal, late]);
-  // The schema may have asked others: what was cancelled meanwhile does not begin.
+  // An asynchronous schema takes time, and the step may have been cancelled.
   signal.throwIfAborted();
   let stop: () => void = () => undefined;
   const stopped = new Promise<never>((_resolve, reject) => {
@@ -114,7 +118,7 @@ async function inTime(action: HostAction, input: unknown, context: ActivityConte
       path,
       stepSlug,
       heartbeat: (progress) => {
-        // As it is now: the action may go on with the same object.
+        // Copied now, because the action may change the object.
         const told = asJson(progress);
         context.progress(() => told);
       },
@@ -132,7 +136,7 @@ async function inTime(action: HostAction, input: unknown, context: ActivityConte
   }
 }
 
-/** The class may be of another copy of the module, so that its name counts. */
+/** Compares the name, because the class may come from another copy of the module. */
 function failureOf(error: unknown): ActivityError {
   if (!(error instanceof Error)) return new ActivityError('action_failed', 'The action failed.', { retryable: true });
   const { name, message } = error;

@@ -1,4 +1,4 @@
-/** Every activity that the worker offers, by the name under which workflows call it. A new one is a file here and a line. */
+/** The activities of steps, by the names that workflows call. A new one is a file in this folder and a line here. */
 import { type HostActions, NO_ACTIONS } from '../src/actions/load.ts';
 import type { Config } from '../src/config/config.ts';
 import { dataLimitOf, valueLimitOf } from '../src/definition/document/limits.ts';
@@ -29,25 +29,25 @@ import { messageHostOf, sendMessageActivity } from './send-message/send-message.
 const DEFAULT_TEMPORAL_PORT = 7233;
 
 export interface ActivityDependencies {
-  /** What bash's sandbox hides, and its limits. */
+  /** The folders that bash's sandbox hides, and its limits. */
   readonly bash?: BashOptions;
-  /** The host's own. */
+  /** The host's own actions. */
   readonly actions?: HostActions;
   /** Reads the organizations' secrets. */
   readonly secrets?: SecretReader;
-  /** Reads definitions and runs, for steps that start runs. */
+  /** Reads definitions and runs for steps that start runs. */
   readonly runs?: RunReader;
-  /** Keeps messages for people. */
+  /** Stores messages for people. */
   readonly inbox?: InboxWriter;
   /** Reads the organizations' models. */
   readonly models?: ModelReader;
-  /** Reads the organizations' MCP servers, and keeps lists of their tools. */
+  /** Reads the organizations' MCP servers and caches lists of their tools. */
   readonly mcpServers?: McpServerStore;
-  /** Sends runs messages. */
+  /** Sends messages to runs. */
   readonly messenger?: RunMessenger;
-  /** The actions that every host offers, as agents are offered them. */
+  /** The built-in actions, as tools of agents. */
   readonly actionTools?: readonly ActionTool[];
-  /** Makes the URLs of wait_callback steps. */
+  /** Creates the URLs of wait_callback steps. */
   readonly callbackUrl?: CallbackUrl;
 }
 
@@ -57,7 +57,7 @@ export type ActivitySettings = Pick<
 > &
   Partial<Pick<Config, 'blobs'>>;
 
-/** Activities hold the connections of their agents: make them once for a process. */
+/** Creates the activities. They share connections: call this once per process. */
 export function createActivities(config: ActivitySettings, given: ActivityDependencies = {}): Record<string, Activity> {
   const resultBytes = valueLimitOf(dataLimitOf(config.blobs?.isOn === true));
   const parts = { ...given, resultBytes };
@@ -67,7 +67,7 @@ export function createActivities(config: ActivitySettings, given: ActivityDepend
   const fetch = guardedFetch(agent);
   const mcp = new McpConnections({ fetch, stdio: config.mcpStdioAllowed, commands: config.mcpCommands });
   return {
-    /** The core's `yield`: gives way to other workflow tasks. */
+    /** The core's `yield`: lets other workflow tasks run. */
     noop: async () => ({ data: null }),
     http: wrapActivity(http, { ...parts, hostOf }),
     llm: wrapActivity(llmActivity(parts.models, fetch), parts),
@@ -95,7 +95,7 @@ export function createActivities(config: ActivitySettings, given: ActivityDepend
   };
 }
 
-/** What outgoing requests may reach: ARCHITECTURE.md §5, SIGNALBOX_HTTP_ALLOW. */
+/** Where outgoing requests may go (SIGNALBOX_HTTP_ALLOW). */
 export function egressPolicyOf(config: ActivitySettings): EgressPolicy {
   const { address } = config.temporal;
   const temporal = address === undefined ? undefined : parseUrl(`tcp://${address.replace(/^\w+:\/\//, '')}`);

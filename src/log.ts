@@ -1,13 +1,13 @@
-/** Where the programs write their logs. */
+/** The destination of logs. */
 import { type DestinationStream, pino } from 'pino';
 
-/** What waits to be written, while nothing can be, is kept up to this; what comes then is dropped. */
+/** The buffer for lines while nothing can be written; further lines are dropped. */
 const MOST_WAITING_BYTES = 1_000_000;
 const STANDARD_OUTPUT = 1;
 
 /**
- * A file, whose folder is made, or standard output. A disk that is full, or a pipe that is gone, ends no program: what could
- * not be written is written with the next line that can be.
+ * Logs to a file, whose folder is created, or to standard output. A full disk or a closed pipe does not end the
+ * program: buffered lines are written with the next line.
  */
 export function logTo(file?: string): DestinationStream {
   const sink = pino.destination({

@@ -13,7 +13,7 @@ import { loadMasterKey } from '../src/config/master-key.ts';
 import { type ActorActivities, actorActivities } from './actor-activities.ts';
 import { runAccess } from './run-access.ts';
 
-/** What activities need of the rest: read and written over the worker's own connection, with the host's master key. */
+/** What activities need from outside, over the worker's own connection and with the host's master key. */
 export function activityDependencies(
   connection: NativeConnection,
   config: Config,
@@ -30,7 +30,7 @@ export function activityDependencies(
   };
 }
 
-/** The whole of this program, whether it runs from its sources or as it was compiled into a folder of it. */
+/** The root folder of this program, both when it runs from sources and when it is compiled into a sub-folder. */
 function programFolder(): string {
   const own = dirname(fileURLToPath(import.meta.url));
   let folder = own;

@@ -13,7 +13,10 @@ import type { GateActivities } from '../src/contract/limiter.ts';
 
 export type ActorActivities = FireActivities & EventActivities & DebounceActivities & GateActivities & BulkActivities;
 
-/** What actors do outside, by the names under which they call it. Thrown errors may pass, and are retried. */
+/**
+ * The activities of actors, by the names that their workflows call. Their code is in src/client, since they read and
+ * write other actors. Errors are transient, and Temporal retries them.
+ */
 export function actorActivities(over: Access): ActorActivities {
   return {
     ...fireActivitiesOver(over),

@@ -4,24 +4,24 @@ import { fileURLToPath } from 'node:url';
 import { bundleWorkflowCode, DefaultLogger } from '@temporalio/worker';
 
 /**
- * The SDK takes a stack for every promise that a workflow makes, which costs more than handling a signal does. Without
- * stacks 1,000 signals take a third less; a run's failures are told by code and path, and never by places in our code.
- * On the first line, so that the source map stays true.
+ * The SDK captures a stack for every promise of a workflow, which costs more than handling a signal. Without stacks
+ * 1,000 signals take a third less time. Failures of runs have codes and paths, and need no positions in our code. The
+ * prelude shares the first line, so that the source map stays valid.
  */
 const PRELUDE = 'Error.stackTraceLimit=0;';
 
-/** Of the failure converter of workflows and activities. */
+/** The path of the failure converter of workflows and activities. */
 export function failureConverterPath(): string {
   const self = fileURLToPath(import.meta.url);
   return fileURLToPath(new URL(`../workflows/failure-converter${extname(self)}`, import.meta.url));
 }
 
 /**
- * Bundles all workflows into one file for the worker's sandbox, with its source map inside. Run from sources it reads
- * workflows/all.ts, compiled it reads workflows/all.js. zod stays outside: nothing that runs in a workflow calls it.
+ * Bundles all workflows into one file for the worker's sandbox, with an inline source map. From sources it reads
+ * workflows/all.ts, compiled workflows/all.js. zod is excluded, because no workflow calls it.
  *
- * No module keeps anything of a run (house.test.ts), so all of them are loaded once for a worker, and frozen. The SDK would
- * load everything anew for each run: that is a third of what a worker spends on a short one.
+ * No module stores state of a run (house.test.ts), so all modules are loaded once per worker and frozen. Otherwise the
+ * SDK would load them for each run, which is a third of the work for a short one.
  */
 export async function bundleWorkflows(outFile: string): Promise<void> {
   const self = fileURLToPath(import.meta.url);
@@ -38,6 +38,6 @@ export async function bundleWorkflows(outFile: string): Promise<void> {
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const outFile = process.argv[2];
-  if (outFile === undefined) throw new Error('Say where the bundle goes: node bundle.js FILE');
+  if (outFile === undefined) throw new Error('Usage: node bundle.js FILE');
   await bundleWorkflows(outFile);
 }

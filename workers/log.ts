@@ -9,9 +9,9 @@ const MOST_CHARACTERS = 500;
 const MOST_CAUSES = 3;
 
 /**
- * What the SDK hands over under `error`, for which Pino would write `{}`, as {type, message?, cause?}: enough to know what
- * failed, and neither its details, which hold data, nor a stack. Secrets have been taken out of it before it was thrown
- * (activities/runtime/wrap-activity.ts). `isSealed`: histories are encrypted, so no text that stands there may stand here.
+ * Serializes the SDK's `error` as {type, message?, cause?}; Pino would write `{}`. Details, which hold data, and stacks
+ * are left out. Secrets have been scrubbed (activities/runtime/wrap-activity.ts). With `isSealed`, when histories are
+ * encrypted, messages are left out too.
  */
 export function loggedError(error: unknown, isSealed: boolean, depth = 0): unknown {
   if (!(error instanceof Error)) return error;
@@ -24,7 +24,7 @@ export function loggedError(error: unknown, isSealed: boolean, depth = 0): unkno
   };
 }
 
-/** To standard output where the process runs alone, else to a file of the data folder. */
+/** Logs to standard output if the process runs alone, else to a file in the data folder. */
 export function openLog({ dataDir, codec }: Pick<Config, 'dataDir' | 'codec'>): Logger {
   const options: LoggerOptions = {
     name: 'worker',

@@ -14,16 +14,16 @@ import { failureConverterPath } from './bundle.ts';
 import { openLog } from './log.ts';
 import { sweepBlobsRegularly } from './sweep-blobs.ts';
 
-// The worker process. It runs alone (a container, `signalbox start --only worker`) or as a child that `start` forked:
-// then it tells its parent over IPC when it is ready, and ends when the parent is gone.
+// The worker process. It runs alone (a container, `signalbox start --only worker`) or as a child of `start`. A child
+// reports to its parent over IPC when it is ready, and ends when the parent is gone.
 
-/** About 0.3 MB each (TEMPORAL.md §6); a run that is not cached wakes in 50 ms. */
+/** About 0.3 MB each (TEMPORAL.md §6). A run that is not cached resumes in 50 ms. */
 const CACHED_WORKFLOWS = 300;
-/** A run goes on elsewhere when the worker that holds it in memory has not taken its task for so long: it may be gone. */
+/** After this time another worker takes a run's task, since the worker that caches the run may be gone. */
 const STICKY_MS = 3_000;
-/** Activities may finish for this long after a signal to end; then they are cancelled, and started again elsewhere. */
+/** How long activities may finish after a shutdown signal. Then they are cancelled, and retried elsewhere. */
 const GRACE_MS = 7_000;
-/** The process ends at the latest so long after the signal. */
+/** The process exits at the latest this long after the signal. */
 const LAST_MS = 9_500;
 
 const config = readConfig();
@@ -38,7 +38,7 @@ async function main(): Promise<void> {
     }),
     telemetryOptions: { logging: { forward: {}, filter: 'WARN' } },
     workerHeartbeatInterval: HEARTBEAT_MS,
-    // Signals are handled here, once, together with the parent's end.
+    // Signals are handled below, together with the end of the parent.
     shutdownSignals: [],
   });
   const connection = await NativeConnection.connect(connectionOptions(config));
@@ -70,14 +70,14 @@ async function main(): Promise<void> {
   const end = (reason: string): void => {
     if (ending) return;
     ending = true;
-    log.info({ reason }, 'The worker takes nothing new and lets activities finish.');
+    log.info({ reason }, 'The worker accepts no new tasks and lets activities finish.');
     setTimeout(() => process.exit(1), LAST_MS).unref();
     if (worker.getState() === 'RUNNING') worker.shutdown();
   };
   process.on('SIGTERM', () => end('SIGTERM'));
   process.on('SIGINT', () => end('SIGINT'));
   process.on('message', (message) => {
-    if (message === 'end') end('asked by its parent');
+    if (message === 'end') end('requested by its parent');
   });
   process.on('disconnect', () => end('its parent is gone'));
 

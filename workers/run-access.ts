@@ -14,7 +14,7 @@ import { resolveWorkflow } from '../src/client/versions/resolve-workflow.ts';
 import type { Config } from '../src/config/config.ts';
 import { builtInActionTools } from './built-in-action-tools.ts';
 
-/** What effects need of definitions and runs, models and servers; and the URLs of callbacks. */
+/** Access of activities to definitions, runs, models and MCP servers, and the URLs of callbacks. */
 export function runAccess(
   over: Access,
   config: Config,
@@ -46,7 +46,7 @@ export function runAccess(
   };
 }
 
-/** Where the gateway is; on a port that was picked only whoever started both knows, and says so by SIGNALBOX_PUBLIC_URL. */
+/** The gateway's URL. If its port was picked at its start, `start` passes SIGNALBOX_PUBLIC_URL to the worker. */
 function publicUrlOf({ publicUrl, host, port }: Config): string | undefined {
   if (publicUrl !== undefined) return publicUrl;
   const name = host.includes(':') ? `[${host.replace(/^\[|\]$/g, '')}]` : host;

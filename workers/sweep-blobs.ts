@@ -8,16 +8,16 @@ import type { Config } from '../src/config/config.ts';
 const FIRST_MS = 60_000;
 const EVERY_MS = 6 * 60 * 60 * 1_000;
 
-/** Removes large payloads that are no longer needed, now and then, over the worker's own connection. Keeps no process alive. */
+/** Regularly removes large payloads that are no longer needed. Its timers do not keep the process alive. */
 export function sweepBlobsRegularly(connection: NativeConnection, config: Config, log: Logger): void {
   const { namespace } = config.temporal;
   const client = new Client({ connection, namespace, dataConverter: dataConverterOf(config) });
   const sweep = async (): Promise<void> => {
     try {
       const removed = await sweepBlobs({ client, namespace }, config.blobs.folder, config.retentionDays);
-      if (removed > 0) log.info({ removed }, 'Large payloads of runs that are gone were removed.');
+      if (removed > 0) log.info({ removed }, 'Removed large payloads of deleted runs.');
     } catch (error) {
-      log.warn({ err: error }, 'Large payloads could not be swept now.');
+      log.warn({ err: error }, 'Unneeded large payloads could not be removed.');
     }
     setTimeout(sweep, EVERY_MS).unref();
   };

@@ -1,5 +1,4 @@
-/** Actions as models are told of them. */
-
+/** Actions as tools of agents. */
 import { z } from 'zod';
 import type { HostActions } from '../../src/actions/load.ts';
 import type { JsonObject } from '../../src/json/json.ts';
@@ -7,7 +6,7 @@ import type { ActionTool } from './agent-tools.ts';
 
 const ANY_INPUT: JsonObject = { type: 'object', properties: {} };
 
-/** What says of itself no JSON Schema takes any object: the action checks what it is given. */
+/** A schema that has no JSON Schema becomes any object; the action validates its input. */
 export function actionTool(type: string, description: string, input: z.ZodType): ActionTool {
   try {
     const { $schema: _dialect, ...inputSchema } = z.toJSONSchema(input, { io: 'input', unrepresentable: 'any' });

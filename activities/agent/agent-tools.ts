@@ -1,5 +1,4 @@
-/** The tools that an agent's model is offered, under names that every provider takes, and what a call of each means. */
-
+/** The tools of an agent's model, under names that every provider accepts, and the target of a call of each. */
 import type { CallTarget, OfferedTools, OfferedWorkflow } from '../../src/contract/agent.ts';
 import { asJsonSchema } from '../../src/definition/payload/format-schema.ts';
 import { defined } from '../../src/json/defined.ts';
@@ -13,7 +12,7 @@ import type { RunReader } from '../runs/run-reader.ts';
 import { ActivityError } from '../runtime/failure.ts';
 import type { ActivityContext } from '../runtime/wrap-activity.ts';
 
-/** An action of the host as a tool. */
+/** An action as a tool. */
 export interface ActionTool {
   readonly type: string;
   readonly description: string;
@@ -34,23 +33,26 @@ export interface AgentTool extends OfferedTool {
 
 const LONGEST_NAME = 64;
 const LONGEST_DESCRIPTION = 1_024;
-/** What no provider takes more of. */
+/** The providers' limit of tools per request. */
 const MOST_OFFERED = 128;
 const ANY_INPUT: JsonObject = { type: 'object', properties: {} };
 
-/** @throws ActivityError `unknown_tool`, `unknown_action`, and what reading servers and definitions fails with. */
+/**
+ * @throws ActivityError `unknown_tool`, `unknown_action`, `too_many_tools`, or an error of reading servers or
+ * definitions
+ */
 export async function agentTools(
   offered: OfferedTools,
   sources: ToolSources,
   context: ActivityContext,
 ): Promise<AgentTool[]> {
   const { servers, workflows } = offered;
-  // Only the host knows which of the names are actions of its own.
+  // Names without a server may be actions of this host.
   const isAction = (name: string): boolean => sources.actions.some(({ type }) => type === name);
   const toolNames = offered.only?.filter((name) => !isAction(name));
   const only = toolNames?.length === 0 ? undefined : toolNames;
   const actions = new Set([...offered.actions, ...(offered.only ?? []).filter(isAction)]);
-  // No server is named, and no tool: nothing of any server is meant.
+  // Without servers and tools in the config, no server is asked.
   const asksServers = servers === undefined ? only !== undefined : servers.length > 0;
   const [served, runs] = await Promise.all([
     asksServers ? servedTools(servers, only ?? [], sources.mcpServers, sources.mcp, context) : [],
@@ -61,7 +63,7 @@ export async function agentTools(
   if (tools.length > MOST_OFFERED)
     throw new ActivityError(
       'too_many_tools',
-      `The agent would be offered ${tools.length} tools; at most ${MOST_OFFERED} can be. Pick some with 'tools'.`,
+      `The agent has ${tools.length} tools; the limit is ${MOST_OFFERED}. Select some with 'tools'.`,
       { details: { tools: tools.length, limit: MOST_OFFERED } },
     );
   return named(tools);
@@ -88,7 +90,10 @@ function servedTool({ server, tool }: ServedTool): AgentTool {
 function actionTool(type: string, actions: readonly ActionTool[]): AgentTool {
   const action = actions.find((one) => one.type === type);
   if (action === undefined)
-    throw new ActivityError('unknown_action', `This host offers no action '${type}'. Register it, or leave it out.`);
+    throw new ActivityError(
+      'unknown_action',
+      `This worker has no action '${type}'. Add it to SIGNALBOX_ACTIONS, or remove it from the step.`,
+    );
   const { description, inputSchema } = action;
   return { name: type, description, inputSchema, target: { kind: 'action', type } };
 }
@@ -111,7 +116,9 @@ async function workflowTool(
   };
 }
 
-/** Letters, digits, _ and -, at most 64, each once: a tool of a name that is taken gets its server's in front, or a number. */
+/**
+ * Makes names valid (at most 64 letters, digits, _ and -) and unique, by the server's name as a prefix or by a number.
+ */
 function named(tools: readonly AgentTool[]): AgentTool[] {
   const taken = new Set<string>();
   return tools.map((tool) => {

@@ -1,5 +1,7 @@
-/** The activity `agentTurn`: one model call of an agent, which answers or wants tools called. The manual is src/steps/kinds/agent/agent.ts. */
-
+/**
+ * The activity `agentTurn`: one model call of an agent, which answers or calls tools. src/steps/kinds/agent/agent.ts
+ * documents the step.
+ */
 import type { AgentCall, AgentTurn, OfferedTools } from '../../src/contract/agent.ts';
 import { isObject, type Json, type JsonObject } from '../../src/json/json.ts';
 import type { Fetch } from '../http/guarded-fetch.ts';

@@ -1,5 +1,4 @@
-/** The activity `bash`: kind `bash`. Its manual is src/steps/kinds/bash.ts. */
-
+/** The activity `bash`. src/steps/kinds/bash.ts documents the step. */
 import { existsSync, realpathSync, statSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -26,17 +25,17 @@ import {
 export type BashSettings = Pick<Config, 'bash' | 'bashFolders'>;
 
 export interface BashOptions {
-  /** Folders of this host that no command may see: the data folder, this program's. */
+  /** Folders that no command may see: the data folder, and the folder of this program. */
   readonly hidden?: readonly string[];
   readonly limits?: Limits;
 }
 
 const MOST_CHARACTERS = 64_000;
 const CUT = '\n[cut at 64,000 characters]';
-/** Kept for as long as secrets are not taken out: one that is cut in two is no longer found. */
+/** Kept until secrets are scrubbed, since a secret that is cut in two can no longer be found. */
 const MOST_KEPT_CHARACTERS = 2 * MOST_CHARACTERS;
 const MOST_LINE_CHARACTERS = 300;
-/** Linux takes no longer argument or variable than 128 KiB. */
+/** Below the limit of Linux for one argument or variable, 128 KiB. */
 const MOST_ARGUMENT_BYTES = 120_000;
 const NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
 const PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
@@ -53,12 +52,12 @@ export function bashActivity(
   let probed: Promise<boolean> | undefined;
   return async (config, context) => {
     if (settings.bash === 'off')
-      throw new ActivityError('bash_disabled', 'This worker does not run bash. Set SIGNALBOX_BASH=1 where it starts.');
+      throw new ActivityError('bash_disabled', 'This worker does not run bash. Set SIGNALBOX_BASH=1 on the worker.');
     const wanted = readConfig(config, context);
     if (settings.bash === 'unsafe') return outcome(await unconfined(wanted, context), wanted, context);
     probed ??= probe();
     const forbidsNamespaces = await probed.catch((error: unknown) => {
-      // It may be installed in the meantime.
+      // bubblewrap may be installed before the next attempt.
       probed = undefined;
       throw error;
     });
@@ -87,7 +86,7 @@ async function sandboxed(
   const args = [...sandboxArguments(sandbox), '--chdir', home, ...environmentArguments(inside)];
   return runCommand({
     program: BWRAP,
-    // An environment of bwrap itself could make it load what lies in the folder (LD_PRELOAD).
+    // An inherited environment could make bwrap load files of the folder (LD_PRELOAD).
     args: ['--args', '3', '--', ...limitedShell(limits), command],
     pipe: args.map((arg) => `${arg}\0`).join(''),
     env: { PATH: process.env['PATH'] ?? PATH },
@@ -98,7 +97,7 @@ async function sandboxed(
   });
 }
 
-/** As the worker's own user, with its files and network, but not its environment. */
+/** Runs as the worker's user, with its files and network but not its environment. */
 async function unconfined(wanted: Wanted, { signal }: ActivityContext): Promise<CommandResult> {
   const { command, cwd, timeoutMs, env } = wanted;
   const own = cwd === undefined ? await mkdtemp(join(tmpdir(), 'signalbox-bash-')) : undefined;
@@ -123,12 +122,14 @@ async function unconfined(wanted: Wanted, { signal }: ActivityContext): Promise<
 }
 
 /**
- * Whether a sandbox can be made here: bubblewrap may be missing, or the kernel may not let it. True where it can also keep
- * commands from making namespaces of their own, which older ones cannot. @throws ActivityError `bash_unavailable`
+ * Checks whether bubblewrap works here. Resolves to whether it can forbid nested namespaces, which older versions
+ * cannot.
+ * @throws ActivityError `bash_unavailable`
  */
 async function probe(): Promise<boolean> {
   const advice =
-    'Bash steps run in bubblewrap. Install it where the worker runs (Linux; the package bubblewrap) and let it make user namespaces, or set SIGNALBOX_BASH=unsafe to run commands as the worker itself.';
+    'Bash steps run in bubblewrap. Install the package bubblewrap on the worker (Linux) and allow it to create ' +
+    'user namespaces, or set SIGNALBOX_BASH=unsafe to run commands as the user of the worker.';
   const begin = (forbidsNamespaces: boolean) =>
     runCommand({
       program: BWRAP,
@@ -138,17 +139,20 @@ async function probe(): Promise<boolean> {
       ],
       env: { PATH: process.env['PATH'] ?? PATH },
       timeoutMs: PROBE_MS,
-      // It is asked for all steps, also when this one is cancelled.
+      // The result is shared by all steps, so cancelling this one must not abort it.
       signal: new AbortController().signal,
       mostCharacters: MOST_LINE_CHARACTERS,
     }).catch((error: unknown) => {
       const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown';
-      throw new ActivityError('bash_unavailable', `There is no ${BWRAP} here that can be started (${code}). ${advice}`);
+      throw new ActivityError('bash_unavailable', `${BWRAP} cannot be started on this worker (${code}). ${advice}`);
     });
   if ((await begin(true)).exitCode === 0) return true;
   const tried = await begin(false);
   if (tried.exitCode === 0) return false;
-  throw new ActivityError('bash_unavailable', `No sandbox can be made here: ${lastLine(tried.stderr.text)} ${advice}`);
+  throw new ActivityError(
+    'bash_unavailable',
+    `This worker cannot create a sandbox: ${lastLine(tried.stderr.text)} ${advice}`,
+  );
 }
 
 function outcome(
@@ -162,7 +166,7 @@ function outcome(
   if (isLate)
     throw new ActivityError(
       `bash_timeout:${timeoutMs}`,
-      `The command ran for longer than ${timeoutMs} ms, and was ended.`,
+      `The command ran for longer than ${timeoutMs} ms and was killed.`,
       {
         retryable: isRepeatable,
         details: { ...data, timeoutMs },
@@ -172,7 +176,7 @@ function outcome(
     const what = breach === 'processes' ? `${limits.processes} processes` : `${limits.memoryBytes} bytes of memory`;
     throw new ActivityError(
       breach === 'processes' ? `bash_processes:${limits.processes}` : `bash_memory:${limits.memoryBytes}`,
-      `The command used more than ${what}, and was ended. Let it do less at once.`,
+      `The command used more than ${what} and was killed. Split its work.`,
       { retryable: isRepeatable, details: data },
     );
   }
@@ -195,8 +199,8 @@ function lastLine(text: string): string {
 }
 
 /**
- * Of the folders that the host names, the one that it lies in, links followed. What is hidden is none, but a folder that the
- * host names within it. @throws ActivityError `bash_cwd_not_allowed`
+ * Finds the allowed folder that contains the working directory, following links. Hidden folders are not allowed, except
+ * for a folder that the host lists within one. @throws ActivityError `bash_cwd_not_allowed`
  */
 function placeIn(
   folders: readonly string[],
@@ -210,7 +214,7 @@ function placeIn(
   }
   throw new ActivityError(
     'bash_cwd_not_allowed',
-    `config.cwd lies in no folder that this host lets bash work in. It names them with SIGNALBOX_BASH_FOLDERS.`,
+    'config.cwd is outside of the folders where bash may run. The host lists them in SIGNALBOX_BASH_FOLDERS.',
   );
 }
 
@@ -218,7 +222,7 @@ function existing(folder: string): string {
   try {
     if (isAbsolute(folder) && statSync(folder).isDirectory()) return realpathSync(folder);
   } catch {
-    // Told below.
+    // Reported below.
   }
   throw invalidConfig('cwd', 'the absolute path of a folder that exists on the worker');
 }
@@ -247,7 +251,7 @@ function variables(env: JsonObject): [string, string][] {
   return Object.entries(env).flatMap(([name, value]): [string, string][] => {
     if (value === null) return [];
     const member = `env.${name.slice(0, 80)}`;
-    if (!NAME.test(name)) throw invalidConfig(member, 'named as a variable can be');
+    if (!NAME.test(name)) throw invalidConfig(member, 'a valid variable name');
     if (typeof value === 'object') throw invalidConfig(member, 'a text, a number, true or false');
     demandArgument(String(value), member);
     return [[name, String(value)]];

@@ -1,11 +1,11 @@
 /**
- * What the processes of a sandbox use together. Limits of a process do not bound their sum, those of a user do not hold for
- * root, and groups of the kernel need rights that a worker need not have: so they are counted, some times a second.
+ * Limits of all processes of a sandbox together, measured several times a second. ulimit does not bound the sum of
+ * processes, per-user limits do not apply to root, and cgroups need privileges that a worker does not have.
  */
 import { readFileSync } from 'node:fs';
 
 export interface Limits {
-  /** Of a sandbox's processes together; a single one cannot have more at any moment. */
+  /** Of all processes of the sandbox; ulimit enforces it for a single one. */
   readonly memoryBytes: number;
   readonly processes: number;
 }
@@ -13,7 +13,7 @@ export interface Limits {
 export const LIMITS: Limits = { memoryBytes: 1024 ** 3, processes: 256 };
 export const WATCH_MS = 200;
 
-/** The limit that the process and all below it are over; undefined where it is over none, or has ended. */
+/** The limit that the process tree exceeds; undefined if it exceeds none or has ended. */
 export function exceeded(pid: number, { memoryBytes, processes }: Limits): keyof Limits | undefined {
   let [count, memory] = [0, 0];
   const open = [pid];
@@ -27,12 +27,12 @@ export function exceeded(pid: number, { memoryBytes, processes }: Limits): keyof
   return undefined;
 }
 
-/** Only the first thread of what bash starts has children that matter: others are few, and counted with their memory. */
+/** Reads only the children of the first thread, which are all that matter for what bash starts. */
 function childrenOf(pid: number): number[] {
   return (read(`/proc/${pid}/task/${pid}/children`)?.trim().split(' ') ?? []).map(Number).filter((child) => child > 0);
 }
 
-/** What is its own, in memory, and not a file's. */
+/** Resident memory without mapped files. */
 function memoryOf(pid: number): number {
   const status = read(`/proc/${pid}/status`) ?? '';
   return [...status.matchAll(/^Rss(?:Anon|Shmem):\s+(\d+) kB$/gm)].reduce((sum, [, kb]) => sum + Number(kb) * 1024, 0);
@@ -42,7 +42,7 @@ function read(path: string): string | undefined {
   try {
     return readFileSync(path, 'utf8');
   } catch {
-    // It has ended meanwhile.
+    // The process has ended.
     return undefined;
   }
 }

@@ -1,4 +1,4 @@
-/** A command with a limit of time and of output; whatever it started ends with it. */
+/** Runs a command with limits of time and output, and kills its whole process group at the end. */
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { constants } from 'node:os';
@@ -12,21 +12,21 @@ export interface Command {
   readonly args: readonly string[];
   readonly env: { readonly [name: string]: string };
   readonly cwd?: string;
-  /** What the program reads from descriptor 3. */
+  /** Text that the program reads from descriptor 3. */
   readonly pipe?: string;
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
-  /** Asked for the program's id, now and again: what it must be ended for. */
+  /** Called regularly with the process id; returns the limit that the process exceeds. */
   readonly watch?: (pid: number) => string | undefined;
-  /** Of each of its outputs, so many characters are kept. */
+  /** How many characters of each output are kept. */
   readonly mostCharacters: number;
 }
 
 export interface CommandResult {
-  /** 128 and the signal's number, where a signal ended it. */
+  /** 128 plus the signal's number if a signal ended it. */
   readonly exitCode: number;
   readonly isLate: boolean;
-  /** What `watch` said. */
+  /** The result of `watch`. */
   readonly breach?: string;
   readonly stdout: CommandOutput;
   readonly stderr: CommandOutput;
@@ -36,17 +36,17 @@ export interface CommandOutput {
   readonly isCut: boolean;
 }
 
-/** After the command has ended, its output may take so long to come. */
+/** How long remaining output is awaited after the command has ended. */
 const LAST_OUTPUT_MS = 500;
 
-/** Rejects where the program cannot be started, and with the signal's reason. */
+/** Rejects if the program cannot be started, or with the signal's reason. */
 export async function runCommand(command: Command): Promise<CommandResult> {
   const { program, args, env, cwd, pipe, timeoutMs, signal, watch, mostCharacters } = command;
   signal.throwIfAborted();
   const child = spawn(program, args, {
     env,
     stdio: ['ignore', 'pipe', 'pipe', ...(pipe === undefined ? [] : ['pipe' as const])],
-    // A group of its own, to be ended as one.
+    // A process group of its own, which can be killed as a whole.
     detached: true,
     ...defined({ cwd }),
   });
@@ -80,8 +80,8 @@ export async function runCommand(command: Command): Promise<CommandResult> {
 }
 
 /**
- * Its exit code, when all of its output has come. What it left behind holds the output open, and is ended with it; what has
- * left its group (`setsid`) cannot be, and is not waited for.
+ * Resolves to the exit code when all output has been read. Processes that the command left behind keep its output open
+ * and are killed. Those that left the group (`setsid`) cannot be killed and are not awaited.
  */
 function ended(child: ChildProcess): Promise<number> {
   return new Promise((resolve, reject) => {
@@ -89,7 +89,7 @@ function ended(child: ChildProcess): Promise<number> {
     let clock: NodeJS.Timeout | undefined;
     child.once('exit', () => {
       endGroup(child);
-      // Once more round the loop: what has come by then is read first.
+      // setImmediate, so that output that has arrived is read first.
       clock = setTimeout(() => setImmediate(() => leave(child)), LAST_OUTPUT_MS);
     });
     child.once('close', (code, signal) => {
@@ -108,11 +108,11 @@ function endGroup({ pid }: ChildProcess): void {
   try {
     process.kill(-pid, 'SIGKILL');
   } catch {
-    // All of it has ended.
+    // The group has ended.
   }
 }
 
-/** Reads on to the end, so that the command is not held up, and keeps the beginning. */
+/** Keeps the beginning of the output, but reads all of it so that the command is not blocked. */
 function collect(stream: Readable, most: number): () => CommandOutput {
   const decoder = new StringDecoder('utf8');
   let text = '';

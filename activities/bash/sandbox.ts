@@ -1,19 +1,20 @@
 /**
- * What a command sees in bubblewrap: the system's programs, read only; /proc, /dev and /tmp of its own; one folder to
- * work in. No network, no other processes, no environment but its own, nothing of the worker's files: where those lie
- * within what it sees (a clone in /usr/src, a data folder in the folder to work in), empty folders hide them.
+ * What a command sees in bubblewrap: the system's programs, read-only; its own /proc, /dev and /tmp; one working
+ * folder. It sees no network, no other processes, no environment of the worker, and none of the worker's files. Where
+ * those are inside a visible folder (a clone in /usr/src, a data folder in the working folder), empty folders hide
+ * them.
  */
 import { lstatSync, readlinkSync, realpathSync } from 'node:fs';
 import { isAbsolute, relative } from 'node:path';
 import type { Limits } from './limits.ts';
 
 export const BWRAP = 'bwrap';
-/** The folder to work in where the step names none: in memory, and gone with the sandbox. */
+/** The working folder if the step names none: in memory, and removed with the sandbox. */
 export const EMPTY_FOLDER = '/work';
 const MEMORY_FOLDER_BYTES = 256 * 1024 * 1024;
-/** Beside /usr, on systems that have not merged them into it. */
+/** System folders beside /usr, on systems that have not merged them into it. */
 const SYSTEM_FOLDERS = ['/bin', '/sbin', '/lib', '/lib32', '/lib64', '/libx32'];
-/** What programs of /usr look for: links to alternatives, libraries, certificates, the time zone. */
+/** Files that programs in /usr need: links to alternatives, libraries, certificates, the time zone. */
 const SYSTEM_FILES = [
   '/etc/alternatives',
   '/etc/ld.so.cache',
@@ -22,14 +23,15 @@ const SYSTEM_FILES = [
   '/etc/ssl/certs',
   '/etc/localtime',
 ];
-/** Of the empty folder that hides another. */
+/** The size of an empty folder that hides another one. */
 const HIDDEN_BYTES = 4_096;
 const NOBODY = '65534';
 
 /**
- * Sets the limits of each process, and then becomes bash with the command, its first argument. `-p` reads no file that the
- * environment names. Virtual memory has no limit, since runtimes reserve terabytes of it; what can be written to has. The
- * kernel counts threads as processes, in older ones those of the worker's user too: this stops a bomb, and watch.ts counts.
+ * Sets the limits of each process, then runs its first argument in bash. `-p` ignores startup files that the
+ * environment names. Virtual memory is not limited, because runtimes reserve terabytes of it; data segments are. The
+ * kernel counts threads as processes, older ones also those of the worker's user: this only stops fork bombs, limits.ts
+ * counts exactly.
  */
 export const limitedShell = ({ memoryBytes, processes }: Limits): readonly string[] => [
   ...['bash', '-p', '-c'],
@@ -38,20 +40,20 @@ export const limitedShell = ({ memoryBytes, processes }: Limits): readonly strin
 ];
 
 export interface Sandbox {
-  /** One of the host's that may be written to. */
+  /** A writable folder of the host. */
   readonly folder?: string | undefined;
-  /** Folders that it must not see. */
+  /** Folders that the command must not see. */
   readonly hidden: readonly string[];
-  /** Whether this bubblewrap can keep a command from making namespaces of its own (0.8 or newer). */
+  /** Whether this bubblewrap can forbid nested namespaces (0.8 or newer). */
   readonly forbidsNamespaces: boolean;
 }
 
-/** `env` goes to bwrap by a pipe: others can read a command line. */
+/** The environment is passed in environmentArguments through a pipe, since other users can read command lines. */
 export function sandboxArguments({ folder, hidden, forbidsNamespaces }: Sandbox): string[] {
   const places = hidden.flatMap(realPaths);
   const hiddenIn = (within: readonly string[]) =>
     places.filter((place) => within.some((seen) => isWithin(place, seen) && place !== seen));
-  // The folder may lie in what is hidden of the system, and have something to hide itself.
+  // The working folder may be inside a hidden folder, and may contain hidden ones.
   const before = hiddenIn(['/usr', ...SYSTEM_FOLDERS]);
   const after = folder === undefined ? [] : hiddenIn([folder]);
   const hide = (place: string): string[] => ['--size', String(HIDDEN_BYTES), '--tmpfs', place];
@@ -80,7 +82,7 @@ function inMemory(folder: string): string[] {
   return ['--size', String(MEMORY_FOLDER_BYTES), '--tmpfs', folder];
 }
 
-/** Links followed; none where there is no such folder. */
+/** The real path of the folder; empty if it does not exist. */
 export function realPaths(folder: string): string[] {
   try {
     return [realpathSync(folder)];
@@ -89,7 +91,7 @@ export function realPaths(folder: string): string[] {
   }
 }
 
-/** Whether it is the folder, or lies in it. */
+/** Whether `place` is the folder or inside it. */
 export function isWithin(place: string, folder: string): boolean {
   const way = relative(folder, place);
   return way === '' || (way !== '..' && !way.startsWith('../') && !isAbsolute(way));

@@ -1,6 +1,6 @@
 /**
- * Where outgoing requests may go (THREATS.md). undici's lookup hooks are skipped for IP literals, so the connector itself
- * checks the literal, every DNS answer, and at last the address that the socket really has.
+ * Restricts where outgoing requests may go (THREATS.md). undici skips its lookup hooks for IP literals, so the
+ * connector checks the literal, every DNS answer, and finally the address of the connected socket.
  */
 import { lookup } from 'node:dns/promises';
 import { isIP, type Socket, connect as tcpConnect } from 'node:net';
@@ -12,30 +12,36 @@ import { ActivityError } from '../runtime/failure.ts';
 export interface EgressPolicy {
   /** CIDRs of private ranges that may be reached. */
   readonly allow: readonly string[];
-  /** Ports of this very stack on this machine: refused even where the address is allowed. */
+  /** Ports of this stack on this machine, refused even if the address is allowed. */
   readonly ownPorts: readonly number[];
-  /** Parts of this stack elsewhere (a Temporal server), `host:port`: refused likewise. */
+  /** Parts of this stack on other hosts, such as a Temporal server; also refused. */
   readonly own: readonly { readonly host: string; readonly port: number }[];
 }
 
 const CONNECT_TIMEOUT_MS = 10_000;
-/** Of a name's addresses, so many are tried. */
+/** How many addresses of a name are tried. */
 const MOST_ADDRESSES = 4;
 const IDLE_MS = 4_000;
-/** How Node says that a certificate does not hold: OpenSSL's reasons, and its own for another name. */
-const DISTRUST =
-  /^(CERT_|ERROR_IN_CERT_|UNABLE_TO_(GET|VERIFY|DECODE|DECRYPT)_|(DEPTH_ZERO_)?SELF_SIGNED_CERT|INVALID_(CA|PURPOSE)$|PATH_LENGTH_EXCEEDED$|HOSTNAME_MISMATCH$|ERR_TLS_CERT_ALTNAME_)/;
+/** Node's codes for an untrusted certificate: those of OpenSSL, and its own for a wrong host name. */
+const UNTRUSTED =
+  /^(CERT_|ERROR_IN_CERT_|UNABLE_TO_(GET|VERIFY|DECODE|DECRYPT)_|(DEPTH_ZERO_)?SELF_SIGNED_CERT|ERR_TLS_CERT_ALTNAME_)/;
+const UNTRUSTED_CODES: ReadonlySet<string> = new Set([
+  'INVALID_CA',
+  'INVALID_PURPOSE',
+  'PATH_LENGTH_EXCEEDED',
+  'HOSTNAME_MISMATCH',
+]);
 
 type Connector = ReturnType<typeof buildConnector>;
 type ConnectOptions = Parameters<Connector>[0];
 
-/** Connections that go only where `reach` lets them. */
+/** An agent whose connections follow the policy. */
 export function guardedAgent(reach: EgressPolicy): Agent {
   const refuse = guard(reach);
   const connector = buildConnector({ timeout: CONNECT_TIMEOUT_MS });
   return new Agent({
     keepAliveTimeout: IDLE_MS,
-    // The request's own limit covers both.
+    // The timeout of the request covers both.
     headersTimeout: 0,
     bodyTimeout: 0,
     connect(options, callback) {
@@ -51,7 +57,7 @@ export function guardedAgent(reach: EgressPolicy): Agent {
 
 type Refuse = (address: string, port: number) => Promise<void>;
 
-/** A plain TCP connection that goes only where `reach` lets it. @throws ActivityError `address_not_allowed`, and what the network says. */
+/** Opens a TCP connection that follows the policy. @throws ActivityError `address_not_allowed`, or a network error */
 export function guardedSocket(reach: EgressPolicy, host: string, port: number): Promise<Socket> {
   return connect(host, port, guard(reach), (address) => tcpAttempt(address, port));
 }
@@ -65,7 +71,7 @@ async function connect<S extends Socket>(
   const name = bare(host);
   const addresses = isIP(name) === 0 ? (await lookup(name, { all: true })).map(({ address }) => address) : [name];
   for (const address of addresses) await refuse(address, port);
-  let failed: unknown = new Error('The name has no address.');
+  let failed: unknown = new Error('The host name has no address.');
   for (const address of addresses.slice(0, MOST_ADDRESSES)) {
     try {
       const socket = await open(address);
@@ -93,15 +99,15 @@ function attempt(connector: Connector, options: ConnectOptions) {
   });
 }
 
-/** What a connection failed with because nobody vouches for the certificate: trying again does not help. Undefined for all else. */
+/** The error for an untrusted certificate, which a retry does not change; undefined for any other error. */
 export function certificateError(error: unknown): ActivityError | undefined {
-  // nodemailer keeps Node's code beside its own.
+  // nodemailer stores Node's code in originalCode.
   const { code: own, originalCode: code = own } = (error ?? {}) as { code?: unknown; originalCode?: unknown };
-  if (typeof code !== 'string') return undefined;
-  if (!DISTRUST.test(code)) return undefined;
+  if (typeof code !== 'string' || !(UNTRUSTED.test(code) || UNTRUSTED_CODES.has(code))) return undefined;
   return new ActivityError(
     'certificate_not_trusted',
-    `The server's certificate is not trusted here (${code}). Let the worker trust its authority with NODE_EXTRA_CA_CERTS, or give the server another certificate.`,
+    `The server's certificate is not trusted (${code}). Set NODE_EXTRA_CA_CERTS on the worker to trust its ` +
+      'authority, or install another certificate on the server.',
     { details: { reason: code } },
   );
 }
@@ -109,7 +115,7 @@ export function certificateError(error: unknown): ActivityError | undefined {
 function tcpAttempt(address: string, port: number): Promise<Socket> {
   return new Promise((resolve, reject) => {
     const socket = tcpConnect({ host: address, port, timeout: CONNECT_TIMEOUT_MS });
-    // It stays: until the protocol listens too, an error would end the process.
+    // The listener stays, because an error before the protocol listens would end the process.
     socket.on('error', reject);
     socket.once('timeout', () =>
       socket.destroy(Object.assign(new Error('No connection in time.'), { code: 'ETIMEDOUT' })),
@@ -121,7 +127,7 @@ function tcpAttempt(address: string, port: number): Promise<Socket> {
   });
 }
 
-/** Throws `address_not_allowed` for an address that may not be reached. */
+/** Returns a function that throws `address_not_allowed` for a forbidden address. */
 export function guard(reach: EgressPolicy): Refuse {
   const ranges = reach.allow.map((range) => ipaddr.parseCIDR(range));
   return async (given, port) => {
@@ -129,19 +135,19 @@ export function guard(reach: EgressPolicy): Refuse {
     if (address === undefined || (!isPublic(address) && !ranges.some((range) => isWithin(address, range))))
       throw new ActivityError(
         'address_not_allowed',
-        'The request would go to a private or local address. The host allows such with SIGNALBOX_HTTP_ALLOW.',
+        'The address is private or local. The host can allow it with SIGNALBOX_HTTP_ALLOW.',
       );
     if ((reach.ownPorts.includes(port) && isLocal(address)) || (await isOwn(address, port, reach.own)))
       throw new ActivityError(
         'address_not_allowed',
-        'The request would go to this very host, whose own ports are never allowed.',
+        'The address belongs to this Signalbox stack, whose own ports are never allowed.',
       );
   };
 }
 
 type Address = ipaddr.IPv4 | ipaddr.IPv6;
 
-/** An IPv4 address in IPv6 clothes is an IPv4 address. */
+/** Treats IPv4-mapped IPv6 addresses as IPv4. */
 function parsed(given: string): Address | undefined {
   const address = bare(given).replace(/%.*$/, '');
   return ipaddr.isValid(address) ? ipaddr.process(address) : undefined;
@@ -149,7 +155,7 @@ function parsed(given: string): Address | undefined {
 
 function isPublic(address: Address): boolean {
   if (address.range() !== 'unicast') return false;
-  // What is global is in 2000::/3; beside it lie IPv4-compatible and unassigned addresses.
+  // Global IPv6 addresses are in 2000::/3; IPv4-compatible and unassigned ones are not.
   return address.kind() === 'ipv4' || ((address as ipaddr.IPv6).parts[0]! & 0xe000) === 0x2000;
 }
 
@@ -170,7 +176,7 @@ async function isOwn(address: Address, port: number, own: EgressPolicy['own']): 
   for (const place of own) {
     if (place.port !== port) continue;
     const host = bare(place.host);
-    // A name that cannot be resolved now has no address to protect.
+    // A name that cannot be resolved has no address to protect.
     const found = isIP(host) === 0 ? await lookup(host, { all: true }).catch(() => []) : [{ address: host }];
     for (const one of found) {
       const taken = parsed(one.address);

@@ -1,23 +1,22 @@
 /**
- * `fetch` for libraries that bring their own protocol (models, MCP servers), under the guard of http steps: connections
- * go only where the host allows them, redirects are followed within the origin only, since they would carry credentials
- * to another, and no answer is read without end.
+ * `fetch` for the libraries of models and MCP servers, with the restrictions of http steps: connections follow the
+ * egress policy, responses have a size limit, and redirects stay within the origin, since they carry credentials.
  */
 
 import { type Agent, type BodyInit, type HeadersInit, Response, fetch as send } from 'undici';
 import { defined } from '../../src/json/defined.ts';
 import { ActivityError } from '../runtime/failure.ts';
 
-/** Of one answer, a stream included. */
+/** Of one response, also a stream. */
 const MOST_BYTES = 20_000_000;
 const MOST_REDIRECTS = 5;
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
-/** After these the request is sent as it was. */
+/** Redirects that keep method and body. */
 const KEEPING: ReadonlySet<number> = new Set([307, 308]);
 
 export type Fetch = typeof globalThis.fetch;
 
-/** Agents of undici's package and the global fetch do not go together, so this is the package's. */
+/** Uses the fetch of the undici package, since the global one does not accept the package's agents. */
 export function guardedFetch(dispatcher: Agent): Fetch {
   return async (input, init = {}) => {
     let url = new URL(typeof input === 'string' || input instanceof URL ? input : input.url);
@@ -40,7 +39,7 @@ export function guardedFetch(dispatcher: Agent): Fetch {
       }
       await body?.cancel();
       const isSame = KEEPING.has(status) || method === 'GET';
-      // A stream has been read by now; what these libraries send are texts.
+      // A stream has been consumed by now. These libraries send texts.
       const isSendable = typeof init.body === 'string' || init.body == null;
       url = redirected(url, location, isSame && isSendable && hop < MOST_REDIRECTS);
     }
@@ -51,10 +50,11 @@ export function guardedFetch(dispatcher: Agent): Fetch {
 function redirected(from: URL, location: string, mayFollow: boolean): URL {
   const to = URL.canParse(location, from.href) ? new URL(location, from.href) : undefined;
   if (mayFollow && to?.origin === from.origin) return to;
-  const where = to === undefined ? 'to what is no address' : `to ${to.origin}${to.pathname}`;
+  const where = to === undefined ? 'to an invalid URL' : `to ${to.origin}${to.pathname}`;
   throw new ActivityError(
     'http_redirects',
-    `${from.origin}${from.pathname} redirects ${where}, and this request is not taken along. If that is the right address, store it instead.`,
+    `${from.origin}${from.pathname} redirects ${where}, and this redirect is not followed. If the target is ` +
+      'right, store its address.',
   );
 }
 
@@ -65,7 +65,7 @@ function limited(): TransformStream<Uint8Array, Uint8Array> {
       bytes += chunk.byteLength;
       if (bytes > MOST_BYTES)
         controller.error(
-          new ActivityError('response_too_large', `The answer has more than ${MOST_BYTES} bytes.`, {
+          new ActivityError('response_too_large', `The response has more than ${MOST_BYTES} bytes.`, {
             details: { limit: MOST_BYTES },
           }),
         );
@@ -74,7 +74,7 @@ function limited(): TransformStream<Uint8Array, Uint8Array> {
   });
 }
 
-/** The failure that lies at the bottom of what a library threw. */
+/** The ActivityError in the causes of a library's error. */
 export function failureWithin(error: unknown): ActivityError | undefined {
   for (let at = error, depth = 0; at instanceof Error && depth < 8; at = at.cause, depth++)
     if (at instanceof ActivityError) return at;

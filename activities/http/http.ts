@@ -27,12 +27,12 @@ const DEFAULT_MAX_BYTES = 1_800_000;
 const DEFAULT_TIMEOUT_MS = 30_000;
 const MOST_REDIRECTS = 5;
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
-/** What is kept of an answer that is a failure. */
+/** How much of an error response is kept. */
 const MOST_ERROR_BYTES = 65_536;
 const MOST_ERROR_CHARACTERS = 4_000;
 const AS: ReadonlySet<string> = new Set(RESPONSE_FORMS);
 
-/** `mostBytes`: the largest answer that a step can keep here. */
+/** `mostBytes` is the largest response body that a step can keep on this host. */
 export function httpActivity(agent: Agent, mostBytes = RESULT_LIMIT_BYTES): ActivityHandler {
   return async (config, context) => {
     if (!isObject(config)) throw invalidConfig('url', 'given');
@@ -44,7 +44,7 @@ export function httpActivity(agent: Agent, mostBytes = RESULT_LIMIT_BYTES): Acti
     } catch (error) {
       if (error instanceof ActivityError) throw error;
       if (timeout.aborted)
-        throw new ActivityError('http_timeout', `The answer was not complete after ${limits.timeoutMs} ms.`, {
+        throw new ActivityError('http_timeout', `The response was not complete after ${limits.timeoutMs} ms.`, {
           retryable: true,
         });
       throw connectFailure(error, request.url);
@@ -53,8 +53,8 @@ export function httpActivity(agent: Agent, mostBytes = RESULT_LIMIT_BYTES): Acti
 }
 
 /**
- * The host that a config's secrets go to, by its member that is the URL. A URL that holds a secret tells it only where the
- * secret comes after the host; else it is not known before the secret is read.
+ * The host that receives a config's secrets. `member` is the URL. If the URL itself contains a secret, the host is
+ * known only if the secret comes after it; otherwise the result is undefined.
  */
 export function hostOf(input: ActivityInput, member = 'url'): string | undefined {
   if (!isObject(input.config)) return undefined;
@@ -71,11 +71,11 @@ export function hostOf(input: ActivityInput, member = 'url'): string | undefined
 interface Limits {
   readonly timeoutMs: number;
   readonly maxBytes: number;
-  /** The largest that maxBytes may say here. */
+  /** The largest maxBytes on this host. */
   readonly mostBytes: number;
   readonly as: string | undefined;
   readonly isExpected: (status: number) => boolean;
-  /** Whether redirects are wanted as answers. */
+  /** Whether redirects are returned and not followed. */
   readonly expectsRedirect: boolean;
 }
 
@@ -113,7 +113,7 @@ async function follow(
     if (!limits.isExpected(statusCode)) {
       const { bytes, isCut } = await readBytes(body, headers, MOST_ERROR_BYTES, 'cut').catch((error: unknown) => {
         if (signal.aborted) throw error;
-        // What it says cannot be read; its status is known all the same.
+        // The body cannot be read, but the status is known.
         return { bytes: Buffer.alloc(0), isCut: true };
       });
       throw statusFailure(statusCode, headers, errorBody(bytes, headers, isCut, context), shown);
@@ -127,11 +127,14 @@ async function follow(
   }
 }
 
-/** The request to the place that a redirect names: credentials stay behind when the origin is another. */
+/** The request to the target of a redirect, without credentials if the origin is another one. */
 function redirected(request: HttpRequest, status: number, location: string): HttpRequest {
   const url = parseUrl(location, request.url);
   if (url === undefined || (url.protocol !== 'http:' && url.protocol !== 'https:'))
-    throw new ActivityError('http_redirects', 'The request was redirected to something that is no http or https URL.');
+    throw new ActivityError(
+      'http_redirects',
+      'The request was redirected to a target that is not an http or https URL.',
+    );
   url.username = '';
   url.password = '';
   url.hash = '';
@@ -140,7 +143,7 @@ function redirected(request: HttpRequest, status: number, location: string): Htt
   if (isElsewhere && !becomesGet && request.isBodySecret)
     throw new ActivityError(
       'http_redirects',
-      'The request was redirected to another origin, and its body holds a secret; call that origin directly.',
+      'The request was redirected to another origin, and its body contains a secret. Call that origin directly.',
     );
   const headers = new Map(request.headers);
   for (const name of request.headers.keys()) {
@@ -163,7 +166,7 @@ function readLimits(config: JsonObject, most: number): Limits {
   const isExpected = (status: number): boolean => ranges.some(([from, to]) => status >= from && status <= to);
   return {
     timeoutMs: Math.min(timeout, 2 ** 31 - 1),
-    // A host without a blob store takes less, and says so when an answer is larger.
+    // A host without a blob store accepts less, and says so if a response is larger.
     maxBytes: Math.min(asked, most),
     mostBytes: most,
     as: form as string | undefined,
@@ -172,7 +175,7 @@ function readLimits(config: JsonObject, most: number): Limits {
   };
 }
 
-/** `200`, `"2xx"`, `"200-299"`, or a list of such. */
+/** `200`, `"2xx"`, `"200-299"`, or a list of these. */
 function expectedRanges(expect: Json | undefined): (readonly [number, number])[] {
   if (expect === undefined || expect === null) return [[200, 299]];
   return (Array.isArray(expect) ? expect : [expect]).map((entry) => {
@@ -191,7 +194,7 @@ function errorBody(bytes: Buffer, headers: ResponseHeaders, isCut: boolean, cont
     try {
       return JSON.parse(text) as Json;
     } catch {
-      // Then as text, below.
+      // Returned as text below.
     }
   }
   return Buffer.from(text.slice(0, MOST_ERROR_CHARACTERS)).toString();
@@ -200,27 +203,30 @@ function errorBody(bytes: Buffer, headers: ResponseHeaders, isCut: boolean, cont
 function statusFailure(status: number, headers: ResponseHeaders, body: Json, shown: JsonObject): ActivityError {
   const retryable = isRetryableStatus(status);
   const afterMs = retryable ? retryAfterMs(firstValue(headers['retry-after'])) : undefined;
-  // Where only the message is shown, and to a model that made the call, the status alone would not say what to mend.
-  return new ActivityError('http_status', `The answer's status was ${status}${failureText(body, headers)}`, {
+  // Readers of the message alone, such as a model that made the call, need more than the status.
+  return new ActivityError('http_status', `The response status was ${status}${failureText(body, headers)}`, {
     retryable,
     details: { ...shown, body },
     ...defined({ retryAfterMs: afterMs }),
   });
 }
 
-/** The answer has begun, and did not come to its end. */
+/** The response began but did not end. */
 function cutFailure(error: unknown, url: URL, { status }: { readonly status: number }): ActivityError {
   const code = networkErrorCode(error);
-  return new ActivityError('http_connect', `The answer from ${url.host} (status ${status}) broke off (${code}).`, {
-    retryable: true,
-    details: { reason: code, status },
-  });
+  return new ActivityError(
+    'http_connect',
+    `The response of ${url.host} (status ${status}) was interrupted (${code}).`,
+    {
+      retryable: true,
+      details: { reason: code, status },
+    },
+  );
 }
 
-/** Whatever kept the answer from coming. */
 function connectFailure(error: unknown, url: URL): ActivityError {
   const code = networkErrorCode(error);
-  return new ActivityError('http_connect', `There was no answer from ${url.host} (${code}).`, {
+  return new ActivityError('http_connect', `No response from ${url.host} (${code}).`, {
     retryable: true,
     details: { reason: code },
   });

@@ -1,6 +1,6 @@
 /**
- * The evaluated config of an http step as a request. What is wrong is `invalid_config`, naming the member only: by now
- * the values hold secrets.
+ * Builds the request of an http step from its evaluated config. Errors name only the member, because the values contain
+ * secrets.
  */
 
 import { BODY_FORMS, HTTP_METHODS } from '../../src/contract/activity-words.ts';
@@ -13,7 +13,7 @@ export interface HttpRequest {
   readonly url: URL;
   /** Names in lower case. */
   readonly headers: ReadonlyMap<string, string>;
-  /** Of `headers`, those that no other origin may see. */
+  /** The headers that are not sent to another origin. */
   readonly credentials: ReadonlySet<string>;
   readonly body: Buffer | undefined;
   readonly isBodySecret: boolean;
@@ -23,7 +23,7 @@ const METHODS: ReadonlySet<string> = new Set(HTTP_METHODS);
 const BODIES: ReadonlySet<string> = new Set(BODY_FORMS);
 const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
-/** Headers that belong to the connection, or say where the request goes. */
+/** Headers that a step cannot set, because they belong to the connection. */
 const NOT_YOURS: ReadonlySet<string> = new Set([
   'host',
   'content-length',
@@ -54,7 +54,7 @@ export function readRequest(config: JsonObject, secrets: readonly SecretString[]
   addQuery(url, config['query']);
   const headers = new Map<string, string>([
     ['accept', '*/*'],
-    // Not deflate: it is sent in two forms, under one name.
+    // Not deflate, since servers send two formats under this name.
     ['accept-encoding', 'gzip, br'],
     ['user-agent', USER_AGENT],
     ['idempotency-key', visible(idempotencyKey)],
@@ -111,7 +111,7 @@ function addQuery(url: URL, query: Json | undefined): void {
     for (const one of Array.isArray(value) ? value : [value]) {
       if (one === null) continue;
       if (typeof one === 'object')
-        throw invalidConfig(`query.${name}`, 'a text, a number, true or false, or a list of such');
+        throw invalidConfig(`query.${name}`, 'a text, a number, true or false, or a list of these');
       url.searchParams.append(name, String(one));
     }
   }
@@ -129,7 +129,7 @@ function addHeaders(headers: Map<string, string>, written: Json | undefined): vo
 
 function addHeader(headers: Map<string, string>, name: string, value: string, member: string): void {
   const lower = name.toLowerCase();
-  if (!TOKEN.test(name)) throw invalidConfig(member, 'named as a header can be');
+  if (!TOKEN.test(name)) throw invalidConfig(member, 'a valid header name');
   if (NOT_YOURS.has(lower)) throw invalidConfig(member, 'left out: it belongs to the connection');
   if (!HEADER_VALUE.test(value)) throw invalidConfig(member, 'one line of Latin-1 text');
   headers.set(lower, value);
@@ -203,7 +203,7 @@ function formText(body: Json): string {
   return fields.toString();
 }
 
-/** Paths may hold any branch name; a header holds visible ASCII. */
+/** The key contains branch names with any characters; a header value must be visible ASCII. */
 function visible(key: string): string {
   return key.replace(/[^\x21-\x7e]/gu, (character) => encodeURIComponent(Buffer.from(character).toString()));
 }

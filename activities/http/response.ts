@@ -1,4 +1,4 @@
-/** The answer of an http step: read within its limit, inflated, parsed by its content type. */
+/** The response of an http step: read within its limit, decompressed, parsed by its content type. */
 
 import { isUtf8 } from 'node:buffer';
 import type { Readable } from 'node:stream';
@@ -13,14 +13,14 @@ export type ResponseHeaders = { readonly [name: string]: string | string[] | und
 
 /** Besides 5xx. */
 const RETRYABLE_STATUSES: ReadonlySet<number> = new Set([408, 425, 429]);
-/** A server that asks to be left alone for longer is asked again after this. */
+/** The longest Retry-After that is followed. */
 const LONGEST_RETRY_AFTER_MS = 86_400_000;
 const MOST_HEADERS = 100;
 const MOST_HEADER_CHARACTERS = 2_000;
 const TEXT_TYPE =
   /^(text\/|application\/(xml|javascript|x-www-form-urlencoded|graphql|yaml|x-yaml|x-ndjson)\b)|\+(xml|yaml)\b/;
 const JSON_TYPE = /^[\w.+-]+\/(json|[\w.-]+\+json)\b/;
-/** Of these, `decoderOf` knows some, one at a time. */
+/** Content encodings that are compressions; decoderOf supports some of them. */
 const COMPRESSIONS: ReadonlySet<string> = new Set([
   'gzip',
   'x-gzip',
@@ -32,14 +32,14 @@ const COMPRESSIONS: ReadonlySet<string> = new Set([
   'dcb',
   'dcz',
 ]);
-/** How zlib and Brotli say that what they are given is none of theirs. */
+/** Error codes of zlib and Brotli for invalid input. */
 const INFLATING = /^(Z|ERR__ERROR_FORMAT|ERR_BROTLI)_/;
-/** Of what an answer says, so much stands in a message; more of it in the details. */
+/** How much of a response a message quotes; the details hold more. */
 const MOST_TOLD_CHARACTERS = 300;
 
 /**
- * The bytes of the answer, inflated: the limit is for what comes out, so that a small body cannot be a bomb.
- * @throws ActivityError `response_too_large`, unless `overLimit` is 'cut', and `http_body` where it cannot be inflated.
+ * Reads and decompresses the response. The limit counts decompressed bytes, which rules out decompression bombs.
+ * @throws ActivityError `response_too_large` unless `overLimit` is 'cut'; `http_body` if decompression fails
  */
 export async function readBytes(
   body: Readable,
@@ -48,20 +48,20 @@ export async function readBytes(
   overLimit: 'cut' | MoreAllowed = {},
 ): Promise<{ readonly bytes: Buffer; readonly isCut: boolean }> {
   const encoding = firstValue(headers['content-encoding']).trim().toLowerCase();
-  // Some write there what is no compression (utf-8, aws-chunked): then the bytes are what they are.
+  // Some servers write other words there (utf-8, aws-chunked), which change nothing.
   const compressions = encoding.split(/[\s,]+/).filter((name) => COMPRESSIONS.has(name));
   const decoder = compressions.length === 1 ? decoderOf(compressions[0]!) : undefined;
-  // An error comes out of the decoder, where it is read.
+  // The decoder reports the error to its reader.
   const stream = decoder === undefined ? body : pipeline(body, decoder, () => undefined);
   try {
     const read = await readAll(body, stream, limit, overLimit);
     if (decoder === undefined && compressions.length > 0 && read.bytes.length > 0)
-      throw unreadable(encoding, 'it is not known here');
+      throw unreadable(encoding, 'this encoding is not supported');
     return read;
   } catch (error) {
     const code = networkErrorCode(error);
     if (decoder === undefined || !INFLATING.test(code)) throw error;
-    // The headers of an answer to HEAD are those of a GET: nothing is no broken gzip.
+    // A response to HEAD has the headers of GET but no body, which is not an error.
     if (decoder.bytesWritten === 0 && code === 'Z_BUF_ERROR') return { bytes: Buffer.alloc(0), isCut: false };
     throw unreadable(encoding, code);
   }
@@ -70,12 +70,13 @@ export async function readBytes(
 function unreadable(encoding: string, reason: string): ActivityError {
   return new ActivityError(
     'http_body',
-    `The answer cannot be inflated as its content-encoding '${encoding.slice(0, 40)}' says (${reason}). Ask for it as it is: headers: {accept-encoding: identity}.`,
+    `The response has the content-encoding '${encoding.slice(0, 40)}' and cannot be decompressed (${reason}). ` +
+      'Request it uncompressed: headers: {accept-encoding: identity}.',
     { details: { contentEncoding: encoding.slice(0, 40), reason } },
   );
 }
 
-/** How large an answer may be at most, whatever the step says. */
+/** The largest response on this host, also if the step allows more. */
 export interface MoreAllowed {
   readonly mostBytes?: number;
 }
@@ -83,9 +84,10 @@ export interface MoreAllowed {
 function tooLarge(limit: number, most: number | undefined): ActivityError {
   const remedy =
     most === undefined || limit < most
-      ? `Raise maxBytes${most === undefined ? '' : ` (up to ${most})`}, or ask for less.`
-      : `No step takes more here. Ask for less, or in parts${most < MAX_BLOB_STATE_BYTES ? '; with a blob store (SIGNALBOX_BLOBS) a step takes more' : ''}.`;
-  return new ActivityError('response_too_large', `The answer has more than ${limit} bytes. ${remedy}`, {
+      ? `Raise maxBytes${most === undefined ? '' : ` (up to ${most})`}, or request less.`
+      : 'This is the limit of this host. Request less, or in ' +
+        `parts${most < MAX_BLOB_STATE_BYTES ? '; a blob store (SIGNALBOX_BLOBS) raises the limit' : ''}.`;
+  return new ActivityError('response_too_large', `The response has more than ${limit} bytes. ${remedy}`, {
     details: { limit, ...defined({ most }) },
   });
 }
@@ -130,8 +132,8 @@ function decoderOf(encoding: string) {
 }
 
 /**
- * The bytes as data. `as` is json, text, base64, or absent: then the content type says. Nothing is null.
- * @throws ActivityError `http_body` for JSON that is none, with `shown` in its details; `scrub` is for what it says of it.
+ * Parses the body. `as` is json, text or base64; if it is absent, the content type decides. An empty body is null.
+ * @throws ActivityError `http_body` for invalid JSON, with `shown` in its details; `scrub` is applied to what it quotes
  */
 export function parseBody(
   bytes: Buffer,
@@ -153,19 +155,20 @@ export function parseBody(
     const begins = scrub(text).slice(0, MOST_TOLD_CHARACTERS);
     throw new ActivityError(
       'http_body',
-      `The answer (status ${status}) is no JSON, although it is read as such; it begins with: ${onOneLine(begins)}. Set as: 'text' to take it as it is.`,
+      `The response (status ${status}) is not valid JSON. It begins with: ${onOneLine(begins)}. Set as: 'text' ` +
+        'to accept it as text.',
       { details: { status, url, contentType: type, bytes: bytes.length, body: begins } },
     );
   }
 }
 
-/** Who says no type leaves it to be seen. */
+/** Without a content type the bytes decide. */
 function formOf(type: string, bytes: Buffer): string {
   if (JSON_TYPE.test(type)) return 'json';
   return TEXT_TYPE.test(type) || (type === '' && isUtf8(bytes)) ? 'text' : 'base64';
 }
 
-/** What an answer that is a failure says, for its message: nothing where it is a page for a browser. `body` has no secrets. */
+/** What an error response says, for the message of the failure; nothing for an HTML page. `body` is scrubbed. */
 export function failureText(body: Json, headers: ResponseHeaders): string {
   const isPage = /^(text\/html|application\/xhtml)/i.test(firstValue(headers['content-type']).trim());
   if (body === null || body === '' || isPage) return '.';
@@ -177,7 +180,7 @@ export function failureText(body: Json, headers: ResponseHeaders): string {
 
 const onOneLine = (text: string): string => text.replace(/\s+/g, ' ').trim();
 
-/** The text in its own character set; UTF-8 where that is not said or not known. */
+/** Decodes the text by its charset; UTF-8 if it is missing or unknown. */
 export function decode(bytes: Buffer, contentType: string): string {
   const label = /charset="?([\w.:-]+)/i.exec(contentType)?.[1] ?? 'utf-8';
   try {
@@ -191,7 +194,7 @@ export function isJson(headers: ResponseHeaders): boolean {
   return JSON_TYPE.test(firstValue(headers['content-type']).trim().toLowerCase());
 }
 
-/** Bounded, since they stay in history: so many headers, each cut. `cut` keeps whole what must not be cut in two. */
+/** A bounded number of truncated headers, since history stores them. `scrub` runs before truncation. */
 export function shownHeaders(headers: ResponseHeaders, scrub: (text: string) => string): JsonObject {
   const shown: [string, Json][] = [];
   for (const [name, value] of Object.entries(headers)) {
@@ -205,19 +208,19 @@ export function firstValue(value: string | string[] | undefined): string {
   return (Array.isArray(value) ? value[0] : value) ?? '';
 }
 
-/** Whether a request that was answered so may be answered otherwise later. */
+/** Whether a later attempt may get another status. */
 export function isRetryableStatus(status: number): boolean {
   return RETRYABLE_STATUSES.has(status) || status >= 500;
 }
 
-/** A Retry-After in milliseconds: it is written in seconds, or as an HTTP date. */
+/** Parses a Retry-After of seconds or an HTTP date into milliseconds. */
 export function retryAfterMs(value: string): number | undefined {
   if (value === '') return undefined;
   const ms = /^\d{1,9}$/.test(value) ? Number(value) * 1_000 : Date.parse(value) - Date.now();
   return ms > 0 ? Math.min(ms, LONGEST_RETRY_AFTER_MS) : undefined;
 }
 
-/** What the system calls the reason why no answer came (`ECONNREFUSED`). */
+/** The system's code for a network error, such as `ECONNREFUSED`. */
 export function networkErrorCode(error: unknown): string {
   const codes = [
     error,

@@ -1,10 +1,10 @@
 /**
- * Servers that answer a chat whole, although a stream was asked for: what OpenAI's API calls a `chat.completion`, written as
- * the events that it would have streamed.
+ * Some servers answer with a complete `chat.completion` of OpenAI's API although a stream was requested. This file
+ * turns it into the events that would have been streamed.
  */
 import { isObject, type Json, type JsonObject } from '../../src/json/json.ts';
 
-/** The stream that says the same; undefined for a text that is no such answer. */
+/** The equivalent event stream; undefined if the text is not a completion. */
 export function streamOf(text: string): string | undefined {
   const answer = read(text);
   if (answer === undefined || !Array.isArray(answer['choices'])) return undefined;

@@ -1,4 +1,4 @@
-/** The activity `llm`: one prompt, one answer. Its manual is src/steps/kinds/llm.ts. */
+/** The activity `llm`: one prompt, one answer. src/steps/kinds/llm.ts documents the step. */
 
 import type { ModelMessage } from 'ai';
 import type { ActivityOutput } from '../../src/contract/activity.ts';
@@ -28,7 +28,7 @@ export function llmActivity(models: ModelReader | undefined, fetch: Fetch): Acti
   };
 }
 
-/** What an answer shall be: text, or JSON that fits a format, if there is one. */
+/** The expected answer: text, or JSON in an optional format. */
 export type AnswerForm = 'text' | { readonly format: PayloadFormat | undefined };
 
 export function formatOf(config: JsonObject): AnswerForm {
@@ -48,9 +48,9 @@ export function requestOf(config: JsonObject): ModelRequest {
 }
 
 /**
- * The model's answer in the form wanted; one that does not fit is sent back once, with what is wrong. `data` is null where
- * the model calls tools instead.
- * @throws ActivityError `model_output_invalid`, `model_refused`, and those of callModel.
+ * Asks the model for an answer in the expected form. An answer that does not fit is sent back once with its problems.
+ * `data` is null if the model calls tools.
+ * @throws ActivityError `model_output_invalid`, `model_refused`, and those of callModel
  */
 export async function askModel(
   model: OpenModel,
@@ -69,7 +69,7 @@ export async function askModel(
   if (first.calls.length > 0) return { answer: first, data: null };
   const read = readAs(form.format, first.text);
   if ('data' in read) return { answer: first, data: read.data };
-  // It would be cut again.
+  // A second answer would be truncated too.
   if (first.finishReason === 'length') throw cutJson(first, read.problems, context);
   const correction: ModelMessage = { role: 'user', content: correctionOf(read.problems) };
   const said = [...first.messages, correction];
@@ -88,26 +88,26 @@ export async function askModel(
   if ('data' in repaired) return { answer, data: repaired.data };
   if (answer.finishReason === 'length') throw cutJson(answer, repaired.problems, context);
   throw invalidOutput(
-    `The model's answer is not what outputSchema wants, also when asked again: ${repaired.problems[0]}`,
+    `The model's answer does not match outputSchema, also at the second try: ${repaired.problems[0]}`,
     answer,
     repaired.problems,
     context,
   );
 }
 
-/** A filter of the provider's, or the model's own refusal, that leaves nothing is no empty answer. */
+/** A refusal by the model or a filter must not look like an empty answer. @throws ActivityError `model_refused` */
 function demandSaid({ text, calls, finishReason, usage }: ModelAnswer): void {
   if (finishReason !== 'content-filter' || text !== '' || calls.length > 0) return;
   throw new ActivityError(
     'model_refused',
-    'The model, or a filter of its provider, refused to answer this. Ask for something else, or another model.',
+    'The model or a filter of its provider refused to answer. Change the prompt, or use another model.',
     { details: { finishReason, usage: { ...usage } } },
   );
 }
 
 function cutJson(answer: ModelAnswer, problems: readonly string[], context: ActivityContext): ActivityError {
   const said =
-    "The model's answer was cut at the most tokens that it may have, before its JSON was whole. Raise maxTokens, or ask for less.";
+    "The model's answer reached the token limit before its JSON was complete. Raise maxTokens, or ask for less.";
   return invalidOutput(said, answer, problems, context);
 }
 
@@ -126,7 +126,7 @@ function invalidOutput(
   });
 }
 
-/** The failure tells what was used before it: the run's costs count that too. */
+/** Adds the usage of the earlier call to the failure, since it counts for the costs of the run. */
 function paidFor(error: unknown, usage: ModelUsage): unknown {
   if (!(error instanceof ActivityError)) return error;
   const { code, message, retryable, details, retryAfterMs } = error;
@@ -137,7 +137,7 @@ function paidFor(error: unknown, usage: ModelUsage): unknown {
   });
 }
 
-/** `llm` says what was asked of the provider; `model` is the organization's name for it. */
+/** `llm` describes the request to the provider; `model` is the organization's name for the model. */
 export function metaOf(
   { usage, finishReason }: ModelAnswer,
   { entry }: OpenModel,
@@ -153,11 +153,11 @@ export function metaOf(
 
 function inJson(request: ModelRequest, format: PayloadFormat | undefined): ModelRequest {
   const schema = format === undefined ? undefined : asJsonSchema(format);
-  // Said in words too: not every server looks at the schema that the request carries.
+  // Also in words, because some servers ignore the schema of the request.
   const told =
     schema === undefined
       ? 'Answer with one JSON value and nothing else.'
-      : `Answer with one JSON value and nothing else. It has to fit this JSON Schema: ${JSON.stringify(schema)}`;
+      : `Answer with one JSON value and nothing else. It must match this JSON Schema: ${JSON.stringify(schema)}`;
   return {
     ...request,
     system: request.system === undefined ? told : `${request.system}\n\n${told}`,
@@ -171,7 +171,7 @@ function readAs(
 ): { readonly data: Json } | { readonly problems: readonly string[] } {
   const readings = jsonIn(text);
   const [likeliest] = readings;
-  if (likeliest === undefined) return { problems: ['It is no JSON.'] };
+  if (likeliest === undefined) return { problems: ['It is not JSON.'] };
   const fitting = format === undefined ? likeliest : readings.find((one) => validatePayload(format, one).length === 0);
   if (fitting !== undefined || format === undefined) return { data: fitting ?? likeliest };
   return {
@@ -180,7 +180,7 @@ function readAs(
 }
 
 function correctionOf(problems: readonly string[]): string {
-  return `That does not fit:\n${problems
+  return `The answer does not match:\n${problems
     .slice(0, LISTED_PROBLEMS)
     .map((problem) => `- ${problem}`)
     .join('\n')}\nAnswer again, with the corrected JSON value and nothing else.`;

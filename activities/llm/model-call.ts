@@ -1,6 +1,6 @@
 /**
- * One call of a model: streamed, so that a stuck one is noticed and progress can be told, and typed in how it fails. What
- * the SDK would do besides (retries, loading files from addresses in messages, running tools) it is not let do.
+ * Calls a model once. The answer is streamed, which detects a stuck model and allows progress in heartbeats. Failures
+ * are typed. Retries, downloads of files in messages, and tool execution by the AI SDK are switched off.
  */
 
 import { jsonSchema, type ModelMessage, streamText, type ToolSet, tool, wrapLanguageModel } from 'ai';
@@ -18,7 +18,7 @@ type JsonSchema = Exclude<Parameters<typeof jsonSchema>[0], PromiseLike<unknown>
 export interface ModelRequest {
   readonly system?: string;
   readonly messages: readonly ModelMessage[];
-  /** The answer shall be JSON, of this schema. */
+  /** Requests JSON, optionally of this schema. */
   readonly json?: { readonly schema?: JsonObject };
   readonly temperature?: number;
   readonly maxTokens?: number;
@@ -36,7 +36,7 @@ export interface ToolCall {
   readonly id: string;
   readonly name: string;
   readonly input: Json;
-  /** Why the call cannot be made: there is no such tool, or the input does not fit. */
+  /** Why the call is invalid: an unknown tool, or an input that does not match. */
   readonly invalid?: string;
 }
 
@@ -46,21 +46,21 @@ export interface ModelAnswer {
   /** stop, length, tool-calls, content-filter, other. */
   readonly finishReason: string;
   readonly usage: ModelUsage;
-  /** What the model said, as messages to go on with. */
+  /** The model's messages, to continue the conversation with. */
   readonly messages: readonly ModelMessage[];
 }
 
-/** A model that says nothing for so long is stuck; those that think first are silent for minutes. */
+/** After this silence a model counts as stuck. Reasoning models are silent for minutes. */
 const IDLE_MS = 240_000;
 const MOST_ERROR_CHARACTERS = 2_000;
 const SHOWN_TAIL = 200;
-/** Of the input of a call, so many tell the model what to mend. */
+/** How many problems of a tool's input are reported to the model. */
 const TOLD_PROBLEMS = 5;
 
-// The SDK prints advice to the console.
+// Otherwise the SDK prints warnings to the console.
 (globalThis as { AI_SDK_LOG_WARNINGS?: boolean }).AI_SDK_LOG_WARNINGS = false;
 
-/** @throws ActivityError `model_status`, `model_connect`, `model_cut`, `model_idle`, `invalid_config`, `result_too_large`. */
+/** @throws ActivityError `model_status`, `model_connect`, `model_cut`, `model_idle`, `result_too_large`, … */
 export async function callModel(
   { entry, model }: OpenModel,
   request: ModelRequest,
@@ -80,7 +80,7 @@ export async function callModel(
       maxRetries: 0,
       abortSignal: AbortSignal.any([context.signal, idle.signal]),
       allowSystemInMessages: true,
-      // A prompt is data of others: nothing is fetched because it says so.
+      // A prompt is untrusted data and must not cause downloads.
       experimental_download: async (files) => {
         if (files.some(({ isUrlSupportedByModel }) => !isUrlSupportedByModel)) throw filesRefused();
         return files.map(() => null);
@@ -100,7 +100,7 @@ export async function callModel(
       alive();
       switch (part.type) {
         case 'text-delta':
-          // Told when it is asked: scrubbing all of it for each part would take longer than the model does.
+          // Evaluated per heartbeat: scrubbing the text for each part would be slower than the model.
           if (text === '') context.progress(soFar);
           text += part.text;
           if (text.length > RESULT_LIMIT_BYTES) throw tooLong();
@@ -117,7 +117,7 @@ export async function callModel(
       }
     }
     if (idle.signal.aborted) throw stuck();
-    // The providers say `other` for a stream that ends without their last word.
+    // Providers report `other` for a stream that ends without a final event.
     if (ended === undefined || (ended.finishReason === 'other' && ended.rawFinishReason === undefined))
       throw cutFailure();
     const { messages: said } = await result.response;
@@ -126,7 +126,7 @@ export async function callModel(
       calls,
       finishReason: ended.finishReason,
       usage: usageOf(entry, await result.totalUsage),
-      // The SDK answers invalid calls itself; here whoever makes the calls tells their results.
+      // Without the SDK's own replies to invalid calls: the workflow replies to all calls.
       messages: JSON.parse(JSON.stringify(said.filter(({ role }) => role === 'assistant'))) as ModelMessage[],
     };
   } catch (error) {
@@ -146,7 +146,7 @@ function answeringJson(model: OpenModel['model'], schema: JsonObject | undefined
       transformParams: async ({ params }) => ({
         ...params,
         responseFormat: { type: 'json', ...(schema === undefined ? {} : { schema: schema as JsonSchema }) },
-        // Strict schemas are a dialect of their own; the answer is checked here in any case.
+        // Strict mode accepts only a subset of JSON Schema. The answer is validated here anyway.
         providerOptions: { ...params.providerOptions, openai: { strictJsonSchema: false } },
       }),
     },
@@ -183,7 +183,7 @@ function callOf(part: {
   const { toolCallId: id, toolName: name, invalid, error } = part;
   const input = (part.input ?? {}) as Json;
   if (invalid !== true) return { id, name, input };
-  // At the bottom stands what is wrong; around it, what the SDK says of it.
+  // The innermost cause is the problem; the SDK wraps it.
   let reason = error;
   while (reason instanceof Error && reason.cause instanceof Error) reason = reason.cause;
   const why = reason instanceof Error ? reason.message : 'The call is invalid.';
@@ -212,10 +212,10 @@ function usageOf({ name, provider, prices }: OpenModel['entry'], counted: Counte
 }
 
 const stuck = (): ActivityError =>
-  new ActivityError('model_idle', `The model said nothing for ${IDLE_MS} ms.`, { retryable: true });
+  new ActivityError('model_idle', `The model was silent for ${IDLE_MS} ms.`, { retryable: true });
 const tooLong = (): ActivityError =>
   new ActivityError('result_too_large', `The model's answer is longer than ${RESULT_LIMIT_BYTES} characters.`, {
     details: { limit: RESULT_LIMIT_BYTES },
   });
 const filesRefused = (): ActivityError =>
-  new ActivityError('invalid_config', 'Files in messages are not loaded from addresses; give their content.');
+  new ActivityError('invalid_config', 'Files in messages are not downloaded. Pass their content.');

@@ -1,4 +1,4 @@
-/** How a model call fails, whatever the SDK or its providers throw: typed, and with whether trying again makes sense. */
+/** Turns the errors of the AI SDK and its providers into typed failures that know whether a retry makes sense. */
 
 import { APICallError, InvalidPromptError, InvalidResponseDataError } from 'ai';
 import { parsedJson } from '../../src/definition/document/json-text.ts';
@@ -13,12 +13,12 @@ import type { ActivityContext } from '../runtime/wrap-activity.ts';
 const MOST_ERROR_CHARACTERS = 2_000;
 const SHOWN_CHARACTERS = 200;
 const MOST_TOLD_CHARACTERS = 300;
-/** How undici says that a connection broke within an answer. */
+/** undici's messages for a connection that breaks within a response. */
 const BROKEN = /terminated|socket|network|fetch failed|aborted|premature/i;
-/** Error types and codes of what no second call mends. */
+/** Error types and codes that a retry does not change. */
 const FINAL = /invalid_(request|argument|api_key|prompt)|unauthenticated|authentication|permission|not_found/i;
 
-/** What is thrown instead of `error`; the error itself where the effect was cancelled. */
+/** The failure for `error`, or the error itself if the activity was cancelled. */
 export function modelFailure(error: unknown, context: ActivityContext): unknown {
   if (context.signal.aborted) return error;
   const known = failureWithin(error);
@@ -32,7 +32,7 @@ export function modelFailure(error: unknown, context: ActivityContext): unknown 
   }
   if (InvalidResponseDataError.isInstance(error) || (APICallError.isInstance(error) && error.statusCode !== undefined))
     return cutFailure();
-  // What a provider sends as an error within its stream.
+  // A provider's error event within its stream.
   if (error !== null && typeof error === 'object' && !(error instanceof Error)) return streamedFailure(error, context);
   if (APICallError.isInstance(error) || (error instanceof Error && BROKEN.test(whole(error))))
     return new ActivityError('model_connect', `The connection to the model failed (${codeWithin(error)}).`, {
@@ -43,17 +43,17 @@ export function modelFailure(error: unknown, context: ActivityContext): unknown 
 
 function answerFailure(said: string, { scrub }: ActivityContext): ActivityError {
   const shown = scrub.text(said).slice(0, SHOWN_CHARACTERS);
-  return new ActivityError('model_answer', `The model's answer cannot be read: ${shown}`, { retryable: true });
+  return new ActivityError('model_answer', `The model's answer is unreadable: ${shown}`, { retryable: true });
 }
 
-/** The error that a stream begins with, which the SDK gives a status of its own making: the provider's was fine. */
+/** The error event at the beginning of a stream. The SDK invents a status for it, while the provider sent 200. */
 function firstOfStream({ responseHeaders, responseBody = '' }: APICallError): object | undefined {
   if (responseHeaders?.['content-type']?.startsWith('text/event-stream') !== true) return undefined;
   const said = parsedJson(responseBody);
   return isObject(said) ? said : undefined;
 }
 
-/** What the SDK itself says of a stream that it cannot read. */
+/** Whether the SDK, and not the provider, raised the error. */
 function isUnread(error: object): boolean {
   return 'name' in error && typeof error.name === 'string' && error.name.startsWith('AI_');
 }
@@ -73,7 +73,7 @@ function statusFailure(
   });
 }
 
-/** Its status was fine, so what kind of error it is stands in its words; what they do not say is tried again. */
+/** The status was 200, so the error's type decides; unknown types are retried. */
 function streamedFailure(error: object, { scrub }: ActivityContext): ActivityError {
   return new ActivityError(
     'model_status',
@@ -85,7 +85,7 @@ function streamedFailure(error: object, { scrub }: ActivityContext): ActivityErr
   );
 }
 
-/** `{error: {message}}`, as all of them write it, or parts of that. */
+/** Reads `{error: {message}}`, the format of all providers, or parts of it. */
 function messageIn(said: unknown): string | undefined {
   if (typeof said !== 'object' || said === null) return undefined;
   const { message, error } = said as { readonly message?: unknown; readonly error?: unknown };
@@ -93,13 +93,13 @@ function messageIn(said: unknown): string | undefined {
   return typeof error === 'string' ? error : messageIn(error);
 }
 
-/** What the provider says of it, for the message: where only that is shown, the status alone would not say what to mend. */
+/** The provider's explanation, since readers of the message alone need more than the status. */
 function told(said: string, scrub: Scrub): string {
   const text = scrub.text(said).replace(/\s+/g, ' ').trim().slice(0, MOST_TOLD_CHARACTERS);
   return text === '' ? '.' : `: ${text}`;
 }
 
-/** `{type, code, status}` of OpenAI, Anthropic and Google, or these within `error`. */
+/** Reads `{type, code, status}` of OpenAI, Anthropic and Google, also within `error`. */
 function isFinal(error: object): boolean {
   const { type, code, status, error: inner } = error as { readonly [member: string]: unknown };
   const says = [type, code, status].some((word) =>
@@ -112,7 +112,7 @@ function whole(error: Error): string {
   return `${error.message} ${error.cause instanceof Error ? error.cause.message : ''}`;
 }
 
-/** The SDK wraps what the system said, several times over. */
+/** The network code in the causes: the SDK wraps it several times. */
 function codeWithin(error: unknown): string {
   let at = error;
   for (let depth = 0; at instanceof Error && depth < 8; depth++) {

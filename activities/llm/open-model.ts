@@ -1,4 +1,4 @@
-/** Models as the AI SDK has them, made of an organization's entries. Keys are read right before use, and scrubbed. */
+/** Creates models of the AI SDK from an organization's entries. Keys are read right before use and scrubbed. */
 
 import { createAnthropic } from '@ai-sdk/anthropic';
 import { createGoogleGenerativeAI } from '@ai-sdk/google';
@@ -12,7 +12,7 @@ import { ActivityError } from '../runtime/failure.ts';
 import type { ActivityContext } from '../runtime/wrap-activity.ts';
 import { streamOf } from './completion-stream.ts';
 
-/** What the host reads models with. Throws an error with a `code`: `model_not_found`. */
+/** Reads models. Throws errors with a `code`: `model_not_found`. */
 export interface ModelReader {
   resolve(organizationId: string, name: string | undefined): Promise<ModelEntry & { readonly name: string }>;
 }
@@ -29,10 +29,10 @@ const ADDRESSES: { readonly [provider in Exclude<ModelProvider, 'openai-compatib
 };
 const NO_STREAM = /^\s*(text\/(html|plain)|application\/(xhtml|json))\b/i;
 const MOST_SHOWN_CHARACTERS = 200;
-/** Providers want one even where the server does not look at it. */
+/** The SDK requires a key even if the server ignores it. */
 const NO_KEY = 'none';
 
-/** @throws ActivityError `model_not_found`, and what reading its key fails with. */
+/** @throws ActivityError `model_not_found`, or an error of reading its key */
 export async function openModel(
   name: string | undefined,
   reader: ModelReader | undefined,
@@ -47,7 +47,7 @@ export async function openModel(
   if (!URL.canParse(baseURL))
     throw new ActivityError(
       'model_not_found',
-      `The model '${entry.name}' has no address. Store it again with a baseUrl.`,
+      `The model '${entry.name}' has no valid address. Store it again with a baseUrl.`,
     );
   const apiKey =
     entry.apiKeySecret === undefined ? undefined : await context.secret(entry.apiKeySecret, new URL(baseURL).host);
@@ -55,8 +55,8 @@ export async function openModel(
 }
 
 /**
- * Every call asks for a stream of events. Some servers of OpenAI's API answer whole all the same, which is as good; another
- * document, or a page, comes from where no such model is.
+ * Every call requests an event stream. A complete answer of OpenAI's API is accepted too. Any other document means that
+ * the address is not that of a model.
  */
 function streaming(provider: ModelProvider, fetch: Fetch, { scrub }: ActivityContext): Fetch {
   return async (input, init) => {
@@ -71,8 +71,9 @@ function streaming(provider: ModelProvider, fetch: Fetch, { scrub }: ActivityCon
     const said = scrub.text(text).replace(/\s+/g, ' ').slice(0, MOST_SHOWN_CHARACTERS);
     throw new ActivityError(
       'model_answer',
-      `The model's address answered with ${scrub.text(type) || 'a document'} instead of a stream of events (text/event-stream): models must stream, or answer as chat completions do. See whether its baseUrl is right. It begins with: ${said}`,
-      // A page may be that of a proxy whose model is away; a document is what this address gives.
+      `The model's address answered with ${scrub.text(type) || 'a document'} instead of a stream of events ` +
+        `(text/event-stream) or a chat completion. Check its baseUrl. The answer begins with: ${said}`,
+      // An HTML page may come from a proxy while the model is down; a retry does not change another document.
       { retryable: /html/i.test(type) },
     );
   };
@@ -82,7 +83,7 @@ function modelOf(entry: ModelEntry, baseURL: string, key: string | undefined, fe
   const settings = { baseURL, apiKey: key ?? NO_KEY, fetch };
   switch (entry.provider) {
     case 'openai':
-      // Not the Responses API: its conversations lean on what the provider keeps, and a run's stand in its own history.
+      // Not the Responses API, whose conversations are stored by the provider: a run's history holds them.
       return createOpenAI(settings).chat(entry.model);
     case 'anthropic':
       return createAnthropic(settings)(entry.model);
@@ -105,12 +106,12 @@ async function resolved(
   organizationId: string,
 ): Promise<OpenModel['entry']> {
   if (reader === undefined)
-    throw new ActivityError('models_unavailable', 'This worker cannot read models; start it with the master key.');
+    throw new ActivityError('models_unavailable', 'This worker cannot read models. Start it with the master key.');
   try {
     return await reader.resolve(organizationId, name);
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? error.code : undefined;
     if (code === 'model_not_found') throw new ActivityError(code, (error as Error).message);
-    throw new ActivityError('models_unavailable', 'The model could not be read now.', { retryable: true });
+    throw new ActivityError('models_unavailable', 'The model could not be read.', { retryable: true });
   }
 }

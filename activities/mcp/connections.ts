@@ -1,6 +1,6 @@
 /**
- * Connections to MCP servers, kept for a while after their last use: to begin one takes three messages, and for a server
- * that is a program the start of a process. Failures are typed here.
+ * Connections to MCP servers. They stay open for a while after their last use, because opening one takes three
+ * messages, and for a server that is a program the start of a process. Failures are typed here.
  */
 
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
@@ -21,17 +21,17 @@ import type { McpServer } from './servers.ts';
 const CLIENT = { name: 'signalbox', version: '1' };
 const CAPABILITIES: ConstructorParameters<typeof Client>[1] = {
   capabilities: {},
-  // What the SDK checks answers with runs the patterns of strangers.
+  // The SDK's validator would run regular expressions of untrusted schemas.
   jsonSchemaValidator: {
     getValidator: () => (input) => ({ valid: true, data: input as never, errorMessage: undefined }),
   },
 };
 const CONNECT_MS = 15_000;
 const LIST_MS = 20_000;
-/** A connection that nobody has used for so long is closed. */
+/** An unused connection is closed after this time. */
 const IDLE_MS = 60_000;
 const MOST_PAGES = 50;
-/** Codes of JSON-RPC that say that the question is wrong, and stays so. */
+/** JSON-RPC codes that a retry does not change. */
 const REFUSALS: ReadonlySet<number> = new Set([
   ErrorCode.InvalidParams,
   ErrorCode.MethodNotFound,
@@ -43,9 +43,9 @@ const MOST_TOLD_CHARACTERS = 300;
 
 export interface McpSettings {
   readonly fetch: Fetch;
-  /** Whether servers may be programs on this machine. */
+  /** Whether servers may be programs on this machine (SIGNALBOX_MCP_STDIO). */
   readonly stdio: boolean;
-  /** Those that servers of other organizations than `default` may be (SIGNALBOX_MCP_COMMANDS). */
+  /** Command lines that every organization may use (SIGNALBOX_MCP_COMMANDS). */
   readonly commands: readonly (readonly string[])[];
 }
 
@@ -68,7 +68,7 @@ interface Open {
   idle?: NodeJS.Timeout;
 }
 
-/** One for a process. */
+/** The connections of one process. */
 export class McpConnections {
   readonly #settings: McpSettings;
   readonly #open = new Map<string, Open>();
@@ -100,7 +100,7 @@ export class McpConnections {
     });
   }
 
-  /** Calls a tool; progress is told to the context. @throws ActivityError */
+  /** Calls a tool and passes its progress to the context. @throws ActivityError */
   call(
     server: McpServer,
     headers: Readonly<Record<string, string>>,
@@ -130,7 +130,7 @@ export class McpConnections {
     });
   }
 
-  /** A session that the server has forgotten is begun anew, once. */
+  /** Reconnects once if the server has lost the session. */
   async #using<T>(
     server: McpServer,
     headers: Readonly<Record<string, string>>,
@@ -166,7 +166,7 @@ export class McpConnections {
       const begun: Open = { client: this.#connect(client, server, headers, execution.organizationId), users: 0 };
       open = begun;
       this.#open.set(key, begun);
-      // Only itself: another may have been opened in its place before it has closed.
+      // A new connection may have replaced it before it closed.
       client.onclose = () => {
         if (this.#open.get(key) === begun) this.#open.delete(key);
       };
@@ -185,7 +185,7 @@ export class McpConnections {
     if (this.#open.get(key) !== open) close(open);
   }
 
-  /** Closed at once if nobody uses it, else by the last who does. */
+  /** Closes the connection after its last user. */
   #drop(key: string, open: Open): void {
     if (this.#open.get(key) === open) this.#open.delete(key);
     if (open.users === 0) close(open);
@@ -213,15 +213,17 @@ export class McpConnections {
     if (!this.#settings.stdio)
       throw new ActivityError(
         'mcp_stdio_disabled',
-        `The MCP server '${name}' is a program, and this host runs none. Set SIGNALBOX_MCP_STDIO=1 where the worker starts.`,
+        `The MCP server '${name}' is a program, which this worker may not start. Set SIGNALBOX_MCP_STDIO=1 on ` +
+          'the worker.',
       );
-    // Whoever wrote the entry was asked as well; an entry may be older than the host's list.
+    // Checked when the entry was written too, but the list may have changed since.
     if (!mayStartProgram(organizationId, server, this.#settings.commands))
       throw new ActivityError(
         'mcp_command_not_allowed',
-        `The MCP server '${name}' is a program that this host does not start for the organization. Put its command line into SIGNALBOX_MCP_COMMANDS where the worker starts.`,
+        `The MCP server '${name}' is a program that this worker does not start for the organization. Add its ` +
+          'command line to SIGNALBOX_MCP_COMMANDS on the worker.',
       );
-    // Nothing of the worker's environment but what every program needs.
+    // Not the worker's environment, which holds its secrets.
     return new StdioClientTransport({ command, args: [...args], env: getDefaultEnvironment(), stderr: 'ignore' });
   }
 }
@@ -231,7 +233,7 @@ function close(open: Open): void {
   open.client.then((client) => client.close()).catch(() => undefined);
 }
 
-/** What the server says, or the SDK of what it says; nothing of a page for a browser. */
+/** The server's or the SDK's explanation; nothing for an HTML page. */
 function saidIn({ message }: Error, scrub: Scrub): string {
   const said = scrub
     .text(message.replace(/^(Streamable HTTP error: )?(Error POSTing to endpoint: )?/, ''))
@@ -254,7 +256,7 @@ function failureOf(error: unknown, server: McpServer, { signal, scrub }: Activit
     if (error.code === ErrorCode.RequestTimeout)
       return new ActivityError('mcp_timeout', `${name} did not answer in time.`, { retryable: true });
     if (error.code === ErrorCode.ConnectionClosed)
-      return new ActivityError('mcp_connect', `${name} has closed the connection.`, { retryable: true });
+      return new ActivityError('mcp_connect', `${name} closed the connection.`, { retryable: true });
     return new ActivityError('mcp_refused', `${name} refused: ${said}`, { retryable: !REFUSALS.has(error.code) });
   }
   if (error instanceof StreamableHTTPError && error.code !== undefined && error.code > 0)
@@ -262,18 +264,18 @@ function failureOf(error: unknown, server: McpServer, { signal, scrub }: Activit
       retryable: isRetryableStatus(error.code),
       details: { status: error.code },
     });
-  // A page, or JSON that is none of the protocol's.
+  // An HTML page, or JSON of another protocol.
   if (error instanceof StreamableHTTPError || (error instanceof Error && UNREADABLE.has(error.name)))
     return new ActivityError(
       'mcp_answer',
-      `${name} does not answer as MCP servers do${saidIn(error, scrub)} See whether its url is right.`,
+      `${name} does not speak the MCP protocol${saidIn(error, scrub)} Check its url.`,
       { retryable: true },
     );
   if (error instanceof Error && error.name === 'UnauthorizedError')
-    return new ActivityError('mcp_status', `${name} wants other credentials.`, { details: { status: 401 } });
+    return new ActivityError('mcp_status', `${name} rejected the credentials.`, { details: { status: 401 } });
   return new ActivityError(
     'mcp_connect',
-    `There was no answer of the MCP server '${server.name}' (${networkErrorCode(error)}).`,
+    `No response from the MCP server '${server.name}' (${networkErrorCode(error)}).`,
     {
       retryable: true,
       details: { reason: networkErrorCode(error) },

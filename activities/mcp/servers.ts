@@ -1,4 +1,4 @@
-/** What activities need to know of MCP servers: how an organization's are reached, and what their tools were last. */
+/** How activities read an organization's MCP servers and the cached lists of their tools. */
 import type { McpServerEntry, McpTool, McpToolList } from '../../src/contract/mcp.ts';
 import { parseTemplate, render } from '../../src/template/template.ts';
 import { ActivityError } from '../runtime/failure.ts';
@@ -6,18 +6,18 @@ import type { ActivityContext } from '../runtime/wrap-activity.ts';
 
 export type McpServer = McpServerEntry & { readonly name: string };
 
-/** Throws an error with a `code`: `mcp_server_not_found`. */
+/** Throws errors with a `code`: `mcp_server_not_found`. */
 export interface McpServerStore {
   read(organizationId: string, name: string): Promise<McpServer>;
   list(organizationId: string): Promise<readonly McpServer[]>;
-  /** The tools as they were listed with this very entry, however long ago. */
+  /** The cached tools of this version of the entry, however old. */
   kept(organizationId: string, server: McpServer): Promise<McpToolList | undefined>;
   keep(organizationId: string, server: string, list: McpToolList): Promise<void>;
 }
 
 const NOTHING = { root: () => undefined };
 
-/** A tool, and whose it is. */
+/** A tool and its server. */
 export interface ServedTool {
   readonly server: McpServer;
   readonly tool: McpTool;
@@ -31,18 +31,18 @@ export async function askStore<T>(
   if (store === undefined)
     throw new ActivityError(
       'mcp_servers_unavailable',
-      'This worker cannot read MCP servers; start it with the master key.',
+      'This worker cannot read MCP servers. Start it with the master key.',
     );
   try {
     return await act(store);
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? error.code : undefined;
     if (code === 'mcp_server_not_found') throw new ActivityError(code, (error as Error).message);
-    throw new ActivityError('mcp_servers_unavailable', 'The MCP servers could not be read now.', { retryable: true });
+    throw new ActivityError('mcp_servers_unavailable', 'The MCP servers could not be read.', { retryable: true });
   }
 }
 
-/** The server's headers with their secrets, which are read for its host and scrubbed from then on. @throws ActivityError */
+/** The server's headers with their secrets, which are scrubbed from then on. @throws ActivityError */
 export async function headersOf(server: McpServer, context: ActivityContext): Promise<{ [name: string]: string }> {
   const headers: { [name: string]: string } = {};
   const host = server.url === undefined ? '' : new URL(server.url).host;

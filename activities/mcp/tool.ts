@@ -1,5 +1,4 @@
-/** The activities `tool`, which calls a tool of an MCP server, and `listTools`. The manual is src/steps/kinds/tool.ts. */
-
+/** The activities `tool` and `listTools` of MCP servers. src/steps/kinds/tool.ts documents the step. */
 import type { ActivityInput, ActivityOutput } from '../../src/contract/activity.ts';
 import { type McpToolList, TOOLS_FRESH_MS } from '../../src/contract/mcp.ts';
 import { isObject, type Json, type JsonObject } from '../../src/json/json.ts';
@@ -43,7 +42,7 @@ export function listToolsActivity(store: McpServerStore | undefined, connections
   };
 }
 
-/** The host that secrets in a tool step's headers go to; undefined where the server is looked for by its tools. */
+/** The host that receives the secrets of a tool step's headers; undefined if the step names no server. */
 export function toolHostOf(store: McpServerStore | undefined) {
   return async ({ config, secrets, execution }: ActivityInput): Promise<string | undefined> => {
     const name = isObject(config) ? config['server'] : undefined;
@@ -54,8 +53,9 @@ export function toolHostOf(store: McpServerStore | undefined) {
 }
 
 /**
- * The tools of the servers named, of all if none is; kept lists count while they are fresh. Of all servers, one that cannot
- * be asked counts with what it has listed last, as long as everything that is wanted (`tool` or `server/tool`) is found.
+ * The tools of the named servers, or of all servers if `names` is undefined. Fresh cached lists are used. In the second
+ * case a server that does not answer contributes its cached list, as long as every tool in `wanted` (`tool` or
+ * `server/tool`) is found.
  * @throws ActivityError
  */
 export async function servedTools(
@@ -89,7 +89,7 @@ export async function servedTools(
   return found;
 }
 
-/** Whether a config that writes `tool` or `server/tool` means this one. */
+/** Whether `name` (`tool` or `server/tool`) refers to this tool. */
 export function hasToolName({ server, tool }: ServedTool, name: string): boolean {
   return tool.name === name || `${server.name}/${tool.name}` === name;
 }
@@ -101,17 +101,17 @@ async function listed(
   context: ActivityContext,
 ): Promise<McpToolList> {
   const found = await connections.tools(server, await headersOf(server, context), context);
-  // A server may tell the headers that it was sent in what it says of its tools; the list is kept, and shown.
+  // A server may repeat the headers of the request in its descriptions, and the list is stored and shown.
   const tools = context.scrub.json(found as unknown as Json) as unknown as McpToolList['tools'];
   const list: McpToolList = { tools, listedAt: new Date().toISOString(), of: server.updatedAt };
-  // What is kept spares a listing; where it cannot be, the next asks again.
+  // If the list cannot be cached, the next step lists again.
   await askStore(store, (from) => from.keep(context.input.execution.organizationId, server.name, list)).catch(
     () => undefined,
   );
   return list;
 }
 
-/** A step that names no server means the one that has the tool. */
+/** The named server, or the only one that has the tool. */
 async function serverOf(
   { server: name }: JsonObject,
   toolName: string,
@@ -140,7 +140,7 @@ function outputOf(server: McpServer, toolName: string, answer: ToolAnswer, { scr
   if (answer.isError)
     throw new ActivityError(
       'tool_error',
-      `The tool '${toolName}' failed: ${scrub.text(said ?? 'it does not say why.').slice(0, MOST_ERROR_CHARACTERS)}`,
+      `The tool '${toolName}' failed: ${scrub.text(said ?? 'it gave no reason.').slice(0, MOST_ERROR_CHARACTERS)}`,
     );
   const others = answer.content.filter(({ type }) => type !== 'text');
   const data = answer.structured ?? said ?? (others.length === 0 ? null : others);

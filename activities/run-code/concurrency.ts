@@ -1,4 +1,4 @@
-/** So many at once; the others wait in line. */
+/** Limits how many run concurrently; the others wait in order. */
 export class ConcurrencyLimit {
   readonly #most: number;
   readonly #waiting: (() => void)[] = [];
@@ -8,7 +8,7 @@ export class ConcurrencyLimit {
     this.#most = most;
   }
 
-  /** Resolves when it is one's turn, which must be given back; rejects with the signal's reason. */
+  /** Resolves when a slot is free; the caller must release it. Rejects with the signal's reason. */
   async acquire(signal: AbortSignal): Promise<void> {
     signal.throwIfAborted();
     if (this.#busy < this.#most) {

@@ -1,8 +1,7 @@
-// Languages and time zones for scripts: QuickJS has no Intl, and its `toLocaleString` takes no heed of its arguments. Node
-// formats, outside of the engine: texts go out and come back. Where a script names no zone it is UTC, and no language,
-// en-US, on every machine.
+// Intl for scripts. QuickJS has no Intl, and its `toLocaleString` ignores its arguments. Node formats outside of the
+// engine and exchanges texts with it. The defaults are the time zone UTC and the language en-US, on every machine.
 
-/** What a script may call, and with how many arguments. */
+/** The methods that a script may call, and their numbers of arguments. */
 const KINDS = {
   DateTimeFormat: { format: 1, formatToParts: 1, formatRange: 2, resolvedOptions: 0 },
   NumberFormat: { format: 1, formatToParts: 1, formatRange: 2, resolvedOptions: 0 },
@@ -13,11 +12,11 @@ const KINDS = {
   DisplayNames: { of: 1, resolvedOptions: 0 },
 };
 const DATE_METHODS = ['toLocaleString', 'toLocaleDateString', 'toLocaleTimeString'];
-/** Making one takes longer than using it. */
+/** The cache of formatters: creating one takes longer than using it. */
 const MOST_KEPT = 50;
 export const MOST_REQUEST_CHARACTERS = 100_000;
 
-/** Runs in the guest; `call` takes and gives JSON text. */
+/** Runs in the guest; `call` exchanges JSON texts with the host. */
 export const INTL_PRELUDE = `(call => {
   const { parse, stringify } = JSON;
   const { getTime } = Date.prototype;
@@ -31,7 +30,8 @@ export const INTL_PRELUDE = `(call => {
     return [typeof value, value === 0 && 1 / value < 0 ? '-0' : String(value)];
   };
   const ask = (kind, method, locales, options, args) => {
-    const { ok, value, name, message } = parse(call(stringify({ kind, method, locales, options, args: args.map(told) })));
+    const request = stringify({ kind, method, locales, options, args: args.map(told) });
+    const { ok, value, name, message } = parse(call(request));
     if (ok) return value;
     throw new (errors[name] ?? Error)(message);
   };
@@ -46,7 +46,8 @@ export const INTL_PRELUDE = `(call => {
         put(this, method, (...args) => ask(kind, method, where, how, args.slice(0, methods[method])));
     };
     put(make, 'name', kind);
-    put(make, 'supportedLocalesOf', locales => ask(kind, 'supportedLocalesOf', null, null, [isArray(locales) ? locales : [locales]]));
+    const supported = locales => ask(kind, 'supportedLocalesOf', null, null, [isArray(locales) ? locales : [locales]]);
+    put(make, 'supportedLocalesOf', supported);
     put(Intl, kind, make);
   }
   put(globalThis, 'Intl', Intl);
@@ -58,7 +59,7 @@ export const INTL_PRELUDE = `(call => {
     put(prototype, 'toLocaleString', function (locales, options) {
       return ask('NumberFormat', 'format', locales ?? null, options ?? null, [prototype.valueOf.call(this)]);
     });
-  // By units as before where no language is named: sorting asks often.
+  // Without a language it compares code units, because sorting calls it often.
   put(String.prototype, 'localeCompare', function (other, locales, options) {
     if (locales === undefined && options === undefined) return compareUnits.call(this, other);
     return ask('Collator', 'compare', locales ?? null, options ?? null, [String(this), String(other)]);
@@ -67,7 +68,7 @@ export const INTL_PRELUDE = `(call => {
 
 const kept = new Map();
 
-/** Answers one request of the guest. Whatever stands in it comes from a script. */
+/** Answers one request of the guest. Its content is untrusted. */
 export function localized(request) {
   try {
     const { kind, method, locales, options, args } = JSON.parse(request);
@@ -97,7 +98,7 @@ function formatOf(kind, locales, options) {
   return made;
 }
 
-/** An argument as the prelude tells it: its type, and a text. */
+/** Decodes an argument of the prelude: a type and a text. */
 function read([type, text]) {
   if (type === 'number') return Number(text);
   if (type === 'bigint') return BigInt(text);

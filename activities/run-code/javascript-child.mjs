@@ -1,12 +1,12 @@
-// The process in which JavaScript of a definition runs, inside QuickJS inside WebAssembly. Its parent is javascript.ts; it may
-// be killed at any moment. One script at a time, each in an engine of its own, and never in an instance of WebAssembly
-// where another script was: nothing of one is left for the next.
+// The child process that runs JavaScript of definitions, in QuickJS in WebAssembly. Its parent is javascript.ts, which
+// may kill it at any time. It runs one script at a time, each in a new engine, and never in a WebAssembly instance that
+// ran another script, so that nothing of one script is left for the next.
 //
 // In:  {code, isTypeScript, input (JSON text), timeoutMs, memoryBytes, resultCharacters}
-// Out: {result (JSON text, or absent), error: {code, message, details}, console, consoleIsCut, isSpent}. Spent: this
-//      process should run no other script.
+// Out: {result (JSON text, or absent), error: {code, message, details}, console, consoleIsCut, isSpent}. isSpent: this
+//      process should not run another script.
 //
-// What comes out of the guest is text: dumping a nested value would walk it on the host's own stack.
+// Values leave the guest as text, because copying a nested value would recurse on the host's stack.
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import baseVariant from '@jitl/quickjs-wasmfile-release-sync';
@@ -19,35 +19,36 @@ const MOST_CONSOLE_CHARACTERS = 32_000;
 const MOST_LINE_CHARACTERS = 2_000;
 /** Name, message and stack of an error, as JSON. */
 const MOST_DESCRIBED_CHARACTERS = 20_000;
-/** Well below what javascript.ts gives this process, whose own stack the guest's calls take too. */
+/** Well below this process's own stack (javascript.ts), which calls of the guest use too. */
 const STACK_BYTES = 512 * 1024;
 const PAGE_BYTES = 65_536;
-/** What the instance begins with; less cannot be had. */
+/** The initial memory of an instance, which is also its minimum. */
 const LEAST_PAGES = 256;
 const DEFAULT_MEMORY_BYTES = 64 * 1024 * 1024;
-/** An instance is made once for so many runs of one script; old engines are left in it, since taking them down may fail. */
+/** Runs of one script per instance. Old engines stay in it, since disposing of them may fail. */
 const MOST_RUNS = 30;
 const MOST_KEPT = 4;
-/** Texts of types that were stripped already, by the text with them. */
+/** Size of the cache of scripts whose types were stripped. */
 const MOST_STRIPPED = 50;
 const FILE = 'script';
 const TOO_LONG = JSON.stringify({
   ok: false,
   name: 'RangeError',
-  message: `What is to be formatted has more than ${MOST_REQUEST_CHARACTERS} characters.`,
+  message: `The value to format has more than ${MOST_REQUEST_CHARACTERS} characters.`,
 });
-// A script's local time is the same on every machine.
+// Scripts have the same local time on every machine.
 process.env.TZ = 'UTC';
 
 /**
- * Runs in the guest before the script, and keeps what the script might replace. `run` resolves to the result as JSON text.
+ * Runs in the guest before the script, and captures the built-ins that the script might replace. `run` resolves to the
+ * result as JSON text.
  */
 const PRELUDE = `(emit => {
   const { parse, stringify } = JSON;
   const { slice } = String.prototype;
   const { keys } = Object;
   const cut = (text, most) => slice.call(text, 0, most);
-  // QuickJS writes what is deep in quadratic time.
+  // QuickJS serializes deep values in quadratic time.
   const isTooDeep = value => {
     const open = [value], levels = [1];
     while (open.length > 0) {
@@ -78,15 +79,17 @@ const PRELUDE = `(emit => {
   const line = level => (...values) => {
     if (lines > ${MOST_LINES} || characters > ${MOST_CONSOLE_CHARACTERS}) return;
     let text = '';
-    for (let i = 0; i < values.length && text.length < ${MOST_LINE_CHARACTERS}; i++) text += (i === 0 ? '' : ' ') + shown(values[i]);
+    for (let i = 0; i < values.length && text.length < ${MOST_LINE_CHARACTERS}; i++)
+      text += (i === 0 ? '' : ' ') + shown(values[i]);
     text = cut(text, ${MOST_LINE_CHARACTERS});
     lines++;
     characters += text.length;
     emit(level, lines > ${MOST_LINES} || characters > ${MOST_CONSOLE_CHARACTERS} ? undefined : text);
   };
-  globalThis.console = { log: line('log'), info: line('info'), warn: line('warn'), error: line('error'), debug: line('debug') };
+  globalThis.console = {};
+  for (const level of ['log', 'info', 'warn', 'error', 'debug']) console[level] = line(level);
   return {
-    // A number instead of a text: the result is too deep to be written.
+    // A number instead of a text means that the result is too deep.
     run: async (main, input) => {
       const value = await main(parse(input));
       return isTooDeep(value) ? 0 : stringify(value);
@@ -101,7 +104,7 @@ const PRELUDE = `(emit => {
         if (isError && typeof thrown.code === 'string') code = cut(thrown.code, 100);
         else if (isError && typeof thrown.code === 'number') code = thrown.code;
       } catch {
-        message = 'What was thrown cannot be shown.';
+        message = 'a value that cannot be shown';
       }
       return stringify({ name: cut(name, 100), message: cut(message, 1000), stack: cut(stack, 2000), isError, code });
     },
@@ -114,12 +117,12 @@ const wasmModule = await WebAssembly.compile(
 const stripped = new Map();
 let stripper;
 
-/** What has no script yet is for any; making one takes longer than most scripts do. */
+/** A guest without a script, prepared ahead because creating one takes longer than most scripts. */
 let spare = makeInstance(DEFAULT_MEMORY_BYTES).then(makeGuest);
-/** By the script that ran there: it may have it again. */
+/** Guests by the script that ran in their instance. */
 const kept = new Map();
 
-/** Its memory has a maximum that nothing in it can pass; QuickJS's own limit counts no sizes under WebAssembly. */
+/** The memory has a hard maximum, because QuickJS's own limit does not count sizes under WebAssembly. */
 async function makeInstance(memoryBytes) {
   const maximum = Math.max(LEAST_PAGES, Math.ceil(memoryBytes / PAGE_BYTES));
   const memory = new WebAssembly.Memory({ initial: LEAST_PAGES, maximum });
@@ -127,7 +130,7 @@ async function makeInstance(memoryBytes) {
   return { quickjs, memory, maximum, memoryBytes, runs: 0 };
 }
 
-/** An engine in an instance, with its prelude. */
+/** Creates an engine with the prelude in an instance. */
 function makeGuest(instance) {
   const { quickjs, memory, maximum } = instance;
   const runtime = quickjs.newRuntime();
@@ -136,7 +139,7 @@ function makeGuest(instance) {
   const lines = [];
   const state = { isCut: false, isLate: false };
   const emit = context.newFunction('emit', (level, text) => {
-    // The script may have replaced what the prelude cuts with.
+    // The script may have replaced the functions that truncate in the prelude.
     if (lines.length >= MOST_LINES || !isShort(context, text, MOST_LINE_CHARACTERS)) state.isCut = true;
     else lines.push({ level: context.getString(level), text: context.getString(text) });
   });
@@ -161,7 +164,7 @@ function makeGuest(instance) {
   };
 }
 
-/** Whether it is a text of so many characters at most: then it can be copied out. */
+/** Whether the handle is a text that is short enough to be copied out. */
 function isShort(context, handle, most) {
   return context.typeof(handle) === 'string' && context.getNumber(context.getProp(handle, 'length')) <= most;
 }
@@ -186,7 +189,7 @@ async function scriptOf({ code, isTypeScript }) {
   return script;
 }
 
-/** Types become blanks, so that places in errors stay true; enums and such are written out. */
+/** Types become blanks, which keeps positions in errors; enums and similar syntax are transformed. */
 function strip(code) {
   for (const mode of ['strip-only', 'transform']) {
     try {
@@ -194,14 +197,9 @@ function strip(code) {
     } catch (error) {
       if (mode === 'strip-only' && error?.code === 'UnsupportedSyntax') continue;
       if (typeof error?.startLine !== 'number')
-        throw new Failure(
-          'script_invalid',
-          'The code is no TypeScript that can be read: it nests too deeply.',
-          {},
-          true,
-        );
+        throw new Failure('script_invalid', 'The code cannot be parsed as TypeScript: it nests too deeply.', {}, true);
       const at = `line ${error.startLine}, column ${error.startColumn + 1}`;
-      throw new Failure('script_invalid', `The code is no TypeScript: ${error.message.slice(0, 300)} (${at}).`);
+      throw new Failure('script_invalid', `The code is not valid TypeScript: ${error.message.slice(0, 300)} (${at}).`);
     }
   }
 }
@@ -213,7 +211,7 @@ function evaluate(guest, script, job) {
   if (context.typeof(main) !== 'function')
     throw new Failure(
       'script_invalid',
-      'The code has no function as its default export. Write: export default function (input) { … }',
+      'The default export of the code is not a function. Write: export default function (input) { … }',
     );
   const input = context.newString(job.input);
   const text = settled(guest, guarded(guest, context.callFunction(guest.run, context.undefined, main, input)));
@@ -221,26 +219,26 @@ function evaluate(guest, script, job) {
   if (context.typeof(text) === 'number')
     throw new Failure(
       'result_too_deep',
-      `The result nests deeper than ${MOST_LEVELS} levels, or refers to itself. Return something flatter.`,
+      `The result nests deeper than ${MOST_LEVELS} levels, or contains itself. Return a flatter value.`,
       { limit: MOST_LEVELS },
     );
   const characters = context.getNumber(context.getProp(text, 'length'));
   if (characters > job.resultCharacters)
     throw new Failure(
       'result_too_large',
-      `The result has ${characters} characters as JSON; at most ${job.resultCharacters} fit. Return less.`,
+      `The result has ${characters} characters as JSON; the limit is ${job.resultCharacters}. Return less.`,
       { characters, limit: job.resultCharacters },
     );
   return context.getString(text);
 }
 
-/** The value that a call gave, or the failure that it threw. */
+/** The value of a call. @throws Failure */
 function guarded(guest, result, isLoading = false) {
   if (!result.error) return result.value;
   throw failureOf(guest, result.error, isLoading);
 }
 
-/** What a promise resolves to; there are no timers, so what is not settled when no job is left never will be. */
+/** The value of a promise. Without timers, a promise that is pending when no job is left never settles. */
 function settled(guest, handle) {
   const { context, runtime } = guest;
   const jobs = runtime.executePendingJobs(-1);
@@ -251,12 +249,12 @@ function settled(guest, handle) {
   if (guest.state.isLate) throw late();
   throw new Failure(
     'script_error',
-    'The code awaits something that never comes: there are no timers and no network here.',
+    'The code awaits a promise that never settles: scripts have no timers and no network.',
     { name: 'Error' },
   );
 }
 
-// The parent knows the limits, and has the words.
+// The parent adds the messages, since it knows the limits.
 const late = () => new Failure('script_timeout', '');
 const outOfMemory = () => new Failure('script_out_of_memory', '');
 
@@ -268,12 +266,12 @@ function failureOf(guest, thrown, isLoading = false) {
   if (described.error) return outOfMemory();
   const { name, message, stack, isError, code } = readDescribed(context, described.value);
   const isEngines = isError && name === 'InternalError';
-  // QuickJS throws null where there is no room for an error.
+  // QuickJS throws null if there is no memory for an error.
   if ((isEngines && message === 'out of memory') || (message === 'null' && guest.isFull())) return outOfMemory();
   if (isLoading && name === 'SyntaxError') {
     const place = /:(\d+)(?::(\d+))?/.exec(stack);
     const at = place === null ? '' : ` (line ${place[1]}${place[2] === undefined ? '' : `, column ${place[2]}`})`;
-    return new Failure('script_invalid', `The code is no JavaScript: ${message}${at}.`);
+    return new Failure('script_invalid', `The code is not valid JavaScript: ${message}${at}.`);
   }
   const own = stack.split('\n').filter((line) => line !== '' && !line.includes('prelude.js'));
   const isCoded = typeof code === 'string' || typeof code === 'number';
@@ -286,9 +284,9 @@ function failureOf(guest, thrown, isLoading = false) {
   return new Failure('script_error', isError ? `${name}: ${message}` : `The code threw ${message}`, details);
 }
 
-/** What the prelude says of what was thrown; a script that has replaced what it says that with is told as unknown. */
+/** The prelude's description of a thrown value; unknown if the script has tampered with it. */
 function readDescribed(context, handle) {
-  const unknown = { name: 'Error', message: 'What was thrown cannot be shown.', stack: '', isError: false };
+  const unknown = { name: 'Error', message: 'a value that cannot be shown', stack: '', isError: false };
   if (!isShort(context, handle, MOST_DESCRIBED_CHARACTERS)) return unknown;
   const told = JSON.parse(context.getString(handle));
   const isTold = ['name', 'message', 'stack'].every((member) => typeof told?.[member] === 'string');
@@ -321,7 +319,7 @@ async function guestFor({ code, memoryBytes }) {
   return memoryBytes === DEFAULT_MEMORY_BYTES ? spare : makeGuest(await makeInstance(memoryBytes));
 }
 
-/** For the next run of the same script, and of others, while nobody waits. */
+/** Prepares engines for the next run, after the answer was sent. */
 async function prepare({ code }, guest, wasFine) {
   if (guest === (await spare)) spare = makeInstance(DEFAULT_MEMORY_BYTES).then(makeGuest);
   const { instance } = guest;
@@ -332,7 +330,7 @@ async function prepare({ code }, guest, wasFine) {
   if (kept.size > MOST_KEPT) kept.delete(kept.keys().next().value);
 }
 
-/** WebAssembly itself gave up. */
+/** An error of WebAssembly itself. */
 function fatal(guest, error) {
   if (guest.state.isLate) return late();
   if (guest.isFull()) return outOfMemory();

@@ -1,6 +1,6 @@
 /**
- * Runs JavaScript and TypeScript in child processes that are kept warm: a few, one script at a time each. A child holds
- * the script inside QuickJS (javascript-child.mjs); here is what holds whatever gets stuck in there: it is killed.
+ * Runs JavaScript and TypeScript in a pool of warm child processes, one script at a time in each. A child runs the
+ * script inside QuickJS (javascript-child.mjs). A child that gets stuck is killed.
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import { availableParallelism } from 'node:os';
@@ -17,16 +17,15 @@ import {
 
 const CHILD = fileURLToPath(new URL('./javascript-child.mjs', import.meta.url));
 const MOST_CHILDREN = Math.min(8, Math.max(2, availableParallelism()));
-/** A child that has run so many scripts makes room for a fresh one. */
+/** A child is replaced after this many scripts. */
 const MOST_SCRIPTS = 1_000;
-/** The child itself ends a script that is late; where it cannot, it is killed after so much more. */
+/** The child interrupts a late script itself; if it cannot, it is killed after this additional time. */
 const GRACE_MS = 500;
-/** Reading types away comes before the script's own time begins. */
+/** Stripping types does not count for the script's timeout. */
 const STRIP_MS = 3_000;
 const BYTES_PER_MIB = 1024 * 1024;
 /**
- * No flag of this process and nothing of its environment. The stack, in KiB, is what recursion in the guest takes: much
- * more than QuickJS allows, so that it is the guest that overflows.
+ * The stack (KiB) is much larger than QuickJS allows, so that recursion in the guest overflows there and not here.
  */
 const FLAGS = ['--stack-size=3900', '--max-old-space-size=256'];
 
@@ -42,7 +41,7 @@ class Child {
       env: {},
       execArgv: FLAGS,
       stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
-      // What a terminal sends to the worker is not for it; it ends when its channel closes.
+      // Not in the terminal's process group; it ends when its channel closes.
       detached: true,
     });
     this.#ready = new Promise((resolve, reject) => {
@@ -53,7 +52,7 @@ class Child {
         reject(new Error('The process ended at its start.'));
       });
     });
-    // Whoever runs a script in it is told.
+    // The error reaches the caller of run().
     this.#ready.catch(() => undefined);
   }
 
@@ -90,7 +89,7 @@ class Child {
     this.#process.kill('SIGKILL');
   }
 
-  /** The answer, or the code of what became of the process. */
+  /** The answer, or the error code if the process ended or was late. */
   #ask(job: object, limitMs: number, signal: AbortSignal): Promise<ScriptAnswer | string> {
     return new Promise((resolve) => {
       const settle = (answer: ScriptAnswer | string): void => {
@@ -104,14 +103,14 @@ class Child {
       const exited = (): void => settle('script_crashed');
       const clock = setTimeout(() => settle('script_timeout'), limitMs);
       this.#process.once('message', answered).once('exit', exited);
-      // A child that works on what nobody wants any more is ended.
+      // A cancelled script is ended together with its child.
       signal.addEventListener('abort', exited);
       if (signal.aborted) exited();
       else this.#process.send(job, (error) => error && exited());
     });
   }
 
-  /** An idle child keeps nobody from ending. */
+  /** An idle child must not keep the worker alive. */
   #hold(isBusy: boolean): void {
     const channel = this.#process.channel;
     if (isBusy) {
@@ -128,9 +127,8 @@ const idle: Child[] = [];
 const turns = new ConcurrencyLimit(MOST_CHILDREN);
 
 /**
- * Runs a script in the next free child; its time begins there.
- * @throws ActivityError `script_invalid`, `script_error`, `script_timeout`, `script_out_of_memory`, `script_crashed`,
- * `result_too_large`, `result_too_deep`; the signal's reason when it is aborted.
+ * Runs a script in the next free child, where its timeout begins.
+ * @throws ActivityError see runScript
  */
 export async function runJavaScript(script: Script): Promise<ScriptResult> {
   await turns.acquire(script.signal);

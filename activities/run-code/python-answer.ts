@@ -1,6 +1,6 @@
 /**
- * The line that a Python process answers with. A script that breaks out of Python can write there what it likes: it gives
- * its own answer, and so nothing in it is taken for granted.
+ * Parses the line that a Python process answers with. A script that breaks out of Python can write any line, so every
+ * member is checked.
  */
 import { isObject, type Json, type JsonObject } from '../../src/json/json.ts';
 import type { ConsoleLine, ScriptAnswer } from './script.ts';
@@ -17,7 +17,7 @@ const MOST_DETAILS_CHARACTERS = 8_000;
 const MOST_LINES = 200;
 const MOST_CONSOLE_CHARACTERS = 40_000;
 
-/** Undefined where it is no answer. */
+/** Undefined if the line is not an answer. */
 export function readAnswer(line: string): ScriptAnswer | undefined {
   const told = parsed(line);
   if (!isObject(told)) return undefined;

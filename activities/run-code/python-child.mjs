@@ -1,9 +1,10 @@
-// The process in which Python of a definition runs: Pyodide inside Deno, without permissions but to read Pyodide's own
-// folder (python.ts). Pyodide by itself is no sandbox: what holds is Deno. One script, then it ends.
+// The child process that runs Python of definitions: Pyodide in Deno, whose only permission is to read Pyodide's own
+// folder (python.ts). The sandbox is Deno; Pyodide alone is not one. It runs one script and ends.
 //
 // deno run … python-child.mjs FOLDER snapshot      writes the memory of a loaded Pyodide to standard output
 // deno run … python-child.mjs FOLDER run LENGTH    reads that memory (LENGTH bytes), writes a line, reads a line with
-//                                                  {code, input (JSON text), memoryBytes, resultCharacters}, writes a line with the answer
+//                                                  {code, input (JSON text), memoryBytes, resultCharacters},
+//                                                  writes a line with the answer
 const [folder, mode, length] = Deno.args;
 const MOST_LEVELS = 200;
 const MOST_LINES = 200;
@@ -12,20 +13,20 @@ const MOST_LINE_CHARACTERS = 2_000;
 const PAGE_BYTES = 65_536;
 const STEP_BYTES = 65_536;
 
-/** In the snapshot, so that it costs nothing at the start. */
+/** Part of the snapshot, so that it costs nothing at the start. */
 const PRELUDE = `
 import asyncio, inspect, json, linecache, os, sys, traceback
 
-# Where this file lies on the host is nothing for scripts.
+# Scripts must not see the path of this file on the host.
 os.environ.pop('_', None)
 
 ZONES = (
-    "There is no data of time zones in this Python. Take a fixed offset, datetime.timezone(datetime.timedelta(hours=1)), "
+    "This Python has no time zone data. Use a fixed offset, datetime.timezone(datetime.timedelta(hours=1)), "
     "or JavaScript, whose toLocaleString and Intl.DateTimeFormat take {timeZone: 'Europe/Berlin'}."
 )
 
 def too_deep(value, most_levels):
-    # By hand: json fails on what is deep by breaking the interpreter.
+    # Without recursion: deep values would crash the interpreter in json.
     waiting = [(value, 1)]
     while waiting:
         value, level = waiting.pop()
@@ -52,11 +53,12 @@ async def signalbox_run(code, text, most, most_levels):
         try:
             module = compile(code, 'script.py', 'exec', dont_inherit=True)
         except SyntaxError as broken:
-            return error('script_invalid', 'SyntaxError', f'The code is no Python: {broken.msg} (line {broken.lineno}).')
+            message = f'The code is not valid Python: {broken.msg} (line {broken.lineno}).'
+            return error('script_invalid', 'SyntaxError', message)
         exec(module, names)
         main = names.get('main')
         if not callable(main):
-            return error('script_invalid', 'NameError', 'The code has no function main. Write: def main(input): …')
+            return error('script_invalid', 'NameError', 'The code defines no function main. Write: def main(input): …')
         value = main(json.loads(text))
         if inspect.isawaitable(value):
             value = await value
@@ -69,16 +71,18 @@ async def signalbox_run(code, text, most, most_levels):
         return error('script_error', type(thrown).__name__, str(thrown), ''.join(traceback.format_list(frames[-10:])))
     try:
         if too_deep(value, most_levels):
-            message = f'The result nests deeper than {most_levels} levels, or refers to itself. Return something flatter.'
-            return json.dumps({'error': {'code': 'result_too_deep', 'message': message, 'details': {'limit': most_levels}}})
+            message = f'The result nests deeper than {most_levels} levels, or contains itself. Return a flatter value.'
+            details = {'limit': most_levels}
+            return json.dumps({'error': {'code': 'result_too_deep', 'message': message, 'details': details}})
         result = json.dumps(value, ensure_ascii=False, allow_nan=False)
     except MemoryError:
         return json.dumps({'error': {'code': 'script_out_of_memory', 'message': ''}})
     except BaseException as thrown:
-        return error('script_error', type(thrown).__name__, 'The result is no JSON: ' + str(thrown))
+        return error('script_error', type(thrown).__name__, 'The result is not JSON: ' + str(thrown))
     if len(result) > most:
-        message = f'The result has {len(result)} characters as JSON; at most {most} fit. Return less.'
-        return json.dumps({'error': {'code': 'result_too_large', 'message': message, 'details': {'characters': len(result), 'limit': most}}})
+        message = f'The result has {len(result)} characters as JSON; the limit is {most}. Return less.'
+        details = {'characters': len(result), 'limit': most}
+        return json.dumps({'error': {'code': 'result_too_large', 'message': message, 'details': details}})
     return json.dumps({'result': result})
 `;
 
@@ -125,7 +129,7 @@ const capture = (level) => ({
   },
 });
 
-/** From here on the memory of WebAssembly grows by so much only; Python then raises MemoryError. */
+/** Limits the further growth of WebAssembly memory; Python raises MemoryError beyond it. */
 function limitMemory(bytes) {
   const { grow } = WebAssembly.Memory.prototype;
   let left = Math.ceil(bytes / PAGE_BYTES);
@@ -141,7 +145,7 @@ async function answer(what) {
   Deno.exit(0);
 }
 
-/** Pyodide is broken after it. */
+/** An error after which Pyodide is unusable. */
 function fatal(error) {
   const message = String(error?.message ?? error).slice(0, 300);
   if (/memory/i.test(message)) return { error: { code: 'script_out_of_memory', message: '' } };
@@ -152,7 +156,7 @@ function fatal(error) {
 const { loadPyodide } = await import(`${folder}/pyodide.mjs`);
 const quiet = { stdout: () => undefined, stderr: () => undefined };
 const options = { indexURL: `${folder}/`, jsglobals: Object.create(null), ...quiet };
-// What Pyodide says of its own fatal errors is for nobody.
+// Silences Pyodide's messages about fatal errors.
 console.error = () => undefined;
 console.log = () => undefined;
 console.warn = () => undefined;
@@ -169,7 +173,7 @@ if (mode === 'snapshot') {
   await writeLine('ready');
   const { code, input, memoryBytes, resultCharacters } = JSON.parse(await readLine());
   limitMemory(memoryBytes);
-  // After it nothing that was awaited in Python comes.
+  // After a fatal error nothing that was awaited in Python settles.
   pyodide._api.on_fatal = (error) => answer(fatal(error));
   const result = run(code, input, resultCharacters, MOST_LEVELS);
   await answer(await result.then(JSON.parse, fatal));

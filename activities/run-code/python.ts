@@ -1,7 +1,7 @@
 /**
- * Runs Python: Pyodide in a Deno process that may read Pyodide's own folder and nothing else (THREATS.md). One process a
- * run, since what a script breaks stays broken; one is kept started ahead. Loading Pyodide takes seconds, so the first
- * process of all gives the memory that it has then, and every other one begins with that.
+ * Runs Python: Pyodide in a Deno process that may only read Pyodide's own folder (THREATS.md). Each run has a process
+ * of its own, since a script can break the interpreter; one process is always started ahead. Loading Pyodide takes
+ * seconds, so the first process creates a memory snapshot, from which all others start.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -24,22 +24,25 @@ import {
 const CHILD = fileURLToPath(new URL('./python-child.mjs', import.meta.url));
 const MOST_PROCESSES = Math.min(4, availableParallelism());
 const LOADING_MS = 120_000;
-/** A process that was started ahead and that nobody wants is ended. */
+/** A process that was started ahead ends after this time without a script. */
 const IDLE_MS = 300_000;
-/** A console, and what JSON in JSON writes of a small result. */
+/** Enough for the console and a small result as JSON within JSON. */
 const LEAST_ANSWER_BYTES = 16_000_000;
-/** A character takes up to three bytes as it is, and two where JSON in JSON escapes it. */
+/** A character takes up to three bytes in UTF-8, and two if JSON within JSON escapes it. */
 const BYTES_PER_CHARACTER = 3;
 const BYTES_PER_MIB = 1024 * 1024;
-/** Of processor time: what is left behind by a worker that was killed ends by itself. */
+/** CPU time, which ends processes that a killed worker left behind. */
 const MOST_CPU_SECONDS = 900;
-/** What the process takes beside the script's memory. Python's own limit is exact; this one is for what breaks out of it. */
+/**
+ * Memory of the process beside the script's. Python's own limit is exact; this one catches scripts that break out of
+ * it.
+ */
 const OWN_MIB = 400;
 const WATCH_MS = 250;
 /** Linux counts memory in pages of this size. */
 const PAGE_BYTES = 4_096;
 
-/** Runs a script in a process of its own. @throws ActivityError as runScript says; the signal's reason. */
+/** Runs a script in a process of its own. @throws ActivityError see runScript */
 export async function runPython(script: Script): Promise<ScriptResult> {
   await turns.acquire(script.signal);
   try {
@@ -60,7 +63,7 @@ const turns = new ConcurrencyLimit(MOST_PROCESSES);
 let snapshot: Promise<Buffer> | undefined;
 let ahead: Promise<Python> | undefined;
 
-/** A process that waits for its script; the next one is begun at once. */
+/** A process that waits for its script. The next one is started immediately. */
 async function ready(): Promise<Python> {
   const mine = ahead ?? begin();
   ahead = begin();
@@ -68,7 +71,7 @@ async function ready(): Promise<Python> {
     const python = await mine;
     return python.isGone ? await begin() : python;
   } catch (error) {
-    // Whatever kept it from loading may be over the next time.
+    // The next attempt may succeed.
     ahead = undefined;
     snapshot = undefined;
     throw error;
@@ -77,7 +80,7 @@ async function ready(): Promise<Python> {
 
 function begin(): Promise<Python> {
   const begun = loaded();
-  // Whoever takes it is told.
+  // The error reaches the caller that awaits it.
   begun.catch(() => undefined);
   return begun;
 }
@@ -98,13 +101,13 @@ function start({ deno, pyodide }: PythonInstallation, mode: readonly string[]): 
     '--v8-flags=--max-old-space-size=256,--no-wasm-tier-up',
   ];
   const args = [...flags, CHILD, pyodide, ...mode];
-  // Its cache would be a folder; there is none.
+  // Deno has no cache folder here.
   const env = { NO_COLOR: '1', DENO_DIR: join(devNull, 'deno'), DENO_NO_UPDATE_CHECK: '1' };
   const limited = process.platform !== 'win32';
   return spawn(
     limited ? '/bin/sh' : deno,
     limited ? ['-c', `ulimit -c 0 -t ${MOST_CPU_SECONDS}; exec "$0" "$@"`, deno, ...args] : args,
-    // What a terminal sends to the worker is not for it; it ends when its standard input does.
+    // Not in the terminal's process group; it ends when its standard input closes.
     { env, cwd: pyodide, stdio: ['pipe', 'pipe', 'ignore'], detached: true },
   );
 }
@@ -124,7 +127,7 @@ async function takeSnapshot(place: PythonInstallation): Promise<Buffer> {
 }
 
 const notLoaded = (): ActivityError =>
-  new ActivityError('python_unavailable', 'Python could not be loaded on this worker.', { retryable: true });
+  new ActivityError('python_unavailable', 'Python could not be started on this worker.', { retryable: true });
 
 /** One process, from its start to its end. */
 class Python {
@@ -204,7 +207,7 @@ class Python {
     this.#child.kill('SIGKILL');
   }
 
-  /** What it writes next; undefined when it has ended. */
+  /** The next line of output; undefined when the process has ended. */
   #line(): Promise<string | undefined> {
     return new Promise((resolve) => {
       this.#lines = resolve;
@@ -212,7 +215,7 @@ class Python {
     });
   }
 
-  /** An idle process keeps nobody from ending. */
+  /** An idle process must not keep the worker alive. */
   #hold(isBusy: boolean): void {
     for (const one of [this.#child, this.#child.stdin, this.#child.stdout]) {
       const part = one as { ref?(): void; unref?(): void } | null;
@@ -221,7 +224,7 @@ class Python {
     }
   }
 
-  /** Of memory that it has; 0 where that cannot be told. */
+  /** Resident memory; 0 if it is unknown. */
   #mebibytes(): number {
     try {
       const pages = readFileSync(`/proc/${this.#child.pid}/statm`, 'utf8').split(' ')[1];
@@ -245,7 +248,7 @@ async function orAborted(promise: Promise<Python>, signal: AbortSignal): Promise
     return await Promise.race([promise, aborted]);
   } finally {
     signal.removeEventListener('abort', stop);
-    // Nobody runs a script in it any more.
+    // The process will not be used.
     if (signal.aborted)
       promise.then(
         (python) => python.end(),

@@ -1,5 +1,4 @@
-/** The activity `runCode`: kind `run_code`. Its manual is src/steps/kinds/run-code.ts. */
-
+/** The activity `runCode`. src/steps/kinds/run-code.ts documents the step. */
 import { CODE_LANGUAGES } from '../../src/contract/activity-words.ts';
 import { isObject, type Json } from '../../src/json/json.ts';
 import { invalidConfig } from '../runtime/failure.ts';
@@ -10,19 +9,19 @@ import { MOST_RESULT_CHARACTERS, type Script, type ScriptResult } from './script
 
 /**
  * Runs a script of a definition: JavaScript or TypeScript with `export default function (input)`, Python with
- * `def main(input)`. It reaches no network, no files, no environment and no other script. `timeoutMs` counts from where
- * the script begins; how many run at once is limited, and the others wait.
- * @throws ActivityError `script_invalid` (cannot be read), `script_error` (it threw; name, message and stack in details),
- * `script_timeout`, `script_out_of_memory`, `script_crashed` (may be tried again), `python_unavailable`,
- * `result_too_large`, `result_too_deep`; the signal's reason when it is aborted.
+ * `def main(input)`. The script has no access to network, files, environment or other scripts. The number of concurrent
+ * scripts is limited; `timeoutMs` counts from the start of the script, without the time in the queue.
+ * @throws ActivityError `script_invalid` (syntax), `script_error` (it threw; name, message and stack in details),
+ * `script_timeout`, `script_out_of_memory`, `script_crashed` (retryable), `python_unavailable`, `result_too_large`,
+ * `result_too_deep`; the signal's reason when it is aborted
  */
 export function runScript(script: Script): Promise<ScriptResult> {
   return script.language === 'python' ? runPython(script) : runJavaScript(script);
 }
 
 /**
- * Config `{language, code, input, timeoutMs, memoryMb}`, all given; meta `{console, consoleIsCut?, durationMs}`. A result
- * has at most `resultCharacters`: what a step may keep where the worker runs.
+ * Config `{language, code, input, timeoutMs, memoryMb}`, all required; meta `{console, consoleIsCut?, durationMs}`.
+ * `resultCharacters` is the largest result that a step can keep on this host.
  */
 export function runCodeActivity(resultCharacters = MOST_RESULT_CHARACTERS): ActivityHandler {
   return async (config, { signal }) => {

@@ -1,5 +1,4 @@
-/** What the runners of scripts share: what they are given, what they give, and the words for what goes wrong. */
-
+/** What the runners of scripts share: their input, their result and their errors. */
 import type { CODE_LANGUAGES } from '../../src/contract/activity-words.ts';
 import type { Json, JsonObject } from '../../src/json/json.ts';
 import { ActivityError } from '../runtime/failure.ts';
@@ -10,9 +9,9 @@ export interface Script {
   readonly input: Json;
   readonly timeoutMs: number;
   readonly memoryMb: number;
-  /** The longest result, as JSON (1.9 MB). */
+  /** The longest result as JSON; MOST_RESULT_CHARACTERS if absent. */
   readonly resultCharacters?: number;
-  /** Ends the script, and with it the process that it runs in. */
+  /** Kills the script and its process. */
   readonly signal: AbortSignal;
 }
 
@@ -22,17 +21,17 @@ export interface ConsoleLine {
 }
 
 export interface ScriptResult {
-  /** What the function returned, as JSON has it; null for nothing. */
+  /** The returned value as JSON; null for undefined. */
   readonly data: Json;
   /** At most 200 lines and 32,000 characters. */
   readonly console: readonly ConsoleLine[];
   readonly consoleIsCut: boolean;
 }
 
-/** Of a result, as JSON, where the script says nothing else. */
+/** The longest result as JSON, in characters. */
 export const MOST_RESULT_CHARACTERS = 1_900_000;
 
-/** What a child answers. Texts in it come from the script: they are data. */
+/** The answer of a child process. Its texts come from the script and are untrusted. */
 export interface ScriptAnswer {
   readonly result?: string;
   readonly error?: { readonly code: string; readonly message: string; readonly details?: JsonObject };
@@ -50,7 +49,7 @@ export function resultOf({ result, error, console, consoleIsCut }: ScriptAnswer,
   throw scriptError(error.code, error.message, script, details);
 }
 
-/** A script has no effect outside and always says the same, so that trying again helps only where its process was lost. */
+/** Scripts are deterministic and have no side effects, so a retry only helps if the process was lost. */
 export function scriptError(code: string, message: string, script: Script, details: JsonObject = {}): ActivityError {
   const { timeoutMs, memoryMb } = script;
   switch (code) {

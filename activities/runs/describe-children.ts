@@ -1,5 +1,7 @@
-/** What has become of children that have not reported: a terminated run cannot (ARCHITECTURE.md §3). */
-
+/**
+ * The activity `describeChildren`: the state of children that have not reported, such as terminated ones
+ * (ARCHITECTURE.md §3).
+ */
 import type { OpenChild } from '../../src/contract/children.ts';
 import { isObject, type Json } from '../../src/json/json.ts';
 import { ActivityError } from '../runtime/failure.ts';
@@ -10,7 +12,7 @@ import type { RunReader } from './run-reader.ts';
 export function describeChildrenActivity(reader: RunReader | undefined): ActivityHandler {
   return async (config, { input }) => {
     if (reader === undefined)
-      throw new ActivityError('runs_unavailable', 'This worker cannot read runs; start it with the master key.');
+      throw new ActivityError('runs_unavailable', 'This worker cannot read runs. Start it with the master key.');
     const children = isObject(config) && Array.isArray(config['children']) ? config['children'] : [];
     const described = await reader.describeChildren(
       input.execution.organizationId,

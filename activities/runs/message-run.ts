@@ -1,11 +1,13 @@
-/** The activity `messageRun`: a message to a run of the same organization. */
+/** The activity `messageRun`: sends a message to a run of the same organization. */
 import { isObject, type Json } from '../../src/json/json.ts';
 import { ActivityError, invalidConfig } from '../runtime/failure.ts';
 import type { ActivityHandler } from '../runtime/wrap-activity.ts';
 
-/** How the host sends runs messages. Throws an error with a `code`: `not_found`, `closed`, `inbox_overflow`. */
+/**
+ * Sends messages to runs. Throws errors with a `code`: `not_found`, `closed`, `inbox_overflow`, `payload_too_large`.
+ */
 export interface RunMessenger {
-  /** Two messages with one id are one. */
+  /** Idempotent by `id`. */
   send(
     organizationId: string,
     executionId: string,
@@ -13,17 +15,17 @@ export interface RunMessenger {
   ): Promise<void>;
 }
 
-/** Codes that trying again does not change. */
+/** Codes that a retry does not change. */
 const FINAL: ReadonlySet<string> = new Set(['not_found', 'closed', 'payload_too_large']);
 
-/** Config `{executionId, name, payload}`; data `{executionId}`. Sent once, however often it is tried. */
+/** Config `{executionId, name, payload}`; data `{executionId}`. All attempts together send one message. */
 export function messageRunActivity(messenger: RunMessenger | undefined): ActivityHandler {
   return async (config, { input }) => {
     const { executionId, name, payload = null } = isObject(config) ? config : {};
     if (typeof executionId !== 'string' || executionId === '') throw invalidConfig('to', 'a run');
     if (typeof name !== 'string' || name === '') throw invalidConfig('name', 'a text');
     if (messenger === undefined)
-      throw new ActivityError('runs_unavailable', 'This worker cannot reach runs; start it with the master key.');
+      throw new ActivityError('runs_unavailable', 'This worker cannot reach runs. Start it with the master key.');
     try {
       await messenger.send(input.execution.organizationId, executionId, { name, payload, id: input.idempotencyKey });
     } catch (error) {
@@ -31,7 +33,7 @@ export function messageRunActivity(messenger: RunMessenger | undefined): Activit
       if (typeof code === 'string' && FINAL.has(code))
         throw new ActivityError(code === 'not_found' ? 'recipient_not_found' : code, (error as Error).message);
       if (code === 'inbox_overflow') throw new ActivityError(code, (error as Error).message, { retryable: true });
-      throw new ActivityError('recipient_unavailable', 'The run could not be reached now.', { retryable: true });
+      throw new ActivityError('recipient_unavailable', 'The run could not be reached.', { retryable: true });
     }
     return { data: { executionId } };
   };

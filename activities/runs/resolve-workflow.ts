@@ -1,11 +1,11 @@
-/** The definition that a step's run is started with. It is read before the child starts, and handed to it as it then is. */
+/** The activity `resolveWorkflow`: reads the definition for a child run, which starts with this snapshot. */
 import { exactJsonBytes } from '../../src/json/bytes.ts';
 import { isObject, type Json } from '../../src/json/json.ts';
 import { ActivityError } from '../runtime/failure.ts';
 import { type ActivityHandler, RESULT_LIMIT_BYTES } from '../runtime/wrap-activity.ts';
 import type { RunReader } from './run-reader.ts';
 
-/** Codes that trying again does not change. */
+/** Codes that a retry does not change. */
 const FINAL: ReadonlySet<string> = new Set([
   'workflow_not_found',
   'workflow_disabled',
@@ -15,8 +15,8 @@ const FINAL: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Config `{workflow, version?, employee?, inputBytes}`; data `{definition, hash}`. `inputBytes` is the size of the input
- * that goes beside the definition: what does not fit into one start is `payload_too_large`, before it becomes one.
+ * Config `{workflow, version?, employee?, inputBytes}`; data `{definition, hash}`. `inputBytes` is the size of the
+ * input of the child. If both do not fit into one start, the activity fails with `payload_too_large`.
  */
 export function resolveWorkflowActivity(reader: RunReader | undefined): ActivityHandler {
   return async (config, { input }) => {
@@ -30,25 +30,26 @@ export function resolveWorkflowActivity(reader: RunReader | undefined): Activity
     if (bytes > RESULT_LIMIT_BYTES)
       throw new ActivityError(
         'payload_too_large',
-        `The definition of '${String(workflow)}' and its input have ${bytes} bytes; at most ${RESULT_LIMIT_BYTES} fit. Pass less.`,
+        `The definition of '${String(workflow)}' and its input have ${bytes} bytes; the limit is ` +
+          `${RESULT_LIMIT_BYTES}. Pass less.`,
         { details: { bytes, limit: RESULT_LIMIT_BYTES } },
       );
     return { data: { definition: definition as unknown as Json, hash } };
   };
 }
 
-/** @throws ActivityError with the codes above, or `definitions_unavailable`. */
+/** @throws ActivityError with one of the codes above, `runs_unavailable` or `definitions_unavailable` */
 export async function resolveDefinition(
   reader: RunReader | undefined,
   ...wanted: Parameters<RunReader['resolve']>
 ): ReturnType<RunReader['resolve']> {
   if (reader === undefined)
-    throw new ActivityError('runs_unavailable', 'This worker cannot read definitions; start it with the master key.');
+    throw new ActivityError('runs_unavailable', 'This worker cannot read definitions. Start it with the master key.');
   try {
     return await reader.resolve(...wanted);
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? error.code : undefined;
     if (typeof code === 'string' && FINAL.has(code)) throw new ActivityError(code, (error as Error).message);
-    throw new ActivityError('definitions_unavailable', 'The definition could not be read now.', { retryable: true });
+    throw new ActivityError('definitions_unavailable', 'The definition could not be read.', { retryable: true });
   }
 }

@@ -1,8 +1,8 @@
-/** What activities need to know of other definitions and runs, and of this host's own address. */
+/** How activities read definitions and child runs. */
 import type { DescribedChildren, OpenChild } from '../../src/contract/children.ts';
 import type { Definition } from '../../src/definition/document/types.ts';
 
-/** Throws an error with a `code` for what trying again does not change: `workflow_not_found`, `workflow_disabled`, … */
+/** Throws errors with a `code` if a retry does not help: `workflow_not_found`, `workflow_disabled`, … */
 export interface RunReader {
   resolve(
     organizationId: string,

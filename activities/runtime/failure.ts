@@ -1,11 +1,11 @@
 import type { Json } from '../../src/json/json.ts';
 
-/** What an effect fails with. Messages name members of the config, never their values: those may hold secrets. */
+/** A typed error of an activity. Messages name members of the config but never their values, which may hold secrets. */
 export class ActivityError extends Error {
   readonly code: string;
   readonly retryable: boolean;
   readonly details: Json | undefined;
-  /** The other side asked to be left alone for so long. */
+  /** How long the other side asked to wait before the next attempt. */
   readonly retryAfterMs: number | undefined;
 
   constructor(
@@ -22,7 +22,7 @@ export class ActivityError extends Error {
   }
 }
 
-/** A config that cannot be taken: `member` is what is wrong with it, `expected` completes "must be …". */
+/** `invalid_config`: `member` is the wrong member, `expected` completes "must be …". */
 export function invalidConfig(member: string, expected: string): ActivityError {
   return new ActivityError('invalid_config', `config.${member} must be ${expected}.`);
 }

@@ -1,6 +1,6 @@
 /**
- * The scrub of one effect: it takes out what it is told to hide, from then on, since some secrets are read while the effect
- * runs. What goes wrong while it scrubs could repeat a secret, so its error says nothing but that.
+ * The scrubber of one activity. Values can be added while the activity runs, because some secrets are read late. An
+ * error while scrubbing could repeat a secret, so it is replaced by a fixed message.
  */
 
 import { MOST_SECRET_BYTES_PER_STEP, MOST_SECRETS_PER_STEP } from '../../src/definition/document/limits.ts';
@@ -8,28 +8,28 @@ import type { Json } from '../../src/json/json.ts';
 import { ActivityError } from './failure.ts';
 import { type Scrub, scrubOf } from './scrub.ts';
 
-/** In place of a text that could not be scrubbed. */
-const WITHHELD = '[withheld: secrets could not be taken out of this text]';
+/** Replaces a text that could not be scrubbed. */
+const WITHHELD = '[withheld: secrets could not be removed from this text]';
 
 export interface GrowingScrub {
-  /** Throws ActivityError `scrub_failed`, never another error. */
+  /** @throws ActivityError `scrub_failed`, and no other error */
   readonly scrub: Scrub;
-  /** Of the secrets alone. */
+  /** Scrubs only secrets. */
   readonly scrubSecrets: Pick<Scrub, 'json'>;
-  /** Of failures, which must be told in any case: what cannot be scrubbed is replaced by a fixed text. */
+  /** For failures, which must always be reported: a text that cannot be scrubbed is replaced by a fixed one. */
   readonly forced: Pick<Scrub, 'text' | 'json'>;
   hide(...values: readonly string[]): void;
-  /** Hides secrets, which are counted. @throws ActivityError `too_many_secrets` */
+  /** Hides secrets and counts them. @throws ActivityError `too_many_secrets` */
   hideSecrets(...values: readonly string[]): void;
 }
 
-/** `make` is what scrubs; tests give one that fails. */
+/** Tests pass a `make` that fails. */
 export function growingScrub(make: (values: readonly string[]) => Scrub = scrubOf): GrowingScrub {
   const hidden = new Set<string>();
   const secrets = new Set<string>();
   let made: Scrub | undefined;
   const current = (): Scrub => {
-    // Several secrets are often read in a row, and a long one takes a while.
+    // Several secrets are often read in a row, and preparing for a long one takes a while.
     made ??= make([...hidden]);
     return made;
   };
@@ -57,7 +57,8 @@ export function growingScrub(make: (values: readonly string[]) => Scrub = scrubO
       if (isWithin) return hide(...values);
       throw new ActivityError(
         'too_many_secrets',
-        `The step uses ${secrets.size} secrets of ${bytes} bytes; at most ${MOST_SECRETS_PER_STEP} of ${MOST_SECRET_BYTES_PER_STEP} bytes together can be kept out of its result. Divide it into several steps.`,
+        `The step uses ${secrets.size} secrets of ${bytes} bytes in total; the limit is ` +
+          `${MOST_SECRETS_PER_STEP} secrets of ${MOST_SECRET_BYTES_PER_STEP} bytes. Divide it into several steps.`,
         {
           details: {
             secrets: secrets.size,
@@ -77,7 +78,8 @@ function guarded<T>(scrub: () => T): T {
   } catch {
     throw new ActivityError(
       'scrub_failed',
-      'Secrets could not be taken out of what the step gave, so it is withheld. Ask for less, or in parts.',
+      'Secrets could not be removed from the result of the step, so it is withheld. Request less data, or ' +
+        'split the request.',
     );
   }
 }

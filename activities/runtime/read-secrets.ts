@@ -1,23 +1,23 @@
-/** Secrets read for one effect, of the run's own organization only. */
+/** Reads the secrets of one activity, from the run's own organization only. */
 import type { ActivityInput, RunsDefinition } from '../../src/contract/activity.ts';
 import { defined } from '../../src/json/defined.ts';
 import { ActivityError } from './failure.ts';
 
-/** What the host reads secrets with. Throws an error with a `code`: `secret_not_found`, `secret_not_allowed`, `secret_unreadable`. */
+/** Reads secrets. Throws errors with a `code`: `secret_not_found`, `secret_not_allowed`, `secret_unreadable`. */
 export interface SecretReader {
   read(organizationId: string, name: string, use: SecretUse): Promise<string>;
 }
 export interface SecretUse {
-  /** Where it is sent to; absent where that is not known before the secret is read. A secret bound to hosts is then refused. */
+  /** The host that receives the secret; if absent (not known before the read), a secret bound to hosts is refused. */
   readonly host?: string;
   readonly workflow: string;
   readonly definition?: RunsDefinition;
 }
 
-/** Codes that trying again does not change. */
+/** Codes that a retry does not change. */
 const FINAL: ReadonlySet<string> = new Set(['secret_not_found', 'secret_not_allowed', 'secret_unreadable']);
 
-/** The values by name, each read once. @throws ActivityError */
+/** The values by name; each secret is read once. @throws ActivityError */
 export async function readSecrets(
   input: ActivityInput,
   reader: SecretReader | undefined,
@@ -31,7 +31,7 @@ export async function readSecrets(
   return new Map(await Promise.all([...names].map(read)));
 }
 
-/** One value, for the run's own workflow. @throws ActivityError */
+/** Reads one value for the run's workflow. @throws ActivityError */
 export async function readSecret(
   input: ActivityInput,
   reader: SecretReader | undefined,
@@ -39,10 +39,7 @@ export async function readSecret(
   host: string | undefined,
 ): Promise<string> {
   if (reader === undefined)
-    throw new ActivityError(
-      'secrets_unavailable',
-      'This worker has no access to secrets; start it with the master key.',
-    );
+    throw new ActivityError('secrets_unavailable', 'This worker cannot read secrets. Start it with the master key.');
   const { organizationId, workflow, definition } = input.execution;
   try {
     return await reader.read(organizationId, name, {
@@ -52,6 +49,6 @@ export async function readSecret(
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? error.code : undefined;
     if (typeof code === 'string' && FINAL.has(code)) throw new ActivityError(code, (error as Error).message);
-    throw new ActivityError('secrets_unavailable', `The secret '${name}' could not be read now.`, { retryable: true });
+    throw new ActivityError('secrets_unavailable', `The secret '${name}' could not be read.`, { retryable: true });
   }
 }

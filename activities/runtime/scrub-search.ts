@@ -1,19 +1,20 @@
 /**
- * Finds many texts in one, leftmost first and the longest of those that begin there. It takes linear time and holds nothing
- * but the texts themselves: a regular expression that joins them has a size limit, and its error repeats the texts.
+ * Finds many needles in one text: the leftmost first, and the longest of those that begin there. It takes linear time.
+ * A regular expression that joins the needles would have a size limit, and its error would repeat them.
  *
- * Every place whose next four units could begin a text is looked at. Short texts are compared there; of long ones the
- * rolling hash is asked first, since a secret of 64 KB that almost stands at every place would be compared for minutes.
+ * Every position whose next four units could begin a needle is examined. Short needles are compared there. For long
+ * ones a rolling hash is checked first, because comparing a secret of 64 KB that almost matches everywhere takes
+ * minutes.
  */
 import { randomInt } from 'node:crypto';
 
-/** No text is shorter: SHORTEST_SECRET_CHARACTERS. */
+/** No needle is shorter (SHORTEST_SECRET_CHARACTERS). */
 const KEY_UNITS = 4;
-/** Longer texts are compared only where their hash is the place's. */
+/** Longer needles are compared only where their hash matches. */
 const LONGEST_COMPARED = 64;
-/** Products of two such numbers are exact in a double. */
+/** Products of two numbers below it are exact in a double. */
 const PRIME = 67_108_859;
-/** Unknown outside, so that nobody can make texts whose hashes are alike. */
+/** Random, so that nobody can construct texts with equal hashes. */
 const BASE = randomInt(1 << 17, PRIME - 1);
 
 export interface Search {
@@ -23,7 +24,7 @@ export interface Search {
 
 interface Candidates {
   readonly short: string[];
-  /** By length, the longest first; then by hash. */
+  /** By length, the longest first, then by hash. */
   readonly long: [length: number, byHash: Map<number, string[]>][];
 }
 
@@ -40,7 +41,7 @@ export function searchOf(wanted: readonly string[]): Search {
     else addLong(candidates, needle);
   }
 
-  /** The length of the longest needle that stands at the place; 0 where none does. */
+  /** The length of the longest needle at the position; 0 if there is none. */
   const lengthAt = (text: string, at: number, hashes: () => Hashes): number => {
     const candidates = byKey.get(text.slice(at, at + KEY_UNITS));
     if (candidates === undefined) return 0;
@@ -52,7 +53,7 @@ export function searchOf(wanted: readonly string[]): Search {
     return candidates.short.find((needle) => text.startsWith(needle, at))?.length ?? 0;
   };
 
-  /** Calls `found` with every match until it answers false. */
+  /** Calls `found` with every match until it returns false. */
   const walk = (text: string, found: (at: number, length: number) => boolean): void => {
     let made: Hashes | undefined;
     const hashes = (): Hashes => {
@@ -93,14 +94,14 @@ export function searchOf(wanted: readonly string[]): Search {
 
 function addLong({ long }: Candidates, needle: string): void {
   const last = long.at(-1);
-  // They come by length.
+  // Needles arrive sorted by length.
   const byHash = last?.[0] === needle.length ? last[1] : new Map<number, string[]>();
   if (last?.[1] !== byHash) long.push([needle.length, byHash]);
   const hash = new Hashes(needle).of(0, needle.length);
   byHash.set(hash, [...(byHash.get(hash) ?? []), needle]);
 }
 
-/** Of the four units at a place, into 16 bits. */
+/** Hashes the four units at a position into 16 bits. */
 function hashOfKey(text: string, at: number): number {
   return (
     ((text.charCodeAt(at) << 12) ^
@@ -111,7 +112,7 @@ function hashOfKey(text: string, at: number): number {
   );
 }
 
-/** The hash of every part of a text, each asked for in constant time. */
+/** The hash of any part of a text in constant time. */
 class Hashes {
   readonly #before: Float64Array;
   readonly #powers: Float64Array;

@@ -1,12 +1,12 @@
 /**
- * How a secret looks in what comes back from the other side: as it is, in a URL, a form, a JSON text; and each of these once
- * more written into JSON, HTML or a URL, as servers do that tell what they were asked.
+ * The shapes of a secret in a response: as it is, in a URL, in a form, in JSON; and each of these escaped once more for
+ * JSON, HTML or a URL, because servers repeat requests in their responses.
  */
 import { isUtf8 } from 'node:buffer';
 
-/** Parts of a secret that are shorter than this would be found in any text. */
+/** Shorter parts of a secret would match in any text. */
 const SHORTEST_PART = 8;
-/** A plain part that is shorter than this stands for too little of a secret. */
+/** A shorter alphanumeric part says too little about a secret. */
 const SHORTEST_PLAIN = 5;
 
 export function shapesOf(value: string): string[] {
@@ -24,10 +24,10 @@ export function shapesOf(value: string): string[] {
   return written.flatMap((shape) => [shape, ...rewritten(shape)]);
 }
 
-/** A line of a key in several lines, as PEM writes it, and not the words around it. */
+/** A line of a PEM key, but not the words around it. */
 const KEY_LINE = /^[A-Za-z0-9+/=_-]{24,}$/;
 
-/** The value, and what others know it by: of a URL its path alone, of a key its lines, of base64 what it encodes. */
+/** The value and its significant parts: the path of a URL, the lines of a key, the decoded text of base64. */
 function partsOf(value: string): string[] {
   const parts: string[] = [];
   if (/^https?:\/\//i.test(value) && URL.canParse(value)) {
@@ -50,7 +50,7 @@ function rewritten(shape: string): string[] {
   const quoted = html.replaceAll('"', '&quot;');
   return [
     json,
-    // As other languages write JSON.
+    // The JSON encoders of other languages.
     json.replaceAll('/', '\\/'),
     asciiOf(json),
     asciiOf(json.replaceAll('/', '\\/')),
@@ -63,8 +63,8 @@ function rewritten(shape: string): string[] {
 }
 
 /**
- * What base64 and hexadecimal digits of a text that holds the value have in them, whatever stands around it: those of its
- * longest plain part, which no URL, JSON or HTML text writes otherwise.
+ * The base64 and hexadecimal digits that any encoded text with the value in it contains: those of its longest
+ * alphanumeric part, which URL, JSON and HTML leave as it is.
  */
 export function encodingsOf(value: string): string[] {
   return partsOf(value).flatMap((part) => {
@@ -78,7 +78,7 @@ export function encodingsOf(value: string): string[] {
   });
 }
 
-/** The part of the base64 text that is the same whatever stands before and after, for each of its three offsets. */
+/** The base64 digits that do not depend on the text before and after, for each of the three offsets. */
 function base64Of(core: string): string[] {
   const bytes = Buffer.from(core);
   return [0, 1, 2].flatMap((offset) => {
@@ -93,9 +93,9 @@ function base64Of(core: string): string[] {
 
 const jsonOf = (text: string): string => JSON.stringify(text).slice(1, -1);
 
-/** Every unit that is not ASCII by its number, as many encoders write JSON. */
+/** Escapes every unit outside ASCII, as many JSON encoders do. */
 const asciiOf = (text: string): string =>
   text.replace(/[^\x20-\x7e]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
 
-/** Lone surrogates have no percent form; the value itself is scrubbed all the same. */
+/** Lone surrogates have no percent encoding; Buffer replaces them. */
 const percentOf = (text: string): string => encodeURIComponent(Buffer.from(text).toString());

@@ -1,5 +1,4 @@
-/** Secret values taken out of what an effect gives back (E7), in every shape that scrub-shapes.ts knows, also within base64. */
-
+/** Removes secrets from the result of an activity (E7), in every shape of scrub-shapes.ts and inside base64. */
 import { SHORTEST_SECRET_CHARACTERS } from '../../src/definition/document/limits.ts';
 import { type Json, type JsonObject, setOwn } from '../../src/json/json.ts';
 import { searchOf } from './scrub-search.ts';
@@ -7,14 +6,14 @@ import { encodingsOf, shapesOf } from './scrub-shapes.ts';
 
 const SCRUBBED = '[secret]';
 
-/** Base64 or hexadecimal digits of as much as the shortest secret. */
+/** Base64 or hexadecimal digits that are long enough for the shortest secret. */
 const ENCODED = /[A-Za-z0-9+/_-]{6,}={0,2}/g;
 const HEX = /^[0-9a-f]+$/i;
 
 export interface Scrub {
   text(text: string): string;
   json(value: Json): Json;
-  /** Of a text that goes on: not its end, where a secret may have begun that is found only when it is whole. */
+  /** Scrubs the beginning of a longer text and drops its end, where a secret may have begun. */
   beginning(text: string): string;
 }
 
@@ -33,7 +32,7 @@ export function scrubOf(values: readonly string[]): Scrub {
     // Decoding every word takes a second for a megabyte.
     return hint.has(clear) ? clear.replace(ENCODED, (run) => (hides(run) ? SCRUBBED : run)) : clear;
   };
-  // No encoding of a shape is longer than its hexadecimal digits, with what touches them.
+  // No encoding of a shape is longer than its hexadecimal digits plus the characters that touch them.
   const longest = 2 * shapes.reduce((most, shape) => Math.max(most, Buffer.byteLength(shape)), 0) + 8;
   return {
     text,
@@ -42,7 +41,10 @@ export function scrubOf(values: readonly string[]): Scrub {
   };
 }
 
-/** What a run of letters and digits may stand for. What precedes it may touch it, so it can begin at any of its first places. */
+/**
+ * The texts that a sequence of letters and digits may encode. Preceding characters may touch it, so each offset is
+ * tried.
+ */
 function decodings(run: string): string[] {
   const base64 = [0, 1, 2, 3].map((from) => Buffer.from(run.slice(from), 'base64').toString());
   if (!HEX.test(run)) return base64;

@@ -1,7 +1,7 @@
 /**
- * What every effect has around it: secrets are joined right before use and scrubbed right after, results are measured
- * before they reach Temporal, and failures leave typed (contract/activity.ts): type = code,
- * details = [{details?, retryable, attempts, retryAfterMs?}]. The config never stands in a failure or a log.
+ * Wraps every activity: inserts secrets right before use, scrubs them from everything that comes back, enforces size
+ * limits, and turns errors into typed failures (contract/activity.ts): type = code,
+ * details = [{details?, retryable, attempts, retryAfterMs?}]. Failures and logs never contain the config.
  */
 
 import { Context } from '@temporalio/activity';
@@ -19,9 +19,9 @@ import { growingScrub } from './growing-scrub.ts';
 import { readSecret, readSecrets, type SecretReader } from './read-secrets.ts';
 import type { Scrub } from './scrub.ts';
 
-/** Temporal takes payloads of up to 2 MB. With a blob store a result may be as large as a run's state. */
+/** Temporal accepts payloads of up to 2 MB. With a blob store a result may be as large as a run's state. */
 export const RESULT_LIMIT_BYTES = 1_900_000;
-/** Of a failure's message. The server cuts a failure that does not fit, and its code would be lost with it. */
+/** The longest failure message. The server truncates a failure that is too large, and its code would be lost. */
 const MOST_MESSAGE_CHARACTERS = 10_000;
 const HEARTBEATS_PER_TIMEOUT = 3;
 
@@ -30,43 +30,43 @@ export interface ActivityContext {
   readonly signal: AbortSignal;
   readonly input: ActivityInput;
   readonly attempt: number;
-  /** For texts that are cut: a secret that is cut in two is no longer found afterwards. */
+  /** For texts that are cut: a secret that is cut in two can no longer be found. */
   readonly scrub: Scrub;
-  /** Of secrets alone: for what is sent on with the callback URLs in it. */
+  /** Scrubs secrets but keeps callback URLs, for messages that carry them to their receiver. */
   readonly scrubSecrets: Pick<Scrub, 'json'>;
   /** The callback URLs in the config. */
   readonly callbacks: readonly CallbackInConfig[];
-  /** A secret that stands in no config: a model's key, a server's header. It is scrubbed like those. @throws ActivityError */
+  /** Reads a secret outside of the config, such as a model's key, and scrubs it from then on. @throws ActivityError */
   secret(name: string, host: string): Promise<string>;
-  /** What tells how far a long effect has come: asked whenever a heartbeat is sent. Scrubbed too. Must not throw. */
+  /** Sets what heartbeats report as progress. It is called for each heartbeat and scrubbed; it must not throw. */
   progress(detail: () => Json): void;
 }
 
-/** The URL of a visit of a wait_callback step; undefined where this host does not know its own address. */
-export type CallbackUrl = (place: {
+/** The URL of a visit of a wait_callback step; undefined if this host does not know its own address. */
+export type CallbackUrl = (visit: {
   readonly executionId: string;
   readonly path: string;
   readonly slug: string;
 }) => string | undefined;
 
 export interface CallbackInConfig {
-  /** Of the visit that it is for, and its step. */
+  /** The path of the visit, and the slug of its step. */
   readonly path: string;
   readonly slug: string;
   readonly url: string;
 }
 
-/** `config` has its secrets joined. Throws ActivityError; everything else becomes `effect_failed`. */
+/** `config` contains its secrets. @throws ActivityError; any other error becomes `effect_failed` */
 export type ActivityHandler = (config: Json, context: ActivityContext) => Promise<ActivityOutput>;
 
 export interface WrapOptions {
-  /** Absent where no secret can be read: a config that needs one fails with `secrets_unavailable`. */
+  /** Without it a config that needs a secret fails with `secrets_unavailable`. */
   readonly secrets?: SecretReader;
-  /** The host that the secrets of this config go to, so far as it is known without them. */
+  /** The host that receives the secrets of this config; undefined if it is not known before they are read. */
   readonly hostOf?: (input: ActivityInput) => string | undefined | Promise<string | undefined>;
-  /** Absent where this host gives out no callback URLs. */
+  /** Without it a config that needs a callback URL fails with `callback_unavailable`. */
   readonly callbackUrl?: CallbackUrl;
-  /** The largest result (RESULT_LIMIT_BYTES). */
+  /** The largest result; RESULT_LIMIT_BYTES if absent. */
   readonly resultBytes?: number;
 }
 
@@ -85,7 +85,7 @@ export function wrapActivity(run: ActivityHandler, parts: WrapOptions = {}): Act
         const said = withUsage(detail?.(), before);
         if (said !== undefined && !isTooDeep(said)) told = scrub.json(said);
       } catch {
-        // Nothing catches it in a timer, and the process would end. The sign of life goes out without it.
+        // An error in a timer would end the process. The heartbeat is sent without details.
       }
       if (told === undefined) heartbeat();
       else heartbeat(told);
@@ -97,7 +97,7 @@ export function wrapActivity(run: ActivityHandler, parts: WrapOptions = {}): Act
     try {
       const secrets = await readSecrets(input, parts.secrets, await parts.hostOf?.(input));
       const callbacks = callbacksOf(input, parts.callbackUrl);
-      // What comes back with a callback's token in it would tell the trace how to answer in another's place.
+      // A callback token in the trace would let its readers answer the callback.
       const tokens = callbacks.map(({ url }) => url.slice(url.lastIndexOf('/') + 1));
       hideSecrets(...secrets.values());
       hide(...callbacks.map(({ url }) => url), ...tokens);
@@ -129,7 +129,7 @@ export function wrapActivity(run: ActivityHandler, parts: WrapOptions = {}): Act
       checkSize(output, parts.resultBytes ?? RESULT_LIMIT_BYTES);
       return output;
     } catch (error) {
-      if (signal.aborted) throw new CancelledFailure('The effect was cancelled.');
+      if (signal.aborted) throw new CancelledFailure('The activity was cancelled.');
       const known = knownOf(error);
       const told = withUsage(known.details, before);
       const used = usageIn(told);
@@ -153,7 +153,8 @@ function callbacksOf(input: ActivityInput, urlOf: CallbackUrl | undefined): Call
       if (url === undefined)
         throw new ActivityError(
           'callback_unavailable',
-          `This worker does not know the gateway's address, and gives out no callback URLs. Set SIGNALBOX_PUBLIC_URL (for '${slug}').`,
+          `The callback URL of '${slug}' is unknown, because this worker does not know the address of the ` +
+            'gateway. Set SIGNALBOX_PUBLIC_URL.',
         );
       found.set(path, { path, slug, url });
     }
@@ -177,7 +178,7 @@ function textOf(
 
 function knownOf(error: unknown): ActivityError {
   if (error instanceof ActivityError) return error;
-  const message = error instanceof Error ? error.message : 'The effect failed.';
+  const message = error instanceof Error ? error.message : 'The activity failed.';
   return new ActivityError('effect_failed', message, { retryable: true });
 }
 
@@ -197,15 +198,15 @@ function failureOf(
         retryable,
         attempts: attempt,
         ...(details === undefined ? {} : { details: scrub.json(details) }),
-        // For the workflow too: the SDK hands it only to the server, which tries regular activities again.
+        // The SDK passes nextRetryDelay only to the server, and the workflow needs it for local activities.
         ...defined({ retryAfterMs }),
       },
     ],
     ...defined({ nextRetryDelay: retryAfterMs }),
-    // No failure, and not to be logged as one.
+    // This is not an error and must not be logged as one.
     ...(code === NOT_LIGHT ? { category: ApplicationFailureCategory.BENIGN } : {}),
   });
-  // History keeps stacks, and a typed failure says what is needed without one.
+  // History stores stacks, and a typed failure does not need one.
   failure.stack = `${failure.name}: ${failure.message}`;
   return failure;
 }
@@ -215,12 +216,12 @@ function checkSize(output: ActivityOutput, limit: number): void {
   if (bytes <= limit) return;
   throw new ActivityError(
     'result_too_large',
-    `The result has ${bytes} bytes; at most ${limit} fit. Ask for less, or in parts.`,
+    `The result has ${bytes} bytes; the limit is ${limit}. Request less data, or split the request.`,
     { details: { bytes, limit } },
   );
 }
 
-/** Before anything walks the value by recursion. */
+/** Runs before any recursive function sees the value. */
 function checkNesting(value: Json): void {
   if (isTooDeep(value))
     throw new ActivityError('result_too_deep', `The result nests deeper than ${MAX_NESTING} levels.`, {
@@ -228,7 +229,7 @@ function checkNesting(value: Json): void {
     });
 }
 
-/** A failure's details as they can be told: what is too deep or too large is left out, but never what models have used. */
+/** A failure's details within the limits: details that are too deep or too large are omitted, model usage never is. */
 function fitting(details: Json | undefined, used: ModelUsage | undefined): Json | undefined {
   if (details === undefined) return undefined;
   const usage = used === undefined ? {} : { usage: { ...used } };

@@ -1,4 +1,6 @@
-/** An e-mail over SMTP. Its Message-ID is made from the delivery id, so that a repeat can be told by whoever stores it. */
+/**
+ * Sends an e-mail over SMTP. The delivery id determines its Message-ID, so that receivers can recognize a repetition.
+ */
 
 import { createTransport } from 'nodemailer';
 import addressparser from 'nodemailer/lib/addressparser';
@@ -46,18 +48,18 @@ function transportOf({ host, port, encryption, auth }: SmtpServer) {
     secure: encryption === 'implicit',
     requireTLS: encryption === 'starttls',
     ignoreTLS: encryption === 'none',
-    // A server that offers no login fails the message: it would go out under nobody's name.
+    // If the server offers no login, the message fails and is not sent unauthenticated.
     ...(auth === undefined ? {} : { auth, forceAuth: true }),
     connectionTimeout: TIMEOUT_MS,
     greetingTimeout: TIMEOUT_MS,
     socketTimeout: TIMEOUT_MS,
-    // A text is a text: no member of a message makes this host read a file or fetch a URL.
+    // No member of a message may make this host read a file or fetch a URL.
     disableFileAccess: true,
     disableUrlAccess: true,
   };
 }
 
-/** The socket is opened here, where the address is checked; TLS still asks for the server's name. */
+/** Opens the socket with the address check; TLS still verifies the server's name. */
 function guarded({ host, port }: SmtpServer, reach: EgressPolicy) {
   return {
     getSocket(_options: unknown, callback: (error: Error | null, socket?: { connection: unknown }) => void): void {
@@ -69,7 +71,7 @@ function guarded({ host, port }: SmtpServer, reach: EgressPolicy) {
   };
 }
 
-/** The host's server vouches for the sender, so a step may not name any. @throws ActivityError `sender_not_allowed` */
+/** Checks the sender, since the host's server vouches for it. @throws ActivityError `sender_not_allowed` */
 function demandSender(sender: readonly Address[], { from = '', fromAllow = [] }: MailSettings['mail']): void {
   const own = addressparser(from, { flatten: true }).map(({ address = '' }) => address.toLowerCase());
   const allowed = new Set([...own, ...fromAllow]);
@@ -80,16 +82,16 @@ function demandSender(sender: readonly Address[], { from = '', fromAllow = [] }:
   if (sender.every(isAllowed)) return;
   throw new ActivityError(
     'sender_not_allowed',
-    `config.from may not be the sender of e-mails over this host's server${
-      own.length === 0 ? '' : `, which is ${own.join(', ')}`
-    }. Leave it out, name a server of your own in config.smtp, or have the host add the sender to SIGNALBOX_MAIL_FROM_ALLOW.`,
+    `config.from is not allowed as the sender over the host's SMTP server${
+      own.length === 0 ? '' : `, whose sender is ${own.join(', ')}`
+    }. Remove it, set a server of your own in config.smtp, or have the host add it to SIGNALBOX_MAIL_FROM_ALLOW.`,
   );
 }
 
 function mailOf({ id, message }: Delivery, { mail }: MailSettings, isHosts: boolean) {
   const from = optionalText(message['from'], 'from') ?? mail.from;
   if (from === undefined)
-    throw invalidConfig('from', 'the address of the sender, since the host names none by SIGNALBOX_MAIL_FROM');
+    throw invalidConfig('from', 'the address of the sender, since the host sets no SIGNALBOX_MAIL_FROM');
   const sender = addresses(from, 'from');
   if (isHosts) demandSender(sender, mail);
   const to = addresses(message['to'], 'to');
@@ -117,11 +119,11 @@ interface Address {
   readonly address: string;
 }
 
-/** `ann@example.com`, `Ann <ann@example.com>`, several divided by commas, or a list of such. */
+/** Parses `ann@example.com`, `Ann <ann@example.com>`, several separated by commas, or a list of these. */
 function addresses(value: Json | undefined, member: string): Address[] {
   return textList(value, member).flatMap((one) =>
     addressparser(one, { flatten: true }).map(({ name = '', address = '' }) => {
-      if (!/^[^@\s]+@[^@\s]+$/.test(address)) throw invalidConfig(member, 'an e-mail address, or a list of such');
+      if (!/^[^@\s]+@[^@\s]+$/.test(address)) throw invalidConfig(member, 'an e-mail address, or a list of these');
       return { name, address };
     }),
   );
@@ -138,17 +140,18 @@ function failureOf(error: unknown, delivery: Delivery, isLate: boolean): Activit
     readonly rejected?: readonly string[];
   };
   if (isLate)
-    return new ActivityError('smtp_timeout', `The SMTP server did not take the message within ${TIMEOUT_MS} ms.`, {
+    return new ActivityError('smtp_timeout', `The SMTP server did not accept the message within ${TIMEOUT_MS} ms.`, {
       retryable: true,
     });
   if (code === 'ETLS')
     return new ActivityError(
       'smtp_tls',
-      'There was no encrypted connection to the SMTP server. It must offer STARTTLS, or TLS with encryption: implicit, under a certificate that is trusted.',
+      'The SMTP server offers no encrypted connection. It needs a trusted certificate, and STARTTLS or TLS ' +
+        '(encryption: implicit).',
     );
   if (typeof responseCode !== 'number')
-    return new ActivityError('smtp_connect', `There was no answer from the SMTP server (${code ?? 'no answer'}).`, {
-      // A server without the login that is asked for does not get it by waiting.
+    return new ActivityError('smtp_connect', `No response from the SMTP server (${code ?? 'no answer'}).`, {
+      // A retry does not change a missing login.
       retryable: code !== 'EAUTH' && code !== 'ENOAUTH',
       details: { reason: code ?? 'no answer' },
     });

@@ -1,4 +1,4 @@
-/** A message kept for people of the run's own organization: `GET /api/inbox`. */
+/** Stores a message for people of the run's own organization, who read it with `GET /api/inbox`. */
 
 import { callbackMark, type InboxMessage } from '../../src/contract/inbox.ts';
 import { defined } from '../../src/json/defined.ts';
@@ -8,14 +8,14 @@ import type { CallbackInConfig } from '../runtime/wrap-activity.ts';
 import { type Channel, optionalText, textList } from './channel.ts';
 
 export interface InboxWriter {
-  /** The same id again changes nothing. Throws an error with the `code` payload_too_large for what trying again does not change. */
+  /** Idempotent by the message's id. Throws an error with the `code` `payload_too_large` if it is too large. */
   deliver(organizationId: string, message: Omit<InboxMessage, 'receivedAt'>): Promise<void>;
 }
 
 export function inboxChannel(inbox: InboxWriter | undefined): Channel {
   return async ({ id, message, context }) => {
     if (inbox === undefined)
-      throw new ActivityError('inbox_unavailable', 'This worker has no inbox; start it with the master key.');
+      throw new ActivityError('inbox_unavailable', 'This worker has no inbox. Start it with the master key.');
     const subject = optionalText(message['subject'], 'subject');
     const words = optionalText(message['text'], 'text');
     const { execution, stepSlug } = context.input;
@@ -24,7 +24,7 @@ export function inboxChannel(inbox: InboxWriter | undefined): Channel {
       ...defined({ subject, text: words, data: message['data'] }),
     };
     const { callbacks, scrub } = context;
-    // Temporal keeps the message, and so no URL that ends a wait: the gateway makes it again for those who read it.
+    // Temporal must not store a URL that ends a wait. The gateway inserts it again for readers.
     const kept = scrub.json(withoutUrls(told, callbacks)) as unknown as KeptMessage;
     const places = Object.fromEntries(callbacks.map(({ slug, path }) => [slug, path]));
     try {
@@ -38,7 +38,7 @@ export function inboxChannel(inbox: InboxWriter | undefined): Channel {
     } catch (error) {
       if (error instanceof Error && 'code' in error && error.code === 'payload_too_large')
         throw new ActivityError('payload_too_large', error.message);
-      throw new ActivityError('inbox_unavailable', 'The inbox does not take messages now.', { retryable: true });
+      throw new ActivityError('inbox_unavailable', 'The inbox is not available.', { retryable: true });
     }
     return {};
   };

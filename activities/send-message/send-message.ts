@@ -1,5 +1,4 @@
-/** The activity `sendMessage`: kind `send_message`. Its manual is src/steps/kinds/send-message.ts; a channel is a file in send-message/. */
-
+/** The activity `sendMessage`, with one file per channel. src/steps/kinds/send-message.ts documents the step. */
 import { createHash } from 'node:crypto';
 import type { ActivityInput } from '../../src/contract/activity.ts';
 import {
@@ -22,7 +21,7 @@ import { webhookChannel } from './webhook.ts';
 
 const ID_DIGITS = 32;
 
-/** `http` is the effect of the kind http. */
+/** `http` is the handler of the activity `http`. */
 export function sendMessageActivity(
   http: ActivityHandler,
   reach: EgressPolicy,
@@ -49,8 +48,8 @@ export function sendMessageActivity(
 }
 
 /**
- * The checker sees to it where the channel is written; a template may make another one of it. What this channel does not
- * take goes nowhere. @throws ActivityError `secret_not_allowed`
+ * Secrets may only be in the channel's credentials. The checker verifies this for a literal channel; a template may
+ * evaluate to another one. @throws ActivityError `secret_not_allowed`
  */
 function demandPlaces(channel: MessageChannel, { input }: ActivityContext): void {
   for (const { path, parts } of input.secrets) {
@@ -58,18 +57,17 @@ function demandPlaces(channel: MessageChannel, { input }: ActivityContext): void
     if (!MESSAGE_MEMBERS[channel].includes(member) || MESSAGE_CREDENTIALS[channel].includes(member)) continue;
     const isSecret = parts.some((part) => typeof part !== 'string' && 'secret' in part);
     if (!isSecret && MESSAGE_WORDS.includes(member)) continue;
+    const what = isSecret ? 'secret' : 'callback';
+    const credentials = MESSAGE_CREDENTIALS[channel].join(', ');
+    const remedy = credentials === '' ? 'It accepts no secrets.' : `It accepts secrets in ${credentials}.`;
     throw new ActivityError(
       'secret_not_allowed',
-      `The channel '${channel}' takes no ${isSecret ? 'secret' : 'callback'} in config.${member}: it is shown to others. ${
-        MESSAGE_CREDENTIALS[channel].length === 0
-          ? 'It takes no secrets at all.'
-          : `It takes secrets in ${MESSAGE_CREDENTIALS[channel].join(', ')}.`
-      }`,
+      `The channel '${channel}' accepts no ${what} in config.${member}, which others can read. ${remedy}`,
     );
   }
 }
 
-/** What others read holds no secret, also where its value stands there by itself. */
+/** Scrubs secrets from the members that others can read. */
 function wordsScrubbed(
   message: JsonObject,
   credentials: readonly string[],
@@ -82,12 +80,12 @@ function wordsScrubbed(
   return Object.fromEntries(Object.entries(message).map(scrubbed));
 }
 
-/** Where the credentials of a message go, so far as it is known without them. */
+/** The host that receives the credentials of a message; undefined if it is not known without them. */
 export const messageHostOf =
   (settings: MailSettings) =>
   (input: ActivityInput): string | undefined => {
     const config = isObject(input.config) ? input.config : {};
-    // What the inbox keeps goes to no host, whatever its text looks like.
+    // An inbox message goes to no host, even if `to` looks like a URL.
     if (config['channel'] === 'webhook' || config['channel'] === 'slack') return hostOf(input, 'to');
     return config['channel'] === 'email' ? smtpHostOf(config, settings) : undefined;
   };

@@ -1,4 +1,6 @@
-/** A message to a Slack incoming webhook. Slack knows no delivery id: a repeat after a lost answer is shown twice. */
+/**
+ * Posts to a Slack incoming webhook. Slack has no delivery ids: a retry after a lost response shows the message twice.
+ */
 import type { JsonObject } from '../../src/json/json.ts';
 import { invalidConfig } from '../runtime/failure.ts';
 import type { ActivityHandler } from '../runtime/wrap-activity.ts';

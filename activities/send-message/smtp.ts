@@ -1,5 +1,4 @@
-/** Which SMTP server an e-mail goes to: the step's, or the host's. */
-
+/** Selects the SMTP server of an e-mail: the step's, or the host's. */
 import type { Config } from '../../src/config/config.ts';
 import { SMTP_ENCRYPTIONS } from '../../src/contract/activity-words.ts';
 import { isObject, type Json, type JsonObject } from '../../src/json/json.ts';
@@ -12,7 +11,7 @@ export interface SmtpServer {
   readonly port: number;
   readonly encryption: Encryption;
   readonly auth: { readonly user: string; readonly pass: string } | undefined;
-  /** The host's own relay may stand in a private network; one that a definition names must be reachable for steps. */
+  /** The host's relay may be in a private network; a server in a definition follows the egress policy. */
   readonly isHosts: boolean;
 }
 
@@ -32,7 +31,7 @@ export function smtpServer(smtp: Json | undefined, { mail }: MailSettings): Smtp
   if (url === undefined)
     throw new ActivityError(
       'smtp_missing',
-      "No SMTP server is known. Name one in the step's 'smtp', or have the host set SIGNALBOX_SMTP_URL.",
+      "No SMTP server is configured. Set one in the step's 'smtp', or have the host set SIGNALBOX_SMTP_URL.",
     );
   const port = url.port === '' ? null : Number(url.port);
   return {
@@ -47,7 +46,7 @@ export function smtpServer(smtp: Json | undefined, { mail }: MailSettings): Smtp
   };
 }
 
-/** `host:port` of the server that the secrets of a config go to; undefined where that is not known without them. */
+/** `host:port` of the server that receives the secrets of a config; undefined if it is not known without them. */
 export function smtpHostOf(config: JsonObject, settings: MailSettings): string | undefined {
   try {
     const { host, port } = smtpServer(config['smtp'], settings);
@@ -61,7 +60,7 @@ function serverOf(smtp: JsonObject): Omit<SmtpServer, 'isHosts'> {
   const user = optionalText(smtp['username'], 'smtp.username');
   const pass = optionalText(smtp['password'], 'smtp.password');
   if ((user === undefined) !== (pass === undefined))
-    throw invalidConfig('smtp', 'given username and password, or neither');
+    throw invalidConfig('smtp', 'given both username and password, or neither');
   const auth = user === undefined || pass === undefined ? undefined : { user, pass };
   const encryption = encryptionOf(smtp['encryption']);
   const port = portOf(smtp['port']) ?? (encryption === 'implicit' ? IMPLICIT_PORT : SUBMISSION_PORT);

@@ -1,5 +1,4 @@
-/** A message as a POST, with the headers of Standard Webhooks (https://www.standardwebhooks.com), signed where a secret is given. */
-
+/** Sends a message as a POST with the headers of https://www.standardwebhooks.com, signed if there is a secret. */
 import { createHmac } from 'node:crypto';
 import { isObject, type Json, type JsonObject } from '../../src/json/json.ts';
 import { invalidConfig } from '../runtime/failure.ts';
@@ -9,7 +8,7 @@ import { type Channel, optionalText, requireText, textList } from './channel.ts'
 const PREFIX = 'whsec_';
 const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/;
 
-/** `http` is the effect of the kind http: its guard, its statuses, its redirects. */
+/** `http` is the handler of the activity `http`, with its egress policy, statuses and redirects. */
 export function webhookChannel(http: ActivityHandler): Channel {
   return async ({ id, message, context }) => {
     const body = JSON.stringify({
@@ -32,7 +31,7 @@ export function webhookChannel(http: ActivityHandler): Channel {
   };
 }
 
-/** Posts JSON text; answers its status. */
+/** Posts JSON text and returns `{status}`. */
 export async function postJson(
   http: ActivityHandler,
   url: string,
@@ -40,7 +39,7 @@ export async function postJson(
   headers: JsonObject,
   context: ActivityContext,
 ): Promise<JsonObject> {
-  // Headers that hold a secret stay behind at another origin, as for the kind http.
+  // Headers with secrets are not sent to another origin, as in http steps.
   const secrets = context.input.secrets.filter(({ path }) => path[0] === 'headers');
   const { meta } = await http(
     {
@@ -65,7 +64,7 @@ function headersOf(written: Json | undefined): JsonObject {
 function keyOf(secret: string): string | Buffer {
   if (!secret.startsWith(PREFIX)) return secret;
   const encoded = secret.slice(PREFIX.length);
-  if (!BASE64.test(encoded)) throw invalidConfig('secret', `${PREFIX} and base64, or a text that does not begin so`);
+  if (!BASE64.test(encoded)) throw invalidConfig('secret', `${PREFIX} and base64, or a text without this prefix`);
   return Buffer.from(encoded, 'base64');
 }
 

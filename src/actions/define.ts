@@ -1,33 +1,36 @@
 /**
- * Host actions: what a developer adds to the steps of kind `action` without touching this project. One file in the folder
- * that SIGNALBOX_ACTIONS names, which exports what `defineAction` gives (imported from 'signalbox/action'); then it is in
- * the checker, in /schema.json, in the manual and in the runs.
+ * Host actions: steps of kind `action` that a developer adds without changing this project. A file in the folder
+ * SIGNALBOX_ACTIONS exports the result of `defineAction` (imported from 'signalbox/action'). The checker, /schema.json,
+ * the manual and runs then know the action.
  */
 import type { z } from 'zod';
 
 export interface HostActionSpec<Input extends z.ZodType, Output extends z.ZodType> {
-  /** What `action.type` says: `crm.find_customer`. */
+  /** The step's `action.type`, such as `crm.find_customer`. */
   readonly type: string;
-  /** One sentence, for lists. Its type stands there without one. */
+  /** One sentence for lists; the type if absent. */
   readonly summary?: string;
-  /** More, as Markdown. */
+  /** A longer description in Markdown. */
   readonly description?: string;
-  /** What the parameters must be, once their templates are evaluated. Descriptions of its members stand in the manual. */
+  /** The schema of the evaluated parameters. The manual shows the descriptions of its members. */
   readonly input: Input;
-  /** What `run` gives: JSON. */
+  /** The schema of the result of `run`: JSON. */
   readonly output: Output;
-  /** It takes milliseconds: it may run as a local activity, within the task of the run (at most 2 seconds there). */
+  /** The action takes milliseconds, so it may run as a local activity (at most 2 seconds there). */
   readonly light?: boolean;
-  /** Limit of one attempt in milliseconds (300,000). */
+  /** The limit of one attempt; 300,000 if absent. */
   readonly timeoutMs?: number;
-  /** Temporal runs it at least once: hand `idempotencyKey` on to whatever it changes. Throws ActionFailure, or anything, which is tried again. */
+  /**
+   * Runs at least once: pass `idempotencyKey` to the systems that it changes. ActionFailure fails the step as it says;
+   * any other error is retried.
+   */
   run(input: z.output<Input>, context: ActionContext): Promise<z.input<Output>> | z.input<Output>;
 }
 
 export interface ActionContext {
   /** Aborted when the step is cancelled, and when the attempt has taken too long. */
   readonly signal: AbortSignal;
-  /** The same for all attempts of one visit of the step, and no other's. */
+  /** The same for all attempts of one visit of the step, and unique to it. */
   readonly idempotencyKey: string;
   /** From 1. */
   readonly attempt: number;
@@ -35,11 +38,11 @@ export interface ActionContext {
   /** The visit's path. */
   readonly path: string;
   readonly stepSlug: string;
-  /** How far it has come (JSON), for whoever looks at the run. That the worker lives is told without it. */
+  /** Reports progress (JSON), which the run's details show. Heartbeats are sent without it too. */
   heartbeat(progress: unknown): void;
 }
 
-/** What `defineAction` gives. */
+/** The result of `defineAction`. */
 export interface HostAction {
   readonly kind: typeof HOST_ACTION;
   readonly type: string;
@@ -52,15 +55,15 @@ export interface HostAction {
   run(input: unknown, context: ActionContext): Promise<unknown>;
 }
 
-/** Text, not a symbol: the file may have loaded another copy of this module. */
+/** A text and not a symbol, because the file may have loaded another copy of this module. */
 export const HOST_ACTION = 'signalbox/action';
 const DEFAULT_TIMEOUT_MS = 300_000;
-/** A heartbeat tells that it lives; yet nothing goes on for longer. */
+/** The longest timeout. */
 export const LONGEST_ACTION_MS = 86_400_000;
 const TYPE = /^[A-Za-z][A-Za-z0-9_-]*(\.[A-Za-z0-9_-]+)*$/;
 const MOST_TYPE_CHARACTERS = 100;
 
-/** @throws TypeError naming the member that cannot be used. */
+/** @throws TypeError naming the invalid member */
 export function defineAction<Input extends z.ZodType, Output extends z.ZodType>(
   spec: HostActionSpec<Input, Output>,
 ): HostAction {
@@ -93,13 +96,13 @@ export function defineAction<Input extends z.ZodType, Output extends z.ZodType>(
   };
 }
 
-/** Thrown by `run`: a typed error, and whether trying again makes sense. */
+/** A typed error of `run`, which says whether a retry makes sense. */
 export class ActionFailure extends Error {
   readonly code: string;
   readonly retryable: boolean;
   /** JSON. */
   readonly details: unknown;
-  /** The other side asked to be left alone for so long. */
+  /** How long the other side asked to wait before the next attempt. */
   readonly retryAfterMs: number | undefined;
   constructor(
     code: string,

@@ -1,4 +1,4 @@
-/** Reads the folder of host actions: SIGNALBOX_ACTIONS. Worker, gateway and command line each do, at their start. */
+/** Loads the folder of host actions, SIGNALBOX_ACTIONS. Worker, gateway and command line do this at their start. */
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -9,7 +9,7 @@ export type HostActions = ReadonlyMap<string, HostAction>;
 
 export const NO_ACTIONS: HostActions = new Map();
 
-/** A file of the folder, or the folder itself, cannot be used. The process ends with `exitCode`. */
+/** The folder or one of its files is unusable. The process ends with `exitCode`. */
 export class ActionsError extends Error {
   readonly code = 'bad_action';
   readonly exitCode = 20;
@@ -20,14 +20,14 @@ export class ActionsError extends Error {
 }
 
 const MODULE = /\.m?js$/;
-/** Where Node takes types away by itself (22.18). */
+/** Where Node strips types itself (22.18). */
 const TYPED_MODULE = /(?<!\.d)\.m?ts$/;
-/** Names that this project's own actions have, which no file may take. */
+/** Names that are reserved for built-in actions. */
 const OWN = /^http\./;
 
 /**
- * Every action that a module of the folder exports, by default or by name; other exports are passed by. Folders in it are
- * not looked into, so that modules can share code.
+ * Loads every action that a module of the folder exports, by default or by name; other exports are ignored. Sub-folders
+ * are not read, so that modules can share code.
  * @throws ActionsError
  */
 export async function loadActions(folder: string | undefined): Promise<HostActions> {
@@ -44,7 +44,7 @@ export async function loadActions(folder: string | undefined): Promise<HostActio
       const other = places.get(action.type);
       if (other !== undefined) throw new ActionsError(`${other} and ${name} both define ${action.type}. Rename one.`);
       if (OWN.test(action.type))
-        throw new ActionsError(`${name} defines ${action.type}, and http.… is Signalbox's own. Rename it.`);
+        throw new ActionsError(`${name} defines ${action.type}, and http.… is reserved for Signalbox. Rename it.`);
       places.set(action.type, name);
       actions.set(action.type, action);
     }
@@ -74,10 +74,8 @@ async function load(folder: string, name: string): Promise<{ [name: string]: unk
   } catch (error) {
     const message = error instanceof Error ? error.message.split('\n', 1)[0] : 'unknown';
     const isOurs = /'(signalbox|zod)'/.test(message ?? '');
-    const hint = isOurs
-      ? ' The folder must be where Node finds signalbox and zod: in this project, or in one that has both installed.'
-      : '';
-    throw new ActionsError(`${name} cannot be loaded: ${message}.${hint}`, error);
+    const hint = isOurs ? ' The folder must be in this project, or in one that has signalbox and zod installed.' : '';
+    throw new ActionsError(`${name} cannot be imported: ${message}.${hint}`, error);
   }
 }
 

@@ -1,4 +1,4 @@
-/** A setting that cannot be used. The process ends with `exitCode`. */
+/** An invalid setting. The process ends with `exitCode`. */
 export class ConfigError extends Error {
   readonly code = 'bad_setting';
   readonly exitCode = 20;

@@ -4,7 +4,7 @@ import { defined } from '../json/defined.ts';
 import { ConfigError } from './config-error.ts';
 import { type OVERFLOWS, SETTINGS } from './settings.ts';
 
-/** How to reach Temporal. Without an address, `start` runs a server of its own. */
+/** How to connect to Temporal. Without an address, `start` runs a server of its own. */
 export type TemporalSettings = {
   address?: string;
   namespace: string;
@@ -13,60 +13,60 @@ export type TemporalSettings = {
   metadata?: Record<string, string>;
 };
 
-/** Every setting of the process (ARCHITECTURE.md §5), read once at its start and handed on. */
+/** All settings of a process, read once at its start. */
 export type Config = {
   /** Where the gateway listens; port 0 picks a free one. */
   host: string;
   port: number;
-  /** Where the command line finds the gateway; it comes before host and port. No slash at the end. */
+  /** Where the command line finds the gateway; it overrides host and port. No slash at the end. */
   url?: string;
-  /** The gateway's URL as callers see it, when it is not http://host:port. No slash at the end. */
+  /** The gateway's URL for callers if it is not http://host:port. No slash at the end. */
   publicUrl?: string;
-  /** Absolute path of the folder of the local stack: database, logs, master key, stack.json. */
+  /** Absolute path of the data folder of the local stack: database, logs, master key, stack.json. */
   dataDir: string;
-  /** 32 bytes, when given by the environment; else see loadMasterKey. */
+  /** 32 bytes from the environment; loadMasterKey reads the file if absent. */
   masterKey?: Uint8Array;
-  /** Master keys of before, latest first: what they sealed and signed is still read. */
+  /** Earlier master keys, the latest first, which still decrypt and verify. */
   formerMasterKeys: Uint8Array[];
-  /** An admin's API key of `default` that is given by the environment, and is not stored. */
+  /** An admin's API key of the organization `default` from the environment, which is not stored. */
   adminKey?: string;
-  /** Whether all of Temporal's payloads are encrypted (src/client/payloads/codec.ts). */
+  /** Whether all payloads in Temporal are encrypted (src/client/payloads/codec.ts). */
   codec: boolean;
-  /** Origins of pages of Temporal's Web UI that may ask for payloads in clear. */
+  /** Origins of Temporal Web UIs that may request decrypted payloads. */
   uiOrigins: string[];
   taskQueue: string;
   /** Events after which a run continues as new. */
   historyLimit: number;
   /** Absolute path of the folder of the host's own actions. */
   actionsDir?: string;
-  /** Whether steps of kind bash run, and how. */
+  /** Whether and how bash steps run. */
   bash: 'off' | 'sandbox' | 'unsafe';
-  /** Folders that they may work in, as absolute paths. */
+  /** Absolute paths of the folders where bash steps may run. */
   bashFolders: string[];
   /** Whether MCP servers may be programs that workers start. */
   mcpStdioAllowed: boolean;
-  /** Programs, with their arguments, that MCP servers of other organizations than `default` may be. */
+  /** Command lines that MCP servers of every organization may use. */
   mcpCommands: string[][];
-  /** Limits of rate at the gateway; 0 per second is none. */
+  /** Rate limits of the gateway; 0 per second means no limit. */
   rates: { [whose in 'address' | 'key' | 'organization']: { perSecond: number; burst: number } };
-  /** Addresses of proxies whose X-Forwarded-For is believed. */
+  /** Addresses of proxies whose X-Forwarded-For is trusted. */
   trustedProxies: string[];
-  /** CIDRs of private ranges that outgoing requests may reach. */
+  /** CIDRs of private addresses that outgoing requests may reach. */
   httpAllow: string[];
-  /** Ports of this very stack on this machine, which outgoing requests may never reach. */
+  /** Ports of this stack on this machine, which outgoing requests may never reach. */
   ownPorts: number[];
-  /** Where payloads over 256 KB are kept, and whether new ones are (src/client/payloads/blobs.ts). */
+  /** Where payloads over 256 KB are stored, and whether new ones are (src/client/payloads/blobs.ts). */
   blobs: { folder: string; isOn: boolean };
   /**
-   * For e-mails of steps that name no server or sender of their own. `fromAllow`: senders that steps may name beside
-   * `from`, in lower case: addresses, `*@domain`, or `*`.
+   * Server and sender of e-mails whose steps name none. `fromAllow` lists further senders that steps may use, in lower
+   * case: addresses, `*@domain`, or `*`.
    */
   mail: { smtpUrl?: string; from?: string; fromAllow?: string[] };
-  /** Of the Temporal server that `start` runs: the ports that it must have, and whether it has a Web UI. */
+  /** The ports of the Temporal server that `start` runs, and whether it has a Web UI. */
   ownTemporal: { port?: number; uiPort?: number; ui: boolean };
   /** How long Temporal keeps closed runs, in days. */
   retentionDays: number;
-  /** How many runs may go at once, for whoever starts them; absent where there is no limit. */
+  /** Limits of concurrent runs; absent means no limit. */
   limits: {
     user?: number;
     organization?: number;
@@ -78,13 +78,13 @@ export type Config = {
 
 const BASH_MODES = { '0': 'off', '1': 'sandbox', unsafe: 'unsafe' } as const;
 
-/** Where it is switched off, what was kept before is still found in the usual place. */
+/** If the store is switched off, earlier blobs are still read from the default folder. */
 function blobsOf(setting: string | undefined, dataDir: string): Config['blobs'] {
   const isOn = setting !== 'off';
   return { folder: resolve(setting !== undefined && isOn ? setting : join(dataDir, 'blobs')), isOn };
 }
 
-/** An empty variable counts as one that is not set, as Compose files and CI write them. */
+/** An empty variable counts as not set, because Compose files and CI write empty ones. */
 function withoutEmpty(env: NodeJS.ProcessEnv): Record<string, string> {
   return Object.fromEntries(
     Object.entries(env).filter((entry): entry is [string, string] => entry[1] !== undefined && entry[1] !== ''),
@@ -92,8 +92,8 @@ function withoutEmpty(env: NodeJS.ProcessEnv): Record<string, string> {
 }
 
 function temporalSettings(env: Record<string, string>): TemporalSettings {
-  // The CLI's configuration file counts only when the environment points at it: `npm start` must not be led to a
-  // production cluster by a file that lies in the home folder.
+  // The CLI's configuration file counts only if the environment names it: a file in the home folder must not lead
+  // `npm start` to a production cluster.
   const disableFile = env['TEMPORAL_CONFIG_FILE'] === undefined && env['TEMPORAL_PROFILE'] === undefined;
   let loaded: ReturnType<typeof loadClientConnectConfig>;
   try {
@@ -101,7 +101,8 @@ function temporalSettings(env: Record<string, string>): TemporalSettings {
   } catch (error) {
     throw new ConfigError(
       'TEMPORAL_*',
-      `the Temporal CLI's environment configuration cannot be read (${error instanceof Error ? error.message : 'unknown'}).`,
+      'the environment configuration of the Temporal CLI is invalid ' +
+        `(${error instanceof Error ? error.message : 'unknown'}).`,
     );
   }
   const { address, apiKey, tls, metadata } = loaded.connectionOptions;
@@ -115,15 +116,15 @@ function temporalSettings(env: Record<string, string>): TemporalSettings {
 }
 
 /**
- * Reads and validates every setting. Touches no file (but those that TEMPORAL_* name).
- * @throws ConfigError naming the variable and what was expected; it never repeats the value.
+ * Reads and validates every setting. It reads no files except for those that TEMPORAL_* name.
+ * @throws ConfigError with the variable and the expected value; it never repeats the actual value
  */
 export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
   const present = withoutEmpty(env);
   const parsed = SETTINGS.safeParse(present);
   if (!parsed.success) {
     const issue = parsed.error.issues[0];
-    throw new ConfigError(String(issue?.path[0] ?? 'SIGNALBOX_*'), issue?.message ?? 'not valid.');
+    throw new ConfigError(String(issue?.path[0] ?? 'SIGNALBOX_*'), issue?.message ?? 'invalid.');
   }
   const values = parsed.data;
   return {

@@ -2,8 +2,8 @@ import { mkdirSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 
 /**
- * As mkdir with `recursive`, which tries for ever where a file system such as /proc takes no folders: it makes the parent,
- * which is there, and tries again.
+ * Creates a folder and its parents. mkdir with `recursive` never returns on file systems that accept no folders, such
+ * as /proc: it creates the existing parent and tries again.
  */
 export function makeFolder(folder: string): void {
   const missing: string[] = [];
@@ -18,7 +18,7 @@ export function makeFolder(folder: string): void {
     try {
       mkdirSync(one, { mode: 0o700 });
     } catch (error) {
-      // Another process was first.
+      // Another process may have created it.
       if (statSync(one, { throwIfNoEntry: false })?.isDirectory() !== true) throw error;
     }
   }

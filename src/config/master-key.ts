@@ -7,9 +7,9 @@ import { makeFolder } from './folders.ts';
 import { masterKeyText } from './settings.ts';
 
 /**
- * The 32-byte key that encrypts secrets and signs tokens: the environment's, else `<data>/master.key` (0600), made
- * when it is missing. Two processes that make it at once end with the same one.
- * @throws ConfigError when the file cannot be read or made, or holds something else.
+ * The 32-byte key that encrypts secrets and signs tokens, from the environment or from `<data>/master.key` (0600),
+ * which is created if it is missing. Two processes that create it concurrently use the same key.
+ * @throws ConfigError if the file cannot be read or created, or its content is invalid
  */
 export function loadMasterKey(config: Pick<Config, 'masterKey' | 'dataDir'>): Uint8Array {
   if (config.masterKey) return config.masterKey;
@@ -21,14 +21,15 @@ export function loadMasterKey(config: Pick<Config, 'masterKey' | 'dataDir'>): Ui
   } catch (error) {
     throw new ConfigError(
       'SIGNALBOX_MASTER_KEY',
-      `the file ${path} cannot be read or made (${codeOf(error) ?? error}). Let this user read and write it, or give the key by this variable.`,
+      `the file ${path} cannot be read or created (${codeOf(error) ?? error}). Allow this user to read and ` +
+        'write it, or set this variable.',
     );
   }
   const key = masterKeyText.safeParse(text.trim());
   if (key.success) return key.data;
   throw new ConfigError(
     'SIGNALBOX_MASTER_KEY',
-    `the file ${path} does not hold 32 bytes of base64. Restore it from a backup.`,
+    `the file ${path} does not contain 32 bytes of base64. Restore it from a backup.`,
   );
 }
 
@@ -43,7 +44,7 @@ function readOrMakeKey(path: string): string {
   try {
     linkSync(draft, path);
   } catch (error) {
-    // Another process was first: its key is the key.
+    // Another process was first, and its key is used.
     if (codeOf(error) !== 'EEXIST') throw error;
   } finally {
     rmSync(draft, { force: true });

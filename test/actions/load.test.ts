@@ -36,8 +36,8 @@ describe('the folder of host actions', () => {
       /a\.mjs and b\.mjs both define a\.one/,
     ],
     ['exports no action', () => write('a.mjs', 'export const a = 1;'), /a\.mjs exports no action\. Write:/],
-    ['throws', () => write('a.mjs', 'throw new Error("no database");'), /a\.mjs cannot be loaded: no database/],
-    ['takes a name that is ours', () => action('a.mjs', 'http.request'), /http\.… is Signalbox's own/],
+    ['throws', () => write('a.mjs', 'throw new Error("no database");'), /a\.mjs cannot be imported: no database/],
+    ['takes a name that is ours', () => action('a.mjs', 'http.request'), /http\.… is reserved/],
     ['is not there', () => rmSync(folder, { recursive: true }), /cannot be read \(ENOENT\)/],
   ])('is refused with what to mend where it %s', async (_what, make, message) => {
     make();

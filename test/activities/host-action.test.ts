@@ -95,7 +95,7 @@ describe('a host action', () => {
     expect(await failing({ name: 5 })).toMatchObject({
       type: 'invalid_config',
       nonRetryable: true,
-      message: 'greeting.make cannot take these parameters: Expected string, got number. (/parameters/name)',
+      message: 'greeting.make does not accept these parameters: Expected string, got number. (/parameters/name)',
       details: [{ details: { problems: [{ pointer: '/parameters/name', code: 'wrong_type' }] } }],
     });
   });
@@ -104,7 +104,7 @@ describe('a host action', () => {
     expect(await run({ name: 'Ann' }, { type: 'greeting.asking' })).toEqual({ data: 'Ann' });
     expect(await failing({ name: 'Bo' }, { type: 'greeting.asking' })).toMatchObject({
       type: 'invalid_config',
-      message: 'greeting.asking cannot take these parameters: is nobody we know (/parameters/name)',
+      message: 'greeting.asking does not accept these parameters: is nobody we know (/parameters/name)',
     });
   });
 

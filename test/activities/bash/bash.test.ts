@@ -161,7 +161,7 @@ describe('a command', { timeout: 30_000 }, () => {
   });
 
   it.each([
-    [{ command: 'x', env: { 'a b': '1' } }, 'config.env.a b must be named as a variable can be.'],
+    [{ command: 'x', env: { 'a b': '1' } }, 'config.env.a b must be a valid variable name.'],
     [{ command: 'x', env: { A: '\0' } }, 'config.env.A must be without NUL characters.'],
     [{ command: 'x'.repeat(200_000) }, 'config.command must be at most 120000 bytes long.'],
     [{ command: 'x', cwd: 'relative' }, 'config.cwd must be the absolute path of a folder that exists on the worker.'],
@@ -198,9 +198,9 @@ describe('a worker that cannot make a sandbox', () => {
   };
 
   it('refuses every command, and says what to do', async () => {
-    expect(await refusal()).toContain('There is no bwrap here that can be started (ENOENT).');
+    expect(await refusal()).toContain('bwrap cannot be started on this worker (ENOENT).');
     const denied = '#!/bin/sh\necho "bwrap: No permissions to create new namespace" >&2; exit 1\n';
-    expect(await refusal(denied)).toContain('No sandbox can be made here: bwrap: No permissions');
+    expect(await refusal(denied)).toContain('This worker cannot create a sandbox: bwrap: No permissions');
   });
 });
 

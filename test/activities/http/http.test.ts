@@ -282,9 +282,9 @@ describe('a failure', () => {
 
   it('says in its message what the server says, but no page', async () => {
     const message = async (path: string) => (await failure({ config: { url: server.url + path } })).message;
-    expect(await message('/json?status=422')).toBe(`The answer's status was 422: {"ok":[1]}`);
-    expect(await message('/text?status=422')).toBe("The answer's status was 422: hello");
-    expect(await message('/page?status=422')).toBe("The answer's status was 422.");
+    expect(await message('/json?status=422')).toBe(`The response status was 422: {"ok":[1]}`);
+    expect(await message('/text?status=422')).toBe('The response status was 422: hello');
+    expect(await message('/page?status=422')).toBe('The response status was 422.');
   });
 
   it('shows no half of a secret where what was read of the answer ends', async () => {
@@ -334,7 +334,7 @@ describe('a failure', () => {
     expect(await failure({ config: { url: `${server.url}/cut` } })).toMatchObject({
       code: 'http_connect',
       nonRetryable: false,
-      message: expect.stringContaining('broke off'),
+      message: expect.stringContaining('was interrupted'),
     });
     expect(await failure({ config: { url: 'http://does-not-exist.invalid/' } })).toMatchObject({
       code: 'http_connect',

@@ -84,7 +84,7 @@ describe('the activity llm', () => {
       type: 'model_output_invalid',
       nonRetryable: true,
       details: [
-        { details: { problems: ['It is no JSON.'], text: 'Sorry.', usage: { input_tokens: 2 * TOKENS.input } } },
+        { details: { problems: ['It is not JSON.'], text: 'Sorry.', usage: { input_tokens: 2 * TOKENS.input } } },
       ],
     });
   });

@@ -109,7 +109,7 @@ describe.each(PROVIDERS)('a model call to a provider of kind %s', (provider) => 
   it('is not tried again where a document comes instead of a stream', async () => {
     expect(await failing(provider, { status: 200, headers: { 'content-type': 'application/json' } })).toMatchObject({
       type: 'model_answer',
-      message: expect.stringMatching(/application\/json.*models must stream/),
+      message: expect.stringMatching(/application\/json.*instead of a stream of events/),
       nonRetryable: true,
     });
   });

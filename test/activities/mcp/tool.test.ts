@@ -296,8 +296,8 @@ describe('the activity tool, against other servers', () => {
       const { type, message } = await failing(store, { server: 'other', toolName: 'echo' });
       return `${type}: ${message}`;
     };
-    expect(await told('/page')).toMatch(/^mcp_answer: .*text\/html.*url is right/);
-    expect(await told('/json')).toMatch(/^mcp_answer: .*url is right/);
+    expect(await told('/page')).toMatch(/^mcp_answer: .*text\/html.*Check its url/);
+    expect(await told('/json')).toMatch(/^mcp_answer: .*Check its url/);
     expect(await told('/plan')).toBe("mcp_status: The MCP server 'other' answered with status 403: Wrong plan.");
     await other.close();
   });

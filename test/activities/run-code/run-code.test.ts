@@ -104,7 +104,7 @@ describe('a script that replaces what is around it', () => {
 
   it('fails typed all the same', async () => {
     const failed = await failing(body(`${hooks} throw new Error("a")`));
-    expect(failed).toMatchObject({ code: 'script_error', message: 'The code threw What was thrown cannot be shown.' });
+    expect(failed).toMatchObject({ code: 'script_error', message: 'The code threw a value that cannot be shown' });
   });
 });
 
@@ -132,9 +132,9 @@ describe('a script that goes wrong', { timeout: 30_000 }, () => {
   });
 
   it.each([
-    ['export default function (', 'javascript', /no JavaScript: .*line 1/],
-    ['export const a = 1;', 'javascript', /no function as its default export/],
-    ['export default (a: ) => 1;', 'typescript', /no TypeScript: .*line 1, column 20/],
+    ['export default function (', 'javascript', /not valid JavaScript: .*line 1/],
+    ['export const a = 1;', 'javascript', /default export of the code is not a function/],
+    ['export default (a: ) => 1;', 'typescript', /not valid TypeScript: .*line 1, column 20/],
     ['('.repeat(200_000), 'typescript', /nests too deeply/],
   ])('is script_invalid where it cannot be read (%#)', async (code, language, message) => {
     const failed = await failing(code, language === 'typescript' ? { language } : {});
@@ -184,7 +184,7 @@ describe('the activity runCode', { timeout: 30_000 }, () => {
 
   it('gives as much as a step may keep on its host', async () => {
     const large = { ...config, code: body('return "x".repeat(5e6)'), memoryMb: 128 };
-    expect(await told(environment().run(runCode!, inputOf(large)))).toContain('at most 1900000 fit');
+    expect(await told(environment().run(runCode!, inputOf(large)))).toContain('the limit is 1900000');
     const { runCode: withBlobs } = createActivities({ ...LOOPBACK, blobs: { folder: 'none', isOn: true } });
     expect(await environment().run(withBlobs!, inputOf(large))).toMatchObject({ data: 'x'.repeat(5e6) });
     const larger = { ...large, code: body('return "x".repeat(16e6)') };
