@@ -188,7 +188,7 @@ describe('the activity runCode', { timeout: 30_000 }, () => {
     const { runCode: withBlobs } = createActivities({ ...LOOPBACK, blobs: { folder: 'none', isOn: true } });
     expect(await environment().run(withBlobs!, inputOf(large))).toMatchObject({ data: 'x'.repeat(5e6) });
     const larger = { ...large, code: body('return "x".repeat(16e6)') };
-    expect(await told(environment().run(withBlobs!, inputOf(larger)))).toContain('at most 16000000 fit');
+    expect(await told(environment().run(withBlobs!, inputOf(larger)))).toContain('the limit is 16000000');
   });
 
   it('answers data, console and duration', async () => {

@@ -82,7 +82,7 @@ it('a script in Python is told what to do in place of a zone that has no data', 
   await expect(run(code, 'python')).rejects.toMatchObject({
     code: 'script_error',
     message: expect.stringMatching(
-      /^ZoneInfoNotFoundError: This Python has no time zone data .*timedelta.*toLocaleString/s,
+      /^ZoneInfoNotFoundError: This Python has no time zone data\. .*timedelta.*toLocaleString/s,
     ),
   });
   const fixed =
