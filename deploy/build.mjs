@@ -24,6 +24,9 @@ const dist = join(root, 'dist');
 /** Folders of src that workflow code never imports: a change there leaves the bundle as it is. */
 const OUTSIDE_THE_BUNDLE = ['src/gateway', 'src/cli', 'src/client', 'src/check', 'src/history'];
 
+/** The manual shows some of these programs as examples. */
+const PROGRAMS = 'test/programs';
+
 function filesUnder(folder) {
   const absolute = join(root, folder);
   if (!existsSync(absolute)) return [];
@@ -45,7 +48,7 @@ function hashOf(files) {
 }
 
 function currentHashes() {
-  const sources = ['src', 'workflows', 'activities', 'workers'].flatMap(filesUnder);
+  const sources = ['src', 'workflows', 'activities', 'workers', PROGRAMS].flatMap(filesUnder);
   const settings = [
     'package.json',
     'package-lock.json',
@@ -93,6 +96,9 @@ export async function build() {
           recursive: true,
           filter: (path) => statSync(path).isDirectory() || path.endsWith('.mjs'),
         });
+        // The pages of the manual are Markdown.
+        copyFiles('src/gateway/manual/pages', '.md', next);
+        copyFiles(PROGRAMS, '.yaml', next);
         const bundle = 'workflow-bundle.js';
         if (have.bundle === wanted.bundle && existsSync(join(dist, bundle)))
           cpSync(join(dist, bundle), join(next, bundle));
@@ -109,6 +115,13 @@ export async function build() {
       return true;
     },
   );
+}
+
+/** Copies the files of a folder whose names have the ending, without folders inside it, to the same path in `next`. */
+function copyFiles(folder, ending, next) {
+  mkdirSync(join(next, folder), { recursive: true });
+  for (const name of readdirSync(join(root, folder)))
+    if (name.endsWith(ending)) cpSync(join(root, folder, name), join(next, folder, name));
 }
 
 function swap(next) {

@@ -1,19 +1,19 @@
-/** `/docs`, the manual, and `/schema.json`, the language for editors: both are made from the code that runs. */
+/** The routes of the manual (`/docs`) and of the JSON Schema for editors (`/schema.json`). */
 import type { Express, Response, Router } from 'express';
 import type { HostActions } from '../../actions/load.ts';
-import { kinds } from '../../steps/kinds/table.ts';
+import { defined } from '../../json/defined.ts';
 import { HttpProblem } from '../http/problem.ts';
 import { resource } from '../http/resource.ts';
 import { pathText, queryAs } from '../validation/validation.ts';
 import { type Manual, manual, pageOf } from './manual.ts';
+import { addressOf, type Page } from './page.ts';
 import { type Menu, PAGE_POLICY, pageHtml, searchHtml } from './page-html.ts';
 import { languageSchema } from './schema-json.ts';
-import type { Page } from './schema-words.ts';
 import { docsQuery, searchManual } from './search.ts';
 
 const MARKDOWN = '.md';
 
-/** People who open the gateway in a browser are led to the manual; programs get the answer of any unknown address. */
+/** Redirects a browser from `/` to the manual. A program gets the answer of any unknown address. */
 export function leadToDocs(app: Express): void {
   app.get('/', (req, res, next) => {
     if (req.accepts(['json', 'html']) === 'html') res.redirect(302, '/docs');
@@ -21,7 +21,7 @@ export function leadToDocs(app: Express): void {
   });
 }
 
-/** `actions`: the host's own. Manual and schema are made when first asked for. */
+/** `actions` are the host's own. The manual and the schema are generated at their first request. */
 export function docsRoutes(router: Router, actions: HostActions): void {
   let pages: Manual | undefined;
   let schema: string | undefined;
@@ -64,12 +64,10 @@ function sendHtml(res: Response, html: string): void {
   res.type('html').send(html);
 }
 
-function menus(manual: Manual): Menu[] {
-  const types: ReadonlySet<string> = new Set(kinds.map(({ type }) => type));
-  const link = ({ name, title }: Page) => ({ href: name === '' ? '/docs' : `/docs/${name}`, text: title });
-  const pages = [...manual.values()];
-  return [
-    { links: pages.filter(({ name }) => !types.has(name)).map(link) },
-    { title: 'Step kinds', links: pages.filter(({ name }) => types.has(name)).map(link) },
-  ];
+/** The front page, then the pages by group. */
+function menus(pages: Manual): Menu[] {
+  const all = [...pages.values()];
+  const link = ({ name, title }: Page) => ({ href: addressOf(name), text: title });
+  const groups = [...new Set(all.map(({ group }) => group))];
+  return groups.map((title) => defined({ title, links: all.filter(({ group }) => group === title).map(link) }));
 }

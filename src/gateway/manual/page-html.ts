@@ -1,7 +1,7 @@
-/** Pages of the manual as HTML: one file each, nothing loaded from anywhere, no script. */
+/** Pages of the manual as HTML: one document each, without scripts, without anything to load. */
 import { Marked } from 'marked';
 import { escaped } from '../http/escaped.ts';
-import type { Page } from './schema-words.ts';
+import { addressOf, anchorOf, type Page } from './page.ts';
 import { type Hit, LONGEST_QUERY, wordsOf } from './search.ts';
 
 const STYLE = `:root{color-scheme:light dark}body{font:16px/1.55 system-ui,sans-serif;margin:0;display:flex;flex-wrap:wrap}
@@ -12,16 +12,16 @@ input{font:inherit;width:100%;padding:.3rem .5rem;box-sizing:border-box;margin-b
 table{border-collapse:collapse;display:block;overflow-x:auto}td,th{text-align:left;vertical-align:top;padding:.35rem .8rem .35rem 0;border-bottom:1px solid #8884}
 @media(prefers-color-scheme:dark){a{color:#7db0ff}}`;
 
-/** Nothing but the style above is let in: the pages work without scripts, pictures or other hosts. The form searches. */
+/** Allows the style above and the search form only: no scripts, pictures or other hosts. */
 export const PAGE_POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'self'";
 
 const marked = new Marked({
   gfm: true,
   renderer: {
-    // Tags in the texts are texts.
+    // A tag in a page is shown as text.
     html: ({ text }) => escaped(text),
     heading({ tokens, depth, text }) {
-      return `<h${depth} id="${escaped(anchor(text))}">${this.parser.parseInline(tokens)}</h${depth}>\n`;
+      return `<h${depth} id="${escaped(anchorOf(text))}">${this.parser.parseInline(tokens)}</h${depth}>\n`;
     },
   },
 });
@@ -37,16 +37,16 @@ export interface Menu {
 
 /** The page as a whole HTML document, with `menus` beside it. */
 export function pageHtml(page: Page, menus: readonly Menu[]): string {
-  const own = page.name === '' ? '/docs' : `/docs/${page.name}`;
-  return documentOf(page.title, marked.parse(page.markdown, { async: false }), menus, { own });
+  const content = marked.parse(page.markdown, { async: false });
+  return documentOf(page.title, content, menus, { own: addressOf(page.name) });
 }
 
-/** What a search found, as a page of its own. */
+/** The results of a search as a page. */
 export function searchHtml(query: string, hits: readonly Hit[], menus: readonly Menu[]): string {
   const words = wordsOf(query);
   const entry = ({ page, heading, excerpt }: Hit): string => {
-    const place = page.name === '' ? '/docs' : `/docs/${page.name}`;
-    const href = heading === undefined ? place : `${place}#${anchor(heading)}`;
+    const address = addressOf(page.name);
+    const href = heading === undefined ? address : `${address}#${anchorOf(heading)}`;
     const name = heading === undefined ? page.title : `${page.title} · ${heading}`;
     return `<dt><a href="${escaped(href)}">${escaped(name)}</a></dt>\n<dd>${marking(excerpt, words)}</dd>`;
   };
@@ -95,9 +95,3 @@ ${content}</main>
 </html>
 `;
 }
-
-const anchor = (text: string): string =>
-  text
-    .toLowerCase()
-    .replaceAll(/[^a-z0-9]+/g, '-')
-    .replaceAll(/^-|-$/g, '');

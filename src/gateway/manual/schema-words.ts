@@ -1,30 +1,7 @@
-/** Words and tables of the manual, in Markdown. */
-
+/** What a JSON Schema says, in words and tables for readers of the manual. */
 import { DURATION_TITLE, INSTANT_TITLE } from '../../definition/document/titles.ts';
 import type { Json, JsonObject } from '../../json/json.ts';
-
-export interface Page {
-  /** The last part of its address, `/docs/{name}`; '' is the front page. */
-  readonly name: string;
-  readonly title: string;
-  /** One line for lists. */
-  readonly summary: string;
-  /** Without the title. */
-  readonly markdown: string;
-}
-
-/** A table in Markdown. Cells are Markdown themselves; a bar in one does not end it. */
-export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  const line = (cells: readonly string[]): string => `| ${cells.map(cell).join(' | ')} |`;
-  return [line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n');
-}
-
-const cell = (text: string): string => text.replaceAll('|', '\\|').replaceAll(/\s*\n\s*/g, ' ');
-
-/** Text as code. */
-export function code(text: string): string {
-  return text.includes('`') ? `\`\` ${text} \`\`` : `\`${text}\``;
-}
+import { code, table } from './page.ts';
 
 export interface Field {
   readonly name: string;
@@ -33,7 +10,7 @@ export interface Field {
   readonly description: string;
 }
 
-/** The members of an object's schema, those of objects in it under `outer.inner`. */
+/** The members of an object's schema. Members of inner objects are named `outer.inner`. */
 export function fieldsOf(schema: JsonObject, prefix = ''): Field[] {
   const required = Array.isArray(schema['required']) ? schema['required'] : [];
   return Object.entries(objectOf(schema['properties'])).flatMap(([name, member]) => {
@@ -49,7 +26,7 @@ export function fieldsOf(schema: JsonObject, prefix = ''): Field[] {
   });
 }
 
-/** Fields of the objects that a value may be. Where a member tells their forms apart, each field says of which it is. */
+/** The fields of the objects that a value may be. If one member tells their forms apart, each field names its form. */
 function innerFields(schema: JsonObject, prefix: string): Field[] {
   const objects = variantsOf(schema).filter((one) => one['properties'] !== undefined);
   const tag = tagOf(objects);
@@ -60,7 +37,7 @@ function innerFields(schema: JsonObject, prefix: string): Field[] {
       name: prefix + tag,
       type: forms.map(({ form }) => form).join(', '),
       isRequired: true,
-      description: 'Which of the forms it has.',
+      description: 'Selects the form.',
     },
     ...forms.flatMap(({ one, form }) =>
       fieldsOf(one, prefix)
@@ -70,7 +47,7 @@ function innerFields(schema: JsonObject, prefix: string): Field[] {
   ];
 }
 
-/** The member that has another constant in each of several objects. */
+/** The member whose constant differs in each of several objects. */
 function tagOf(objects: readonly JsonObject[]): string | undefined {
   const [first, ...others] = objects.map((one) => objectOf(one['properties']));
   if (first === undefined || others.length === 0) return undefined;
@@ -79,7 +56,7 @@ function tagOf(objects: readonly JsonObject[]): string | undefined {
   );
 }
 
-/** A schema's alternatives; itself where it has none. */
+/** A schema's alternatives, or the schema itself if it has none. */
 function variantsOf(schema: JsonObject): JsonObject[] {
   const variants = [schema['anyOf'], schema['oneOf']].find(Array.isArray);
   return variants === undefined ? [schema] : variants.map(objectOf);
@@ -87,11 +64,11 @@ function variantsOf(schema: JsonObject): JsonObject[] {
 
 const DURATIONS = new RegExp(`\\b${DURATION_TITLE}s?\\b`);
 
-/** A table of fields; those that must be there are marked. */
+/** A table of fields. Required ones are bold. */
 export function fieldTable(fields: readonly Field[]): string {
   if (fields.length === 0) return 'None.';
   return table(
-    ['Field', 'Type', ''],
+    ['Field', 'Type', 'Description'],
     fields.map(({ name, type, isRequired, description }) => [
       isRequired ? `**${code(name)}**` : code(name),
       type.includes('`') ? type : type.replace(DURATIONS, `[$&](/docs/definition#durations)`),
@@ -100,7 +77,7 @@ export function fieldTable(fields: readonly Field[]): string {
   );
 }
 
-/** What a value may be, for people: `number or template`, `{type: 'bearer', token}`. */
+/** The type of a value for people: `number or template`, `{type: 'bearer', token}`. */
 export function typeWords(schema: JsonObject): string {
   const { title } = schema;
   if (title === DURATION_TITLE || title === INSTANT_TITLE) return title;

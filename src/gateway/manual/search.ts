@@ -1,12 +1,12 @@
-/** The search of the manual: every word of the query must be in a section, or in the title of its page. */
+/** The search of the manual: a section is found if it, or the title of its page, has every word of the query. */
 import { z } from 'zod';
-import type { Page } from './schema-words.ts';
+import type { Page } from './page.ts';
 
 export interface Hit {
   readonly page: Page;
-  /** The heading of the section; absent before the first one. */
+  /** The heading of the section. Absent for the text before the first heading. */
   readonly heading?: string;
-  /** The line that has the most of the words, as plain text. */
+  /** The line with the most words of the query, as plain text. */
   readonly excerpt: string;
 }
 
@@ -17,7 +17,7 @@ export const docsQuery = z.strictObject({
     .string()
     .max(LONGEST_QUERY)
     .optional()
-    .describe('Words to search the manual for; the answer lists what has them.'),
+    .describe('Words to search for. The answer lists the sections that have all of them.'),
 });
 
 const MOST_HITS = 40;
@@ -29,7 +29,7 @@ export function wordsOf(query: string): string[] {
   return [...new Set(query.toLowerCase().split(/\s+/))].filter((word) => word !== '').slice(0, MOST_WORDS);
 }
 
-/** Sections that have all of the words, the best first. Words in titles count most, then those in headings. */
+/** Sections that have all words, the best first. A word in a title counts most, then one in a heading. */
 export function searchManual(pages: Iterable<Page>, query: string): Hit[] {
   const words = wordsOf(query);
   if (words.length === 0) return [];
@@ -47,7 +47,7 @@ export function searchManual(pages: Iterable<Page>, query: string): Hit[] {
         },
         exact(title, words),
       );
-      // A page that is found by its title alone is one hit, not one for each of its sections.
+      // A page that matches by its title alone is one hit, not one per section.
       const isOfSection = heading === '' || words.some((word) => head.includes(word) || body.includes(word));
       if (!Number.isNaN(score) && isOfSection) {
         const excerpt = excerptOf(section.text, words);
@@ -55,14 +55,14 @@ export function searchManual(pages: Iterable<Page>, query: string): Hit[] {
       }
     }
   }
-  // The sort keeps the manual's order among equals.
+  // Equal hits keep the order of the manual.
   return found
     .sort((a, b) => b.score - a.score)
     .slice(0, MOST_HITS)
     .map(({ score: _score, ...hit }) => hit);
 }
 
-/** A page whose very name is asked for comes first. */
+/** Puts a page first if the query names it. */
 const exact = (title: string, words: readonly string[]): number =>
   words.some((word) => title.split(' ').includes(word)) ? 10 : 0;
 
@@ -71,8 +71,8 @@ interface Section {
   readonly text: string;
 }
 
-function sectionsOf({ summary, markdown }: Page): Section[] {
-  return `${summary}\n${markdown}`.split(/^(?=#{2,4} )/m).map((part) => {
+function sectionsOf({ markdown }: Page): Section[] {
+  return markdown.split(/^(?=#{2,4} )/m).map((part) => {
     const [, heading] = /^#+ (.*)\n?/.exec(part) ?? [];
     return heading === undefined
       ? { text: plain(part) }
@@ -80,7 +80,7 @@ function sectionsOf({ summary, markdown }: Page): Section[] {
   });
 }
 
-/** Markdown without its signs: links are their texts, cells are divided by dashes. */
+/** Markdown as plain text: a link becomes its text, cells are separated by dashes. */
 function plain(markdown: string): string {
   return markdown
     .replaceAll(/\[([^\]]*)\]\([^)]*\)/g, '$1')

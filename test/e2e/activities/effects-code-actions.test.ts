@@ -1,5 +1,4 @@
-// The action of README.md, in a folder as a developer would have it, in a stack as `npm start` runs it.
-
+// The action of the manual's page actions.md, in a folder as a developer would have it, in a stack as `npm start` runs it.
 import { spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -53,7 +52,9 @@ beforeAll(async () => {
   // As npm installs them.
   symlinkSync(projectRoot(), join(project, 'node_modules/signalbox'));
   symlinkSync(join(projectRoot(), 'node_modules/zod'), join(project, 'node_modules/zod'));
-  const example = /```js\n([\s\S]*?)```/.exec(readFileSync(join(projectRoot(), 'README.md'), 'utf8'))?.[1];
+  const example = /```js\n([\s\S]*?)```/.exec(
+    readFileSync(join(projectRoot(), 'src/gateway/manual/pages/actions.md'), 'utf8'),
+  )?.[1];
   writeFileSync(join(actions, 'greeting.mjs'), example ?? '');
   writeFileSync(join(actions, 'others.mjs'), SLOW);
   stack = await startStack(data.path, {

@@ -1,18 +1,25 @@
-// Every command of README.md is run, in its order, against a stack as `npm start` starts it.
+// Every command of README.md, and then of the manual's pages, is run in its order, against a stack as `npm start` starts it.
 import { spawn } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { check } from '../../../src/check/check.ts';
 import { projectRoot } from '../../../src/cli/start/project-root.ts';
+import { SETTINGS } from '../../../src/config/settings.ts';
 import { parseDocument } from '../../../src/definition/document/parse.ts';
+import { manual } from '../../../src/gateway/manual/manual.ts';
 import { type DataFolder, dataFolder, type Stack, startStack, until } from '../../support/stack.ts';
 
+const PAGES = 'src/gateway/manual/pages';
 const readme = readFileSync(join(projectRoot(), 'README.md'), 'utf8');
+const pages = readdirSync(join(projectRoot(), PAGES))
+  .sort()
+  .map((name) => readFileSync(join(projectRoot(), PAGES, name), 'utf8'));
+const texts = [readme, ...pages].join('\n');
 
-function blocks(language: string): string[] {
-  return [...readme.matchAll(/^```(\w+)\n([\s\S]*?)^```$/gm)].flatMap(([, name, text]) =>
-    name === language ? [text ?? ''] : [],
+function blocks(language: string, text = texts): string[] {
+  return [...text.matchAll(/^```(\w+)\n([\s\S]*?)^```$/gm)].flatMap(([, name, block]) =>
+    name === language ? [block ?? ''] : [],
   );
 }
 
@@ -67,20 +74,20 @@ function answerTo(text: string): string {
   return printed[n] ?? `There is no block with ${text}.`;
 }
 
-describe('README.md', () => {
-  it('begins with a start, and takes a newcomer through an approval by REST and by a signal', () => {
+describe('README.md and the pages of the manual', () => {
+  it('begin with a start, and take a newcomer through an approval by REST and by a signal', () => {
     expect(blocks('sh')[0]).toBe('npm start\n');
     expect(answerTo('"A-7", "amount": 2500}}')).toMatch(/^run\.default\.order-approval\.[0-9A-Z]{26}\n/);
     expect(answerTo('A good customer')).toMatch(/"decision":"approved".*"by":"api","comments":"A good customer"/s);
     expect(answerTo('By signal')).toMatch(/"status":"completed".*"by":"temporal","comments":"By signal"/s);
   });
 
-  it('walks and stores what a newcomer has changed', () => {
+  it('walk and store what a newcomer has changed', () => {
     expect(answerTo('--dry')).toContain('waits for approval at review');
     expect(answerTo('--dry')).toMatch(/order-approval 1\.0\.0 stored sha256:/);
   });
 
-  it('shows the command line, a webhook, a run by hand, and health', () => {
+  it('show the command line, a webhook, a run by hand, and health', () => {
     expect(answerTo('logs -f $ID')).toMatch(
       /"count": 2[\s\S]*order-approval[\s\S]*review +approval +completed +approved/,
     );
@@ -89,22 +96,27 @@ describe('README.md', () => {
     expect(answerTo('readyz')).toContain('"worker":true');
   });
 
-  it('has definitions that check', () => {
-    for (const text of blocks('yaml')) {
+  it('have definitions that check', () => {
+    for (const text of blocks('yaml', readme)) {
       const parsed = parseDocument(text);
       expect('document' in parsed ? check(parsed.document).problems : parsed.problems).toEqual([]);
     }
   });
 
-  it('names files, scripts and settings that there are, and every setting', () => {
-    for (const [, path] of readme.matchAll(/\]\(((?!http)[^)]+)\)/g))
+  it('name files, scripts and settings that there are, and every setting', () => {
+    for (const [, path] of readme.matchAll(/\]\(((?!http)[^)#]+)(?:#[^)]*)?\)/g))
       expect(existsSync(join(projectRoot(), path!)), path).toBe(true);
     const { scripts } = JSON.parse(readFileSync(join(projectRoot(), 'package.json'), 'utf8'));
-    for (const [, name] of readme.matchAll(/npm run (?:-s )?([a-z0-9:]+)/g)) expect(scripts).toHaveProperty([name!]);
-    const config = readFileSync(join(projectRoot(), 'src/config/settings.ts'), 'utf8');
-    const known = new Set([...config.matchAll(/^ {2}(SIGNALBOX_[A-Z_]+):/gm)].map(([, name]) => name));
+    for (const [, name] of texts.matchAll(/npm run (?:-s )?([a-z0-9:]+)/g)) expect(scripts).toHaveProperty([name!]);
     // The command line's own, which is no setting of the host.
-    known.add('SIGNALBOX_API_KEY');
-    expect(new Set(readme.match(/SIGNALBOX_[A-Z_]+/g))).toEqual(known);
+    const known = new Set([...Object.keys(SETTINGS.shape), 'SIGNALBOX_API_KEY']);
+    const named = [texts, manual().get('settings')?.markdown].join('\n');
+    expect(new Set(named.match(/SIGNALBOX_[A-Z_]+/g))).toEqual(known);
+  });
+
+  it('are in the build, which serves the pages with their slots filled', async () => {
+    const page = async (name: string) => (await fetch(`${stack.note.gateway!.url}/docs/${name}`)).text();
+    expect(await page('examples.md')).toContain('slug: ports-poll-with-sleep');
+    expect(await page('settings.md')).toContain('| `SIGNALBOX_PORT` | `8787` |');
   });
 });
