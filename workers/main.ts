@@ -8,7 +8,7 @@ import { HEARTBEAT_MS, identityOf } from '../src/client/temporal/worker-liveness
 import { readConfig } from '../src/config/config.ts';
 import { ConfigError } from '../src/config/config-error.ts';
 import { dataLimitOf } from '../src/definition/document/limits.ts';
-import { interpreterOptions } from '../workflows/run/run-limit.ts';
+import { interpreterOptions } from '../workflows/run/worker-settings.ts';
 import { activityDependencies } from './activity-dependencies.ts';
 import { failureConverterPath } from './bundle.ts';
 import { openLog } from './log.ts';

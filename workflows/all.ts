@@ -5,6 +5,6 @@ export { event } from './jobs/event.ts';
 export { fire } from './jobs/fire.ts';
 export { mcpTools } from './jobs/mcp-tools.ts';
 export { request } from './jobs/request.ts';
-export { run } from './run/interpret.ts';
+export { run } from './run/run-workflow.ts';
 export { debounce, definition, gate, hook, inbox, organization, sync, trigger } from './shell/actors.ts';
 export { audit, version } from './shell/records.ts';

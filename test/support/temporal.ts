@@ -13,7 +13,7 @@ import { connect, connectionOptions, type TemporalConnection } from '../../src/c
 import { type Config, readConfig } from '../../src/config/config.ts';
 import { dataLimitOf } from '../../src/definition/document/limits.ts';
 import { activityDependencies } from '../../workers/activity-dependencies.ts';
-import { interpreterOptions } from '../../workflows/run/run-limit.ts';
+import { interpreterOptions } from '../../workflows/run/worker-settings.ts';
 
 // For tests of the project `e2e` (test/e2e/**, test/start/**). All of them share one real Temporal server with the
 // namespace and search attributes set up; each `testServer()` has a task queue and a data folder of its own, and `close()`

@@ -10,23 +10,23 @@
  */
 import { workflowInfo } from '@temporalio/workflow';
 import { historyLimitOf } from '../../src/contract/build-id.ts';
-import { HOLD_FACTOR, MAX_EVENTS, MAX_HISTORY_BYTES } from './run-limit.ts';
+import { HOLD_FACTOR, MAX_EVENTS, MAX_HISTORY_BYTES } from './worker-settings.ts';
 
 export class ContinueAsNewPolicy {
   readonly #firstLength = workflowInfo().historyLength;
-  #heard = false;
+  #hasOutsideEvent = false;
   /** The history's length in the last task that brought an event of history. No other task has this length. */
   #lastTask: number | undefined;
   #closed = false;
 
   /** An event of history came from outside: a signal, an accepted update, an activity's result, a timer. */
-  heard(): void {
-    this.#heard = true;
-    this.came();
+  noteOutsideEvent(): void {
+    this.#hasOutsideEvent = true;
+    this.noteEvent();
   }
 
   /** An event of history came, possibly only the end of a yield. */
-  came(): void {
+  noteEvent(): void {
     this.#lastTask = workflowInfo().historyLength;
   }
 
@@ -52,7 +52,7 @@ export class ContinueAsNewPolicy {
   }
 
   #open(): boolean {
-    return !this.#closed && this.#heard && workflowInfo().historyLength > this.#firstLength;
+    return !this.#closed && this.#hasOutsideEvent && workflowInfo().historyLength > this.#firstLength;
   }
 }
 

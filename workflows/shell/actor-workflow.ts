@@ -39,7 +39,7 @@ import {
   refuse,
   takeUpdate,
 } from '../actors/actor.ts';
-import { isGone } from '../run/run-report.ts';
+import { isWorkflowGone } from '../run/failures.ts';
 import { attributePairs } from './search-attributes.ts';
 import { stored } from './stored.ts';
 
@@ -187,7 +187,8 @@ class ActorExecution<Start extends CarryingStart, State> {
     send(effect).then(sent, (error: unknown) => {
       sent();
       const { workflowId } = effect;
-      if (!isGone(error)) return log.warn('A workflow could not be reached.', { workflowId, error: String(error) });
+      if (!isWorkflowGone(error))
+        return log.warn('A workflow could not be reached.', { workflowId, error: String(error) });
       const change = this.#actor.targetGone?.(this.#live.state, workflowId, Date.now());
       if (change !== undefined) this.#apply(change);
     });

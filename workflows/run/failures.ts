@@ -86,3 +86,8 @@ export function refusal(refused: Refusal): ApplicationFailure {
     nonRetryable: true,
   });
 }
+
+/** Whether the error says that a workflow has ended or never existed. */
+export function isWorkflowGone(error: unknown): boolean {
+  return error instanceof Error && /not.?found/i.test(`${error.name} ${error.message}`);
+}

@@ -28,7 +28,7 @@ import { jsonBytes } from '../../src/json/bytes.ts';
 import { defined } from '../../src/json/defined.ts';
 import type { Json } from '../../src/json/json.ts';
 import type { EffectResult, FailureShape } from '../../src/steps/kind.ts';
-import { failureFrom, retryAfterOf } from './run-failure.ts';
+import { failureFrom, retryAfterOf } from './failures.ts';
 import { TaskBytes } from './task-bytes.ts';
 
 /** The timeout of a local activity, since other frames and signals wait for it (ARCHITECTURE.md §3). */
@@ -46,7 +46,7 @@ type Call = (input: ActivityInput) => Promise<EffectResult>;
 export type Receiver = (event: Event) => void;
 
 /** The run's open activities and timers, by command id. */
-export class Effects {
+export class ActivitiesAndTimers {
   /** Activities whose result this execution awaits, yields included. They cannot be carried to the next execution. */
   inFlight = 0;
   readonly #execution: ActivityInput['execution'];
@@ -61,7 +61,7 @@ export class Effects {
   }
 
   /** An event of history came that is no result of these: a signal, an update, an event of a child. */
-  heard(): void {
+  noteEvent(): void {
     this.#task.renew();
   }
 
@@ -142,7 +142,7 @@ export class Effects {
    * (TEMPORAL.md §1). A local activity would end within the same task: all commands of the task would go out in one
    * message, which the server refuses above 4 MB, and a failed task would begin again from its start.
    */
-  giveWay(): void {
+  yieldTask(): void {
     this.inFlight++;
     const done = (): void => {
       this.inFlight--;

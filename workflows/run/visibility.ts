@@ -16,8 +16,8 @@ import { jsonBytes } from '../../src/json/bytes.ts';
 import { defined } from '../../src/json/defined.ts';
 import type { Json } from '../../src/json/json.ts';
 import type { Program } from '../../src/steps/program-types.ts';
-import { approvalAnswer } from './run-answers.ts';
-import { describeRun, type RefusedRequest } from './run-details.ts';
+import { approvalAnswer } from './approval-example.ts';
+import { describeRun, type RefusedRequest } from './current-details.ts';
 
 /** A memo above this gets a shorter list of waits. The server warns at 2 KB. */
 const MAX_MEMO_BYTES = 16_000;
@@ -56,7 +56,7 @@ export interface Shown {
  * Writes attributes and memo where they differ from `shown`. `ended`: of the memo only costs and dropped messages,
  * since readers of a closed run take its status from Temporal.
  */
-export function show(program: Program, input: RunInput, state: RunState, shown: Shown, ended: boolean): void {
+export function showInLists(program: Program, input: RunInput, state: RunState, shown: Shown, ended: boolean): void {
   const pairs = attributesOf(program, state, shown);
   if (ended) pairs.push({ key: keys.durationMs, value: Math.max(0, Date.now() - state.genesis.startedAt) });
   const changed = pairs.filter(({ key, value }) => !same(workflowInfo().typedSearchAttributes.get(key), value));
@@ -70,7 +70,7 @@ export function show(program: Program, input: RunInput, state: RunState, shown: 
 }
 
 /** Shows in Temporal's Web UI what the run waits for and how to answer. This is no command, so it adds no event. */
-export function tell(program: Program, state: RunState, shown: Shown, refused?: RefusedRequest): void {
+export function showDetails(program: Program, state: RunState, shown: Shown, refused?: RefusedRequest): void {
   const { workflowId, namespace } = workflowInfo();
   const since = pausedSince(state);
   setCurrentDetails(

@@ -25,8 +25,8 @@ import { jsonBytes } from '../../src/json/bytes.ts';
 import { defined } from '../../src/json/defined.ts';
 import type { Json } from '../../src/json/json.ts';
 import type { EffectResult } from '../../src/steps/kind.ts';
-import { type ChildCommand, type Parent, startRun } from './run-child-start.ts';
-import { failureFrom } from './run-failure.ts';
+import { type ChildCommand, type Parent, startRun } from './child-start.ts';
+import { failureFrom } from './failures.ts';
 
 /** The pause between two questions for the status of open children. The memo `childCheckMs` overrides it. */
 const CHILD_CHECK_MS = 3_600_000;
@@ -48,7 +48,7 @@ export interface ChildrenOptions {
   /** Takes an event. Must not throw. */
   readonly receive: (event: Event) => void;
   /** An event of history came, although it may bring no event for the core. */
-  readonly came: () => void;
+  readonly noteEvent: () => void;
   /** Children that are running and that the core waits for. */
   readonly open: () => readonly OpenChild[];
 }
@@ -89,7 +89,7 @@ export class Children {
     this.#underway++;
     const gone = (tell: () => void): void => {
       this.#underway--;
-      this.#options.came();
+      this.#options.noteEvent();
       this.#starting.delete(id);
       if (!starting.cancelled) tell();
     };
@@ -136,7 +136,7 @@ export class Children {
     receive({ type: 'completed', at: Date.now(), id, result: { data: null } });
     const begun = (known: boolean): void => {
       this.#underway--;
-      this.#options.came();
+      this.#options.noteEvent();
       this.#starting.delete(id);
       if (starting.cancelled) {
         this.#cancelRun(executionId);
@@ -199,7 +199,7 @@ export class Children {
     this.#underway++;
     const done = (): void => {
       this.#underway--;
-      this.#options.came();
+      this.#options.noteEvent();
     };
     // Fails where the child has ended meanwhile, which is as good.
     this.#shield.run(() => getExternalWorkflowHandle(executionId).cancel()).then(done, done);
@@ -217,7 +217,7 @@ export class Children {
     this.#underway++;
     const answered = (data: Json | undefined): void => {
       this.#underway--;
-      this.#options.came();
+      this.#options.noteEvent();
       this.#asking = false;
       for (const event of childEvents(data, Date.now())) {
         if (event.type === 'childDone') this.#running.delete(event.id);

@@ -11,7 +11,7 @@ import {
 import type { GateActivities, GateWanted, ReleaseSlot, SlotAnswers } from '../../src/contract/limiter.ts';
 import { SLOTS, SLOTS_CLOCK, slotEvents } from '../../src/engine/inbound/admission.ts';
 import type { Event } from '../../src/engine/state/protocol.ts';
-import { isGone } from './run-report.ts';
+import { isWorkflowGone } from './failures.ts';
 
 /** A run that waits asks again after this pause: its limiter may have been terminated. */
 const ASK_AGAIN_MS = 600_000;
@@ -96,7 +96,7 @@ export async function releaseSlots(run: string, gates: readonly string[]): Promi
     try {
       await getExternalWorkflowHandle(gate).signal<[ReleaseSlot]>('release', payload);
     } catch (error) {
-      if (!isGone(error)) log.warn('A limiter could not be reached.', { gate, error: String(error) });
+      if (!isWorkflowGone(error)) log.warn('A limiter could not be reached.', { gate, error: String(error) });
     }
   };
   await Promise.all(gates.map(release));

@@ -4,7 +4,7 @@ import type { Definition } from '../../src/definition/document/types.ts';
 import { advance, genesis } from '../../src/engine/advance.ts';
 import { statusOf, waitCount, waitingFor } from '../../src/engine/inbound/view.ts';
 import { genesisOf } from '../../src/engine/state/start.ts';
-import { describeRun, type Told } from '../../workflows/run/run-details.ts';
+import { describeRun, type RunDetails } from '../../workflows/run/current-details.ts';
 import { programOf } from '../support/program.ts';
 
 const definition: Definition = {
@@ -59,7 +59,7 @@ describe('the current details of a run', () => {
       since: 'then',
       message: '# Sure?\n[x](y)',
     };
-    const shown: Told = { status: 'waiting', waitingFor: [wait], waits: 1, toApprove: () => ({}) };
+    const shown: RunDetails = { status: 'waiting', waitingFor: [wait], waits: 1, toApprove: () => ({}) };
     expect(describeRun(definition, place, shown)).toContain('\n\n> \\# Sure? \\[x\\](y)\n');
   });
 });

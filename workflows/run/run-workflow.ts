@@ -45,18 +45,18 @@ import { defined } from '../../src/json/defined.ts';
 import type { Json, JsonObject } from '../../src/json/json.ts';
 import { compile } from '../../src/steps/compile/program.ts';
 import type { Program, Rules } from '../../src/steps/program-types.ts';
+import { ActivitiesAndTimers } from './activities-and-timers.ts';
+import { cancelDetails, endAsCancelled } from './cancelled.ts';
+import { Children } from './children.ts';
 import { ContinueAsNewPolicy } from './continue-as-new-policy.ts';
-import { cancelDetails, endAsCancelled } from './run-cancelled.ts';
-import { Children } from './run-children.ts';
-import type { RefusedRequest } from './run-details.ts';
-import { Effects } from './run-effects.ts';
-import { internalError, invalidDefinition, runFailure } from './run-failure.ts';
-import { openChildren, openCommands } from './run-open.ts';
-import { report } from './run-report.ts';
-import { answerQueries, answerUpdates, listenToSignals } from './run-signals.ts';
-import { releaseSlots, Slots } from './run-slots.ts';
-import { stepsOf } from './run-steps.ts';
-import { PAUSE_SHOWN, type Shown, show, tell, VOTES_SHOWN } from './run-visibility.ts';
+import type { RefusedRequest } from './current-details.ts';
+import { internalError, invalidDefinition, runFailure } from './failures.ts';
+import { answerQueries, answerUpdates, listenToSignals } from './message-handlers.ts';
+import { openChildren, openCommands } from './open-commands.ts';
+import { reportToParent } from './parent-report.ts';
+import { releaseSlots, Slots } from './slots.ts';
+import { stepsOf } from './steps-query.ts';
+import { PAUSE_SHOWN, type Shown, showDetails, showInLists, VOTES_SHOWN } from './visibility.ts';
 
 setWorkflowOptions({ failureExceptionTypes: [Error] }, run);
 
@@ -120,7 +120,7 @@ class RunExecution {
   readonly #program: Program;
   readonly #input: RunInput;
   readonly #state: RunState;
-  readonly #effects: Effects;
+  readonly #commands: ActivitiesAndTimers;
   readonly #children: Children;
   readonly #slots: Slots;
   readonly #policy = new ContinueAsNewPolicy();
@@ -152,16 +152,16 @@ class RunExecution {
       definition: defined({ hash, inline }),
     };
     const receive = (event: Event): void => {
-      if (event.type === 'continue') this.#policy.came();
-      else this.#policy.heard();
+      if (event.type === 'continue') this.#policy.noteEvent();
+      else this.#policy.noteOutsideEvent();
       this.#apply(event);
     };
-    this.#effects = new Effects(execution, receive);
-    const hears = (event: Event): void => {
-      this.#effects.heard();
+    this.#commands = new ActivitiesAndTimers(execution, receive);
+    const receiveNew = (event: Event): void => {
+      this.#commands.noteEvent();
       receive(event);
     };
-    this.#slots = new Slots({ execution, receive: hears, wanted: () => wantedSlots(this.#state) });
+    this.#slots = new Slots({ execution, receive: receiveNew, wanted: () => wantedSlots(this.#state) });
     this.#children = new Children({
       parent: {
         executionId: workflowId,
@@ -171,8 +171,8 @@ class RunExecution {
         ...defined({ initiator: input.initiator }),
       },
       workflow: program.definition.slug,
-      receive: hears,
-      came: () => this.#policy.came(),
+      receive: receiveNew,
+      noteEvent: () => this.#policy.noteEvent(),
       open: () => openChildren(this.#state),
     });
   }
@@ -181,7 +181,7 @@ class RunExecution {
   onCancellation(root: CancellationScope): void {
     root.cancelRequested.catch(() => {
       this.#policy.close();
-      this.#effects.heard();
+      this.#commands.noteEvent();
       this.#release();
       this.#apply({ type: 'cancel', at: Date.now() });
     });
@@ -190,7 +190,7 @@ class RunExecution {
   /** Walks to the end, or to the next execution. */
   async end(): Promise<Json> {
     if (this.#input.carried === undefined) this.#apply({ type: 'started', at: Date.now() });
-    else this.#rearm();
+    else this.#sendOpenCommands();
     this.#listen();
     for (;;) {
       await condition(() => this.#outcome !== undefined || this.#toShow !== undefined || this.#mayContinue());
@@ -205,14 +205,14 @@ class RunExecution {
   #listen(): void {
     const run = {
       take: (event: Event): void => {
-        this.#policy.heard();
-        this.#effects.heard();
+        this.#policy.noteOutsideEvent();
+        this.#commands.noteEvent();
         this.#apply(event);
       },
       admit: (event: Event): Accepted | Refusal => admit(this.#program, this.#state, event),
       ignored: (signal: string, message: string): void => {
         this.#refused = { signal, at: new Date().toISOString(), message };
-        this.#tell();
+        this.#showDetails();
       },
     };
     listenToSignals(run);
@@ -244,12 +244,12 @@ class RunExecution {
     if (event.type === 'decide' && this.#toShow === undefined && this.#countsVotes() && patched(VOTES_SHOWN))
       this.#toShow = this.#standing();
     if (this.#state.dropped !== dropped) {
-      this.#tell();
+      this.#showDetails();
       // Only the first: each more would be an event of history. Lists get the number when the run is shown next.
       if (dropped === undefined) this.#toShow ??= this.#standing();
     }
     if (this.#state.paused === paused) return;
-    this.#tell();
+    this.#showDetails();
     if (patched(PAUSE_SHOWN)) this.#toShow = this.#standing();
   }
 
@@ -262,10 +262,10 @@ class RunExecution {
         else this.#begin(command);
         return;
       case 'timer':
-        this.#effects.timer(command.id, command.at);
+        this.#commands.timer(command.id, command.at);
         return;
       case 'cancel':
-        if (!this.#held.delete(command.id) && !this.#children.cancel(command.id)) this.#effects.cancel(command.id);
+        if (!this.#held.delete(command.id) && !this.#children.cancel(command.id)) this.#commands.cancel(command.id);
         return;
       case 'visible':
         this.#toShow = command;
@@ -290,13 +290,13 @@ class RunExecution {
   #begin(command: Command): void {
     switch (command.type) {
       case 'run':
-        this.#effects.activity(command);
+        this.#commands.activity(command);
         return;
       case 'yield':
-        this.#effects.giveWay();
+        this.#commands.yieldTask();
         return;
       case 'timer':
-        this.#effects.timer(command.id, command.at);
+        this.#commands.timer(command.id, command.at);
         return;
       case 'child':
         this.#children.start(command);
@@ -307,7 +307,7 @@ class RunExecution {
   }
 
   /** After continue-as-new: sends the open commands again, timers with the time that is left. */
-  #rearm(): void {
+  #sendOpenCommands(): void {
     for (const command of openCommands(this.#state)) this.#begin(command);
     this.#children.adopt(openChildren(this.#state));
     this.#slots.ask(wantedSlots(this.#state));
@@ -323,8 +323,8 @@ class RunExecution {
     return this.#standing().waitingFor.some(({ votes }) => votes !== undefined);
   }
 
-  #tell(): void {
-    tell(this.#program, this.#state, this.#standing(), this.#refused);
+  #showDetails(): void {
+    showDetails(this.#program, this.#state, this.#standing(), this.#refused);
   }
 
   #release(): void {
@@ -335,10 +335,11 @@ class RunExecution {
 
   #show(shown: Shown): void {
     this.#toShow = undefined;
-    show(this.#program, this.#input, this.#state, shown, false);
-    tell(this.#program, this.#state, shown, this.#refused);
+    showInLists(this.#program, this.#input, this.#state, shown, false);
+    showDetails(this.#program, this.#state, shown, this.#refused);
     const { draining } = this.#state;
-    if (draining?.decidedAt !== undefined) this.#reported ??= report(this.#input.notify, { output: draining.output });
+    if (draining?.decidedAt !== undefined)
+      this.#reported ??= reportToParent(this.#input.notify, { output: draining.output });
   }
 
   async #conclude(outcome: Outcome): Promise<Json> {
@@ -346,12 +347,12 @@ class RunExecution {
     if (this.#children.underway > 0) await condition(() => this.#children.underway === 0);
     this.#slots.stop();
     if (this.#slots.underway > 0) await condition(() => this.#slots.underway === 0);
-    await (this.#reported ?? report(this.#input.notify, reportOf(outcome)));
+    await (this.#reported ?? reportToParent(this.#input.notify, reportOf(outcome)));
     const gates = heldGates(this.#state);
     if (gates.length > 0) await releaseSlots(workflowInfo().workflowId, gates);
     const ended: Shown = { status: statusOf(this.#state), waitingFor: [] };
-    show(this.#program, this.#input, this.#state, ended, true);
-    tell(this.#program, this.#state, ended);
+    showInLists(this.#program, this.#input, this.#state, ended, true);
+    showDetails(this.#program, this.#state, ended);
     if (outcome.as === 'completed') return outcome.output;
     // Temporal's event of a cancelled run has no field for the reason.
     if (outcome.as === 'cancelled' && outcome.reason !== undefined && patched(REASON_SHOWN))
@@ -365,7 +366,7 @@ class RunExecution {
 
   #mayContinue(): boolean {
     return this.#policy.reached(
-      this.#effects.inFlight + this.#children.underway + this.#slots.underway,
+      this.#commands.inFlight + this.#children.underway + this.#slots.underway,
       this.#held.size > 0,
     );
   }

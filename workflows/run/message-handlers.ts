@@ -20,10 +20,10 @@ import { MAX_PAYLOAD_BYTES } from '../../src/engine/state/limits.ts';
 import type { Event } from '../../src/engine/state/protocol.ts';
 import { jsonBytes } from '../../src/json/bytes.ts';
 import type { Json } from '../../src/json/json.ts';
-import { refusal } from './run-failure.ts';
+import { refusal } from './failures.ts';
 
 /** The run, as its handlers see it. */
-export interface Addressee {
+export interface RunHandlers {
   /** Applies an event. Must not throw. */
   take(event: Event): void;
   /** Whether the run accepts the event now, and which visit takes it. Changes nothing. */
@@ -48,7 +48,7 @@ const CAN_BE_REFUSED: ReadonlySet<Event['type']> = new Set([
   'resume',
 ]);
 
-export function listenToSignals(run: Addressee): void {
+export function listenToSignals(run: RunHandlers): void {
   const receive = (name: string, payload: unknown): void => {
     const event = toEvent(name, payload, Date.now(), () => patched(MEMBERS_KNOWN));
     if (event === undefined) {
@@ -72,7 +72,7 @@ export function listenToSignals(run: Addressee): void {
   }
 }
 
-export function answerUpdates(run: Addressee): void {
+export function answerUpdates(run: RunHandlers): void {
   for (const name of UPDATES) {
     const asked = (payload: unknown, isStrict?: () => boolean): Event => {
       const event = updateToEvent(name, payload, Date.now(), isStrict);

@@ -17,7 +17,7 @@ export interface RefusedRequest {
   readonly message: string;
 }
 
-export interface Told {
+export interface RunDetails {
   readonly status: RunStatus;
   readonly waitingFor: readonly WaitingFor[];
   /** The number of waits; `waitingFor` has the first of them. */
@@ -38,7 +38,7 @@ export interface DetailsContext {
 }
 
 /** The commands can be copied as they are; text in angle brackets has to be replaced. */
-export function describeRun(definition: Definition, place: DetailsContext, shown: Told): string {
+export function describeRun(definition: Definition, place: DetailsContext, shown: RunDetails): string {
   const version = definition.version === undefined ? '' : ` ${definition.version}`;
   const lines = [`**${plain(definition.name)}** (\`${code(definition.slug)}\`${version}): ${shown.status}`];
   if (shown.pausedSince !== undefined)
@@ -63,7 +63,7 @@ export function describeRun(definition: Definition, place: DetailsContext, shown
   return lines.join('\n');
 }
 
-function describeWait(wait: WaitingFor, place: DetailsContext, shown: Told): string[] {
+function describeWait(wait: WaitingFor, place: DetailsContext, shown: RunDetails): string[] {
   const until = wait.until === undefined ? '' : ` until ${wait.until}`;
   const who = wait.path === '' ? 'The run' : `\`${code(wait.path)}\``;
   const lines = [`${who} waits for ${WAITS[wait.kind]}${heard(wait)}${until} (since ${wait.since})`];
@@ -100,7 +100,7 @@ function signal({ id, namespace }: DetailsContext, name: string, input?: object)
   return `temporal workflow signal --workflow-id ${shell(id)} --name ${name}${within}${payload}`;
 }
 
-function answerTo(wait: WaitingFor, place: DetailsContext, shown: Told): string | undefined {
+function answerTo(wait: WaitingFor, place: DetailsContext, shown: RunDetails): string | undefined {
   switch (wait.kind) {
     case 'approval':
       return signal(place, 'approve', { step: wait.path, ...shown.toApprove(wait.path) });

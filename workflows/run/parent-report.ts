@@ -8,12 +8,13 @@ import { MAX_PAYLOAD_BYTES } from '../../src/engine/state/limits.ts';
 import { jsonBytes } from '../../src/json/bytes.ts';
 import { defined } from '../../src/json/defined.ts';
 import type { Json } from '../../src/json/json.ts';
+import { isWorkflowGone } from './failures.ts';
 
 /** Pauses between attempts. A parent that gets no signal asks for the child's status later (children.ts). */
 const PAUSES_MS = [1_000, 5_000, 30_000];
 
 /** Signals the parent, if one waits. Never fails: the result of this run does not depend on it. */
-export async function report(
+export async function reportToParent(
   notify: RunInput['notify'],
   ended: { readonly output: Json } | { readonly error: RunError },
 ): Promise<void> {
@@ -25,15 +26,10 @@ export async function report(
       return;
     } catch (error) {
       log.info('The parent could not be reached.', { parent: notify.workflowId, error: String(error) });
-      if (pauseMs === undefined || isGone(error)) return;
+      if (pauseMs === undefined || isWorkflowGone(error)) return;
     }
     await sleep(pauseMs);
   }
-}
-
-/** Whether the error says that a workflow has ended or never existed. */
-export function isGone(error: unknown): boolean {
-  return error instanceof Error && /not.?found/i.test(`${error.name} ${error.message}`);
 }
 
 /** Details that do not fit are left out, as in the failure of the run itself. */
