@@ -3,7 +3,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, utimesSync, writeFileSyn
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { tryLock } from '#lock';
+import type * as Lock from '#lock';
 
 /** What others do before and after the next read of the lock. */
 const others = vi.hoisted((): { path?: string; release?: () => void; take?: () => void } => ({}));
@@ -22,6 +22,9 @@ vi.mock('node:fs', async (original) => {
   };
   return { ...fs, readFileSync };
 });
+
+// Loaded anew: another file of this process may have loaded it before, with the true file system.
+const { tryLock } = (await import(`${new URL('../../deploy/lock.mjs', import.meta.url).href}?mocked`)) as typeof Lock;
 
 describe('a lock file', () => {
   let folder: string;

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
@@ -9,6 +9,7 @@ import { startServer } from '../../src/cli/start/server.ts';
 import { bootstrap } from '../../src/client/temporal/bootstrap.ts';
 import { connect } from '../../src/client/temporal/connect.ts';
 import { readConfig } from '../../src/config/config.ts';
+import { namespaceOfSlot } from './namespaces.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -19,7 +20,6 @@ declare module 'vitest' {
   }
 }
 
-const NAMESPACE = 'signalbox-test';
 const say = (text: string): void => console.log(`[e2e] ${text}`);
 
 /** Builds, then starts one Temporal server in memory on free ports for all tests of the project `e2e`. */
@@ -27,23 +27,26 @@ export default async function setup(project: TestProject): Promise<() => Promise
   const built = await runProgram(process.execPath, [join(projectRoot(), 'deploy/build.mjs')]);
   if (!built.ok) throw new Error(`The build failed. ${lastWords(built)}`);
   const given = readConfig(process.env);
+  const namespaces = Array.from({ length: project.config.maxWorkers }, (_, index) => namespaceOfSlot(index + 1));
   if (given.temporal.address !== undefined) {
-    await prepare(given.temporal.address);
+    await prepare(given.temporal.address, namespaces);
     project.provide('temporalAddress', given.temporal.address);
     project.provide('temporalBinary', '');
     return async () => {};
   }
   const folder = mkdtempSync(join(tmpdir(), 'signalbox-e2e-'));
   const binary = await obtainTemporal({ say });
+  const logFile = join(folder, 'temporal.log');
   const server = await startServer({
     binary,
-    namespace: NAMESPACE,
+    namespace: namespaceOfSlot(1),
     databaseFile: join(folder, 'temporal.db'),
-    logFile: join(folder, 'temporal.log'),
+    logFile,
     say,
     anyPorts: true,
+    onRestart: () => say(faultsIn(logFile)),
   });
-  await prepare(server.address);
+  await prepare(server.address, namespaces);
   project.provide('temporalAddress', server.address);
   project.provide('temporalBinary', binary.path);
   return async () => {
@@ -52,9 +55,19 @@ export default async function setup(project: TestProject): Promise<() => Promise
   };
 }
 
-async function prepare(address: string): Promise<void> {
-  const config = readConfig({ ...process.env, TEMPORAL_ADDRESS: address, TEMPORAL_NAMESPACE: NAMESPACE });
-  const temporal = await connect(config);
-  await bootstrap(temporal, { retentionDays: config.retentionDays, ownServer: true });
-  await temporal.close();
+/** One after the other: a server that is told of many namespaces at once has ended by a fault of its own. */
+async function prepare(address: string, namespaces: readonly string[]): Promise<void> {
+  for (const namespace of namespaces) {
+    const config = readConfig({ ...process.env, TEMPORAL_ADDRESS: address, TEMPORAL_NAMESPACE: namespace });
+    const temporal = await connect(config);
+    await bootstrap(temporal, { retentionDays: config.retentionDays, ownServer: true });
+    await temporal.close();
+  }
+}
+
+/** What a server wrote before it ended by itself: its log goes with the folder. */
+function faultsIn(logFile: string): string {
+  const lines = readFileSync(logFile, 'utf8').split('\n');
+  const at = lines.findIndex((line) => /^(panic|fatal error)/.test(line));
+  return lines.slice(at === -1 ? -20 : at, at === -1 ? undefined : at + 40).join('\n');
 }

@@ -14,10 +14,12 @@ import { type Config, readConfig } from '../../src/config/config.ts';
 import { dataLimitOf } from '../../src/definition/document/limits.ts';
 import { activityDependencies } from '../../workers/activity-dependencies.ts';
 import { interpreterOptions } from '../../workflows/run/worker-settings.ts';
+import { namespaceOfSlot } from './namespaces.ts';
 
-// For tests of the project `e2e` (test/e2e/**, test/start/**). All of them share one real Temporal server with the
-// namespace and search attributes set up; each `testServer()` has a task queue and a data folder of its own, and `close()`
-// ends what still runs on it, so files do not meet as long as they take workflow ids of their own.
+// For tests of the project `e2e` (test/e2e/**, test/start/**). All of them share one real Temporal server. Files that run
+// side by side have a namespace each, with its search attributes set up, and those that run one after the other in a
+// process share one. Each `testServer()` has a task queue and a data folder of its own, and `close()` ends what still runs
+// on it, so files do not meet as long as they take workflow ids of their own.
 //
 //   let server: TestServer;
 //   let worker: TestWorker;
@@ -47,7 +49,9 @@ export type TestServer = TemporalConnection & {
  * these.
  */
 const namespaceFor = ({ SIGNALBOX_CODEC }: Record<string, string>): string =>
-  SIGNALBOX_CODEC === undefined ? 'signalbox-test' : `signalbox-test-codec-${randomBytes(4).toString('hex')}`;
+  SIGNALBOX_CODEC === undefined
+    ? namespaceOfSlot(Number(process.env['VITEST_POOL_ID']))
+    : `signalbox-test-codec-${randomBytes(4).toString('hex')}`;
 
 /** Connects to the shared server. `overrides` are environment variables, such as SIGNALBOX_HISTORY_LIMIT. */
 export async function testServer(overrides: Record<string, string> = {}): Promise<TestServer> {
