@@ -21,7 +21,7 @@ try {
   await build();
   await tool('Quick tests', 'vitest/vitest.mjs', 'run', '--project', 'quick');
   if (!process.env.TEMPORAL_ADDRESS) {
-    const { obtainTemporal } = await import('../dist/src/cli/start/obtain.js');
+    const { obtainTemporal } = await import('../dist/src/cli/start/obtain-temporal.js');
     const { version, source } = await obtainTemporal();
     say(`Temporal ${version}, from ${source}.`);
   }

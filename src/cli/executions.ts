@@ -6,8 +6,8 @@ import { pagesOf } from '../client/visibility/pages.ts';
 import { defined } from '../json/defined.ts';
 import type { Json } from '../json/json.ts';
 import { EXIT, type ExitCode } from './exit.ts';
-import type { Gateway } from './gateway.ts';
-import type { Standing } from './run-text.ts';
+import type { Gateway } from './gateway-client.ts';
+import type { RunSummary } from './run-text.ts';
 
 /** These end only by somebody's word; clocks and children end by themselves. */
 const OUTSIDE_WAITS: ReadonlySet<string> = new Set(['approval', 'input', 'message', 'callback']);
@@ -15,16 +15,16 @@ const OUTSIDE_WAITS: ReadonlySet<string> = new Set(['approval', 'input', 'messag
 export const executionPath = (id: string): string => `/api/executions/${encodeURIComponent(id)}`;
 
 /** How the run stands: at its end, at a wait for somebody outside, or when `seconds` are over. */
-export async function awaitStanding(
+export async function awaitSummary(
   gateway: Gateway,
   id: string,
   seconds: number,
-): Promise<Standing & { ended: boolean }> {
+): Promise<RunSummary & { ended: boolean }> {
   const until = Date.now() + seconds * 1000;
   for (;;) {
     const isLast = Date.now() >= until;
     const wait = isLast ? 0 : 1;
-    const { status, body } = await gateway.call<Standing>('GET', `${executionPath(id)}/result?wait=${wait}`, {
+    const { status, body } = await gateway.call<RunSummary>('GET', `${executionPath(id)}/result?wait=${wait}`, {
       waitSeconds: wait,
     });
     if (status === 200) return { ...body, ended: true };
@@ -60,7 +60,7 @@ export async function stepPage(
 }
 
 /** 40 for a run that ended otherwise than well. */
-export function exitOf({ status }: Pick<Standing, 'status'>): ExitCode {
+export function exitOf({ status }: Pick<RunSummary, 'status'>): ExitCode {
   return status === 'failed' || status === 'cancelled' || status === 'aborted' ? EXIT.failed : EXIT.ok;
 }
 

@@ -26,4 +26,4 @@ export class CliError extends Error {
 }
 
 /** The gateway does not answer, or not now: whoever can wait tries again. */
-export class PassingError extends CliError {}
+export class TemporaryError extends CliError {}

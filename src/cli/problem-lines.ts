@@ -18,7 +18,7 @@ export function problemLine(severity: Severity, problem: Problem, file?: string,
 }
 
 /** Where in the text a JSON pointer leads, or its nearest parent that is there. Lines and columns from 1. */
-export function placesIn(text: string): (pointer: string) => TextPosition | undefined {
+export function positionsIn(text: string): (pointer: string) => TextPosition | undefined {
   const lines = new LineCounter();
   let root: Node | null;
   try {

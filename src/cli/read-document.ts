@@ -8,7 +8,7 @@ import { readConfig } from '../config/config.ts';
 import { parseDocument } from '../definition/document/parse.ts';
 import type { VettedDocument } from '../definition/document/vet.ts';
 import { CliError, EXIT } from './exit.ts';
-import { placesIn, problemLine } from './problem-lines.ts';
+import { positionsIn, problemLine } from './problem-lines.ts';
 import type { Terminal } from './terminal.ts';
 
 export interface WrittenDocument {
@@ -58,7 +58,7 @@ export async function checkWritten(
 
 /** Every problem and warning as a line with its place in the file. */
 export function findingLines({ file, text }: WrittenDocument, found: Pick<Checked, 'problems' | 'warnings'>): string[] {
-  const placeOf = placesIn(text);
+  const placeOf = positionsIn(text);
   return [
     ...found.problems.map((problem) => problemLine('error', problem, file, placeOf(problem.pointer))),
     ...found.warnings.map((problem) => problemLine('warning', problem, file, placeOf(problem.pointer))),

@@ -5,11 +5,11 @@ import type { Step } from '../client/runs/trace.ts';
 import type { RunError, RunStatus, WaitingFor } from '../contract/run.ts';
 import { sampleOf } from '../definition/payload/format-sample.ts';
 import type { Json } from '../json/json.ts';
-import { STEP_HEAD, stepRows } from './collapsed.ts';
-import { brief, cut, pretty, table, took } from './layout.ts';
+import { STEP_HEAD, stepRows } from './step-table.ts';
+import { brief, cut, durationText, pretty, table } from './text-layout.ts';
 
 /** What a run has come to, by its end or by a wait. */
-export interface Standing {
+export interface RunSummary {
   readonly status: RunStatus;
   readonly output?: Json;
   readonly error?: RunError;
@@ -45,7 +45,7 @@ function decideLine(id: string, { path, commentRequired, form }: WaitingFor, sev
 const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
 
 /** Output, error and waits, and what to do about an approval. */
-export function standingLines(id: string, standing: Standing): string[] {
+export function summaryLines(id: string, standing: RunSummary): string[] {
   const { output, error, waitingFor = [], paused, pausedSince } = standing;
   const lines: string[] = [];
   if (paused === true) {
@@ -87,7 +87,7 @@ export function executionLines(execution: ExecutionView, steps: readonly Step[],
   const { url } = execution.temporal;
   const facts: [string, string | undefined][] = [
     ['workflow', [workflowId, workflowVersion].filter((part) => part !== undefined).join(' ')],
-    ['started', `${startedAt}${completedAt === undefined ? '' : `, took ${took(startedAt, completedAt)}`}`],
+    ['started', `${startedAt}${completedAt === undefined ? '' : `, took ${durationText(startedAt, completedAt)}`}`],
     ['trigger', [trigger.type, trigger.id].filter((part) => part !== undefined).join(' ')],
     ['by', initiator],
     ['parent', parentId],
@@ -97,7 +97,7 @@ export function executionLines(execution: ExecutionView, steps: readonly Step[],
   return [
     `${id}  ${status}`,
     ...facts.flatMap(([name, value]) => (value === undefined ? [] : [`${name.padEnd(8)}  ${value}`])),
-    ...standingLines(id, execution),
+    ...summaryLines(id, execution),
     ...rollbackLines(steps),
     ...(steps.length === 0 ? [] : ['', ...table(STEP_HEAD, stepRows(steps, all))]),
   ];

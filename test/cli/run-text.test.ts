@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { standingLines } from '../../src/cli/run-text.ts';
+import { summaryLines } from '../../src/cli/run-text.ts';
 import type { WaitingFor } from '../../src/contract/run.ts';
 
 const asks = (path: string, more: Partial<WaitingFor> = {}): WaitingFor => ({
@@ -10,7 +10,7 @@ const asks = (path: string, more: Partial<WaitingFor> = {}): WaitingFor => ({
   ...more,
 });
 const hints = (waitingFor: readonly WaitingFor[]) =>
-  standingLines('run.1', { status: 'waiting', waitingFor }).filter((line) => line.startsWith('decide:'));
+  summaryLines('run.1', { status: 'waiting', waitingFor }).filter((line) => line.startsWith('decide:'));
 
 describe('what to do about an execution', () => {
   it('is a command that is taken as it stands: with the comment that is wanted, and with the step among several', () => {
@@ -24,11 +24,11 @@ describe('what to do about an execution', () => {
   });
 
   it('is a signal where it is paused', () => {
-    expect(
-      standingLines('run.1', { status: 'waiting', paused: true, pausedSince: '2026-01-15T10:30:00.000Z' }),
-    ).toEqual([
-      'paused since 2026-01-15T10:30:00.000Z: nothing new begins',
-      "resume:   npm run -s temporal -- workflow signal --workflow-id 'run.1' --name resume",
-    ]);
+    expect(summaryLines('run.1', { status: 'waiting', paused: true, pausedSince: '2026-01-15T10:30:00.000Z' })).toEqual(
+      [
+        'paused since 2026-01-15T10:30:00.000Z: nothing new begins',
+        "resume:   npm run -s temporal -- workflow signal --workflow-id 'run.1' --name resume",
+      ],
+    );
   });
 });

@@ -107,7 +107,9 @@ describe('the master key of a data folder', () => {
     const folder = mkdtempSync(join(tmpdir(), 'signalbox-key-'));
     const loadIn = (dataDir: string) => () => loadMasterKey(readConfig({ SIGNALBOX_DATA: dataDir }));
     mkdirSync(join(folder, 'master.key'));
-    expect(loadIn(folder)).toThrow(/^SIGNALBOX_MASTER_KEY: the file \S+master\.key cannot be read or created \(EISDIR\)/);
+    expect(loadIn(folder)).toThrow(
+      /^SIGNALBOX_MASTER_KEY: the file \S+master\.key cannot be read or created \(EISDIR\)/,
+    );
     writeFileSync(join(folder, 'file'), '');
     expect(loadIn(join(folder, 'file'))).toThrow(ConfigError);
     rmSync(folder, { recursive: true });

@@ -2,10 +2,10 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
-import { obtainTemporal } from '../../src/cli/start/obtain.ts';
+import { obtainTemporal } from '../../src/cli/start/obtain-temporal.ts';
 import { projectRoot } from '../../src/cli/start/project-root.ts';
-import { lastWords, runProgram } from '../../src/cli/start/run-program.ts';
-import { startServer } from '../../src/cli/start/server.ts';
+import { lastOutput, runProgram } from '../../src/cli/start/run-program.ts';
+import { startServer } from '../../src/cli/start/temporal-server.ts';
 import { bootstrap } from '../../src/client/temporal/bootstrap.ts';
 import { connect } from '../../src/client/temporal/connect.ts';
 import { readConfig } from '../../src/config/config.ts';
@@ -25,7 +25,7 @@ const say = (text: string): void => console.log(`[e2e] ${text}`);
 /** Builds, then starts one Temporal server in memory on free ports for all tests of the project `e2e`. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const built = await runProgram(process.execPath, [join(projectRoot(), 'deploy/build.mjs')]);
-  if (!built.ok) throw new Error(`The build failed. ${lastWords(built)}`);
+  if (!built.ok) throw new Error(`The build failed. ${lastOutput(built)}`);
   const given = readConfig(process.env);
   const namespaces = Array.from({ length: project.config.maxWorkers }, (_, index) => namespaceOfSlot(index + 1));
   if (given.temporal.address !== undefined) {

@@ -8,9 +8,9 @@ import { pagesOf } from '../../client/visibility/pages.ts';
 import { ROLES } from '../../contract/organization.ts';
 import { defined } from '../../json/defined.ts';
 import { EXIT } from '../exit.ts';
-import { type Gateway, gatewayOf } from '../gateway.ts';
-import { pretty, table } from '../layout.ts';
+import { type Gateway, gatewayOf } from '../gateway-client.ts';
 import { jsonFlag } from '../options.ts';
+import { pretty, table } from '../text-layout.ts';
 import type { AddCommand, Host } from './command.ts';
 
 /** Keys of one page. */

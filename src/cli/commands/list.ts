@@ -4,10 +4,10 @@ import type { ApprovalView } from '../../client/runs/approvals.ts';
 import type { ExecutionView } from '../../client/runs/run-view.ts';
 import type { DefinitionHead } from '../../contract/actors.ts';
 import { CliError, EXIT } from '../exit.ts';
-import { type Gateway, gatewayOf } from '../gateway.ts';
-import { cut, pretty, table } from '../layout.ts';
+import { type Gateway, gatewayOf } from '../gateway-client.ts';
 import { jsonFlag, limitOption } from '../options.ts';
 import { waitLine } from '../run-text.ts';
+import { cut, pretty, table } from '../text-layout.ts';
 import type { AddCommand } from './command.ts';
 
 const LISTS = ['executions', 'workflows', 'approvals'] as const;

@@ -3,13 +3,13 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { ExecutionView } from '../../client/runs/run-view.ts';
 import type { Step } from '../../client/runs/trace.ts';
 import { executionPath, exitOf, stepPage } from '../executions.ts';
-import { EXIT, PassingError } from '../exit.ts';
-import { following } from '../following.ts';
-import { type Gateway, gatewayOf } from '../gateway.ts';
-import { cut } from '../layout.ts';
+import { EXIT, TemporaryError } from '../exit.ts';
+import { followEvents } from '../follow-events.ts';
+import { type Gateway, gatewayOf } from '../gateway-client.ts';
 import { jsonFlag } from '../options.ts';
-import { errorLine, standingLines } from '../run-text.ts';
+import { errorLine, summaryLines } from '../run-text.ts';
 import type { Terminal } from '../terminal.ts';
+import { cut } from '../text-layout.ts';
 import type { AddCommand } from './command.ts';
 
 interface LogsOptions {
@@ -49,7 +49,7 @@ export const addLogs: AddCommand = (program, { terminal, action }) => {
 
 function tellEnd(terminal: Terminal, id: string, execution: ExecutionView): void {
   terminal.out(`${id}  ${execution.status}`);
-  for (const text of standingLines(id, execution)) terminal.out(text);
+  for (const text of summaryLines(id, execution)) terminal.out(text);
 }
 
 /** Reads whenever something has happened, until the execution has ended; answers it as it is then. */
@@ -60,7 +60,7 @@ async function followed(
   read: () => Promise<ExecutionView>,
 ): Promise<ExecutionView> {
   let execution = first;
-  const events = following(gateway, id);
+  const events = followEvents(gateway, id);
   try {
     for (let isLeft = false; OPEN.has(execution.status); ) {
       // What happens at once is read at once; what could not be read is left, whether or not more happens.
@@ -70,7 +70,7 @@ async function followed(
         execution = await read();
         isLeft = false;
       } catch (error) {
-        if (!(error instanceof PassingError)) throw error;
+        if (!(error instanceof TemporaryError)) throw error;
         isLeft = true;
       }
     }

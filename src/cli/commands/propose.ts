@@ -1,10 +1,10 @@
 /** `signalbox propose FILE`: proposes a change of a stored definition, for somebody else to review (document 002). */
 import { defined } from '../../json/defined.ts';
 import { CliError, EXIT } from '../exit.ts';
-import { type Gateway, gatewayOf } from '../gateway.ts';
-import { pretty } from '../layout.ts';
+import { type Gateway, gatewayOf } from '../gateway-client.ts';
 import { dialectOption, jsonFlag } from '../options.ts';
 import { checkWritten, findingLines, readDocument } from '../read-document.ts';
+import { pretty } from '../text-layout.ts';
 import type { AddCommand } from './command.ts';
 
 interface ProposeOptions {

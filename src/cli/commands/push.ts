@@ -1,10 +1,10 @@
 /** `signalbox push FILE…`: stores definitions; a slug that exists gets a new version. */
 import type { Problem } from '../../definition/document/types.ts';
 import { CliError, EXIT, type ExitCode } from '../exit.ts';
-import { gatewayOf } from '../gateway.ts';
-import { pretty } from '../layout.ts';
+import { gatewayOf } from '../gateway-client.ts';
 import { dialectOption, jsonFlag } from '../options.ts';
 import { findingLines, readDocument } from '../read-document.ts';
+import { pretty } from '../text-layout.ts';
 import type { AddCommand } from './command.ts';
 
 interface PushOptions {

@@ -5,10 +5,10 @@ import { defined } from '../../json/defined.ts';
 import type { Json } from '../../json/json.ts';
 import { executionPath } from '../executions.ts';
 import { EXIT, type ExitCode } from '../exit.ts';
-import { gatewayOf } from '../gateway.ts';
-import { pretty } from '../layout.ts';
+import { gatewayOf } from '../gateway-client.ts';
 import { jsonFlag, jsonOption } from '../options.ts';
 import type { Terminal } from '../terminal.ts';
+import { pretty } from '../text-layout.ts';
 import type { AddCommand } from './command.ts';
 
 interface DecideOptions {

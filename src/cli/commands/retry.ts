@@ -4,9 +4,9 @@ import { defined } from '../../json/defined.ts';
 import type { Json } from '../../json/json.ts';
 import { executionPath, type StartedExecution } from '../executions.ts';
 import { EXIT } from '../exit.ts';
-import { gatewayOf } from '../gateway.ts';
-import { pretty } from '../layout.ts';
+import { gatewayOf } from '../gateway-client.ts';
 import { jsonFlag, jsonOption } from '../options.ts';
+import { pretty } from '../text-layout.ts';
 import type { AddCommand } from './command.ts';
 
 interface Shown {

@@ -5,16 +5,16 @@ import { unknownPresets } from '../../definition/document/presets.ts';
 import { dryRun } from '../../history/dry-run.ts';
 import { defined } from '../../json/defined.ts';
 import type { Json, JsonObject } from '../../json/json.ts';
-import { dryRunLines } from '../dry-text.ts';
-import { allSteps, awaitStanding, exitOf, startInline } from '../executions.ts';
+import { acceptedInput } from '../accepted-input.ts';
+import { dryRunLines } from '../dry-run-text.ts';
+import { allSteps, awaitSummary, exitOf, startInline } from '../executions.ts';
 import { CliError, EXIT, type ExitCode } from '../exit.ts';
-import { gatewayOf } from '../gateway.ts';
-import { acceptedInput } from '../input.ts';
-import { pretty } from '../layout.ts';
+import { gatewayOf } from '../gateway-client.ts';
 import { dialectOption, jsonFlag, jsonOption, objectOption, secondsOption } from '../options.ts';
 import { checkWritten, findingLines, readDocument, type WrittenDocument } from '../read-document.ts';
-import { rollbackLines, standingLines } from '../run-text.ts';
+import { rollbackLines, summaryLines } from '../run-text.ts';
 import type { Terminal } from '../terminal.ts';
+import { pretty } from '../text-layout.ts';
 import type { AddCommand } from './command.ts';
 
 interface RunOptions {
@@ -53,11 +53,11 @@ async function runReally(terminal: Terminal, written: WrittenDocument, options: 
     definition: written.document.json,
     ...defined({ dialect: options.dialect, input: options.input, presets: options.presets }),
   });
-  const { ended, ...standing } = await awaitStanding(gateway, executionId, options.wait);
+  const { ended, ...standing } = await awaitSummary(gateway, executionId, options.wait);
   if (options.json === true) terminal.out(pretty({ executionId, ...standing }));
   else {
     terminal.out(`${executionId}  ${standing.status}`);
-    for (const line of standingLines(executionId, standing)) terminal.out(line);
+    for (const line of summaryLines(executionId, standing)) terminal.out(line);
     // Only a run that failed can have been rolled back.
     if (ended && exitOf(standing) !== EXIT.ok)
       for (const line of rollbackLines(await allSteps(gateway, executionId))) terminal.out(line);

@@ -4,10 +4,10 @@ import type { ExecutionView } from '../../client/runs/run-view.ts';
 import { defined } from '../../json/defined.ts';
 import { allSteps, executionPath } from '../executions.ts';
 import { EXIT } from '../exit.ts';
-import { gatewayOf } from '../gateway.ts';
-import { pretty } from '../layout.ts';
+import { gatewayOf } from '../gateway-client.ts';
 import { jsonFlag } from '../options.ts';
 import { executionLines } from '../run-text.ts';
+import { pretty } from '../text-layout.ts';
 import type { AddCommand } from './command.ts';
 
 interface ShowOptions {

@@ -1,8 +1,8 @@
 /** `signalbox validate FILE`: all that can be known of a definition without running it. Needs no gateway. */
 import { EXIT } from '../exit.ts';
-import { pretty } from '../layout.ts';
 import { dialectOption, jsonFlag } from '../options.ts';
 import { checkWritten, findingLines, readDocument } from '../read-document.ts';
+import { pretty } from '../text-layout.ts';
 import type { AddCommand } from './command.ts';
 
 interface ValidateOptions {

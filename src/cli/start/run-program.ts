@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { defined } from '../../json/defined.ts';
 
 /** How a program ended, with the last of what it wrote. */
-export type Ended = { ok: boolean; output: string; reason: string };
+export type ProgramResult = { ok: boolean; output: string; reason: string };
 
 export type RunOptions = {
   env?: NodeJS.ProcessEnv;
@@ -17,7 +17,7 @@ export type RunOptions = {
 const KEPT_CHARACTERS = 4_000;
 
 /** Runs a program to its end, or to its timeout. Never rejects: a program that cannot be started is a result too. */
-export function runProgram(command: string, args: readonly string[], options: RunOptions = {}): Promise<Ended> {
+export function runProgram(command: string, args: readonly string[], options: RunOptions = {}): Promise<ProgramResult> {
   return new Promise((resolve) => {
     const child = spawn(command, args, {
       stdio: ['ignore', 'pipe', 'pipe'],
@@ -50,7 +50,7 @@ export function runProgram(command: string, args: readonly string[], options: Ru
 }
 
 /** The end of a program's output as one line for an error message. */
-export function lastWords(ended: Ended): string {
+export function lastOutput(ended: ProgramResult): string {
   const words = ended.output
     .split('\n')
     .filter((line) => line.trim() !== '')

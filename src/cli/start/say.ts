@@ -6,7 +6,7 @@ export const say: Say = (text) => {
 };
 
 /** Repeats a line with the seconds so far every ten seconds, until the function that it returns is called. */
-export function sayStillAtIt(tell: Say, what: string): () => void {
+export function reportProgress(tell: Say, what: string): () => void {
   const begun = Date.now();
   const ticker = setInterval(() => tell(`${what}: still at it (${Math.round((Date.now() - begun) / 1000)} s)`), 10_000);
   return () => clearInterval(ticker);

@@ -5,8 +5,8 @@ import { notePort, type ProcessNote, readStackNote, type StackNote } from '#stac
 import type { Config } from '../../config/config.ts';
 import { defined } from '../../json/defined.ts';
 import { say } from './say.ts';
-import type { OwnServer } from './server.ts';
 import type { Supervised } from './supervise.ts';
+import type { OwnServer } from './temporal-server.ts';
 
 const fileIn = (dataDir: string): string => join(dataDir, 'stack.json');
 
@@ -16,7 +16,7 @@ function noteProcess(pid: number): ProcessNote {
 }
 
 /** Keeps the note true while parts begin and are started again. */
-export type StackNotice = {
+export type StackFile = {
   server(server: OwnServer): void;
   gateway(url: string): void;
   worker(worker: Supervised): void;
@@ -27,7 +27,7 @@ export type StackNotice = {
  * Begins the note of the stack that this process runs, `<data>/stack.json` (0600), by which `npm run temporal`, the
  * command line, `start --only` and the next start find it (deploy/stacks.mjs).
  */
-export function noteStack(config: Config, env: NodeJS.ProcessEnv): StackNotice {
+export function writeStackFile(config: Config, env: NodeJS.ProcessEnv): StackFile {
   const { dataDir, temporal } = config;
   const note: StackNote = {
     ...noteProcess(process.pid),
@@ -79,7 +79,7 @@ const LEFTOVER_MS = 4_000;
  * Ends what a start that was killed left on its data folder: processes that its note names by id and start time, and
  * no others. They usually end by themselves within a moment, so they get that moment first.
  */
-export async function endLeftovers(dataDir: string): Promise<void> {
+export async function killLeftovers(dataDir: string): Promise<void> {
   const note = readStackNote(dataDir);
   const deadline = Date.now() + LEFTOVER_MS;
   for (const left of [note?.worker, note?.temporal.server]) {

@@ -6,16 +6,16 @@ import { identityOf } from '../../client/temporal/worker-liveness.ts';
 import { type Config, readConfig } from '../../config/config.ts';
 import { loadMasterKey } from '../../config/master-key.ts';
 import { DIVISION_ATTRIBUTE } from '../../contract/division.ts';
-import { offerExamples } from '../examples.ts';
 import { makeDataFolder } from './data-folder.ts';
-import { type Ending, listenForEnd, RANK } from './ending.ts';
-import { startGatewayHere } from './gateway-here.ts';
-import { lockDataFolder, ownServer, ownWorker } from './parts.ts';
+import { installExampleWorkflows } from './install-examples.ts';
 import { claimPort } from './ports.ts';
 import { say } from './say.ts';
-import type { OwnServer } from './server.ts';
-import { endLeftovers, noteStack } from './stack-file.ts';
+import { listenForShutdown, SHUTDOWN_RANK, type Shutdown } from './shutdown.ts';
+import { killLeftovers, writeStackFile } from './stack-file.ts';
+import { lockDataFolder, ownServer, ownWorker } from './stack-parts.ts';
+import { startGatewayInProcess } from './start-gateway.ts';
 import type { Supervised } from './supervise.ts';
+import type { OwnServer } from './temporal-server.ts';
 import { welcome } from './welcome.ts';
 
 /** What `signalbox start` may be told. */
@@ -45,45 +45,45 @@ export class NoAddressError extends Error {
 export async function start(options: StartOptions = {}): Promise<number> {
   const env = options.env ?? process.env;
   const config = readConfig(env);
-  const ending = listenForEnd(say);
+  const shutdown = listenForShutdown(say);
   try {
-    if (options.only === undefined) await startStack(config, env, ending);
-    else await startPart(config, env, options.only, ending);
-    await ending.asked;
+    if (options.only === undefined) await startStack(config, env, shutdown);
+    else await startPart(config, env, options.only, shutdown);
+    await shutdown.asked;
     return 0;
   } catch (error) {
-    if (ending.signal.aborted) return 0;
+    if (shutdown.signal.aborted) return 0;
     throw error;
   } finally {
-    await ending.endAll();
-    if (ending.signal.aborted) say('Ended.');
+    await shutdown.endAll();
+    if (shutdown.signal.aborted) say('Ended.');
   }
 }
 
-async function startStack(given: Config, env: NodeJS.ProcessEnv, ending: Ending): Promise<void> {
+async function startStack(given: Config, env: NodeJS.ProcessEnv, shutdown: Shutdown): Promise<void> {
   const begun = Date.now();
   makeDataFolder(given.dataDir);
-  lockDataFolder(given.dataDir, ending);
-  await endLeftovers(given.dataDir);
-  const note = noteStack(given, env);
-  ending.add(RANK.claims, async () => note.remove());
+  lockDataFolder(given.dataDir, shutdown);
+  await killLeftovers(given.dataDir);
+  const note = writeStackFile(given, env);
+  shutdown.add(SHUTDOWN_RANK.claims, async () => note.remove());
   let server: OwnServer | undefined;
   let config = given;
   if (given.temporal.address === undefined) {
-    const own = await ownServer(given, env, ending, () => note.server(own));
+    const own = await ownServer(given, env, shutdown, () => note.server(own));
     server = own;
     note.server(own);
     config = withAddress(given, own.address);
-    ending.signal.throwIfAborted();
+    shutdown.signal.throwIfAborted();
   }
-  const temporal = await ready(config, ending, server !== undefined);
+  const temporal = await ready(config, shutdown, server !== undefined);
   const deadWorkers = new Set<string>();
-  const gateway = await gatewayOn(config, temporal, ending, server, deadWorkers);
+  const gateway = await gatewayOn(config, temporal, shutdown, server, deadWorkers);
   const { config: complete, gatewayUrl, needsKeys, warnings } = gateway;
   note.gateway(gatewayUrl);
   // What the worker sends out, such as callback URLs, names the gateway as it really listens.
   const forWorker = { ...complete, publicUrl: complete.publicUrl ?? gatewayUrl };
-  const worker: Supervised = await ownWorker(forWorker, env, ending, {
+  const worker: Supervised = await ownWorker(forWorker, env, shutdown, {
     onRestart: () => {
       note.worker(worker);
       // A process may be given the number of one that has died.
@@ -92,21 +92,21 @@ async function startStack(given: Config, env: NodeJS.ProcessEnv, ending: Ending)
     onDeath: (pid) => deadWorkers.add(identityOf(pid ?? 0)),
   });
   note.worker(worker);
-  ending.signal.throwIfAborted();
+  shutdown.signal.throwIfAborted();
   const seconds = (Date.now() - begun) / 1000;
   welcome(say, { config: complete, gatewayUrl, uiUrl: server?.uiUrl, needsKeys, seconds });
   for (const warning of warnings) say(`Warning: ${warning}`);
   // Nobody has to wait for these. But no call may be under way when the connection closes: the client would throw.
-  const offered = offerExamples(complete, temporal, say, ending.signal);
-  ending.add(RANK.rim, () => offered);
-  await Promise.race([offered, ending.asked]);
+  const offered = installExampleWorkflows(complete, temporal, say, shutdown.signal);
+  shutdown.add(SHUTDOWN_RANK.rim, () => offered);
+  await Promise.race([offered, shutdown.asked]);
 }
 
 async function startPart(
   given: Config,
   env: NodeJS.ProcessEnv,
   only: 'gateway' | 'worker',
-  ending: Ending,
+  shutdown: Shutdown,
 ): Promise<void> {
   let config = given;
   if (given.temporal.address === undefined) {
@@ -115,15 +115,15 @@ async function startPart(
     config = withAddress(given, stack.temporal.address);
   }
   makeDataFolder(given.dataDir);
-  const temporal = await ready(config, ending, false);
+  const temporal = await ready(config, shutdown, false);
   if (only === 'gateway') {
-    const { gatewayUrl, needsKeys, warnings } = await gatewayOn(config, temporal, ending, undefined);
+    const { gatewayUrl, needsKeys, warnings } = await gatewayOn(config, temporal, shutdown, undefined);
     const whom = needsKeys ? 'whoever has an API key' : 'this machine only, since there are no API keys';
     say(`The gateway serves ${gatewayUrl}, to ${whom}.`);
     for (const warning of warnings) say(`Warning: ${warning}`);
     return;
   }
-  await ownWorker(config, env, ending, { logToStdout: true });
+  await ownWorker(config, env, shutdown, { logToStdout: true });
   say(`The worker polls task queue ${config.taskQueue} at ${config.temporal.address}.`);
 }
 
@@ -133,13 +133,13 @@ const withAddress = (config: Config, address: string): Config => ({
 });
 
 /** Connects, sets up the namespace, and makes the master key when it is missing. */
-async function ready(config: Config, ending: Ending, isOwnServer: boolean): Promise<TemporalConnection> {
+async function ready(config: Config, shutdown: Shutdown, isOwnServer: boolean): Promise<TemporalConnection> {
   const temporal = await connect(config);
-  ending.add(RANK.connection, () => temporal.close());
+  shutdown.add(SHUTDOWN_RANK.connection, () => temporal.close());
   await bootstrap(temporal, { retentionDays: config.retentionDays, ownServer: isOwnServer });
   await setApart(config, temporal);
   loadMasterKey(config);
-  ending.signal.throwIfAborted();
+  shutdown.signal.throwIfAborted();
   return temporal;
 }
 
@@ -165,17 +165,17 @@ async function setApart(config: Config, temporal: TemporalConnection): Promise<v
 async function gatewayOn(
   config: Config,
   temporal: TemporalConnection,
-  ending: Ending,
+  shutdown: Shutdown,
   server: OwnServer | undefined,
   deadWorkers: ReadonlySet<string> = new Set(),
 ): Promise<{ config: Config; gatewayUrl: string; needsKeys: boolean; warnings: readonly string[] }> {
   const claimed = config.port === 0 ? await claimPort(config.host) : undefined;
-  if (claimed) ending.add(RANK.claims, async () => claimed.release());
+  if (claimed) shutdown.add(SHUTDOWN_RANK.claims, async () => claimed.release());
   const port = claimed?.port ?? config.port;
   const complete = { ...config, port, ownPorts: [port, ...(server?.ports ?? []), ...config.ownPorts] };
-  const gateway = await startGatewayHere(complete, temporal, server?.uiUrl, deadWorkers);
-  ending.add(RANK.rim, () => gateway.close());
-  ending.signal.throwIfAborted();
+  const gateway = await startGatewayInProcess(complete, temporal, server?.uiUrl, deadWorkers);
+  shutdown.add(SHUTDOWN_RANK.rim, () => gateway.close());
+  shutdown.signal.throwIfAborted();
   const { url: gatewayUrl, needsKeys, warnings } = gateway;
   return { config: complete, gatewayUrl, needsKeys, warnings };
 }

@@ -1,14 +1,14 @@
 import { chmodSync, copyFileSync, mkdirSync, renameSync, rmSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { lastWords, runProgram } from './run-program.ts';
+import { lastOutput, runProgram } from './run-program.ts';
 
 /** The oldest CLI whose dev server takes the flags that we give it. */
 const OLDEST: readonly [number, number] = [1, 5];
 const ANSWER_MS = 20_000;
 
 /** A source's answer: a binary that works, or a sentence that says why there is none. */
-export type Found = { path: string; version: string } | { refusal: string };
+export type BinaryLookup = { path: string; version: string } | { refusal: string };
 
 /** Where the binary is kept for all clones of this user: `signalbox/temporal` under XDG_CACHE_HOME or ~/.cache. */
 export function cachedBinary(env: NodeJS.ProcessEnv): string {
@@ -17,9 +17,9 @@ export function cachedBinary(env: NodeJS.ProcessEnv): string {
 }
 
 /** Asks a binary for its version, and refuses one that does not run or is too old. */
-export async function examine(path: string): Promise<Found> {
+export async function checkBinary(path: string): Promise<BinaryLookup> {
   const asked = await runProgram(path, ['--version'], { timeoutMs: ANSWER_MS });
-  if (!asked.ok) return { refusal: `${path} does not run (${lastWords(asked)})` };
+  if (!asked.ok) return { refusal: `${path} does not run (${lastOutput(asked)})` };
   const version = /temporal version (\d+)\.(\d+)\.(\d+)/.exec(asked.output);
   if (!version) return { refusal: `${path} does not tell its version` };
   const [, major, minor, patch] = version;
@@ -30,9 +30,9 @@ export async function examine(path: string): Promise<Found> {
 }
 
 /** Copies a binary that works into the cache in one step, so that nobody ever finds half of it there. */
-export async function keepInCache(file: string, env: NodeJS.ProcessEnv): Promise<Found> {
+export async function storeInCache(file: string, env: NodeJS.ProcessEnv): Promise<BinaryLookup> {
   chmodSync(file, 0o755);
-  const found = await examine(file);
+  const found = await checkBinary(file);
   if ('refusal' in found) return found;
   const target = cachedBinary(env);
   const draft = `${target}.${process.pid}`;

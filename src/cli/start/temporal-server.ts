@@ -2,12 +2,12 @@ import { fork } from 'node:child_process';
 import { join } from 'node:path';
 import type { Config } from '../../config/config.ts';
 import { defined } from '../../json/defined.ts';
-import type { KeeperTask } from './keeper.ts';
-import type { KeptPorts } from './kept-ports.ts';
-import type { Binary } from './obtain.ts';
+import type { Binary } from './obtain-temporal.ts';
+import type { SavedPorts } from './port-file.ts';
 import { type ClaimedPort, claimNamedPort, claimPort } from './ports.ts';
 import { compiledRoot } from './project-root.ts';
 import type { Say } from './say.ts';
+import type { KeeperTask } from './server-keeper.ts';
 import { type Supervised, supervise } from './supervise.ts';
 
 /** A Temporal server of our own: where it listens, and its process. */
@@ -37,7 +37,7 @@ export type ServerOptions = {
   /** What the settings say of it. */
   wanted?: Config['ownTemporal'];
   /** The ports that it had before. */
-  before?: KeptPorts;
+  before?: SavedPorts;
   onRestart?: () => void;
 };
 
@@ -130,7 +130,7 @@ export async function startServer(options: ServerOptions): Promise<OwnServer> {
       say,
       readyWithinMs: READY_MS,
       fork: () =>
-        fork(join(compiledRoot(), 'src/cli/start/keeper.js'), [JSON.stringify(task)], {
+        fork(join(compiledRoot(), 'src/cli/start/server-keeper.js'), [JSON.stringify(task)], {
           detached: true,
           stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
         }),

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { stepRows } from '../../src/cli/collapsed.ts';
 import { rollbackLines } from '../../src/cli/run-text.ts';
+import { stepRows } from '../../src/cli/step-table.ts';
 import type { Step } from '../../src/client/runs/trace.ts';
 
 const at = '2026-01-15T10:30:00.000Z';

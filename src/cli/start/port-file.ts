@@ -5,12 +5,12 @@ import { z } from 'zod';
 
 const port = z.number().int().min(1).max(65_535).optional();
 const NOTE = z.object({ temporal: port, ui: port });
-export type KeptPorts = z.infer<typeof NOTE>;
+export type SavedPorts = z.infer<typeof NOTE>;
 
 const fileIn = (dataDir: string): string => join(dataDir, 'ports.json');
 
 /** Nothing where nothing was kept, or it cannot be read: the usual ports do then. */
-export function keptPorts(dataDir: string): KeptPorts {
+export function readPorts(dataDir: string): SavedPorts {
   try {
     return NOTE.parse(JSON.parse(readFileSync(fileIn(dataDir), 'utf8')));
   } catch {
@@ -19,8 +19,8 @@ export function keptPorts(dataDir: string): KeptPorts {
 }
 
 /** @throws what writing throws. */
-export function keepPorts(dataDir: string, ports: KeptPorts): void {
+export function savePorts(dataDir: string, ports: SavedPorts): void {
   const draft = `${fileIn(dataDir)}.${process.pid}`;
-  writeFileSync(draft, `${JSON.stringify({ ...keptPorts(dataDir), ...ports })}\n`, { mode: 0o600 });
+  writeFileSync(draft, `${JSON.stringify({ ...readPorts(dataDir), ...ports })}\n`, { mode: 0o600 });
   renameSync(draft, fileIn(dataDir));
 }

@@ -28,7 +28,7 @@ export function cut(text: string, width: number): string {
 export const pretty = (value: unknown): string => JSON.stringify(value, null, 2);
 
 /** Between two times in ISO 8601: `412 ms`, `3.2 s`, `5 min`, `2.5 h`, `3.1 d`. */
-export function took(from: string, to: string): string {
+export function durationText(from: string, to: string): string {
   const ms = Date.parse(to) - Date.parse(from);
   const units = [
     [86_400_000, 'd'],

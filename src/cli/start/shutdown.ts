@@ -3,10 +3,10 @@ import { defined } from '../../json/defined.ts';
 import type { Say } from './say.ts';
 
 /** What began last in the chain of need ends first: gateway and worker, the connection, the server, then locks. */
-export const RANK = { rim: 3, connection: 2, server: 1, claims: 0 } as const;
+export const SHUTDOWN_RANK = { rim: 3, connection: 2, server: 1, claims: 0 } as const;
 
 /** How the process is asked to end, and what has to be ended then. */
-export type Ending = {
+export type Shutdown = {
   /** Fires at the first signal. */
   signal: AbortSignal;
   /** Resolves when the process was asked to end. */
@@ -25,7 +25,7 @@ const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 const PARENT_POLL_MS = 1_000;
 
 /** Listens for the signals that end the process, and for the death of the `npm` that started it. */
-export function listenForEnd(say: Say): Ending {
+export function listenForShutdown(say: Say): Shutdown {
   const controller = new AbortController();
   const begun: { rank: number; end: () => Promise<void>; kill?: () => void }[] = [];
   let askedAt = 0;

@@ -3,8 +3,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { defined } from '../json/defined.ts';
 import { executionPath } from './executions.ts';
-import { CliError, PassingError } from './exit.ts';
-import type { Gateway } from './gateway.ts';
+import { CliError, TemporaryError } from './exit.ts';
+import type { Gateway } from './gateway-client.ts';
 
 /** A gateway that is restarted is back by then. */
 const PATIENCE_MS = 60_000;
@@ -12,13 +12,13 @@ const PAUSE_MS = 1_000;
 /** The gateway says something every 15 seconds; one that is silent for so long is gone. */
 const SILENCE_MS = 45_000;
 
-export interface Following {
+export interface EventFollower {
   /** Resolves when something has happened since it was asked before, or may have. @throws CliError. */
   next(): Promise<void>;
   end(): void;
 }
 
-export function following(gateway: Gateway, id: string): Following {
+export function followEvents(gateway: Gateway, id: string): EventFollower {
   const over = new AbortController();
   let isNews = false;
   let failed: unknown;
@@ -64,7 +64,7 @@ async function follow(gateway: Gateway, id: string, over: AbortSignal, tell: () 
       }
     } catch (error) {
       if (over.aborted) return;
-      if (error instanceof CliError && !(error instanceof PassingError && Date.now() < heardAt + PATIENCE_MS))
+      if (error instanceof CliError && !(error instanceof TemporaryError && Date.now() < heardAt + PATIENCE_MS))
         throw error;
     } finally {
       clearTimeout(alarm);

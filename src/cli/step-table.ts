@@ -3,7 +3,7 @@
  * on are shown each, up to a few, and the others as one line with how many there are.
  */
 import type { Step } from '../client/runs/trace.ts';
-import { cut, took } from './layout.ts';
+import { cut, durationText } from './text-layout.ts';
 
 /** Visits of one step that are still shown each. */
 const FEW = 20;
@@ -122,7 +122,7 @@ function stepCells(step: Step): string[] {
     status,
     port ?? '',
     attempts > 1 ? String(attempts) : '',
-    completedAt === undefined ? '' : took(startedAt, completedAt),
+    completedAt === undefined ? '' : durationText(startedAt, completedAt),
     error === undefined ? retryingText(step) : `${error.code}: ${cut(error.message, ABOUT_WIDTH)}`,
   ];
 }

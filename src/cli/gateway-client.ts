@@ -5,7 +5,7 @@ import { readConfig } from '../config/config.ts';
 import type { Problem } from '../definition/document/types.ts';
 import { defined } from '../json/defined.ts';
 import type { Json } from '../json/json.ts';
-import { CliError, EXIT, PassingError } from './exit.ts';
+import { CliError, EXIT, TemporaryError } from './exit.ts';
 import { problemLine } from './problem-lines.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -113,7 +113,7 @@ async function asked(url: string, ask: () => Promise<Response>): Promise<Respons
         EXIT.input,
         `The certificate of ${url} is not trusted here (${distrust}). Name the file of its authority in NODE_EXTRA_CA_CERTS.`,
       );
-    throw new PassingError(
+    throw new TemporaryError(
       EXIT.input,
       isLate
         ? `The gateway at ${url} did not answer in time. Look into its log, gateway.log in the data folder.`
@@ -152,7 +152,7 @@ function refusal(status: number, body: Json): CliError {
   const { detail, code, problems } = (body ?? {}) as { detail?: string; code?: string; problems?: readonly Problem[] };
   const said = detail ?? `The gateway answered with status ${status}.`;
   const message = KEY_CODES.has(code ?? '') ? `${said} The command takes its key from SIGNALBOX_API_KEY.` : said;
-  const Refusal = status === 503 || status === 429 ? PassingError : CliError;
+  const Refusal = status === 503 || status === 429 ? TemporaryError : CliError;
   return new Refusal(
     status >= 500 && status !== 503 ? EXIT.broken : EXIT.input,
     code === undefined ? message : `${message} (${code})`,

@@ -1,12 +1,12 @@
 import { join } from 'node:path';
 import { tryLock } from '#lock';
 import type { Config } from '../../config/config.ts';
-import { type Ending, RANK } from './ending.ts';
-import { keepPorts, keptPorts } from './kept-ports.ts';
-import { obtainTemporal } from './obtain.ts';
+import { obtainTemporal } from './obtain-temporal.ts';
+import { readPorts, savePorts } from './port-file.ts';
 import { say } from './say.ts';
-import { type OwnServer, startServer } from './server.ts';
+import { SHUTDOWN_RANK, type Shutdown } from './shutdown.ts';
 import type { Supervised } from './supervise.ts';
+import { type OwnServer, startServer } from './temporal-server.ts';
 import { startWorkerProcess, type WorkerProcessOptions } from './worker-process.ts';
 
 const WORKER_END_MS = 10_000;
@@ -24,20 +24,20 @@ export class AlreadyRunningError extends Error {
 }
 
 /** Claims the data folder until the process ends. */
-export function lockDataFolder(dataDir: string, ending: Ending): void {
+export function lockDataFolder(dataDir: string, shutdown: Shutdown): void {
   const { release, holder } = tryLock(join(dataDir, 'start.lock'));
   if (!release) throw new AlreadyRunningError(dataDir, holder.pid, holder.host);
-  ending.add(RANK.claims, async () => release());
+  shutdown.add(SHUTDOWN_RANK.claims, async () => release());
 }
 
 /** Finds a Temporal server and starts it on the data folder. */
 export async function ownServer(
   config: Config,
   env: NodeJS.ProcessEnv,
-  ending: Ending,
+  shutdown: Shutdown,
   onRestart: () => void,
 ): Promise<OwnServer> {
-  const binary = await obtainTemporal({ env, signal: ending.signal });
+  const binary = await obtainTemporal({ env, signal: shutdown.signal });
   say(`Temporal ${binary.version}, from ${binary.source}.`);
   const server = await startServer({
     binary,
@@ -47,19 +47,19 @@ export async function ownServer(
     say,
     onRestart,
     wanted: config.ownTemporal,
-    before: keptPorts(config.dataDir),
+    before: readPorts(config.dataDir),
   });
   const { address, uiUrl } = server;
   try {
-    keepPorts(config.dataDir, {
+    savePorts(config.dataDir, {
       temporal: portOf(`http://${address}`),
       ...(uiUrl === undefined ? {} : { ui: portOf(uiUrl) }),
     });
   } catch (error) {
     say(`The ports cannot be kept for the next start: ${(error as Error).message}`);
   }
-  ending.add(
-    RANK.server,
+  shutdown.add(
+    SHUTDOWN_RANK.server,
     () => server.end(),
     () => server.kill(),
   );
@@ -72,12 +72,12 @@ const portOf = (url: string): number => Number(new URL(url).port);
 export async function ownWorker(
   config: Config,
   env: NodeJS.ProcessEnv,
-  ending: Ending,
+  shutdown: Shutdown,
   options: Pick<WorkerProcessOptions, 'logToStdout' | 'onRestart' | 'onDeath'>,
 ): Promise<Supervised> {
   const worker = await startWorkerProcess({ config, env, say, ...options });
-  ending.add(
-    RANK.rim,
+  shutdown.add(
+    SHUTDOWN_RANK.rim,
     () => worker.end(WORKER_END_MS),
     () => worker.kill(),
   );

@@ -11,7 +11,7 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { NoTemporalError, obtainTemporal } from '../../src/cli/start/obtain.ts';
+import { NoTemporalError, obtainTemporal } from '../../src/cli/start/obtain-temporal.ts';
 import { sources } from '../../src/cli/start/temporal-sources.ts';
 
 const TEMPORAL = (version: string) => `#!/bin/sh\necho "temporal version ${version} (Server 1.32.0, UI 2.54.1)"\n`;

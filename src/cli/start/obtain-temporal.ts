@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { withLock } from '#lock';
 import { projectRoot } from './project-root.ts';
-import { type Say, say, sayStillAtIt } from './say.ts';
+import { reportProgress, type Say, say } from './say.ts';
 import { cachedBinary } from './temporal-binary.ts';
 import { type Source, sources } from './temporal-sources.ts';
 
@@ -44,7 +44,7 @@ export async function obtainTemporal(options: ObtainOptions = {}): Promise<Binar
   const ask = async (asked: readonly Source[], refusals: { source: string; refusal: string }[]) => {
     for (const source of asked) {
       surroundings.signal.throwIfAborted();
-      const done = source.slow ? sayStillAtIt(surroundings.say, `Looking for Temporal in ${source.name}`) : () => {};
+      const done = source.slow ? reportProgress(surroundings.say, `Looking for Temporal in ${source.name}`) : () => {};
       const found = await source.look(surroundings).finally(done);
       if ('path' in found) return { path: found.path, version: found.version, source: source.name };
       refusals.push({ source: source.name, refusal: found.refusal });

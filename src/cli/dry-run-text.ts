@@ -3,8 +3,8 @@
 import type { Definition } from '../definition/document/types.ts';
 import type { DryRun, DryStep } from '../history/dry-run.ts';
 import { defined } from '../json/defined.ts';
-import { brief, cut, table } from './layout.ts';
-import { rollbackLines, standingLines } from './run-text.ts';
+import { rollbackLines, summaryLines } from './run-text.ts';
+import { brief, cut, table } from './text-layout.ts';
 
 const PATH_WIDTH = 50;
 const INPUT_WIDTH = 90;
@@ -16,7 +16,7 @@ export function dryRunLines(definition: Definition, run: DryRun): string[] {
     `${definition.slug}  ${status}  (dry: nothing was done)`,
     ...table(['PATH', 'KIND', 'STATUS', 'PORT', 'BY', 'INPUT'], steps.map(cells)),
     ...more,
-    ...standingLines('', {
+    ...summaryLines('', {
       status,
       ...defined({ output, error }),
     }),
