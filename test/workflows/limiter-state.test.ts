@@ -5,10 +5,10 @@ import { type LimiterNotice, LimiterState } from '../../workflows/actors/limiter
 
 const T0 = 1_000_000;
 
-/** A book with one limit, as its runs and the gate use it. */
+/** The leases of one limit, as the limiter uses them. */
 function desk(limit: number, overflow: TakeSlot['overflow'] = 'queue') {
-  const book = new LimiterState();
-  const words: LimiterNotice[] = [];
+  const leases = new LimiterState();
+  const notices: LimiterNotice[] = [];
   const request = (run: string, more: Partial<TakeSlot> = {}): TakeSlot => ({
     key: run,
     run,
@@ -18,52 +18,52 @@ function desk(limit: number, overflow: TakeSlot['overflow'] = 'queue') {
     ...more,
   });
   return {
-    book,
-    words,
-    take: (run: string, more: Partial<TakeSlot> = {}, now = T0) => book.take(request(run, more), now, words).as,
-    weigh: (run: string, more: Partial<TakeSlot> = {}, now = T0) => book.weigh(request(run, more), now).as,
+    leases,
+    notices,
+    take: (run: string, more: Partial<TakeSlot> = {}, now = T0) => leases.take(request(run, more), now, notices).as,
+    verdictOn: (run: string, more: Partial<TakeSlot> = {}, now = T0) => leases.verdictOn(request(run, more), now).as,
     end: (...runs: string[]) => {
-      book.forget(runs);
-      book.grant(T0, words);
+      leases.forget(runs);
+      leases.grant(T0, notices);
     },
-    granted: () => words.flatMap((word) => (word.say === 'granted' ? [word.run] : [])),
+    granted: () => notices.flatMap((notice) => (notice.say === 'granted' ? [notice.run] : [])),
   };
 }
 
-describe('the books of a gate', () => {
+describe('the leases of a limiter', () => {
   it('give leases up to the limit, then places, and grant in the order of arrival', () => {
-    const { take, end, granted, book } = desk(2);
+    const { take, end, granted, leases } = desk(2);
     expect(['a', 'b', 'c', 'd'].map((run) => take(run))).toEqual(['granted', 'granted', 'waiting', 'waiting']);
-    expect(book.order()).toEqual(['c', 'd']);
+    expect(leases.order()).toEqual(['c', 'd']);
     end('b');
     expect(granted()).toEqual(['c']);
   });
 
   it('answer the same run the same', () => {
-    const { take, book } = desk(1);
+    const { take, leases } = desk(1);
     take('a');
     take('b');
-    expect([take('a'), take('b'), book.active, book.waiting]).toEqual(['granted', 'waiting', 1, 1]);
+    expect([take('a'), take('b'), leases.active, leases.waiting]).toEqual(['granted', 'waiting', 1, 1]);
   });
 
   it('count a run that is leaving until it has ended', () => {
-    const { take, book, end, granted } = desk(1);
+    const { take, leases, end, granted } = desk(1);
     take('a');
     take('b');
-    expect(book.leaving('a')).toBe(true);
+    expect(leases.leaving('a')).toBe(true);
     expect(granted()).toEqual([]);
-    expect(book.holders(10)).toEqual(['a', 'b']);
+    expect(leases.holders(10)).toEqual(['a', 'b']);
     end('a');
     expect(granted()).toEqual(['b']);
   });
 
   it('let groups take turns', () => {
-    const { take, end, book, granted } = desk(1);
+    const { take, end, leases, granted } = desk(1);
     take('x', { group: 'a' });
     for (const run of ['a1', 'a2', 'a3']) take(run, { group: 'a' });
     take('b1', { group: 'b' });
     take('c1', { group: 'c' });
-    expect(book.order()).toEqual(['b1', 'c1', 'a1', 'a2', 'a3']);
+    expect(leases.order()).toEqual(['b1', 'c1', 'a1', 'a2', 'a3']);
     end('x');
     take('b2', { group: 'b' });
     for (const run of ['b1', 'c1', 'a1', 'b2', 'a2']) end(run);
@@ -71,83 +71,83 @@ describe('the books of a gate', () => {
   });
 
   it('end the one that was started first, also where it asks last', () => {
-    const { take, words, end, book } = desk(1, 'cancel-oldest');
+    const { take, notices, end, leases } = desk(1, 'cancel-oldest');
     expect(take('newest', { startedAt: 3 })).toBe('granted');
     expect(take('older', { startedAt: 2 })).toBe('waiting');
-    expect(words).toEqual([{ say: 'end', run: 'older', how: 'cancel' }]);
+    expect(notices).toEqual([{ say: 'end', run: 'older', how: 'cancel' }]);
     expect(take('later', { startedAt: 4 })).toBe('waiting');
-    expect(words.at(-1)).toMatchObject({ say: 'end', run: 'newest' });
+    expect(notices.at(-1)).toMatchObject({ say: 'end', run: 'newest' });
     end('newest');
-    expect(words.at(-1)).toEqual({ say: 'granted', run: 'later' });
-    expect(book.carried().leases).toMatchObject([{ run: 'later', startedAt: 4 }]);
+    expect(notices.at(-1)).toEqual({ say: 'granted', run: 'later' });
+    expect(leases.carried().leases).toMatchObject([{ run: 'later', startedAt: 4 }]);
   });
 
   it('end the oldest, waiting or going, so that only the newest go on', () => {
-    const { take, words, end } = desk(1, 'cancel-oldest');
+    const { take, notices, end } = desk(1, 'cancel-oldest');
     take('a');
     take('b', { evict: 'abort' });
     take('c');
-    expect(words).toEqual([
+    expect(notices).toEqual([
       { say: 'end', run: 'a', how: 'abort' },
       { say: 'end', run: 'b', how: 'cancel' },
     ]);
     end('a');
-    expect(words.at(-1)).toEqual({ say: 'granted', run: 'c' });
+    expect(notices.at(-1)).toEqual({ say: 'granted', run: 'c' });
   });
 
   it('take a lease back that nobody came for, when it has had its time', () => {
-    const { take, weigh } = desk(1, 'reject');
+    const { take, verdictOn } = desk(1, 'reject');
     take('never');
     const seen = { closed: [], missing: ['never'] };
-    expect(weigh('a', { seen }, T0 + ABANDONED_MS - 1)).toBe('full');
-    expect(weigh('a', { seen }, T0 + ABANDONED_MS)).toBe('granted');
+    expect(verdictOn('a', { seen }, T0 + ABANDONED_MS - 1)).toBe('full');
+    expect(verdictOn('a', { seen }, T0 + ABANDONED_MS)).toBe('granted');
   });
 
   it('keep the lease of a run that is retried, until it has come to be or had its time', () => {
-    const { take, weigh, book } = desk(1, 'reject');
+    const { take, verdictOn, leases } = desk(1, 'reject');
     take('a');
-    book.leaving('a');
+    leases.leaving('a');
     const closed = (at: number) => ({ closed: ['a'], closedAt: [at], missing: [] });
-    expect(weigh('b', { seen: closed(T0) })).toBe('granted');
+    expect(verdictOn('b', { seen: closed(T0) })).toBe('granted');
     // Its last execution closed, and it asks again under the same id.
     const again = T0 + 60_000;
     take('a', {}, again);
-    expect(book.ending).toEqual([]);
+    expect(leases.ending).toEqual([]);
     const before = closed(again - 1);
-    expect([book.gone(before, again + 10), weigh('b', { seen: before }, again + 10)]).toEqual([[], 'full']);
-    expect(weigh('b', { seen: before }, again + ABANDONED_MS)).toBe('granted');
-    expect(book.gone(closed(again + 5), again + 10)).toEqual(['a']);
+    expect([leases.gone(before, again + 10), verdictOn('b', { seen: before }, again + 10)]).toEqual([[], 'full']);
+    expect(verdictOn('b', { seen: before }, again + ABANDONED_MS)).toBe('granted');
+    expect(leases.gone(closed(again + 5), again + 10)).toEqual(['a']);
     // Older histories do not say when it was.
-    expect(book.gone({ closed: ['a'], missing: [] }, again)).toEqual(['a']);
+    expect(leases.gone({ closed: ['a'], missing: [] }, again)).toEqual(['a']);
   });
 
   it('show all of many holders, a part at a time, those that are ending first', () => {
-    const { take, book } = desk(250, 'reject');
+    const { take, leases } = desk(250, 'reject');
     const runs = Array.from({ length: 250 }, (_, n) => `r${n}`);
     for (const run of runs) take(run);
-    book.leaving('r120');
-    const shown = [0, 99, 198].map((from) => book.reached(from).holders);
+    leases.leaving('r120');
+    const shown = [0, 99, 198].map((from) => leases.reached(from).holders);
     for (const part of shown) expect([part.length, new Set(part).size, part[0]]).toEqual([100, 100, 'r120']);
     expect(new Set(shown.flat())).toEqual(new Set(runs));
-    expect(book.reached(249).holders).toEqual(book.reached(0).holders);
-    expect(book.reached().holders).toEqual(shown[0]);
+    expect(leases.reached(249).holders).toEqual(leases.reached(0).holders);
+    expect(leases.reached().holders).toEqual(shown[0]);
   });
 
   it('follow a limit that changes', () => {
-    const { take, granted, book } = desk(1);
+    const { take, granted, leases } = desk(1);
     for (const run of ['a', 'b', 'c']) take(run);
     take('d', { limit: 3 });
-    expect([granted(), book.active, book.waiting]).toEqual([['b', 'c'], 3, 1]);
+    expect([granted(), leases.active, leases.waiting]).toEqual([['b', 'c'], 3, 1]);
     take('e', { limit: 1 });
-    expect(book.active).toBe(3);
+    expect(leases.active).toBe(3);
   });
 
   it('come through continue-as-new as they were', () => {
-    const { take, book } = desk(1);
+    const { take, leases } = desk(1);
     for (const [n, run] of ['a', 'b', 'c', 'd'].entries()) take(run, { group: String(n % 2) });
-    const restored = new LimiterState(JSON.parse(JSON.stringify(book.carried())));
-    expect(restored.order()).toEqual(book.order());
-    expect(restored.carried()).toEqual(book.carried());
+    const restored = new LimiterState(JSON.parse(JSON.stringify(leases.carried())));
+    expect(restored.order()).toEqual(leases.order());
+    expect(restored.carried()).toEqual(leases.carried());
   });
 
   it('are never over the limit and forget nobody, whatever comes', () => {
@@ -158,25 +158,25 @@ describe('the books of a gate', () => {
     );
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 4 }), fc.array(step, { maxLength: 120 }), (limit, steps) => {
-        const { take, book, end, granted } = desk(limit);
+        const { take, leases, end, granted } = desk(limit);
         const known = new Set<string>();
         for (const one of steps) {
           if ('take' in one) {
             take(`r${one.take}`, { group: one.group });
             known.add(`r${one.take}`);
           } else if ('leaving' in one) {
-            if (!book.leaving(`r${one.leaving}`)) known.delete(`r${one.leaving}`);
+            if (!leases.leaving(`r${one.leaving}`)) known.delete(`r${one.leaving}`);
           } else {
             end(`r${one.end}`);
             known.delete(`r${one.end}`);
           }
-          expect(book.active).toBeLessThanOrEqual(limit);
-          expect(book.waiting === 0 || book.active === limit).toBe(true);
+          expect(leases.active).toBeLessThanOrEqual(limit);
+          expect(leases.waiting === 0 || leases.active === limit).toBe(true);
         }
-        expect(book.active + book.waiting).toBe(known.size);
+        expect(leases.active + leases.waiting).toBe(known.size);
         // Whoever waits goes on when the others end.
-        const waiting = book.order();
-        for (let rest = book.holders(1_000); rest.length > 0; rest = book.holders(1_000)) end(rest[0]!);
+        const waiting = leases.order();
+        for (let rest = leases.holders(1_000); rest.length > 0; rest = leases.holders(1_000)) end(rest[0]!);
         expect(granted()).toEqual(expect.arrayContaining(waiting));
       }),
       { numRuns: 300 },

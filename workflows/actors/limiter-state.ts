@@ -19,10 +19,10 @@ import {
 } from '../../src/contract/limiter.ts';
 import { defined } from '../../src/json/defined.ts';
 
-/** Groups whose last turn is remembered. */
+/** Groups whose latest turn is remembered. */
 const MOST_GROUPS = 1_000;
 
-/** What is to be told to a run. */
+/** A message to a run: it has a lease now, or it has to end. */
 export type LimiterNotice =
   | { readonly say: 'granted'; readonly run: string }
   | { readonly say: 'end'; readonly run: string; readonly how: 'cancel' | 'abort' };
@@ -73,7 +73,7 @@ export class LimiterState {
     return this.#leases.size === 0 && this.#queue.size === 0;
   }
 
-  /** Runs that are on their way out, and whose slots are not free yet. */
+  /** Runs that are ending and still hold a lease. */
   get ending(): string[] {
     return [...this.#leases.values()].filter((lease) => lease.ending).map(({ run }) => run);
   }
@@ -82,52 +82,52 @@ export class LimiterState {
     return this.#leases.has(run) || this.#queue.has(run);
   }
 
-  /** Whether the limit is new here, so that the runs that are active already have to be counted first. */
+  /** Whether the limit is new here: then the runs that are active already have to be counted first. */
   wantsActive({ run, basis, active }: TakeSlot): boolean {
     return active === undefined && basis !== undefined && basis !== this.#basis && !this.knows(run);
   }
 
-  /** Gives leases to runs that were there before the limit, as many as can be written down. */
+  /** Gives leases to runs that were active before the limit, up to MOST_HELD. */
   count({ run: asking, basis, active = [] }: TakeSlot): void {
     if (basis !== undefined) this.#basis = basis;
     for (const { run, startedAt } of active) {
       if (run === asking || this.knows(run) || !this.hasRoom) continue;
-      // It may have ended since it was seen: what closed after its start is over.
+      // Since its start: if it has closed after that, it has ended.
       this.#lease({ run, since: startedAt, seq: this.#seq++, startedAt }, '');
     }
   }
 
-  /** What a request would be told now; changes nothing. */
-  weigh({ run, limit, seen, active = [] }: TakeSlot, now: number): Verdict {
+  /** What `take` would answer now. Changes nothing. */
+  verdictOn({ run, limit, seen, active = [] }: TakeSlot, now: number): Verdict {
     const lease = this.#leases.get(run);
     if (lease !== undefined) return { as: 'granted', since: lease.since };
     const place = this.#queue.get(run);
     if (place !== undefined) return { as: 'waiting', since: place.since };
     const gone = this.gone(seen, now).filter((one) => this.#leases.has(one)).length;
     const held = this.#leases.size - gone + active.filter((one) => one.run !== run && !this.knows(one.run)).length;
-    // Those that wait come first.
+    // The runs in the queue come first.
     return limit - held > this.#queue.size ? { as: 'granted', since: 0 } : { as: 'full' };
   }
 
-  /** Whether another run can be written down at all. */
+  /** Whether one more run can be held. */
   get hasRoom(): boolean {
     return this.#leases.size + this.#queue.size < MOST_HELD;
   }
 
   /**
-   * Takes a request that was not refused: gives a lease, or a place in the queue. Words for other runs are added to
-   * `words`: those that go on since holders are gone or the limit has grown, and those that have to end.
+   * Takes a request that was not refused: gives a lease or a place in the queue. Adds to `notices` the runs that get a
+   * lease because holders have ended or the limit has grown, and those that have to end.
    */
-  take(request: TakeSlot, now: number, words: LimiterNotice[]): Verdict {
+  take(request: TakeSlot, now: number, notices: LimiterNotice[]): Verdict {
     this.#limit = request.limit;
     this.count(request);
     this.forget(this.gone(request.seen, now));
-    this.grant(now, words);
+    this.grant(now, notices);
     const { run, group, startedAt } = request;
-    const verdict = this.weigh(request, now);
+    const verdict = this.verdictOn(request, now);
     const lease = this.#leases.get(run);
     if (lease !== undefined) {
-      // A run that is retried under its id goes on with the lease that it had: what closed before is not it any more.
+      // A run that is retried under its id keeps its lease: a close before now was that of its last execution.
       delete lease.ending;
       lease.since = now;
     }
@@ -138,11 +138,11 @@ export class LimiterState {
       return { as: 'granted', since: now };
     }
     this.#queue.set(run, { run, since: now, seq, group, ...given(startedAt) });
-    if (request.overflow === 'cancel-oldest') this.#evict(request.evict ?? 'cancel', words);
+    if (request.overflow === 'cancel-oldest') this.#evict(request.evict ?? 'cancel', notices);
     return { as: 'waiting', since: now };
   }
 
-  /** These have ended, or were never there. */
+  /** Removes runs that have ended or never existed. */
   forget(runs: readonly string[]): void {
     for (const run of runs) {
       this.#leases.delete(run);
@@ -150,7 +150,7 @@ export class LimiterState {
     }
   }
 
-  /** The run says that it is about to end. Answers whether it holds a lease. */
+  /** The run has said that it is about to end. Returns whether it holds a lease. */
   leaving(run: string): boolean {
     this.#queue.delete(run);
     const lease = this.#leases.get(run);
@@ -162,17 +162,17 @@ export class LimiterState {
     return this.#leases.get(run)?.ending === true;
   }
 
-  /** Gives free slots to those that are next. */
-  grant(now: number, words: LimiterNotice[]): void {
+  /** Gives free leases to the next runs in the queue. */
+  grant(now: number, notices: LimiterNotice[]): void {
     while (this.#leases.size < this.#limit && this.#queue.size > 0) {
       const next = this.#next();
       this.#queue.delete(next.run);
       this.#lease({ run: next.run, since: now, seq: next.seq, ...given(next.startedAt) }, next.group);
-      words.push({ say: 'granted', run: next.run });
+      notices.push({ say: 'granted', run: next.run });
     }
   }
 
-  /** Runs to look after, those that are ending first; `from` goes round all of them. */
+  /** Runs to ask Temporal about, those that are ending first. `from` rotates the others. */
   holders(most: number, from = 0): string[] {
     const others = [...this.#leases.values()].filter((lease) => !lease.ending).map(({ run }) => run);
     others.push(...this.#queue.keys());
@@ -181,9 +181,9 @@ export class LimiterState {
   }
 
   /**
-   * Runs that have ended, and of those that Temporal does not know the ones that had time enough to come to be. A run
-   * that closed before it asked is about to be retried under its id: it is given the same time. `now`: when it was
-   * seen, or later.
+   * Of the runs in `seen`, those that have ended. A run that Temporal does not know may be about to start, and one that
+   * closed before it asked may be about to be retried under its id: both count as ended after ABANDONED_MS. `now`: the
+   * time of `seen`, or later.
    */
   gone(seen: HolderAnswer | undefined, now: number): string[] {
     const { closed = [], closedAt = [], missing = [] } = seen ?? {};
@@ -196,7 +196,7 @@ export class LimiterState {
     ];
   }
 
-  /** As they would go on if nothing else came: groups in turns, in each the first come first. */
+  /** The queue in the order of service: groups take turns, and within a group the first comes first. */
   order(): string[] {
     const turns = new Map(this.#turns);
     const groups = this.#groups();
@@ -210,7 +210,7 @@ export class LimiterState {
     return order;
   }
 
-  /** `from` goes round all holders that are not ending. */
+  /** `from` rotates the holders that are not ending. */
   reached(from = 0): LimitReached {
     const leases = [...this.#leases.values()];
     const others = leases.filter(({ ending }) => !ending).sort((a, b) => a.seq - b.seq);
@@ -244,15 +244,15 @@ export class LimiterState {
     if (this.#turns.size > MOST_GROUPS && oldest !== undefined) this.#turns.delete(oldest);
   }
 
-  /** Of all that go or wait, the newest stay, as many as may go. */
-  #evict(how: 'cancel' | 'abort', words: LimiterNotice[]): void {
+  /** Ends the oldest runs, whether they hold a lease or wait, so that as many as the limit stay. */
+  #evict(how: 'cancel' | 'abort', notices: LimiterNotice[]): void {
     const leases = [...this.#leases.values()].filter((lease) => lease.ending !== true);
     const staying = [...leases, ...this.#queue.values()].sort(byAge);
     for (const { run } of staying.slice(0, Math.max(0, staying.length - this.#limit))) {
       const lease = this.#leases.get(run);
       if (lease === undefined) this.#queue.delete(run);
       else lease.ending = true;
-      words.push({ say: 'end', run, how });
+      notices.push({ say: 'end', run, how });
     }
   }
 
@@ -272,8 +272,8 @@ export class LimiterState {
 }
 
 /**
- * Those that ask late, since no worker was there, are not newer for it. Older histories do not tell when a run was
- * started.
+ * By the time of start: a run that asked late, because no worker was there, is not newer. Older histories lack that
+ * time.
  */
 function byAge(a: Lease | Waiting, b: Lease | Waiting): number {
   return (a.startedAt ?? 0) - (b.startedAt ?? 0) || a.seq - b.seq;
@@ -281,7 +281,7 @@ function byAge(a: Lease | Waiting, b: Lease | Waiting): number {
 
 const given = (startedAt: number | undefined): { startedAt?: number } => (startedAt === undefined ? {} : { startedAt });
 
-/** The group that was served longest ago; of those that never were, the one whose first has waited longest. */
+/** The group that was served longest ago. Of those never served, the one whose first run has waited longest. */
 function nextGroup(
   groups: ReadonlyMap<string, Waiting[]>,
   turns: ReadonlyMap<string, number>,

@@ -88,7 +88,7 @@ function takeRefused(runs: LimiterState, request: TakeSlot, now: number): Refusa
 const isFull = (runs: LimiterState, request: TakeSlot, now: number): boolean =>
   (request.overflow === 'reject' || request.overflow === 'cancel-newest') &&
   !runs.knows(request.run) &&
-  runs.weigh(request, now).as === 'full';
+  runs.verdictOn(request, now).as === 'full';
 
 const reached = (runs: LimiterState, { limit, shownFrom }: TakeSlot) => ({ ...runs.reached(shownFrom), limit });
 
