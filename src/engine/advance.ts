@@ -24,24 +24,23 @@ import type { Accepted, Refusal } from '../contract/run.ts';
 import { presetsRefused, UNKNOWN_PRESET, unknownPresets } from '../definition/document/presets.ts';
 import { jsonBytes } from '../json/bytes.ts';
 import type { Json } from '../json/json.ts';
-import { type Parts, whole } from '../steps/parts.ts';
+import { type Parts, runParts } from '../steps/parts.ts';
 import type { Program } from '../steps/program-types.ts';
-import { seekSlots, slotGranted, slotsAnswered } from './inbound/admission.ts';
-import { applyCompletion, childStarted } from './inbound/completions.ts';
-import { message } from './inbound/messages.ts';
-import { answered, remember, requested } from './inbound/requests.ts';
+import { requestSlots, slotGranted, slotsAnswered } from './inbound/admission.ts';
+import { applyChildStarted, applyCompletion } from './inbound/completions.ts';
+import { receiveMessage } from './inbound/messages.ts';
+import { applyRequest, rememberAnswer, rememberedAnswer } from './inbound/requests.ts';
 import { shownOf, statusOf, waitingFor } from './inbound/view.ts';
-import type { Core, Parking } from './state/core.ts';
-import { durationOf } from './state/deadline.ts';
+import type { Core, Postpone } from './state/core.ts';
 import { failureOf, tooLarge } from './state/failure.ts';
 import { initialState } from './state/initial.ts';
 import { MAX_PAYLOAD_BYTES } from './state/limits.ts';
 import { measure } from './state/measure.ts';
 import type { Command, Event, Genesis, TraceEvent } from './state/protocol.ts';
 import type { RunState } from './state/state.ts';
-import { find, pathOf } from './walk/address.ts';
-import { flush, open } from './walk/commands.ts';
-import { abortRun, cancelRun, DEADLINE, failRun, ROOT } from './walk/ending.ts';
+import { findTarget, pathOf } from './walk/address.ts';
+import { openCommand, sendBacklog } from './walk/commands.ts';
+import { abortRun, cancelRun, DEADLINE, failRun, ROOT, runTimeoutMs } from './walk/ending.ts';
 import { newFrame } from './walk/frames.ts';
 import { checkLimit, drainInParts, resetEffort, yieldToOthers } from './walk/work-loop.ts';
 
@@ -61,9 +60,9 @@ export function advance(
   state: RunState,
   event: Event,
   trace?: (event: TraceEvent) => void,
-  parking?: Parking,
+  postpone?: Postpone,
 ): Command[] {
-  return whole(advanceInParts(program, state, event, trace, parking));
+  return runParts(advanceInParts(program, state, event, trace, postpone));
 }
 
 /** As `advance`. Between the parts the state is half way: nothing else may read or advance it. */
@@ -72,10 +71,10 @@ export function* advanceInParts(
   state: RunState,
   event: Event,
   trace?: (event: TraceEvent) => void,
-  parking?: Parking,
+  postpone?: Postpone,
 ): Parts<Command[]> {
   if (state.ending !== undefined) return [];
-  const core: Core = { program, state, commands: [], trace, parking };
+  const core: Core = { program, state, commands: [], trace, postpone };
   // Replay and clock skew between servers must not turn time back: what was due stays due.
   state.now = Math.max(state.now, event.at);
   if (state.effort.at !== state.now || event.type === 'continue') resetEffort(state);
@@ -87,7 +86,7 @@ export function* advanceInParts(
     failRun(core, failureOf(error), false);
   }
   if (state.ending === undefined && state.admission === undefined) {
-    const isHeld = flush(core);
+    const isHeld = sendBacklog(core);
     if (isHeld && !state.yielding) yieldToOthers(core);
   }
   show(core);
@@ -100,7 +99,7 @@ export function* advanceInParts(
  */
 export function admit(program: Program, state: RunState, event: Event): Accepted | Refusal {
   const core: Core = { program, state, commands: [], trace: undefined };
-  const known = answered(state, event);
+  const known = rememberedAnswer(state, event);
   if (known !== undefined) return known;
   switch (event.type) {
     case 'decide':
@@ -108,7 +107,7 @@ export function admit(program: Program, state: RunState, event: Event): Accepted
     case 'cancelStep':
     case 'retryStep':
     case 'skipTimer': {
-      const found = find(core, event);
+      const found = findTarget(core, event);
       return 'code' in found ? found : { accepted: true, path: pathOf(found) };
     }
     case 'pause':
@@ -134,29 +133,29 @@ function take(core: Core, event: Event): void {
       applyCompletion(core, event);
       return;
     case 'childStarted':
-      childStarted(core, event.id);
+      applyChildStarted(core, event.id);
       return;
     case 'message':
-      message(core, event);
+      receiveMessage(core, event);
       return;
     case 'decide':
     case 'submit':
     case 'cancelStep':
     case 'retryStep':
     case 'skipTimer':
-      requested(core, event);
+      applyRequest(core, event);
       return;
     case 'pause':
       if (isRepeated(core, event)) return;
       if (!state.paused) state.pausedSince = state.now;
       state.paused = true;
-      remember(state, event.key, ROOT);
+      rememberAnswer(state, event.key, ROOT);
       return;
     case 'resume':
       if (isRepeated(core, event)) return;
       state.paused = false;
       delete state.pausedSince;
-      remember(state, event.key, ROOT);
+      rememberAnswer(state, event.key, ROOT);
       return;
     case 'cancel':
       // E9: a rollback is not cancellable.
@@ -193,7 +192,7 @@ function begin(core: Core): void {
     return;
   }
   state.work.push({ do: 'visit', frame: ROOT, slug: program.start });
-  seekSlots(core, state.genesis.startedAt);
+  requestSlots(core, state.genesis.startedAt);
   if (state.admission === undefined) openDeadline(core, state.genesis.startedAt);
 }
 
@@ -205,17 +204,17 @@ function admitted(core: Core): void {
 
 function openDeadline(core: Core, from: number): void {
   const { state } = core;
-  const limit = durationOf(core.program, state);
+  const limit = runTimeoutMs(core);
   if (limit === undefined) return;
   const deadline = { type: 'deadline', at: from + limit } as const;
   // A retry and a fork have it already (rewind.ts), as it would be without their wait before the gates; it was not sent.
   if (Object.hasOwn(state.open, DEADLINE)) state.open[DEADLINE] = deadline;
-  else open(core, DEADLINE, deadline);
+  else openCommand(core, DEADLINE, deadline);
 }
 
 /** A key makes a repeat harmless: a pause that comes again does not pause what has been resumed since. */
 function isRepeated({ program, state }: Core, event: Event): boolean {
-  return answered(state, event) !== undefined && program.rules.keysCountOnce();
+  return rememberedAnswer(state, event) !== undefined && program.rules.keysCountOnce();
 }
 
 function show(core: Core): void {

@@ -73,7 +73,7 @@ const DEFAULT_MAX_EVENTS = 1_000_000;
 
 /** @throws Error where the walk does not end within `maxEvents`, and for a signal of the script that is none. */
 export function simulate(program: Program, simulation: Simulation): Simulated {
-  const world = new World(program, simulation);
+  const world = new Simulator(program, simulation);
   world.walk();
   const { state, trace, commands, unsent } = world;
   const { ending } = state;
@@ -90,7 +90,7 @@ export function simulate(program: Program, simulation: Simulation): Simulated {
 }
 
 /** The run and what surrounds it: what is due when, and what people have yet to send. */
-class World {
+class Simulator {
   readonly trace: TraceEvent[] = [];
   readonly commands: Command[] = [];
   state: RunState;
@@ -129,7 +129,7 @@ class World {
     for (let events = 0; this.state.ending === undefined; events++) {
       if (events > maxEvents) throw new Error(`The walk did not end within ${maxEvents} events.`);
       const next = this.#script[0];
-      if (next !== undefined && !busy(this.state) && (next.when === undefined || waitsAt(this.state, next.when))) {
+      if (next !== undefined && !isBusy(this.state) && (next.when === undefined || waitsAt(this.state, next.when))) {
         this.#script.shift();
         this.#send(next, this.#now);
         continue;
@@ -226,7 +226,7 @@ function isTimed(signal: ScriptedSignal): signal is TimedSignal {
 }
 
 /** Something will happen without time passing or anybody's word. */
-function busy(state: RunState): boolean {
+function isBusy(state: RunState): boolean {
   return (
     state.yielding || Object.values(state.open).some((command) => command.type === 'run' || command.type === 'rollback')
   );

@@ -5,7 +5,7 @@
 import type { Refusal } from '../contract/run.ts';
 import type { Event } from '../engine/state/protocol.ts';
 import type { RunState } from '../engine/state/state.ts';
-import { type AddressedEvent, find } from '../engine/walk/address.ts';
+import { type AddressedEvent, findTarget } from '../engine/walk/address.ts';
 import type { Program } from '../steps/program-types.ts';
 
 const ADDRESSED: ReadonlySet<string> = new Set(['decide', 'submit', 'cancelStep', 'retryStep', 'skipTimer']);
@@ -18,7 +18,7 @@ export class Addressees {
 
   note(program: Program, state: RunState, event: Event, place: string): void {
     if (!isAddressed(event)) return;
-    const found = find({ program, state, commands: [], trace: undefined }, event);
+    const found = findTarget({ program, state, commands: [], trace: undefined }, event);
     if (!isRefusal(found)) this.#paths.set(place, found.visit.path);
   }
 
@@ -30,4 +30,4 @@ export class Addressees {
   }
 }
 
-const isRefusal = (found: ReturnType<typeof find>): found is Refusal => 'code' in found;
+const isRefusal = (found: ReturnType<typeof findTarget>): found is Refusal => 'code' in found;

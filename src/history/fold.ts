@@ -14,7 +14,7 @@ import { toEvent, updateToEvent } from '../engine/inbound/signals.ts';
 import { resumedAt } from '../engine/resume/rewind.ts';
 import { type FailureCause, failureOfCause } from '../engine/state/causes.ts';
 import { CHILDREN, childEvents } from '../engine/state/child-run.ts';
-import type { Parking } from '../engine/state/core.ts';
+import type { Postpone } from '../engine/state/core.ts';
 import { commandId } from '../engine/state/paths.ts';
 import type { Event, TraceEvent } from '../engine/state/protocol.ts';
 import { restore } from '../engine/state/serialize.ts';
@@ -25,7 +25,7 @@ import { defined } from '../json/defined.ts';
 import type { Json } from '../json/json.ts';
 import { compileInParts } from '../steps/compile/program.ts';
 import type { EffectResult, FailureShape } from '../steps/kind.ts';
-import { type Parts, whole } from '../steps/parts.ts';
+import { type Parts, runParts } from '../steps/parts.ts';
 import { type Program, RULES } from '../steps/program-types.ts';
 import { Ambiguities, type Guess } from './ambiguities.ts';
 import type { Closed, HistoryEvent, LocalMarker, Unreadable } from './events.ts';
@@ -80,7 +80,7 @@ export interface FoldOptions {
   readonly heard?: (line: TraceEvent, place: string) => void;
   /** What the core takes instead of the event of that place; undefined leaves it out. */
   readonly takes?: (event: Event, at: { program: Program; state: RunState; place: string }) => Event | undefined;
-  readonly parking?: Parking;
+  readonly postpone?: Postpone;
   /** Goes on from here, instead of from what the run carried. */
   readonly from?: RunState;
   /** What cannot be folded ends the rows, and says why, instead of failing: for those who only look. */
@@ -129,7 +129,7 @@ export class Fold {
   }
 
   push(event: HistoryEvent): void {
-    whole(this.pushInParts(event));
+    runParts(this.pushInParts(event));
   }
 
   /** As `push`, for those who serve others between the parts. One event at a time: all parts, and then the next. */
@@ -171,7 +171,7 @@ export class Fold {
   }
 
   finish(pending: readonly PendingAttempt[] = []): RunTrace {
-    return whole(this.finishInParts(pending));
+    return runParts(this.finishInParts(pending));
   }
 
   *finishInParts(pending: readonly PendingAttempt[] = []): Parts<RunTrace> {
@@ -409,10 +409,10 @@ export class Fold {
     const { program, state } = { program: this.#program, state: this.#state };
     if (program === undefined || state === undefined) return;
     const place = `${eventId}/${'id' in event ? event.id : ''}`;
-    const { takes, parking } = this.#options;
+    const { takes, postpone } = this.#options;
     const taken = takes === undefined ? event : takes(event, { program, state, place });
     if (taken === undefined) return;
-    const commands = yield* advanceInParts(program, state, taken, (line) => this.#tell(line, place), parking);
+    const commands = yield* advanceInParts(program, state, taken, (line) => this.#tell(line, place), postpone);
     for (const command of commands) this.#opened.heed(command);
   }
 

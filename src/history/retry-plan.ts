@@ -33,7 +33,7 @@ export class NotRetryable extends Error {
 
 export class RetryPlan {
   /** What begins again, in the end. */
-  readonly parked: RewindTarget[] = [];
+  readonly postponed: RewindTarget[] = [];
   readonly #failed: ReadonlySet<string>;
   readonly #timedOut: boolean;
   /** Place by path, as far as found, and with which code the visit failed there. */
@@ -75,9 +75,9 @@ export class RetryPlan {
   without(runId: string): FoldOptions {
     const paths = new Set<string>();
     return {
-      parking: (path, work) => {
+      postpone: (path, work) => {
         if (!paths.has(path)) return false;
-        this.parked.push(work);
+        this.postponed.push(work);
         return true;
       },
       takes: (event, { program, state, place }) => {
@@ -94,7 +94,7 @@ export class RetryPlan {
 
   /** The state that came of it. @throws NotRetryable where a failure could not be left out. */
   done(state: RunState | undefined): RunState {
-    const done = this.#left.size + this.parked.length;
+    const done = this.#left.size + this.postponed.length;
     if (state === undefined || state.ending !== undefined || done < this.#failed.size)
       throw new NotRetryable('The history of the run does not tell how it can go on. Fork it from a step instead.');
     return state;
@@ -122,13 +122,13 @@ export class RetryPlan {
     const answered =
       (command?.type === 'run' || command?.type === 'child') && command.path === path ? command : undefined;
     const suffix = answered?.suffix;
-    const rearm = step?.behaviour.rearm?.(visit.hold, { code, ...defined({ suffix }) });
-    if (rearm === 'never') throw repeats(path, 'after its calls had ended');
-    if (rearm === undefined && answered === undefined) {
-      this.parked.push(rewindOpenVisit(program, state, path)!);
+    const decision = step?.behaviour.onRetry?.(visit.hold, { code, ...defined({ suffix }) });
+    if (decision === 'refuse') throw repeats(path, 'after its calls had ended');
+    if (decision === undefined && answered === undefined) {
+      this.postponed.push(rewindOpenVisit(program, state, path)!);
       if (event.type === 'message') keepForListener(state, event);
     } else this.#left.add(path);
-    if (rearm === 'on') return true;
+    if (decision === 'continue') return true;
     // What the answer has cost is paid, although it is asked for again.
     if (answered !== undefined) countUsage(state, event);
     return false;

@@ -140,7 +140,7 @@ export interface Behaviour<S extends JsonObject = JsonObject> {
    * `state` is the state before that event and may be changed in place. Without this method, a retry repeats an
    * activity that failed, and begins any other visit again.
    */
-  rearm?(state: S, failed: FailedAt): Rearm;
+  onRetry?(state: S, failed: VisitFailure): RetryDecision;
 }
 
 export interface KindRefusal {
@@ -148,14 +148,14 @@ export interface KindRefusal {
   readonly message: string;
 }
 
-export interface FailedAt {
+export interface VisitFailure {
   readonly code: string;
   /** Of the effect or the run whose answer it was. */
   readonly suffix?: string;
 }
 
 /** `again`: as if the event had not come. `on`: it is taken, and now the visit goes on. `never`: what has ended would be repeated. */
-export type Rearm = 'again' | 'on' | 'never';
+export type RetryDecision = 'repeat' | 'continue' | 'refuse';
 
 export interface Locals {
   readonly [root: string]: unknown;
@@ -174,7 +174,7 @@ export type Message = {
 };
 
 /** Which messages a listener asks for. */
-export interface Hearing {
+export interface Subscription {
   readonly names: readonly string[];
   /** Events need this key; without it, events of every key are heard. Messages sent to the run have no key. */
   readonly key?: string;
@@ -202,13 +202,13 @@ export interface StepContext {
    * `accept` refuses is refused at every visit of the step, and need not be shown to later ones.
    */
   takeMessages(
-    hearing: Hearing,
+    hearing: Subscription,
     most: number,
     accept: (payload: Json) => boolean,
     options?: { readonly isConstant?: boolean },
   ): Message[];
   /** Gives back what takeMessages gave and the visit does not use after all. */
-  putBack(messages: readonly Message[]): void;
+  returnMessages(messages: readonly Message[]): void;
   /** Writes a run variable or a state key at once (kind `set`). Throws StepFailure where the declared type does not fit. */
   assign(target: 'variables' | 'state', name: string, value: Json): void;
   /** Shows in the trace what a member of the config (`later`) was evaluated to. */
@@ -328,7 +328,7 @@ export interface WaitingSpec {
   readonly message?: string;
   readonly name?: string;
   /** Published events, and messages of all these names, are for it. */
-  readonly hearing?: Hearing;
+  readonly hearing?: Subscription;
   /** For the search attribute SignalboxWaiting: `user:ann`, `role:finance`, `resource:order:7`. */
   readonly audience?: readonly string[];
   /** As of WaitingFor. */

@@ -8,7 +8,7 @@ export type Parts<T = void> = Generator<undefined, T, undefined>;
 export const PART_STEPS = 16;
 
 /** Does all parts at once. */
-export function whole<T>(parts: Parts<T>): T {
+export function runParts<T>(parts: Parts<T>): T {
   for (;;) {
     const part = parts.next();
     if (part.done === true) return part.value;

@@ -112,7 +112,7 @@ describe('a run before its gates', () => {
     const program = programOf(of);
     const { send, state } = run([], of);
     send({ type: 'started' });
-    const resumed = () => restore(serialize(program, resumeWith(program, state(), { parked: [], at, gates })) as Json);
+    const resumed = () => restore(serialize(program, resumeWith(program, state(), { work: [], at, gates })) as Json);
     expect(wantedSlots(resumedAt(program, resumed(), at + TAKEN_FOR_MS))).toEqual([]);
     const late = resumedAt(program, resumed(), at + TAKEN_FOR_MS + 1);
     expect(wantedSlots(late)).toEqual(gates);
@@ -127,7 +127,7 @@ describe('a run before its gates', () => {
     const of = definition({ timeout: '1h' });
     const { send, state, program } = run([], of);
     send({ type: 'started' });
-    const late = resumeWith(program, state(), { parked: [], at: T0, gates: [gate('a')] });
+    const late = resumeWith(program, state(), { work: [], at: T0, gates: [gate('a')] });
     advance(program, late, { type: 'continue', at: T0 });
     const commands = advance(program, late, { type: 'slots', at: T0 + 7_200_000, answers: [granted('a')] });
     expect(commands).toContainEqual({ type: 'timer', id: '$deadline', at: T0 + 7_200_000 + 3_600_000 });
@@ -181,7 +181,7 @@ describe('a run that is aborted', () => {
       const { send, state, program } = run([], undoable, rules);
       send({ type: 'started' });
       send({ type: 'completed', id: 'wait', result: { data: 1 } });
-      const retried = resumeWith(program, state(), { parked: [], at: T0, gates: [gate('a')] });
+      const retried = resumeWith(program, state(), { work: [], at: T0, gates: [gate('a')] });
       advance(program, retried, { type: 'continue', at: T0 });
       advance(program, retried, { type: 'slots', at: T0, answers: [waits('a')] });
       expect(statusOf(retried)).toBe('pending');

@@ -5,7 +5,7 @@
 
 import { admit, advance, genesis } from '../../src/engine/advance.ts';
 import { statusOf, waitingFor } from '../../src/engine/inbound/view.ts';
-import { slotsOf } from '../../src/engine/state/command-backlog.ts';
+import { countSlots } from '../../src/engine/state/command-backlog.ts';
 import { MAX_OPEN_COMMANDS } from '../../src/engine/state/limits.ts';
 import type { Command, Event, Genesis, RequestAnswer, TraceEvent } from '../../src/engine/state/protocol.ts';
 import { restore, serialize } from '../../src/engine/state/serialize.ts';
@@ -137,7 +137,7 @@ export class Player {
       'what is open is what the state says',
     );
     must(state.openCount === this.open.size, 'what is open is counted');
-    must(JSON.stringify(state.slots) === JSON.stringify(slotsOf(state)), 'places are counted');
+    must(JSON.stringify(state.slots) === JSON.stringify(countSlots(state)), 'places are counted');
     must(
       state.effects === Object.values(state.open).filter(({ type }) => type === 'run').length,
       'effects are counted',

@@ -4,7 +4,7 @@ import type { Definition } from '../../src/definition/document/types.ts';
 import type { HistoryEvent } from '../../src/history/events.ts';
 import { Fold } from '../../src/history/fold.ts';
 import { type Compiled, compile, compileInParts } from '../../src/steps/compile/program.ts';
-import { PART_STEPS, type Parts, whole } from '../../src/steps/parts.ts';
+import { PART_STEPS, type Parts, runParts } from '../../src/steps/parts.ts';
 import { begun, done, history, scheduled, taken } from './histories.ts';
 
 const STEPS = 800;
@@ -58,7 +58,7 @@ describe('a long fold', () => {
   });
 
   it('comes to the same as the fold at once', () => {
-    const parted = whole(folded(events).fold.finishInParts());
+    const parted = runParts(folded(events).fold.finishInParts());
     const once = folded(events).fold.finish();
     expect(parted.state).toEqual(once.state);
     expect(parted.rows).toEqual(once.rows);

@@ -63,7 +63,7 @@ function armed(model: Model): RunState {
   };
   fold(rearming.search('0'));
   const done = rearming.done(fold(rearming.without('0')).state);
-  return resumeWith(model.program, done, { parked: rearming.parked, at: 5_000_000, gates: [] });
+  return resumeWith(model.program, done, { work: rearming.postponed, at: 5_000_000, gates: [] });
 }
 
 const open = (state: RunState) => Object.keys(state.open);

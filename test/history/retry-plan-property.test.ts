@@ -6,7 +6,7 @@ import type { Definition } from '../../src/definition/document/types.ts';
 import { advance } from '../../src/engine/advance.ts';
 import { waitingFor } from '../../src/engine/inbound/view.ts';
 import { resumeWith } from '../../src/engine/resume/rewind.ts';
-import { slotsOf } from '../../src/engine/state/command-backlog.ts';
+import { countSlots } from '../../src/engine/state/command-backlog.ts';
 import type { Event, TraceEvent } from '../../src/engine/state/protocol.ts';
 import { restore, serialize } from '../../src/engine/state/serialize.ts';
 import type { RunState } from '../../src/engine/state/state.ts';
@@ -61,7 +61,7 @@ function armed(model: Model): RunState | undefined {
       for (const event of events) fold.push(event);
       state = fold.finish().state;
     }
-    const resumed = resumeWith(model.program, rearming.done(state), { parked: rearming.parked, at: 9e6, gates: [] });
+    const resumed = resumeWith(model.program, rearming.done(state), { work: rearming.postponed, at: 9e6, gates: [] });
     return restore(JSON.parse(JSON.stringify(serialize(model.program, resumed))) as Json);
   } catch (error) {
     if (error instanceof NotRetryable) return undefined;
@@ -106,7 +106,7 @@ it('arms what failed, and nothing else, in any program', () => {
       const state = armed(model);
       if (state === undefined) return;
       armedRuns++;
-      expect(state.slots).toEqual(slotsOf(state));
+      expect(state.slots).toEqual(countSlots(state));
       expect(state.openCount).toBe(Object.keys(state.open).length - state.backlog.length);
       const ended = model.trace.flatMap((line) =>
         line.t === 'end' && (line.status === 'completed' || line.status === 'skipped') ? [line.path] : [],

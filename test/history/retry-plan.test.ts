@@ -37,7 +37,7 @@ function armed(model: Model): RunState {
     state = fold(events, state === undefined ? without : { ...without, from: state }).state;
   }
   const done = rearming.done(state);
-  return resumeWith(model.program, done, { parked: rearming.parked, at: 5_000_000, gates: [] });
+  return resumeWith(model.program, done, { work: rearming.postponed, at: 5_000_000, gates: [] });
 }
 
 const openIds = (state: RunState) => Object.keys(state.open).sort();

@@ -114,7 +114,7 @@ export class Driven {
         for (const message of taken) this.inbox.splice(this.inbox.indexOf(message), 1);
         return taken.map((message) => ({ ...message, bytes: 0 }));
       },
-      putBack: (messages) => void this.inbox.unshift(...messages),
+      returnMessages: (messages) => void this.inbox.unshift(...messages),
       assign: (target, name, value) => {
         this.assigned.push([target, name, value]);
         if (target === 'variables') this.#roots[name] = value;

@@ -165,8 +165,8 @@ async function walked({
       const without = failures?.without(runId);
       const trace = await foldWith(access, executionId, runId, {
         ...defined({ from: state }),
-        parking: (at, work) => {
-          if (at !== path) return without?.parking?.(at, work) ?? false;
+        postpone: (at, work) => {
+          if (at !== path) return without?.postpone?.(at, work) ?? false;
           target = work;
           return true;
         },
@@ -185,7 +185,7 @@ async function walked({
     target ??= rewindOpenVisit(program, state, path);
     const { frames, ending } = state;
     if (target === undefined || ending !== undefined || frames[target.frame] === undefined) return undefined;
-    state.work.push(...(failures?.parked ?? []).filter(({ frame }) => frames[frame] !== undefined));
+    state.work.push(...(failures?.postponed ?? []).filter(({ frame }) => frames[frame] !== undefined));
     return { program, state, path, target };
   } catch (reason) {
     if (reason instanceof NotRetryable) return undefined;

@@ -77,9 +77,9 @@ async function armed(
       const { gates } = argument;
       return { ...argument, ...(gates === undefined ? {} : { gates: await take(gates) }), retryOf: { runId } };
     }
-    const { run, parked } = state;
+    const { run, postponed } = state;
     const gates = await take(run.genesis.gates ?? []);
-    const resumed = resumeWith(program, run, { parked, at: Date.now(), gates });
+    const resumed = resumeWith(program, run, { work: postponed, at: Date.now(), gates });
     const { input: _given, presets: _set, carried: _before, ...rest } = argument;
     return { ...rest, carried: serialize(program, resumed), retryOf: { runId } };
   } catch (reason) {
@@ -89,7 +89,7 @@ async function armed(
 }
 
 type Rearmed = Pick<RunTrace, 'program'> & {
-  readonly state?: { readonly run: RunState; readonly parked: RetryPlan['parked'] };
+  readonly state?: { readonly run: RunState; readonly postponed: RetryPlan['postponed'] };
 };
 
 async function rearm(
@@ -124,7 +124,7 @@ async function rearm(
     const without = rearming.without(runId);
     state = (await fold(runId, state === undefined ? without : { ...without, from: state })).state;
   }
-  return { program, state: { run: rearming.done(state), parked: rearming.parked } };
+  return { program, state: { run: rearming.done(state), postponed: rearming.postponed } };
 }
 
 async function start(

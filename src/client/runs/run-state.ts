@@ -6,7 +6,7 @@ import type { Definition } from '../../definition/document/types.ts';
 import { runInputOf } from '../../engine/state/start.ts';
 import type { RunState } from '../../engine/state/state.ts';
 import { waitsOf } from '../../engine/state/waits.ts';
-import { visits } from '../../engine/walk/address.ts';
+import { openVisits } from '../../engine/walk/address.ts';
 import type { Unreadable } from '../../history/events.ts';
 import type { RunTrace } from '../../history/fold.ts';
 import { defined } from '../../json/defined.ts';
@@ -60,7 +60,7 @@ export async function readState(access: Access, org: string, executionId: string
 
 function currentSteps({ state, program, waiting }: RunTrace): CurrentStep[] {
   if (state === undefined || state.ending !== undefined) return [];
-  return visits(state).flatMap(({ visit }): CurrentStep[] => {
+  return openVisits(state).flatMap(({ visit }): CurrentStep[] => {
     const step = program?.steps.get(visit.key ?? visit.slug);
     if (step === undefined || step.kind.class === 'container') return [];
     const waits = waiting.has(visit.path) || waitsOf(visit).length > 0;

@@ -26,13 +26,13 @@ export function slotEvents(data: unknown, at: number): Event[] {
 }
 
 /** Puts the run before its gates, if it has any to pass. `startedAt`: when its execution started, in epoch milliseconds. */
-export function seekSlots(core: Core, startedAt: number): void {
-  const gates = inOrder((core.state.genesis.gates ?? []).filter((gate) => !isHeld(gate, startedAt)));
-  if (gates.length > 0) ask(core, { gates, taken: 0 });
+export function requestSlots(core: Core, startedAt: number): void {
+  const gates = inOrder((core.state.genesis.gates ?? []).filter((gate) => !hasLease(gate, startedAt)));
+  if (gates.length > 0) askGates(core, { gates, taken: 0 });
 }
 
 /** Whether a lease was taken for the run, and not so long before its start that the gate may have given it to another. */
-export function isHeld({ taken, takenAt = Number.POSITIVE_INFINITY }: GateWanted, startedAt: number): boolean {
+export function hasLease({ taken, takenAt = Number.POSITIVE_INFINITY }: GateWanted, startedAt: number): boolean {
   return taken === true && startedAt - takenAt <= TAKEN_FOR_MS;
 }
 
@@ -54,7 +54,7 @@ export function slotsAnswered(core: Core, answers: readonly SlotAnswer[]): void 
     if (admission === undefined || admission.gates[admission.taken]?.gate !== answer.gate) continue;
     switch (answer.as) {
       case 'granted':
-        pass(core, admission);
+        passGate(core, admission);
         break;
       case 'waiting':
         admission.waiting = { since: Date.parse(answer.since) };
@@ -69,7 +69,7 @@ export function slotsAnswered(core: Core, answers: readonly SlotAnswer[]): void 
   }
   // What was answered may be over: the gate has let the run pass by its signal, and the next one was not asked.
   const { admission } = core.state;
-  if (admission !== undefined && admission.waiting === undefined) ask(core, admission);
+  if (admission !== undefined && admission.waiting === undefined) askGates(core, admission);
 }
 
 /** The signal of the gate that the run waits at. */
@@ -78,17 +78,17 @@ export function slotGranted(core: Core, gate: string): void {
   if (admission === undefined || admission.gates[admission.taken]?.gate !== gate) return;
   // Without a wait, an answer is on its way: then it is seen what is still to be asked.
   const wasWaiting = admission.waiting !== undefined;
-  pass(core, admission);
-  if (core.state.admission !== undefined && wasWaiting) ask(core, core.state.admission);
+  passGate(core, admission);
+  if (core.state.admission !== undefined && wasWaiting) askGates(core, core.state.admission);
 }
 
-function pass(core: Core, admission: Admission): void {
+function passGate(core: Core, admission: Admission): void {
   admission.taken++;
   delete admission.waiting;
   if (admission.taken === admission.gates.length) delete core.state.admission;
 }
 
-function ask(core: Core, admission: Admission): void {
+function askGates(core: Core, admission: Admission): void {
   core.state.admission = admission;
   core.commands.push({ type: 'slots', gates: admission.gates.slice(admission.taken) });
 }

@@ -1,36 +1,37 @@
 /** What comes back: the ends of commands that the run sent out, and of its children. */
-import type { Resume } from '../../steps/kind.ts';
+import type { Outcome, Resume } from '../../steps/kind.ts';
 import { childRunId } from '../state/child-run.ts';
 import type { Core } from '../state/core.ts';
 import { countUsage } from '../state/costs.ts';
-import { durationOf } from '../state/deadline.ts';
 import { failureOf } from '../state/failure.ts';
 import { RECORD_OVERHEAD } from '../state/limits.ts';
-import { weighed } from '../state/measure.ts';
+import { valueBytes } from '../state/measure.ts';
 import type { Event } from '../state/protocol.ts';
-import { charge, mayWait, stateTooLarge } from '../state/space.ts';
-import type { OpenCommand, RunState } from '../state/state.ts';
-import { close } from '../walk/commands.ts';
-import { failRun, rolledBack } from '../walk/ending.ts';
+import { charge, mayQueueResult, stateTooLarge } from '../state/space.ts';
+import type { Frame, OpenCommand, RunState } from '../state/state.ts';
+import { closeCommand } from '../walk/commands.ts';
+import { endIfDrained, failRun, rollbackStepEnded, runTimeoutMs } from '../walk/ending.ts';
 import { endInner } from '../walk/inner-rows.ts';
-import { drained } from './draining.ts';
+import { endWhileDraining } from '../walk/outcome.ts';
+import type { VisitRef } from '../walk/record.ts';
+import { findVisit, resumeKind } from '../walk/walk.ts';
 
 /** The answer to a command. E4: what is not open is ignored. */
-export function applyCompletion(core: Core, event: Settling): void {
+export function applyCompletion(core: Core, event: CompletionEvent): void {
   const { state } = core;
   if (!Object.hasOwn(state.open, event.id) || state.backlog.includes(event.id)) return;
   const command = state.open[event.id]!;
   if (!answers(event.type, command)) return;
   if (command.type === 'rollback') {
-    rolledBack(core, event.id, event.type === 'failed' ? event.error : undefined);
+    rollbackStepEnded(core, event.id, event.type === 'failed' ? event.error : undefined);
     return;
   }
-  close(core, event.id);
+  closeCommand(core, event.id);
   countUsage(state, event);
   if (command.type === 'deadline') {
     failRun(core, {
       code: 'run_timeout',
-      message: `The run did not end within its timeout of ${durationOf(core.program, state)} ms.`,
+      message: `The run did not end within its timeout of ${runTimeoutMs(core)} ms.`,
       retryable: false,
     });
     return;
@@ -41,19 +42,19 @@ export function applyCompletion(core: Core, event: Settling): void {
   const at = visit.open.indexOf(event.id);
   if (at >= 0) visit.open.splice(at, 1);
   const { path } = command;
-  const resume = acceptable(core, resumeFrom(state, event, command));
+  const resume = fitted(core, resumeFrom(state, event, command));
   if (resume.on === 'completed') endInner(core, visit, resume.suffix, { result: resume.result });
   else if (resume.on === 'failed') endInner(core, visit, resume.suffix, { error: resume.error });
-  if (state.draining !== undefined) drained(core, frame, path, resume);
+  if (state.draining !== undefined) completeWhileDraining(core, frame, path, resume);
   else state.work.push({ do: 'resume', frame: frame.id, path, event: resume });
 }
 
 /** A result that has no room to wait in fails its step, as it would when its turn comes. */
-function acceptable(core: Core, resume: Resume): Resume {
+function fitted(core: Core, resume: Resume): Resume {
   if (resume.on !== 'completed') return resume;
   const { suffix, result } = resume;
-  const bytes = weighed(result.data) + weighed(result.meta);
-  if (!mayWait(core, bytes)) {
+  const bytes = valueBytes(result.data) + valueBytes(result.meta);
+  if (!mayQueueResult(core, bytes)) {
     const limit = core.program.rules.dataBytes()!;
     return { on: 'failed', suffix, error: failureOf(stateTooLarge("The step's result", bytes, limit)) };
   }
@@ -61,9 +62,9 @@ function acceptable(core: Core, resume: Resume): Resume {
   return resume;
 }
 
-type Settling = Extract<Event, { type: 'completed' | 'failed' | 'fired' | 'childDone' }>;
+type CompletionEvent = Extract<Event, { type: 'completed' | 'failed' | 'fired' | 'childDone' }>;
 
-function resumeFrom(state: RunState, event: Settling, command: OpenCommand & { suffix: string }): Resume {
+function resumeFrom(state: RunState, event: CompletionEvent, command: OpenCommand & { suffix: string }): Resume {
   const { suffix } = command;
   switch (event.type) {
     case 'completed':
@@ -96,7 +97,7 @@ function childEnd(
 }
 
 /** Whoever does not wait for the child goes on; for everybody else it is noted, so that nobody starts it again. */
-export function childStarted(core: Core, id: string): void {
+export function applyChildStarted(core: Core, id: string): void {
   const { state } = core;
   const command = Object.hasOwn(state.open, id) && !state.backlog.includes(id) ? state.open[id] : undefined;
   if (command?.type !== 'child') return;
@@ -115,5 +116,21 @@ function answers(type: 'completed' | 'failed' | 'fired' | 'childDone', command: 
       return type === 'childDone' || type === 'failed';
     default:
       return type === 'completed' || type === 'failed';
+  }
+}
+
+/** A run that has returned with `drain` stores the results of activities in flight. Their steps lead nowhere. */
+function completeWhileDraining(core: Core, frame: Frame, path: string, event: Resume): void {
+  const place = findVisit(core, frame, path);
+  if (place?.visit !== undefined && place.visit.open.length === 0)
+    endWhileDraining(core, place, outcomeOf(core, place, event));
+  endIfDrained(core);
+}
+
+function outcomeOf(core: Core, place: VisitRef, event: Resume): Outcome {
+  try {
+    return resumeKind(core, place, event);
+  } catch (error) {
+    return { do: 'fail', error: failureOf(error) };
   }
 }

@@ -16,9 +16,9 @@ import { runWorkLoop } from '../walk/work-loop.ts';
 
 type MessageEvent = Extract<Event, { type: 'message' }>;
 
-export function message(core: Core, event: MessageEvent): void {
+export function receiveMessage(core: Core, event: MessageEvent): void {
   const { state } = core;
-  const came = arrived(state, event);
+  const came = numberMessage(state, event);
   if (came === undefined) return;
   if (state.rolling === undefined && state.draining === undefined) {
     // What waits to be walked may be listening next: in order, it comes before this message.
@@ -26,7 +26,7 @@ export function message(core: Core, event: MessageEvent): void {
     if (state.ending !== undefined) return;
     if (deliver(core, came)) {
       state.bytes += came.bytes;
-      remember(state, event);
+      rememberId(state, event);
       return;
     }
   }
@@ -43,12 +43,12 @@ function hasRoom(core: Core, { bytes }: InboxMessage): boolean {
 
 /** For a retry: the message at which its listener failed is kept for that listener, which begins again. */
 export function keepForListener(state: RunState, event: MessageEvent): void {
-  const came = arrived(state, event);
+  const came = numberMessage(state, event);
   if (came !== undefined) keepUnread(state, came, event);
 }
 
 /** Numbered; undefined where it was taken or kept before: two messages with one id are one. */
-function arrived(state: RunState, { id, name, payload, event }: MessageEvent): InboxMessage | undefined {
+function numberMessage(state: RunState, { id, name, payload, event }: MessageEvent): InboxMessage | undefined {
   if (id !== undefined && state.seen.includes(shorten(id))) return undefined;
   const bytes = jsonBytes(payload) + name.length + (event?.key?.length ?? 0) + MESSAGE_OVERHEAD;
   state.arrived = (state.arrived ?? 0) + 1;
@@ -59,11 +59,11 @@ function keepUnread(state: RunState, came: InboxMessage, event: MessageEvent): v
   state.inbox.push(came);
   state.inboxBytes += came.bytes;
   state.bytes += came.bytes;
-  remember(state, event);
+  rememberId(state, event);
 }
 
 /** Of what was dropped no id is remembered: it may be sent again, and many events do not push out the ids of messages. */
-function remember(state: RunState, { id }: MessageEvent): void {
+function rememberId(state: RunState, { id }: MessageEvent): void {
   if (id === undefined) return;
   state.seen.push(shorten(id));
   if (state.seen.length > REMEMBERED_IDS) state.seen.shift();

@@ -6,26 +6,26 @@ import { REMEMBERED_IDS } from '../state/limits.ts';
 import { shorten } from '../state/paths.ts';
 import type { Event } from '../state/protocol.ts';
 import type { RunState } from '../state/state.ts';
-import { type AddressedEvent, find, pathOf, resumeOf } from '../walk/address.ts';
-import { cancel, open } from '../walk/commands.ts';
+import { type AddressedEvent, findTarget, pathOf, resumeOf } from '../walk/address.ts';
+import { cancelCommand, openCommand } from '../walk/commands.ts';
 import { failVisit } from '../walk/outcome.ts';
-import { currentPlace, tell } from '../walk/walk.ts';
+import { findVisit, resumeNow } from '../walk/walk.ts';
 
 /** A signal that nobody can take is dropped: whoever wanted an answer sends an update, and is refused (E5). */
-export function requested(core: Core, event: AddressedEvent): void {
+export function applyRequest(core: Core, event: AddressedEvent): void {
   const { state } = core;
-  if (answered(state, event) !== undefined) return;
-  const found = find(core, event);
+  if (rememberedAnswer(state, event) !== undefined) return;
+  const found = findTarget(core, event);
   if ('code' in found) return;
   const { frame, visit } = found;
   if ('data' in event) state.bytes += jsonBytes(event.data);
-  remember(state, event.key, pathOf(found));
+  rememberAnswer(state, event.key, pathOf(found));
   const { path } = visit;
   switch (event.type) {
     case 'decide':
     case 'submit':
       // At once, also while the run is paused: the visit ends now, and nobody else can decide it (E5).
-      tell(core, frame, path, resumeOf(event, found.ask));
+      resumeNow(core, frame, path, resumeOf(event, found.ask));
       return;
     case 'skipTimer': {
       // The visit's own timer; where it has none any more (an approval that was escalated), the one that was set last.
@@ -33,16 +33,16 @@ export function requested(core: Core, event: AddressedEvent): void {
       const id = timers.find((open) => open === path) ?? timers.at(-1)!;
       const timer = state.open[id]!;
       visit.open.splice(visit.open.indexOf(id), 1);
-      cancel(core, id);
+      cancelCommand(core, id);
       if (timer.type === 'timer')
         state.work.push({ do: 'resume', frame: frame.id, path, event: { on: 'fired', suffix: timer.suffix } });
       return;
     }
     case 'retryStep':
-      for (const id of visit.open.filter((open) => state.open[open]?.type === 'run')) runAgain(core, id);
+      for (const id of visit.open.filter((open) => state.open[open]?.type === 'run')) retryCommand(core, id);
       return;
     case 'cancelStep': {
-      const place = currentPlace(core, frame, path)!;
+      const place = findVisit(core, frame, path)!;
       failVisit(core, place, {
         code: 'step_cancelled',
         message: `The step was cancelled${event.by === undefined ? '' : ` by ${event.by}`}.`,
@@ -53,25 +53,25 @@ export function requested(core: Core, event: AddressedEvent): void {
 }
 
 /** A new attempt now, under a new id (E3), with the same config and the same idempotency key. */
-function runAgain(core: Core, id: string): void {
+function retryCommand(core: Core, id: string): void {
   const { state } = core;
   const running = state.open[id];
   if (running?.type !== 'run') return;
   const visit = state.frames[running.frame]?.visit;
   if (visit === undefined) return;
   visit.open.splice(visit.open.indexOf(id), 1);
-  cancel(core, id);
+  cancelCommand(core, id);
   const tries = running.tries + 1;
   const next = `${id.replace(/![0-9]+$/, '')}!${tries}`;
-  open(core, next, { ...running, tries, command: { ...running.command, id: next } }, visit);
+  openCommand(core, next, { ...running, tries, command: { ...running.command, id: next } }, visit);
 }
 
-export function answered(state: RunState, event: Event): Accepted | undefined {
+export function rememberedAnswer(state: RunState, event: Event): Accepted | undefined {
   const key = 'key' in event && event.key !== undefined ? rememberedKey(event.key) : undefined;
   return key !== undefined && Object.hasOwn(state.answered, key) ? state.answered[key] : undefined;
 }
 
-export function remember(state: RunState, key: string | undefined, path: string): void {
+export function rememberAnswer(state: RunState, key: string | undefined, path: string): void {
   if (key === undefined) return;
   state.answered[rememberedKey(key)] = { accepted: true, path };
   const keys = Object.keys(state.answered);

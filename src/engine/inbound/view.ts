@@ -3,14 +3,14 @@
 import { LISTENS_TO_MANY, listenKeyTag, listenTag, type RunStatus, type WaitingFor } from '../../contract/run.ts';
 import { MAX_ATTRIBUTE_VALUES } from '../../contract/search-attributes.ts';
 import { defined } from '../../json/defined.ts';
-import type { Hearing, WaitingSpec } from '../../steps/kind.ts';
+import type { Subscription, WaitingSpec } from '../../steps/kind.ts';
 import type { Program } from '../../steps/program-types.ts';
 import { childRunId } from '../state/child-run.ts';
-import { hearingOf } from '../state/hearing.ts';
 import { MAX_LISTEN_TAGS, MAX_SHOWN_PEOPLE, MAX_SHOWN_WAITS } from '../state/limits.ts';
 import type { Admission, OpenVisit, RunState } from '../state/state.ts';
+import { subscriptionOf } from '../state/subscription.ts';
 import { type Wait, waitsOf } from '../state/waits.ts';
-import { visits } from '../walk/address.ts';
+import { openVisits } from '../walk/address.ts';
 
 /** Others of an audience are what it is about. */
 const PERSON = /^(user|role|group):/;
@@ -86,7 +86,7 @@ function childOf(state: RunState, visit: OpenVisit): { executionId?: string } {
 
 /** Every wait, with its visit, oldest visit first. */
 function allWaits(state: RunState): { readonly visit: OpenVisit; readonly wait: Wait }[] {
-  return visits(state).flatMap(({ visit }) => waitsOf(visit).map((wait) => ({ visit, wait })));
+  return openVisits(state).flatMap(({ visit }) => waitsOf(visit).map((wait) => ({ visit, wait })));
 }
 
 /** Names and key of a listener, where there is more to say than its one name. */
@@ -109,20 +109,20 @@ export function audience(state: RunState): string[] {
   const isListed = heard.size <= MAX_LISTEN_TAGS;
   for (const { wait } of allWaits(state)) {
     names.add(wait.waiting.kind);
-    for (const tag of isListed ? tagsOf(hearingOf(wait.waiting)) : []) names.add(tag);
+    for (const tag of isListed ? tagsOf(subscriptionOf(wait.waiting)) : []) names.add(tag);
     for (const name of wait.waiting.audience ?? []) names.add(name);
   }
   return isListed && names.size <= MAX_ATTRIBUTE_VALUES ? [...names] : [...new Set([...listenTags(heard), ...names])];
 }
 
 /** What is listened to: each pair of name and key once. */
-function heardIn(state: RunState): ReadonlyMap<string, Hearing> {
-  const heard = new Map<string, Hearing>();
+function heardIn(state: RunState): ReadonlyMap<string, Subscription> {
+  const heard = new Map<string, Subscription>();
   const { frames } = state;
   // Asked after every event, also of a run that has thousands of frames, none of which listens.
   for (const id in frames) {
     const waiting = frames[id]!.visit?.waiting;
-    const hearing = waiting === undefined ? undefined : hearingOf(waiting);
+    const hearing = waiting === undefined ? undefined : subscriptionOf(waiting);
     if (hearing === undefined) continue;
     const { names, key } = hearing;
     for (const name of names) heard.set(JSON.stringify([name, key]), { names: [name], ...defined({ key }) });
@@ -131,13 +131,13 @@ function heardIn(state: RunState): ReadonlyMap<string, Hearing> {
 }
 
 /** By what events find the run. Of too many pairs, the keys are left out, and of too many names, all are joined to one. */
-function listenTags(heard: ReadonlyMap<string, Hearing>): string[] {
+function listenTags(heard: ReadonlyMap<string, Subscription>): string[] {
   if (heard.size <= MAX_LISTEN_TAGS) return [...heard.values()].flatMap(tagsOf);
   const names = new Set([...heard.values()].flatMap((hearing) => hearing.names));
   return names.size <= MAX_LISTEN_TAGS ? [...names].map(listenTag) : [LISTENS_TO_MANY];
 }
 
-function tagsOf({ names, key }: Hearing = { names: [] }): string[] {
+function tagsOf({ names, key }: Subscription = { names: [] }): string[] {
   return names.map((name) => (key === undefined ? listenTag(name) : listenKeyTag(name, key)));
 }
 

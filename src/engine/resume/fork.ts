@@ -79,7 +79,7 @@ export function forkState(
     shown: '',
   };
   for (const [slug, data] of Object.entries(edits.steps ?? {})) setOutput(program, state, work[0]!.frame, slug, data);
-  return resumeWith(program, state, { parked: work, at, gates });
+  return resumeWith(program, state, { work: work, at, gates });
 }
 
 function defaultsOf({ state = {} }: Definition): { [key: string]: Json } {

@@ -7,14 +7,13 @@
  */
 import type { GateWanted } from '../../contract/limiter.ts';
 import type { Program } from '../../steps/program-types.ts';
-import { isHeld, seekSlots } from '../inbound/admission.ts';
-import { slotsOf } from '../state/command-backlog.ts';
+import { hasLease, requestSlots } from '../inbound/admission.ts';
+import { countSlots } from '../state/command-backlog.ts';
 import type { Core } from '../state/core.ts';
-import { durationOf } from '../state/deadline.ts';
 import { measure } from '../state/measure.ts';
 import type { Frame, OpenVisit, RunState, Work } from '../state/state.ts';
-import { DEADLINE } from '../walk/ending.ts';
-import { closeVisit } from '../walk/frames.ts';
+import { DEADLINE, runTimeoutMs } from '../walk/ending.ts';
+import { cancelOpened } from '../walk/frames.ts';
 
 /** What begins a visit. */
 export type RewindTarget = Extract<Work, { do: 'visit' }>;
@@ -30,8 +29,8 @@ export function rewindOpenVisit(program: Program, state: RunState, path: string)
   const found = openVisit(state, path);
   if (found === undefined) return undefined;
   const { frame, visit } = found;
-  const core: Core = { program, state, commands: [], trace: undefined, givesBack: 'quietly' };
-  closeVisit(core, frame);
+  const core: Core = { program, state, commands: [], trace: undefined, returnsMessages: 'quietly' };
+  cancelOpened(core, frame);
   delete frame.visit;
   state.work = state.work.filter((work) => work.do !== 'resume' || work.frame !== frame.id || work.path !== path);
   const slug = visit.key ?? visit.slug;
@@ -42,7 +41,7 @@ export function rewindOpenVisit(program: Program, state: RunState, path: string)
 
 export interface Resumption {
   /** What begins, in this order. */
-  readonly parked: readonly Work[];
+  readonly work: readonly Work[];
   /** Epoch milliseconds. */
   readonly at: number;
   /** The limits that it is under; it asks those gates that have not let it pass. */
@@ -53,17 +52,17 @@ export interface Resumption {
  * Makes the state of a run that has ended one that goes on: children are started again where they have failed, and the
  * deadline is as long as a new run's.
  */
-export function resumeWith(program: Program, ended: RunState, { parked, at, gates }: Resumption): RunState {
+export function resumeWith(program: Program, ended: RunState, { work, at, gates }: Resumption): RunState {
   const { gates: _before, ...genesis } = ended.genesis;
   const state: RunState = { ...ended, genesis: gates.length === 0 ? genesis : { ...genesis, gates } };
   state.now = Math.max(state.now, at);
-  state.work = [...state.work, ...parked];
+  state.work = [...state.work, ...work];
   state.paused = false;
   delete state.pausedSince;
   // It begins as running, and shows itself anew even where it comes to what the ended run had shown last.
   state.shown = '';
   for (const command of Object.values(state.open)) if (command.type === 'child') delete command.started;
-  const limit = durationOf(program, state);
+  const limit = runTimeoutMs({ program, state });
   if (limit !== undefined) {
     if (!Object.hasOwn(state.open, DEADLINE)) state.openCount++;
     state.open[DEADLINE] = { type: 'deadline', at: at + limit };
@@ -80,16 +79,16 @@ export function resumeWith(program: Program, ended: RunState, { parked, at, gate
 /** The first execution of a retry or a fork: where it starts too late after its slots were taken, it asks for them again. */
 export function resumedAt(program: Program, state: RunState, startedAt: number): RunState {
   const gates = state.genesis.gates ?? [];
-  if (gates.some((gate) => gate.taken && !isHeld(gate, startedAt))) standBeforeGates(program, state, startedAt);
+  if (gates.some((gate) => gate.taken && !hasLease(gate, startedAt))) standBeforeGates(program, state, startedAt);
   return state;
 }
 
 function standBeforeGates(program: Program, state: RunState, startedAt: number): void {
   delete state.admission;
-  seekSlots({ program, state, commands: [], trace: undefined }, startedAt);
+  requestSlots({ program, state, commands: [], trace: undefined }, startedAt);
   if (state.admission === undefined) return;
   // Nothing goes out before the gates have let it pass.
   state.backlog = Object.keys(state.open);
   state.openCount = 0;
-  state.slots = slotsOf(state);
+  state.slots = countSlots(state);
 }

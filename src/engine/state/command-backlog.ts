@@ -17,7 +17,7 @@ const OVERHEAD = 300;
 /** How the core sends a command, and takes one back that stays open in its books. */
 export interface Sender {
   send(id: string, command: OpenCommand): void;
-  takeBack(id: string): void;
+  recall(id: string): void;
 }
 
 /** Sends what waits, as far as there is room. Answers whether the bytes of this activation stopped it. */
@@ -25,12 +25,12 @@ export function dispatchBacklog(core: Core, sender: Sender): boolean {
   const { state } = core;
   if (state.backlog.length === 0) return false;
   // Where everything fits, everything goes, in order.
-  if (state.openCount + state.backlog.length <= MAX_OPEN_CHILDREN) return new Filling(core, sender).inOrder();
-  return new Filling(core, sender).byRank();
+  if (state.openCount + state.backlog.length <= MAX_OPEN_CHILDREN) return new Dispatcher(core, sender).inOrder();
+  return new Dispatcher(core, sender).byRank();
 }
 
 /** What of a state's commands takes which places. */
-export function slotsOf(state: RunState): RunState['slots'] {
+export function countSlots(state: RunState): RunState['slots'] {
   const waiting = new Set(state.backlog);
   const slots = { timers: 0, children: 0, waitingTimers: 0 };
   for (const [id, command] of Object.entries(state.open)) {
@@ -45,12 +45,12 @@ export function isTimer(command: OpenCommand): command is OpenCommand & { readon
   return command.type === 'timer' || command.type === 'deadline';
 }
 
-class Filling {
+class Dispatcher {
   readonly #state: RunState;
   readonly #sender: Sender;
   /** Timers that were sent before, those due last at the end; looked up when one has to give way. */
   #sent: string[] | undefined;
-  readonly #parked: string[] = [];
+  readonly #recalled: string[] = [];
   #isHeld = false;
 
   constructor(core: Core, sender: Sender) {
@@ -83,7 +83,7 @@ class Filling {
     }
     state.backlog = kept.length === 0 ? backlog.slice(i) : [...kept, ...backlog.slice(i)];
     if (timersWaited > 0 && !this.#isHeld) this.#timers();
-    state.backlog.push(...this.#parked);
+    state.backlog.push(...this.#recalled);
     return this.#isHeld;
   }
 
@@ -136,8 +136,8 @@ class Filling {
     state.openCount--;
     state.slots.timers--;
     state.slots.waitingTimers++;
-    this.#parked.push(id);
-    this.#sender.takeBack(id);
+    this.#recalled.push(id);
+    this.#sender.recall(id);
   }
 
   #send(id: string): boolean {

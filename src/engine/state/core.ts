@@ -9,16 +9,16 @@ export interface Core {
   readonly commands: Command[];
   readonly trace: ((event: TraceEvent) => void) | undefined;
   /** Only where a history is walked once more, for a retry or a fork. */
-  readonly parking?: Parking | undefined;
+  readonly postpone?: Postpone | undefined;
   /**
    * What becomes of messages that a visit took and did not use. Default: open listeners are shown them. quietly: they are
    * kept for the visit, which begins again. not: the run ends.
    */
-  givesBack?: 'quietly' | 'not';
+  returnsMessages?: 'quietly' | 'not';
 }
 
 /** Asked before a visit begins: whether it is not to, but to be kept for later (rewind.ts). */
-export type Parking = (path: string, work: Extract<Work, { do: 'visit' }>) => boolean;
+export type Postpone = (path: string, work: Extract<Work, { do: 'visit' }>) => boolean;
 
 export function stepOf(core: Core, slug: string): Step {
   const step = core.program.steps.get(slug);

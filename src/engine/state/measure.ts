@@ -29,7 +29,7 @@ export interface Measured {
 /** Values never change in place, so what one weighs never changes. */
 const known = new WeakMap<object, number>();
 
-export function weighed(value: Json | undefined): number {
+export function valueBytes(value: Json | undefined): number {
   if (typeof value !== 'object' || value === null) return jsonBytes(value);
   const before = known.get(value);
   if (before !== undefined) return before;
@@ -59,7 +59,7 @@ class Measuring {
     for (const [name, value] of Object.entries(outputs)) if (needed.output(name)) this.#member(name, value);
     for (const [id, frame] of Object.entries(frames)) {
       this.#add(2 * id.length);
-      this.#frame(frame, (slug, { output }) => needed.entry(slug) || weighed(output.data) < SHARED_FROM_BYTES);
+      this.#frame(frame, (slug, { output }) => needed.entry(slug) || valueBytes(output.data) < SHARED_FROM_BYTES);
     }
     for (const one of work) this.#parts(one, 3);
     for (const [id, command] of Object.entries(open)) {
@@ -156,12 +156,12 @@ class Measuring {
       return;
     }
     if (this.#seen.has(value)) {
-      const bytes = isLong ? REFERENCE_BYTES : weighed(value);
+      const bytes = isLong ? REFERENCE_BYTES : valueBytes(value);
       this.#add(bytes < SHARED_FROM_BYTES ? bytes : REFERENCE_BYTES);
       return;
     }
     this.#seen.add(value);
-    this.#add(weighed(value) + REFERENCE_BYTES);
+    this.#add(valueBytes(value) + REFERENCE_BYTES);
   }
 
   /** Part of the state that is small, or changed in place. */

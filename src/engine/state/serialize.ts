@@ -8,7 +8,7 @@ import { MAX_STATE_BYTES } from '../../definition/document/limits.ts';
 import { jsonBytes } from '../../json/bytes.ts';
 import { isObject, type Json, type JsonObject, setOwn } from '../../json/json.ts';
 import type { Program } from '../../steps/program-types.ts';
-import { slotsOf } from './command-backlog.ts';
+import { countSlots } from './command-backlog.ts';
 import { liveReferences } from './live-references.ts';
 import { type Frame, type RunState, STATE_VERSION } from './state.ts';
 
@@ -87,7 +87,7 @@ export function restore(carried: Json): RunState {
   };
   const restored = read(state) as unknown as RunState;
   restored.effects = Object.values(restored.open).filter(({ type }) => type === 'run').length;
-  restored.slots = slotsOf(restored);
+  restored.slots = countSlots(restored);
   return restored;
 }
 

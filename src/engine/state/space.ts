@@ -15,7 +15,7 @@ import { type FailureShape, StepFailure } from '../../steps/kind.ts';
 import type { Program } from '../../steps/program-types.ts';
 import type { Core } from './core.ts';
 import { ANSWER_BYTES, MAX_ACTIVATION_UNITS, MAX_PAYLOAD_BYTES, SMALL_BYTES, spareOf } from './limits.ts';
-import { LARGE_BYTES, type Measured, measure, weighed } from './measure.ts';
+import { LARGE_BYTES, type Measured, measure, valueBytes } from './measure.ts';
 import { definitionBytes, serialize } from './serialize.ts';
 import type { RunState, Weighing } from './state.ts';
 
@@ -31,7 +31,7 @@ export function charge({ program, state }: Core, bytes: number): void {
 }
 
 export function chargeValue(core: Core, value: Json | undefined): void {
-  if (core.program.rules.dataBytes() !== undefined) core.state.bytes += weighed(value);
+  if (core.program.rules.dataBytes() !== undefined) core.state.bytes += valueBytes(value);
 }
 
 /**
@@ -66,9 +66,9 @@ export function demandSpaceForEffect(core: Core, configBytes: number): void {
 }
 
 /** A failure that stays in the state, since something catches it: details that do not fit are left out. */
-export function withSpace({ program, state }: Core, failure: FailureShape): FailureShape {
+export function trimToSpace({ program, state }: Core, failure: FailureShape): FailureShape {
   const limit = program.rules.dataBytes();
-  const bytes = limit === undefined ? 0 : weighed(failure.details);
+  const bytes = limit === undefined ? 0 : valueBytes(failure.details);
   if (limit === undefined || bytes <= SMALL_BYTES) return failure;
   // It stands in the root `error`, in the step's entry, and in what a forEach tells of its errors.
   if (fits(program, state, limit - bytes)) {
@@ -82,7 +82,7 @@ export function withSpace({ program, state }: Core, failure: FailureShape): Fail
 export function fits(program: Program, state: RunState, limit: number, uncounted = 0): boolean {
   const most = limit - definitionBytes(program);
   if (state.bytes + uncounted <= most) return true;
-  const waiting = awaited(state, limit);
+  const waiting = measureQueued(state, limit);
   const measured = measure(program, state);
   state.effort.units += measured.bytes >> MEASURE_SHIFT;
   state.bytes = measured.bytes;
@@ -110,11 +110,11 @@ export function fits(program: Program, state: RunState, limit: number, uncounted
  * configs of open effects where there is no blob store, since a run ends no execution before its effects have ended. With
  * one, configs may be so large that they count.
  */
-function awaited({ work, open }: RunState, limit: number): Measured {
+function measureQueued({ work, open }: RunState, limit: number): Measured {
   let bytes = 0;
   let large = 0;
   const count = (value: Json): void => {
-    const size = weighed(value);
+    const size = valueBytes(value);
     bytes += size;
     if (size >= LARGE_BYTES) large++;
   };
@@ -125,12 +125,12 @@ function awaited({ work, open }: RunState, limit: number): Measured {
 }
 
 /** Whether a result may wait: together they take as much as a state, so that none piles up without bound. */
-export function mayWait({ program, state }: Core, bytes: number): boolean {
+export function mayQueueResult({ program, state }: Core, bytes: number): boolean {
   const limit = program.rules.dataBytes();
   return (
     limit === undefined ||
     bytes <= SMALL_BYTES ||
-    awaited(state, Number.POSITIVE_INFINITY).bytes + bytes <= valueLimitOf(limit)
+    measureQueued(state, Number.POSITIVE_INFINITY).bytes + bytes <= valueLimitOf(limit)
   );
 }
 

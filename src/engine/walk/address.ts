@@ -29,7 +29,7 @@ export function pathOf({ visit, ask }: StepAddress): string {
 }
 
 /** The open visit that the event is for, or the typed refusal. */
-export function find(core: Core, event: AddressedEvent): StepAddress | Refusal {
+export function findTarget(core: Core, event: AddressedEvent): StepAddress | Refusal {
   const { state } = core;
   if (state.ending !== undefined || state.rolling !== undefined || state.draining !== undefined)
     return { code: 'closed', message: 'The run has ended, or is ending: nothing in it can be changed any more.' };
@@ -46,7 +46,7 @@ export function find(core: Core, event: AddressedEvent): StepAddress | Refusal {
   const [target] = fitting;
   if (target === undefined && event.type === 'decide' && named.some((target) => isOver(state, target)))
     return decidedAlready(step ?? pathOf(named[0]!));
-  if (target === undefined) return nobody(core, event, named.length > 0);
+  if (target === undefined) return notWaiting(core, event, named.length > 0);
   return refusedByKind(core, target, event) ?? target;
 }
 
@@ -64,7 +64,7 @@ function ambiguous(paths: readonly string[]): Refusal {
   };
 }
 
-export function visits(state: RunState): StepAddress[] {
+export function openVisits(state: RunState): StepAddress[] {
   const found: StepAddress[] = [];
   for (const frame of Object.values(state.frames))
     if (frame.visit !== undefined) found.push({ frame, visit: frame.visit });
@@ -73,7 +73,7 @@ export function visits(state: RunState): StepAddress[] {
 
 /** Only who is asked can be meant by what one answers to a question. */
 function targets(state: RunState, event: AddressedEvent): StepAddress[] {
-  const open = visits(state);
+  const open = openVisits(state);
   if (event.type !== 'decide' && event.type !== 'submit') return open;
   return open.flatMap((target) => [target, ...Object.keys(target.visit.asks ?? {}).map((ask) => ({ ...target, ask }))]);
 }
@@ -118,7 +118,7 @@ function isOver(state: RunState, target: StepAddress): boolean {
   );
 }
 
-function nobody(core: Core, event: AddressedEvent, isOpen: boolean): Refusal {
+function notWaiting(core: Core, event: AddressedEvent, isOpen: boolean): Refusal {
   const { step } = event;
   const waits = {
     decide: 'an approval',

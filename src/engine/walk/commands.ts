@@ -11,7 +11,7 @@ import { charge, chargeValue } from '../state/space.ts';
 import type { OpenCommand, OpenVisit, RunState } from '../state/state.ts';
 
 /** Opens a command, now or when there is room. */
-export function open(core: Core, id: string, command: OpenCommand, visit?: OpenVisit): void {
+export function openCommand(core: Core, id: string, command: OpenCommand, visit?: OpenVisit): void {
   const { state } = core;
   if (Object.hasOwn(state.open, id)) throw new Error(`Two open commands have the id '${id}'.`);
   state.open[id] = command;
@@ -25,15 +25,15 @@ export function open(core: Core, id: string, command: OpenCommand, visit?: OpenV
 }
 
 /** Sends what waits, as far as there is room. Answers whether only the bytes of this activation stopped it: nobody else will wake us. */
-export function flush(core: Core): boolean {
+export function sendBacklog(core: Core): boolean {
   return dispatchBacklog(core, {
-    send: (id, command) => send(core, id, command),
-    takeBack: (id) => core.commands.push({ type: 'cancel', id }),
+    send: (id, command) => sendCommand(core, id, command),
+    recall: (id) => core.commands.push({ type: 'cancel', id }),
   });
 }
 
 /** Takes a command off the books: it was answered. */
-export function close(core: Core, id: string): OpenCommand | undefined {
+export function closeCommand(core: Core, id: string): OpenCommand | undefined {
   const { state } = core;
   if (!Object.hasOwn(state.open, id)) return undefined;
   const command = state.open[id]!;
@@ -53,12 +53,12 @@ export function close(core: Core, id: string): OpenCommand | undefined {
 }
 
 /** Takes a command back (E9). */
-export function cancel(core: Core, id: string): void {
+export function cancelCommand(core: Core, id: string): void {
   const wasSent = Object.hasOwn(core.state.open, id) && !core.state.backlog.includes(id);
-  if (close(core, id) !== undefined && wasSent) core.commands.push({ type: 'cancel', id });
+  if (closeCommand(core, id) !== undefined && wasSent) core.commands.push({ type: 'cancel', id });
 }
 
-function send(core: Core, id: string, command: OpenCommand): void {
+function sendCommand(core: Core, id: string, command: OpenCommand): void {
   switch (command.type) {
     case 'run':
     case 'rollback':

@@ -1,25 +1,25 @@
 /** Whom a message is for: the oldest visit that listens for it and takes it. */
 import type { Message } from '../../steps/kind.ts';
 import type { Core } from '../state/core.ts';
-import { hearingOf, hears } from '../state/hearing.ts';
 import type { InboxMessage, OpenVisit } from '../state/state.ts';
-import { visits } from './address.ts';
-import { sortInbox } from './give-back.ts';
-import { tell } from './walk.ts';
+import { matches, subscriptionOf } from '../state/subscription.ts';
+import { openVisits } from './address.ts';
+import { sortInbox } from './return-messages.ts';
+import { resumeNow } from './walk.ts';
 
 const LISTENING: ReadonlySet<string | undefined> = new Set(['message', 'callback']);
 
 /** Whether a visit took it. */
 export function deliver(core: Core, message: Message): boolean {
-  for (const { frame, visit } of visits(core.state)) {
+  for (const { frame, visit } of openVisits(core.state)) {
     if (!isFor(visit, message)) continue;
-    if (tell(core, frame, visit.path, { on: 'message', payload: message.payload, message })) return true;
+    if (resumeNow(core, frame, visit.path, { on: 'message', payload: message.payload, message })) return true;
   }
   return false;
 }
 
 /** Shows open listeners what others have given back. */
-export function offer(core: Core): void {
+export function offerReturned(core: Core): void {
   const { state } = core;
   const unread = state.inbox;
   const left: InboxMessage[] = [];
@@ -34,8 +34,8 @@ export function offer(core: Core): void {
 }
 
 function isFor({ waiting, hears: always }: OpenVisit, message: Message): boolean {
-  const hearing = waiting === undefined ? undefined : hearingOf(waiting);
-  if (hearing !== undefined) return hears(hearing, message);
+  const hearing = waiting === undefined ? undefined : subscriptionOf(waiting);
+  if (hearing !== undefined) return matches(hearing, message);
   if (message.event !== undefined) return false;
   return always === message.name || (LISTENING.has(waiting?.kind) && waiting?.name === message.name);
 }

@@ -12,14 +12,19 @@ import { errorRoot, failureOf, tooLarge } from '../state/failure.ts';
 import { MAX_PAYLOAD_BYTES } from '../state/limits.ts';
 import { commandId } from '../state/paths.ts';
 import type { Ending, RunState, Undo } from '../state/state.ts';
-import { cancel, close, open } from './commands.ts';
+import { cancelCommand, closeCommand, openCommand } from './commands.ts';
 import { runCommand } from './effects.ts';
-import { cancelInside } from './frames.ts';
+import { cancelFrame } from './frames.ts';
 import { FrameScope } from './scope.ts';
 import { RunStepContext } from './step-context.ts';
 
 export const ROOT = '';
 export const DEADLINE = '$deadline';
+
+/** The run's timeout in milliseconds from its start: from its starter, else from the definition's config.timeout. */
+export function runTimeoutMs({ program, state }: Pick<Core, 'program' | 'state'>): number | undefined {
+  return state.genesis.timeoutMs ?? program.timeoutMs;
+}
 
 /** Success. `given` is what finish gave; the definition's `output` goes before it, the root frame's last data comes after. */
 export function completeRun(core: Core, given: Json | undefined): void {
@@ -31,7 +36,7 @@ export function completeRun(core: Core, given: Json | undefined): void {
     return;
   }
   cancelAll(core);
-  end(core, { status: 'completed', output });
+  endRun(core, { status: 'completed', output });
 }
 
 /** @throws StepFailure `result_too_large`, and what evaluating throws. */
@@ -73,7 +78,7 @@ export function drainRun(core: Core, given: Json): void {
   };
   state.work = [];
   for (const [id, command] of Object.entries(state.open))
-    if (id !== DEADLINE && command.type !== 'run') cancel(core, id);
+    if (id !== DEADLINE && command.type !== 'run') cancelCommand(core, id);
   endIfDrained(core);
 }
 
@@ -85,17 +90,17 @@ export function endIfDrained(core: Core): void {
 
 /** Failure that nothing caught. Rolls back first where the definition or the failing step asks for it. */
 export function failRun(core: Core, error: RunError, rollback = core.program.rollbackOnFailure): void {
-  if (!endedDraining(core)) fail(core, error, rollback);
+  if (!endDraining(core)) fail(core, error, rollback);
 }
 
 function fail(core: Core, error: RunError, rollback: boolean): void {
   cancelAll(core);
   if (rollback && core.state.undo.length > 0) rollBack(core, { error, failures: [] });
-  else end(core, { status: 'failed', error });
+  else endRun(core, { status: 'failed', error });
 }
 
 /** Ends the draining of a run that has returned: with its output. False where the run does not drain. */
-function endedDraining(core: Core): boolean {
+function endDraining(core: Core): boolean {
   const { draining } = core.state;
   if (draining?.final !== true) return false;
   completeRun(core, draining.output);
@@ -104,9 +109,9 @@ function endedDraining(core: Core): boolean {
 
 /** `details`: what is known of it besides, where a step of the run decided it. */
 export function cancelRun(core: Core, reason: string | undefined, details?: JsonObject): void {
-  if (endedDraining(core)) return;
+  if (endDraining(core)) return;
   cancelAll(core);
-  end(core, {
+  endRun(core, {
     status: 'cancelled',
     ...defined({ reason, details }),
   });
@@ -114,11 +119,11 @@ export function cancelRun(core: Core, reason: string | undefined, details?: Json
 
 /** Ends the run where it stands, and undoes what is to be undone, also where a failure would not. */
 export function abortRun(core: Core, reason = 'The run was aborted.'): void {
-  if (endedDraining(core)) return;
+  if (endDraining(core)) return;
   cancelAll(core);
   const error: RunError = { code: ABORTED_CODE, message: reason, retryable: false };
   if (core.state.undo.length > 0) rollBack(core, { error, failures: [], aborted: true });
-  else end(core, { status: 'aborted', error });
+  else endRun(core, { status: 'aborted', error });
 }
 
 function rollBack(core: Core, rolling: NonNullable<RunState['rolling']>): void {
@@ -145,7 +150,7 @@ function rollBackNext(core: Core): void {
               rollback: failures.map(({ path, error: e }) => ({ path, code: e.code, message: e.message })),
             },
           };
-    end(core, { status: state.rolling!.aborted === true ? 'aborted' : 'failed', error: reported });
+    endRun(core, { status: state.rolling!.aborted === true ? 'aborted' : 'failed', error: reported });
     return;
   }
   const id = commandId(undo.path, '/rollback');
@@ -155,7 +160,7 @@ function rollBackNext(core: Core): void {
   try {
     spec = undo.spec ?? lateSpec(core, undo);
   } catch (error) {
-    notUndone(core, undo.path, failureOf(error));
+    rollbackStepFailed(core, undo.path, failureOf(error));
   }
   if (spec === undefined) {
     rollBackNext(core);
@@ -167,7 +172,7 @@ function rollBackNext(core: Core): void {
     local: false,
   });
   core.trace?.({ t: 'input', path: id, input: spec.config.value });
-  open(core, id, { type: 'rollback', path: undo.path, command });
+  openCommand(core, id, { type: 'rollback', path: undo.path, command });
 }
 
 /** The config of a rollback that reads `error`: the run's error is known only now; all else it reads was noted (§3.9, §3.11). */
@@ -191,16 +196,16 @@ export function rollbackSpec(outcome: Outcome): RunSpec | undefined {
 }
 
 /** An undo step was answered; a failure of it is reported with the run's, and the rest is still undone. */
-export function rolledBack(core: Core, id: string, error: FailureShape | undefined): void {
-  const command = close(core, id);
+export function rollbackStepEnded(core: Core, id: string, error: FailureShape | undefined): void {
+  const command = closeCommand(core, id);
   if (command?.type !== 'rollback') return;
   const { now } = core.state;
   if (error === undefined) core.trace?.({ t: 'end', path: id, status: 'completed', at: now });
-  else notUndone(core, command.path, error);
+  else rollbackStepFailed(core, command.path, error);
   rollBackNext(core);
 }
 
-function notUndone(core: Core, path: string, error: FailureShape): void {
+function rollbackStepFailed(core: Core, path: string, error: FailureShape): void {
   const id = commandId(path, '/rollback');
   core.state.rolling!.failures.push({ path, error });
   core.trace?.({ t: 'end', path: id, status: 'failed', error: { ...error, path: id }, at: core.state.now });
@@ -208,15 +213,15 @@ function notUndone(core: Core, path: string, error: FailureShape): void {
 
 function cancelAll(core: Core): void {
   const { state } = core;
-  core.givesBack = 'not';
-  cancelInside(core, state.frames[ROOT]!);
+  core.returnsMessages = 'not';
+  cancelFrame(core, state.frames[ROOT]!);
   state.work = [];
-  for (const id of Object.keys(state.open)) cancel(core, id);
+  for (const id of Object.keys(state.open)) cancelCommand(core, id);
 }
 
-function end(core: Core, ending: Ending): void {
+function endRun(core: Core, ending: Ending): void {
   const { state, commands } = core;
-  for (const id of Object.keys(state.open)) cancel(core, id);
+  for (const id of Object.keys(state.open)) cancelCommand(core, id);
   state.ending = ending;
   state.work = [];
   state.yielding = false;

@@ -4,16 +4,16 @@ import type { Step } from '../../steps/program-types.ts';
 import { type Core, stepOf } from '../state/core.ts';
 import type { Frame, LoopRecord } from '../state/state.ts';
 import { completeRun, ROOT } from './ending.ts';
-import { forgetOlder } from './forget.ts';
-import { endFrame, leaveLoops, traceLoopLeft } from './frames.ts';
+import { endFrame, leaveLoops, traceLoopEnd } from './frames.ts';
+import { dropOlderRollbacks } from './history-keep.ts';
 
-export function follow(core: Core, frame: Frame, from: Step, port: string | null): void {
+export function followPort(core: Core, frame: Frame, from: Step, port: string | null): void {
   const target = port !== null && Object.hasOwn(from.next, port) ? from.next[port] : undefined;
   if (target === END_TARGET) {
     leaveLoops(core, frame, 'completed');
     completeRun(core, undefined);
   } else if (target === undefined) endOfPath(core, frame);
-  else lead(core, frame, target);
+  else goTo(core, frame, target);
 }
 
 /** No target ends the tick, the iteration, the branch, or at the top the run. */
@@ -24,7 +24,7 @@ function endOfPath(core: Core, frame: Frame): void {
   else endFrame(core, frame);
 }
 
-function lead(core: Core, frame: Frame, target: string): void {
+function goTo(core: Core, frame: Frame, target: string): void {
   // finish, return and fail belong to no region: reaching one leaves nothing.
   if (stepOf(core, target).kind.class !== 'end') {
     for (let record = frame.loops.at(-1); record !== undefined; record = frame.loops.at(-1)) {
@@ -34,7 +34,7 @@ function lead(core: Core, frame: Frame, target: string): void {
       }
       if (stepOf(core, record.slug).region?.body.has(target) === true) break;
       leaveLoop(core, frame);
-      traceLoopLeft(core, record, 'completed');
+      traceLoopEnd(core, record, 'completed');
     }
     if (
       frame.parent !== undefined &&
@@ -58,5 +58,5 @@ export function leaveLoop(core: Core, frame: Frame): void {
   const record = frame.loops.pop();
   if (record === undefined) return;
   frame.left = record;
-  forgetOlder(core, record);
+  dropOlderRollbacks(core, record);
 }

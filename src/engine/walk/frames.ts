@@ -10,10 +10,10 @@ import { RECORD_OVERHEAD } from '../state/limits.ts';
 import { framePath } from '../state/paths.ts';
 import { charge } from '../state/space.ts';
 import type { Frame, LoopRecord, OpenVisit, Work } from '../state/state.ts';
-import { cancel } from './commands.ts';
-import { forgetOlder } from './forget.ts';
-import { giveBack } from './give-back.ts';
+import { cancelCommand } from './commands.ts';
+import { dropOlderRollbacks } from './history-keep.ts';
 import { cancelInner } from './inner-rows.ts';
+import { returnMessages } from './return-messages.ts';
 
 export function newFrame(id: string, parent?: Frame, spec?: FrameSpec): Frame {
   return {
@@ -49,18 +49,18 @@ export function endFrame(core: Core, frame: Frame): void {
   leaveLoops(core, frame, 'completed');
   frame.ended = true;
   const data: Json = frame.moved ? (frame.lastOutput?.data ?? null) : null;
-  tellContainer(core, frame, { on: 'frame', name: frame.name!, ended: true, data });
+  resumeContainer(core, frame, { on: 'frame', name: frame.name!, ended: true, data });
 }
 
 /** The frame failed: all that it opened is cancelled, and its container decides (2.6). */
 export function failFrame(core: Core, frame: Frame, error: FailureShape): void {
-  cancelInside(core, frame);
+  cancelFrame(core, frame);
   frame.ended = true;
   core.state.bytes += jsonBytes({ ...error });
-  tellContainer(core, frame, { on: 'frame', name: frame.name!, ended: false, error });
+  resumeContainer(core, frame, { on: 'frame', name: frame.name!, ended: false, error });
 }
 
-function tellContainer(
+function resumeContainer(
   core: Core,
   frame: Frame,
   event: { on: 'frame'; name: string } & ({ ended: true; data: Json } | { ended: false; error: FailureShape }),
@@ -70,10 +70,10 @@ function tellContainer(
 }
 
 /** Cancels what the frame has open: its visit with its commands and frames, its loops, and its place in the work. */
-export function cancelInside(core: Core, frame: Frame): void {
+export function cancelFrame(core: Core, frame: Frame): void {
   const { state } = core;
   if (frame.visit !== undefined) {
-    closeVisit(core, frame);
+    cancelOpened(core, frame);
     traceCancelled(core, frame.visit.path);
     delete frame.visit;
   }
@@ -84,16 +84,16 @@ export function cancelInside(core: Core, frame: Frame): void {
 }
 
 /** Takes back all that the open visit of a frame opened, frames first. */
-export function closeVisit(core: Core, frame: Frame): void {
+export function cancelOpened(core: Core, frame: Frame): void {
   const visit = frame.visit!;
   for (const id of [...visit.frames]) dropFrame(core, visit, id);
-  for (const id of visit.open) cancel(core, id);
+  for (const id of visit.open) cancelCommand(core, id);
   visit.open = [];
   cancelInner(core, visit);
   const unused = stepOf(core, visit.key ?? visit.slug).behaviour.unused?.(visit.hold) ?? [];
   // They are no longer the visit's, whose room they may need.
   if (unused.length > 0) visit.hold = {};
-  giveBack(core, unused);
+  returnMessages(core, unused);
 }
 
 export function dropFrame(core: Core, visit: OpenVisit, id: string): void {
@@ -101,7 +101,7 @@ export function dropFrame(core: Core, visit: OpenVisit, id: string): void {
   const at = visit.frames.indexOf(id);
   if (at >= 0) visit.frames.splice(at, 1);
   if (frame === undefined) return;
-  cancelInside(core, frame);
+  cancelFrame(core, frame);
   delete core.state.frames[id];
 }
 
@@ -114,12 +114,12 @@ export function leaveLoops(
 ): void {
   for (let record = frame.loops.pop(); record !== undefined; record = frame.loops.pop()) {
     frame.left = record;
-    if (status === 'completed') forgetOlder(core, record);
-    traceLoopLeft(core, record, status, error);
+    if (status === 'completed') dropOlderRollbacks(core, record);
+    traceLoopEnd(core, record, status, error);
   }
 }
 
-export function traceLoopLeft(
+export function traceLoopEnd(
   core: Core,
   record: LoopRecord,
   status: 'completed' | 'cancelled' | 'failed',
@@ -145,7 +145,7 @@ export function adoptEntries(core: Core, parent: Frame, visit: OpenVisit, names:
 }
 
 /** A step of a dag has ended: its entries are the graph's. */
-export function adoptAll(core: Core, parent: Frame, visit: OpenVisit, name: string): void {
+export function adoptDagEntries(core: Core, parent: Frame, visit: OpenVisit, name: string): void {
   // By its id: looking through all frames at each end would be work for every pair of steps.
   const id = framePath(visit.path, name, false);
   if (Object.hasOwn(core.state.frames, id)) Object.assign(parent.entries, core.state.frames[id]!.entries);

@@ -8,12 +8,12 @@ import type { Core } from '../state/core.ts';
 import { RECORD_OVERHEAD } from '../state/limits.ts';
 import { charge, chargeValue, demandSpace } from '../state/space.ts';
 import type { Envelope } from '../state/state.ts';
-import { follow } from './follow.ts';
-import { forgetBefore } from './forget.ts';
-import { record, settle, type VisitRef } from './record.ts';
+import { followPort } from './follow.ts';
+import { dropRollbacksBeforeTick } from './history-keep.ts';
+import { recordEnd, removeVisit, type VisitRef } from './record.ts';
 
 /** A loop's record goes on its frame; only then can `while` read `loop`. @throws StepFailure `state_too_large`. */
-export function enter(core: Core, place: VisitRef, state: LoopState): void {
+export function enterLoop(core: Core, place: VisitRef, state: LoopState): void {
   const { frame, step, path } = place;
   const bytes = jsonBytes(state);
   core.state.bytes += bytes;
@@ -37,7 +37,7 @@ export function enter(core: Core, place: VisitRef, state: LoopState): void {
 }
 
 /** A loop begins its next tick: the step's entry is replaced, and the body walked. @throws StepFailure `state_too_large`. */
-export function tick(core: Core, place: VisitRef, data: Json): void {
+export function beginTick(core: Core, place: VisitRef, data: Json): void {
   const { frame, step } = place;
   const loop = place.record!;
   loop.tick++;
@@ -52,19 +52,19 @@ export function tick(core: Core, place: VisitRef, data: Json): void {
     loop.hold.carry = null;
     throw error;
   }
-  forgetBefore(core, loop, loop.tick);
+  dropRollbacksBeforeTick(core, loop, loop.tick);
   const output: Envelope = { type: step.kind.type, data };
   frame.entries[step.slug] = { stepType: step.type, name: step.name, output };
   frame.lastOutput = output;
-  follow(core, frame, step, step.branches[0] ?? null);
+  followPort(core, frame, step, step.branches[0] ?? null);
 }
 
 /** Ends the step and, in its turn, the innermost loop of the frame. @throws StepFailure `break_outside_loop`. */
-export function breakOut(core: Core, place: VisitRef, value: Json): void {
+export function breakLoop(core: Core, place: VisitRef, value: Json): void {
   const { frame } = place;
   const loop = frame.loops.at(-1);
   if (loop === undefined) throw new StepFailure('break_outside_loop', 'There is no loop here to break out of.');
-  settle(core, place);
-  record(core, place, { type: place.step.kind.type, data: value }, 'completed');
+  removeVisit(core, place);
+  recordEnd(core, place, { type: place.step.kind.type, data: value }, 'completed');
   core.state.work.push({ do: 'resume', frame: frame.id, path: loop.path, event: { on: 'break', value } });
 }

@@ -9,12 +9,12 @@ import { evaluate } from '../../template/expression.ts';
 import type { Core } from '../state/core.ts';
 import { tooLarge } from '../state/failure.ts';
 import { ENTRY_OVERHEAD, MAX_ROLLBACKS, RECORD_OVERHEAD } from '../state/limits.ts';
-import { weighed } from '../state/measure.ts';
+import { valueBytes } from '../state/measure.ts';
 import { charge, demandSpace } from '../state/space.ts';
 import type { Envelope, Undo } from '../state/state.ts';
 import { captureRoots, readsError } from './captured-roots.ts';
 import { rollbackSpec } from './ending.ts';
-import { countTick } from './forget.ts';
+import { dropRollbacksOfOlderTicks } from './history-keep.ts';
 import type { VisitRef } from './record.ts';
 import { FrameScope } from './scope.ts';
 import { assign, RunStepContext, valueAt } from './step-context.ts';
@@ -26,7 +26,7 @@ import { assign, RunStepContext, valueAt } from './step-context.ts';
 export function applyModifiers(core: Core, place: VisitRef, output: Envelope, isPreset: boolean): void {
   const { frame, step, path } = place;
   const { state } = core;
-  const bytes = weighed(output.data);
+  const bytes = valueBytes(output.data);
   const limit = valueLimitOf(core.program.rules.dataBytes());
   if (bytes > limit) throw tooLarge('result_too_large', "The step's output", bytes, limit);
   const before = heldBefore(core, place);
@@ -47,7 +47,7 @@ export function applyModifiers(core: Core, place: VisitRef, output: Envelope, is
   }
   if (step.rollback !== undefined && !isPreset) {
     state.undo.push(undoOf(core, place, step.rollback, output));
-    countTick(core, frame);
+    dropRollbacksOfOlderTicks(core, frame);
   } else if (step.kind.stopsRollback === true) state.undo.push({ undo: 'checkpoint', name: String(output.data ?? '') });
   if (state.undo.length > MAX_ROLLBACKS)
     throw new StepFailure(
@@ -57,7 +57,7 @@ export function applyModifiers(core: Core, place: VisitRef, output: Envelope, is
   try {
     // What a container gives is held already: its branches and iterations had to fit.
     const fresh = step.kind.class === 'container' ? 0 : bytes;
-    demandSpace(core, "The step's output", fresh, bytes + weighed(output.meta) + ENTRY_OVERHEAD);
+    demandSpace(core, "The step's output", fresh, bytes + valueBytes(output.meta) + ENTRY_OVERHEAD);
   } catch (error) {
     before.putBack();
     throw error;

@@ -1,25 +1,25 @@
-/** What a kind decided: the visit stays open (step-state.ts), a loop goes round (loops.ts), or the visit ends or fails. */
+/** What a kind decided: the visit stays open (suspend.ts), a loop goes round (loops.ts), or the visit ends or fails. */
 import type { Json, JsonObject } from '../../json/json.ts';
 import type { FailureShape, Outcome } from '../../steps/kind.ts';
 import type { Step } from '../../steps/program-types.ts';
 import type { Core } from '../state/core.ts';
 import { errorRoot, failureOf, placed } from '../state/failure.ts';
-import { withSpace } from '../state/space.ts';
+import { trimToSpace } from '../state/space.ts';
 import type { Envelope } from '../state/state.ts';
 import { cancelRun, completeRun, drainRun, failRun, ROOT } from './ending.ts';
-import { follow } from './follow.ts';
+import { followPort } from './follow.ts';
 import { adoptEntries, failFrame, leaveLoops } from './frames.ts';
-import { giveBack } from './give-back.ts';
-import { breakOut, enter, tick } from './loops.ts';
+import { beginTick, breakLoop, enterLoop } from './loops.ts';
 import { applyModifiers } from './modifiers.ts';
-import { record, settle, type VisitRef } from './record.ts';
-import { suspend } from './step-state.ts';
+import { recordEnd, removeVisit, type VisitRef } from './record.ts';
+import { returnMessages } from './return-messages.ts';
+import { suspend } from './suspend.ts';
 
 /** @throws StepFailure where the outcome cannot be carried out: the visit then fails with it. */
-export function apply(core: Core, place: VisitRef, outcome: Outcome): void {
+export function applyOutcome(core: Core, place: VisitRef, outcome: Outcome): void {
   switch (outcome.do) {
     case 'end':
-      if (!endVisit(core, place, outcome)) giveBack(core, outcome.took ?? []);
+      if (!endVisit(core, place, outcome)) returnMessages(core, outcome.took ?? []);
       return;
     case 'fail':
       failVisit(core, place, outcome.error, outcome.rollback);
@@ -28,13 +28,13 @@ export function apply(core: Core, place: VisitRef, outcome: Outcome): void {
       suspend(core, place, outcome);
       return;
     case 'enter':
-      enter(core, place, outcome.state);
+      enterLoop(core, place, outcome.state);
       return;
     case 'tick':
-      tick(core, place, outcome.data);
+      beginTick(core, place, outcome.data);
       return;
     case 'break':
-      breakOut(core, place, outcome.value);
+      breakLoop(core, place, outcome.value);
       return;
     case 'skip': {
       const { next, ports } = place.step;
@@ -43,23 +43,27 @@ export function apply(core: Core, place: VisitRef, outcome: Outcome): void {
       return;
     }
     case 'finish':
-      settle(core, place);
-      record(core, place, { type: place.step.kind.type, data: outcome.output }, 'completed');
+      removeVisit(core, place);
+      recordEnd(core, place, { type: place.step.kind.type, data: outcome.output }, 'completed');
       leaveLoops(core, place.frame, 'completed');
       if (outcome.drain === true) drainRun(core, outcome.output);
       else completeRun(core, outcome.output);
       return;
     case 'cancel':
-      cancelBy(core, place, outcome);
+      cancelRunByStep(core, place, outcome);
       return;
     case 'ignore':
   }
 }
 
 /** The step cancels its run: what it was told stands in its row, and in the run's error. */
-function cancelBy(core: Core, place: VisitRef, { reason, data, meta }: Extract<Outcome, { do: 'cancel' }>): void {
+function cancelRunByStep(
+  core: Core,
+  place: VisitRef,
+  { reason, data, meta }: Extract<Outcome, { do: 'cancel' }>,
+): void {
   const { path, step } = place;
-  settle(core, place);
+  removeVisit(core, place);
   core.trace?.({
     t: 'end',
     path,
@@ -90,9 +94,9 @@ export function endVisit(
     }
   }
   if (visit !== undefined && adopts !== undefined) adoptEntries(core, frame, visit, adopts);
-  settle(core, place);
-  record(core, place, output, as === 'skipped' ? 'skipped' : 'completed', port);
-  follow(core, frame, step, port);
+  removeVisit(core, place);
+  recordEnd(core, place, output, as === 'skipped' ? 'skipped' : 'completed', port);
+  followPort(core, frame, step, port);
   return true;
 }
 
@@ -101,9 +105,9 @@ export function failVisit(core: Core, place: VisitRef, failure: FailureShape, ro
   const { frame, step, path } = place;
   const port = rollback === true ? undefined : catchingPort(step);
   const stays = port !== undefined || frame.id !== ROOT;
-  const error = placed(stays ? withSpace(core, failure) : failure, path, step.slug);
-  if (port === undefined && (rollback === true || frame.id === ROOT)) core.givesBack = 'not';
-  settle(core, place);
+  const error = placed(stays ? trimToSpace(core, failure) : failure, path, step.slug);
+  if (port === undefined && (rollback === true || frame.id === ROOT)) core.returnsMessages = 'not';
+  removeVisit(core, place);
   if (port === undefined) {
     if (path !== ROOT) core.trace?.({ t: 'end', path, status: 'failed', error, at: core.state.now });
     // A loop catches nothing: it fails with its body.
@@ -114,8 +118,8 @@ export function failVisit(core: Core, place: VisitRef, failure: FailureShape, ro
     return;
   }
   frame.error = errorRoot(error);
-  record(core, place, envelope(step, null, { error: { ...error } as JsonObject }), 'failed', port, error);
-  follow(core, frame, step, port);
+  recordEnd(core, place, envelope(step, null, { error: { ...error } as JsonObject }), 'failed', port, error);
+  followPort(core, frame, step, port);
 }
 
 /** By which port a step goes on that has failed; undefined where nothing catches the failure. */
@@ -125,23 +129,23 @@ function catchingPort({ next, continueOnError, ports }: Step): string | undefine
 }
 
 /** An effect has ended while the run drains: it is kept and shown, and leads nowhere (LANGUAGE.md §5, `drain`). */
-export function endQuietly(core: Core, place: VisitRef, outcome: Outcome): void {
-  if (outcome.do === 'fail') failQuietly(core, place, outcome.error);
+export function endWhileDraining(core: Core, place: VisitRef, outcome: Outcome): void {
+  if (outcome.do === 'fail') failWhileDraining(core, place, outcome.error);
   if (outcome.do !== 'end') return;
   const { data, meta, port } = outcome;
   const output = envelope(place.step, data, meta);
   try {
     applyModifiers(core, place, output, false);
-    settle(core, place);
-    record(core, place, output, 'completed', port);
+    removeVisit(core, place);
+    recordEnd(core, place, output, 'completed', port);
   } catch (error) {
-    failQuietly(core, place, failureOf(error, core.program.definition));
+    failWhileDraining(core, place, failureOf(error, core.program.definition));
   }
 }
 
-function failQuietly(core: Core, place: VisitRef, failure: FailureShape): void {
+function failWhileDraining(core: Core, place: VisitRef, failure: FailureShape): void {
   const { step, path } = place;
-  settle(core, place);
+  removeVisit(core, place);
   core.trace?.({ t: 'end', path, status: 'failed', error: placed(failure, path, step.slug), at: core.state.now });
 }
 

@@ -6,12 +6,12 @@ import type { JsonObject } from '../../json/json.ts';
 import type { Step } from '../../steps/program-types.ts';
 import type { Core } from '../state/core.ts';
 import { ENTRY_OVERHEAD, RECORD_OVERHEAD } from '../state/limits.ts';
-import { weighed } from '../state/measure.ts';
+import { valueBytes } from '../state/measure.ts';
 import { charge } from '../state/space.ts';
 import type { Envelope, Frame, LoopRecord, OpenVisit } from '../state/state.ts';
 import { ROOT } from './ending.ts';
 import { leaveLoop } from './follow.ts';
-import { closeVisit } from './frames.ts';
+import { cancelOpened } from './frames.ts';
 
 /** Where an outcome applies: an open visit of the frame, or its innermost loop record. */
 export interface VisitRef {
@@ -24,16 +24,16 @@ export interface VisitRef {
 }
 
 /** Closes what the visit opened and takes it, or its loop record, off the frame. */
-export function settle(core: Core, { frame, record, visit }: VisitRef): void {
+export function removeVisit(core: Core, { frame, record, visit }: VisitRef): void {
   if (record !== undefined) leaveLoop(core, frame);
   if (visit !== undefined && frame.visit === visit) {
-    closeVisit(core, frame);
+    cancelOpened(core, frame);
     delete frame.visit;
   }
 }
 
 /** Writes the step's entry and ends its row. `port`: the one that it went by, if it did; `error`: what it failed with. */
-export function record(
+export function recordEnd(
   core: Core,
   place: VisitRef,
   output: Envelope,
@@ -52,7 +52,7 @@ export function record(
     const loop = frame.loops.at(-1);
     if (loop !== undefined) loop.moved = true;
   }
-  state.bytes += weighed(output.data) + weighed(output.meta) + ENTRY_OVERHEAD;
+  state.bytes += valueBytes(output.data) + valueBytes(output.meta) + ENTRY_OVERHEAD;
   charge(core, 2 * (step.slug.length + step.name.length) + RECORD_OVERHEAD / 5);
   core.trace?.({
     t: 'end',

@@ -3,12 +3,12 @@
 import { defined } from '../../json/defined.ts';
 import { type Json, type JsonObject, setOwn } from '../../json/json.ts';
 import {
-  type Hearing,
   type Locals,
   type Message,
   type OpenStepContext,
   type StepContext,
   StepFailure,
+  type Subscription,
 } from '../../steps/kind.ts';
 import type { Rules, Step } from '../../steps/program-types.ts';
 import { type Expression, evaluate, truthy } from '../../template/expression.ts';
@@ -16,13 +16,13 @@ import { render, type Template } from '../../template/template.ts';
 import type { EvaluateOptions, Rendered, SecretString } from '../../template/types.ts';
 import type { Core } from '../state/core.ts';
 import { ENTRY_OVERHEAD } from '../state/limits.ts';
-import { weighed } from '../state/measure.ts';
+import { valueBytes } from '../state/measure.ts';
 import { charge, demandSpace } from '../state/space.ts';
 import type { Frame } from '../state/state.ts';
 import { callbackPath } from './callback-path.ts';
-import { giveBack } from './give-back.ts';
+import { returnMessages } from './return-messages.ts';
 import { FrameScope } from './scope.ts';
-import { takeUnread } from './unread.ts';
+import { takeUnread } from './take-messages.ts';
 
 export class RunStepContext implements OpenStepContext {
   readonly path: string;
@@ -102,7 +102,7 @@ export class RunStepContext implements OpenStepContext {
   }
 
   takeMessages(
-    hearing: Hearing,
+    hearing: Subscription,
     most: number,
     accept: (payload: Json) => boolean,
     { isConstant = false } = {},
@@ -110,8 +110,8 @@ export class RunStepContext implements OpenStepContext {
     return takeUnread(this.#core, { hearing, most, accept, ...(isConstant ? { step: this.#step } : {}) });
   }
 
-  putBack(messages: readonly Message[]): void {
-    giveBack(this.#core, messages);
+  returnMessages(messages: readonly Message[]): void {
+    returnMessages(this.#core, messages);
   }
 
   assign(target: 'variables' | 'state', name: string, value: Json): void {
@@ -142,7 +142,7 @@ export function assign(core: Core, target: 'variables' | 'state', name: string, 
       'state_type',
       `The state key '${name}' is declared as ${field.type}; the value is ${Array.isArray(value) ? 'a list' : type}.`,
     );
-  const bytes = weighed(value);
+  const bytes = valueBytes(value);
   state.bytes += bytes + name.length;
   charge(core, ENTRY_OVERHEAD);
   const putBack = valueAt(state[target], name);

@@ -13,8 +13,8 @@ import { failureOf } from '../state/failure.ts';
 import { tickPath, visited, visitPath } from '../state/paths.ts';
 import type { Frame, Work } from '../state/state.ts';
 import { completeRun, failRun, ROOT } from './ending.ts';
-import { adoptAll } from './frames.ts';
-import { apply, endVisit, failVisit } from './outcome.ts';
+import { adoptDagEntries } from './frames.ts';
+import { applyOutcome, endVisit, failVisit } from './outcome.ts';
 import type { VisitRef } from './record.ts';
 import { FrameScope } from './scope.ts';
 import { RunStepContext } from './step-context.ts';
@@ -37,16 +37,16 @@ function begin(core: Core, frame: Frame, slug: string): void {
   counts[slug] = n;
   const parent = loop === undefined ? (frame.prefix ?? frame.id) : tickPath(loop.path, loop.tick);
   const path = slug === DAG_STEP ? ROOT : visitPath(parent, step.slug, n);
-  if (core.parking?.(path, { do: 'visit', frame: frame.id, slug }) === true) {
+  if (core.postpone?.(path, { do: 'visit', frame: frame.id, slug }) === true) {
     counts[slug] = n - 1;
     return;
   }
-  if (!count(core, path, slug)) return;
+  if (!countVisit(core, path, slug)) return;
   const place: VisitRef = { frame, step, path, startedAt: state.now };
   if (path !== ROOT) core.trace?.({ t: 'begin', path, slug: step.slug, stepType: step.type, at: state.now });
   try {
-    if (step.when !== undefined && !holds(core, frame, path, step.when)) {
-      apply(core, place, { do: 'skip' });
+    if (step.when !== undefined && !isMet(core, frame, path, step.when)) {
+      applyOutcome(core, place, { do: 'skip' });
       return;
     }
     const preset = presetFor(core, step);
@@ -55,31 +55,31 @@ function begin(core: Core, frame: Frame, slug: string): void {
       return;
     }
     if (core.trace !== undefined) traceInput(core, frame, step, path);
-    apply(core, place, step.behaviour.begin(new RunStepContext(core, frame, step, path, {})));
+    applyOutcome(core, place, step.behaviour.begin(new RunStepContext(core, frame, step, path, {})));
   } catch (error) {
-    failVisit(core, currentPlace(core, frame, path) ?? place, failureOf(error, core.program.definition));
+    failVisit(core, findVisit(core, frame, path) ?? place, failureOf(error, core.program.definition));
   }
 }
 
 function resume(core: Core, frame: Frame, path: string, event: Resume): void {
-  const place = currentPlace(core, frame, path);
+  const place = findVisit(core, frame, path);
   if (place === undefined) return;
-  if (event.on === 'tick' && !count(core, path, place.step.slug)) return;
+  if (event.on === 'tick' && !countVisit(core, path, place.step.slug)) return;
   // In a dag there are no joins: what a step has put out is for all that read it, at once (§8).
-  if (event.on === 'frame' && path === ROOT) adoptAll(core, frame, place.visit!, event.name);
+  if (event.on === 'frame' && path === ROOT) adoptDagEntries(core, frame, place.visit!, event.name);
   let outcome: Outcome;
   try {
-    outcome = resumed(core, place, event);
-    apply(core, place, outcome);
+    outcome = resumeKind(core, place, event);
+    applyOutcome(core, place, outcome);
   } catch (error) {
-    const now = currentPlace(core, frame, path);
+    const now = findVisit(core, frame, path);
     if (now !== undefined) failVisit(core, now, failureOf(error, core.program.definition));
     else throw error;
   }
 }
 
 /** Asks the kind; used for messages too, where `ignore` means: not for me. */
-export function resumed(core: Core, place: VisitRef, event: Resume): Outcome {
+export function resumeKind(core: Core, place: VisitRef, event: Resume): Outcome {
   const { step, frame, path } = place;
   const state = place.visit?.hold ?? place.record!.hold;
   if (step.behaviour.resume === undefined) throw new Error(`The kind '${step.kind.type}' waits for nothing.`);
@@ -87,15 +87,15 @@ export function resumed(core: Core, place: VisitRef, event: Resume): Outcome {
 }
 
 /** Resumes an open visit here and now; false where it answers that the event is not for it. */
-export function tell(core: Core, frame: Frame, path: string, event: Resume): boolean {
-  const place = currentPlace(core, frame, path);
+export function resumeNow(core: Core, frame: Frame, path: string, event: Resume): boolean {
+  const place = findVisit(core, frame, path);
   if (place === undefined) return false;
   try {
-    const outcome = resumed(core, place, event);
+    const outcome = resumeKind(core, place, event);
     if (outcome.do === 'ignore') return false;
-    apply(core, place, outcome);
+    applyOutcome(core, place, outcome);
   } catch (error) {
-    const still = currentPlace(core, frame, path);
+    const still = findVisit(core, frame, path);
     if (still === undefined) throw error;
     failVisit(core, still, failureOf(error, core.program.definition));
   }
@@ -103,7 +103,7 @@ export function tell(core: Core, frame: Frame, path: string, event: Resume): boo
 }
 
 /** The open visit or innermost loop of the frame that has this path; undefined if it is no longer open (E4). */
-export function currentPlace(core: Core, frame: Frame, path: string): VisitRef | undefined {
+export function findVisit(core: Core, frame: Frame, path: string): VisitRef | undefined {
   const { visit } = frame;
   if (visit?.path === path)
     return { frame, step: stepOf(core, visit.key ?? visit.slug), path, startedAt: visit.startedAt, visit };
@@ -114,7 +114,7 @@ export function currentPlace(core: Core, frame: Frame, path: string): VisitRef |
 }
 
 /** Visits and ticks are counted together; the limit is the run's, and nothing catches it. */
-function count(core: Core, path: string, slug: string): boolean {
+function countVisit(core: Core, path: string, slug: string): boolean {
   const { state, program } = core;
   if (++state.visits <= program.maxSteps) return true;
   failRun(core, {
@@ -127,7 +127,7 @@ function count(core: Core, path: string, slug: string): boolean {
   return false;
 }
 
-function holds(core: Core, frame: Frame, path: string, when: Condition): boolean {
+function isMet(core: Core, frame: Frame, path: string, when: Condition): boolean {
   const value = evaluate(when.ref, new FrameScope(core.program, core.state, frame, path), { now: core.state.now });
   return compared(value, when.compare);
 }
@@ -137,7 +137,7 @@ function usePreset(core: Core, place: VisitRef, preset: Preset): void {
   const { step } = place;
   const { port, data } = preset;
   const isWired = port === undefined || Object.hasOwn(step.next, port);
-  const other = isWired ? undefined : insteadOf(step, port);
+  const other = isWired ? undefined : unwiredRule(step, port);
   if (preset.error !== undefined) failVisit(core, place, preset.error);
   else if (port !== undefined && !canEndWith(step, port))
     failVisit(core, place, {
@@ -145,12 +145,12 @@ function usePreset(core: Core, place: VisitRef, preset: Preset): void {
       message: `The preset of '${step.slug}' names the port '${port}'; a '${step.kind.type}' cannot end with it.`,
       retryable: false,
     });
-  else if (!isWired && port === 'skipped') apply(core, place, { do: 'skip' });
+  else if (!isWired && port === 'skipped') applyOutcome(core, place, { do: 'skip' });
   else if (other !== undefined && 'fails' in other) failVisit(core, place, failureAt(step, port, preset, other.fails));
   else if (other !== undefined && 'cancels' in other)
-    apply(core, place, { do: 'cancel', reason: other.cancels, ...(isPlainObject(data) ? { data } : {}) });
-  else if (port === undefined && step.kind.ends === 'run') apply(core, place, { do: 'finish', output: data });
-  else if (port === undefined && step.kind.ends === 'loop') apply(core, place, { do: 'break', value: data });
+    applyOutcome(core, place, { do: 'cancel', reason: other.cancels, ...(isPlainObject(data) ? { data } : {}) });
+  else if (port === undefined && step.kind.ends === 'run') applyOutcome(core, place, { do: 'finish', output: data });
+  else if (port === undefined && step.kind.ends === 'loop') applyOutcome(core, place, { do: 'break', value: data });
   else {
     const leaves = other?.leaves ?? port ?? step.ports.normal;
     endVisit(core, place, { port: leaves, data, meta: { ...preset.meta, preset: true } }, 'preset');
@@ -158,7 +158,7 @@ function usePreset(core: Core, place: VisitRef, preset: Preset): void {
 }
 
 /** What the real step does where it would leave by this port, and the port is not wired; undefined where the path ends. */
-function insteadOf({ ports }: Step, port: string): Unwired | undefined {
+function unwiredRule({ ports }: Step, port: string): Unwired | undefined {
   if (port === 'error') return { fails: 'preset_error' };
   return Object.hasOwn(ports.unwired ?? {}, port) ? ports.unwired?.[port] : undefined;
 }

@@ -1,12 +1,12 @@
 /** Walks what is to be walked, in turns, and gives way where one activation would take too long. */
 import { MAX_STATE_BYTES } from '../../definition/document/limits.ts';
-import { PART_STEPS, type Parts, whole } from '../../steps/parts.ts';
+import { PART_STEPS, type Parts, runParts } from '../../steps/parts.ts';
 import type { Core } from '../state/core.ts';
 import { MAX_ACTIVATION_UNITS, STEP_UNITS, spareOf } from '../state/limits.ts';
 import { carriedBytes, fitsLimit } from '../state/serialize.ts';
 import { fits } from '../state/space.ts';
 import type { RunState } from '../state/state.ts';
-import { offer } from './delivery.ts';
+import { offerReturned } from './delivery.ts';
 import { failRun } from './ending.ts';
 import { walk } from './walk.ts';
 
@@ -14,7 +14,7 @@ import { walk } from './walk.ts';
 const PART_UNITS = MAX_ACTIVATION_UNITS / 50;
 
 export function runWorkLoop(core: Core): void {
-  whole(drainInParts(core));
+  runParts(drainInParts(core));
 }
 
 export function* drainInParts(core: Core): Parts {
@@ -35,7 +35,7 @@ export function* drainInParts(core: Core): Parts {
     }
     const work = state.work.shift()!;
     const before = state.bytes;
-    if (work.do === 'offer') offer(core);
+    if (work.do === 'offer') offerReturned(core);
     else walk(core, work);
     // What a step keeps was weighed, which is work too.
     state.effort.units += STEP_UNITS + (Math.max(0, state.bytes - before) >> 3);

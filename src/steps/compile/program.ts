@@ -12,7 +12,7 @@ import type { JsonObject } from '../../json/json.ts';
 import { childPointer } from '../../template/pointer.ts';
 import { parseTemplate } from '../../template/template.ts';
 import { DAG_STEP } from '../kinds/dag.ts';
-import { PART_STEPS, type Parts, whole } from '../parts.ts';
+import { PART_STEPS, type Parts, runParts } from '../parts.ts';
 import { DEFAULT_MAX_STEPS, MAX_STEPS_002, type Program, RULES, type Step } from '../program-types.ts';
 import { findRegions, type Node, roleOf } from '../regions.ts';
 import { compileDag } from './compile-dag.ts';
@@ -28,7 +28,7 @@ const SLUG_HINT = 'Take a letter or _, then letters, digits, _ or -, 64 characte
  * whatever its shape. Short forms (LANGUAGE.md §1) are written out, since runs that are started by hand come as written.
  */
 export function compile(written: Definition, rules = RULES): Compiled {
-  return whole(compileInParts(written, rules));
+  return runParts(compileInParts(written, rules));
 }
 
 export type Compiled = { program: Program } | { problems: Problem[] };

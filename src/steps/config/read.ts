@@ -48,7 +48,7 @@ export function list(value: Json | undefined, member: string): readonly Json[] {
 }
 
 /** A whole number within bounds; a text that reads as one is taken (form fields and query parameters are texts). */
-export function whole(value: Json | undefined, member: string, least: number, most: number): number {
+export function wholeNumber(value: Json | undefined, member: string, least: number, most: number): number {
   const number = typeof value === 'string' && /^-?\d{1,15}$/.test(value) ? Number(value) : value;
   if (typeof number !== 'number' || !Number.isInteger(number) || number < least || number > most)
     throw invalid(member, `a whole number from ${least} to ${most}`, value);

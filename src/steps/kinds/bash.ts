@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { isAbsent, whole } from '../config/read.ts';
+import { isAbsent, wholeNumber } from '../config/read.ts';
 import { templated, textTemplate } from '../config/schema.ts';
 import { ConfigError, type NoState, type StepKind } from '../kind.ts';
 import { oneActivity, renderMembers } from './one-activity.ts';
@@ -73,7 +73,7 @@ It is \`bash -c\`, no login shell: a profile of the worker would be the worker's
       const given = visit.render(timeout);
       const timeoutMs = isAbsent(given)
         ? DEFAULT_BASH_TIMEOUT_MS
-        : whole(given, 'timeoutMs', 1, LONGEST_BASH_TIMEOUT_MS);
+        : wholeNumber(given, 'timeoutMs', 1, LONGEST_BASH_TIMEOUT_MS);
       const { value, secrets } = renderMembers(visit, members);
       const rendered = { value: { ...(value as object), timeoutMs }, secrets };
       return {

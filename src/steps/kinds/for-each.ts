@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { MOST_ITERATIONS_AT_ONCE } from '../../definition/document/limits.ts';
 import { defined } from '../../json/defined.ts';
 import type { Json, JsonObject } from '../../json/json.ts';
-import { invalid, whole } from '../config/read.ts';
+import { invalid, wholeNumber } from '../config/read.ts';
 import { anyValue, templated } from '../config/schema.ts';
 import { ConfigError, type FrameSpec, type StepKind } from '../kind.ts';
 
@@ -74,7 +74,9 @@ fails its iteration with \`state_too_large\`, as any other error does.`,
         const list = visit.render(items);
         if (!Array.isArray(list)) throw invalid('items', 'a list', list);
         const atOnce =
-          concurrency === undefined ? 1 : whole(visit.render(concurrency), 'concurrency', 1, MOST_ITERATIONS_AT_ONCE);
+          concurrency === undefined
+            ? 1
+            : wholeNumber(visit.render(concurrency), 'concurrency', 1, MOST_ITERATIONS_AT_ONCE);
         if (list.length === 0) return { do: 'end', port: 'done', data: [] };
         const first = Math.min(atOnce, list.length);
         return {

@@ -14,7 +14,7 @@ const MARGIN_MS = 10_000;
 /** Cancelling reaches an activity with its heartbeats. */
 const HEARTBEAT_MS = 15_000;
 /** Where secrets may stand (LANGUAGE.md §3). */
-const WITH_SECRETS: ReadonlySet<string> = new Set(['url', 'query', 'headers', 'auth', 'body']);
+const SECRET_MEMBERS: ReadonlySet<string> = new Set(['url', 'query', 'headers', 'auth', 'body']);
 const MEMBERS = ['method', 'url', 'query', 'headers', 'auth', 'body', 'bodyAs', 'timeout', 'expect', 'as', 'maxBytes'];
 
 export const http: StepKind<NoState> = {
@@ -107,8 +107,8 @@ export function planHttp(config: JsonObject, at: string, parse: Parse): (visit: 
     throw new ConfigError('invalid_config', `${at}/url`, "Expected a URL such as 'https://api.example.com/orders'.");
   const members = MEMBERS.filter((member) => config[member] !== undefined).map((member) => ({
     member,
-    hasSecrets: WITH_SECRETS.has(member),
-    template: WITH_SECRETS.has(member)
+    hasSecrets: SECRET_MEMBERS.has(member),
+    template: SECRET_MEMBERS.has(member)
       ? parse.secretTemplate(config[member], `${at}/${member}`)
       : parse.template(config[member], `${at}/${member}`),
   }));

@@ -7,16 +7,16 @@ import { references } from '../../template/references.ts';
 import { TemplateError } from '../../template/types.ts';
 import { planDuration, planInstant } from '../config/duration.ts';
 import { misfit, planFormat, type StoredFormat } from '../config/payload.ts';
-import { invalid, isAbsent, names, text, whole } from '../config/read.ts';
+import { invalid, isAbsent, names, text, wholeNumber } from '../config/read.ts';
 import { duration, expression, instant, payloadFormat, templated, textTemplate } from '../config/schema.ts';
 import {
   ConfigError,
-  type Hearing,
   type Message,
   type Outcome,
   type StepContext,
   StepFailure,
   type StepKind,
+  type Subscription,
 } from '../kind.ts';
 
 const MOST_MESSAGES = 10_000;
@@ -107,9 +107,9 @@ listener in its order, and a retry of the run keeps it.`,
     return {
       begin(visit) {
         const named = visit.render(name);
-        const hearing = hearingOf(named, key === undefined ? undefined : text(visit.render(key), 'key'));
+        const hearing = subscriptionOf(named, key === undefined ? undefined : text(visit.render(key), 'key'));
         const counted = visit.render(count);
-        const many = isAbsent(counted) ? null : whole(counted, 'count', 1, MOST_MESSAGES);
+        const many = isAbsent(counted) ? null : wholeNumber(counted, 'count', 1, MOST_MESSAGES);
         const state: ListenState = {
           count: many,
           taken: [],
@@ -124,7 +124,7 @@ listener in its order, and a retry of the run keeps it.`,
         const ended = take(state, early);
         if (ended !== undefined) return ended;
         if (at !== undefined && at <= visit.now) {
-          if (!visit.wired('timeout')) visit.putBack(early);
+          if (!visit.wired('timeout')) visit.returnMessages(early);
           return timedOut(visit, state);
         }
         return {
@@ -151,7 +151,7 @@ listener in its order, and a retry of the run keeps it.`,
 };
 
 /** @throws StepFailure `invalid_config`. */
-function hearingOf(name: Json, key: string | undefined): Hearing {
+function subscriptionOf(name: Json, key: string | undefined): Subscription {
   const listed = Array.isArray(name) ? names(name, 'name') : [text(name, 'name')];
   if (listed.length === 0 || listed.length > MOST_NAMES)
     throw invalid('name', `a text, or a list of 1 to ${MOST_NAMES} texts`, name);

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { defined } from '../../json/defined.ts';
 import type { Json, JsonObject } from '../../json/json.ts';
-import { invalid, whole } from '../config/read.ts';
+import { invalid, wholeNumber } from '../config/read.ts';
 import { anyValue, expression, templated } from '../config/schema.ts';
 import {
   ConfigError,
@@ -86,7 +86,7 @@ trace the loop's input shows \`next\` and \`result\` as they were evaluated last
     const limitOf = (visit: StepContext): number =>
       maxIterations === undefined
         ? DEFAULT_MAX_ITERATIONS
-        : whole(visit.render(maxIterations), 'maxIterations', 1, MOST_ITERATIONS);
+        : wholeNumber(visit.render(maxIterations), 'maxIterations', 1, MOST_ITERATIONS);
     const bounded = items === undefined || goOn !== undefined || until !== undefined || next !== undefined;
 
     const resultOf = (visit: Open): Json | undefined => {
@@ -125,7 +125,7 @@ trace the loop's input shows \`next\` and \`result\` as they were evaluated last
       begin(visit) {
         const state: LoopState = {
           items: items === undefined ? null : listOf(visit.render(items)),
-          batchSize: batchSize === undefined ? 1 : whole(visit.render(batchSize), 'batchSize', 1, MOST_BATCH),
+          batchSize: batchSize === undefined ? 1 : wholeNumber(visit.render(batchSize), 'batchSize', 1, MOST_BATCH),
           carry: initial === undefined ? null : visit.render(initial),
           tick: 0,
           iterations: 0,

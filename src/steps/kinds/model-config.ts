@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { defined } from '../../json/defined.ts';
 import { isObject, type Json, type JsonObject } from '../../json/json.ts';
 import { planFormat } from '../config/payload.ts';
-import { invalid, isAbsent, list, optionalOneOf, optionalText, whole } from '../config/read.ts';
+import { invalid, isAbsent, list, optionalOneOf, optionalText, wholeNumber } from '../config/read.ts';
 import { anyValue, payloadFormat, templated, textTemplate } from '../config/schema.ts';
 import { ConfigError, type Parse, type StepContext } from '../kind.ts';
 
@@ -57,7 +57,7 @@ export function planModel(config: JsonObject, parse: Parse): (visit: StepContext
       ...(isJson ? { outputFormat: 'json' } : {}),
       ...(isJson && format !== undefined ? { outputSchema: format } : {}),
       ...(isAbsent(heat) ? {} : { temperature: warmth(heat) }),
-      ...(isAbsent(most) ? {} : { maxTokens: whole(most, 'maxTokens', 1, MOST_TOKENS) }),
+      ...(isAbsent(most) ? {} : { maxTokens: wholeNumber(most, 'maxTokens', 1, MOST_TOKENS) }),
     };
   };
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { CODE_LANGUAGES } from '../../contract/activity-words.ts';
-import { isAbsent, whole } from '../config/read.ts';
+import { isAbsent, wholeNumber } from '../config/read.ts';
 import { anyValue, templated } from '../config/schema.ts';
 import { ConfigError, type NoState, type StepKind } from '../kind.ts';
 import { oneActivity } from './one-activity.ts';
@@ -73,9 +73,9 @@ the run knows comes in by \`input\`.
     const memory = parse.template(config['memoryMb'], '/memoryMb');
     return oneActivity((visit) => {
       const given = visit.render(timeout);
-      const timeoutMs = isAbsent(given) ? DEFAULT_TIMEOUT_MS : whole(given, 'timeoutMs', 1, LONGEST_TIMEOUT_MS);
+      const timeoutMs = isAbsent(given) ? DEFAULT_TIMEOUT_MS : wholeNumber(given, 'timeoutMs', 1, LONGEST_TIMEOUT_MS);
       const wanted = visit.render(memory);
-      const memoryMb = isAbsent(wanted) ? DEFAULT_MEMORY_MB : whole(wanted, 'memoryMb', 1, MOST_MEMORY_MB);
+      const memoryMb = isAbsent(wanted) ? DEFAULT_MEMORY_MB : wholeNumber(wanted, 'memoryMb', 1, MOST_MEMORY_MB);
       return {
         activity: 'runCode',
         config: { value: { language, code, input: visit.render(input), timeoutMs, memoryMb }, secrets: [] },

@@ -8,7 +8,7 @@ import { planFormat, type StoredFormat } from '../config/payload.ts';
 import { invalid, isAbsent, text } from '../config/read.ts';
 import { anyValue, payloadFormat, textTemplate } from '../config/schema.ts';
 import { ConfigError, StepFailure, type StepKind } from '../kind.ts';
-import { childEnd, start, timeoutOf } from './run-workflow.ts';
+import { endWithChild, startChild, timeoutOf } from './run-workflow.ts';
 
 const LISTED_PROBLEMS = 20;
 
@@ -60,12 +60,12 @@ that a format of one member declares. An answer that does not fit then fails the
           ...defined({ responseSchema: format }),
         };
         const workflow = text(visit.render(employee), 'employee');
-        return start(visit, timeoutMs, state, { workflow, input, employee: true });
+        return startChild(visit, timeoutMs, state, { workflow, input, employee: true });
       },
       resume(visit, event) {
-        if (event.on !== 'completed') return childEnd(visit, event);
+        if (event.on !== 'completed') return endWithChild(visit, event);
         const { data, meta } = event.result;
-        return childEnd(visit, {
+        return endWithChild(visit, {
           ...event,
           result: { data: shaped(schema.of(visit, visit.state), data), ...defined({ meta }) },
         });

@@ -71,7 +71,7 @@ executions, with this one as its parent, it is retried and rolled back by its ow
         const slug = text(visit.render(workflow), 'workflow');
         const wanted = optionalText(visit.render(version), 'version');
         const waits = optionalBoolean(visit.render(wait), 'wait') ?? true;
-        return start(
+        return startChild(
           visit,
           timeoutMs,
           {},
@@ -83,7 +83,7 @@ executions, with this one as its parent, it is retried and rolled back by its ow
           },
         );
       },
-      resume: (visit, event) => childEnd(visit, event),
+      resume: (visit, event) => endWithChild(visit, event),
     };
   },
 };
@@ -100,7 +100,7 @@ export function timeoutOf(step: StepDefinition): number | undefined {
 }
 
 /** Begins to wait for a child. Throws StepFailure `depth_exceeded`. */
-export function start<S extends JsonObject>(
+export function startChild<S extends JsonObject>(
   visit: StepContext,
   timeoutMs: number | undefined,
   state: S,
@@ -124,7 +124,7 @@ export function start<S extends JsonObject>(
 }
 
 /** The end of a step that waits for one child. */
-export function childEnd(visit: StepContext, event: Resume): Outcome<never> {
+export function endWithChild(visit: StepContext, event: Resume): Outcome<never> {
   switch (event.on) {
     case 'completed': {
       const { data, meta } = event.result;

@@ -68,7 +68,7 @@ export function planApproval(config: JsonObject, parse: Parse, step: StepDefinit
       '/approval/tools',
       'Names are written as they are: no {{ … }} stands here.',
     );
-  const behaviour = approval.plan({ message: DEFAULT_MESSAGE, ...rules }, within(parse), step);
+  const behaviour = approval.plan({ message: DEFAULT_MESSAGE, ...rules }, underApproval(parse), step);
   const asked = (state: AgentState, suffix: string, call: OpenCall, outcome: Outcome<ApprovalState>): Asked => {
     switch (outcome.do) {
       case 'suspend': {
@@ -83,7 +83,9 @@ export function planApproval(config: JsonObject, parse: Parse, step: StepDefinit
           is: 'open',
           ...(waiting === undefined
             ? {}
-            : { ask: { ...waiting, message: shown(waiting.message, call), inner: typeOf(call), input: call.input } }),
+            : {
+                ask: { ...waiting, message: messageFor(waiting.message, call), inner: typeOf(call), input: call.input },
+              }),
           timers,
         };
       }
@@ -99,17 +101,17 @@ export function planApproval(config: JsonObject, parse: Parse, step: StepDefinit
   };
   return {
     wanted: (call) => call.target !== undefined && isNamed(call, tools),
-    begin: (visit, state, suffix, call) => asked(state, suffix, call, behaviour.begin(inner(visit, suffix))),
+    begin: (visit, state, suffix, call) => asked(state, suffix, call, behaviour.begin(approvalContext(visit, suffix))),
     resume(visit, state, suffix, call, event) {
       const hold = state.approvals[suffix]?.hold;
       if (hold === undefined || behaviour.resume === undefined) return { is: 'open', timers: [] };
-      return asked(state, suffix, call, behaviour.resume({ ...inner(visit, suffix), state: hold }, event));
+      return asked(state, suffix, call, behaviour.resume({ ...approvalContext(visit, suffix), state: hold }, event));
     },
     refuse(visit, state, event) {
       const hold = event.suffix === undefined ? undefined : state.approvals[event.suffix]?.hold;
       if (hold === undefined)
         return { code: 'not_waiting', message: `The step '${visit.slug}' waits for no decision now.` };
-      return behaviour.refuse?.({ ...inner(visit, event.suffix ?? ''), state: hold }, event);
+      return behaviour.refuse?.({ ...approvalContext(visit, event.suffix ?? ''), state: hold }, event);
     },
   };
 }
@@ -119,7 +121,7 @@ export function typeOf({ target }: OpenCall): string {
   return target?.kind === 'workflow' ? 'run_workflow' : (target?.kind ?? 'tool');
 }
 
-function within(parse: Parse): Parse {
+function underApproval(parse: Parse): Parse {
   return {
     template: (value, at) => parse.template(value, `/approval${at}`),
     secretTemplate: (value, at) => parse.secretTemplate(value, `/approval${at}`),
@@ -129,7 +131,7 @@ function within(parse: Parse): Parse {
 }
 
 /** The visit as the approval sees it: a step of its own, whose every port is wired. */
-function inner(visit: StepContext, suffix: string): StepContext {
+function approvalContext(visit: StepContext, suffix: string): StepContext {
   return {
     path: `${visit.path}${suffix}`,
     slug: visit.slug,
@@ -143,14 +145,14 @@ function inner(visit: StepContext, suffix: string): StepContext {
     test: (expression, locals) => visit.test(expression, locals),
     takeMessage: () => undefined,
     takeMessages: () => [],
-    putBack: () => undefined,
+    returnMessages: () => undefined,
     assign: (target, name, value) => visit.assign(target, name, value),
     note: () => undefined,
     rules: visit.rules,
   };
 }
 
-function shown(message: string | undefined, { name, input }: OpenCall): string {
+function messageFor(message: string | undefined, { name, input }: OpenCall): string {
   const text = JSON.stringify(input);
   const cut = text.length > SHOWN_INPUT_CHARACTERS ? `${text.slice(0, SHOWN_INPUT_CHARACTERS)}…` : text;
   return `${message ?? DEFAULT_MESSAGE} ${name} ${cut}`;

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { AGENT_MESSAGE } from '../../../contract/agent-message.ts';
 import { defined } from '../../../json/defined.ts';
 import { isObject, type Json } from '../../../json/json.ts';
-import { invalid, isAbsent, optionalBoolean, optionalText, whole } from '../../config/read.ts';
+import { invalid, isAbsent, optionalBoolean, optionalText, wholeNumber } from '../../config/read.ts';
 import { templated, textTemplate } from '../../config/schema.ts';
 import {
   ConfigError,
@@ -83,7 +83,9 @@ doing. One that has not begun hears it when it begins; one that has ended does n
         const text = visit.render(content);
         const waits = optionalBoolean(visit.render(awaitResponse), 'await_response') === true;
         const wait = visit.render(timeout);
-        const waitMs = isAbsent(wait) ? DEFAULT_WAIT_MS : whole(wait, 'await_timeout_ms', LEAST_WAIT_MS, MOST_WAIT_MS);
+        const waitMs = isAbsent(wait)
+          ? DEFAULT_WAIT_MS
+          : wholeNumber(wait, 'await_timeout_ms', LEAST_WAIT_MS, MOST_WAIT_MS);
         const place = recipient(visit, optionalText(visit.render(to), 'to'));
         const payload: Json = {
           content: typeof text === 'string' ? text : JSON.stringify(text),

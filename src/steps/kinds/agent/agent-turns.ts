@@ -12,16 +12,16 @@ import {
   type AskSpec,
   type ChildSpec,
   type EffectResult,
-  type FailedAt,
   type FailureShape,
   type OpenStepContext,
   type Outcome,
-  type Rearm,
   type Resume,
+  type RetryDecision,
   type RunSpec,
   type StepContext,
   StepFailure,
   type TimerSpec,
+  type VisitFailure,
 } from '../../kind.ts';
 import { MODEL_HEARTBEAT_MS, MODEL_TIMEOUT_MS } from '../model-config.ts';
 import type { Asked, CallApproval } from './agent-approval.ts';
@@ -48,23 +48,23 @@ export function resume(visit: AgentContext, event: Resume, rules: Rules): Next {
   const { state } = visit;
   switch (event.on) {
     case 'message':
-      return said(visit, state, event.payload);
+      return hearMessage(visit, state, event.payload);
     case 'decision':
     case 'fired':
       return decided(visit, state, event, rules);
     case 'completed':
     case 'failed':
-      if (event.suffix.startsWith(REPLY)) return replied(state);
+      if (event.suffix.startsWith(REPLY)) return replySent(state);
       if (event.suffix !== modelSuffix(state.turn)) return callEnded(visit, state, event, rules);
       if (event.on === 'failed') return { do: 'fail', error: event.error };
-      return answered(visit, state, event.result, rules);
+      return takeAnswer(visit, state, event.result, rules);
     default:
       return { do: 'ignore' };
   }
 }
 
 /** Asks the model, with all that was said since. @throws StepFailure `agent_max_steps`. */
-export function turn(state: AgentState): Suspended {
+export function askModel(state: AgentState): Suspended {
   const { tools, maxSteps: _most, stopTools: _stop, ...request } = state.request;
   const most = mostTurns(state);
   if (state.turn >= most)
@@ -92,7 +92,7 @@ export function turn(state: AgentState): Suspended {
 }
 
 /** The model has answered: with calls to make, or with the answer. */
-function answered(visit: StepContext, state: AgentState, result: EffectResult, rules: Rules): Next {
+function takeAnswer(visit: StepContext, state: AgentState, result: EffectResult, rules: Rules): Next {
   const { answer, calls, messages } = result.data as unknown as AgentTurn;
   const usage = usageIn(result.meta);
   if (usage !== undefined) {
@@ -100,16 +100,22 @@ function answered(visit: StepContext, state: AgentState, result: EffectResult, r
     state.usage = { model, ...(state.usage === undefined ? used : addUsage(state.usage, used)) };
   }
   state.messages = [...state.messages, ...(messages as unknown as Json[])];
-  if (calls.length === 0) return grown(concluded(state, answer), messages as unknown as Json);
+  if (calls.length === 0) return withGrowth(conclude(state, answer), messages as unknown as Json);
   state.calls = calls.map((call, i) =>
     i < MOST_CALLS ? call : { ...call, output: refused('Too many calls at once.') },
   );
   state.toolCalls += state.calls.length;
-  return grown(made(visit, state, [...state.calls.keys()], rules), result.data);
+  return withGrowth(beginCalls(visit, state, [...state.calls.keys()], rules), result.data);
 }
 
 /** Begins those of the turn's calls that have not ended; asks about those that people are asked about. */
-function made(visit: StepContext, state: AgentState, indices: readonly number[], rules: Rules, approved = false): Next {
+function beginCalls(
+  visit: StepContext,
+  state: AgentState,
+  indices: readonly number[],
+  rules: Rules,
+  approved = false,
+): Next {
   const run: RunSpec[] = [];
   const children: ChildSpec[] = [];
   const timers: TimerSpec[] = [];
@@ -133,7 +139,7 @@ function made(visit: StepContext, state: AgentState, indices: readonly number[],
     else state.calls[index] = { ...call, output: begun.output };
   }
   const open: Suspended = { do: 'suspend', state, run, children, timers, asks };
-  return allEnded(state) ? after(visit, state, open, rules) : open;
+  return allEnded(state) ? endTurn(visit, state, open, rules) : open;
 }
 
 function callEnded(
@@ -152,7 +158,7 @@ function callEnded(
     state,
     grown: event.on === 'completed' ? event.result.data : output.value,
   };
-  return allEnded(state) ? after(visit, state, open, rules) : open;
+  return allEnded(state) ? endTurn(visit, state, open, rules) : open;
 }
 
 /** A decision on a call, or a timer of its approval. */
@@ -167,10 +173,10 @@ function decided(
   const { suffix, index, call, timer } = found;
   const heard: Resume = event.on === 'fired' ? { on: 'fired', suffix: timer } : event;
   const asked = rules.approval.resume(visit, state, suffix, call, heard);
-  return settled(visit, state, { suffix, index, call }, asked, rules);
+  return applyApproval(visit, state, { suffix, index, call }, asked, rules);
 }
 
-function settled(
+function applyApproval(
   visit: StepContext,
   state: AgentState,
   { suffix, index, call }: { readonly suffix: string; readonly index: number; readonly call: OpenCall },
@@ -189,18 +195,18 @@ function settled(
         ...(asked.ask === undefined ? {} : { asks: { [suffix]: asked.ask } }),
       };
     case 'approved':
-      return closing(state, suffix, () => made(visit, state, [index], rules, true));
+      return endApproval(state, suffix, () => beginCalls(visit, state, [index], rules, true));
     case 'denied': {
       state.calls[index] = { ...call, output: refused(asked.error.message) };
       const open: Suspended = { do: 'suspend', state };
-      const goOn = (): Next => (allEnded(state) ? after(visit, state, open, rules) : open);
-      return closing(state, suffix, goOn, asked.error);
+      const goOn = (): Next => (allEnded(state) ? endTurn(visit, state, open, rules) : open);
+      return endApproval(state, suffix, goOn, asked.error);
     }
   }
 }
 
 /** Takes back what the approval of a call has open, and then goes on. `denied`: the call is not made. */
-function closing(state: AgentState, suffix: string, goOn: () => Next, denied: FailureShape | null = null): Next {
+function endApproval(state: AgentState, suffix: string, goOn: () => Next, denied: FailureShape | null = null): Next {
   const timers = state.approvals[suffix]?.timers ?? [];
   delete state.approvals[suffix];
   const outcome = goOn();
@@ -213,7 +219,7 @@ function allEnded(state: AgentState): boolean {
 }
 
 /** All calls of the turn have ended: their results are told, unless they are the end. */
-function after(visit: StepContext, state: AgentState, open: Suspended, rules: Rules): Next {
+function endTurn(visit: StepContext, state: AgentState, open: Suspended, rules: Rules): Next {
   const called = state.calls;
   state.messages = [
     ...state.messages,
@@ -230,24 +236,24 @@ function after(visit: StepContext, state: AgentState, open: Suspended, rules: Ru
   const ending = rules.stops(visit, state, called);
   if (ending !== undefined) {
     const results = ending.map(({ data, output }) => data ?? output?.value ?? null);
-    return merged(open, concluded(state, results.length === 1 ? results[0]! : results));
+    return merge(open, conclude(state, results.length === 1 ? results[0]! : results));
   }
   state.turn++;
-  return merged(open, turn(state));
+  return merge(open, askModel(state));
 }
 
 /** What the outcome has added to the state, which has a limit. */
-function grown(outcome: Next, added: Json): Next {
+function withGrowth(outcome: Next, added: Json): Next {
   return outcome.do === 'suspend' ? { ...outcome, grown: [outcome.grown ?? null, added] } : outcome;
 }
 
-function merged(open: Suspended, next: Next): Next {
+function merge(open: Suspended, next: Next): Next {
   if (next.do !== 'suspend') return next;
   return { ...open, ...next, run: [...(open.run ?? []), ...(next.run ?? [])] };
 }
 
 /** The answer is there: whoever asked for it is told, what was said meanwhile is heard, and then the step ends. */
-function concluded(state: AgentState, answer: Json): Next {
+function conclude(state: AgentState, answer: Json): Next {
   const replies = state.replies.map(({ executionId, name }, i): RunSpec => {
     const value: Json = { executionId, name, payload: { reply: answer } };
     return { activity: 'messageRun', suffix: `${REPLY}${state.replied + i}]`, config: { value, secrets: [] } };
@@ -257,9 +263,9 @@ function concluded(state: AgentState, answer: Json): Next {
   state.replies = [];
   if (state.queue.length > 0 && mayAskAgain(state)) {
     state.turn++;
-    return merged({ do: 'suspend', state, run: replies }, turn(state));
+    return merge({ do: 'suspend', state, run: replies }, askModel(state));
   }
-  if (state.replying === 0) return ended(state, answer);
+  if (state.replying === 0) return end(state, answer);
   state.end = { data: answer };
   return { do: 'suspend', state, run: replies };
 }
@@ -270,13 +276,13 @@ function mayAskAgain(state: AgentState): boolean {
 }
 
 /** A reply that cannot be delivered is nothing that the agent could mend. */
-function replied(state: AgentState): Next {
+function replySent(state: AgentState): Next {
   state.replying--;
-  if (state.end !== undefined && state.replying === 0) return ended(state, state.end.data);
+  if (state.end !== undefined && state.replying === 0) return end(state, state.end.data);
   return { do: 'suspend', state };
 }
 
-function ended({ turn: last, toolCalls, usage }: AgentState, data: Json): Next {
+function end({ turn: last, toolCalls, usage }: AgentState, data: Json): Next {
   const { model, ...used } = usage ?? {};
   return {
     do: 'end',
@@ -292,7 +298,7 @@ function ended({ turn: last, toolCalls, usage }: AgentState, data: Json): Next {
 }
 
 /** Somebody speaks to the agent. */
-function said(visit: StepContext, state: AgentState, payload: Json): Next {
+function hearMessage(visit: StepContext, state: AgentState, payload: Json): Next {
   const message = agentMessageIn(payload);
   if (!isFor(visit, message) || (state.end !== undefined && !mayAskAgain(state))) return { do: 'ignore' };
   state.queue.push(message);
@@ -301,17 +307,17 @@ function said(visit: StepContext, state: AgentState, payload: Json): Next {
     // It was about to end, and hears this first.
     delete state.end;
     state.turn++;
-    return merged(open, turn(state));
+    return merge(open, askModel(state));
   }
-  return message.interrupt === true && mayAskAgain(state) ? interrupted(state, open) : open;
+  return message.interrupt === true && mayAskAgain(state) ? interrupt(state, open) : open;
 }
 
 /** Leaves the model call, or the calls that are under way: the model is told that they were. */
-function interrupted(state: AgentState, suspended: Suspended): Next {
+function interrupt(state: AgentState, suspended: Suspended): Next {
   if (state.calls.length === 0) {
     const cancel = [modelSuffix(state.turn)];
     state.turn++;
-    return merged({ ...suspended, cancel }, turn(state));
+    return merge({ ...suspended, cancel }, askModel(state));
   }
   const open = state.calls.flatMap((call, i) => (call.output === undefined ? [callSuffix(state.turn, i)] : []));
   const asks = Object.fromEntries(Object.keys(state.approvals).map((suffix) => [suffix, null]));
@@ -331,16 +337,16 @@ function interrupted(state: AgentState, suspended: Suspended): Next {
     },
   ];
   state.turn++;
-  return merged({ ...suspended, cancel, asks }, turn(state));
+  return merge({ ...suspended, cancel, asks }, askModel(state));
 }
 
 /** A retry of the run repeats no call that has ended; an agent that had no turn left gets as many again. */
-export function rearm(state: AgentState, { code, suffix }: FailedAt): Rearm {
+export function onRetry(state: AgentState, { code, suffix }: VisitFailure): RetryDecision {
   if (code === MAX_STEPS) {
     state.granted = (state.granted ?? 0) + Number(state.request['maxSteps']);
-    return 'on';
+    return 'continue';
   }
-  return suffix !== undefined && callOf(state, suffix) !== undefined ? 'never' : 'again';
+  return suffix !== undefined && callOf(state, suffix) !== undefined ? 'refuse' : 'repeat';
 }
 
 /** Whether the message is one, and for this agent. */

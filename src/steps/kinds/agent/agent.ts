@@ -1,14 +1,14 @@
 import { z } from 'zod';
 import { AGENT_MESSAGE, agentMessageIn } from '../../../contract/agent-message.ts';
 import { isObject, type Json } from '../../../json/json.ts';
-import { isAbsent, names, whole } from '../../config/read.ts';
+import { isAbsent, names, wholeNumber } from '../../config/read.ts';
 import { expression, nameList, templated } from '../../config/schema.ts';
 import type { Needs, StepKind } from '../../kind.ts';
 import { modelSchema, planModel } from '../model-config.ts';
 import { agentApprovalSchema, planApproval } from './agent-approval.ts';
 import { type AgentState, agentState } from './agent-state.ts';
 import { isNamed, planTools, toolsSchema } from './agent-tools.ts';
-import { isFor, type Rules, rearm, resume, shownCall, textOf, turn } from './agent-turns.ts';
+import { askModel, isFor, onRetry, type Rules, resume, shownCall, textOf } from './agent-turns.ts';
 
 const DEFAULT_MAX_STEPS = 10;
 const MOST_STEPS = 1_000;
@@ -88,7 +88,7 @@ The calls of one turn are made at once, with the step's \`retry\`.
           {
             ...asked,
             tools: tools(visit) as unknown as Json,
-            maxSteps: isAbsent(most) ? DEFAULT_MAX_STEPS : whole(most, 'maxSteps', 1, MOST_STEPS),
+            maxSteps: isAbsent(most) ? DEFAULT_MAX_STEPS : wholeNumber(most, 'maxSteps', 1, MOST_STEPS),
             stopTools: names(visit.render(stopTools), 'stopTools'),
           },
           messages,
@@ -98,10 +98,10 @@ The calls of one turn are made at once, with the step's \`retry\`.
           if (early === undefined) break;
           state.queue.push(agentMessageIn(early.payload)!);
         }
-        return { ...turn(state), hears: AGENT_MESSAGE };
+        return { ...askModel(state), hears: AGENT_MESSAGE };
       },
       resume: (visit, event) => resume(visit, event, rules),
-      rearm,
+      onRetry,
       refuse(visit, event) {
         if (event.on !== 'decision' || approval === undefined)
           return { code: 'not_waiting', message: `The step '${visit.slug}' waits for no such thing.` };

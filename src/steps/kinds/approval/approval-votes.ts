@@ -3,7 +3,7 @@
  * approval-persons.ts; here a vote is a name and a decision.
  */
 import { isObject, type Json } from '../../../json/json.ts';
-import { invalid, isAbsent, names, whole } from '../../config/read.ts';
+import { invalid, isAbsent, names, wholeNumber } from '../../config/read.ts';
 
 const PREFIX = /^(user|role|group):/;
 const MOST_VOTES = 1_000;
@@ -48,7 +48,7 @@ export function quorumOf(value: Json | undefined, audience: readonly string[]): 
   if (isAbsent(value) || value === 'any') return 'any';
   if (value === 'all') return 'all';
   if (typeof value === 'string' && !/^\d+$/.test(value)) throw invalid('quorum', "'any', 'all' or a number", value);
-  return whole(value, 'quorum', 1, quorumLimit(audience) ?? MOST_VOTES);
+  return wholeNumber(value, 'quorum', 1, quorumLimit(audience) ?? MOST_VOTES);
 }
 
 /**

@@ -130,7 +130,7 @@ recorded as \`via: temporal\`.`,
           .map((ms, i) => ({ suffix: `${REMINDER}${i}]`, at: visit.now + ms(visit) }))
           .filter(({ at }) => until === undefined || at < until);
         if (until !== undefined) timers.push({ at: until });
-        return { ...waitOn(visit, state, rules), timers };
+        return { ...waitForVotes(visit, state, rules), timers };
       },
       resume: (visit, event) => resume(visit, event, rules),
       refuse: (visit, event) => refuse(visit, event, rules),
@@ -153,7 +153,7 @@ function resume(visit: Open, event: Resume, rules: Rules): Outcome<ApprovalState
   if (event.on === 'fired') {
     if (!event.suffix.startsWith(REMINDER)) return timedOut(visit, rules);
     state.reminded = (state.reminded ?? 0) + 1;
-    return waitOn(visit, state, rules);
+    return waitForVotes(visit, state, rules);
   }
   if (event.on !== 'decision' || refuse(visit, event, rules) !== undefined) return { do: 'ignore' };
   const person = personOf(event);
@@ -173,7 +173,7 @@ function resume(visit: Open, event: Resume, rules: Rules): Outcome<ApprovalState
     event.via === VIA_SIGNAL
       ? event.decision
       : verdictOf(votes, state.quorum, person === undefined ? state.audience : electorsOf(visit));
-  return verdict === undefined ? waitOn(visit, state, rules) : decided(visit, verdict, rules, event);
+  return verdict === undefined ? waitForVotes(visit, state, rules) : decided(visit, verdict, rules, event);
 }
 
 /** Why this decision cannot be taken now; LANGUAGE.md §6. */
@@ -243,7 +243,7 @@ function escalated(visit: Open, rules: Rules): Outcome<ApprovalState> {
   state.audience = audienceOf(visit.render(rules.escalateTo), 'escalateTo');
   state.quorum = 'any';
   state.until = until;
-  return { ...waitOn(visit, state, rules), timers: [{ suffix: ESCALATION, at: until }] };
+  return { ...waitForVotes(visit, state, rules), timers: [{ suffix: ESCALATION, at: until }] };
 }
 
 function decided(visit: Open, verdict: Verdict, rules: Rules, event?: DecisionEvent): Outcome<ApprovalState> {
@@ -268,7 +268,7 @@ function metaOf({ about, escalated, reminded }: ApprovalState): JsonObject {
   return { ...about, ...defined({ escalated, reminded }) };
 }
 
-function waitOn(
+function waitForVotes(
   visit: StepContext,
   state: ApprovalState,
   rules: Rules,

@@ -8,11 +8,11 @@ import type { AskSpec, ChildSpec, FailureShape, Outcome, RunSpec, TimerSpec } fr
 import type { Core } from '../state/core.ts';
 import { tooLarge } from '../state/failure.ts';
 import { MAX_PAYLOAD_BYTES, RECORD_OVERHEAD } from '../state/limits.ts';
-import { weighed } from '../state/measure.ts';
+import { valueBytes } from '../state/measure.ts';
 import { commandId, framePath } from '../state/paths.ts';
 import { charge, demandSpace, demandSpaceForEffect } from '../state/space.ts';
 import type { OpenVisit } from '../state/state.ts';
-import { cancel, open } from './commands.ts';
+import { cancelCommand, openCommand } from './commands.ts';
 import { runCommand } from './effects.ts';
 import { dropFrame, openFrame } from './frames.ts';
 import { beginInner, endInner } from './inner-rows.ts';
@@ -25,14 +25,14 @@ type OpenVisitRef = VisitRef & { readonly visit: OpenVisit };
 export function suspend(core: Core, given: VisitRef, outcome: Suspension): void {
   const visit = openVisit(core, given, outcome);
   const place: OpenVisitRef = { ...given, visit };
-  for (const name of outcome.cancel ?? []) takeBack(core, visit, name);
+  for (const name of outcome.cancel ?? []) cancelByName(core, visit, name);
   if (outcome.waiting !== undefined) {
     charge(core, jsonBytes(outcome.waiting as unknown as Json));
     visit.waiting = { ...outcome.waiting, since: visit.waiting?.since ?? core.state.now };
     core.trace?.({ t: 'wait', path: visit.path });
   }
   if (outcome.hears !== undefined) visit.hears = outcome.hears;
-  ask(core, visit, outcome.asks ?? {});
+  openAsks(core, visit, outcome.asks ?? {});
   for (const spec of outcome.run ?? []) openEffect(core, place, spec, outcome.timers !== undefined);
   for (const spec of outcome.timers ?? []) openTimer(core, place, spec);
   for (const spec of outcome.children ?? []) openChild(core, place, spec);
@@ -47,7 +47,7 @@ function openVisit(core: Core, { frame, step, path, startedAt, visit }: VisitRef
   const { state } = core;
   if (visit !== undefined) {
     visit.hold = outcome.state;
-    if (outcome.grown !== undefined) grow(core, jsonBytes(outcome.grown));
+    if (outcome.grown !== undefined) chargeStepState(core, jsonBytes(outcome.grown));
     return visit;
   }
   frame.visit = {
@@ -61,22 +61,22 @@ function openVisit(core: Core, { frame, step, path, startedAt, visit }: VisitRef
     frames: [],
   };
   charge(core, RECORD_OVERHEAD + 4 * path.length);
-  grow(core, jsonBytes(outcome.state));
+  chargeStepState(core, jsonBytes(outcome.state));
   return frame.visit;
 }
 
 /** @throws StepFailure `state_too_large`: the visit then fails, and what it holds goes with it. */
-function grow(core: Core, bytes: number): void {
+function chargeStepState(core: Core, bytes: number): void {
   core.state.bytes += bytes;
   demandSpace(core, 'What the step works on', bytes);
 }
 
 /** `name`: the suffix of a command, or the name of a frame. */
-function takeBack(core: Core, visit: OpenVisit, name: string): void {
-  const id = openCommand(core, visit, name);
+function cancelByName(core: Core, visit: OpenVisit, name: string): void {
+  const id = openCommandId(core, visit, name);
   if (id !== undefined) {
     visit.open.splice(visit.open.indexOf(id), 1);
-    cancel(core, id);
+    cancelCommand(core, id);
     endInner(core, visit, name, 'cancelled');
   }
   for (const iteration of [false, true]) {
@@ -86,7 +86,7 @@ function takeBack(core: Core, visit: OpenVisit, name: string): void {
 }
 
 /** The id of the visit's open command of that suffix: another one where `retryStep` has begun it anew. */
-function openCommand({ program, state }: Core, visit: OpenVisit, suffix: string): string | undefined {
+function openCommandId({ program, state }: Core, visit: OpenVisit, suffix: string): string | undefined {
   const id = commandId(visit.path, suffix);
   if (visit.open.includes(id)) return id;
   const again = visit.open.find((one) => {
@@ -97,7 +97,7 @@ function openCommand({ program, state }: Core, visit: OpenVisit, suffix: string)
 }
 
 /** What the visit asks about within. An ask that ends without its call beginning is a row that has failed or was cancelled (`suspend`). */
-function ask(core: Core, visit: OpenVisit, asks: NonNullable<Suspension['asks']>): void {
+function openAsks(core: Core, visit: OpenVisit, asks: NonNullable<Suspension['asks']>): void {
   for (const [suffix, asked] of Object.entries(asks)) {
     visit.asks ??= {};
     const since = visit.asks[suffix]?.since ?? core.state.now;
@@ -119,23 +119,23 @@ function isOpen(asked: AskSpec | FailureShape | null): asked is AskSpec {
 function openEffect(core: Core, { frame, step, path, visit }: OpenVisitRef, spec: RunSpec, hasTimers: boolean): void {
   const { suffix = '', inner, light, config } = spec;
   const id = commandId(path, suffix);
-  const bytes = weighed(config.value);
+  const bytes = valueBytes(config.value);
   const limit = valueLimitOf(core.program.rules.dataBytes());
   if (bytes > limit) throw tooLarge('payload_too_large', "The step's config", bytes, limit);
   // What has a row of its own is recorded by itself: together, what has ended would be done again after a crash.
   const local =
     (step.local === true && inner === undefined) ||
-    (step.local === 'auto' && light === true && !hasTimers && alone(core));
+    (step.local === 'auto' && light === true && !hasTimers && isAlone(core));
   const { retry, timeoutMs } = step;
   const command = runCommand(core, id, step.slug, path, spec, { retry, timeoutMs, local });
   if (spec.suffix === undefined) core.trace?.({ t: 'input', path, input: config.value });
   if (inner !== undefined) beginInner(core, visit, suffix, inner, config.value);
-  open(core, id, { type: 'run', frame: frame.id, path, suffix, command, tries: 1 }, visit);
+  openCommand(core, id, { type: 'run', frame: frame.id, path, suffix, command, tries: 1 }, visit);
   demandSpaceForEffect(core, bytes);
 }
 
 function openTimer(core: Core, { frame, path, visit }: OpenVisitRef, { suffix = '', at }: TimerSpec): void {
-  open(core, commandId(path, suffix), { type: 'timer', frame: frame.id, path, suffix, at }, visit);
+  openCommand(core, commandId(path, suffix), { type: 'timer', frame: frame.id, path, suffix, at }, visit);
 }
 
 function openChild(
@@ -144,15 +144,15 @@ function openChild(
   { suffix = '', inner, ...child }: ChildSpec,
 ): void {
   if (inner !== undefined) beginInner(core, visit, suffix, inner, child.input);
-  const bytes = weighed(child.input);
+  const bytes = valueBytes(child.input);
   if (bytes > MAX_PAYLOAD_BYTES && core.program.rules.dataBytes() !== undefined)
     throw tooLarge('payload_too_large', "The child's input", bytes);
-  open(core, commandId(path, suffix), { type: 'child', frame: frame.id, path, suffix, child }, visit);
+  openCommand(core, commandId(path, suffix), { type: 'child', frame: frame.id, path, suffix, child }, visit);
   demandSpaceForEffect(core, bytes);
 }
 
 /** A local activity holds the other frames back: it is only for a run that has no other frame at work (ARCHITECTURE.md §3). */
-function alone(core: Core): boolean {
+function isAlone(core: Core): boolean {
   let leaves = 0;
   for (const frame of Object.values(core.state.frames)) {
     if (frame.ended !== true && (frame.visit === undefined || frame.visit.frames.length === 0)) leaves++;

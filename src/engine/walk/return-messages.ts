@@ -5,10 +5,10 @@ import { charge, hasSpace } from '../state/space.ts';
 import type { RunState } from '../state/state.ts';
 
 /** Open listeners are shown it in the run's next turn; if none of them takes it, it stays for a later one. */
-export function giveBack(core: Core, messages: readonly Message[]): void {
-  const { state, program, givesBack } = core;
-  if (messages.length === 0 || givesBack === 'not' || !program.rules.inbox()) return;
-  const isOffered = givesBack !== 'quietly';
+export function returnMessages(core: Core, messages: readonly Message[]): void {
+  const { state, program, returnsMessages } = core;
+  if (messages.length === 0 || returnsMessages === 'not' || !program.rules.inbox()) return;
+  const isOffered = returnsMessages !== 'quietly';
   const kept = isOffered ? withRoom(core, messages) : messages;
   if (kept.length === 0) return;
   state.inbox = [

@@ -1,13 +1,13 @@
 /** Which messages and events a visit listens to. */
 import { listenTag } from '../../contract/run.ts';
-import type { Hearing, Message, WaitingSpec } from '../../steps/kind.ts';
+import type { Message, Subscription, WaitingSpec } from '../../steps/kind.ts';
 
 /** What the visit listens to. A run that was carried from before `hearing` tells it by its audience. */
-export function hearingOf({ name, hearing, audience = [] }: WaitingSpec): Hearing | undefined {
+export function subscriptionOf({ name, hearing, audience = [] }: WaitingSpec): Subscription | undefined {
   if (hearing !== undefined || name === undefined) return hearing;
   return audience.includes(listenTag(name)) ? { names: [name] } : undefined;
 }
 
-export function hears({ names, key }: Hearing, { name, event }: Pick<Message, 'name' | 'event'>): boolean {
+export function matches({ names, key }: Subscription, { name, event }: Pick<Message, 'name' | 'event'>): boolean {
   return names.includes(name) && (event === undefined || key === undefined || key === event.key);
 }

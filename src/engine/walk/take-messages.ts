@@ -1,13 +1,13 @@
 /** Takes messages out of the inbox, for a visit that begins to listen. */
 import type { Json } from '../../json/json.ts';
-import type { Hearing, Message } from '../../steps/kind.ts';
+import type { Message, Subscription } from '../../steps/kind.ts';
 import type { Step } from '../../steps/program-types.ts';
 import type { Core } from '../state/core.ts';
-import { hears } from '../state/hearing.ts';
 import type { RunState } from '../state/state.ts';
+import { matches } from '../state/subscription.ts';
 
-export interface Wanted {
-  readonly hearing: Hearing;
+export interface TakeOptions {
+  readonly hearing: Subscription;
   readonly most: number;
   readonly accept: (payload: Json) => boolean;
   /** Given where a message that `accept` refuses is refused at every visit of this step: it is asked once. */
@@ -15,7 +15,7 @@ export interface Wanted {
 }
 
 /** The oldest that are wanted, in order. */
-export function takeUnread({ state, program }: Core, { hearing, most, accept, step }: Wanted): Message[] {
+export function takeUnread({ state, program }: Core, { hearing, most, accept, step }: TakeOptions): Message[] {
   const { effort } = state;
   const refused = step === undefined ? 0 : refusedUpTo(state, step, hearing);
   // Visits from before this was noted asked again.
@@ -27,7 +27,7 @@ export function takeUnread({ state, program }: Core, { hearing, most, accept, st
   /** As runs counted once: as if all that were refused had been asked again for each one taken. */
   let repeated = 0;
   const left = state.inbox.filter((unread) => {
-    if (taken.length >= most || !hears(hearing, unread) || (skips && isSkipped(unread.n))) return true;
+    if (taken.length >= most || !matches(hearing, unread) || (skips && isSkipped(unread.n))) return true;
     const before = effort.units;
     const isTaken = accept(unread.payload);
     asked = Math.max(asked, unread.n ?? 0);
@@ -48,13 +48,13 @@ export function takeUnread({ state, program }: Core, { hearing, most, accept, st
 }
 
 /** The number up to which the step has refused all that it hears. */
-function refusedUpTo({ refused }: RunState, step: Step, hearing: Hearing): number {
+function refusedUpTo({ refused }: RunState, step: Step, hearing: Subscription): number {
   const key = keyOf(step);
   const noted = refused !== undefined && Object.hasOwn(refused, key) ? refused[key] : undefined;
   return noted?.hearing === written(hearing) ? noted.n : 0;
 }
 
-function noteRefused(state: RunState, step: Step, hearing: Hearing, n: number): void {
+function noteRefused(state: RunState, step: Step, hearing: Subscription, n: number): void {
   // Nothing is left to be asked again.
   if (state.inbox.length === 0) delete state.refused;
   else state.refused = { ...state.refused, [keyOf(step)]: { hearing: written(hearing), n } };
@@ -63,4 +63,4 @@ function noteRefused(state: RunState, step: Step, hearing: Hearing, n: number): 
 /** No step is called so: a slug begins with a letter, and `__proto__` would be one. */
 const keyOf = ({ key, slug }: Step): string => `:${key ?? slug}`;
 
-const written = ({ names, key }: Hearing): string => JSON.stringify([names, key]);
+const written = ({ names, key }: Subscription): string => JSON.stringify([names, key]);
