@@ -7,6 +7,8 @@ import type { StepKind } from '../../../src/steps/kind.ts';
 import { kinds } from '../../../src/steps/kinds/table.ts';
 import { END_TARGET } from '../../../src/steps/ports.ts';
 
+const pages = manual();
+
 /** The example as a step of a definition: where it leads there is a step, and it stands in a loop if it is to leave one. */
 function around({ type, example }: StepKind): JsonObject {
   const targets = Object.values(example.nextSteps ?? {}).filter((target) => target !== END_TARGET);
@@ -27,7 +29,7 @@ describe('the examples of the manual', () => {
   });
 
   it('are whole definitions where they look like one', () => {
-    const blocks = [...manual().values()].flatMap(({ markdown }) =>
+    const blocks = [...pages.values()].flatMap(({ markdown }) =>
       [...markdown.matchAll(/^```yaml\n(.*?)^```/gms)].map(([, text = '']) => parse(text) as JsonObject),
     );
     const definitions = blocks.filter((block) => block['steps'] !== undefined);

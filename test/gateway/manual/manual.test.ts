@@ -14,6 +14,8 @@ import { kinds } from '../../../src/steps/kinds/table.ts';
 import { TRANSFORMS } from '../../../src/template/transforms/table.ts';
 import { type LonelyGateway, lonelyGateway } from '../gateway-support.ts';
 
+const pages = manual();
+
 let gateway: LonelyGateway;
 beforeAll(async () => {
   gateway = await lonelyGateway();
@@ -59,7 +61,7 @@ describe('the manual', () => {
   });
 
   it('lists every form of a member that has several, and says of each field to which it belongs', () => {
-    const { markdown = '' } = manual().get('http') ?? {};
+    const { markdown = '' } = pages.get('http') ?? {};
     expect(markdown).toContain('| **`auth.type`** | `"bearer"`, `"basic"`, `"apiKey"` |');
     for (const [field, form] of [
       ['token', 'bearer'],
@@ -73,7 +75,6 @@ describe('the manual', () => {
   });
 
   it('says what a duration is, wherever one is taken', () => {
-    const pages = manual();
     expect(pages.get('definition')?.markdown).toMatch(
       /## Durations\n\nA duration is one of these:\n\n- a number of milliseconds/,
     );
@@ -88,13 +89,13 @@ describe('the manual', () => {
   });
 
   it('speaks of no page that is not there', () => {
-    for (const { name, markdown } of manual().values()) expect(markdown, name).not.toMatch(/\bthe console\b/i);
+    for (const { name, markdown } of pages.values()) expect(markdown, name).not.toMatch(/\bthe console\b/i);
   });
 
   it.each(['000', '001', '002', '004'])(
     'gives an example of a document of %s that can be run as it stands',
     (dialect) => {
-      const { markdown = '' } = manual().get('dialects') ?? {};
+      const { markdown = '' } = pages.get('dialects') ?? {};
       const [, document = ''] =
         new RegExp(`^## ${dialect}\\n\\n\`\`\`yaml\\n([\\s\\S]*?)^\`\`\``, 'm').exec(markdown) ?? [];
       const { problems, warnings, ...checked } = check(parse(document));
@@ -106,13 +107,13 @@ describe('the manual', () => {
   );
 
   it('begins with a definition that the checker finds nothing in', () => {
-    const [, example = ''] = /```yaml\n([\s\S]*?)```/.exec(manual().get('definition')?.markdown ?? '') ?? [];
+    const [, example = ''] = /```yaml\n([\s\S]*?)```/.exec(pages.get('definition')?.markdown ?? '') ?? [];
     const { problems, warnings } = check(parse(example));
     expect({ problems, warnings }).toEqual({ problems: [], warnings: [] });
   });
 
   it('says of every row what it means', () => {
-    for (const { name, markdown } of manual().values()) {
+    for (const { name, markdown } of pages.values()) {
       const lines = markdown.split('\n');
       const silent = lines.filter((line, i) => /\|\s*\|$/.test(line) && !/^\| ---/.test(lines[i + 1] ?? ''));
       expect(silent, name).toEqual([]);
@@ -121,7 +122,7 @@ describe('the manual', () => {
 
   it('needs no other host, no script, and leads to no page that is not there', async () => {
     const links = new Set<string>();
-    for (const name of manual().keys()) {
+    for (const name of pages.keys()) {
       const { text, headers } = await read(name === '' ? '/docs' : `/docs/${name}`);
       expect(headers.get('content-security-policy')).toContain("default-src 'none'");
       expect(text).not.toMatch(/<(script|img|link|iframe)\b|\bsrc=|@import|url\(/);

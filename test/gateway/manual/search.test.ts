@@ -5,6 +5,8 @@ import { searchManual } from '../../../src/gateway/manual/search.ts';
 import { kinds } from '../../../src/steps/kinds/table.ts';
 import { type LonelyGateway, lonelyGateway } from '../gateway-support.ts';
 
+const pages = manual();
+
 let gateway: LonelyGateway;
 beforeAll(async () => {
   gateway = await lonelyGateway();
@@ -40,11 +42,11 @@ describe('the search of the manual', () => {
   });
 
   it.each(kinds.map(({ type }) => type))('finds the page of the kind %s first', (type) => {
-    expect(searchManual(manual().values(), type)[0]?.page.name).toBe(type);
+    expect(searchManual(pages.values(), type)[0]?.page.name).toBe(type);
   });
 
   it('finds what has all of the words, settings and codes too', () => {
-    const names = (query: string) => searchManual(manual().values(), query).map(({ page }) => page.name);
+    const names = (query: string) => searchManual(pages.values(), query).map(({ page }) => page.name);
     expect(names('approval quorum')).toContain('approval');
     expect(names('SIGNALBOX_HISTORY_LIMIT')).toContain('settings');
     expect(names('resume_token_mismatch')).toContain('problems');
