@@ -23,6 +23,8 @@ export const docsQuery = z.strictObject({
 const MOST_HITS = 40;
 const MOST_WORDS = 8;
 const EXCERPT_LENGTH = 240;
+/** The end of a long line whose text continues on the next one. */
+const WRAPPED = /(?<=[^\n]{70}[^\n|])\n *(?=[^\s|#`-])/g;
 
 /** The words of a query, in lower case. */
 export function wordsOf(query: string): string[] {
@@ -80,9 +82,10 @@ function sectionsOf({ markdown }: Page): Section[] {
   });
 }
 
-/** Markdown as plain text: a link becomes its text, cells are separated by dashes. */
+/** Markdown as plain text: a link becomes its text, cells are separated by dashes, a wrapped line is one line. */
 function plain(markdown: string): string {
   return markdown
+    .replaceAll(WRAPPED, ' ')
     .replaceAll(/\[([^\]]*)\]\([^)]*\)/g, '$1')
     .replaceAll(/^\| ?-{3}.*$|^```.*$/gm, '')
     .replaceAll(/^\| ?|\s*\|\s*$/gm, '')

@@ -54,6 +54,16 @@ describe('the search of the manual', () => {
     expect(names(' ')).toEqual([]);
   });
 
+  it('shows a paragraph in one piece, however it is wrapped', () => {
+    const markdown =
+      'A run that waits for a person costs no process at all, and a restart does not\nchange it.\n- Another line';
+    const [hit] = searchManual(
+      [{ name: 'x', title: 'X', markdown: `It is said that:\n\n${markdown}` }],
+      'person change',
+    );
+    expect(hit?.excerpt).toBe(markdown.split('\n-')[0]?.replace('\n', ' '));
+  });
+
   it('says when nothing was found, and takes what was asked for as text', async () => {
     const html = await (await ask(`/docs?q=${encodeURIComponent('<b>"xyzzy"</b>')}`)).text();
     expect(html).toContain('Nothing was found.');
