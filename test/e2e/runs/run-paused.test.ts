@@ -58,8 +58,8 @@ describe('a paused run', () => {
   });
 });
 
-describe('a signal that is not heeded', () => {
-  it('is told by the run, and the command that it hints is heeded', async () => {
+describe('a signal that is ignored', () => {
+  it('is told by the run, and the command that it hints is accepted', async () => {
     const id = await waiting({ commentRequired: true, approvers: { roles: ['finance'] } });
     expect((await gateway.request('GET', `/api/executions/${id}`)).body.waitingFor).toMatchObject([
       { path: 'review', commentRequired: true },
@@ -67,7 +67,7 @@ describe('a signal that is not heeded', () => {
     await handleOf(id).signal('approve', { step: 'review' });
     const details = await until(
       () => detailsOf(id),
-      (text) => text.includes('not heeded'),
+      (text) => text.includes('was ignored'),
     );
     expect(details).toMatch(/The signal `approve` of \S+ was ignored: .*override/);
     await handleOf(id).signal('approve', { step: 'nowhere' });
