@@ -1,21 +1,20 @@
 /** The schemas of the host's own actions, as JSON Schema. */
-
 import { defined } from '../../json/defined.ts';
 import { isObject, type Json, type JsonObject } from '../../json/json.ts';
 import { objectOf } from './schema-words.ts';
 
 const TEMPLATE: JsonObject = { type: 'string', pattern: '\\{\\{' };
-/** Members of a schema that hold one schema each; members whose members do; members that list schemas. */
+/** Members of a schema that are a schema, that are an object of schemas, and that are a list of schemas. */
 const INNER = ['items', 'additionalProperties', 'not', 'contains', 'propertyNames'];
 const INNER_OF = ['properties', 'patternProperties'];
 const INNER_LISTS = ['anyOf', 'oneOf', 'allOf', 'prefixItems'];
 
-/** As `jsonSchemaOf` made it. A schema that names itself has references, which would lead elsewhere: it is any object. */
+/** A schema to put inside another document. One with references becomes any object: inside, they would lead elsewhere. */
 export function placedSchema(schema: JsonObject): JsonObject {
   return JSON.stringify(schema).includes('"$ref"') ? { type: 'object' } : schema;
 }
 
-/** What an author may write: every value within may be a template instead. */
+/** The schema of the config that an author writes: a template may replace every value inside. */
 export function writtenSchema(schema: JsonObject): JsonObject {
   const inside: { [member: string]: Json } = {};
   for (const [member, value] of Object.entries(schema)) {

@@ -6,19 +6,37 @@ import { code, type Page } from './page.ts';
 import { jsonSchemaOf, portsAreFixed } from './schema-json.ts';
 import { fieldsOf, fieldTable, objectOf } from './schema-words.ts';
 
-/** What the kinds of a class have in common: a title for lists, and a sentence. */
-export const CLASSES: { readonly [name in KindClass]: { readonly title: string; readonly sentence: string } } = {
-  pure: { title: 'Decisions and data', sentence: 'It adds no event to the history.' },
-  effect: { title: 'Effects', sentence: 'It is an activity: `retry`, `timeout` and `rollback` apply to it.' },
-  wait: { title: 'Waits', sentence: 'While it waits, nothing runs. A restart does not end the wait.' },
-  container: { title: 'Loops and branches', sentence: 'It has a body, which some of its ports lead into.' },
-  end: { title: 'Ends', sentence: 'No step follows it.' },
+/** What the kinds of a class have in common: a title and a sentence for their list, and a sentence for each page. */
+export const CLASSES: {
+  readonly [name in KindClass]: { readonly title: string; readonly all: string; readonly one: string };
+} = {
+  pure: {
+    title: 'Decisions and data',
+    all: 'They add no event to the history.',
+    one: 'It adds no event to the history.',
+  },
+  effect: {
+    title: 'Effects',
+    all: 'They are activities: `retry`, `timeout` and `rollback` apply to them.',
+    one: 'It is an activity: `retry`, `timeout` and `rollback` apply to it.',
+  },
+  wait: {
+    title: 'Waits',
+    all: 'While a run waits, nothing runs. A restart does not end the wait.',
+    one: 'While it waits, nothing runs. A restart does not end the wait.',
+  },
+  container: {
+    title: 'Loops and branches',
+    all: 'They have a body, which some of their ports lead into.',
+    one: 'It has a body, which some of its ports lead into.',
+  },
+  end: { title: 'Ends', all: 'No step follows them.', one: 'No step follows it.' },
 };
 
 export function kindPage(kind: StepKind): Page {
   const { type, aliases = [], summary } = kind;
   const also = aliases.length === 0 ? '' : ` It is also called ${aliases.map(code).join(', ')}.`;
-  const markdown = `${summary}${also} ${CLASSES[kind.class].sentence}
+  const markdown = `${summary}${also} ${CLASSES[kind.class].one}
 
 ${kind.description}
 

@@ -6,7 +6,8 @@
  * - `[text](../file.ts "slot: NAME")` is a slot. The gateway puts generated text in its place; a viewer shows a link to
  *   the code that the text is generated from.
  * - `[text](../file.ts "at /path")` leads to a path of the gateway; in a viewer, to the code that answers there.
- * - `[text](../../../../file)` leads to another file of the project. The gateway does not serve it, so it shows the path.
+ * - `[text](../../../../file)` leads to another file of the project. The gateway does not serve that file: it shows the
+ *   path instead of a link.
  */
 import { readFileSync } from 'node:fs';
 import { posix } from 'node:path';
@@ -86,7 +87,7 @@ function served({ text, href, title }: PageLink, page: Page, actions: HostAction
   const [, name, fragment = ''] = /^([\w-]+)\.md(#.*)?$/.exec(href) ?? [];
   if (name !== undefined) return `[${text}](${addressOf(name === FRONT ? '' : name)}${fragment})`;
   const path = projectPath(href);
-  return text.includes(path) ? text : `${text} (${code(path)})`;
+  return posix.basename(path) === text ? code(path) : `${text} (${code(path)})`;
 }
 
 /** The path in the project that a page's relative link leads to. */

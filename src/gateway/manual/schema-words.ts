@@ -1,6 +1,6 @@
 /** What a JSON Schema says, in words and tables for readers of the manual. */
 import { DURATION_TITLE, INSTANT_TITLE } from '../../definition/document/titles.ts';
-import type { Json, JsonObject } from '../../json/json.ts';
+import { isObject, type Json, type JsonObject } from '../../json/json.ts';
 import { code, table } from './page.ts';
 
 export interface Field {
@@ -123,6 +123,7 @@ function hasDescribedMembers(schema: JsonObject): boolean {
   return Object.values(objectOf(schema['properties'])).some((member) => objectOf(member)['description'] !== undefined);
 }
 
+/** The value if it is an object, otherwise an empty one. */
 export function objectOf(value: Json | undefined): JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : {};
+  return isObject(value) ? value : {};
 }

@@ -7,9 +7,9 @@ import { code, table } from '../page.ts';
 export function kindList(): string {
   const classes = Object.entries(CLASSES) as [KindClass, (typeof CLASSES)[KindClass]][];
   return classes
-    .map(([name, { title, sentence }]) => {
+    .map(([name, { title, all }]) => {
       const rows = kinds.filter((kind) => kind.class === name).map((kind) => [linkTo(kind), kind.summary]);
-      return `### ${title}\n\n${sentence}\n\n${table(['Kind', 'Purpose'], rows)}`;
+      return `### ${title}\n\n${all}\n\n${table(['Kind', 'Purpose'], rows)}`;
     })
     .join('\n\n');
 }
