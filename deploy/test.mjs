@@ -1,4 +1,5 @@
-// `npm test`: from a bare clone to the end of all tests. Plain Node, since nothing is installed yet.
+// `npm test`: from a bare clone to the end of all tests but the long ones, which `npm run test:long` runs (`--long`). Plain
+// Node, since nothing is installed yet.
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -11,24 +12,35 @@ const tool = (what, file, ...args) => {
   say(`${what}.`);
   return run(what, process.execPath, [join(root, 'node_modules', file), ...args], { cwd: root, show: true });
 };
+const tests = (what, project) => tool(what, 'vitest/vitest.mjs', 'run', '--project', project);
 
-const begun = Date.now();
-try {
-  await install();
-  await tool('Lint and format', '@biomejs/biome/bin/biome', 'check', '.');
-  await tool('Types', 'typescript/bin/tsc', '--noEmit');
+/** Builds, and obtains Temporal before tests wait for it. */
+async function prepare() {
   const { build } = await import('./build.mjs');
   await build();
-  await tool('Quick tests', 'vitest/vitest.mjs', 'run', '--project', 'quick');
-  if (!process.env.TEMPORAL_ADDRESS) {
-    const { obtainTemporal } = await import('../dist/src/cli/start/obtain-temporal.js');
-    const { version, source } = await obtainTemporal();
-    say(`Temporal ${version}, from ${source}.`);
+  if (process.env.TEMPORAL_ADDRESS) return;
+  const { obtainTemporal } = await import('../dist/src/cli/start/obtain-temporal.js');
+  const { version, source } = await obtainTemporal();
+  say(`Temporal ${version}, from ${source}.`);
+}
+
+const begun = Date.now();
+const isLong = process.argv.includes('--long');
+try {
+  await install();
+  if (!isLong) {
+    await tool('Lint and format', '@biomejs/biome/bin/biome', 'check', '.');
+    await tool('Types', 'typescript/bin/tsc', '--noEmit');
   }
-  await tool('End-to-end tests', 'vitest/vitest.mjs', 'run', '--project', 'e2e');
+  await prepare();
+  if (isLong) await tests('Long tests', 'long');
+  else {
+    await tests('Quick tests', 'quick');
+    await tests('End-to-end tests', 'e2e');
+  }
   if (spawnSync('bwrap', ['--version']).status !== 0)
     say('Not tested: the sandbox of bash steps, since there is no bubblewrap here.');
-  say(`All tests passed after ${Math.round((Date.now() - begun) / 1000)} s.`);
+  say(`All ${isLong ? 'long ' : ''}tests passed after ${Math.round((Date.now() - begun) / 1000)} s.`);
 } catch (error) {
   console.error(error.message);
   process.exit(1);

@@ -1,5 +1,5 @@
 // Workers that stand still in the middle of an effect, and that are replaced by ones with another bundle while runs are on their
-// way. LONG=1 runs what takes longer, and more of the rest.
+// way. With LONG=1 (test/README.md) there are more of them, and a test that takes longer.
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
 import { join } from 'node:path';
