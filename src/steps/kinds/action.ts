@@ -14,12 +14,14 @@ export const action: StepKind<NoState> = {
   type: 'action',
   class: 'effect',
   summary: 'Runs an action that the host offers.',
-  description: `\`type\` names the action and \`parameters\` is what it takes. Every host offers \`http.request\` (also called
-\`http.http_request\`), which takes what the kind \`http\` takes; others are [the host's own](/docs/actions). \`{{ secrets.NAME }}\` may stand in their parameters.
+  description: `\`type\` names the action, and \`parameters\` are its input. Every host offers \`http.request\` (alias
+\`http.http_request\`), which takes what the kind \`http\` takes. A host may add [actions of its own](/docs/actions).
+\`{{ secrets.NAME }}\` may be part of their parameters.
 
-An action that is not registered is the problem \`unknown_action\`, and the error of that code in a run; a dry run, and a run with a preset for the step, do without it.
-The host's actions check what they are given and what they give: \`invalid_config\`, \`invalid_output\`. What takes too long is \`action_timeout\`, and whatever an
-action throws without a code of its own is \`action_failed\`; both are tried again.`,
+An action that is not registered is the problem \`unknown_action\`, and fails a run with that code. A dry run, and a
+run with a preset for the step, do not need the action. The host's actions validate their input and their output:
+\`invalid_config\`, \`invalid_output\`. An action that takes too long fails with \`action_timeout\`, and an action that
+throws without a code fails with \`action_failed\`. Both are retried.`,
   example: {
     stepType: 'action',
     config: { type: 'http.request', parameters: { url: 'https://api.example.com/orders/{{ input.orderId }}' } },

@@ -14,21 +14,26 @@ const HEARTBEAT_MS = 10_000;
 export const bash: StepKind<NoState> = {
   type: 'bash',
   class: 'effect',
-  summary: 'Runs a command in a shell, where the host allows it.',
-  description: `Runs \`bash -c\` on the worker, in a sandbox (bubblewrap) that has the system's programs to read, an empty folder to work in that is gone
-afterwards, no network, no other processes, and neither the data folder nor the program of Signalbox itself. The host has to allow it with \`SIGNALBOX_BASH=1\`, else the step is \`bash_disabled\`; where there is no
-bubblewrap it is \`bash_unavailable\`, unless the host says \`SIGNALBOX_BASH=unsafe\`, which runs commands as the worker's own user.
+  summary: 'Runs a shell command, where the host allows it.',
+  description: `Runs \`bash -c\` on the worker, in a sandbox (bubblewrap). The sandbox can read the system's programs
+and has an empty working folder, which is deleted afterwards. It has no network, sees no other processes, and cannot
+read the data folder or the program of Signalbox. The host must allow the kind with \`SIGNALBOX_BASH=1\`; otherwise the
+step fails with \`bash_disabled\`. Without bubblewrap it fails with \`bash_unavailable\`, unless the host sets
+\`SIGNALBOX_BASH=unsafe\`, which runs commands as the worker's own user.
 
-It is \`bash -c\`, no login shell: a profile of the worker would be the worker's files and environment.
+Bash does not run as a login shell, so it reads no profile of the worker.
 
-- **Data.** A template in \`command\` becomes part of the command, whatever stands in it. Hand data over by \`env\`, and write \`"$NAME"\`.
-- **Secrets** may stand in \`env\` only. They are taken out of the output.
-- **Folder.** \`cwd\` is a folder of the host, inside of one that \`SIGNALBOX_BASH_FOLDERS\` names, and can be written to.
-- **Output.** \`stdout\` and \`stderr\` are cut at 64,000 characters each, and marked where they are.
-- **Errors.** Another exit code than 0 is \`bash_exit_code:N\`, with the output in its details; a command that takes too long is \`bash_timeout:N\` (milliseconds). All of its
-  processes are ended then, and when the step is cancelled. Either is tried again only where the step itself has \`retry\`: nobody else knows whether it may.
-  In the sandbox all processes of a command together may be 256 (\`bash_processes:N\`) and have 1 GiB of memory (\`bash_memory:N\`), files in memory aside; they are counted some times a second.
-  \`SIGNALBOX_IDEMPOTENCY_KEY\` and \`SIGNALBOX_ATTEMPT\` are in its environment.`,
+- **Data.** A template in \`command\` becomes part of the command, whatever its value is. Pass data through \`env\`,
+  and write \`"$NAME"\`.
+- **Secrets** are allowed in \`env\` only. They are removed from the output.
+- **Folder.** \`cwd\` is a folder of the host inside a folder that \`SIGNALBOX_BASH_FOLDERS\` names. It is writable.
+- **Output.** \`stdout\` and \`stderr\` are cut at 64,000 characters each, with a mark where they are cut.
+- **Errors.** An exit code other than 0 is \`bash_exit_code:N\`, with the output in its details. A command that takes
+  too long is \`bash_timeout:N\` (milliseconds). All of its processes are ended then, and when the step is cancelled.
+  Both are retried only if the step has \`retry\`, since only the author knows whether the command may run again. In
+  the sandbox, all processes of a command together are limited to 256 (\`bash_processes:N\`) and to 1 GiB of memory
+  (\`bash_memory:N\`), not counting files in memory. They are counted a few times per second.
+  \`SIGNALBOX_IDEMPOTENCY_KEY\` and \`SIGNALBOX_ATTEMPT\` are set in the environment.`,
   example: {
     stepType: 'bash',
     config: {

@@ -6,9 +6,10 @@ export const breakKind: StepKind<NoState> = {
   type: 'break',
   class: 'pure',
   ends: 'loop',
-  summary: 'Leaves the innermost loop by done.',
-  description: `The loop ends by its port \`done\`; \`value\`, if given, is the \`value\` of its output. The loop is one of the same frame: a branch
-of parallel or an iteration of forEach cannot break a loop around it. An edge out of a loop's body leaves the loop as well, and goes where it leads.`,
+  summary: 'Leaves the innermost loop by its port done.',
+  description: `The innermost loop ends by its port \`done\`. \`value\`, if given, is the \`value\` of the loop's
+output. The loop must be in the same frame: a branch of parallel or an iteration of forEach cannot break a loop around
+it. An edge out of a loop's body leaves the loop too, and goes to its target.`,
   example: { stepType: 'break', config: { value: '{{ loop.item }}' } },
   output: 'The value.',
   schema: () =>

@@ -7,9 +7,9 @@ export const checkpoint: StepKind<NoState> = {
   type: 'checkpoint',
   class: 'pure',
   stopsRollback: true,
-  summary: 'A place that a rollback does not go behind.',
-  description: `When the run rolls back, the \`rollback\` of the steps that ended since the last checkpoint is run, in reverse order; what lies
-before the checkpoint stays done.`,
+  summary: 'Marks a point that a rollback does not go behind.',
+  description: `When the run rolls back, it runs the \`rollback\` of the steps that ended since the last checkpoint, in
+reverse order. Steps before the checkpoint stay done.`,
   example: { stepType: 'checkpoint', config: { name: 'paid' }, nextSteps: { success: 'ship' } },
   output: "The checkpoint's name.",
   schema: () =>

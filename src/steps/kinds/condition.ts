@@ -13,15 +13,17 @@ const OPERATORS = ['eq', 'neq', 'gt', 'lt'] as const;
 export const condition: StepKind<NoState> = {
   type: 'condition',
   class: 'pure',
-  summary: 'Goes one way or another.',
-  description: `Four ways to ask, of which a step takes one:
+  summary: 'Chooses a port by a condition.',
+  description: `A step uses one of four forms:
 
-- \`expression\`: ends by \`true\` or \`false\`, as the expression is truthy.
-- \`variable\` and \`equals\`: whether what the path \`variable\` reads equals the value, strictly (\`1\` is not \`"1"\`; lists and objects by content).
-- \`ref\` with at most one of \`eq\`, \`neq\`, \`gt\`, \`lt\`: the same in parts, as forms and models write it. With none of them: whether it is truthy.
-  \`gt\` and \`lt\` compare numbers; what is no number is neither greater nor less.
-- \`branches\`: a list of \`{port, expression}\` (or port with one of the other ways), asked in order. The first that holds gives the port; if none holds it is
-  \`default\`, or the port that \`default\` names.
+- \`expression\`: ends by \`true\` or \`false\`, depending on whether the expression is truthy.
+- \`variable\` and \`equals\`: whether the value at the path \`variable\` equals the value, strictly (\`1\` is not
+  \`"1"\`; lists and objects compare by content).
+- \`ref\` with at most one of \`eq\`, \`neq\`, \`gt\`, \`lt\`: the same in parts, as forms and models write it. Without
+  an operator, the step tests whether the value is truthy. \`gt\` and \`lt\` compare numbers; a value that is not a
+  number is neither greater nor less.
+- \`branches\`: a list of \`{port, expression}\` (or a port with one of the other forms), tested in order. The first
+  branch that holds gives the port. If none holds, the port is \`default\`, or the port that \`default\` names.
 
 A port that is not wired ends the tick, the iteration, the branch or the run.`,
   example: {

@@ -9,8 +9,10 @@ export const fail: StepKind<NoState> = {
   type: 'fail',
   class: 'end',
   summary: 'Fails the branch or the run with an error of its own.',
-  description: `The error rises like that of any failing step: it fails the iteration or branch, whose container decides, and at the root the run. With
-\`rollback: true\` it passes every container and fails the run, which rolls back first. \`critical\` says that trying again is no use: \`error.retryable\` is false then, and with \`rollback\` too.`,
+  description: `The error propagates like that of any failing step: it fails the iteration or branch, whose container
+decides, and at the root it fails the run. With \`rollback: true\` it passes every container and fails the run, which
+rolls back first. \`critical\` says that retrying is useless: \`error.retryable\` is then false. It is false with
+\`rollback\` too.`,
   example: {
     stepType: 'fail',
     config: { code: 'out_of_stock', message: 'Nothing left of {{ input.sku }}', rollback: true },

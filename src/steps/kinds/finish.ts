@@ -9,12 +9,13 @@ export const finish: StepKind<NoState> = {
   class: 'end',
   ends: 'run',
   summary: 'Completes the run.',
-  description: `Ends the run with success, from anywhere. The run's output is \`output\`, or the last step's data where it is left out; the
-definition's own \`output\` comes before both. What still runs in other branches is cancelled; with \`drain\` the effects in flight end first. \`return\`
-is the same kind, and drains unless it says otherwise.
+  description: `Ends the run with success, from any frame. The run's output is the definition's own \`output\`; without
+one it is the step's \`output\`; without both it is the last step's data. Steps that run in other branches are
+cancelled. With \`drain\` the effects in flight end first. \`return\` is the same kind, and drains by default.
 
-A run that drains has returned: it shows as completed, with its output, at that moment (where the definition has its own \`output\`, when the effects
-have ended). The run's timeout and a cancel end the draining, and the run completes with its output all the same.`,
+A run that drains has returned: it shows as completed, with its output, at that moment. Where the definition has its
+own \`output\`, it shows as completed when the effects have ended. The run's timeout or a cancellation ends the
+draining, and the run still completes with its output.`,
   example: { stepType: 'finish', config: { output: { paid: '{{ steps.pay.output.data.id }}' } } },
   output: 'None: nothing comes after it.',
   schema: () =>

@@ -25,11 +25,13 @@ export const forEach: StepKind<ForEachState> = {
   type: 'forEach',
   class: 'container',
   scope: 'iterations',
-  summary: 'Walks its body for every item, several at once.',
-  description: `The port \`item\` leads into the body; each iteration is a frame of its own with \`item\` and \`index\` (\`as\` renames item, for
-nesting). At most \`concurrency\` iterations go at once; of what they ask for, 500 effects, timers and runs are underway and the rest waits its turn. When one fails the others are cancelled and the step fails with that error, unless
-\`onError\` is \`continue\`: then its place in the output is null. Entries of the body's steps are not readable afterwards: read the output. A result for which the run has no room
-fails its iteration with \`state_too_large\`, as any other error does.`,
+  summary: 'Walks its body for every item, several concurrently.',
+  description: `The port \`item\` leads into the body. Each iteration is a frame of its own with \`item\` and
+\`index\`; \`as\` renames \`item\` for nested bodies. At most \`concurrency\` iterations run concurrently. Together
+they may have 500 effects, timers and runs open; further ones wait. When an iteration fails, the others are cancelled
+and the step fails with that error. With \`onError: continue\` the iteration's place in the output is null instead.
+Entries of the body's steps are not readable afterwards: read the output. A result that does not fit into the run's
+state fails its iteration with \`state_too_large\`, like any other error.`,
   example: {
     stepType: 'forEach',
     config: { items: '{{ input.users }}', concurrency: 5, onError: 'continue' },

@@ -21,18 +21,23 @@ export const http: StepKind<NoState> = {
   type: 'http',
   class: 'effect',
   summary: 'Makes an HTTP request.',
-  description: `Sends one request and ends with the parsed body. \`{{ secrets.NAME }}\` may stand in \`url\`, \`query\`, \`headers\`, \`auth\` and \`body\`; it is put
-in right before the request, and taken out of what comes back.
+  description: `Sends one request and ends with the parsed body. \`{{ secrets.NAME }}\` may be part of \`url\`,
+\`query\`, \`headers\`, \`auth\` and \`body\`. A secret is inserted right before the request, and removed from the
+response.
 
-- **Body.** A text is sent as it is, everything else as JSON; \`bodyAs\` says otherwise: \`form\` (an object), \`base64\` (bytes).
-- **Answer.** Read by its content type: JSON, text, else base64; without one text where it is UTF-8. \`as\` says otherwise. At most \`maxBytes\`, else
-  \`response_too_large\`. What cannot be read so is \`http_body\`, with its beginning in the details.
-- **Status.** 2xx is success; \`expect\` names others. Every other status is \`http_status\`, with what the server says in its message, and status and body in its
-  details; 408, 425, 429 and 5xx are tried again, after \`Retry-After\` where the server says so. No whole answer is \`http_connect\` or \`http_timeout\`, and tried again.
-- **Once.** Every attempt carries the same \`Idempotency-Key\`, unless the step sets that header itself.
-- **Where to.** http and https, under a certificate that is trusted where the worker runs, else \`certificate_not_trusted\`: Node trusts further
-  authorities by \`NODE_EXTRA_CA_CERTS\`. Private and local addresses are refused with \`address_not_allowed\` unless the host allows them. Redirects are followed
-  up to five times, and credentials are not taken along to another origin.`,
+- **Body.** A text is sent as it is, any other value as JSON. \`bodyAs\` changes that: \`form\` (an object), \`base64\`
+  (bytes).
+- **Response.** Its content type decides how it is read: JSON, text, or base64. Without a content type it is text where
+  it is UTF-8. \`as\` changes that. A response of more than \`maxBytes\` is \`response_too_large\`. A response that
+  cannot be read that way is \`http_body\`, with its beginning in the details.
+- **Status.** 2xx is success; \`expect\` names other statuses. Any other status is \`http_status\`, with the server's
+  text in the message, and status and body in the details. 408, 425, 429 and 5xx are retried, after \`Retry-After\`
+  where the server sends it. An incomplete response is \`http_connect\` or \`http_timeout\`, and is retried.
+- **Idempotency.** Every attempt carries the same \`Idempotency-Key\`, unless the step sets that header itself.
+- **Destinations.** http and https. The certificate must be trusted where the worker runs, otherwise the error is
+  \`certificate_not_trusted\`; \`NODE_EXTRA_CA_CERTS\` adds authorities. Private and local addresses are refused with
+  \`address_not_allowed\` unless the host allows them. Up to five redirects are followed, and credentials are not sent
+  to another origin.`,
   example: {
     stepType: 'http',
     config: {

@@ -39,27 +39,32 @@ export const listen: StepKind<ListenState> = {
   type: 'listen',
   class: 'wait',
   summary: 'Waits for messages that are sent to the run.',
-  description: `Takes messages of one \`name\`, or of any name in a list of names, in the order in which they came. There are two sorts:
+  description: `Takes messages of one \`name\`, or of any name in a list, in the order in which they arrived. There are
+two sorts:
 
-- **Messages to this run**, by \`POST /api/executions/:id/messages/:name\` or the signal \`message\`. Those that came before anybody listened are kept, and taken first. Those that
-  \`match\` and \`schema\` refuse stay for another listener.
-- **Published events**, by \`POST /api/events\`. An event is sent to the runs that listen to its name at that time. One that no open listener takes is dropped, so events that are for
-  other runs leave nothing behind.
+- **Messages to this run**, from \`POST /api/executions/:id/messages/:name\` or the signal \`message\`. Messages that
+  arrive before a step listens are kept, and taken first. Messages that \`match\` or \`schema\` refuse stay for another
+  listener.
+- **Published events**, from \`POST /api/events\`. An event is sent to the runs that listen to its name at that time.
+  An event that no open listener takes is dropped, so events for other runs leave nothing behind.
 
-\`key\` is evaluated when the visit begins, and selects events by their \`key\`: only runs that listen to that key are woken, however many others wait. A listener without \`key\` hears every event
-of its names. Messages to this run have no key; \`key\` does not concern them. \`match\`, an expression over \`payload\` (and everything else of the run), and \`schema\`, a payload format, are
-evaluated in the run. A message that the expression fails on does not match. A message or event goes to one listener of a run: the oldest that takes it.
+\`key\` is evaluated when the visit begins, and selects events by their \`key\`: an event wakes only the runs that
+listen to its key, however many others wait. A listener without \`key\` receives every event of its names. Messages to
+this run have no key, so \`key\` does not apply to them. \`match\`, an expression over \`payload\` and all roots of the
+run, and \`schema\`, a payload format, are evaluated in the run. A message on which the expression fails does not
+match. A message or event goes to one listener of a run: the oldest listener that takes it.
 
-Without \`count\` the first message ends the step. With \`count\` that number of messages ends it, and the data is a list. After \`timeout\`, or at \`until\`, the step ends by
-\`timeout\`; if that port is not wired it fails with \`listen_timeout\`. What the step took and did not put out, because it failed, was cancelled or lost a race, goes back and is kept for the next
-listener in its order, and a retry of the run keeps it.`,
+Without \`count\` the first message ends the step. With \`count\` that number of messages ends it, and the data is a
+list. After \`timeout\`, or at \`until\`, the step ends by \`timeout\`; if that port is not wired it fails with
+\`listen_timeout\`. Messages that the step took but did not output, because it failed, was cancelled or lost a race,
+are kept in order for the next listener. A retry of the run keeps them too.`,
   example: {
     stepType: 'listen',
     config: { name: 'payment', key: '{{ input.orderId }}', match: 'payload.cents > 0', timeout: '1h' },
     nextSteps: { received: 'ship', timeout: 'cancel' },
   },
   output:
-    'The payload; with `count` a list of payloads. At the timeout: null, or the list of those that came. Where `name` is a list, `meta.name` says which name it was; with `count`, `meta.names` lists them.',
+    "The payload; with `count` a list of payloads. At the timeout: null, or the list of the messages so far. Where `name` is a list, `meta.name` tells the message's name; with `count`, `meta.names` lists the names.",
   schema: () =>
     z.strictObject({
       name: z

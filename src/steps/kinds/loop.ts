@@ -24,23 +24,25 @@ export const loop: StepKind<LoopState> = {
   class: 'container',
   scope: 'loop',
   summary: 'Walks its body once for each item or batch, or while a condition holds.',
-  description: `The port \`loop\` leads into the body; when the body ends, or leads back here, the next tick begins. An edge out of the
-body leaves the loop, as \`break\` does. When nothing is left the step ends by \`done\`; an empty list goes there at once.
+  description: `The port \`loop\` leads into the body. When the body ends, or leads back to this step, the next tick
+begins. An edge out of the body leaves the loop, as \`break\` does. When no items are left the step ends by \`done\`;
+an empty list ends it without a tick.
 
-Inside, \`loop.item\` and \`loop.index\` (with \`batchSize\` 1), \`loop.batch\`, \`loop.state\` and \`loop.items\` tell where it is, and
-\`loop.parent\` is the loop around it.
+In the body, \`loop.item\` and \`loop.index\` (with \`batchSize\` 1), \`loop.batch\`, \`loop.state\` and \`loop.items\`
+describe the current tick, and \`loop.parent\` is the enclosing loop.
 
-A loop with state: \`initial\` starts \`loop.carry\`; after each body \`next\` gives the new carry, and then \`while\` or \`until\` is asked, which both
-read the new one. \`while\` is also asked before the first tick. \`next\` makes the last carry too, also of the tick after which the loop ends. In the
-trace the loop's input shows \`next\` and \`result\` as they were evaluated last. Without \`items\`, and with \`while\`, \`until\` or \`next\`, more than
-\`maxIterations\` ticks are the error \`max_iterations_exceeded:n\`.`,
+A loop can carry a value: \`initial\` starts \`loop.carry\`, and after each body \`next\` gives the new value. Then
+\`while\` or \`until\` is evaluated, and reads the new value. \`while\` is also evaluated before the first tick.
+\`next\` is evaluated after the last tick too. In the trace, the loop's input shows \`next\` and \`result\` as they
+were evaluated last. A loop without \`items\`, or with \`while\`, \`until\` or \`next\`, fails with
+\`max_iterations_exceeded:n\` when it would walk its body more than \`maxIterations\` times.`,
   example: {
     stepType: 'loop',
     config: { items: '{{ steps.fetch.output.data.orders }}', batchSize: 10 },
     nextSteps: { loop: 'send', done: 'report' },
   },
   output:
-    '`{state, batch, value?}`: state as in LoopVars; value is what `result` made, what a break gave, or the last carry.',
+    '`{state, batch, value?}`: `state` is as in `loop.state`; `value` comes from `result`, from a break, or is the last carry.',
   dataMembers: ['state', 'batch', 'value'],
   schema: () =>
     z.strictObject({

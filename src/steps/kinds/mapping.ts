@@ -5,9 +5,9 @@ import { ConfigError, type NoState, type StepKind } from '../kind.ts';
 export const mapping: StepKind<NoState> = {
   type: 'mapping',
   class: 'pure',
-  summary: 'Makes a value of others.',
-  description: `Evaluates \`output\`, any JSON value with templates in it, and ends with what comes out. Use it where several steps need
-the same shape, or in front of a step that reads \`lastOutput\`.`,
+  summary: 'Builds a value from other values.',
+  description: `Evaluates \`output\`, any JSON value with templates, and ends with the result. Use it where several
+steps need the same shape, or before a step that reads \`lastOutput\`.`,
   example: {
     stepType: 'mapping',
     config: { output: { id: '{{ input.orderId }}', total: '{{ steps.price.output.data.total }}' } },

@@ -17,12 +17,14 @@ export const parallel: StepKind<ParallelState> = {
   aliases: ['join'],
   class: 'container',
   scope: 'branches',
-  summary: 'Walks its branches at once and waits for all of them.',
-  description: `Every port but \`done\`, \`error\`, \`skipped\` and \`timeout\` is a branch and its name. A branch ends where an edge leads back here, or where there is none.
+  summary: 'Walks its branches concurrently and waits for all of them.',
+  description: `Every port other than \`done\`, \`error\`, \`skipped\` and \`timeout\` is a branch, named by the port.
+A branch ends where an edge leads back to this step, or where its path ends.
 
-With \`mode: all\` (default) all branches are waited for; if some failed, the step fails with \`join_failed\`, its \`details\` a map from
-branch to error. With \`failFast\` the first failure cancels the rest at once. With \`mode: settled\` it never fails.
-After it the entries of steps that belong to one branch only are readable; a step that branches share is readable only through this step's output.`,
+With \`mode: all\` (default) the step waits for all branches. If any failed, it fails with \`join_failed\`, whose
+\`details\` map each branch to its error. With \`failFast\` the first failure cancels the other branches immediately.
+With \`mode: settled\` the step never fails. Afterwards the entries of steps that belong to exactly one branch are
+readable. A step that branches share is readable only through this step's output.`,
   example: {
     stepType: 'parallel',
     config: { mode: 'all' },

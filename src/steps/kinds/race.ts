@@ -14,10 +14,11 @@ export const race: StepKind<RaceState> = {
   type: 'race',
   class: 'container',
   scope: 'branches',
-  summary: 'Walks its branches at once; the first that ends wins, and the others are cancelled.',
-  description: `Every port but \`done\`, \`error\`, \`skipped\` and \`timeout\` is a branch and its name. A branch that fails is out of the race; when
-all have failed the step fails with \`race_failed\`, its \`details\` a map from branch to error. After it the entries of the winner's steps are readable.
-Steps that had completed in the cancelled branches count in a rollback.`,
+  summary: 'Walks its branches concurrently; the first one to end wins, and the others are cancelled.',
+  description: `Every port other than \`done\`, \`error\`, \`skipped\` and \`timeout\` is a branch, named by the port.
+A branch that fails leaves the race. When all have failed, the step fails with \`race_failed\`, whose \`details\` map
+each branch to its error. Afterwards the entries of the winner's steps are readable. Steps that completed in cancelled
+branches count in a rollback.`,
   example: { stepType: 'race', nextSteps: { answer: 'waitForReply', late: 'sleepADay', done: 'go' } },
   output: "`{winner, value}`: the branch's name and its last data.",
   dataMembers: ['winner', 'value'],

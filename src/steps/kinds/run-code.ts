@@ -18,21 +18,25 @@ export const runCode: StepKind<NoState> = {
   type: 'run_code',
   class: 'effect',
   summary: 'Runs JavaScript, TypeScript or Python on data.',
-  description: `JavaScript and TypeScript are a module with \`export default function (input) { … }\`, Python is \`def main(input): …\`; each may be \`async\`.
-The function gets \`input\` and its return value is the step's data, both as JSON has them. \`code\` is taken as it is written, templates in it are not read: what
-the run knows comes in by \`input\`.
+  description: `JavaScript and TypeScript are a module with \`export default function (input) { … }\`; Python is
+\`def main(input): …\`. Each may be \`async\`. The function gets \`input\`, and its return value is the step's data;
+both are JSON. Templates in \`code\` are not evaluated: pass the run's data through \`input\`.
 
-- **Nothing else.** The code reaches no network, no files, no environment, no secrets and no other run; there are no modules to import in JavaScript, and the
-  standard library in Python. For effects there are steps.
-- **Time zones and languages.** JavaScript has \`Intl\` and \`toLocaleString\` with their options, \`new Date(at).toLocaleString('de-DE', {timeZone: 'Europe/Berlin'})\`; local time is UTC, and without a
-  language it is en-US, on every machine. Python has no data of time zones: \`ZoneInfo('Europe/Berlin')\` fails and says so; fixed offsets, \`timezone(timedelta(hours=1))\`, work.
-- **Limits.** \`timeoutMs\` of its own time and \`memoryMb\` of memory (Python: beside its own 30), else \`script_timeout\` and \`script_out_of_memory\`. The result has at most
-  16 MB (1.9 MB on a host without a blob store) and 200 levels.
-- **Errors.** What the code throws is \`script_error\`, with name, message, stack and, in JavaScript, its \`code\` in the details; code that cannot be read is
-  \`script_invalid\`. Neither is tried again, since the same code does the same.
-- **Console.** What it prints is in \`meta.console\`: at most 200 lines and 32,000 characters.
-- **Speed.** JavaScript and TypeScript are light: where nothing else of the run is at work they run in the same task, for up to 2 seconds, and begin again as an
-  activity of their own if they take longer. Python takes a process of its own each time.`,
+- **Isolation.** The code has no network, no files, no environment, no secrets and no access to other runs. JavaScript
+  has no modules to import, Python has its standard library. For side effects, use other steps.
+- **Time zones and languages.** JavaScript has \`Intl\` and \`toLocaleString\` with their options, as in
+  \`new Date(at).toLocaleString('de-DE', {timeZone: 'Europe/Berlin'})\`. Local time is UTC, and the default language is
+  en-US, on every machine. Python has no time zone data: \`ZoneInfo('Europe/Berlin')\` fails with a message that says
+  so. Fixed offsets work, as in \`timezone(timedelta(hours=1))\`.
+- **Limits.** \`timeoutMs\` limits the code's own time and \`memoryMb\` its memory (in Python, in addition to its own
+  30 MiB). The errors are \`script_timeout\` and \`script_out_of_memory\`. The result has at most 16 MB (1.9 MB on a
+  host without a blob store) and 200 levels.
+- **Errors.** What the code throws is \`script_error\`, with name, message, stack and, in JavaScript, its \`code\` in
+  the details. Code that cannot be parsed is \`script_invalid\`. Neither is retried, since the same code fails again.
+- **Console.** \`meta.console\` has the printed lines: at most 200 lines and 32,000 characters.
+- **Speed.** JavaScript and TypeScript are light: while nothing else of the run is at work they run within the workflow
+  task, for up to 2 seconds, and start again as a regular activity if they take longer. Python starts a process each
+  time.`,
   example: {
     stepType: 'run_code',
     config: {

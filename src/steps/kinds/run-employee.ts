@@ -17,12 +17,14 @@ export const runEmployee: StepKind<StoredFormat<'responseSchema'>> = {
   class: 'effect',
   startsRuns: true,
   summary: 'Gives an assignment to an AI employee, and waits for the answer.',
-  description: `Starts a run of \`employee\`, a workflow of \`type: employee\` in the same organization, as \`run_workflow\` does: with its depth limit, its errors, and
-\`timeout\` as the limit of the whole answer. The employee's run gets \`{assignment, attachments_json, attachments, responseSchema}\` as its input:
-\`attachments_json\` is text, \`attachments\` is what it says.
+  description: `Starts a run of \`employee\`, a workflow of \`type: employee\` in the same organization, as
+\`run_workflow\` does: with its depth limit and its errors. \`timeout\` limits the whole answer. The input of the
+employee's run is \`{assignment, attachments_json, attachments, responseSchema}\`: \`attachments_json\` is JSON text,
+and \`attachments\` is the value that it holds.
 
-With \`responseSchema\`, a payload format, the answer is shaped: text that is JSON, also inside a Markdown fence, is parsed, and plain text becomes the one member
-that a format of one member declares. An answer that does not fit then fails the step with \`invalid_response\`, and the problems in its details.`,
+With \`responseSchema\`, a payload format, the answer is shaped: text that is JSON, also inside a Markdown fence, is
+parsed, and plain text becomes the only member of a format that declares one member. An answer that still does not fit
+fails the step with \`invalid_response\`, and the problems in its details.`,
   example: {
     stepType: 'run_employee',
     config: {

@@ -27,18 +27,22 @@ export const runWorkflow: StepKind<NoState> = {
   class: 'effect',
   startsRuns: true,
   summary: 'Runs another workflow, and waits for its output.',
-  description: `Starts a run of \`workflow\`, a slug of the same organization, with \`input\`, and ends with that run's output. \`version\` names the
-definition to run by its hash or its version number; without it the current one runs. The run is one of its own: it stands in the list of
-executions, with this one as its parent, it is retried and rolled back by its own definition, and this step's \`retry\` does not repeat it.
+  description: `Starts a run of \`workflow\`, a slug of the same organization, with \`input\`, and ends with that run's
+output. \`version\` selects the definition by its hash or its version number; without it the current version runs. The
+new run is listed as an execution of its own, with this run as its parent. It is retried and rolled back by its own
+definition, and this step's \`retry\` does not repeat it.
 
-- **Failure.** The step fails with the code and message of the failed run; the details name its \`executionId\`. A run that was cancelled, terminated or timed
-  out is \`child_cancelled\`, \`child_terminated\` or \`child_timed_out\`. A workflow that does not exist is \`workflow_not_found\`, one that is disabled
-  \`workflow_disabled\`.
-- **Cancelling.** When this step is cancelled, or its \`timeout\` passes (\`timeout\`), the run is cancelled too.
-- **wait: false.** The step ends as soon as the run has started, with its \`executionId\`, and hears no more of it.
-- **Costs.** What its models use stands in the \`costs\` of that run, and is not counted again in those of this one.
-- **Rollback.** It cannot undo another step: write what does into \`rollback\` itself, as an \`action\` or \`http\`.
-- **Depth.** A workflow may run itself. Runs nest at most ${MAX_DEPTH} deep; past that the step fails with \`depth_exceeded\`.`,
+- **Failure.** The step fails with the code and message of the failed run, and the details name its \`executionId\`. A
+  run that was cancelled, terminated or timed out is \`child_cancelled\`, \`child_terminated\` or \`child_timed_out\`.
+  An unknown workflow is \`workflow_not_found\`, and a disabled one \`workflow_disabled\`.
+- **Cancelling.** When this step is cancelled, or its \`timeout\` passes (\`timeout\`), the child run is cancelled too.
+- **wait: false.** The step ends as soon as the child run has started, with its \`executionId\`, and does not learn how
+  it ends.
+- **Costs.** The costs of models are counted in the \`costs\` of the child run only.
+- **Rollback.** The kind cannot be a rollback: write the undoing effect into \`rollback\` itself, as an \`action\` or
+  \`http\`.
+- **Depth.** A workflow may run itself. Runs nest at most ${MAX_DEPTH} deep; beyond that the step fails with
+  \`depth_exceeded\`.`,
   example: {
     stepType: 'run_workflow',
     config: { workflow: 'refund-approval', input: { orderId: '{{ input.orderId }}' } },

@@ -21,24 +21,33 @@ export const sendMessage: StepKind<NoState> = {
   type: 'send_message',
   class: 'effect',
   summary: 'Sends a message to people or to another program.',
-  description: `\`channel\` says how, \`to\` says where, and \`subject\` and \`text\` are the message.
+  description: `\`channel\` selects how to send, \`to\` names the recipient, and \`subject\` and \`text\` are the
+message.
 
-- **webhook**: \`to\` is a URL. It gets a POST with \`{id, subject, text, data}\` as JSON, and the headers of Standard Webhooks; with \`secret\` (\`whsec_…\`, or any
-  text; two in a list while rotating) it is signed by \`webhook-signature\`.
-- **slack**: \`to\` is the URL of an incoming webhook, best kept as a secret: \`https://hooks.slack.com/services/{{ secrets.SLACK_HOOK }}\`. \`blocks\` are Slack's own.
-- **email**: \`to\`, \`cc\` and \`bcc\` are one address or a list. \`smtp\` names the server; without it the host's is taken (SIGNALBOX_SMTP_URL), and the
-  sender is the host's too (SIGNALBOX_MAIL_FROM), unless the host allows the one in \`from\` (SIGNALBOX_MAIL_FROM_ALLOW). A password is sent over an encrypted connection only, unless \`encryption\` says otherwise.
-- **inbox**: the message is kept for people, who read it at \`GET /api/inbox\`. \`to\` names whom it is for: \`ann\`, \`role:finance\`.
+- **webhook**: \`to\` is a URL. It receives a POST with \`{id, subject, text, data}\` as JSON and the headers of
+  Standard Webhooks. With \`secret\` (\`whsec_…\`, or any text; a list of two during a rotation) it is signed in
+  \`webhook-signature\`.
+- **slack**: \`to\` is the URL of an incoming webhook, best kept as a secret:
+  \`https://hooks.slack.com/services/{{ secrets.SLACK_HOOK }}\`. \`blocks\` are Slack's Block Kit blocks.
+- **email**: \`to\`, \`cc\` and \`bcc\` are one address or a list. \`smtp\` names the server; without it the host's
+  server is used (SIGNALBOX_SMTP_URL). The sender is then the host's too (SIGNALBOX_MAIL_FROM), unless the host allows
+  the one in \`from\` (SIGNALBOX_MAIL_FROM_ALLOW). A password is sent over an encrypted connection only, unless
+  \`encryption\` says otherwise.
+- **inbox**: the message is kept for people, who read it at \`GET /api/inbox\`. \`to\` names them: \`ann\`,
+  \`role:finance\`.
 
-**Once.** A message has an id that stays the same through all attempts, so that a receiver can tell a repeat: \`webhook-id\`, \`Idempotency-Key\`, or the e-mail's
-\`Message-ID\`. An inbox takes each id once. What may pass is tried again: no answer, 408, 425, 429, 5xx, and SMTP's 4xx.
+**Idempotency.** The message id is the same in all attempts, so a receiver can recognize a repeat: \`webhook-id\`,
+\`Idempotency-Key\`, or the e-mail's \`Message-ID\`. An inbox accepts each id once. Failures that may pass are retried:
+no response, 408, 425, 429, 5xx, and SMTP's 4xx.
 
-\`{{ secrets.NAME }}\` may stand in \`to\`, \`headers\` and \`secret\` of a webhook, \`to\` of slack, and \`smtp\` of an e-mail. Whom an e-mail or an inbox is for, and what a message says, is
-shown, and holds no secret; where a template names the channel, this is checked when the message is sent. A secret's value that stands in the words anyway goes out as
-\`[secret]\`. Where messages may go is bound as for the kind \`http\`.
+\`{{ secrets.NAME }}\` is allowed in \`to\`, \`headers\` and \`secret\` of a webhook, in \`to\` of slack, and in
+\`smtp\` of an e-mail. The recipients of an e-mail or inbox message, and the text of any message, are shown in traces
+and cannot hold secrets. Where a template names the channel, this is checked when the message is sent. A secret's value
+that is in the text anyway is sent as \`[secret]\`. Destinations are limited as for the kind \`http\`.
 
-\`{{ callback('slug') }}\` may stand in \`text\`, \`subject\`, \`html\`, \`blocks\` and \`data\`: the URL of the next visit of that wait_callback step. No trace has it; the inbox shows it to
-those who may send messages to the run (runners).`,
+\`{{ callback('slug') }}\` is allowed in \`text\`, \`subject\`, \`html\`, \`blocks\` and \`data\`: it is the URL of the
+next visit of that wait_callback step. No trace shows it. The inbox shows it to those who may send messages to the run
+(runners).`,
   example: {
     stepType: 'send_message',
     config: {

@@ -13,11 +13,11 @@ export const set: StepKind<NoState> = {
   type: 'set',
   class: 'pure',
   summary: "Writes the run's variables or its state.",
-  description: `With an object all values are evaluated first and then written: none sees another. With a list
-\`[{name, value}]\` they are evaluated and written one after the other, so that each sees those before it.
+  description: `With an object, all values are evaluated before any is written, so none reads another. With a list
+\`[{name, value}]\` they are evaluated and written in order, so each reads those before it.
 
-Variables are readable as \`variables.name\` and as \`name\`. With \`target: state\` the keys and types are those that the definition's \`state\` declares.
-A name of a root (\`input\`, \`steps\`, …) cannot be written.`,
+Variables are readable as \`variables.name\` and as \`name\`. With \`target: state\`, the definition's \`state\`
+declares the keys and their types. A root (\`input\`, \`steps\`, …) cannot be written.`,
   example: {
     stepType: 'set',
     config: {

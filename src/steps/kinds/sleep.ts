@@ -6,9 +6,9 @@ import { ConfigError, type Outcome, type StepKind } from '../kind.ts';
 export const sleep: StepKind<{ readonly until: number }> = {
   type: 'sleep',
   class: 'wait',
-  summary: 'Waits for a while, or until a time.',
-  description: `Takes one of \`duration\` and \`until\`. The timer is durable: it outlives restarts, and is never early. A time that has
-passed already is no wait. \`skipTimer\` ends it at once.`,
+  summary: 'Waits for a duration, or until a time.',
+  description: `Takes either \`duration\` or \`until\`. The timer is durable: it survives restarts and never fires
+early. A time in the past does not wait. \`skipTimer\` ends the wait immediately.`,
   example: { stepType: 'sleep', config: { duration: '2h' }, nextSteps: { success: 'remind' } },
   output: '`{until}`: the time waited for, ISO 8601.',
   dataMembers: ['until'],

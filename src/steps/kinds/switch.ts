@@ -10,9 +10,10 @@ const DEFAULT_PORT = 'default';
 export const switchKind: StepKind<NoState> = {
   type: 'switch',
   class: 'pure',
-  summary: 'Goes the way that a value names.',
-  description: `\`cases\` maps what the value may be to ports. Values are compared as texts: \`3\` takes the case \`"3"\`, \`true\` the case
-\`"true"\`, null the case \`"null"\`; lists and objects take none. What no case names goes to \`default\`, or to the port that \`default\` names.`,
+  summary: 'Chooses a port by a value.',
+  description: `\`cases\` maps values to ports. Values are compared as texts: \`3\` matches the case \`"3"\`, \`true\`
+the case \`"true"\`, null the case \`"null"\`; lists and objects match none. A value without a case goes to
+\`default\`, or to the port that \`default\` names.`,
   example: {
     stepType: 'switch',
     config: { value: '{{ input.priority }}', cases: { high: 'page', low: 'queue' } },

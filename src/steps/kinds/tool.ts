@@ -25,15 +25,20 @@ export const tool: StepKind<ToolState> = {
   type: 'tool',
   class: 'effect',
   summary: 'Calls a tool of an MCP server.',
-  description: `Servers are stored for the organization with \`PUT /api/mcp-servers/:name\`; \`server\` names one. Without it, the one server that has the tool is meant. Input
-that is known when a definition is stored is checked against the tool's schema, as far as its server has been asked for its tools.
+  description: `MCP servers are stored for the organization with \`PUT /api/mcp-servers/:name\`, and \`server\` names
+one. Without it, the step uses the only server that has the tool. Constant input is checked against the tool's schema
+when the definition is stored, if the server's tools have been listed.
 
-- **Result.** The tool's structured result, else its text; pictures and the like stand in \`meta.content\`. A tool that says it failed is \`tool_error\`.
-- **transformCode.** JavaScript or TypeScript with \`export default function (result) { … }\`, which makes the step's data of the result, as \`run_code\` does.
-- **Errors.** \`mcp_connect\`, \`mcp_timeout\`, \`mcp_answer\` (it speaks no MCP) and a status of 429 or 5xx (\`mcp_status\`) are tried again; what the server refuses (\`mcp_refused\`), tools that are not there
+- **Result.** The tool's structured result, otherwise its text. Other content, such as images, is in \`meta.content\`.
+  A tool that reports a failure is \`tool_error\`.
+- **transformCode.** JavaScript or TypeScript with \`export default function (result) { … }\`, which turns the result
+  into the step's data, as \`run_code\` does.
+- **Errors.** \`mcp_connect\`, \`mcp_timeout\`, \`mcp_answer\` (the server does not speak MCP) and a status of 429 or
+  5xx (\`mcp_status\`) are retried. Requests that the server refuses (\`mcp_refused\`), tools that it lacks
   (\`unknown_tool\`, \`ambiguous_tool\`) and servers that are not stored (\`mcp_server_not_found\`) are not.
-- **Once.** Every attempt carries the same key, as \`signalbox/idempotencyKey\` in the call's \`_meta\`.
-- **Where to.** As for http: private addresses only where the host allows them, and servers that are programs likewise.`,
+- **Idempotency.** Every attempt carries the same key, as \`signalbox/idempotencyKey\` in the call's \`_meta\`.
+- **Destinations.** As for http: private addresses only where the host allows them. The same holds for servers that are
+  programs.`,
   example: {
     stepType: 'tool',
     config: { server: 'github', toolName: 'create_issue', input: { title: 'Refund {{ input.orderId }}' } },

@@ -9,12 +9,14 @@ export const trigger: StepKind<NoState> = {
   type: 'trigger',
   aliases: ['starting_step'],
   class: 'pure',
-  summary: 'Where a run begins: hands on what it was started with.',
-  description: `A definition usually has one trigger, and it is the step that the walk starts with. Its output is the run's
-input: the body of the webhook, the event's data, what the schedule or the caller gave. \`meta.trigger\` says what started the run.
+  summary: "Starts the walk, and passes on the run's input.",
+  description: `A definition usually has one trigger, which is its first step. Its output is the run's input: the body
+of the webhook, the event's data, or the value that the schedule or the caller passed. \`meta.trigger\` tells what
+started the run.
 
-With \`inputs\` the payload is checked as the run starts, also of runs that were started past the gateway; one that does not fit
-fails the step with \`invalid_input\`. \`inputs\` is a payload format, or a list of \`{name, type, required, description}\`.`,
+With \`inputs\` the payload is checked when the run starts, also where a run was started without the gateway. A payload
+that does not fit fails the step with \`invalid_input\`. \`inputs\` is a payload format, or a list of
+\`{name, type, required, description}\`.`,
   example: {
     stepType: 'trigger',
     config: { type: 'webhook', inputs: { orderId: 'string' } },

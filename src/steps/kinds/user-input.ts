@@ -27,11 +27,11 @@ export const userInput: StepKind<UserInputState> = {
   type: 'user_input',
   class: 'wait',
   summary: 'Asks a person for data, and waits for it.',
-  description: `The run waits until somebody submits data: through the API or the signal \`submit\`. With \`form\`, a payload
-format, data that does not fit is refused, and the step goes on waiting.
+  description: `The run waits until somebody submits data, through the API or the signal \`submit\`. With \`form\`, a
+payload format, data that does not fit is refused, and the step keeps waiting.
 
-After \`timeout\` the step ends by \`timeout\`, with \`default\` as its data. If that port is not wired, it goes on by \`submitted\` with
-\`default\`; without a \`default\` it fails with \`input_timeout\`.`,
+After \`timeout\` the step ends by \`timeout\`, with \`default\` as its data. If that port is not wired, it ends by
+\`submitted\` with \`default\`. Without a \`default\` it fails with \`input_timeout\`.`,
   example: {
     stepType: 'user_input',
     config: { message: 'Where shall it go?', form: { street: 'string', city: 'string' }, timeout: '3d' },

@@ -12,14 +12,16 @@ export const waitCallback: StepKind<StoredFormat<'schema'>> = {
   type: 'wait_callback',
   class: 'wait',
   takesCallbacks: true,
-  summary: 'Waits for somebody outside to call a URL.',
-  description: `\`{{ callback('slug') }}\`, in the config of a step before it that sends something, is the URL of the next visit of this step. It cannot be guessed, and
-stands in no trace. Both steps belong to the same body of a loop, the same branch, or the same iteration.
+  summary: 'Waits until another program or a person calls a URL.',
+  description: `\`{{ callback('slug') }}\`, in the config of an earlier step that sends something, is the URL of the
+next visit of this step. The URL cannot be guessed, and no trace shows it. Both steps must be in the same body of a
+loop, the same branch, or the same iteration.
 
-Who calls the URL with one of \`methods\` ends the step by \`received\`; a JSON body, a form, or a text is its data (for GET, the query). A callback that comes before the step
-waits is kept for it. With \`schema\`, a payload format, a body that does not fit is refused with 422. One callback ends one visit: the same URL again changes nothing, and after the run's
-end it is gone (410). Opened in a browser, the URL shows a form, unless GET is one of the \`methods\`; what does not fit
-is asked for again, with what was typed.
+A call of the URL with one of \`methods\` ends the step by \`received\`. Its data is the JSON body, the form or the
+text (for GET, the query). A callback that arrives before the step waits is kept for it. With \`schema\`, a payload
+format, a body that does not fit is refused with 422. One callback ends one visit: a repeated call changes nothing, and
+after the run's end the URL is gone (410). Opened in a browser, the URL shows a form, unless GET is one of the
+\`methods\`. The form shows data that does not fit again, with its problems.
 
 After \`timeout\` the step ends by \`timeout\`; if that port is not wired it fails with \`callback_timeout\`.`,
   example: {

@@ -28,15 +28,17 @@ type AgentMessageState = { readonly waitMs?: number };
 export const agentMessage: StepKind<AgentMessageState> = {
   type: 'agent_message',
   class: 'effect',
-  summary: 'Says something to an agent that works, and may wait for its answer.',
-  description: `Sends \`content\` (or \`message\`, or \`goal\`) to an agent: it is told to the agent's model before its next turn, and with \`interrupt: true\` the agent leaves what it is
-doing. One that has not begun hears it when it begins; one that has ended does not.
+  summary: 'Sends a message to a working agent, and may wait for its answer.',
+  description: `Sends \`content\` (or \`message\`, or \`goal\`) to an agent, whose model reads it before its next turn.
+With \`interrupt: true\` the agent cancels its current calls. An agent that has not begun receives the message when it
+begins. An agent that has ended does not receive it.
 
-- **to.** The slug or path of an agent step of this run, in another branch say; \`parent\`, the run that started this one; or the id of a run of the same organization. Without it,
-  whichever agent of this run hears it first.
-- **await_response.** Waits for the agent's next answer. After \`await_timeout_ms\` the step ends by \`timeout\`; if that port is not wired it fails with
-  \`agent_message_timeout\`.
-- **Errors.** A run that is not there is \`recipient_not_found\`, one that has ended \`closed\`, one with too many unread messages \`inbox_overflow\`, which is tried again.`,
+- **to.** The slug or path of an agent step of this run; \`parent\`, the run that started this one; or the id of a run
+  of the same organization. Without it, the first agent of this run that listens receives the message.
+- **await_response.** Waits for the agent's next answer. After \`await_timeout_ms\` the step ends by \`timeout\`; if
+  that port is not wired it fails with \`agent_message_timeout\`.
+- **Errors.** An unknown run is \`recipient_not_found\`, and a run that has ended is \`closed\`. A run with too many
+  unread messages is \`inbox_overflow\`, which is retried.`,
   example: {
     stepType: 'agent_message',
     config: {

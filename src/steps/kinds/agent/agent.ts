@@ -17,18 +17,24 @@ export const agent: StepKind<AgentState> = {
   class: 'effect',
   canUndo: false,
   summary: 'Lets a language model work with tools until it has an answer.',
-  description: `Asks a model as \`llm\` does, offers it tools, makes the calls that it wants, tells it their results, and so on until it answers. Each model call and each
-tool call is a durable step of its own, with its row in the trace (\`agent/turn[2]/model\`, \`agent/turn[2]/tool[0]\`): after a crash, what has ended is not done again.
-The calls of one turn are made at once, with the step's \`retry\`.
+  description: `Asks a model as \`llm\` does, offers it tools, makes the calls that it requests, returns their results
+to it, and repeats this until the model answers. Each model call and each tool call is a durable step with its own row
+in the trace (\`agent/turn[2]/model\`, \`agent/turn[2]/tool[0]\`): after a crash, completed calls are not repeated. The
+calls of one turn run concurrently, with the step's \`retry\`.
 
-- **Tools.** Those of the MCP servers named by \`mcpServerIds\` (\`tools\` picks some of them), \`actions\` of the host, and \`workflows\`, whose input format is the tool's. A call that fails is
-  told to the model, which may go on otherwise. What a model writes is data: \`{{ … }}\` in it stays text.
-- **Approval.** \`approval: {tools, approvers, timeout, …}\` asks people before it makes the named calls, by the rules of \`approval\`: the run waits at the call's path, and a call that is
-  rejected (\`approval_denied\`), or on which nobody decides in time (\`approval_timeout\`), is told to the model as such.
-- **End.** The model's answer, as text or JSON as for \`llm\`; or earlier, with their results, after a call of one of \`stopTools\`, or when \`stopWhen\` holds after a turn. After
-  \`maxSteps\` model calls without an answer the step fails with \`agent_max_steps\`; a retry of the run grants it as many again, and no call that has ended is made again.
-- **Conversation.** Messages \`${AGENT_MESSAGE}\` to the run (\`{content, interrupt?, to?}\`: from the kind \`agent_message\`, or \`POST /api/executions/:id/messages/${AGENT_MESSAGE}\`) are told to the model
-  before its next turn; with \`interrupt: true\` it leaves what it is doing.`,
+- **Tools.** The tools of the MCP servers in \`mcpServerIds\` (\`tools\` selects some of them), \`actions\` of the
+  host, and \`workflows\`, whose input format describes the tool. The model is told about a failed call, and may go on
+  differently. What a model writes is data: \`{{ … }}\` in it stays text.
+- **Approval.** \`approval: {tools, approvers, timeout, …}\` asks people before the named calls, by the rules of
+  \`approval\`. The run waits at the call's path. A call that is rejected (\`approval_denied\`), or on which nobody
+  decides in time (\`approval_timeout\`), is reported to the model.
+- **End.** The agent ends with the model's answer, as text or JSON as for \`llm\`. It ends earlier, with the results of
+  the calls, after a call of one of \`stopTools\`, or when \`stopWhen\` holds after a turn. After \`maxSteps\` model
+  calls without an answer the step fails with \`agent_max_steps\`. A retry of the run grants the same number again, and
+  repeats no completed call.
+- **Conversation.** Messages \`${AGENT_MESSAGE}\` to the run (\`{content, interrupt?, to?}\`: from the kind
+  \`agent_message\`, or \`POST /api/executions/:id/messages/${AGENT_MESSAGE}\`) are passed to the model before its next
+  turn. With \`interrupt: true\` the agent cancels its current calls.`,
   example: {
     stepType: 'agent',
     config: {

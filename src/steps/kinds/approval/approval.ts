@@ -32,23 +32,28 @@ export const approval: StepKind<ApprovalState> = {
   class: 'wait',
   takesDecisions: true,
   summary: 'Asks people, and waits for their decision.',
-  description: `The run waits, for days if need be, until those who are asked have decided: through the API, the command line, or a signal. One
-decision wins; whoever comes later is told so.
+  description: `The run waits, for days if necessary, until the approvers have decided: through the API, the command
+line, or a signal. One decision wins. Later ones are refused.
 
-- **Who.** \`approvers\` names users, roles and groups, as API keys name them; without it, everyone who may approve at all. The person who started the run
-  may not, unless \`requesterMayApprove\`: the person, whichever key it was. While there are no keys there are no persons, and anybody decides.
-- **How many.** \`quorum\`: \`any\` (the first vote decides, either way), \`all\` who are named (somebody of each role and group; one rejection rejects), or a number: so many must approve, and it is rejected
-  once too few are left who could; where roles or groups are named, and so it is not known who is left, by as many rejections. A vote is not a decision, and nobody votes twice.
-- **How long.** After \`timeout\` the step ends by \`timeout\` (with \`approval_timeout\` if that port is not wired), decides by itself, or asks \`escalateTo\`
-  for as long again, of whom any one decides. \`reminders\` add "(reminder 1)" to the message
-  that lists show; they notify nobody.
-- **What comes back.** \`form\` is a payload format that an approver fills in; \`commentRequired\` wants a reason either way. With a quorum every vote keeps what its
-  approver filled in (\`votes[].data\`), and \`submittedData\` is that of the vote that decided.
-- **Rejected.** Goes by \`rejected\`; not wired, the branch ends there. \`onReject: cancel\` cancels the run with \`approval_denied\`; who decided,
-  when, comments and votes stand in the details of the run's error, and in the step's output.
+- **Who.** \`approvers\` names users, roles and groups, by the names in API keys. Without it, everyone with the right
+  to approve may decide. The person who started the run may not, with any of their keys, unless \`requesterMayApprove\`
+  is set. While an organization has no keys it has no persons, and anyone may decide.
+- **How many.** \`quorum\` is \`any\` (the first vote decides, either way), \`all\` (each named user and somebody of
+  each role and group must approve; one rejection rejects), or a number of approvals. With a number, the approval is
+  rejected once too few voters are left. Where roles or groups are named, the number of voters is unknown, and that
+  number of rejections rejects. A vote is not yet a decision, and nobody votes twice.
+- **How long.** After \`timeout\` the step ends by \`timeout\` (with \`approval_timeout\` if that port is not wired),
+  decides by itself, or asks \`escalateTo\` for the same time again; any one of them decides. \`reminders\` add
+  "(reminder 1)" to the message that lists show. They notify nobody.
+- **Data.** \`form\` is a payload format that an approver fills in. \`commentRequired\` demands a comment with either
+  decision. With a quorum every vote keeps its approver's form data (\`votes[].data\`), and \`submittedData\` is that
+  of the vote that decided.
+- **Rejected.** The step ends by \`rejected\`; if that port is not wired, the branch ends there. \`onReject: cancel\`
+  cancels the run with \`approval_denied\`. The details of the run's error, and the step's output, tell who decided and
+  when, with comments and votes.
 
-A signal from Temporal (\`approve\`, \`reject\`) decides at once where neither approvers nor a quorum are set; else it needs \`{override: true, reason}\`. It is
-recorded as \`via: temporal\`.`,
+A signal from Temporal (\`approve\`, \`reject\`) decides immediately where neither approvers nor a quorum are set.
+Otherwise it needs \`{override: true, reason}\`. It is recorded as \`via: temporal\`.`,
   example: {
     stepType: 'approval',
     config: {
