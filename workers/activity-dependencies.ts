@@ -7,7 +7,7 @@ import type { ActivityDependencies } from '../activities/table.ts';
 import { deliverToInbox } from '../src/client/organization/inbox-messages.ts';
 import { secretReader } from '../src/client/organization/secrets.ts';
 import { dataConverterOf } from '../src/client/payloads/data-converter.ts';
-import { access } from '../src/client/temporal/access.ts';
+import { access, unaudited } from '../src/client/temporal/access.ts';
 import type { Config } from '../src/config/config.ts';
 import { loadMasterKey } from '../src/config/master-key.ts';
 import { type ActorActivities, actorActivities } from './actor-activities.ts';
@@ -20,7 +20,7 @@ export function activityDependencies(
 ): ActivityDependencies & { actors: ActorActivities } {
   const { namespace } = config.temporal;
   const client = new Client({ connection, namespace, dataConverter: dataConverterOf(config) });
-  const over = access({ client, namespace }, config, loadMasterKey(config));
+  const over = unaudited(access({ client, namespace }, config, loadMasterKey(config)));
   return {
     bash: { hidden: [programFolder(), config.dataDir, config.blobs.folder] },
     secrets: secretReader(over),

@@ -1,10 +1,10 @@
 import { Context } from '@temporalio/activity';
 import { bulkActivitiesOver } from '../src/client/runs/bulk.ts';
-import { gateActivitiesOver } from '../src/client/runs/limiters.ts';
-import type { Access } from '../src/client/temporal/access.ts';
-import { debounceActivitiesOver } from '../src/client/triggers/debounce.ts';
+import { gateActivitiesOver } from '../src/client/starts/limiters.ts';
+import type { WriteAccess } from '../src/client/temporal/access.ts';
 import { eventActivitiesOver } from '../src/client/triggers/event-spread.ts';
 import { fireActivitiesOver } from '../src/client/triggers/fire.ts';
+import { debounceActivitiesOver } from '../src/client/triggers/fire-debounced.ts';
 import type { BulkActivities, BulkProgress } from '../src/contract/bulk.ts';
 import type { DebounceActivities } from '../src/contract/debounce.ts';
 import type { EventActivities, EventSpread } from '../src/contract/event.ts';
@@ -17,7 +17,7 @@ export type ActorActivities = FireActivities & EventActivities & DebounceActivit
  * The activities of actors, by the names that their workflows call. Their code is in src/client, since they read and
  * write other actors. Errors are transient, and Temporal retries them.
  */
-export function actorActivities(over: Access): ActorActivities {
+export function actorActivities(over: WriteAccess): ActorActivities {
   return {
     ...fireActivitiesOver(over),
     ...eventActivitiesOver(over, {

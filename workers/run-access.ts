@@ -8,7 +8,7 @@ import { getServer, keepTools, keptTools, listServers } from '../src/client/orga
 import { resolveModel } from '../src/client/organization/models.ts';
 import { describeChildren } from '../src/client/runs/child-runs.ts';
 import { sendMessage } from '../src/client/runs/run-actions.ts';
-import type { Access } from '../src/client/temporal/access.ts';
+import type { WriteAccess } from '../src/client/temporal/access.ts';
 import { callbackToken } from '../src/client/triggers/callbacks.ts';
 import { resolveWorkflow } from '../src/client/versions/resolve-workflow.ts';
 import type { Config } from '../src/config/config.ts';
@@ -16,7 +16,7 @@ import { builtInActionTools } from './built-in-action-tools.ts';
 
 /** Access of activities to definitions, runs, models and MCP servers, and the URLs of callbacks. */
 export function runAccess(
-  over: Access,
+  over: WriteAccess,
   config: Config,
 ): {
   readonly runs: RunReader;

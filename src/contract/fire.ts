@@ -1,6 +1,6 @@
 /**
  * The workflow `fire`, which a schedule starts at each of its times (ARCHITECTURE.md §4), and the activities by which it acts:
- * the contract between src/client, workflows/jobs/fire.ts and src/client/triggers/firing.ts. JSON only.
+ * the contract between src/client, workflows/jobs/fire.ts and src/client/triggers/fire.ts. JSON only.
  */
 import type { RunStatus } from './run.ts';
 

@@ -2,8 +2,8 @@
 import { randomUUID } from 'node:crypto';
 import { NativeConnection, Worker } from '@temporalio/worker';
 import { dataConverterOf } from '../../src/client/payloads/data-converter.ts';
-import { startRun } from '../../src/client/runs/run-start.ts';
-import { type Access, access } from '../../src/client/temporal/access.ts';
+import { beginRun } from '../../src/client/starts/begin-run.ts';
+import { access, unaudited, type WriteAccess } from '../../src/client/temporal/access.ts';
 import { connectionOptions } from '../../src/client/temporal/connect.ts';
 import { loadMasterKey } from '../../src/config/master-key.ts';
 import type { RunInput } from '../../src/contract/run.ts';
@@ -23,7 +23,7 @@ type Activities = Record<string, (...args: never[]) => Promise<unknown>>;
 export interface Sides {
   readonly server: TestServer;
   readonly hand: string;
-  readonly gateway: Access;
+  readonly gateway: WriteAccess;
   stop(): Promise<void>;
 }
 
@@ -48,7 +48,7 @@ export async function startSides(server: TestServer, handBundle: string, activit
   return {
     server,
     hand,
-    gateway: access(server, server.config, loadMasterKey(server.config)),
+    gateway: unaudited(access(server, server.config, loadMasterKey(server.config))),
     stop: async () => {
       worker.shutdown();
       await running;
@@ -133,7 +133,7 @@ function runId(): string {
 
 /** As the gateway starts runs. */
 export async function execute({ gateway }: Sides, definition: Definition): Promise<unknown> {
-  const { executionId } = await startRun(gateway, 'default', { definition, input: {}, trigger: { type: 'manual' } });
+  const { executionId } = await beginRun(gateway, 'default', { definition, input: {}, trigger: { type: 'manual' } });
   return gateway.client.workflow.getHandle(executionId).result();
 }
 

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { claimOf, createKey } from '../../src/client/organization/api-keys.ts';
 import { keyringOver } from '../../src/client/organization/keyring.ts';
 import { deriveKeys } from '../../src/client/payloads/keys.ts';
-import type { Access } from '../../src/client/temporal/access.ts';
+import { type Access, unaudited } from '../../src/client/temporal/access.ts';
 
 /** An organization's actor in memory: what its memo holds, how often it was read, and whether it can be. */
 function store() {
@@ -33,12 +33,12 @@ function store() {
       count: async () => ({ count: 0 }),
     },
   };
-  const access = {
+  const access = unaudited({
     client,
     keys: deriveKeys(randomBytes(32)),
     formerKeys: [],
     historyLimit: 1_000,
-  } as unknown as Access;
+  } as unknown as Access);
   const make = async (name: string) =>
     (await createKey(access, 'default', { name, role: 'viewer' }, { adminElsewhere: true })).key;
   return { state, access, make };

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { covers, putSecret } from '../../src/client/organization/secrets.ts';
-import type { Access } from '../../src/client/temporal/access.ts';
+import type { WriteAccess } from '../../src/client/temporal/access.ts';
 
 describe('a host that a secret is bound to', () => {
   it.each([
@@ -21,7 +21,7 @@ describe('a host that a secret is bound to', () => {
 });
 
 it('a secret that is too short to be kept out of results is not stored', async () => {
-  await expect(putSecret({} as Access, 'default', 'pin', { value: '123' })).rejects.toMatchObject({
+  await expect(putSecret({} as WriteAccess, 'default', 'pin', { value: '123' })).rejects.toMatchObject({
     code: 'secret_too_short',
   });
 });

@@ -1,7 +1,7 @@
 import { WorkflowNotFoundError } from '@temporalio/common';
 import { expect, it } from 'vitest';
 import { ClientError } from '../../src/client/errors.ts';
-import type { Access } from '../../src/client/temporal/access.ts';
+import { type Access, unaudited } from '../../src/client/temporal/access.ts';
 import { claimTriggers } from '../../src/client/triggers/triggers.ts';
 
 it('tells why a name cannot be taken, also where those that were taken cannot be given back', async () => {
@@ -27,7 +27,7 @@ it('tells why a name cannot be taken, also where those that were taken cannot be
       },
     },
   };
-  const access = { client, taskQueue: 'none' } as unknown as Access;
+  const access = unaudited({ client, taskQueue: 'none' } as unknown as Access);
   await expect(claimTriggers(access, 'default', 'a', ['one', 'two'])).rejects.toMatchObject({ code: 'trigger_exists' });
   expect(given).toEqual(['release']);
 });

@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import { join } from 'node:path';
 import { installExamples } from '../../client/definitions/examples.ts';
-import { access } from '../../client/temporal/access.ts';
+import { access, unaudited } from '../../client/temporal/access.ts';
 import type { TemporalConnection } from '../../client/temporal/connect.ts';
 import type { Config } from '../../config/config.ts';
 import { loadMasterKey } from '../../config/master-key.ts';
@@ -18,7 +18,7 @@ export async function installExampleWorkflows(
 ): Promise<void> {
   try {
     const folder = join(projectRoot(), 'deploy', 'examples');
-    const store = access(temporal, config, loadMasterKey(config));
+    const store = unaudited(access(temporal, config, loadMasterKey(config)));
     // The client leaves a listener at the signal with each of its calls: too many for Node, which warns at eleven.
     const signal = AbortSignal.any([ending]);
     setMaxListeners(0, signal);

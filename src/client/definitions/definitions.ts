@@ -15,7 +15,7 @@ import { triggerSecretsOf } from '../../definition/document/trigger-secrets.ts';
 import type { Definition } from '../../definition/document/types.ts';
 import { defined } from '../../json/defined.ts';
 import { ClientError, hasCode } from '../errors.ts';
-import type { Access } from '../temporal/access.ts';
+import type { Access, WriteAccess } from '../temporal/access.ts';
 import { readMemo, writeOrStart, writeTo } from '../temporal/actor-calls.ts';
 import { definitionId } from '../temporal/ids.ts';
 import { hooksOf } from '../triggers/hook-config.ts';
@@ -71,7 +71,7 @@ export interface DefinitionWrite {
  * `proposal_not_found`, `proposal_not_approved`, `proposal_closed`, `proposal_stale`.
  */
 export async function putDefinition(
-  access: Access,
+  access: WriteAccess,
   org: string,
   request: DefinitionWrite,
 ): Promise<PutDefinitionAnswer> {
@@ -153,7 +153,7 @@ export async function onCurrent<T>(act: () => Promise<T>): Promise<T> {
 
 /** Deletes a definition and gives its webhook paths up. Its runs go on, and its history of changes stays. @throws ClientError `not_found`, `hash_mismatch`. */
 export async function removeDefinition(
-  access: Access,
+  access: WriteAccess,
   org: string,
   slug: string,
   request: { ifMatch?: string; by?: string } = {},
@@ -181,7 +181,7 @@ export async function removeDefinition(
  * it was interrupted, is given up now, and its trigger with it.
  */
 export async function keepsHook(
-  access: Access,
+  access: WriteAccess,
   org: string,
   path: string,
   owner: HookOwner & { readonly trigger: string },

@@ -7,7 +7,7 @@ import { definitionHash } from '../../definition/document/canonical.ts';
 import { parseDocument } from '../../definition/document/parse.ts';
 import { hasCode } from '../errors.ts';
 import { putTakenSecrets } from '../organization/secrets.ts';
-import type { Access } from '../temporal/access.ts';
+import type { Access, WriteAccess } from '../temporal/access.ts';
 import { actorQuery } from '../temporal/division.ts';
 import { readHead } from '../versions/definition-head.ts';
 import { listPage } from '../visibility/listing.ts';
@@ -18,7 +18,7 @@ import { putDefinition } from './definitions.ts';
  * definition: what was deleted does not come back. Answers with the slugs that were stored.
  * @throws Error for a file that is no definition, ClientError where Temporal does not take it.
  */
-export async function installExamples(access: Access, org: string, folder: string): Promise<string[]> {
+export async function installExamples(access: WriteAccess, org: string, folder: string): Promise<string[]> {
   if (!(await isEmpty(access, org))) return [];
   const files = (await readdir(folder)).filter((name) => /\.(ya?ml|json)$/.test(name)).sort();
   const stored = await Promise.all(files.map((name) => install(access, org, join(folder, name))));
@@ -31,7 +31,7 @@ async function isEmpty(access: Access, org: string): Promise<boolean> {
   return page.items.length === 0;
 }
 
-async function install(access: Access, org: string, path: string): Promise<string | undefined> {
+async function install(access: WriteAccess, org: string, path: string): Promise<string | undefined> {
   const { definition, secrets } = await readExample(path);
   if (definition === undefined) throw new Error(`The example ${path} is no definition. Mend it, or take it away.`);
   // Before its secrets, which may be another's of the same name by now: the list may lag behind.

@@ -14,7 +14,7 @@ import { withCurrentTriggerSecrets } from '../../definition/document/trigger-sec
 import type { Definition } from '../../definition/document/types.ts';
 import { defined } from '../../json/defined.ts';
 import { ClientError, hasCode } from '../errors.ts';
-import type { Access } from '../temporal/access.ts';
+import type { Access, WriteAccess } from '../temporal/access.ts';
 import { writeTo } from '../temporal/actor-calls.ts';
 import { definitionId } from '../temporal/ids.ts';
 import { readDefinition } from '../versions/definition-head.ts';
@@ -38,7 +38,7 @@ export interface ProposalRequest {
  * @throws ClientError `not_found`, `self_modification_not_allowed`, `proposal_stale`, `proposal_unchanged`, `too_many`.
  */
 export async function createProposal(
-  access: Access,
+  access: WriteAccess,
   org: string,
   slug: string,
   request: ProposalRequest,
@@ -71,7 +71,7 @@ export interface Review {
 
 /** @throws ClientError `not_found`, `proposal_not_found`, `proposal_closed`, `proposer_may_not_review`. */
 export async function reviewProposal(
-  access: Access,
+  access: WriteAccess,
   org: string,
   slug: string,
   id: string,
@@ -95,7 +95,7 @@ export async function reviewProposal(
  * `proposal_closed`, `proposal_stale`, and those of putDefinition.
  */
 export const applyProposal = (
-  access: Access,
+  access: WriteAccess,
   org: string,
   slug: string,
   id: string,
@@ -103,7 +103,7 @@ export const applyProposal = (
 ): Promise<{ head: DefinitionHead; proposal: Proposal }> => onCurrent(() => applyOnce(access, org, slug, id, author));
 
 async function applyOnce(
-  access: Access,
+  access: WriteAccess,
   org: string,
   slug: string,
   id: string,
@@ -183,7 +183,7 @@ function demandModifiable(slug: string, { definition }: Found): void {
   );
 }
 
-async function fail(access: Access, org: string, slug: string, id: string, { message }: Error): Promise<void> {
+async function fail(access: WriteAccess, org: string, slug: string, id: string, { message }: Error): Promise<void> {
   await writeTo<FailProposal, ProposalAnswer>(access, definitionId(org, slug), 'failProposal', { id, error: message });
 }
 

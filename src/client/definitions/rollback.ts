@@ -4,7 +4,7 @@ import type { DefinitionHead } from '../../contract/actors.ts';
 import { withCurrentTriggerSecrets } from '../../definition/document/trigger-secrets.ts';
 import { defined } from '../../json/defined.ts';
 import { ClientError } from '../errors.ts';
-import type { Access } from '../temporal/access.ts';
+import type { WriteAccess } from '../temporal/access.ts';
 import { readHead } from '../versions/definition-head.ts';
 import { readDefinitionHistory } from '../versions/definition-history.ts';
 import { onCurrent, putDefinition } from './definitions.ts';
@@ -28,11 +28,11 @@ export interface RolledBack {
  * @throws ClientError `not_found`, `version_not_found` (also for what was only proposed), `entry_changed` where others keep
  * writing it, and those of putDefinition.
  */
-export const rollBack = (access: Access, org: string, slug: string, request: Rollback): Promise<RolledBack> =>
+export const rollBack = (access: WriteAccess, org: string, slug: string, request: Rollback): Promise<RolledBack> =>
   onCurrent(() => rollBackOnce(access, org, slug, request));
 
 async function rollBackOnce(
-  access: Access,
+  access: WriteAccess,
   org: string,
   slug: string,
   { hash, notes, by, key }: Rollback,

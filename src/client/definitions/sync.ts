@@ -13,7 +13,7 @@ import { triggerSecretsOf } from '../../definition/document/trigger-secrets.ts';
 import type { Definition } from '../../definition/document/types.ts';
 import { defined } from '../../json/defined.ts';
 import { hasCode } from '../errors.ts';
-import type { Access } from '../temporal/access.ts';
+import type { Access, WriteAccess } from '../temporal/access.ts';
 import { writeOrStart } from '../temporal/actor-calls.ts';
 import { read } from '../temporal/rpc.ts';
 import { readHead } from '../versions/definition-head.ts';
@@ -49,7 +49,7 @@ const AT_ONCE = 5;
 
 /** Makes one definition what is given. @throws ClientError as putDefinition. */
 export async function syncDefinition(
-  access: Access,
+  access: WriteAccess,
   org: string,
   synced: SyncedDefinition,
   options: SyncOptions = {},
@@ -64,7 +64,7 @@ export async function syncDefinition(
  * @throws ClientError as putDefinition, or `too_many`.
  */
 export async function syncSet(
-  access: Access,
+  access: WriteAccess,
   org: string,
   synced: readonly SyncedDefinition[],
   options: SyncOptions = {},
@@ -83,11 +83,11 @@ export async function syncSet(
   return { created: those('created'), updated: those('updated'), unchanged: those('unchanged'), deleted };
 }
 
-const write = (access: Access, org: string, synced: SyncedDefinition, options: SyncOptions): Promise<SyncAction> =>
+const write = (access: WriteAccess, org: string, synced: SyncedDefinition, options: SyncOptions): Promise<SyncAction> =>
   onCurrent(() => writeOnce(access, org, synced, options));
 
 async function writeOnce(
-  access: Access,
+  access: WriteAccess,
   org: string,
   { definition, hash, along }: SyncedDefinition,
   options: SyncOptions,
@@ -121,7 +121,7 @@ async function writeOnce(
 }
 
 /** The slug, if there was something to delete; what another set has taken over is not this one's any more. */
-async function remove(access: Access, org: string, slug: string, options: SyncOptions): Promise<string[]> {
+async function remove(access: WriteAccess, org: string, slug: string, options: SyncOptions): Promise<string[]> {
   const head = await readHead(access, org, slug);
   if (head?.origin !== originOf(options)) return [];
   if (options.dryRun === true) return [slug];
@@ -143,7 +143,7 @@ const originOf = ({ source }: SyncOptions): string => source ?? DEFAULT_SET;
 const setId = (org: string, origin: string): string => `sync.${idPart(org)}.${shortHash(origin)}`;
 
 async function changeSet(
-  access: Access,
+  access: WriteAccess,
   org: string,
   options: SyncOptions,
   change: Omit<ChangeSynced, 'key'>,

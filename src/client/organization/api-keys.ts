@@ -9,7 +9,7 @@ import { type DeleteKey, type KeyRecord, type PutKey, ROLES, type Role } from '.
 import { ClientError } from '../errors.ts';
 import { hmacHex, sameText } from '../payloads/keys.ts';
 import { seal, unsealWithAny } from '../payloads/seal.ts';
-import { type Access, keysFor } from '../temporal/access.ts';
+import { type Access, keysFor, type WriteAccess } from '../temporal/access.ts';
 import { writeOrStart, writeTo } from '../temporal/actor-calls.ts';
 import { organizationId as organizationActorId } from '../temporal/ids.ts';
 import { openEntries, organizationActor } from './organization-entries.ts';
@@ -56,7 +56,7 @@ export interface KeyRules {
  * @throws ClientError `admin_key_first`, `too_many`, `too_large`.
  */
 export async function createKey(
-  access: Access,
+  access: WriteAccess,
   org: string,
   request: KeyRequest,
   { adminElsewhere, createdBy, requestId }: KeyRules & { readonly createdBy?: string; readonly requestId?: string },
@@ -95,7 +95,7 @@ export async function createKey(
 }
 
 /** @throws ClientError `not_found`, `last_admin_key`. */
-export async function revokeKey(access: Access, org: string, id: string, rules: KeyRules): Promise<void> {
+export async function revokeKey(access: WriteAccess, org: string, id: string, rules: KeyRules): Promise<void> {
   const { adminElsewhere } = rules;
   try {
     await writeTo<DeleteKey, { deleted: boolean }>(access, organizationActorId(org), 'deleteKey', {

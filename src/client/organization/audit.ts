@@ -10,9 +10,8 @@ import { AUDIT_WORKFLOW, type AuditedChange, type AuditedOutcome, type AuditStar
 import { attributeValue } from '../../contract/search-attributes.ts';
 import { idPart } from '../../contract/workflow-ids.ts';
 import { ClientError, hasCode } from '../errors.ts';
-import type { Access } from '../temporal/access.ts';
+import { type Access, unaudited } from '../temporal/access.ts';
 import { describe } from '../temporal/actor-calls.ts';
-import { unannounced } from '../temporal/audit-barrier.ts';
 import { actorAttributes } from '../temporal/division.ts';
 import { writeAlong } from '../temporal/rpc.ts';
 import { searchAttributes } from '../temporal/search-attributes.ts';
@@ -49,7 +48,8 @@ async function takesMore(access: Access, workflowId: string): Promise<boolean> {
   return description.status.name === 'RUNNING' && description.historyLength < access.historyLimit;
 }
 
-export function auditOver(access: Access): AuditTrail {
+export function auditOver(over: Access): AuditTrail {
+  const access = unaudited(over);
   const parts = new Map<string, { month: string; part: number; told: number }>();
   const writing = new Set<Promise<void>>();
 
@@ -88,14 +88,12 @@ export function auditOver(access: Access): AuditTrail {
     announce: async (org, change) => {
       const told: AuditedChange = { id: ulid(), at: new Date().toISOString(), ...change };
       try {
-        const workflowId = await unannounced(() =>
-          tell(org, told).catch((error: unknown) => {
-            if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
-            // Somebody has ended the actor meanwhile.
-            parts.delete(org);
-            return tell(org, told);
-          }),
-        );
+        const workflowId = await tell(org, told).catch((error: unknown) => {
+          if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
+          // Somebody has ended the actor meanwhile.
+          parts.delete(org);
+          return tell(org, told);
+        });
         return { id: told.id, workflowId };
       } catch (error) {
         if (!hasCode(error, 'outcome_unknown', 'temporal_unreachable')) throw error;
@@ -108,7 +106,7 @@ export function auditOver(access: Access): AuditTrail {
     },
     conclude: ({ id, workflowId }, outcome) => {
       const handle = access.client.workflow.getHandle(workflowId);
-      const written = unannounced(async () => {
+      const write = async (): Promise<void> => {
         for (let tries = 1; tries <= OUTCOME_TRIES; tries++) {
           try {
             return await writeAlong(access, () => handle.signal<[AuditedOutcome]>('outcome', { of: id, ...outcome }));
@@ -116,7 +114,8 @@ export function auditOver(access: Access): AuditTrail {
             if (tries < OUTCOME_TRIES) await delay(OUTCOME_PAUSE_MS, undefined, { ref: false });
           }
         }
-      });
+      };
+      const written = write();
       writing.add(written);
       void written.finally(() => writing.delete(written));
     },

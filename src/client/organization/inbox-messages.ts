@@ -8,13 +8,13 @@ import {
   type RemoveMessage,
 } from '../../contract/inbox.ts';
 import { ClientError, hasCode } from '../errors.ts';
-import type { Access } from '../temporal/access.ts';
+import type { Access, WriteAccess } from '../temporal/access.ts';
 import { describe, writeOrStart, writeTo } from '../temporal/actor-calls.ts';
 import { inboxId } from '../temporal/ids.ts';
 
 /** Keeps a message; the same id again changes nothing. @throws ClientError `payload_too_large`. */
 export async function deliverToInbox(
-  access: Access,
+  access: WriteAccess,
   org: string,
   message: Omit<InboxMessage, 'receivedAt'>,
 ): Promise<void> {
@@ -40,7 +40,7 @@ export async function listInbox(access: Access, org: string): Promise<InboxMessa
 export const orderOf = ({ receivedAt, id }: InboxMessage): string => `${receivedAt} ${id}`;
 
 /** @throws ClientError `not_found`. */
-export async function removeFromInbox(access: Access, org: string, id: string): Promise<void> {
+export async function removeFromInbox(access: WriteAccess, org: string, id: string): Promise<void> {
   try {
     await writeTo<RemoveMessage, { removed: boolean }>(access, inboxId(org), 'remove', { id });
   } catch (error) {

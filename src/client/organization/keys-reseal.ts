@@ -9,7 +9,7 @@ import type { KeyRecord } from '../../contract/organization.ts';
 import { hasCode } from '../errors.ts';
 import type { Keys } from '../payloads/keys.ts';
 import { seal, unseal, unsealWithAny } from '../payloads/seal.ts';
-import { type Access, keysFor } from '../temporal/access.ts';
+import { type Access, keysFor, type WriteAccess } from '../temporal/access.ts';
 import { placeOf as keyPlace } from './api-keys.ts';
 import { amendEntry, openEntries } from './organization-entries.ts';
 import { listOrganizations } from './organizations.ts';
@@ -31,7 +31,7 @@ export interface Resealed {
 type Outcome = 'resealed' | 'unchanged' | 'unreadable';
 
 /** Seals anew what is sealed under a former master key, in all organizations. */
-export async function resealAll(access: Access): Promise<Resealed> {
+export async function resealAll(access: WriteAccess): Promise<Resealed> {
   const counted = { resealed: 0, unchanged: 0 };
   const unreadable: Resealed['unreadable'][number][] = [];
   for (const organizationId of await listOrganizations(access)) {
@@ -66,7 +66,7 @@ async function sealedOf(access: Access, org: string): Promise<Sealed[]> {
   ];
 }
 
-async function reseal(access: Access, org: string, entry: Sealed): Promise<Outcome> {
+async function reseal(access: WriteAccess, org: string, entry: Sealed): Promise<Outcome> {
   const { collection, name, sealed, purpose, place } = entry;
   const present = access.keys[purpose];
   if (unseal(present, place, sealed) !== undefined) return 'unchanged';

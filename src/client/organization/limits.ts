@@ -5,6 +5,7 @@
  * Runs that other runs start are under the limits of their definitions only: whoever started the first has its slots.
  */
 
+import type { Client } from '@temporalio/client';
 import type { GateWanted, Overflow } from '../../contract/limiter.ts';
 import { LIMIT_SCOPES, type LimitEntry, type LimitScope } from '../../contract/limits.ts';
 import type { RunTrigger } from '../../contract/run.ts';
@@ -12,7 +13,7 @@ import type { Definition } from '../../definition/document/types.ts';
 import { definitionGates, gateId } from '../../engine/state/gates.ts';
 import type { Json } from '../../json/json.ts';
 import { ClientError } from '../errors.ts';
-import type { Access } from '../temporal/access.ts';
+import type { Access, WriteAccess } from '../temporal/access.ts';
 import { deleteEntry, listEntries, putEntry } from './organization-entries.ts';
 
 const COLLECTION = 'limits';
@@ -32,7 +33,7 @@ type Entries = { readonly [scope in LimitScope]?: LimitEntry };
 type Kept = Map<string, { readonly at: number; readonly entries: Promise<Entries> }>;
 
 /** By organization. */
-const kept = new WeakMap<Access, Kept>();
+const kept = new WeakMap<Client, Kept>();
 
 /** The organization's own limits. */
 export async function readLimits(access: Access, org: string): Promise<Entries> {
@@ -41,24 +42,24 @@ export async function readLimits(access: Access, org: string): Promise<Entries> 
 
 /** Sets a limit of the organization. It holds back runs that start from now on, and counts those that are active. @throws ClientError `too_large`, `too_many`. */
 export async function putLimit(
-  access: Access,
+  access: WriteAccess,
   org: string,
   scope: LimitScope,
   limit: EffectiveLimit,
 ): Promise<{ created: boolean; entry: LimitEntry }> {
   const entry: LimitEntry = { ...limit, updatedAt: new Date().toISOString() };
   const { created } = await putEntry(access, org, COLLECTION, scope, entry);
-  kept.get(access)?.delete(org);
+  kept.get(access.client)?.delete(org);
   return { created, entry };
 }
 
 /** @throws ClientError `not_found`. */
-export async function deleteLimit(access: Access, org: string, scope: LimitScope): Promise<void> {
+export async function deleteLimit(access: WriteAccess, org: string, scope: LimitScope): Promise<void> {
   const missing = () => new ClientError('not_found', `The organization has no limit called ${scope} of its own.`);
   try {
     await deleteEntry(access, org, COLLECTION, scope, missing);
   } finally {
-    kept.get(access)?.delete(org);
+    kept.get(access.client)?.delete(org);
   }
 }
 
@@ -132,8 +133,8 @@ export async function gatesOf(access: Access, org: string, run: LimitedRun): Pro
 export const userGate = (org: string, person: string): string => gateId(org, 'user', person);
 
 function entriesOf(access: Access, org: string): Promise<Entries> {
-  const known: Kept = kept.get(access) ?? new Map();
-  kept.set(access, known);
+  const known: Kept = kept.get(access.client) ?? new Map();
+  kept.set(access.client, known);
   const now = Date.now();
   const found = known.get(org);
   if (found !== undefined && found.at + KEPT_MS > now) return found.entries;

@@ -15,7 +15,7 @@ import {
 } from '../../contract/mcp.ts';
 import { exactJsonBytes } from '../../json/bytes.ts';
 import { ClientError, hasCode } from '../errors.ts';
-import type { Access } from '../temporal/access.ts';
+import type { Access, WriteAccess } from '../temporal/access.ts';
 import { actorAttributes } from '../temporal/division.ts';
 import { mcpToolsId } from '../temporal/ids.ts';
 import { writeAlong } from '../temporal/rpc.ts';
@@ -31,7 +31,7 @@ export type McpServerView = McpServerEntry & { readonly name: string };
 
 /** Stores a server in place of one of that name. @throws ClientError `too_large`, `too_many`. */
 export async function putServer(
-  access: Access,
+  access: WriteAccess,
   org: string,
   name: string,
   settings: McpServerSettings,
@@ -54,7 +54,7 @@ export async function listServers(access: Access, org: string): Promise<McpServe
 }
 
 /** @throws ClientError `mcp_server_not_found`. */
-export async function deleteServer(access: Access, org: string, name: string): Promise<void> {
+export async function deleteServer(access: WriteAccess, org: string, name: string): Promise<void> {
   await deleteEntry(access, org, SERVERS, name, () => missing(name));
   await deleteEntry(access, org, TOOLS, name).catch((error: unknown) => {
     if (!hasCode(error, 'not_found')) throw error;
@@ -68,7 +68,7 @@ export async function keptTools(access: Access, org: string, server: McpServerVi
 }
 
 /** Keeps what was listed. A list that has no room is not kept: it is listed anew each time. */
-export async function keepTools(access: Access, org: string, server: string, list: McpToolList): Promise<void> {
+export async function keepTools(access: WriteAccess, org: string, server: string, list: McpToolList): Promise<void> {
   if (exactJsonBytes(list) > TOOL_LIST_BYTES) return;
   await putEntry(access, org, TOOLS, server, list).catch((error: unknown) => {
     if (!hasCode(error, 'too_large', 'too_many')) throw error;
@@ -97,7 +97,12 @@ export async function knownTools(
  * The tools of a server: those kept while they are fresh, unless `refresh`; else a worker lists them.
  * @throws ClientError `mcp_server_not_found`, `mcp_server_failed` with the reason in its details.
  */
-export async function readTools(access: Access, org: string, name: string, refresh: boolean): Promise<McpToolList> {
+export async function readTools(
+  access: WriteAccess,
+  org: string,
+  name: string,
+  refresh: boolean,
+): Promise<McpToolList> {
   const server = await getServer(access, org, name);
   const kept = await keptTools(access, org, server);
   if (!refresh && kept !== undefined && Date.now() - Date.parse(kept.listedAt) < TOOLS_FRESH_MS) return kept;

@@ -3,7 +3,7 @@
 import type { ModelEntry } from '../../contract/models.ts';
 import { defined } from '../../json/defined.ts';
 import { ClientError } from '../errors.ts';
-import type { Access } from '../temporal/access.ts';
+import type { Access, WriteAccess } from '../temporal/access.ts';
 import { deleteEntry, listEntries, putEntry } from './organization-entries.ts';
 
 const COLLECTION = 'models';
@@ -19,7 +19,7 @@ export interface ModelView extends Omit<ModelEntry, 'defaultSince'> {
 
 /** Stores a model in place of one of that name. @throws ClientError `too_large`, `too_many`. */
 export async function putModel(
-  access: Access,
+  access: WriteAccess,
   org: string,
   name: string,
   settings: ModelSettings,
@@ -49,7 +49,7 @@ export async function listModels(access: Access, org: string): Promise<ModelView
 }
 
 /** @throws ClientError `not_found`. */
-export function deleteModel(access: Access, org: string, name: string): Promise<void> {
+export function deleteModel(access: WriteAccess, org: string, name: string): Promise<void> {
   return deleteEntry(access, org, COLLECTION, name, () => missing(name));
 }
 

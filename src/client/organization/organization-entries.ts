@@ -11,7 +11,7 @@ import {
 import { defined } from '../../json/defined.ts';
 import type { JsonObject } from '../../json/json.ts';
 import { type ClientError, hasCode } from '../errors.ts';
-import type { Access } from '../temporal/access.ts';
+import type { Access, WriteAccess } from '../temporal/access.ts';
 import { type Actor, describe, readMemo, writeOrStart, writeTo } from '../temporal/actor-calls.ts';
 import { organizationId as organizationActorId } from '../temporal/ids.ts';
 
@@ -23,7 +23,7 @@ export const organizationActor = (access: Access, org: string): Actor<Organizati
 
 /** Stores an entry in place of one of that name. @throws ClientError `too_large`, `too_many`. */
 export function putEntry(
-  access: Access,
+  access: WriteAccess,
   org: string,
   collection: OrganizationCollection,
   name: string,
@@ -43,7 +43,7 @@ export function putEntry(
  * @throws ClientError `not_found`, `entry_changed` (it no longer says what is expected).
  */
 export async function amendEntry(
-  access: Access,
+  access: WriteAccess,
   org: string,
   collection: OrganizationCollection,
   name: string,
@@ -60,7 +60,7 @@ export async function amendEntry(
 
 /** @throws ClientError what `missing` makes (default: `not_found`) where there is no such entry. */
 export async function deleteEntry(
-  access: Access,
+  access: WriteAccess,
   org: string,
   collection: OrganizationCollection,
   name: string,

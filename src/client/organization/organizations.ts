@@ -2,9 +2,11 @@
  * Organizations. There is `default`, and every other is made by an admin of `default` with its first key; `org.default`
  * lists them. What an organization holds stands in the actor `org.{org}` (organization-entries.ts).
  */
+
+import type { Client } from '@temporalio/client';
 import type { OrganizationRecord } from '../../contract/organization.ts';
 import { DEFAULT_ORGANIZATION } from '../../engine/state/start.ts';
-import type { Access } from '../temporal/access.ts';
+import type { Access, WriteAccess } from '../temporal/access.ts';
 import { listEntries, putEntry, readEntry } from './organization-entries.ts';
 
 const COLLECTION = 'organizations';
@@ -17,7 +19,7 @@ export async function listOrganizations(access: Access): Promise<readonly string
 
 /** Another gateway may just have made one. */
 const FRESH_MS = 250;
-const known = new WeakMap<Access, { names: Promise<ReadonlySet<string>>; readAt: number }>();
+const known = new WeakMap<Client, { names: Promise<ReadonlySet<string>>; readAt: number }>();
 
 /** What a clock that was set back says to have been read later is not fresh: it would stay so for as long as it was set back. */
 export function isFresh(readAt: number, freshMs: number): boolean {
@@ -31,19 +33,19 @@ export function isFresh(readAt: number, freshMs: number): boolean {
  */
 export async function isOrganization(access: Access, name: string): Promise<boolean> {
   if (name === DEFAULT_ORGANIZATION) return true;
-  const last = known.get(access);
+  const last = known.get(access.client);
   if (last !== undefined && (await last.names).has(name)) return true;
   if (last !== undefined && isFresh(last.readAt, FRESH_MS)) return false;
   // One that failed is asked again by the next.
   const names = listOrganizations(access).then((list) => new Set(list));
   const entry = { names, readAt: Date.now() };
-  known.set(access, entry);
-  names.catch(() => known.get(access) === entry && known.delete(access));
+  known.set(access.client, entry);
+  names.catch(() => known.get(access.client) === entry && known.delete(access.client));
   return (await names).has(name);
 }
 
 /** Lists the organization where it is not listed yet. */
-export async function ensureOrganization(access: Access, org: string): Promise<void> {
+export async function ensureOrganization(access: WriteAccess, org: string): Promise<void> {
   if (org === DEFAULT_ORGANIZATION) return;
   if ((await readEntry(access, DEFAULT_ORGANIZATION, COLLECTION, org)) !== undefined) return;
   const record: OrganizationRecord = { createdAt: new Date().toISOString() };

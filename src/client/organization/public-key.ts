@@ -4,7 +4,7 @@
  */
 import { ulid } from 'ulid';
 import { hmacHex, sameText } from '../payloads/keys.ts';
-import { type Access, keysFor } from '../temporal/access.ts';
+import { type Access, keysFor, type WriteAccess } from '../temporal/access.ts';
 import { putEntry, readEntry } from './organization-entries.ts';
 import { isOrganization } from './organizations.ts';
 
@@ -22,7 +22,7 @@ export async function readPublicKey(access: Access, org: string): Promise<string
 }
 
 /** Gives out a new key; the one before no longer counts. */
-export async function renewPublicKey(access: Access, org: string): Promise<string> {
+export async function renewPublicKey(access: WriteAccess, org: string): Promise<string> {
   const generation = ulid();
   await putEntry(access, org, COLLECTION, NAME, { generation } satisfies Generation);
   return keyOf(access.keys.publicKeys, org, generation);

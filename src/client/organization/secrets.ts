@@ -8,7 +8,7 @@ import type { SealedSecret } from '../../contract/actors.ts';
 import { SHORTEST_SECRET_CHARACTERS } from '../../definition/document/limits.ts';
 import { ClientError } from '../errors.ts';
 import { seal, unsealWithAny } from '../payloads/seal.ts';
-import { type Access, keysFor } from '../temporal/access.ts';
+import { type Access, keysFor, type WriteAccess } from '../temporal/access.ts';
 import { readVersion } from '../versions/versions.ts';
 import { deleteEntry, listEntries, putEntry, readEntry } from './organization-entries.ts';
 
@@ -63,7 +63,7 @@ export function demandLength(name: string, value: string, pointer?: string): voi
 
 /** Stores a secret in place of one of that name. @throws ClientError `secret_too_short`, `payload_too_large`, `too_large`, `too_many`. */
 export async function putSecret(
-  access: Access,
+  access: WriteAccess,
   org: string,
   name: string,
   { value, ...given }: SecretWrite,
@@ -85,7 +85,7 @@ export async function putSecret(
  * where somebody has said since who else may use it, that stays.
  */
 export async function putTakenSecrets(
-  access: Access,
+  access: WriteAccess,
   org: string,
   owner: string,
   secrets: readonly { readonly name: string; readonly value: string }[],
@@ -97,7 +97,7 @@ export async function putTakenSecrets(
 }
 
 /** @throws ClientError `not_found`. */
-export function deleteSecret(access: Access, org: string, name: string): Promise<void> {
+export function deleteSecret(access: WriteAccess, org: string, name: string): Promise<void> {
   const missing = () => new ClientError('not_found', `There is no secret called ${name}.`);
   return deleteEntry(access, org, COLLECTION, name, missing);
 }

@@ -17,7 +17,7 @@ import {
 import type { ListsWanted } from '../../contract/search-attributes.ts';
 import { defined } from '../../json/defined.ts';
 import { ClientError, hasCode } from '../errors.ts';
-import type { Access } from '../temporal/access.ts';
+import type { Access, WriteAccess } from '../temporal/access.ts';
 import { describe } from '../temporal/actor-calls.ts';
 import { actorAttributes } from '../temporal/division.ts';
 import { readArgument, readClosing } from '../temporal/first-event.ts';
@@ -94,7 +94,7 @@ const currentRuns = (access: Access, org: string, query: string, wanted: ListsWa
   );
 
 /** @throws ClientError `invalid_query`, `bulk_busy`. */
-export async function startBulk(access: Access, org: string, request: BulkRequest): Promise<BulkView> {
+export async function startBulk(access: WriteAccess, org: string, request: BulkRequest): Promise<BulkView> {
   const { action, filter, reason, requestId } = request;
   const startedAt = new Date();
   const query = queryOf(org, request, startedAt.getTime());
@@ -139,7 +139,7 @@ export async function readBulk(access: Access, org: string, operationId: string)
 
 /** What the workflow does outside. `told`: what the attempt before had come to; `tell`: says so in turn. */
 export const bulkActivitiesOver = (
-  access: Access,
+  access: WriteAccess,
   beat: { told(): BulkProgress | undefined; tell(progress: BulkProgress): void },
 ): BulkActivities => ({
   retryRuns: async ({ organizationId, query, wanted = [] }) => {
@@ -158,7 +158,7 @@ export const bulkActivitiesOver = (
 });
 
 /** Whether the run goes on; one that does already is as good. */
-async function goesOn(access: Access, org: string, executionId: string): Promise<boolean> {
+async function goesOn(access: WriteAccess, org: string, executionId: string): Promise<boolean> {
   try {
     await retryRun(access, org, executionId);
     return true;
@@ -189,7 +189,7 @@ async function count(access: Access, query: string): Promise<number> {
 }
 
 /** False where it has been started before. */
-async function startRetries(access: Access, workflowId: string, start: BulkRetryStart): Promise<boolean> {
+async function startRetries(access: WriteAccess, workflowId: string, start: BulkRetryStart): Promise<boolean> {
   const apart = await actorAttributes(access);
   return write(access, workflowId, async () => {
     try {
@@ -212,7 +212,7 @@ async function startRetries(access: Access, workflowId: string, start: BulkRetry
 
 /** As startRetries. @throws ClientError `bulk_busy`. */
 async function startBatch(
-  access: Access,
+  access: WriteAccess,
   jobId: string,
   action: 'cancel' | 'terminate',
   target: BatchTarget,

@@ -6,7 +6,8 @@ import { exactJsonBytes } from '../../json/bytes.ts';
 import type { Access } from '../temporal/access.ts';
 import { describe } from '../temporal/actor-calls.ts';
 import { readClosing } from '../temporal/first-event.ts';
-import { isOpen, outcomeOf } from './run-view.ts';
+import { isOpen } from '../temporal/run-status.ts';
+import { outcomeOf } from './run-view.ts';
 
 /** The answer becomes one activity's result, which Temporal keeps below 2 MB. */
 const MOST_BYTES = 1_800_000;

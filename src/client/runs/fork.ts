@@ -3,6 +3,8 @@
  * The original's history is walked again with that visit parked, so that branches beside it that had finished stay finished.
  */
 
+import type { WorkflowExecutionDescription } from '@temporalio/client';
+import type { RunInput } from '../../contract/run.ts';
 import type { Definition, Problem } from '../../definition/document/types.ts';
 import { type ForkEdits, forkState, forkWork, placeGone } from '../../engine/resume/fork.ts';
 import { serialize } from '../../engine/state/serialize.ts';
@@ -11,14 +13,17 @@ import { defined } from '../../json/defined.ts';
 import { compile } from '../../steps/compile/program.ts';
 import type { Program } from '../../steps/program-types.ts';
 import { ClientError } from '../errors.ts';
-import type { Access } from '../temporal/access.ts';
+import { acceptedInput, acceptedState } from '../starts/accepted-input.ts';
+import type { StartedRun, StartKey } from '../starts/begin-run.ts';
+import type { PreparedRun } from '../starts/prepare-run.ts';
+import { startRun } from '../starts/start.ts';
+import type { Access, WriteAccess } from '../temporal/access.ts';
 import { readArgument, readClosing } from '../temporal/first-event.ts';
+import { isOpen } from '../temporal/run-status.ts';
 import { resolveWorkflow } from '../versions/resolve-workflow.ts';
-import { acceptedInput, acceptedState } from './accepted-input.ts';
 import { type Standing, standing, unwalkable } from './fork-standing.ts';
 import { describeRun } from './run-read.ts';
-import { findKeyedRun, type RunStart, type StartedRun, startRun } from './run-start.ts';
-import { isOpen, outcomeOf } from './run-view.ts';
+import { outcomeOf } from './run-view.ts';
 
 export interface ForkRequest {
   /** The path of a visit, or the slug of a step that was visited once. Default: the first visit of the run. */
@@ -27,7 +32,7 @@ export interface ForkRequest {
   /** A hash or a number of the workflow; default: the definition that the original ran. */
   readonly version?: string;
   readonly initiator?: string;
-  readonly key?: RunStart['key'];
+  readonly key?: StartKey;
 }
 
 /**
@@ -35,7 +40,7 @@ export interface ForkRequest {
  * `invalid_input`, and those of startRun.
  */
 export async function forkRun(
-  access: Access,
+  access: WriteAccess,
   org: string,
   executionId: string,
   request: ForkRequest,
@@ -43,10 +48,33 @@ export async function forkRun(
   const description = await describeRun(access, org, executionId);
   const argument = runInputOf(await readArgument<unknown>(access, executionId, description.runId));
   if (argument === undefined) throw unwalkable();
-  const { key } = request;
-  // First: what was forked before is answered the same, also while the original goes on after a retry.
-  const known = key === undefined ? undefined : await findKeyedRun(access, org, argument.definition.slug, key);
-  if (known !== undefined) return known;
+  const { definition, trigger = { type: 'temporal' as const } } = argument;
+  const initiator = request.initiator ?? argument.initiator;
+  let warnings: readonly Problem[] = [];
+  const started = await startRun(access, org, {
+    workflows: [definition.slug],
+    trigger,
+    ...defined({ initiator, key: request.key }),
+    // A repeat gets the earlier fork, also while the original goes on after a retry.
+    looksFirst: true,
+    prepare: async () => {
+      const planned = await planFork(access, org, description, argument, request);
+      warnings = planned.warnings;
+      return planned.run;
+    },
+  });
+  return warnings.length === 0 ? started : { ...started, warnings };
+}
+
+/** The run that goes on from the visit, and what to warn of. @throws ClientError as forkRun. */
+async function planFork(
+  access: Access,
+  org: string,
+  description: WorkflowExecutionDescription,
+  argument: RunInput,
+  request: ForkRequest,
+): Promise<{ readonly run: PreparedRun; readonly warnings: readonly Problem[] }> {
+  const executionId = description.workflowId;
   if (isOpen(description.status.name))
     throw new ClientError('still_open', 'The execution has not ended. Cancel or terminate it, or wait for its end.');
   if (request.from === undefined && argument.definition.flow === 'dag')
@@ -68,13 +96,10 @@ export async function forkRun(
     throw new ClientError('place_gone', `The run cannot be forked at ${stood.path}: ${gone}. Choose another version.`);
   const edits = acceptedEdits(program, request.edits);
   const { genesis } = stood.state;
-  const initiator = request.initiator ?? argument.initiator;
-  const warnings = request.version === undefined ? [] : changedKinds(stood, program);
-  const started = await startRun(access, org, {
+  const run: PreparedRun = {
     definition: chosen.definition,
     ...defined({ hash: chosen.hash }),
     input: edits.input === undefined ? genesis.input : edits.input,
-    trigger: argument.trigger ?? { type: 'temporal' },
     forkOf: { executionId, path: stood.path },
     carried: (id, gates) =>
       serialize(
@@ -86,9 +111,9 @@ export async function forkRun(
           ...defined({ hash: chosen.hash }),
         }),
       ),
-    ...defined({ inline: argument.inline, initiator, timeoutMs: argument.timeoutMs, key }),
-  });
-  return warnings.length === 0 ? started : { ...started, warnings };
+    ...defined({ inline: argument.inline, timeoutMs: argument.timeoutMs }),
+  };
+  return { run, warnings: request.version === undefined ? [] : changedKinds(stood, program) };
 }
 
 /** Steps of another kind than in the version that the run had: what they left is read, or they begin, as another kind now. */

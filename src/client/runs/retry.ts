@@ -16,15 +16,16 @@ import type { FoldOptions, RunTrace } from '../../history/fold.ts';
 import { NotRetryable, RetryPlan } from '../../history/retry-plan.ts';
 import { defined } from '../../json/defined.ts';
 import { ClientError } from '../errors.ts';
-import type { Access } from '../temporal/access.ts';
+import { measure } from '../starts/begin-run.ts';
+import { takeRefusable } from '../starts/limiters.ts';
+import type { Access, WriteAccess } from '../temporal/access.ts';
 import { readArgument, readClosing } from '../temporal/first-event.ts';
 import { foldWith } from '../temporal/histories.ts';
 import { write } from '../temporal/rpc.ts';
+import { isOpen, statusOf } from '../temporal/run-status.ts';
 import { searchAttributes } from '../temporal/search-attributes.ts';
-import { takeRefusable } from './limiters.ts';
 import { describeRun } from './run-read.ts';
-import { measure } from './run-start.ts';
-import { isOpen, outcomeOf, statusOf } from './run-view.ts';
+import { outcomeOf } from './run-view.ts';
 
 export interface RetriedRun {
   readonly executionId: string;
@@ -40,7 +41,12 @@ const RETRY_KEY = 'retryKey';
  * The same `key` again gets the same answer.
  * @throws ClientError `not_found`, `not_failed`, `rolled_back`, `not_retryable`, `payload_too_large`, `limit_reached`.
  */
-export async function retryRun(access: Access, org: string, executionId: string, key?: string): Promise<RetriedRun> {
+export async function retryRun(
+  access: WriteAccess,
+  org: string,
+  executionId: string,
+  key?: string,
+): Promise<RetriedRun> {
   const description = await describeRun(access, org, executionId);
   const { runId, memo = {} } = description;
   if (key !== undefined && memo[RETRY_KEY] === key)
@@ -62,7 +68,7 @@ export async function retryRun(access: Access, org: string, executionId: string,
 
 /** What the new run is started with. */
 async function armed(
-  access: Access,
+  access: WriteAccess,
   org: string,
   executionId: string,
   runId: string,
@@ -128,7 +134,7 @@ async function rearm(
 }
 
 async function start(
-  access: Access,
+  access: WriteAccess,
   org: string,
   failed: WorkflowExecutionDescription,
   input: RunInput,

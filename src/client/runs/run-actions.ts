@@ -12,13 +12,14 @@ import type {
 } from '../../contract/run.ts';
 import { defined } from '../../json/defined.ts';
 import { ClientError, hasCode } from '../errors.ts';
-import { type Access, keysFor } from '../temporal/access.ts';
+import { type Access, keysFor, type WriteAccess } from '../temporal/access.ts';
 import { read, write, writeAlong } from '../temporal/rpc.ts';
+import { isOpen } from '../temporal/run-status.ts';
 import { type EndingWords, identityFor } from '../temporal/termination-reason.ts';
 import { sendCounted } from './inbox.ts';
 import { isResumeToken } from './resume-token.ts';
 import { describeRun, executionOf } from './run-read.ts';
-import { type Execution, isOpen, waitsOf } from './run-view.ts';
+import { type Execution, waitsOf } from './run-view.ts';
 import { readTrace } from './trace.ts';
 
 /** The memo lists no more waits than this; beyond it the run itself is asked. */
@@ -55,11 +56,21 @@ export async function recordedAs(access: Access, executionId: string, path: stri
  * Decides an approval.
  * @throws ClientError with the codes of Refusal, `closed`, or `resume_token_mismatch`.
  */
-export function decide(access: Access, org: string, executionId: string, request: DecideRequest): Promise<Accepted> {
+export function decide(
+  access: WriteAccess,
+  org: string,
+  executionId: string,
+  request: DecideRequest,
+): Promise<Accepted> {
   return orAsAnswered(access, executionId, request.key, () => decideNow(access, org, executionId, request));
 }
 
-async function decideNow(access: Access, org: string, executionId: string, request: DecideRequest): Promise<Accepted> {
+async function decideNow(
+  access: WriteAccess,
+  org: string,
+  executionId: string,
+  request: DecideRequest,
+): Promise<Accepted> {
   const execution = await demandOpen(access, org, executionId);
   const { resumeToken, step: asked, key = ulid(), ...decision } = request;
   const step = resumeToken === undefined ? asked : await stepOfToken(access, execution, resumeToken, asked);
@@ -78,11 +89,21 @@ export interface SubmitRequest extends Omit<Submission, 'via'> {
 }
 
 /** Answers a user_input step. @throws ClientError with the codes of Refusal, or `closed`. */
-export function submit(access: Access, org: string, executionId: string, request: SubmitRequest): Promise<Accepted> {
+export function submit(
+  access: WriteAccess,
+  org: string,
+  executionId: string,
+  request: SubmitRequest,
+): Promise<Accepted> {
   return orAsAnswered(access, executionId, request.key, () => submitNow(access, org, executionId, request));
 }
 
-async function submitNow(access: Access, org: string, executionId: string, request: SubmitRequest): Promise<Accepted> {
+async function submitNow(
+  access: WriteAccess,
+  org: string,
+  executionId: string,
+  request: SubmitRequest,
+): Promise<Accepted> {
   await demandOpen(access, org, executionId);
   const signal: SubmitSignal & { key: string } = { ...request, via: 'api', key: request.key ?? ulid() };
   return update(access, executionId, 'submit', signal);
@@ -93,7 +114,7 @@ async function submitNow(access: Access, org: string, executionId: string, reque
  * @throws ClientError `closed`, `inbox_overflow`.
  */
 export async function sendMessage(
-  access: Access,
+  access: WriteAccess,
   org: string,
   executionId: string,
   message: MessageSignal,
@@ -109,13 +130,18 @@ export async function sendMessage(
  * Sends an event to a run that Visibility named as listening. The run keeps nothing that it does not take, so it is not counted.
  * @throws ClientError `closed`.
  */
-export function sendEvent(access: Access, executionId: string, message: MessageSignal): Promise<void> {
+export function sendEvent(access: WriteAccess, executionId: string, message: MessageSignal): Promise<void> {
   const handle = access.client.workflow.getHandle(executionId);
   return onOpen(() => writeAlong(access, () => handle.signal('message', message)));
 }
 
 /** Asks the run to cancel: what it has opened is cancelled, and rollback runs if it is configured. @throws ClientError `closed`. */
-export async function cancelRun(access: Access, org: string, executionId: string, words: EndingWords): Promise<void> {
+export async function cancelRun(
+  access: WriteAccess,
+  org: string,
+  executionId: string,
+  words: EndingWords,
+): Promise<void> {
   await demandOpen(access, org, executionId);
   const requestId = ulid();
   await onOpen(() =>
@@ -130,7 +156,7 @@ export async function cancelRun(access: Access, org: string, executionId: string
 
 /** Ends the run at once; nothing of it runs any more. @throws ClientError `closed`. */
 export async function terminateRun(
-  access: Access,
+  access: WriteAccess,
   org: string,
   executionId: string,
   words: EndingWords,
@@ -166,7 +192,7 @@ async function demandOpen(access: Access, org: string, executionId: string): Pro
 }
 
 async function update(
-  access: Access,
+  access: WriteAccess,
   executionId: string,
   name: string,
   signal: object & { readonly key: string },

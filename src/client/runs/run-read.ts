@@ -18,14 +18,15 @@ import type { Unreadable } from '../../history/events.ts';
 import { defined } from '../../json/defined.ts';
 import { isObject, type Json } from '../../json/json.ts';
 import { ClientError, hasCode } from '../errors.ts';
+import { positionOf } from '../starts/limiters.ts';
 import type { Access } from '../temporal/access.ts';
 import { describeLegibly, type LegibleDescription } from '../temporal/actor-calls.ts';
 import { firstRunId, readArgument, readClosing } from '../temporal/first-event.ts';
+import { isOpen } from '../temporal/run-status.ts';
 import { searchAttributes } from '../temporal/search-attributes.ts';
 import { legible, writable } from '../temporal/unreadable.ts';
-import { positionOf } from './limiters.ts';
 import { retriedEffects } from './pending.ts';
-import { type Execution, type ExecutionView, executionView, isOpen, outcomeOf, saidBy, waitsOf } from './run-view.ts';
+import { type Execution, type ExecutionView, executionView, outcomeOf, saidBy, waitsOf } from './run-view.ts';
 import { soundMemo } from './sound-memo.ts';
 import { readFoldedState } from './trace.ts';
 

@@ -14,9 +14,10 @@ import type { Json, JsonObject } from '../../json/json.ts';
 import { ClientError } from '../errors.ts';
 import type { Access } from '../temporal/access.ts';
 import { readArgument } from '../temporal/first-event.ts';
+import { isOpen } from '../temporal/run-status.ts';
 import { writable } from '../temporal/unreadable.ts';
 import { describeRun, executionOf } from './run-read.ts';
-import { executionView, isOpen } from './run-view.ts';
+import { executionView } from './run-view.ts';
 import { readFolded } from './trace.ts';
 
 /** A visit that is open: of what stands within containers only the innermost. */

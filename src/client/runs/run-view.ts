@@ -1,6 +1,5 @@
 /** A run as the outside sees it (ARCHITECTURE.md §5, "Answers"), made of what Temporal tells and of the run's memo. */
 
-import type { WorkflowExecutionInfo } from '@temporalio/client';
 import { ApplicationFailure, type TypedSearchAttributes } from '@temporalio/common';
 import type { Cost } from '../../contract/models.ts';
 import {
@@ -19,6 +18,7 @@ import { defined } from '../../json/defined.ts';
 import type { Json, JsonObject } from '../../json/json.ts';
 import type { Access } from '../temporal/access.ts';
 import type { Closing } from '../temporal/first-event.ts';
+import { isOpen, statusOf, type TemporalStatus } from '../temporal/run-status.ts';
 import { searchAttributes } from '../temporal/search-attributes.ts';
 import { type EndingWords, told } from '../temporal/termination-reason.ts';
 import { toldOf } from '../temporal/unreadable.ts';
@@ -65,8 +65,6 @@ export interface ExecutionView {
   readonly temporal: { readonly workflowId: string; readonly runId: string; readonly url?: string };
 }
 
-type TemporalStatus = WorkflowExecutionInfo['status']['name'];
-
 /** What list and describe have in common. */
 export interface Execution {
   readonly workflowId: string;
@@ -106,37 +104,6 @@ export function saidBy(
     ...(Object.keys(origin).length === 0 ? {} : { origin }),
   };
 }
-
-const CLOSED: Partial<Record<TemporalStatus, RunStatus>> = {
-  COMPLETED: 'completed',
-  FAILED: 'failed',
-  TIMED_OUT: 'failed',
-  CANCELLED: 'cancelled',
-  TERMINATED: 'aborted',
-};
-
-/** Started, and a task scheduled: no worker has looked at it. */
-const UNTOUCHED_EVENTS = 2;
-
-/**
- * Temporal's status comes first, then what the run says of itself. What nobody has begun to walk is pending, where the length
- * of its history is known; lists do not know it.
- */
-export function statusOf(
-  status: TemporalStatus,
-  memo: { readonly [field: string]: unknown },
-  historyLength?: number,
-): RunStatus {
-  // A run that has returned keeps its output, also where it was terminated while effects in flight were still ending.
-  if (memo['decided'] !== undefined) return 'completed';
-  const closed = CLOSED[status];
-  if (closed === 'failed' && memo['status'] === 'aborted') return 'aborted';
-  if (closed !== undefined) return closed;
-  const own = (memo['status'] as RunStatus | undefined) ?? 'running';
-  return own === 'running' && historyLength !== undefined && historyLength <= UNTOUCHED_EVENTS ? 'pending' : own;
-}
-
-export const isOpen = (status: TemporalStatus): boolean => CLOSED[status] === undefined;
 
 /** What the run waits for; nothing once it has ended. */
 export function waitsOf(execution: Pick<Execution, 'status' | 'memo'>): readonly WaitingFor[] {

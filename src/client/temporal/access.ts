@@ -22,6 +22,23 @@ export interface Access {
   readonly webUrl?: string;
 }
 
+/** An Access that may change something. Functions that only read take an Access. */
+export interface WriteAccess extends Access {
+  /**
+   * Every write to Temporal waits for it, and is not made where it fails. In the gateway it records the change in the audit,
+   * so that no change precedes its record (src/gateway/http/audited.ts).
+   */
+  readonly beforeWrite: () => Promise<void>;
+}
+
+/**
+ * For writes that the audit does not record: its own, those of workers, claims of keys, and starts of runs, which record
+ * their initiator.
+ */
+export const unaudited = <Some extends Pick<Access, 'client'>>(
+  access: Some,
+): Some & Pick<WriteAccess, 'beforeWrite'> => ({ ...access, beforeWrite: async () => undefined });
+
 /** `webUrl`: where the Web UI is, with or without a slash at the end. */
 export function access(
   temporal: Pick<TemporalConnection, 'client' | 'namespace'>,

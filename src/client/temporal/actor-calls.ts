@@ -5,7 +5,7 @@ import { WorkflowNotFoundError } from '@temporalio/common';
 import { ulid } from 'ulid';
 import type { ActorStart } from '../../contract/actors.ts';
 import type { Unreadable } from '../../history/events.ts';
-import type { Access } from './access.ts';
+import type { Access, WriteAccess } from './access.ts';
 import { actorAttributes } from './division.ts';
 import { read, write } from './rpc.ts';
 import { legible } from './unreadable.ts';
@@ -24,7 +24,7 @@ type Keyless<Request> = Omit<Request, 'key'>;
  * @throws ClientError with the actor's code when it refuses.
  */
 export async function writeOrStart<Start extends ActorStart, Request extends { key: string }, Answer>(
-  access: Access,
+  access: WriteAccess,
   actor: Actor<Start>,
   update: string,
   request: Keyless<Request>,
@@ -56,7 +56,7 @@ export async function writeOrStart<Start extends ActorStart, Request extends { k
  * @throws ClientError `not_found` where it does not.
  */
 export function writeTo<Request extends { key: string }, Answer>(
-  access: Access,
+  access: WriteAccess,
   workflowId: string,
   update: string,
   request: Keyless<Request>,

@@ -7,7 +7,7 @@ import { type SearchAttributePair, TypedSearchAttributes } from '@temporalio/com
 import { ulid } from 'ulid';
 import { ACTOR_DIVISION, DIVISION_ATTRIBUTE, SET_APART_SIGNAL, STORED_WORKFLOWS } from '../../contract/division.ts';
 import { FIRE_WORKFLOW } from '../../contract/fire.ts';
-import type { Access } from './access.ts';
+import { type Access, unaudited } from './access.ts';
 import type { TemporalConnection } from './connect.ts';
 import { isScheduleId } from './ids.ts';
 import { any, type Clause, compare, hostQuery, isNull, oneOf, queryOf } from './query.ts';
@@ -74,7 +74,7 @@ export async function setStoredApart({ client, namespace }: TemporalConnection, 
   const { count } = await read({ client }, () => client.workflow.count(query));
   if (count === 0) return 0;
   await setSchedulesApart(client);
-  await writeAlong({ client }, () =>
+  await writeAlong(unaudited({ client }), () =>
     client.workflowService.startBatchOperation({
       namespace,
       jobId: `signalbox.set-apart.${ulid()}`,
@@ -90,7 +90,7 @@ export async function setStoredApart({ client, namespace }: TemporalConnection, 
 async function setSchedulesApart(client: Client): Promise<void> {
   for await (const { scheduleId, action } of client.schedule.list()) {
     if (!isScheduleId(scheduleId) || action?.workflowType !== FIRE_WORKFLOW) continue;
-    await writeAlong({ client }, () =>
+    await writeAlong(unaudited({ client }), () =>
       client.schedule.getHandle(scheduleId).update(({ action: started, ...rest }) => ({
         ...rest,
         action: { ...started, typedSearchAttributes: [{ key: divisionKey, value: ACTOR_DIVISION }] },

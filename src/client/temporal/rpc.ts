@@ -16,8 +16,7 @@ import type { Json } from '../../json/json.ts';
 import { ClientError } from '../errors.ts';
 import { BLOB_UNAVAILABLE } from '../payloads/blobs.ts';
 import { UnreadablePayload } from '../payloads/codec.ts';
-import type { Access } from './access.ts';
-import { aboutToChange } from './audit-barrier.ts';
+import type { Access, WriteAccess } from './access.ts';
 import { GRPC } from './grpc.ts';
 
 /** Past this a write's outcome is unknown (ARCHITECTURE.md §4), and a read's Temporal is taken for unreachable. */
@@ -33,8 +32,8 @@ export function read<T>(access: Pick<Access, 'client'>, act: () => Promise<T>): 
 }
 
 /** Writes to the workflow `target`, which other writes of this process to it may have to wait for. */
-export async function write<T>(access: Access, target: string, act: () => Promise<T>): Promise<T> {
-  await aboutToChange();
+export async function write<T>(access: WriteAccess, target: string, act: () => Promise<T>): Promise<T> {
+  await access.beforeWrite();
   const leave = await enter(target);
   try {
     return await attempt(access, WRITE_MS, true, act);
@@ -44,8 +43,11 @@ export async function write<T>(access: Access, target: string, act: () => Promis
 }
 
 /** Writes without a place in the queue: signals, of which a workflow takes any number at once. */
-export async function writeAlong<T>(access: Pick<Access, 'client'>, act: () => Promise<T>): Promise<T> {
-  await aboutToChange();
+export async function writeAlong<T>(
+  access: Pick<WriteAccess, 'client' | 'beforeWrite'>,
+  act: () => Promise<T>,
+): Promise<T> {
+  await access.beforeWrite();
   return attempt(access, WRITE_MS, true, act);
 }
 

@@ -16,10 +16,10 @@ import { ClientError } from '../errors.ts';
 import { sameText } from '../payloads/keys.ts';
 import { sendMessage } from '../runs/run-actions.ts';
 import { readStart } from '../runs/run-read.ts';
-import { isOpen } from '../runs/run-view.ts';
-import { type Access, keysFor } from '../temporal/access.ts';
+import { type Access, keysFor, type WriteAccess } from '../temporal/access.ts';
 import { describe } from '../temporal/actor-calls.ts';
 import { read } from '../temporal/rpc.ts';
+import { isOpen } from '../temporal/run-status.ts';
 
 export interface CallbackPlace {
   readonly executionId: string;
@@ -90,7 +90,7 @@ export async function expectCallback(access: Access, token: string): Promise<Exp
  * later for the same visit changes nothing.
  * @throws ClientError `gone`, `inbox_overflow`.
  */
-export async function deliverCallback(access: Access, expected: ExpectedCallback, payload: Json): Promise<void> {
+export async function deliverCallback(access: WriteAccess, expected: ExpectedCallback, payload: Json): Promise<void> {
   const { place, organizationId, schema } = expected;
   const name = callbackName(place.path);
   const id = schema === 'unknown' ? `${name}:${shortHash(JSON.stringify(payload))}` : name;

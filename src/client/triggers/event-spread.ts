@@ -2,7 +2,7 @@
 
 import type { EventActivities, EventSpread, PublishedEvent } from '../../contract/event.ts';
 import { LISTENS_TO_MANY, listenKeyTag, listenTag } from '../../contract/run.ts';
-import { eventTag, ownerOfTrigger, type Trigger } from '../../contract/trigger.ts';
+import { eventTag, type Trigger } from '../../contract/trigger.ts';
 import { defined } from '../../json/defined.ts';
 import { getOwn, type Json } from '../../json/json.ts';
 import { evaluate, parseExpression, truthy } from '../../template/expression.ts';
@@ -10,13 +10,10 @@ import { TemplateError } from '../../template/types.ts';
 import { ClientError, hasCode } from '../errors.ts';
 import { sendEvent } from '../runs/run-actions.ts';
 import { listeningRuns } from '../runs/run-list.ts';
-import { orAsBefore, type StartedRun } from '../runs/run-start.ts';
-import type { Access } from '../temporal/access.ts';
+import type { Access, WriteAccess } from '../temporal/access.ts';
 import { inTurns } from '../temporal/in-turns.ts';
 import { pagesOf } from '../visibility/pages.ts';
-import type { Debounced } from './debounce.ts';
-import { prepareTrigger } from './firing.ts';
-import { findStarted, startOrHoldOnce } from './start-once.ts';
+import { fireTrigger } from './firing.ts';
 import { finalRefusalOf, firingOf, tellFiring } from './trigger-records.ts';
 import { listTriggers } from './triggers.ts';
 
@@ -25,7 +22,7 @@ const NOWHERE: EventSpread = { executions: [], told: [], triggers: [] };
 
 /** `told`: whom the attempt before had come to; `tell`: says so in turn. */
 export const eventActivitiesOver = (
-  access: Access,
+  access: WriteAccess,
   beat: { told(): EventSpread | undefined; tell(spread: EventSpread): void },
 ): EventActivities => ({
   /** Throws what may pass, when all others have been seen to; then the round is repeated for those that are left. */
@@ -76,7 +73,12 @@ async function listenersTo(access: Access, org: string, { name, key, at }: Publi
 }
 
 /** The run that the event starts, if the trigger's filter lets it. */
-async function fire(access: Access, org: string, trigger: Trigger, event: PublishedEvent): Promise<string | undefined> {
+async function fire(
+  access: WriteAccess,
+  org: string,
+  trigger: Trigger,
+  event: PublishedEvent,
+): Promise<string | undefined> {
   const { name, data, id, at, key: eventKey, by } = event;
   const content = `${trigger.id} ${id}`;
   const key = { scope: 'event', key: content, fingerprint: content };
@@ -84,18 +86,18 @@ async function fire(access: Access, org: string, trigger: Trigger, event: Publis
     if (!passes(trigger, event)) return undefined;
     const params = { name, id, ...defined({ key: eventKey }) };
     const parts = { body: data, query: {}, headers: {}, params, now: Date.parse(at) };
-    const started = await orAsBefore<StartedRun | Debounced>(
-      async () =>
-        startOrHoldOnce(access, org, await prepareTrigger(access, org, trigger, parts), {
-          trigger: { type: 'event', id: trigger.id, metadata: params },
-          ...defined({ initiator: by }),
-          owner: ownerOfTrigger(trigger),
-          key,
-        }),
-      () => findStarted(access, org, trigger.workflow, key),
-    );
+    const started = await fireTrigger(access, org, {
+      triggerId: trigger.id,
+      read: () => trigger,
+      parts,
+      type: 'event',
+      metadata: params,
+      key,
+      debounces: true,
+      ...defined({ initiator: by }),
+    });
     await tellFiring(access, org, trigger.id, firingOf(started));
-    return 'debounced' in started ? undefined : started.executionId;
+    return started.outcome === 'debounced' ? undefined : started.executionId;
   } catch (error) {
     const refused = finalRefusalOf(error);
     if (refused === undefined) throw error;
@@ -120,7 +122,11 @@ function passes({ config }: Trigger, { name, data, id, at, ...event }: Published
 }
 
 /** Whether the run was told. What its listeners refuse it drops, so a run that reads slowly need not be spared. */
-async function tell(access: Access, executionId: string, { name, key, data, id }: PublishedEvent): Promise<boolean> {
+async function tell(
+  access: WriteAccess,
+  executionId: string,
+  { name, key, data, id }: PublishedEvent,
+): Promise<boolean> {
   const event = key === undefined ? {} : { key };
   try {
     await sendEvent(access, executionId, { name, payload: data, id: `event:${id}`, event });

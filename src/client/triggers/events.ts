@@ -10,8 +10,8 @@ import {
 import { attributeValue } from '../../contract/search-attributes.ts';
 import { canonicalText } from '../../definition/document/canonical-text.ts';
 import { ClientError } from '../errors.ts';
-import { FINGERPRINT } from '../runs/run-start.ts';
-import type { Access } from '../temporal/access.ts';
+import { FINGERPRINT } from '../starts/begin-run.ts';
+import type { Access, WriteAccess } from '../temporal/access.ts';
 import { describe } from '../temporal/actor-calls.ts';
 import { actorAttributes } from '../temporal/division.ts';
 import { readClosing } from '../temporal/first-event.ts';
@@ -30,7 +30,7 @@ export interface Published {
  * Publishes an event: it comes to whoever wants it, whatever is restarted meanwhile.
  * @throws ClientError `idempotency_conflict` (another event had the id).
  */
-export async function publishEvent(access: Access, org: string, event: PublishedEvent): Promise<Published> {
+export async function publishEvent(access: WriteAccess, org: string, event: PublishedEvent): Promise<Published> {
   const workflowId = eventId(org, event.id);
   const { name, data, key } = event;
   const fingerprint = sha256Hex(canonicalText(key === undefined ? [name, data] : [name, data, key]));
@@ -69,7 +69,7 @@ export async function publishEvent(access: Access, org: string, event: Published
 }
 
 /** What the first round has done; it takes a worker. */
-async function spreadOf(access: Access, workflowId: string): Promise<EventSpread | undefined> {
+async function spreadOf(access: WriteAccess, workflowId: string): Promise<EventSpread | undefined> {
   try {
     return await write(access, workflowId, () =>
       access.client.workflow.getHandle(workflowId).executeUpdate<EventSpread, []>(SPREAD_UPDATE),

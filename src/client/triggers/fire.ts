@@ -5,7 +5,7 @@ import { tickOf } from '../../definition/document/cron.ts';
 import { defined } from '../../json/defined.ts';
 import { hasCode } from '../errors.ts';
 import { cancelRun, terminateRun } from '../runs/run-actions.ts';
-import type { Access } from '../temporal/access.ts';
+import type { Access, WriteAccess } from '../temporal/access.ts';
 import { describe } from '../temporal/actor-calls.ts';
 import { tickName } from '../temporal/ids.ts';
 import { fireTrigger } from './firing.ts';
@@ -13,13 +13,13 @@ import { deleteSchedule } from './schedules.ts';
 import { finalRefusalOf, firingOf, tellFiring } from './trigger-records.ts';
 import { readTrigger } from './triggers.ts';
 
-export const fireActivitiesOver = (access: Access): FireActivities => ({
+export const fireActivitiesOver = (access: WriteAccess): FireActivities => ({
   fireSchedule: (request) => fireSchedule(access, request),
   endFired: (request) => endFired(access, request),
   isFiredOpen: (request) => isFiredOpen(access, request),
 });
 
-async function fireSchedule(access: Access, request: FireSchedule): Promise<FireResult> {
+async function fireSchedule(access: WriteAccess, request: FireSchedule): Promise<FireResult> {
   const { organizationId: org, triggerId, time, notify } = request;
   const view = await readTrigger(access, org, triggerId);
   if (view === undefined || view.trigger.type !== 'schedule') {
@@ -35,20 +35,19 @@ async function fireSchedule(access: Access, request: FireSchedule): Promise<Fire
     ({ start, end, at }) => isWithin(time, start, end) && isWithin(at, time, at),
   )?.by;
   try {
-    const started = await fireTrigger(
-      access,
-      org,
-      view.trigger,
-      { body, query: {}, headers: {}, params: {}, now: Date.parse(time) },
-      {
-        trigger: { type: 'schedule', metadata: body },
-        ...defined({ initiator }),
-        key: { scope: 'schedule', key, fingerprint: key, name: tickName(triggerId, tick) },
-        ...(notify === undefined ? {} : { notify: { workflowId: notify, path: triggerId } }),
-      },
-    );
+    const started = await fireTrigger(access, org, {
+      triggerId,
+      read: () => view.trigger,
+      parts: { body, query: {}, headers: {}, params: {}, now: Date.parse(time) },
+      type: 'schedule',
+      metadata: body,
+      ...defined({ initiator }),
+      key: { scope: 'schedule', key, fingerprint: key, name: tickName(triggerId, tick) },
+      ...(notify === undefined ? {} : { notify: { workflowId: notify, path: triggerId } }),
+    });
     await tellFiring(access, org, triggerId, firingOf(started));
-    return started;
+    const { outcome, executionId, status } = started;
+    return { executionId, status, created: outcome === 'started' };
   } catch (error) {
     const refused = finalRefusalOf(error);
     if (refused === undefined) throw error;
@@ -60,7 +59,7 @@ async function fireSchedule(access: Access, request: FireSchedule): Promise<Fire
 const isWithin = (time: string, start: string, end: string): boolean =>
   Date.parse(time) >= Date.parse(start) && Date.parse(time) <= Date.parse(end);
 
-async function endFired(access: Access, { organizationId, executionId, how }: EndFired): Promise<void> {
+async function endFired(access: WriteAccess, { organizationId, executionId, how }: EndFired): Promise<void> {
   try {
     const words = { reason: 'The time of its schedule has come again.' };
     if (how === 'cancel') await cancelRun(access, organizationId, executionId, words);

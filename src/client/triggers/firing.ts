@@ -1,124 +1,72 @@
 /**
- * What all triggers do when they fire, whoever noticed it: the current definition, the input that the mapping makes of what
- * came, held against what the definition declares, and a run (LANGUAGE.md §10).
+ * Starts the run of a stored trigger: by a schedule, an event or by hand (LANGUAGE.md §10). Webhooks do not read their
+ * trigger, because their path holds what they need (hooks.ts).
  */
 
 import type { RunTrigger } from '../../contract/run.ts';
 import { ownerOfTrigger, type Trigger } from '../../contract/trigger.ts';
-import { inputOf, type Mapping, type TriggerParts } from '../../definition/document/trigger-mapping.ts';
+import type { TriggerParts } from '../../definition/document/trigger-mapping.ts';
 import type { Definition } from '../../definition/document/types.ts';
-import { coerceState } from '../../definition/payload/format.ts';
 import { defined } from '../../json/defined.ts';
-import type { Json, JsonObject } from '../../json/json.ts';
+import type { JsonObject } from '../../json/json.ts';
 import { ClientError, hasCode } from '../errors.ts';
-import { acceptedInput, acceptedState } from '../runs/accepted-input.ts';
-import { findKeyedRun, orAsBefore, type RunStart, type StartedRun, startRun } from '../runs/run-start.ts';
-import type { Access } from '../temporal/access.ts';
+import type { StartedRun } from '../starts/begin-run.ts';
+import { type PreparedRun, prepareRun, type RunSource } from '../starts/prepare-run.ts';
+import { type StartRequest, type StartResult, startRun } from '../starts/start.ts';
+import type { Access, WriteAccess } from '../temporal/access.ts';
 import { resolveWorkflow } from '../versions/resolve-workflow.ts';
 import { dropTriggers, workflowOfTrigger } from './triggers.ts';
 
 /** What a trigger without a workflow of its own, or with one that is no agent, sends its prompt to. */
 export const ORCHESTRATOR = 'orchestrator';
 
-/** A run that could be started. */
-export interface Prepared {
-  readonly definition: Definition;
-  readonly hash: string;
-  readonly input: Json;
-  readonly state: NonNullable<RunStart['state']>;
-}
-
-export interface Occasion {
-  readonly workflow: string;
-  readonly mapping?: Mapping;
-  readonly targetState?: JsonObject;
+/** A stored trigger that fires. Its id is known before it is read, so a repeat finds the run of a trigger that is deleted. */
+export interface FireRequest extends Omit<StartRequest, 'workflows' | 'prepare' | 'trigger'> {
+  readonly triggerId: string;
+  readonly read: () => Promise<Trigger> | Trigger;
   readonly parts: TriggerParts;
-  /** Where in the request the payload stands; default: it is the whole of it. */
+  readonly type: RunTrigger['type'];
+  readonly metadata?: JsonObject;
+  /** As in RunSource. */
   readonly at?: string;
 }
 
-/**
- * Reads the workflow and makes the run's input.
- * @throws ClientError `workflow_not_found`, `workflow_disabled`, `version_not_found`, `invalid_mapping`, `invalid_input`.
- */
-export async function prepareRun(access: Access, org: string, occasion: Occasion): Promise<Prepared> {
-  const { definition, hash } = await resolveWorkflow(access, org, { workflow: occasion.workflow });
-  const made = inputOf(occasion.mapping, occasion.parts);
-  if ('problem' in made) throw new ClientError('invalid_mapping', made.problem);
-  const state = acceptedState(definition, occasion.targetState ?? {}, coerceState);
-  return { definition, hash, input: acceptedInput(definition, made.input, occasion.at), state };
-}
-
-/** What a run knows of its start, beside what it is. */
-export type Start = Pick<RunStart, 'trigger' | 'key' | 'initiator' | 'owner' | 'notify' | 'origin'>;
-
-/** @throws ClientError as startRun. */
-export function startPrepared(access: Access, org: string, prepared: Prepared, start: Start): Promise<StartedRun> {
-  return startRun(access, org, { ...prepared, ...start });
-}
-
-/**
- * Starts the run of a trigger that is stored, or answers what the key had started before. `at`: as of Occasion.
- * @throws ClientError as prepareTrigger and startRun.
- */
+/** Starts the run of a stored trigger. @throws ClientError as prepareTrigger and startRun. */
 export async function fireTrigger(
-  access: Access,
+  access: WriteAccess,
   org: string,
-  trigger: Trigger,
-  parts: TriggerParts,
-  start: Omit<Start, 'trigger'> & { readonly trigger: Omit<RunTrigger, 'id'> },
-  at?: string,
-): Promise<StartedRun> {
-  const { key } = start;
-  return orAsBefore(
-    async () => {
-      const prepared = await prepareTrigger(access, org, trigger, parts, at);
-      const owner = ownerOfTrigger(trigger);
-      return startPrepared(access, org, prepared, { ...start, owner, trigger: { ...start.trigger, id: trigger.id } });
+  request: FireRequest & { readonly debounces: true },
+): Promise<StartResult>;
+export async function fireTrigger(access: WriteAccess, org: string, request: FireRequest): Promise<StartedRun>;
+export async function fireTrigger(access: WriteAccess, org: string, request: FireRequest): Promise<StartResult> {
+  const { triggerId, read, parts, type, metadata, at, ...start } = request;
+  return startRun(access, org, {
+    ...start,
+    // A trigger with the target `orchestrator` starts its own workflow or the orchestrator.
+    workflows: [...new Set([workflowOfTrigger(triggerId), ORCHESTRATOR])],
+    trigger: { type, id: triggerId, ...defined({ metadata }) },
+    prepare: async () => {
+      const trigger = await read();
+      return { ...(await prepareTrigger(access, org, trigger, parts, at)), owner: ownerOfTrigger(trigger) };
     },
-    async () => key && findFired(access, org, targetsOf(trigger), key),
-  );
+  });
 }
 
 /**
- * What the key had started by a trigger that there is no longer, whatever that started.
- * @throws ClientError `idempotency_conflict`.
- */
-export const findFiredBefore = (
-  access: Access,
-  org: string,
-  triggerId: string,
-  key: NonNullable<Start['key']>,
-): Promise<StartedRun | undefined> => findFired(access, org, [workflowOfTrigger(triggerId), ORCHESTRATOR], key);
-
-async function findFired(
-  access: Access,
-  org: string,
-  workflows: readonly string[],
-  key: NonNullable<Start['key']>,
-): Promise<StartedRun | undefined> {
-  for (const slug of workflows) {
-    const known = await findKeyedRun(access, org, slug, key);
-    if (known !== undefined) return known;
-  }
-  return undefined;
-}
-
-/**
- * The run of a trigger that is stored. One that its definition no longer has takes itself away.
+ * The run of a stored trigger. A trigger that its definition no longer has is deleted here.
  * @throws ClientError `trigger_disabled`, `not_an_agent`, and what prepareRun throws.
  */
-export async function prepareTrigger(
-  access: Access,
+async function prepareTrigger(
+  access: WriteAccess,
   org: string,
   trigger: Trigger,
   parts: TriggerParts,
   at?: string,
-): Promise<Prepared> {
+): Promise<PreparedRun> {
   if (!trigger.enabled)
     throw new ClientError('trigger_disabled', `The trigger ${trigger.id} is disabled. Enable it first.`);
   const { config = {}, variableMapping, targetState } = trigger;
-  const occasion = {
+  const source = {
     workflow: trigger.workflow,
     // What a mapping makes stands nowhere in the request.
     ...(variableMapping === undefined ? { at: at ?? '' } : { mapping: variableMapping }),
@@ -126,11 +74,11 @@ export async function prepareTrigger(
     parts,
   };
   if (config['target'] === 'orchestrator') {
-    const prompted = { ...occasion, parts: { ...parts, body: { prompt: config['prompt'] ?? '' } } };
+    const prompted = { ...source, parts: { ...parts, body: { prompt: config['prompt'] ?? '' } } };
     return prepareAgent(access, org, prompted);
   }
   try {
-    const prepared = await prepareRun(access, org, occasion);
+    const prepared = await prepareRun(access, org, source);
     if (isWrittenIn(prepared.definition, trigger)) return prepared;
   } catch (error) {
     if (!hasCode(error, 'workflow_not_found')) throw error;
@@ -144,20 +92,16 @@ export async function prepareTrigger(
   );
 }
 
-/** The workflows that the trigger may start. */
-const targetsOf = ({ workflow, config }: Trigger): readonly string[] =>
-  config?.['target'] === 'orchestrator' ? [...new Set([workflow, ORCHESTRATOR])] : [workflow];
-
 /** The prompt goes to the trigger's own workflow if that is an agent, else to the orchestrator (document 002). */
-async function prepareAgent(access: Access, org: string, occasion: Occasion): Promise<Prepared> {
-  for (const workflow of new Set([occasion.workflow, ORCHESTRATOR])) {
+async function prepareAgent(access: Access, org: string, source: RunSource): Promise<PreparedRun> {
+  for (const workflow of new Set([source.workflow, ORCHESTRATOR])) {
     const { definition } = await resolveWorkflow(access, org, { workflow });
     if (definition.type === 'agent' || definition.type === 'employee')
-      return prepareRun(access, org, { ...occasion, workflow });
+      return prepareRun(access, org, { ...source, workflow });
   }
   throw new ClientError(
     'not_an_agent',
-    `The prompt of an orchestrator's trigger goes to an agent, and neither ${occasion.workflow} nor ${ORCHESTRATOR} is one. Give one of them type: agent.`,
+    `The prompt of an orchestrator's trigger goes to an agent, and neither ${source.workflow} nor ${ORCHESTRATOR} is one. Give one of them type: agent.`,
   );
 }
 

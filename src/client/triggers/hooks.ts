@@ -13,7 +13,7 @@ import {
 import { DEFAULT_ORGANIZATION } from '../../engine/state/start.ts';
 import { ClientError, hasCode } from '../errors.ts';
 import { isOrganization } from '../organization/organizations.ts';
-import type { Access } from '../temporal/access.ts';
+import type { Access, WriteAccess } from '../temporal/access.ts';
 import { type Actor, readMemo, writeOrStart, writeTo } from '../temporal/actor-calls.ts';
 import { hookId } from '../temporal/ids.ts';
 
@@ -36,7 +36,7 @@ export async function readHook(access: Access, org: string, path: string): Promi
  * @throws ClientError `path_taken`, `path_resting`, `path_reserved`.
  */
 export async function claimHooks(
-  access: Access,
+  access: WriteAccess,
   org: string,
   by: HookOwner | string,
   wanted: readonly HookPlace[],
@@ -77,7 +77,7 @@ async function demandOwnPath(access: Access, org: string, path: string): Promise
 
 /** Writes what answers at each path, as the definition's write with that revision says. */
 export async function configureHooks(
-  access: Access,
+  access: WriteAccess,
   org: string,
   by: HookOwner | string,
   wanted: readonly HookWanted[],
@@ -97,7 +97,7 @@ export async function configureHooks(
 
 /** Gives paths up; one that answered rests a day. */
 export async function freeHooks(
-  access: Access,
+  access: WriteAccess,
   org: string,
   by: HookOwner | string,
   places: readonly HookPlace[],

@@ -18,7 +18,7 @@ import { type CronCalendar, cronTimes } from '../../definition/document/cron.ts'
 import { defined } from '../../json/defined.ts';
 import { parseDuration } from '../../template/duration.ts';
 import { ClientError, hasCode } from '../errors.ts';
-import type { Access } from '../temporal/access.ts';
+import type { Access, WriteAccess } from '../temporal/access.ts';
 import { actorAttributes } from '../temporal/division.ts';
 import { fireId, scheduleId } from '../temporal/ids.ts';
 import { read, writeAlong } from '../temporal/rpc.ts';
@@ -68,7 +68,7 @@ export interface ScheduleView {
 }
 
 /** Makes the schedule of a trigger what the trigger says: paused unless it is enabled. */
-export async function putSchedule(access: Access, org: string, trigger: Trigger): Promise<void> {
+export async function putSchedule(access: WriteAccess, org: string, trigger: Trigger): Promise<void> {
   const options = optionsOf(access, org, trigger, await actorAttributes(access));
   await writeAlong(access, async () => {
     const { schedule } = access.client;
@@ -83,7 +83,7 @@ export async function putSchedule(access: Access, org: string, trigger: Trigger)
 }
 
 /** Nothing happens where there is none. */
-export async function deleteSchedule(access: Access, org: string, triggerId: string): Promise<void> {
+export async function deleteSchedule(access: WriteAccess, org: string, triggerId: string): Promise<void> {
   await writeAlong(access, async () => {
     try {
       await handleOf(access.client, org, triggerId).delete();
@@ -118,7 +118,7 @@ export async function readSchedule(access: Access, org: string, triggerId: strin
  * @throws ClientError `not_found`, `too_many`.
  */
 export async function backfillSchedule(
-  access: Access,
+  access: WriteAccess,
   org: string,
   triggerId: string,
   span: { readonly start: Date; readonly end: Date; readonly overlap?: string },

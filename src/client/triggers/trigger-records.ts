@@ -2,11 +2,12 @@
  * What came of firings, told to the triggers' actors (`lastRunAt`, counts). Nobody waits for it: firings of one kind within
  * a moment are told together, so that a storm of deliveries is no storm of signals.
  */
+
+import type { Client } from '@temporalio/client';
 import { FIRED_SIGNAL, type Firing } from '../../contract/trigger.ts';
 import { ClientError, hasCode } from '../errors.ts';
-import type { StartedRun } from '../runs/run-start.ts';
-import type { Access } from '../temporal/access.ts';
-import { unannounced } from '../temporal/audit-barrier.ts';
+import type { StartResult } from '../starts/start.ts';
+import { type Access, unaudited } from '../temporal/access.ts';
 import { triggerActorId } from '../temporal/ids.ts';
 import { writeAlong } from '../temporal/rpc.ts';
 
@@ -27,11 +28,11 @@ interface Records {
   readonly underWay: Set<Promise<void>>;
 }
 
-const kept = new WeakMap<Access, Records>();
+const kept = new WeakMap<Client, Records>();
 
 function recordsOf(access: Access): Records {
-  const records = kept.get(access) ?? { waiting: new Map(), underWay: new Set() };
-  kept.set(access, records);
+  const records = kept.get(access.client) ?? { waiting: new Map(), underWay: new Set() };
+  kept.set(access.client, records);
   return records;
 }
 
@@ -67,16 +68,16 @@ function tellGathered(access: Access, key: string): void {
 export async function tellFiring(access: Access, org: string, triggerId: string, firing: Firing): Promise<void> {
   try {
     const handle = access.client.workflow.getHandle(triggerActorId(org, triggerId));
-    await unannounced(() => writeAlong(access, () => handle.signal(FIRED_SIGNAL, firing)));
+    await writeAlong(unaudited(access), () => handle.signal(FIRED_SIGNAL, firing));
   } catch {
     // The trigger was deleted meanwhile, or Temporal is away.
   }
 }
 
-export function firingOf(started: StartedRun | { readonly debounced: true; readonly again?: true }): Firing {
+export function firingOf(result: StartResult): Firing {
   const at = new Date().toISOString();
-  if ('debounced' in started) return { at, outcome: started.again ? 'repeated' : 'debounced' };
-  return { at, outcome: started.created ? 'started' : 'repeated', executionId: started.executionId };
+  if (result.outcome === 'debounced') return { at, outcome: result.isRepeated ? 'repeated' : 'debounced' };
+  return { at, outcome: result.outcome, executionId: result.executionId };
 }
 
 export type Refused = Firing & { readonly code: string; readonly message: string };

@@ -23,7 +23,7 @@ import {
 import type { TriggerDefinition } from '../../definition/document/types.ts';
 import { defined } from '../../json/defined.ts';
 import { ClientError, hasCode } from '../errors.ts';
-import type { Access } from '../temporal/access.ts';
+import type { Access, WriteAccess } from '../temporal/access.ts';
 import { type Actor, describe, writeOrStart, writeTo } from '../temporal/actor-calls.ts';
 import { actorQuery } from '../temporal/division.ts';
 import { triggerActorId } from '../temporal/ids.ts';
@@ -91,7 +91,7 @@ export interface TriggerWrite {
  * @throws ClientError `trigger_exists`, `path_taken`, `path_resting`.
  */
 export async function createTrigger(
-  access: Access,
+  access: WriteAccess,
   org: string,
   workflow: string,
   spec: TriggerSpec,
@@ -125,7 +125,7 @@ export async function createTrigger(
  * @throws ClientError `not_found`, `trigger_of_definition`, `path_taken`, `path_resting`.
  */
 export async function changeTrigger(
-  access: Access,
+  access: WriteAccess,
   org: string,
   changed: Trigger,
   change: ChangeTrigger['change'],
@@ -151,7 +151,7 @@ export async function changeTrigger(
 }
 
 /** Deletes a trigger that was made through the API. @throws ClientError `not_found`, `trigger_of_definition`. */
-export async function deleteTrigger(access: Access, org: string, id: string): Promise<void> {
+export async function deleteTrigger(access: WriteAccess, org: string, id: string): Promise<void> {
   const removed = await remove(access, org, id, {});
   if (removed !== null) await unsettle(access, org, removed);
 }
@@ -162,7 +162,7 @@ export async function deleteTrigger(access: Access, org: string, id: string): Pr
  * @throws ClientError `trigger_exists`: one of them was made through the API.
  */
 export async function claimTriggers(
-  access: Access,
+  access: WriteAccess,
   org: string,
   workflow: string,
   names: readonly string[],
@@ -202,7 +202,7 @@ export async function claimTriggers(
  * The paths of webhooks and the names are claimed before.
  */
 export async function putTriggers(
-  access: Access,
+  access: WriteAccess,
   org: string,
   workflow: string,
   written: {
@@ -228,7 +228,7 @@ export async function putTriggers(
 
 /** Takes away triggers that a definition no longer has, and `until` as RemoveTrigger; their paths are freed by whoever claimed them. */
 export async function dropTriggers(
-  access: Access,
+  access: WriteAccess,
   org: string,
   workflow: string,
   names: readonly string[],
@@ -248,7 +248,7 @@ export async function dropTriggers(
 
 /** Takes away what the deletion of a definition takes along: its own triggers, and those that the API had made for it. */
 export async function removeTriggersOf(
-  access: Access,
+  access: WriteAccess,
   org: string,
   workflow: string,
   { triggers: names, revision, at }: RemovedDefinition,
@@ -265,7 +265,7 @@ export async function removeTriggersOf(
  * Makes schedule and webhook path what the trigger says. Another write may come in between: whoever finds afterwards that
  * the trigger is another by now does it again, so that the last one to finish has what was written last.
  */
-async function settle(access: Access, org: string, written: Trigger): Promise<void> {
+async function settle(access: WriteAccess, org: string, written: Trigger): Promise<void> {
   for (let trigger: Trigger | undefined = written; ; ) {
     if (trigger.type === 'schedule') await putSchedule(access, org, trigger);
     for (const hook of hooksOf({ triggers: [trigger] })) {
@@ -283,7 +283,7 @@ async function settle(access: Access, org: string, written: Trigger): Promise<vo
 }
 
 /** Frees what a trigger that was removed had; the paths of a definition's are freed by its write. */
-async function unsettle(access: Access, org: string, removed: Trigger): Promise<void> {
+async function unsettle(access: WriteAccess, org: string, removed: Trigger): Promise<void> {
   const { id, type, source } = removed;
   if (type === 'schedule') await deleteSchedule(access, org, id);
   if (source.of === 'api') await freeHooks(access, org, ownerOf(removed), placesOf(removed), revisionOf(removed));
@@ -298,7 +298,12 @@ const ownerOf = ({ id, workflow, source }: Trigger): HookOwner =>
 const placesOf = (spec: TriggerSpec): HookPlace[] =>
   hooksOf({ triggers: [spec] }).map(({ path, trigger }) => ({ path, trigger }));
 
-function remove(access: Access, org: string, id: string, request: Omit<RemoveTrigger, 'key'>): Promise<Trigger | null> {
+function remove(
+  access: WriteAccess,
+  org: string,
+  id: string,
+  request: Omit<RemoveTrigger, 'key'>,
+): Promise<Trigger | null> {
   return writeTo<RemoveTrigger, Trigger | null>(access, triggerActorId(org, id), 'remove', request);
 }
 
@@ -319,7 +324,7 @@ const actor = (access: Access, org: string, workflow: string, id: string): Actor
 });
 
 /** Says who asks for a schedule's times, so that the runs of these are theirs. @throws ClientError `not_found`. */
-export async function noteBackfill(access: Access, org: string, id: string, note: BackfillNote): Promise<void> {
+export async function noteBackfill(access: WriteAccess, org: string, id: string, note: BackfillNote): Promise<void> {
   await writeTo<NoteBackfill, { noted: boolean }>(access, triggerActorId(org, id), 'backfilled', { note });
 }
 

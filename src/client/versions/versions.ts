@@ -1,19 +1,26 @@
 /** The definitions themselves: each content once, immutable, so what was read can be kept for ever. */
+
+import type { Client } from '@temporalio/client';
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
 import { VERSION_WORKFLOW, type VersionStart } from '../../contract/actors.ts';
 import type { Definition } from '../../definition/document/types.ts';
 import { hasCode } from '../errors.ts';
-import type { Access } from '../temporal/access.ts';
+import type { Access, WriteAccess } from '../temporal/access.ts';
 import { actorAttributes } from '../temporal/division.ts';
 import { readArgument } from '../temporal/first-event.ts';
 import { versionId } from '../temporal/ids.ts';
 import { write } from '../temporal/rpc.ts';
 
 const KEPT = 200;
-const kept = new WeakMap<Access, Map<string, Definition>>();
+const kept = new WeakMap<Client, Map<string, Definition>>();
 
 /** Stores a definition under its hash. Identical content is stored once. */
-export async function storeVersion(access: Access, org: string, hash: string, definition: Definition): Promise<void> {
+export async function storeVersion(
+  access: WriteAccess,
+  org: string,
+  hash: string,
+  definition: Definition,
+): Promise<void> {
   const workflowId = versionId(org, definition.slug, hash);
   const cache = cacheOf(access);
   if (cache.has(workflowId)) return;
@@ -66,7 +73,7 @@ export async function readVersion(
 }
 
 function cacheOf(access: Access): Map<string, Definition> {
-  const cache = kept.get(access) ?? new Map<string, Definition>();
-  kept.set(access, cache);
+  const cache = kept.get(access.client) ?? new Map<string, Definition>();
+  kept.set(access.client, cache);
   return cache;
 }

@@ -5,10 +5,10 @@
 
 import type { Request, Response } from 'express';
 import type { Announced, AuditTrail } from '../../client/organization/audit.ts';
-import { announcing } from '../../client/temporal/audit-barrier.ts';
 import type { AuditOutcome } from '../../contract/audit.ts';
 import { defined } from '../../json/defined.ts';
 import { isObject, type JsonObject } from '../../json/json.ts';
+import { announcing } from './audit-barrier.ts';
 import { principalOf } from './principal.ts';
 import { isAudited } from './route-roles.ts';
 

@@ -1,12 +1,12 @@
 import type { Logger } from 'pino';
 import type { HostActions } from '../../actions/load.ts';
-import type { Access } from '../../client/temporal/access.ts';
+import type { WriteAccess } from '../../client/temporal/access.ts';
 import type { Config } from '../../config/config.ts';
 import type { OffloadPool } from '../threads/pool.ts';
 
 /** What every resource of the gateway needs. Made once, when the app is built. */
 export interface Gateway {
-  readonly access: Access;
+  readonly access: WriteAccess;
   readonly config: Config;
   readonly log: Logger;
   /** The host's own. */

@@ -5,8 +5,7 @@
  * Nor is what changes nothing.
  */
 import type { Request, Response } from 'express';
-import { unannounced } from '../../client/temporal/audit-barrier.ts';
-import { type Claim, claimRequest, type KeptAnswer } from '../../client/triggers/requests.ts';
+import { type Claim, claimRequest, type KeptAnswer } from '../../client/starts/claims.ts';
 import { canonicalText } from '../../definition/document/canonical-text.ts';
 import { parseJson } from '../validation/json-guard.ts';
 import { mediaOf, rawBody } from './body.ts';
@@ -68,7 +67,7 @@ function holdAnswer(gateway: Gateway, res: Response, claim: Claim): void {
     res.end = end as Response['end'];
     const [chunk] = parts;
     const body = typeof chunk === 'string' ? chunk : Buffer.isBuffer(chunk) ? chunk.toString('utf8') : '';
-    void unannounced(() => settle(res, claim, body))
+    void settle(res, claim, body)
       .catch((err: unknown) => gateway.log.warn({ err }, 'The answer to a request with a key could not be kept.'))
       .finally(() => end(...parts));
     return res;

@@ -1,8 +1,5 @@
 import type { Request } from 'express';
-import { sha256Hex } from '../../client/temporal/ids.ts';
-import type { Claim } from '../../client/triggers/requests.ts';
-import { canonicalText } from '../../definition/document/canonical-text.ts';
-import type { Json, JsonObject } from '../../json/json.ts';
+import type { Claim } from '../../client/starts/claims.ts';
 import { checked, nameText } from '../validation/validation.ts';
 
 /** The caller's key for a request that it may repeat (`Idempotency-Key`), where it gives one. */
@@ -28,9 +25,3 @@ export const idOfKey = (req: Request): string | undefined => keyed.get(req)?.id;
 
 /** Whether a gateway has worked on the request before and given no answer. */
 export const mayBeDone = (req: Request): boolean => keyed.get(req)?.mayBeDone ?? false;
-
-/** Stands for what a request asks: the same in any order of keys. */
-export function fingerprintOf(body: object): string {
-  const { clientRequestId: _key, ...rest } = body as { [key: string]: Json | undefined };
-  return sha256Hex(canonicalText(rest as JsonObject)).slice(0, 32);
-}

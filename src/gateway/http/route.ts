@@ -5,7 +5,7 @@
 import type { Request, Response } from 'express';
 import type { z } from 'zod';
 import type { Keyring } from '../../client/organization/keyring.ts';
-import type { Access } from '../../client/temporal/access.ts';
+import type { WriteAccess } from '../../client/temporal/access.ts';
 import type { Role } from '../../contract/organization.ts';
 import type { ProblemCode } from '../validation/problem-codes.ts';
 import { noMembers, paramsAs, queryAs } from '../validation/validation.ts';
@@ -73,7 +73,7 @@ interface RouteOptions extends RouteHead {
 /** A request before its params, query and body are checked. */
 export interface Incoming {
   readonly gateway: Gateway;
-  readonly access: Access;
+  readonly access: WriteAccess;
   readonly keyring: Keyring;
   /** All routes of the gateway. */
   readonly routes: readonly Route[];

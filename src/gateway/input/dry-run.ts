@@ -2,7 +2,7 @@
 
 import type { Response } from 'express';
 import { walkable } from '../../check/check.ts';
-import { acceptedInput, demandPresets } from '../../client/runs/accepted-input.ts';
+import { acceptedInput, demandPresets } from '../../client/starts/accepted-input.ts';
 import type { Json } from '../../json/json.ts';
 import type { Gateway } from '../http/context.ts';
 import { type Checked, demandValid } from './definition-input.ts';

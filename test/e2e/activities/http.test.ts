@@ -1,7 +1,7 @@
 import type { WorkflowHandle } from '@temporalio/client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { putSecret } from '../../../src/client/organization/secrets.ts';
-import { access } from '../../../src/client/temporal/access.ts';
+import { access, unaudited } from '../../../src/client/temporal/access.ts';
 import { storeVersion } from '../../../src/client/versions/versions.ts';
 import { loadMasterKey } from '../../../src/config/master-key.ts';
 import { definitionHash } from '../../../src/definition/document/canonical.ts';
@@ -50,7 +50,7 @@ async function historyText(handle: WorkflowHandle): Promise<string> {
 
 describe('a run that calls another side', () => {
   it('uses a stored secret, which occurs nowhere in history, even when the other side tells it', async () => {
-    const held = access(server, server.config, loadMasterKey(server.config));
+    const held = unaudited(access(server, server.config, loadMasterKey(server.config)));
     await putSecret(held, 'default', SECRET_NAME, {
       value: CANARY,
       allowedHosts: ['127.0.0.1'],
@@ -76,7 +76,7 @@ describe('a run that calls another side', () => {
   });
 
   it('fails typed where the secret is bound to another host', async () => {
-    const held = access(server, server.config, loadMasterKey(server.config));
+    const held = unaudited(access(server, server.config, loadMasterKey(server.config)));
     await putSecret(held, 'default', 'elsewhere', { value: CANARY, allowedHosts: ['api.example.com'] });
     const before = other.seen.length;
     const handle = await startRun(

@@ -6,7 +6,7 @@ import { projectRoot } from '../../../src/cli/start/project-root.ts';
 import { removeDefinition } from '../../../src/client/definitions/definitions.ts';
 import { installExamples } from '../../../src/client/definitions/examples.ts';
 import { listSecrets, readSecret } from '../../../src/client/organization/secrets.ts';
-import { access } from '../../../src/client/temporal/access.ts';
+import { access, unaudited } from '../../../src/client/temporal/access.ts';
 import { listDefinitions, readDefinition } from '../../../src/client/versions/definition-head.ts';
 import { loadMasterKey } from '../../../src/config/master-key.ts';
 import { until } from '../../support/stack.ts';
@@ -29,7 +29,7 @@ afterAll(async () => {
 describe('the examples', () => {
   it('are put into an empty store once, with their secrets encrypted', async () => {
     const org = unique('examples');
-    const store = access(server, server.config, loadMasterKey(server.config));
+    const store = unaudited(access(server, server.config, loadMasterKey(server.config)));
     const slugs = ['issue-triage', 'order-approval', 'reminders'];
     expect(await installExamples(store, org, folder)).toEqual(slugs);
     await until(
@@ -51,7 +51,7 @@ describe('the examples', () => {
   it('are refused by name where a file is no definition', async () => {
     const broken = mkdtempSync(join(tmpdir(), 'signalbox-examples-'));
     writeFileSync(join(broken, 'broken.yaml'), 'steps: 3\n');
-    const store = access(server, server.config, loadMasterKey(server.config));
+    const store = unaudited(access(server, server.config, loadMasterKey(server.config)));
     await expect(installExamples(store, unique('examples'), broken)).rejects.toThrow('broken.yaml is no definition');
     rmSync(broken, { recursive: true });
   });

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { access } from '../../../src/client/temporal/access.ts';
-import { type Claim, claimRequest } from '../../../src/client/triggers/requests.ts';
+import { type Claim, claimRequest } from '../../../src/client/starts/claims.ts';
+import { access, unaudited } from '../../../src/client/temporal/access.ts';
 import { loadMasterKey } from '../../../src/config/master-key.ts';
 import { startGateway } from '../../../src/gateway/serve.ts';
 import type { Json } from '../../../src/json/json.ts';
@@ -114,7 +114,7 @@ describe('a POST with an Idempotency-Key', () => {
     await gateway.request('PUT', `/api/workflows/${slug}`, { json: echoDefinition(slug) });
     const json = { workflowId: slug, name: 'x', type: 'manual' };
     const { server } = gateway;
-    const over = access(server, server.config, loadMasterKey(server.config));
+    const over = unaudited(access(server, server.config, loadMasterKey(server.config)));
     const content = JSON.stringify(['', '', JSON.stringify({ name: 'x', type: 'manual', workflowId: slug })]);
     const scope = JSON.stringify([null, 'admin', '/api/triggers']);
     const held = { scope, key: unique('held'), content };

@@ -1,9 +1,9 @@
 // Document 004: public and private triggers, the run of an organization, debounce, restart.
 
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { access } from '../../../src/client/temporal/access.ts';
-import { startOrHold } from '../../../src/client/triggers/debounce.ts';
-import { prepareRun } from '../../../src/client/triggers/firing.ts';
+import { holdOrBegin } from '../../../src/client/starts/debounce.ts';
+import { prepareRun } from '../../../src/client/starts/prepare-run.ts';
+import { access, unaudited } from '../../../src/client/temporal/access.ts';
 import { loadMasterKey } from '../../../src/config/master-key.ts';
 import type { Json } from '../../../src/json/json.ts';
 import { forkWorker } from '../../support/temporal.ts';
@@ -241,7 +241,7 @@ describe('debounce', () => {
 
   it("waits by Temporal's clock, whatever that of the gateway says", async () => {
     const { server } = gateway;
-    const over = access(server, server.config, loadMasterKey(server.config));
+    const over = unaudited(access(server, server.config, loadMasterKey(server.config)));
     const slug = await put({ config: { debounce: { seconds: 2 } } });
     const prepared = await prepareRun(over, 'default', {
       workflow: slug,
@@ -249,9 +249,9 @@ describe('debounce', () => {
     });
     const now = Date.now();
     const clock = vi.spyOn(Date, 'now').mockReturnValue(now + 60 * 60 * 1000);
-    const held = startOrHold(over, 'default', prepared, { trigger: { type: 'webhook' } });
+    const held = holdOrBegin(over, 'default', { ...prepared, trigger: { type: 'webhook' } });
     clock.mockRestore();
-    expect(await held).toMatchObject({ debounced: true });
+    expect(await held).toMatchObject({ outcome: 'debounced' });
     await runsOf(slug, (items) => items.length === 1);
   });
 

@@ -8,7 +8,7 @@ import { z } from 'zod';
 import type { Keyring } from '../../../client/organization/keyring.ts';
 import { followRun, type Happening } from '../../../client/runs/event-stream.ts';
 import { describeRun } from '../../../client/runs/run-read.ts';
-import { isOpen } from '../../../client/runs/run-view.ts';
+import { isOpen } from '../../../client/temporal/run-status.ts';
 import { whoAsks } from '../../http/auth.ts';
 import { callerGone } from '../../http/caller-gone.ts';
 import type { Gateway } from '../../http/context.ts';

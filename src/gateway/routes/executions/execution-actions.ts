@@ -18,8 +18,7 @@ import { principalOf } from '../../http/principal.ts';
 import { HttpProblem } from '../../http/problem.ts';
 import { idOfKey, mayBeDone } from '../../http/request-key.ts';
 import { resource } from '../../http/resource.ts';
-import { answerStarted } from '../../http/start-answer.ts';
-import { startKeyOf } from '../../http/start-key.ts';
+import { answerStarted, startKeyOf } from '../../http/starts.ts';
 import { anyJson, checked, demandNoQuery, nameText, pathText } from '../../validation/validation.ts';
 
 const text = z.string().max(10_000);

@@ -2,17 +2,16 @@
 
 import type { Request, Response } from 'express';
 import { z } from 'zod';
-import { acceptedInput, demandPresets } from '../../../client/runs/accepted-input.ts';
-import { findKeyedRun, startRun } from '../../../client/runs/run-start.ts';
-import { unannounced } from '../../../client/temporal/audit-barrier.ts';
+import { acceptedInput, demandPresets } from '../../../client/starts/accepted-input.ts';
+import { startRun } from '../../../client/starts/start.ts';
+import { unaudited } from '../../../client/temporal/access.ts';
 import { defined } from '../../../json/defined.ts';
 import type { Json, JsonObject } from '../../../json/json.ts';
 import { bodyAs } from '../../http/body.ts';
 import type { Gateway } from '../../http/context.ts';
 import { principalOf } from '../../http/principal.ts';
 import { HttpProblem } from '../../http/problem.ts';
-import { answerStarted } from '../../http/start-answer.ts';
-import { startKeyed, startKeyOf } from '../../http/start-key.ts';
+import { answerStarted, startKeysOf } from '../../http/starts.ts';
 import { checkDocument, demandValid, dialectName, storing } from '../../input/definition-input.ts';
 import { answerDryRun } from '../../input/dry-run.ts';
 import { toolsFor } from '../../input/known-tools.ts';
@@ -75,22 +74,20 @@ export async function startInline(gateway: Gateway, req: Request, res: Response)
   demandPresets(definition, body.presets ?? {});
   const input = acceptedInput(definition, given, '/input');
   const initiator = id ?? body.triggeredBy;
-  const key = startKeyOf(req, body, 'inline');
-  const known =
-    key === undefined ? undefined : await findKeyedRun(gateway.access, organizationId, definition.slug, key);
-  if (known !== undefined) return answerStarted(res, known);
-  await storing(gateway, organizationId, hash, checked.secrets)();
-  const start = () =>
-    startRun(gateway.access, organizationId, {
-      definition,
-      hash,
-      input,
-      inline: true,
-      trigger: { type: 'inline', ...metadataOf(body.triggeredBy, body.triggerData) },
-      ...defined({ initiator, presets: body.presets, timeoutMs: body.timeoutMs, key }),
-    });
-  // The audit is told of secrets. A run says itself who started it.
-  answerStarted(res, await unannounced(() => startKeyed(gateway, req, body, key, start)));
+  const { presets, timeoutMs } = body;
+  // The audit records the secrets that are stored. A run records its start itself.
+  const started = await startRun(unaudited(gateway.access), organizationId, {
+    workflows: [definition.slug],
+    ...startKeysOf(req, body, 'inline'),
+    looksFirst: true,
+    trigger: { type: 'inline', ...metadataOf(body.triggeredBy, body.triggerData) },
+    ...defined({ initiator }),
+    prepare: async () => {
+      await storing(gateway, organizationId, hash, checked.secrets)();
+      return { definition, hash, input, inline: true, ...defined({ presets, timeoutMs }) };
+    },
+  });
+  answerStarted(res, started);
 }
 
 /** Of which organization a run is, the key says alone. */

@@ -1,6 +1,6 @@
 /** The routes of what an organization keeps by name, such as secrets and models: list, get, put and delete. */
 import { z } from 'zod';
-import type { Access } from '../../../client/temporal/access.ts';
+import type { Access, WriteAccess } from '../../../client/temporal/access.ts';
 import type { Role } from '../../../contract/organization.ts';
 import { pageOf } from '../../answers/named.ts';
 import type { Gateway } from '../../http/context.ts';
@@ -40,7 +40,7 @@ export interface NamedCollection<Item extends z.ZodType<{ name: string }>, Setti
     readonly problems: readonly ProblemCode[];
     write(
       gateway: Gateway,
-      access: Access,
+      access: WriteAccess,
       org: string,
       name: string,
       settings: Settings,
@@ -48,7 +48,7 @@ export interface NamedCollection<Item extends z.ZodType<{ name: string }>, Setti
   };
   readonly remove: {
     readonly summary: string;
-    remove(access: Access, org: string, name: string): Promise<void>;
+    remove(access: WriteAccess, org: string, name: string): Promise<void>;
   };
 }
 

@@ -2,8 +2,8 @@
 
 import type { Router } from 'express';
 import { z } from 'zod';
-import { acceptedInput, acceptedState, demandPresets } from '../../../client/runs/accepted-input.ts';
-import { findKeyedRun, startRun } from '../../../client/runs/run-start.ts';
+import { acceptedInput, acceptedState, demandPresets } from '../../../client/starts/accepted-input.ts';
+import { startRun } from '../../../client/starts/start.ts';
 import { readDefinition } from '../../../client/versions/definition-head.ts';
 import { defined } from '../../../json/defined.ts';
 import type { Json } from '../../../json/json.ts';
@@ -12,8 +12,7 @@ import type { Gateway } from '../../http/context.ts';
 import { demandRole, principalOf } from '../../http/principal.ts';
 import { HttpProblem } from '../../http/problem.ts';
 import { resource } from '../../http/resource.ts';
-import { answerStarted } from '../../http/start-answer.ts';
-import { startKeyed, startKeyOf } from '../../http/start-key.ts';
+import { answerStarted, startKeysOf } from '../../http/starts.ts';
 import { anyJson, demandNoQuery, nameText, slugText, timeoutMsField } from '../../validation/validation.ts';
 
 export const manualRunBody = z
@@ -57,25 +56,23 @@ export function manualRunRoutes(router: Router, gateway: Gateway): void {
       const body = bodyAs(req, manualRunBody);
       // Presets are results given by hand.
       const { organizationId, id } = body.presets === undefined ? principalOf(req) : demandRole(req, 'editor');
-      const key = startKeyOf(req, body, 'manual');
-      // First: what was started before is answered the same whatever became of the workflow meanwhile.
-      const known = key === undefined ? undefined : await findKeyedRun(access, organizationId, body.workflowId, key);
-      if (known !== undefined) return answerStarted(res, known);
-      const { head, definition } = await demandRunnable(gateway, organizationId, body.workflowId);
-      const [at, given] = givenInput(body);
-      const input = acceptedInput(definition, given, at);
-      demandPresets(definition, body.presets ?? {});
-      const state = acceptedState(definition, body.state ?? {});
-      const start = () =>
-        startRun(access, organizationId, {
-          definition,
-          hash: head.hash,
-          input,
-          trigger: { type: 'manual' },
-          state,
-          ...defined({ presets: body.presets, timeoutMs: body.timeoutMs, initiator: id, key }),
-        });
-      answerStarted(res, await startKeyed(gateway, req, body, key, start));
+      const started = await startRun(access, organizationId, {
+        workflows: [body.workflowId],
+        ...startKeysOf(req, body, 'manual'),
+        looksFirst: true,
+        trigger: { type: 'manual' },
+        ...defined({ initiator: id }),
+        prepare: async () => {
+          const { head, definition } = await demandRunnable(gateway, organizationId, body.workflowId);
+          const [at, given] = givenInput(body);
+          const input = acceptedInput(definition, given, at);
+          demandPresets(definition, body.presets ?? {});
+          const state = acceptedState(definition, body.state ?? {});
+          const { presets, timeoutMs } = body;
+          return { definition, hash: head.hash, input, state, ...defined({ presets, timeoutMs }) };
+        },
+      });
+      answerStarted(res, started);
     },
   });
 }

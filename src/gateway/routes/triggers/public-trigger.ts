@@ -5,11 +5,9 @@ import { z } from 'zod';
 import { ClientError } from '../../../client/errors.ts';
 import type { Keyring } from '../../../client/organization/keyring.ts';
 import { organizationOfPublicKey, readPublicKey, renewPublicKey } from '../../../client/organization/public-key.ts';
-import { acceptedState } from '../../../client/runs/accepted-input.ts';
-import { findKeyedRun, orAsBefore, type StartedRun } from '../../../client/runs/run-start.ts';
-import type { Debounced } from '../../../client/triggers/debounce.ts';
-import { type Prepared, prepareRun, type Start, startPrepared } from '../../../client/triggers/firing.ts';
-import { findStarted, startOrHoldOnce } from '../../../client/triggers/start-once.ts';
+import { acceptedState } from '../../../client/starts/accepted-input.ts';
+import { type PreparedRun, prepareRun } from '../../../client/starts/prepare-run.ts';
+import { type StartRequest, type StartResult, startRun } from '../../../client/starts/start.ts';
 import type { RunOrigin } from '../../../contract/run.ts';
 import { defined } from '../../../json/defined.ts';
 import type { Json } from '../../../json/json.ts';
@@ -18,8 +16,9 @@ import { bodyAs, isUtf8, jsonBody, mediaOf, rawBody, readBody } from '../../http
 import type { Gateway } from '../../http/context.ts';
 import { demandOrganization, principalOf } from '../../http/principal.ts';
 import { HttpProblem } from '../../http/problem.ts';
-import { fingerprintOf, requestKey } from '../../http/request-key.ts';
+import { requestKey } from '../../http/request-key.ts';
 import { resource } from '../../http/resource.ts';
+import { fingerprintOf } from '../../http/starts.ts';
 import { fieldsOf } from '../../input/form-fields.ts';
 import { decodeText } from '../../validation/json-guard.ts';
 import { anyJson, demandNoQuery, nameText, pathSlug, pathText } from '../../validation/validation.ts';
@@ -35,7 +34,7 @@ export const orgRunBody = z.strictObject({
 });
 
 /** @throws ClientError `public_start_not_allowed`. */
-function demandPublicStart({ definition }: Prepared): void {
+function demandPublicStart({ definition }: PreparedRun): void {
   if (definition.config?.publicStart === true) return;
   throw new ClientError(
     'public_start_not_allowed',
@@ -71,14 +70,16 @@ export function publicTriggerRoutes(router: Router, gateway: Gateway, keyring: K
       const body = payloadOf(req);
       const triggerUrl = `${gateway.publicUrl()}/api/public/trigger/…/${workflow}`;
       const start = startOf(req, `public ${workflow}`, body, { triggerUrl }, await callerOf(req, org));
-      const started = await orAsBefore<StartedRun | Debounced>(
-        async () => {
+      const started = await startRun(access, org, {
+        ...start,
+        workflows: [workflow],
+        debounces: true,
+        prepare: async () => {
           const prepared = await prepareRun(access, org, { workflow, parts: partsOf(body) });
           demandPublicStart(prepared);
-          return startOrHoldOnce(access, org, prepared, start);
+          return prepared;
         },
-        async () => start.key && findStarted(access, org, workflow, start.key),
-      );
+      });
       answer(res, workflow, started);
     },
   });
@@ -91,13 +92,11 @@ export function publicTriggerRoutes(router: Router, gateway: Gateway, keyring: K
       const body = payloadOf(req);
       const triggerUrl = `${gateway.publicUrl()}/api/private/trigger/${workflow}`;
       const start = startOf(req, `private ${workflow}`, body, { triggerUrl }, id);
-      const started = await orAsBefore(
-        async () => {
-          const prepared = await prepareRun(access, organizationId, { workflow, parts: partsOf(body) });
-          return startPrepared(access, organizationId, prepared, start);
-        },
-        async () => start.key && findKeyedRun(access, organizationId, workflow, start.key),
-      );
+      const started = await startRun(access, organizationId, {
+        ...start,
+        workflows: [workflow],
+        prepare: () => prepareRun(access, organizationId, { workflow, parts: partsOf(body) }),
+      });
       answer(res, workflow, started);
     },
   });
@@ -109,15 +108,15 @@ export function publicTriggerRoutes(router: Router, gateway: Gateway, keyring: K
       const workflow = pathSlug(req);
       const body = bodyAs(req, orgRunBody);
       const start = startOf(req, `manual ${workflow}`, body as Json, originOf(body), id);
-      const started = await orAsBefore(
-        async () => {
+      const started = await startRun(access, organizationId, {
+        ...start,
+        workflows: [workflow],
+        prepare: async () => {
           const parts = partsOf(body.payload === undefined ? {} : body.payload);
           const prepared = await prepareRun(access, organizationId, { workflow, parts, at: '/payload' });
-          const state = acceptedState(prepared.definition, body.state ?? {});
-          return startPrepared(access, organizationId, { ...prepared, state }, start);
+          return { ...prepared, state: acceptedState(prepared.definition, body.state ?? {}) };
         },
-        async () => start.key && findKeyedRun(access, organizationId, workflow, start.key),
-      );
+      });
       answer(res, workflow, started);
     },
   });
@@ -153,7 +152,13 @@ const shownKey = (gateway: Gateway, publicApiKey: string): object => ({
 
 const partsOf = (body: Json) => ({ body, query: {}, headers: {}, params: {}, now: Date.now() });
 
-function startOf(req: Request, scope: string, content: Json, origin: RunOrigin, initiator?: string): Start {
+function startOf(
+  req: Request,
+  scope: string,
+  content: Json,
+  origin: RunOrigin,
+  initiator?: string,
+): Omit<StartRequest, 'workflows' | 'prepare'> {
   const key = requestKey(req);
   const caller = initiator === undefined ? scope : `${scope} ${initiator}`;
   return {
@@ -175,14 +180,14 @@ function originOf(body: z.infer<typeof orgRunBody>): RunOrigin {
 }
 
 /** In document 004's envelope. */
-function answer(res: Response, workflow: string, started: StartedRun | Debounced): void {
-  if ('debounced' in started) {
+function answer(res: Response, workflow: string, started: StartResult): void {
+  if (started.outcome === 'debounced') {
     res.status(202).json({ success: true, data: { debounced: true, until: started.until } });
     return;
   }
-  const { executionId, status, created } = started;
+  const { outcome, executionId, status } = started;
   res.setHeader('location', `/api/executions/${encodeURIComponent(executionId)}`);
-  res.status(created ? 201 : 200).json({
+  res.status(outcome === 'started' ? 201 : 200).json({
     success: true,
     data: { run_id: executionId, workflow_id: workflow, executionId, status },
   });

@@ -3,8 +3,7 @@
 import type { Request, Response, Router } from 'express';
 import { z } from 'zod';
 import { readStatus } from '../../../client/runs/run-read.ts';
-import { orAsBefore, type StartedRun } from '../../../client/runs/run-start.ts';
-import { findFiredBefore, fireTrigger, ORCHESTRATOR } from '../../../client/triggers/firing.ts';
+import { fireTrigger, ORCHESTRATOR } from '../../../client/triggers/firing.ts';
 import { backfillSchedule, readSchedule } from '../../../client/triggers/schedules.ts';
 import { firingOf, recordFiring, refusalOf } from '../../../client/triggers/trigger-records.ts';
 import {
@@ -28,8 +27,7 @@ import { principalOf } from '../../http/principal.ts';
 import { HttpProblem } from '../../http/problem.ts';
 import { idOfKey } from '../../http/request-key.ts';
 import { resource } from '../../http/resource.ts';
-import { answerStarted } from '../../http/start-answer.ts';
-import { startKeyOf } from '../../http/start-key.ts';
+import { answerStarted, startKeyOf } from '../../http/starts.ts';
 import { storing } from '../../input/definition-input.ts';
 import { checkTrigger, triggerBody, triggerPatch, typeOf } from '../../input/trigger-input.ts';
 import { webhookUrl } from '../../input/webhook-path.ts';
@@ -155,30 +153,21 @@ export function triggerRoutes(router: Router, gateway: Gateway): void {
       const { organizationId, id: by } = principalOf(req);
       const id = pathText(req, 'id');
       const key = startKeyOf(req, body, `trigger ${id}`);
-      const found = await orAsBefore<TriggerView | StartedRun>(
-        () => demandTrigger(access, organizationId, id),
-        async () => key && findFiredBefore(access, organizationId, id, key),
-      );
-      if ('executionId' in found) return answerStarted(res, found);
-      const { trigger } = found;
       const [at, given] = givenInput(body);
       try {
-        const started = await fireTrigger(
-          access,
-          organizationId,
-          trigger,
-          { body: given, query: {}, headers: {}, params: {}, now: Date.now() },
-          {
-            trigger: { type: 'manual' },
-            ...defined({ initiator: by, key }),
-          },
+        const started = await fireTrigger(access, organizationId, {
+          triggerId: id,
+          read: async () => (await demandTrigger(access, organizationId, id)).trigger,
+          parts: { body: given, query: {}, headers: {}, params: {}, now: Date.now() },
+          type: 'manual',
           at,
-        );
-        recordFiring(access, organizationId, trigger.id, firingOf(started));
+          ...defined({ initiator: by, key }),
+        });
+        recordFiring(access, organizationId, id, firingOf(started));
         answerStarted(res, started);
       } catch (error) {
         const refused = refusalOf(error);
-        if (refused !== undefined) recordFiring(access, organizationId, trigger.id, refused);
+        if (refused !== undefined) recordFiring(access, organizationId, id, refused);
         throw error;
       }
     },

@@ -4,11 +4,10 @@ import type { Request, Response, Router } from 'express';
 import { ClientError, hasCode } from '../../../client/errors.ts';
 import { readSecret } from '../../../client/organization/secrets.ts';
 import { readResult } from '../../../client/runs/run-read.ts';
-import { orAsBefore, type StartedRun } from '../../../client/runs/run-start.ts';
+import type { StartedRun } from '../../../client/starts/begin-run.ts';
+import { prepareRun } from '../../../client/starts/prepare-run.ts';
+import { type StartResult, startRun } from '../../../client/starts/start.ts';
 import { sha256Hex } from '../../../client/temporal/ids.ts';
-import type { Debounced } from '../../../client/triggers/debounce.ts';
-import { prepareRun } from '../../../client/triggers/firing.ts';
-import { findStarted, startForBytes, startOrHoldOnce } from '../../../client/triggers/start-once.ts';
 import { firingOf, recordFiring, refusalOf } from '../../../client/triggers/trigger-records.ts';
 import { triggerIdOf } from '../../../client/triggers/triggers.ts';
 import type { HookConfig } from '../../../contract/actors.ts';
@@ -21,7 +20,7 @@ import { callerGone } from '../../http/caller-gone.ts';
 import type { Gateway } from '../../http/context.ts';
 import { HttpProblem } from '../../http/problem.ts';
 import { anyMethod, methodNotAllowed, resource } from '../../http/resource.ts';
-import { answerStarted } from '../../http/start-answer.ts';
+import { answerStarted } from '../../http/starts.ts';
 import { placeOf, type WebhookAddress } from '../../input/webhook-path.ts';
 import { checkKeys, parseJson } from '../../validation/json-guard.ts';
 import { nameText } from '../../validation/validation.ts';
@@ -93,74 +92,58 @@ async function deliver(
     params: { org, path },
     now: delivery.now,
   };
-  let started: StartedRun | Debounced;
+  let started: StartResult;
   try {
-    started = await startOnce(gateway, scheme, delivery, parts, { org, path, owner, config }, triggerId);
+    started = await startDelivered(gateway, scheme, delivery, parts, { org, path, owner, config }, triggerId);
   } catch (error) {
     const refused = refusalOf(error);
     if (refused !== undefined && config.enabled) recordFiring(access, org, triggerId, refused);
     throw error;
   }
   recordFiring(access, org, triggerId, firingOf(started));
-  if ('debounced' in started) res.status(202).json({ debounced: true, until: started.until });
+  if (started.outcome === 'debounced') res.status(202).json({ debounced: true, until: started.until });
   else if (config.respond === 'result') await answerResult(gateway, org, res, started);
   else answerStarted(res, started, 202);
 }
 
 /**
- * One run for each delivery: by the sender's id, and by its bytes for a time. That window slides: keys are of fixed spans as
- * long as it, and the span before is looked at first. An id that is not signed proves nothing, so such deliveries are held
- * against both: the run's key is the id, and the bytes are claimed as those of a request are (client/requests.ts).
+ * Starts one run for each delivery: by the sender's id, or by the bytes for a time. That window slides: keys belong to fixed
+ * time spans of its length, and the key of the span before is looked up first. An unsigned id proves nothing, so the bytes
+ * of these deliveries count as well.
  */
-async function startOnce(
-  gateway: Gateway,
+function startDelivered(
+  { access }: Gateway,
   scheme: Scheme,
   delivery: Delivery,
   parts: TriggerParts,
   { org, path, owner, config }: WebhookAddress,
   triggerId: string,
-): Promise<StartedRun | Debounced> {
-  const { access } = gateway;
+): Promise<StartResult> {
   const { mapping, targetState } = config;
-  const { workflow } = owner;
   const { id, hash, content } = identityOf(scheme, delivery, parts);
-  const isIdUnsigned = scheme.replayWindowMs?.(config.options) !== undefined;
   const windowMs = replayWindowOf(scheme, config);
-  const keyOf = (key: string, fingerprint = key) => ({ scope: `webhook ${path}`, key, fingerprint });
   const span = Math.floor(delivery.now / windowMs);
   const since = delivery.now - windowMs;
-  const key = id === undefined ? keyOf(`body ${span} ${hash}`) : keyOf(`id ${id}`, content);
-  const start = () =>
-    orAsBefore<StartedRun | Debounced>(
-      async () => {
-        if (!config.enabled) throw new ClientError('not_found', NO_WEBHOOK);
-        const prepared = await prepareRun(access, org, {
-          workflow,
-          ...defined({ mapping, targetState }),
-          parts,
-        });
-        const metadata = { path, ...defined({ deliveryId: id }) };
-        const trigger = { type: 'webhook', id: triggerId, metadata } as const;
-        return startOrHoldOnce(access, org, prepared, { trigger, owner: config.owner ?? '', key });
-      },
-      () => findStarted(access, org, workflow, key),
-    );
-  if (id === undefined) {
-    const before = keyOf(`body ${span - 1} ${hash}`);
-    const known = await findStarted(access, org, workflow, before, since);
-    if (known !== undefined) return known;
-  }
-  // Whoever sends a delivery again may also leave its unsigned id out.
-  const isIdLeftOut = id === undefined && scheme.deliveryId !== undefined;
-  if (!isIdUnsigned || (id === undefined && !isIdLeftOut)) return start();
-  const known = await findStarted(access, org, workflow, key);
-  if (known !== undefined) return known;
-  const requestOf = (at: number) => ({
-    scope: `webhook bytes ${path}`,
-    key: `${windowMs} ${at} ${hash}`,
-    content: hash,
+  const keyOf = (key: string, fingerprint = key) => ({ scope: `webhook ${path}`, key, fingerprint });
+  const bytesAt = (at: number) => ({ scope: `webhook bytes ${path}`, key: `${windowMs} ${at} ${hash}`, content: hash });
+  // A sender who repeats a delivery may also leave out its unsigned id.
+  const countsBytes =
+    scheme.replayWindowMs?.(config.options) !== undefined && (id !== undefined || scheme.deliveryId !== undefined);
+  return startRun(access, org, {
+    workflows: [owner.workflow],
+    ...(id === undefined
+      ? { key: keyOf(`body ${span} ${hash}`), previous: { key: keyOf(`body ${span - 1} ${hash}`), since } }
+      : { key: keyOf(`id ${id}`, content) }),
+    ...(countsBytes ? { looksFirst: true, content: { now: bytesAt(span), before: bytesAt(span - 1), since } } : {}),
+    trigger: { type: 'webhook', id: triggerId, metadata: { path, ...defined({ deliveryId: id }) } },
+    debounces: true,
+    prepare: async () => {
+      if (!config.enabled) throw new ClientError('not_found', NO_WEBHOOK);
+      const { workflow } = owner;
+      const prepared = await prepareRun(access, org, { workflow, ...defined({ mapping, targetState }), parts });
+      return { ...prepared, owner: config.owner ?? '' };
+    },
   });
-  return startForBytes(access, org, { now: requestOf(span), before: requestOf(span - 1), since }, start);
 }
 
 function replayWindowOf(scheme: Scheme, { options }: HookConfig): number {

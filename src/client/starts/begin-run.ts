@@ -1,4 +1,7 @@
-/** Starting runs: with a new id, or with one that comes from a key, so that a key starts one run however often it is sent. */
+/**
+ * Starts the workflow `run`. A new run gets a new id. A run with a key gets an id made of the key, so that Temporal refuses
+ * a second run with it. Callers use `startRun` of start.ts.
+ */
 
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
 import { type SearchAttributePair, TypedSearchAttributes } from '@temporalio/common';
@@ -20,16 +23,27 @@ import { defined } from '../../json/defined.ts';
 import type { Json } from '../../json/json.ts';
 import { ClientError } from '../errors.ts';
 import { gatesOf } from '../organization/limits.ts';
-import type { Access } from '../temporal/access.ts';
+import type { Access, WriteAccess } from '../temporal/access.ts';
 import { describe } from '../temporal/actor-calls.ts';
 import { keyedRunId, namedRunId, newRunId } from '../temporal/ids.ts';
 import { write } from '../temporal/rpc.ts';
+import { statusOf } from '../temporal/run-status.ts';
 import { searchAttributes } from '../temporal/search-attributes.ts';
 import { takeRefusable } from './limiters.ts';
-import { statusOf } from './run-view.ts';
 
 /** Temporal takes 2 MB; the rest of the request needs a little. */
 export const MAX_START_BYTES = 1_900_000;
+
+/** One key starts one run of a workflow. */
+export interface StartKey {
+  /** Keeps keys of different callers and addresses apart. */
+  readonly scope: string;
+  readonly key: string;
+  /** Stands for the content of the request. The key with other content is refused. */
+  readonly fingerprint: string;
+  /** Stands in the id of the run in place of a hash. */
+  readonly name?: string;
+}
 
 export interface RunStart {
   /** A snapshot: later changes of the workflow do not reach this run. */
@@ -45,11 +59,7 @@ export interface RunStart {
   /** Who has made the trigger that starts it: without an initiator it counts as a run of theirs. */
   readonly owner?: string;
   readonly timeoutMs?: number;
-  /**
-   * `scope` keeps keys of different origins apart; `fingerprint` stands for the request's content: the key with another
-   * one is refused. `name` stands in the run's id, where it says more than a hash.
-   */
-  readonly key?: { readonly scope: string; readonly key: string; readonly fingerprint: string; readonly name?: string };
+  readonly key?: StartKey;
   /** A workflow that waits for this run to end. */
   readonly notify?: NonNullable<RunInput['notify']>;
   readonly origin?: RunOrigin;
@@ -59,21 +69,21 @@ export interface RunStart {
 }
 
 export interface StartedRun {
+  /** `repeated`: the key had started the run before. */
+  readonly outcome: 'started' | 'repeated';
   readonly executionId: string;
   readonly status: RunStatus;
-  /** False where the key had started it before. */
-  readonly created: boolean;
 }
 
-/** The memo's own member beside RunMemo: what the key's first request was. */
+/** The member of the memo, besides those of RunMemo, that holds the fingerprint of the key's first request. */
 export const FINGERPRINT = 'fingerprint';
 
 /**
- * The one way in which runs begin that no other run starts. A run that is under a limit asks its gates by itself; those that
- * refuse are asked here, first.
+ * Starts the run. A run that is over a limit waits in its limiter's queue by itself. Limiters that refuse instead are asked
+ * here, before the run exists.
  * @throws ClientError `idempotency_conflict` (the key was used with another request), `payload_too_large`, `limit_reached`.
  */
-export async function startRun(access: Access, org: string, request: RunStart): Promise<StartedRun> {
+export async function beginRun(access: WriteAccess, org: string, request: RunStart): Promise<StartedRun> {
   const { definition, key } = request;
   const executionId = key === undefined ? newRunId(org, definition.slug) : idOfKey(org, definition.slug, key);
   const wanted = await gatesOf(access, org, request);
@@ -106,7 +116,7 @@ export async function startRun(access: Access, org: string, request: RunStart): 
     }
   });
   // An id of our own making that is taken was taken by an earlier try of this very call.
-  if (isNew || key === undefined) return { executionId, status: 'pending', created: true };
+  if (isNew || key === undefined) return { outcome: 'started', executionId, status: 'pending' };
   const found = await findKeyedRun(access, org, definition.slug, key);
   if (found === undefined)
     throw new ClientError('outcome_unknown', 'The run was started and cannot be read. Send the same request again.');
@@ -114,19 +124,22 @@ export async function startRun(access: Access, org: string, request: RunStart): 
 }
 
 /**
- * The run that a key has started, if any.
+ * The run that a key has started, if any. With `since` (epoch milliseconds) only a run that started later counts.
  * @throws ClientError `idempotency_conflict`.
  */
 export async function findKeyedRun(
   access: Access,
   org: string,
   slug: string,
-  key: NonNullable<RunStart['key']>,
+  key: StartKey,
+  since = 0,
 ): Promise<StartedRun | undefined> {
   const executionId = idOfKey(org, slug, key);
   const description = await describe(access, executionId);
   if (description === undefined) return undefined;
   const memo = description.memo ?? {};
+  const startedAt = Date.parse((memo['startedAt'] as string | undefined) ?? '') || description.startTime.getTime();
+  if (startedAt < since) return undefined;
   if (memo[FINGERPRINT] !== key.fingerprint) {
     throw new ClientError(
       'idempotency_conflict',
@@ -134,42 +147,11 @@ export async function findKeyedRun(
       { details: { executionId } },
     );
   }
-  return { executionId, status: statusOf(description.status.name, memo), created: false };
+  return { outcome: 'repeated', executionId, status: statusOf(description.status.name, memo) };
 }
 
-/**
- * What `start` answers; where it is refused, what `before` finds: what was started before is answered the same, whatever
- * became of the workflow meanwhile. `before` is asked second since most starts are the first with their key.
- */
-export async function orAsBefore<T>(start: () => Promise<T>, before: () => Promise<T | undefined>): Promise<T> {
-  try {
-    return await start();
-  } catch (error) {
-    const known = error instanceof ClientError ? await before() : undefined;
-    if (known === undefined) throw error;
-    return known;
-  }
-}
-
-const idOfKey = (org: string, slug: string, { scope, key, name }: NonNullable<RunStart['key']>): string =>
+const idOfKey = (org: string, slug: string, { scope, key, name }: StartKey): string =>
   name === undefined ? keyedRunId(org, slug, scope, key) : namedRunId(org, slug, name);
-
-/** The run that a key has started, if it was started after `since` (epoch milliseconds). */
-export async function findRecentRun(
-  access: Access,
-  org: string,
-  slug: string,
-  key: { readonly scope: string; readonly key: string },
-  since: number,
-): Promise<StartedRun | undefined> {
-  const executionId = keyedRunId(org, slug, key.scope, key.key);
-  const description = await describe(access, executionId);
-  if (description === undefined) return undefined;
-  const memo = description.memo ?? {};
-  const startedAt = Date.parse((memo['startedAt'] as string | undefined) ?? '') || description.startTime.getTime();
-  if (startedAt < since) return undefined;
-  return { executionId, status: statusOf(description.status.name, memo), created: false };
-}
 
 function runInput(org: string, request: RunStart, executionId: string, gates: readonly GateWanted[]): RunInput {
   return {

@@ -1,12 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import type { Access } from '../../src/client/temporal/access.ts';
-import { announcing, unannounced } from '../../src/client/temporal/audit-barrier.ts';
+import { unaudited, type WriteAccess } from '../../src/client/temporal/access.ts';
 import { write, writeAlong } from '../../src/client/temporal/rpc.ts';
+import { aboutToChange, announcing } from '../../src/gateway/http/audit-barrier.ts';
 
 const access = {
   client: { withDeadline: (_at: number, act: () => unknown) => act() },
-} as unknown as Access;
+  beforeWrite: aboutToChange,
+} as unknown as WriteAccess;
 
 describe('changes', () => {
   it('are made after they were announced, once for a request', async () => {
@@ -38,7 +39,7 @@ describe('changes', () => {
 
   it('announce themselves without being announced', async () => {
     const told: string[] = [];
-    const announce = () => unannounced(() => writeAlong(access, async () => void told.push('announced')));
+    const announce = () => writeAlong(unaudited(access), async () => void told.push('announced'));
     await announcing(announce, () => write(access, 'a', async () => told.push('changed')));
     expect(told).toEqual(['announced', 'changed']);
   });

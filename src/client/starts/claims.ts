@@ -18,14 +18,13 @@ import {
 import { ClientError, hasCode } from '../errors.ts';
 import { hmacHex } from '../payloads/keys.ts';
 import { seal, unsealWithAny } from '../payloads/seal.ts';
-import { FINGERPRINT } from '../runs/run-start.ts';
-import { type Access, keysFor } from '../temporal/access.ts';
+import { type Access, keysFor, unaudited } from '../temporal/access.ts';
 import { describe } from '../temporal/actor-calls.ts';
-import { unannounced } from '../temporal/audit-barrier.ts';
 import { actorAttributes } from '../temporal/division.ts';
 import { readClosing } from '../temporal/first-event.ts';
 import { requestActorId } from '../temporal/ids.ts';
 import { write, writeAlong } from '../temporal/rpc.ts';
+import { FINGERPRINT } from './begin-run.ts';
 
 /** How often whoever works on a request says so. */
 const SAYING_MS = 10_000;
@@ -140,7 +139,7 @@ async function begin(
 ): Promise<string | undefined> {
   const start: RequestStart = { organizationId: org };
   const apart = await actorAttributes(access);
-  return write(access, workflowId, async () => {
+  return write(unaudited(access), workflowId, async () => {
     try {
       const handle = await access.client.workflow.start(REQUEST_WORKFLOW, {
         workflowId,
@@ -165,7 +164,7 @@ function endingsOf(access: Access, workflowId: string, runId: string): Omit<Clai
   /** It ran out of time meanwhile: the key may be used again, and what was done is done. */
   const unlessOver = async (act: () => Promise<unknown>): Promise<void> => {
     try {
-      await writeAlong(access, act);
+      await writeAlong(unaudited(access), act);
     } catch (error) {
       const isOver = error instanceof WorkflowNotFoundError || hasCode(error, 'not_found');
       if (!isOver) throw error;
@@ -174,7 +173,7 @@ function endingsOf(access: Access, workflowId: string, runId: string): Omit<Clai
   };
   const saying = setInterval(() => {
     // A word that is lost is made up for by the next one.
-    void unannounced(() => unlessOver(() => handle.signal(WORKING_SIGNAL))).catch(() => undefined);
+    void unlessOver(() => handle.signal(WORKING_SIGNAL)).catch(() => undefined);
   }, SAYING_MS).unref();
   const end = (reason: string): Promise<void> => {
     clearInterval(saying);

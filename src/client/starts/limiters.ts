@@ -1,6 +1,7 @@
 /** Asking gates for slots, and looking after those that hold them (ARCHITECTURE.md §4). */
 
 import { setTimeout as delay } from 'node:timers/promises';
+import type { Client } from '@temporalio/client';
 import {
   ACTIVE_WANTED,
   type ActiveRun,
@@ -21,11 +22,11 @@ import {
 } from '../../contract/limiter.ts';
 import { defined } from '../../json/defined.ts';
 import { ClientError, hasCode } from '../errors.ts';
-import type { Access } from '../temporal/access.ts';
+import type { Access, WriteAccess } from '../temporal/access.ts';
 import { describe, writeOrStart } from '../temporal/actor-calls.ts';
 import { read, writeAlong } from '../temporal/rpc.ts';
+import { isOpen } from '../temporal/run-status.ts';
 import { type Asking, activeUnder } from './active-runs.ts';
-import { isOpen } from './run-view.ts';
 
 const AT_ONCE = 10;
 /** Between two looks at runs that are about to end. */
@@ -39,7 +40,7 @@ const ORDER_MS = 500;
  * is harmless.
  */
 export async function takeSlots(
-  access: Access,
+  access: WriteAccess,
   org: string,
   run: string,
   gates: readonly GateWanted[],
@@ -61,7 +62,7 @@ export async function takeSlots(
  * @throws ClientError `limit_reached`, `queue_full`.
  */
 export async function takeRefusable(
-  access: Access,
+  access: WriteAccess,
   org: string,
   run: string,
   gates: readonly GateWanted[],
@@ -84,7 +85,7 @@ export async function takeRefusable(
 }
 
 /** The run will not be started. A gate that does not hear it finds out by itself. */
-async function giveBack(access: Access, run: string, gates: readonly string[]): Promise<void> {
+async function giveBack(access: WriteAccess, run: string, gates: readonly string[]): Promise<void> {
   const release: ReleaseSlot = { run, unstarted: true };
   await Promise.allSettled(
     gates.map((gate) =>
@@ -134,7 +135,7 @@ export async function positionOf(access: Access, gate: string, run: string): Pro
 }
 
 /** What gates and runs do outside, over the worker's own connection. */
-export function gateActivitiesOver(over: Access): GateActivities {
+export function gateActivitiesOver(over: WriteAccess): GateActivities {
   return {
     takeSlots: async ({ organizationId, run, gates, startedAt }) => ({
       answers: await takeSlots(over, organizationId, run, gates, startedAt),
@@ -150,7 +151,7 @@ interface Asker {
   readonly asking: Asking | undefined;
 }
 
-async function takeSlot(access: Access, org: string, asker: Asker, wanted: GateWanted): Promise<SlotAnswer> {
+async function takeSlot(access: WriteAccess, org: string, asker: Asker, wanted: GateWanted): Promise<SlotAnswer> {
   const { gate } = wanted;
   try {
     return { gate, ...(await take(access, org, asker, wanted)) };
@@ -173,14 +174,14 @@ async function takeSlot(access: Access, org: string, asker: Asker, wanted: GateW
  * others ask again after that, in the order in which they came.
  */
 async function take(
-  access: Access,
+  access: WriteAccess,
   org: string,
   asker: Asker,
   wanted: GateWanted,
   found?: HolderAnswer,
 ): Promise<Exclude<TakeAnswer, { as: 'full' }>> {
-  const telling = tellings.get(access) ?? new Map<string, Promise<unknown>>();
-  tellings.set(access, telling);
+  const telling = tellings.get(access.client) ?? new Map<string, Promise<unknown>>();
+  tellings.set(access.client, telling);
   for (;;) {
     try {
       return granted(await takeWith(access, org, asker, wanted, found));
@@ -201,10 +202,10 @@ async function take(
 }
 
 /** Askers that are telling a gate which runs are active, by its id. */
-const tellings = new WeakMap<Access, Map<string, Promise<unknown>>>();
+const tellings = new WeakMap<Client, Map<string, Promise<unknown>>>();
 
 async function takeTelling(
-  access: Access,
+  access: WriteAccess,
   org: string,
   asker: Asker,
   wanted: GateWanted,
@@ -225,7 +226,7 @@ function granted(answer: TakeAnswer): Exclude<TakeAnswer, { as: 'full' }> {
 }
 
 function takeWith(
-  access: Access,
+  access: WriteAccess,
   org: string,
   { run, startedAt }: Asker,
   { gate, scope, limit, overflow, evict, group, basis }: GateWanted,
@@ -264,15 +265,15 @@ async function orderOf(access: Access, gate: string): Promise<QueueOrder> {
   }
 }
 
-type Seen<T> = WeakMap<Access, Map<string, { readonly at: number; readonly what: Promise<T> }>>;
+type Seen<T> = WeakMap<Client, Map<string, { readonly at: number; readonly what: Promise<T> }>>;
 const orders: Seen<QueueOrder> = new WeakMap();
 /** Gates remembered before the oldest are forgotten. */
 const MOST_SEEN = 1_000;
 
 /** Many who ask for the same at once are answered by one look. */
 function seen<T>(all: Seen<T>, access: Access, gate: string, forMs: number, look: () => Promise<T>): Promise<T> {
-  const known = all.get(access) ?? new Map<string, { readonly at: number; readonly what: Promise<T> }>();
-  all.set(access, known);
+  const known = all.get(access.client) ?? new Map<string, { readonly at: number; readonly what: Promise<T> }>();
+  all.set(access.client, known);
   const found = known.get(gate);
   const now = Date.now();
   if (found !== undefined && found.at + forMs > now) return found.what;
@@ -290,15 +291,15 @@ interface Looks {
   readonly now: Promise<HolderAnswer>;
   next?: Promise<HolderAnswer>;
 }
-const looks = new WeakMap<Access, Map<string, Looks>>();
+const looks = new WeakMap<Client, Map<string, Looks>>();
 
 /**
  * What a look at the gate's holders sees that begins now or later: one that began before may have missed an end which the asker
  * knows of. All who ask during a look share the next one.
  */
 function seenSince(access: Access, gate: string, look: () => Promise<HolderAnswer>): Promise<HolderAnswer> {
-  const known = looks.get(access) ?? new Map<string, Looks>();
-  looks.set(access, known);
+  const known = looks.get(access.client) ?? new Map<string, Looks>();
+  looks.set(access.client, known);
   const begin = (): Promise<HolderAnswer> => {
     const begun: Looks = { now: look() };
     known.set(gate, begun);

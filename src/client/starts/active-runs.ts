@@ -3,6 +3,7 @@
  * limit in a process, since whatever starts later asks by itself.
  */
 
+import type { Client } from '@temporalio/client';
 import { type ActiveRun, type GateWanted, MOST_HELD } from '../../contract/limiter.ts';
 import { RUN_WORKFLOW, type RunInput, type RunMemo } from '../../contract/run.ts';
 import type { Definition } from '../../definition/document/types.ts';
@@ -34,7 +35,7 @@ interface Candidate extends ActiveRun {
 
 const ROWS = 1_000;
 const MOST_LIMITS = 200;
-const kept = new WeakMap<Access, Map<string, Promise<readonly Candidate[]>>>();
+const kept = new WeakMap<Client, Map<string, Promise<readonly Candidate[]>>>();
 
 /**
  * The runs that are under the limit, began before it was, and go on. `asking`: default: what the run was started with.
@@ -47,8 +48,8 @@ export async function activeUnder(
   { run, asking }: { readonly run: string; readonly asking: Asking | undefined },
   endedAmong: (runs: readonly string[]) => Promise<ReadonlySet<string>>,
 ): Promise<readonly ActiveRun[]> {
-  const known = kept.get(access) ?? new Map<string, Promise<readonly Candidate[]>>();
-  kept.set(access, known);
+  const known = kept.get(access.client) ?? new Map<string, Promise<readonly Candidate[]>>();
+  kept.set(access.client, known);
   const asker = scope === 'workflow' ? (asking ?? (await inputOf(access, run))) : undefined;
   const key = JSON.stringify([scope, org, asker?.definition.slug ?? '', basis]);
   const listing = known.get(key) ?? candidates(access, org, scope, asker);

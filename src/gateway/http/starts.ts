@@ -1,0 +1,49 @@
+/** Requests that start a run: the caller's key, and the answer. */
+
+import type { Request, Response } from 'express';
+import type { StartedRun, StartKey } from '../../client/starts/begin-run.ts';
+import type { StartRequest } from '../../client/starts/start.ts';
+import { sha256Hex } from '../../client/temporal/ids.ts';
+import { canonicalText } from '../../definition/document/canonical-text.ts';
+import type { Problem } from '../../definition/document/types.ts';
+import { defined } from '../../json/defined.ts';
+import type { Json, JsonObject } from '../../json/json.ts';
+import { principalOf } from './principal.ts';
+import { requestKey } from './request-key.ts';
+
+interface KeyedBody {
+  readonly clientRequestId?: string | undefined;
+}
+
+/** The caller's `clientRequestId` or `Idempotency-Key`. `origin` names the address. */
+export function startKeyOf(req: Request, body: object, origin: string): StartKey | undefined {
+  const { id } = principalOf(req);
+  const { clientRequestId }: KeyedBody = body;
+  const key = clientRequestId ?? requestKey(req);
+  if (key === undefined) return undefined;
+  return { scope: id === undefined ? origin : `${origin} ${id}`, key, fingerprint: fingerprintOf(body) };
+}
+
+/** The keys of a request whose body names the workflow. The header counts for the address, whatever workflow it names. */
+export function startKeysOf(req: Request, body: KeyedBody, origin: string): Pick<StartRequest, 'key' | 'addressKey'> {
+  const key = startKeyOf(req, body, origin);
+  if (key === undefined || body.clientRequestId !== undefined) return defined({ key });
+  return { key, addressKey: { scope: `start ${key.scope}`, key: key.key, content: key.fingerprint } };
+}
+
+/** Stands for the content of a request: the same in any order of members. */
+export function fingerprintOf(body: object): string {
+  const { clientRequestId: _key, ...rest } = body as { [key: string]: Json | undefined };
+  return sha256Hex(canonicalText(rest as JsonObject)).slice(0, 32);
+}
+
+/** Answers `{executionId, status}`: 201 for a new run, 200 for the run that the same request had started before. */
+export function answerStarted(
+  res: Response,
+  started: StartedRun & { readonly warnings?: readonly Problem[] },
+  created = 201,
+): void {
+  const { outcome, executionId, status, warnings } = started;
+  res.setHeader('location', `/api/executions/${encodeURIComponent(executionId)}`);
+  res.status(outcome === 'started' ? created : 200).json({ executionId, status, ...defined({ warnings }) });
+}
