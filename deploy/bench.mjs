@@ -1,5 +1,5 @@
-// `npm run bench`: the table of test/bench. `-- --json` prints a list of {name, value, unit, aim, pass};
-// `-- --only TEXT` measures the rows whose names hold the text.
+// `npm run bench`: prints the table of test/bench. `-- --json` prints a list of {name, value, unit, aim, pass};
+// `-- --only TEXT` measures the rows whose names contain the text.
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -26,7 +26,7 @@ try {
     },
   );
   const rows = ['core', 'temporal'].flatMap((part) => JSON.parse(readFileSync(join(folder, `${part}.json`), 'utf8')));
-  if (rows.length === 0) throw new Error(`No row's name holds '${only}'.`);
+  if (rows.length === 0) throw new Error(`No row has a name that contains '${only}'.`);
   for (const row of rows) row.pass = 'most' in row.aim ? row.value <= row.aim.most : row.value >= row.aim.least;
   console.log(json ? JSON.stringify(rows, null, 2) : table(rows));
 } catch (error) {

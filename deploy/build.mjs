@@ -1,5 +1,5 @@
-// Compiles to dist/ and bundles the workflows, each only when what it is made of has changed. Types are not checked
-// here (`npm run typecheck` does that), so that a start never waits for it.
+// Compiles to dist/ and bundles the workflows, each only if its sources have changed. It does not check types, so that
+// a start does not wait for it (`npm run typecheck` does).
 import { createHash } from 'node:crypto';
 import {
   chmodSync,
@@ -21,7 +21,7 @@ import { run, say } from './progress.mjs';
 const root = fileURLToPath(new URL('..', import.meta.url));
 const dist = join(root, 'dist');
 
-/** Folders of src that workflow code never imports: a change there leaves the bundle as it is. */
+/** Folders of src that workflow code never imports, so that their changes do not affect the bundle. */
 const OUTSIDE_THE_BUNDLE = ['src/gateway', 'src/cli', 'src/client', 'src/check', 'src/history'];
 
 /** The manual shows some of these programs as examples. */
@@ -72,16 +72,16 @@ function builtHashes() {
   }
 }
 
-/** Builds what is out of date. Returns whether anything was built. */
+/** Builds outdated parts. Returns whether anything was built. */
 export async function build() {
   return withLock(
     join(root, 'node_modules', '.signalbox-build.lock'),
-    (holder) => say(`Waiting for the build that process ${holder.pid} runs.`),
+    (holder) => say(`Waiting for the build of process ${holder.pid}.`),
     async () => {
       const wanted = currentHashes();
       const have = builtHashes();
       if (have.code === wanted.code && have.bundle === wanted.bundle) return false;
-      // Into a folder beside, then swapped: whoever runs from dist never sees half of a build.
+      // Built in a separate folder and swapped, so that processes in dist never see a partial build.
       const next = join(root, 'dist', `.next-${process.pid}`);
       rmSync(next, { recursive: true, force: true });
       mkdirSync(next, { recursive: true });
@@ -91,7 +91,7 @@ export async function build() {
           join(root, 'node_modules/typescript/bin/tsc'),
           ...['-p', join(root, 'deploy/tsconfig.build.json'), '--outDir', next],
         ]);
-        // Programs of child processes are plain JavaScript.
+        // Scripts of child processes are plain JavaScript.
         cpSync(join(root, 'activities'), join(next, 'activities'), {
           recursive: true,
           filter: (path) => statSync(path).isDirectory() || path.endsWith('.mjs'),

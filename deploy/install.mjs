@@ -9,12 +9,13 @@ import { run, say } from './progress.mjs';
 const root = fileURLToPath(new URL('..', import.meta.url));
 const OLDEST_NODE = [20, 19];
 
-/** Refuses a Node that is too old, before anything that needs a newer one is loaded. */
+/** Rejects an old Node before anything that needs a newer one is imported. */
 export function checkNode() {
   const [major, minor] = process.versions.node.split('.').map(Number);
   if (major > OLDEST_NODE[0] || (major === OLDEST_NODE[0] && minor >= OLDEST_NODE[1])) return;
   console.error(
-    `Signalbox needs Node ${OLDEST_NODE.join('.')} or newer; this is ${process.versions.node}. Install a newer one: https://nodejs.org`,
+    `Signalbox needs Node ${OLDEST_NODE.join('.')} or newer, and this is ${process.versions.node}. Install a ` +
+      'newer version from https://nodejs.org',
   );
   process.exit(1);
 }
@@ -27,7 +28,7 @@ function packagesIn(file) {
   }
 }
 
-/** Whether node_modules holds the versions of the lock file. Optional packages of other platforms may be missing. */
+/** Whether node_modules matches the lock file. Optional packages of other platforms may be missing. */
 export function isInstalled() {
   const wanted = packagesIn('package-lock.json');
   const have = packagesIn('node_modules/.package-lock.json');
@@ -39,13 +40,13 @@ export function isInstalled() {
   );
 }
 
-/** `npm ci` when node_modules does not match the lock file. No package needs its install script. */
+/** Runs `npm ci` if node_modules does not match the lock file. No package needs its install script. */
 export async function install() {
   if (isInstalled()) return;
   await withLock(
-    // Outside the clone: npm ci empties node_modules, and nothing else here may be left lying about.
+    // Outside of the clone, because npm ci deletes node_modules.
     join(tmpdir(), `signalbox-install-${createHash('sha256').update(root).digest('hex').slice(0, 16)}.lock`),
-    (holder) => say(`Waiting for the installation that process ${holder.pid} runs.`),
+    (holder) => say(`Waiting for the installation of process ${holder.pid}.`),
     async () => {
       if (isInstalled()) return;
       say('Installing packages (npm ci).');

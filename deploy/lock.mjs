@@ -4,13 +4,13 @@ import { linkSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, utimes
 import { hostname } from 'node:os';
 import { dirname } from 'node:path';
 
-// A lock is a file that names its holder. It is created by link(2), so its content is complete from the first moment.
-// A holder on this machine is believed while the process with that id and start time lives; a holder on another
-// machine (or in another container) while it keeps touching the file.
+// A lock is a file that names its holder. It is created by link(2), so its content is always complete. A holder on this
+// machine counts as alive while the process with that id and start time exists; a holder on another machine (or in
+// another container) while it keeps touching the file.
 const TOUCH_MS = 5_000;
 const STALE_MS = 30_000;
 
-/** When the process with this id was started, in a form that can only be compared; undefined when there is none. */
+/** The start time of a process, as an opaque text for comparison; undefined if the process does not exist. */
 export function processStarted(pid) {
   try {
     if (process.platform === 'linux') {
@@ -25,13 +25,13 @@ export function processStarted(pid) {
   }
 }
 
-/** Whether the process that a record {pid, host, started} names is still there. */
+/** Whether the process of a record {pid, host, started} still exists. */
 export function isAlive(holder) {
   const started = processStarted(holder.pid);
   return started !== undefined && (holder.started === undefined || started === holder.started);
 }
 
-/** What the file says of its holder, and when it was touched (epoch milliseconds); undefined where there is no file. */
+/** The holder in the file and when it was touched (epoch milliseconds); undefined if there is no file. */
 function read(path) {
   let text;
   let touched;
@@ -45,7 +45,7 @@ function read(path) {
   try {
     return { ...JSON.parse(text), touched };
   } catch {
-    // It was not made by link, and belongs to nobody.
+    // The file was not created by this module and has no holder.
     return { touched };
   }
 }
@@ -81,7 +81,7 @@ export function tryLock(path) {
         try {
           utimesSync(path, now, now);
         } catch {
-          // The folder was taken away: nothing to keep alive.
+          // The folder was deleted.
         }
       }, TOUCH_MS);
       touch.unref();
@@ -94,7 +94,7 @@ export function tryLock(path) {
     const holder = read(path);
     if (holder === undefined) continue;
     if (isHeld(holder)) return { holder };
-    // Move the stale lock aside first: of two breakers only one succeeds, and neither removes the other's new lock.
+    // Renames the stale lock first: only one of two processes succeeds, and none removes the other's new lock.
     const aside = `${path}.stale.${process.pid}.${attempt}`;
     try {
       renameSync(path, aside);
@@ -105,10 +105,10 @@ export function tryLock(path) {
       if (error.code !== 'ENOENT') throw error;
     }
   }
-  throw new Error(`The lock ${path} could not be taken in 20 attempts. Remove the file if nothing uses it.`);
+  throw new Error(`The lock ${path} could not be acquired in 20 attempts. Remove the file if no process uses it.`);
 }
 
-/** Runs `work` under the lock, waiting while another process holds it; `onWait(holder)` is called once a wait begins. */
+/** Runs `work` under the lock. If another process holds it, calls `onWait(holder)` once and waits. */
 export async function withLock(path, onWait, work) {
   let waited = false;
   for (;;) {

@@ -1,13 +1,13 @@
 import { spawn } from 'node:child_process';
 
-/** A line for whoever watches the terminal. */
+/** Prints a line to the terminal. */
 export function say(text) {
   process.stdout.write(`[signalbox] ${text}\n`);
 }
 
 /**
- * Runs a program to its end, saying every ten seconds that it still works. Its output is shown only when it fails
- * (`show: true` passes it on at once; `quiet: true` says nothing meanwhile). Rejects with a sentence that holds the last lines.
+ * Runs a program to its end and prints a progress line every ten seconds. Its output is shown only if it fails
+ * (`show: true` passes it through, `quiet: true` prints no progress). Rejects with the last lines of its output.
  */
 export function run(what, command, args, options = {}) {
   const { show = false, quiet = false, ...rest } = options;
@@ -20,7 +20,7 @@ export function run(what, command, args, options = {}) {
     };
     child.stdout?.on('data', keep);
     child.stderr?.on('data', keep);
-    const tick = () => quiet || say(`${what}: still at it (${Math.round((Date.now() - begun) / 1000)} s)`);
+    const tick = () => quiet || say(`${what}: still running (${Math.round((Date.now() - begun) / 1000)} s)`);
     const ticker = setInterval(tick, 10_000);
     child.on('error', (error) => {
       clearInterval(ticker);

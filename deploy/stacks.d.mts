@@ -1,7 +1,7 @@
-/** A process, told from a later one with the same id by when it started. */
+/** A process. The start time distinguishes it from a later process with the same id. */
 export type ProcessNote = { pid: number; started?: string };
 
-/** What a running stack notes of itself in `<data>/stack.json`. */
+/** The content of `<data>/stack.json` of a running stack. */
 export type StackNote = {
   pid: number;
   started?: string;

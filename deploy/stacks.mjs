@@ -3,10 +3,10 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { isAlive } from './lock.mjs';
 
-// How a stack that runs is found: by its data folder, where it keeps stack.json, or by the port of its gateway. For the
-// port, a file in the user's cache names the data folder. Both are checked against the process that they name.
+// Finds a running stack by its data folder, which contains stack.json, or by the port of its gateway. For the port, a
+// file in the user's cache names the data folder. Both are checked against the process that they name.
 
-/** The note that is in a data folder, whether or not its stack still runs. */
+/** The stack.json of a data folder, whether or not its stack still runs. */
 export function readStackNote(dataDir) {
   try {
     const note = JSON.parse(readFileSync(join(dataDir, 'stack.json'), 'utf8'));
@@ -16,13 +16,13 @@ export function readStackNote(dataDir) {
   }
 }
 
-/** The stack that runs on a data folder now. */
+/** The running stack of a data folder. */
 export function runningStack(dataDir) {
   const note = readStackNote(dataDir);
   return note && isAlive(note) ? note : undefined;
 }
 
-/** The stack whose gateway listens on this port now, if this user started it. */
+/** The running stack whose gateway listens on this port, if this user started it. */
 export function stackOnPort(port, env) {
   try {
     const { dataDir } = JSON.parse(readFileSync(portFile(port, env), 'utf8'));
@@ -33,7 +33,7 @@ export function stackOnPort(port, env) {
   }
 }
 
-/** Notes that the gateway at `url` is of the stack on `dataDir`. Returns what takes the note back. */
+/** Records that the gateway at `url` belongs to the stack on `dataDir`. Returns a function that removes the record. */
 export function notePort(url, dataDir, env) {
   const file = portFile(portOf(url), env);
   const text = JSON.stringify({ dataDir });
@@ -41,7 +41,7 @@ export function notePort(url, dataDir, env) {
     mkdirSync(portFolder(env), { recursive: true, mode: 0o700 });
     writeFileSync(file, text, { mode: 0o600 });
   } catch {
-    // Without a cache folder a stack is found by its data folder only.
+    // Without a cache folder a stack can only be found by its data folder.
     return () => undefined;
   }
   return () => {
@@ -49,7 +49,7 @@ export function notePort(url, dataDir, env) {
       // Another stack may have taken the port.
       if (readFileSync(file, 'utf8') === text) rmSync(file, { force: true });
     } catch {
-      // It is gone already.
+      // The file is gone.
     }
   };
 }

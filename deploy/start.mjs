@@ -1,4 +1,4 @@
-// `npm start`: from a bare clone to a running stack. Plain Node, since nothing is installed yet.
+// `npm start`: from a bare clone to a running stack. Plain Node, because packages are not installed yet.
 import { checkNode, install } from './install.mjs';
 
 checkNode();

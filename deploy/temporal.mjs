@@ -1,5 +1,5 @@
-// `npm run temporal -- ARGS`: the very Temporal CLI of a stack that runs on this machine, at its address. The stack is
-// the one on SIGNALBOX_DATA, else the one whose gateway listens on SIGNALBOX_PORT, else the one on .signalbox.
+// `npm run temporal -- ARGS`: runs the Temporal CLI of a stack on this machine, with its address. The stack is the one
+// on SIGNALBOX_DATA, else the one whose gateway listens on SIGNALBOX_PORT, else the one on .signalbox.
 import { spawnSync } from 'node:child_process';
 import { resolve } from 'node:path';
 import { runningStack, stackOnPort } from './stacks.mjs';
@@ -13,8 +13,10 @@ const address = process.env.TEMPORAL_ADDRESS || stack?.temporal.address;
 if (!address) {
   console.error(
     isByPort
-      ? `No stack of this user has its gateway on port ${port}. Start one with npm start, or set SIGNALBOX_DATA to the folder of the one that runs.`
-      : `No stack runs on ${dataDir}. Start one with npm start, or set SIGNALBOX_DATA or SIGNALBOX_PORT to those of the one that runs.`,
+      ? `No stack of this user has a gateway on port ${port}. Start one with npm start, or set SIGNALBOX_DATA ` +
+          'to the folder of a running one.'
+      : `No stack runs on ${dataDir}. Start one with npm start, or set SIGNALBOX_DATA or SIGNALBOX_PORT of a ` +
+          'running one.',
   );
   process.exit(1);
 }
@@ -28,13 +30,14 @@ const ended = spawnSync(stack?.temporal.binary ?? 'temporal', process.argv.slice
 });
 if (ended.error) {
   console.error(
-    `The Temporal CLI could not be run (${ended.error.message}). Install it, or start the stack without TEMPORAL_ADDRESS.`,
+    `The Temporal CLI could not be started (${ended.error.message}). Install it, or start the stack without ` +
+      'TEMPORAL_ADDRESS.',
   );
   process.exit(1);
 }
 process.exit(ended.status ?? 1);
 
-/** Where the cache folder cannot be written, the usual data folder is asked all the same. */
+/** The stack on the default data folder, if its gateway has this port: the cache folder may not be writable. */
 function ofPort(note) {
   return note?.gateway !== undefined && new URL(note.gateway.url).port === port ? note : undefined;
 }

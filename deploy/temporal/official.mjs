@@ -1,5 +1,5 @@
-// Downloads the Temporal dev server the way the SDK does it, into the folder given as the only argument. A program of
-// its own, so that a download that hangs can be ended from outside.
+// Downloads the Temporal dev server with the SDK into the folder of the only argument. It is a separate program, so
+// that a download that hangs can be killed.
 import { TestWorkflowEnvironment } from '@temporalio/testing';
 
 const downloadDir = process.argv[2];

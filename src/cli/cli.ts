@@ -1,4 +1,4 @@
-/** The `signalbox` command: its subcommands, and how each ends (ARCHITECTURE.md §5, exit codes). */
+/** The `signalbox` command with its subcommands and exit codes (ARCHITECTURE.md §5). */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Command, CommanderError } from 'commander';
@@ -37,13 +37,12 @@ const commands: readonly AddCommand[] = [
 ];
 
 const AFTER_HELP = `
-Everything but start, validate, import and run --dry talks to a gateway: the one at SIGNALBOX_URL, else at SIGNALBOX_HOST and
-SIGNALBOX_PORT, else that of the stack on SIGNALBOX_DATA (.signalbox), else 127.0.0.1:8787. Where the gateway has API keys,
-SIGNALBOX_API_KEY holds yours.
-Exit codes: 0 done, 1 something broke that should not, 10 the input is wrong (or no gateway answers), 20 the command line is wrong,
-40 the execution failed.`;
+All commands except start, validate, import and run --dry call a gateway. They find it in this order: SIGNALBOX_URL;
+SIGNALBOX_HOST and SIGNALBOX_PORT; the stack on SIGNALBOX_DATA (.signalbox); 127.0.0.1:8787. Set SIGNALBOX_API_KEY to
+your API key if the gateway requires one.
+Exit codes: 0 success, 1 internal error, 10 invalid input or no gateway, 20 invalid command line, 40 execution failed.`;
 
-/** Runs one command line. Resolves with its exit code; errors have been told on standard error. Never rejects. */
+/** Runs one command line and resolves to its exit code. Errors go to standard error. It never rejects. */
 export async function runCli(args: readonly string[], terminal: Terminal): Promise<number> {
   let exit: ExitCode = EXIT.ok;
   const host: Host = {
@@ -55,10 +54,10 @@ export async function runCli(args: readonly string[], terminal: Terminal): Promi
       },
   };
   const program = new Command('signalbox')
-    .version(ownVersion(), '-V, --version', 'say which version this is')
+    .version(ownVersion(), '-V, --version', 'print the version')
     .description('Workflows that are data, run durably on Temporal')
     .addHelpText('after', AFTER_HELP)
-    .showHelpAfterError('(add --help for what may be given)')
+    .showHelpAfterError('(run with --help for usage)')
     .configureOutput({
       writeOut: (text) => terminal.out(text.trimEnd()),
       writeErr: (text) => terminal.err(text.trimEnd()),
@@ -79,7 +78,7 @@ function ownVersion(): string {
 }
 
 function told(terminal: Terminal, error: unknown): number {
-  // Commander has told its own already; asking for help is no error.
+  // Commander has printed its own errors. Help is not an error.
   if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.flags;
   terminal.err(error instanceof Error ? error.message : String(error));
   if (error instanceof CliError) for (const line of error.lines) terminal.err(`  ${line}`);

@@ -1,4 +1,4 @@
-/** A dry run as people read it. */
+/** The text of a dry run. */
 
 import type { Definition } from '../definition/document/types.ts';
 import type { DryRun, DryStep } from '../history/dry-run.ts';
@@ -13,7 +13,7 @@ export function dryRunLines(definition: Definition, run: DryRun): string[] {
   const { status, steps, stepsTotal, waits, output, error } = run;
   const more = stepsTotal === undefined ? [] : [`… and ${stepsTotal - steps.length} more`];
   return [
-    `${definition.slug}  ${status}  (dry: nothing was done)`,
+    `${definition.slug}  ${status}  (dry run: no step was executed)`,
     ...table(['PATH', 'KIND', 'STATUS', 'PORT', 'BY', 'INPUT'], steps.map(cells)),
     ...more,
     ...summaryLines('', {
@@ -23,7 +23,7 @@ export function dryRunLines(definition: Definition, run: DryRun): string[] {
     ...rollbackLines(steps),
     ...waits.flatMap((wait) => [
       `waits for ${wait.kind} at ${wait.path}`,
-      `go on:    --presets '{"${wait.stepSlug}": …}'`,
+      `continue: --presets '{"${wait.stepSlug}": …}'`,
     ]),
   ];
 }
@@ -33,7 +33,7 @@ function cells(step: DryStep): string[] {
   return [cut(path, PATH_WIDTH), stepType, status, port ?? '', source(step), brief(input, INPUT_WIDTH)];
 }
 
-/** Where a step's output comes from, if not from the step. */
+/** The source of a step's output if it is not the step itself. */
 function source({ output }: DryStep): string {
   const { meta } = (output ?? {}) as { meta?: { mocked?: boolean; preset?: boolean } };
   if (meta?.mocked === true) return 'mock';

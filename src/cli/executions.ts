@@ -1,4 +1,4 @@
-/** Executions over the gateway: followed until they end, or until they wait for somebody. */
+/** Executions over the gateway: starting, following and reading them. */
 
 import type { Step } from '../client/runs/trace.ts';
 import type { Page } from '../client/visibility/listing.ts';
@@ -9,12 +9,12 @@ import { EXIT, type ExitCode } from './exit.ts';
 import type { Gateway } from './gateway-client.ts';
 import type { RunSummary } from './run-text.ts';
 
-/** These end only by somebody's word; clocks and children end by themselves. */
+/** Waits that need somebody outside. Timers and children end by themselves. */
 const OUTSIDE_WAITS: ReadonlySet<string> = new Set(['approval', 'input', 'message', 'callback']);
 
 export const executionPath = (id: string): string => `/api/executions/${encodeURIComponent(id)}`;
 
-/** How the run stands: at its end, at a wait for somebody outside, or when `seconds` are over. */
+/** Waits until the run ends, waits for somebody outside, or `seconds` have passed. */
 export async function awaitSummary(
   gateway: Gateway,
   id: string,
@@ -33,13 +33,13 @@ export async function awaitSummary(
   }
 }
 
-/** Which visits are meant: statuses divided by commas, and a slug or path. */
+/** Selects visits: statuses separated by commas, and a slug or path. */
 export interface StepFilter {
   readonly status?: string;
   readonly step?: string;
 }
 
-/** All steps so far. */
+/** All visits so far. */
 export async function allSteps(gateway: Gateway, id: string, filter: StepFilter = {}): Promise<Step[]> {
   const steps: Step[] = [];
   for await (const some of pagesOf(10_000, ({ limit, cursor }) => stepPage(gateway, id, limit, cursor, filter)))
@@ -59,7 +59,7 @@ export async function stepPage(
   return body;
 }
 
-/** 40 for a run that ended otherwise than well. */
+/** 40 if the run failed, was cancelled or was aborted. */
 export function exitOf({ status }: Pick<RunSummary, 'status'>): ExitCode {
   return status === 'failed' || status === 'cancelled' || status === 'aborted' ? EXIT.failed : EXIT.ok;
 }
@@ -69,7 +69,7 @@ export interface StartedExecution {
   readonly status: string;
 }
 
-/** Starts a run of a definition that is not stored. */
+/** Runs a definition that is not stored. */
 export async function startInline(
   gateway: Gateway,
   request: { definition: Json; dialect?: string; input?: Json; presets?: Json },

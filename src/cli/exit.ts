@@ -1,19 +1,19 @@
-/** Exit codes of the command (ARCHITECTURE.md §5). */
+/** Exit codes (ARCHITECTURE.md §5). */
 export const EXIT = {
   ok: 0,
-  /** This program, or the gateway, broke. */
+  /** An internal error of this program or of the gateway. */
   broken: 1,
-  /** What was given cannot be used: a file, a definition, an id, a gateway that does not answer. */
+  /** Invalid input: a file, a definition, an id; or no gateway answers. */
   input: 10,
-  /** The command line itself. */
+  /** An invalid command line. */
   flags: 20,
-  /** The execution failed, or was cancelled. */
+  /** The execution failed or was cancelled. */
   failed: 40,
 } as const;
 
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
 
-/** Ends the command: the message, and lines below it, go to standard error. */
+/** Ends the command. The message and the lines go to standard error. */
 export class CliError extends Error {
   readonly exitCode: ExitCode;
   readonly lines: readonly string[];
@@ -25,5 +25,5 @@ export class CliError extends Error {
   }
 }
 
-/** The gateway does not answer, or not now: whoever can wait tries again. */
+/** The gateway is not available now; a later attempt may succeed. */
 export class TemporaryError extends CliError {}

@@ -1,4 +1,4 @@
-/** Tells when something happens in an execution: follows its events, and again after the last one seen where it is cut off. */
+/** Follows the events of an execution, and reconnects after the last one if the stream breaks. */
 
 import { setTimeout as delay } from 'node:timers/promises';
 import { defined } from '../json/defined.ts';
@@ -6,14 +6,14 @@ import { executionPath } from './executions.ts';
 import { CliError, TemporaryError } from './exit.ts';
 import type { Gateway } from './gateway-client.ts';
 
-/** A gateway that is restarted is back by then. */
+/** How long a gateway may take to restart. */
 const PATIENCE_MS = 60_000;
 const PAUSE_MS = 1_000;
-/** The gateway says something every 15 seconds; one that is silent for so long is gone. */
+/** The gateway sends at least a comment every 15 seconds. After this silence it counts as gone. */
 const SILENCE_MS = 45_000;
 
 export interface EventFollower {
-  /** Resolves when something has happened since it was asked before, or may have. @throws CliError. */
+  /** Resolves when something may have happened since the last call. @throws CliError */
   next(): Promise<void>;
   end(): void;
 }

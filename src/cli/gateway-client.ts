@@ -1,4 +1,4 @@
-/** The gateway as the command calls it: found by the settings or by the data folder, every refusal a CliError. */
+/** Calls the gateway that the settings or the data folder name. Every refusal becomes a CliError. */
 
 import { runningStack } from '#stacks';
 import { readConfig } from '../config/config.ts';
@@ -10,15 +10,15 @@ import { problemLine } from './problem-lines.ts';
 import type { Terminal } from './terminal.ts';
 
 const PATIENCE_MS = 30_000;
-/** Refusals that another key mends; how the command is given one, the gateway does not know. */
+/** Refusals that another key solves. The gateway does not know how the command line gets its key. */
 const KEY_CODES: ReadonlySet<string> = new Set(['key_required', 'key_invalid', 'role_required']);
 const NOTHING: AsyncIterable<Uint8Array> = { async *[Symbol.asyncIterator]() {} };
 
 export interface Call {
   readonly json?: Json;
-  /** A document as it was written, JSON or YAML. */
+  /** The text of a document in JSON or YAML. */
   readonly document?: string;
-  /** How long the answer may take beyond the usual. */
+  /** Additional time for the answer. */
   readonly waitSeconds?: number;
 }
 
@@ -29,9 +29,9 @@ export interface GatewayAnswer<T> {
 
 export interface Gateway {
   readonly url: string;
-  /** @throws CliError where nothing answers, or the answer is a problem. */
+  /** @throws CliError if nothing answers, or the answer is a problem */
   call<T>(method: string, path: string, call?: Call): Promise<GatewayAnswer<T>>;
-  /** A stream of Server-Sent Events, after the one that was `seen`. @throws CliError as `call`. */
+  /** A stream of Server-Sent Events after the event `seen`. @throws CliError as `call` */
   open(
     path: string,
     stream: { readonly signal: AbortSignal; readonly seen?: string },
@@ -60,8 +60,8 @@ export function gatewayOf({ env }: Terminal): Gateway {
 }
 
 /**
- * SIGNALBOX_URL, else the port of SIGNALBOX_PORT, else the gateway that the stack on the data folder has noted. A data
- * folder that was named and has no stack is refused: another gateway must not be taken for it.
+ * SIGNALBOX_URL, then SIGNALBOX_PORT, then the gateway of the stack on the data folder. If SIGNALBOX_DATA names a
+ * folder without a stack, the call is refused and does not go to another gateway.
  */
 function gatewayUrl(env: NodeJS.ProcessEnv): string {
   const { url, host, port, dataDir } = readConfig(env);
@@ -74,11 +74,12 @@ function gatewayUrl(env: NodeJS.ProcessEnv): string {
   if (port !== 0 && (isSet('SIGNALBOX_HOST') || !isSet('SIGNALBOX_DATA'))) return byAddress;
   throw new CliError(
     EXIT.input,
-    `No stack runs on ${dataDir}. Start one with npm start, or set SIGNALBOX_URL or SIGNALBOX_PORT to where the gateway listens.`,
+    `No stack runs on ${dataDir}. Start one with npm start, or set SIGNALBOX_URL or SIGNALBOX_PORT to the ` +
+      `gateway's address.`,
   );
 }
 
-/** What listens on every interface is reached on this machine's own. */
+/** A wildcard address is replaced by a loopback address. */
 function reachable(host: string): string {
   if (host === '0.0.0.0') return '127.0.0.1';
   if (host === '::') return '[::1]';
@@ -111,18 +112,18 @@ async function asked(url: string, ask: () => Promise<Response>): Promise<Respons
     if (distrust !== undefined)
       throw new CliError(
         EXIT.input,
-        `The certificate of ${url} is not trusted here (${distrust}). Name the file of its authority in NODE_EXTRA_CA_CERTS.`,
+        `The certificate of ${url} is not trusted (${distrust}). Set NODE_EXTRA_CA_CERTS to the file of its authority.`,
       );
     throw new TemporaryError(
       EXIT.input,
       isLate
-        ? `The gateway at ${url} did not answer in time. Look into its log, gateway.log in the data folder.`
-        : `No gateway answers at ${url}. Start one with npm start, or set SIGNALBOX_URL to where it listens.`,
+        ? `The gateway at ${url} did not answer in time. Check its log, logs/gateway.log in the data folder.`
+        : `No gateway answers at ${url}. Start one with npm start, or set SIGNALBOX_URL to its address.`,
     );
   }
 }
 
-/** How Node says that it does not trust a certificate. */
+/** Node's code for an untrusted certificate. */
 function certificateCode(error: unknown): string | undefined {
   const { cause } = error instanceof Error ? error : { cause: undefined };
   const code = cause instanceof Error && 'code' in cause ? String(cause.code) : '';
@@ -142,16 +143,16 @@ async function bodyOf(response: Response, url: string): Promise<Json> {
   } catch {
     throw new CliError(
       EXIT.input,
-      `What answers at ${url} is no Signalbox gateway. Set SIGNALBOX_URL to where it listens.`,
+      `The server at ${url} is not a Signalbox gateway. Set SIGNALBOX_URL to the address of one.`,
     );
   }
 }
 
-/** A problem (RFC 9457) as the command tells it. */
+/** A problem (RFC 9457) as a CliError. */
 function refusal(status: number, body: Json): CliError {
   const { detail, code, problems } = (body ?? {}) as { detail?: string; code?: string; problems?: readonly Problem[] };
   const said = detail ?? `The gateway answered with status ${status}.`;
-  const message = KEY_CODES.has(code ?? '') ? `${said} The command takes its key from SIGNALBOX_API_KEY.` : said;
+  const message = KEY_CODES.has(code ?? '') ? `${said} The command line reads its key from SIGNALBOX_API_KEY.` : said;
   const Refusal = status === 503 || status === 429 ? TemporaryError : CliError;
   return new Refusal(
     status >= 500 && status !== 503 ? EXIT.broken : EXIT.input,

@@ -2,7 +2,7 @@
 import { runCli } from './cli.ts';
 import { processTerminal } from './terminal.ts';
 
-// Whoever reads only the first lines (`signalbox list | head`) has seen enough.
+// The reader may close the pipe early (`signalbox list | head`).
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code === 'EPIPE') process.exit(0);
   throw error;

@@ -1,4 +1,4 @@
-/** What options and arguments of the command line must look like; anything else is exit code 20. */
+/** Parsers of options. An invalid option ends the command with exit code 20. */
 
 import { InvalidArgumentError, Option } from 'commander';
 import { DIALECTS } from '../definition/dialects/dialects.ts';
@@ -31,6 +31,6 @@ export function limitOption(text: string): number {
 }
 
 export const dialectOption = (): Option =>
-  new Option('--dialect <name>', 'how the file is written; found out if left out').choices(DIALECTS);
+  new Option('--dialect <name>', 'the dialect of the file; detected if omitted').choices(DIALECTS);
 
-export const jsonFlag = (): Option => new Option('--json', 'answer in JSON, for programs');
+export const jsonFlag = (): Option => new Option('--json', 'print JSON');

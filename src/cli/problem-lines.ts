@@ -1,4 +1,4 @@
-/** Problems of a definition as lines that editors and people can follow: file, line, column, sentence. */
+/** Problems of a definition as lines with file, line and column, which editors can follow. */
 import { isMap, isSeq, LineCounter, type Node, parseDocument } from 'yaml';
 import { partsOf } from '../definition/document/pointer.ts';
 import type { Problem } from '../definition/document/types.ts';
@@ -10,14 +10,17 @@ export interface TextPosition {
   readonly column: number;
 }
 
-/** `error /steps/pay/config/url: sentence (code). Hint`, with `file:line:column` in front where they are known. */
+/** `error /steps/pay/config/url: message (code) hint`, with `file:line:column` in front if they are known. */
 export function problemLine(severity: Severity, problem: Problem, file?: string, place?: TextPosition): string {
   const { pointer, code, message, hint } = problem;
   const where = file === undefined ? '' : `${file}${place === undefined ? '' : `:${place.line}:${place.column}`} `;
-  return `${where}${severity} ${pointer === '' ? '/' : pointer}: ${message} (${code})${hint === undefined ? '' : ` ${hint}`}`;
+  return (
+    `${where}${severity} ${pointer === '' ? '/' : pointer}: ${message} ` +
+    `(${code})${hint === undefined ? '' : ` ${hint}`}`
+  );
 }
 
-/** Where in the text a JSON pointer leads, or its nearest parent that is there. Lines and columns from 1. */
+/** The position of a JSON pointer, or of its nearest existing parent. Lines and columns start at 1. */
 export function positionsIn(text: string): (pointer: string) => TextPosition | undefined {
   const lines = new LineCounter();
   let root: Node | null;

@@ -1,4 +1,4 @@
-/** FILE of the command line: a definition in JSON or YAML, in any dialect; `-` is standard input. */
+/** Reads FILE of the command line: a definition in JSON or YAML, in any dialect; `-` is standard input. */
 
 import { readFile } from 'node:fs/promises';
 import { loadActions } from '../actions/load.ts';
@@ -12,13 +12,13 @@ import { positionsIn, problemLine } from './problem-lines.ts';
 import type { Terminal } from './terminal.ts';
 
 export interface WrittenDocument {
-  /** As it is named in messages. */
+  /** The name in messages. */
   readonly file: string;
   readonly text: string;
   readonly document: VettedDocument;
 }
 
-/** @throws CliError where there is no such file, or it is neither JSON nor YAML. */
+/** @throws CliError if the file does not exist, or is neither JSON nor YAML */
 export async function readDocument(terminal: Terminal, file: string): Promise<WrittenDocument> {
   const text = await readText(terminal, file);
   const name = file === '-' ? '<stdin>' : file;
@@ -28,21 +28,21 @@ export async function readDocument(terminal: Terminal, file: string): Promise<Wr
     const { line, column } = problem;
     return problemLine('error', problem, name, line === undefined ? undefined : { line, column: column ?? 1 });
   });
-  throw new CliError(EXIT.input, `${name} cannot be read as a document.`, lines);
+  throw new CliError(EXIT.input, `${name} is neither valid JSON nor valid YAML.`, lines);
 }
 
-/** The text of a file, or standard input. @throws CliError where it cannot be read. */
+/** The text of a file, or standard input. @throws CliError if it cannot be read */
 async function readText(terminal: Terminal, file: string): Promise<string> {
   if (file === '-') return terminal.input();
   try {
     return await readFile(file, 'utf8');
   } catch (error) {
     const reason = error instanceof Error && 'code' in error ? String(error.code) : 'unknown';
-    throw new CliError(EXIT.input, `${file} cannot be read (${reason}). Name a file, or - for standard input.`);
+    throw new CliError(EXIT.input, `${file} cannot be read (${reason}). Pass a file, or - for standard input.`);
   }
 }
 
-/** What the gateway would say of the document, asked here: nothing has to run for that. */
+/** Checks the document as the gateway does, without a gateway. */
 export async function checkWritten(
   terminal: Terminal,
   written: WrittenDocument,
@@ -56,7 +56,7 @@ export async function checkWritten(
   return problems.length === 0 ? checked : { ...checked, valid: false, problems };
 }
 
-/** Every problem and warning as a line with its place in the file. */
+/** Every problem and warning as a line with its position in the file. */
 export function findingLines({ file, text }: WrittenDocument, found: Pick<Checked, 'problems' | 'warnings'>): string[] {
   const placeOf = positionsIn(text);
   return [

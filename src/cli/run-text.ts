@@ -1,4 +1,4 @@
-/** An execution as people read it. */
+/** The text of an execution. */
 
 import type { ExecutionView } from '../client/runs/run-view.ts';
 import type { Step } from '../client/runs/trace.ts';
@@ -8,7 +8,7 @@ import type { Json } from '../json/json.ts';
 import { STEP_HEAD, stepRows } from './step-table.ts';
 import { brief, cut, durationText, pretty, table } from './text-layout.ts';
 
-/** What a run has come to, by its end or by a wait. */
+/** The status of a run with its output, error or waits. */
 export interface RunSummary {
   readonly status: RunStatus;
   readonly output?: Json;
@@ -22,11 +22,14 @@ const DETAILS_WIDTH = 400;
 
 /** `approval at review until 2026-01-16T10:30:00.000Z: Refund 12?` */
 export function waitLine({ kind, path, until, message, name, executionId, position, votes }: WaitingFor): string {
-  // The whole run waits for a slot, at no step.
+  // The whole run, and no step, waits for a slot.
   if (kind === 'slot') return `slot (limit: ${name ?? ''})${position === undefined ? '' : `, place ${position}`}`;
   const about = message ?? name ?? executionId;
   const tally = votes === undefined ? '' : ` (${votes.have} of ${votes.needed} votes)`;
-  return `${kind} at ${path}${tally}${until === undefined ? '' : ` until ${until}`}${about === undefined ? '' : `: ${about}`}`;
+  return (
+    `${kind} at ` +
+    `${path}${tally}${until === undefined ? '' : ` until ${until}`}${about === undefined ? '' : `: ${about}`}`
+  );
 }
 
 /** `http_status at pay after 3 attempts: The server answered 500.` */
@@ -35,27 +38,30 @@ export function errorLine({ code, path, attempts, message }: RunError): string {
   return `${code}${where}${attempts === undefined || attempts < 2 ? '' : ` after ${attempts} attempts`}: ${message}`;
 }
 
-/** The command that decides, whole: with the step where several are open, and with the comment where it is wanted. */
+/** The complete command for a decision, with the step if several are open and a comment if it is required. */
 function decideLine(id: string, { path, commentRequired, form }: WaitingFor, several: boolean): string {
   const step = several ? ` --step '${path}'` : '';
   const data = form === undefined ? '' : ` --data ${quoted(JSON.stringify(sampleOf(form)))}`;
-  return `npx signalbox resume ${id} --decision approve|deny${step}${data}${commentRequired === true ? " --comments 'why'" : ''}`;
+  return (
+    `npx signalbox resume ${id} --decision ` +
+    `approve|deny${step}${data}${commentRequired === true ? " --comments 'why'" : ''}`
+  );
 }
 
 const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
 
-/** Output, error and waits, and what to do about an approval. */
+/** Output, error and waits, with the command that decides an approval. */
 export function summaryLines(id: string, standing: RunSummary): string[] {
   const { output, error, waitingFor = [], paused, pausedSince } = standing;
   const lines: string[] = [];
   if (paused === true) {
-    lines.push(`paused${pausedSince === undefined ? '' : ` since ${pausedSince}`}: nothing new begins`);
+    lines.push(`paused${pausedSince === undefined ? '' : ` since ${pausedSince}`}: no new step starts`);
     lines.push(`resume:   npm run -s temporal -- workflow signal --workflow-id '${id}' --name resume`);
   }
   const several = waitingFor.filter(({ kind }) => kind === 'approval').length > 1;
   for (const wait of waitingFor) {
     lines.push(`waits for ${waitLine(wait)}`);
-    if (wait.form !== undefined) lines.push(`asks for: ${brief(wait.form, DETAILS_WIDTH)}`);
+    if (wait.form !== undefined) lines.push(`form:     ${brief(wait.form, DETAILS_WIDTH)}`);
     if (wait.kind === 'approval') lines.push(`decide:   ${decideLine(id, wait, several)}`);
   }
   if (error !== undefined) {
@@ -66,7 +72,7 @@ export function summaryLines(id: string, standing: RunSummary): string[] {
   return lines;
 }
 
-/** `rolled back: ship, charge`, in the order in which it was done, and what could not be undone. */
+/** `rolled back: ship, charge`, in the order of execution, and the steps whose rollback failed. */
 export function rollbackLines(steps: readonly Pick<Step, 'path' | 'stepType' | 'status' | 'error'>[]): string[] {
   const undone = steps.filter(({ stepType }) => stepType === 'rollback');
   const done = undone.filter(({ status }) => status === 'completed').map(({ path }) => undoneStep(path));
@@ -81,7 +87,7 @@ export function rollbackLines(steps: readonly Pick<Step, 'path' | 'stepType' | '
 
 const undoneStep = (path: string): string => path.replace(/\/rollback$/, '');
 
-/** Everything about an execution: what, when, by whom, where it stands, and its steps, each visit of them with `all`. */
+/** All about an execution: its facts, its status and its steps; with `all`, each visit has a row. */
 export function executionLines(execution: ExecutionView, steps: readonly Step[], all: boolean): string[] {
   const { id, status, workflowId, workflowVersion, startedAt, completedAt, trigger, initiator, parentId } = execution;
   const { url } = execution.temporal;

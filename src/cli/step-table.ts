@@ -1,23 +1,23 @@
 /**
- * The visits of a run as a table for people: of many visits of one step, in loops and iterations, those that failed or go
- * on are shown each, up to a few, and the others as one line with how many there are.
+ * The visits of a run as a table. If a step has many visits, in loops and iterations, the table shows a few that failed
+ * or are open, and summarizes the others in one line per status.
  */
 import type { Step } from '../client/runs/trace.ts';
 import { cut, durationText } from './text-layout.ts';
 
-/** Visits of one step that are still shown each. */
+/** Up to this number, each visit of a step has a row. */
 const FEW = 20;
-/** Of more: so many of each status that somebody may have to look at. */
+/** Above it, the number of rows per notable status. */
 const SHOWN_EACH = 5;
 const RANGES = 4;
 const PATH_WIDTH = 70;
 const ABOUT_WIDTH = 100;
-/** Statuses that are looked at first. */
+/** Statuses that readers look for first. */
 const NOTABLE: readonly Step['status'][] = ['failed', 'running', 'waiting', 'cancelled'];
 
 export const STEP_HEAD = ['PATH', 'KIND', 'STATUS', 'PORT', 'TRIES', 'TOOK', 'ABOUT'];
 
-/** Rows under STEP_HEAD. With `all`, one of each visit. */
+/** The rows below STEP_HEAD. With `all`, each visit has a row. */
 export function stepRows(steps: readonly Step[], all: boolean): string[][] {
   if (all) return steps.map(stepCells);
   const groups = new Map<string, Step[]>();
@@ -66,7 +66,7 @@ function restCells(rest: readonly Step[], before: number, among: number): string
   ];
 }
 
-/** `http_status 390, timeout 5`, the most frequent first. */
+/** Error codes with their counts, the most frequent first: `http_status 390, timeout 5`. */
 function errorCounts(steps: readonly Step[]): string[] {
   const counts = new Map<string, number>();
   for (const { error } of steps) if (error !== undefined) counts.set(error.code, (counts.get(error.code) ?? 0) + 1);
@@ -77,7 +77,7 @@ function errorCounts(steps: readonly Step[]): string[] {
 
 const NUMBER = /\[(\d+)\]|~(\d+)/;
 
-/** The path with every number of an iteration, a tick or a visit left open. */
+/** The path with placeholders for the numbers of iterations, ticks and visits. */
 function patternOf(path: string): string {
   return path
     .replaceAll(/\[\d+\]/g, '[*]')
@@ -85,7 +85,7 @@ function patternOf(path: string): string {
     .replaceAll(/#\d+/g, '');
 }
 
-/** The common path, with the ranges of the first number that differs; the numbers after it are left open. */
+/** The common path with the ranges of its first number and placeholders for the others. */
 function rangedPath(steps: readonly Step[]): string {
   const paths = steps.map(({ path }) => path);
   const [first = ''] = paths;
@@ -113,7 +113,7 @@ function ranges(sorted: readonly number[]): string {
   return `${text.join(',')}${found.length > RANGES ? '…' : ''}`;
 }
 
-/** One line of a table of steps; what failed says why. */
+/** One row; a failed visit shows its error. */
 function stepCells(step: Step): string[] {
   const { path, stepType, status, port, attempts, startedAt, completedAt, error } = step;
   return [
@@ -127,9 +127,9 @@ function stepCells(step: Step): string[] {
   ];
 }
 
-/** `next attempt 2026-01-16T10:30:00.000Z after http_status: The server answered 500.`, or that it is paused. */
+/** `next attempt 2026-01-16T10:30:00.000Z, after http_status: The server answered 500.`, or `paused`. */
 function retryingText({ lastError, nextAttemptAt, activityPaused }: Step): string {
-  const when = nextAttemptAt === undefined ? 'attempt under way' : `next attempt ${nextAttemptAt}`;
+  const when = nextAttemptAt === undefined ? 'attempt running' : `next attempt ${nextAttemptAt}`;
   const standing = activityPaused === true ? 'paused' : lastError === undefined ? '' : when;
   if (lastError === undefined) return standing;
   return `${standing}, after ${lastError.code}: ${cut(lastError.message, ABOUT_WIDTH)}`;

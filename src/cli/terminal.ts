@@ -1,11 +1,11 @@
-/** Where a command reads from and writes to: the process, or a test. */
+/** Input and output of a command: those of the process, or of a test. */
 export interface Terminal {
   readonly env: NodeJS.ProcessEnv;
-  /** A line on standard output: the answer. */
+  /** Writes a line to standard output: the result. */
   out(text: string): void;
-  /** A line on standard error: whatever is about the answer. */
+  /** Writes a line to standard error: everything else. */
   err(text: string): void;
-  /** Standard input, to its end. */
+  /** Reads standard input to its end. */
   input(): Promise<string>;
 }
 

@@ -1,7 +1,7 @@
-/** Text for people: tables, times, and JSON on one line. */
+/** Tables, durations, and JSON on one line. */
 import type { Json } from '../json/json.ts';
 
-/** Columns as wide as their widest cell, two spaces apart; a column without any text is left out. */
+/** Columns are as wide as their widest cell and two spaces apart; empty columns are omitted. */
 export function table(head: readonly string[], rows: readonly (readonly string[])[]): string[] {
   const columns = head.map((_, n) => n).filter((n) => rows.some((row) => (row[n] ?? '') !== ''));
   const widths = new Map(
@@ -27,7 +27,7 @@ export function cut(text: string, width: number): string {
 
 export const pretty = (value: unknown): string => JSON.stringify(value, null, 2);
 
-/** Between two times in ISO 8601: `412 ms`, `3.2 s`, `5 min`, `2.5 h`, `3.1 d`. */
+/** The duration between two ISO 8601 times: `412 ms`, `3.2 s`, `5 min`, `2.5 h`, `3.1 d`. */
 export function durationText(from: string, to: string): string {
   const ms = Date.parse(to) - Date.parse(from);
   const units = [

@@ -39,7 +39,8 @@ export const SETTINGS = z.object({
     .string()
     .refine((host) => !host.includes('/'), {
       error:
-        'expected an address or a host name, such as 127.0.0.1, not a URL. SIGNALBOX_URL sets the URL of a gateway.',
+        'expected an address or a host name, such as 127.0.0.1, not a URL. To reach a gateway by its URL, set ' +
+        'SIGNALBOX_URL.',
       abort: true,
     })
     .regex(/^[A-Za-z0-9.:_-]+$/, 'expected an address or a host name, such as 127.0.0.1.')

@@ -65,9 +65,7 @@ describe('the command line', () => {
     const { exit, err } = await cli(['list'], { env: { SIGNALBOX_URL: url } });
     secure.close();
     expect(exit).toBe(10);
-    expect(err).toMatch(
-      new RegExp(`The certificate of ${url} is not trusted here \\([A-Z_]+\\)\\. .*NODE_EXTRA_CA_CERTS`),
-    );
+    expect(err).toMatch(new RegExp(`The certificate of ${url} is not trusted \\([A-Z_]+\\)\\. .*NODE_EXTRA_CA_CERTS`));
   });
 
   it.each([

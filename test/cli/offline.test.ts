@@ -62,7 +62,7 @@ describe('signalbox run --dry', () => {
   it('walks without effects, shows the inputs, and stops where somebody is asked', async () => {
     const { exit, out } = await cli(['run', good, '--dry', '--input', '{"amount": 120}']);
     expect(exit).toBe(0);
-    expect(out).toContain('refund  waiting  (dry: nothing was done)');
+    expect(out).toContain('refund  waiting  (dry run: no step was executed)');
     expect(out).toContain('waits for approval at review');
     const small = await cli(['run', good, '--dry', '--input', '{"amount": 12}']);
     expect(small.out).toMatch(/pay +http +completed +success +mock +\{.*"cents":12/);

@@ -26,7 +26,7 @@ describe('what to do about an execution', () => {
   it('is a signal where it is paused', () => {
     expect(summaryLines('run.1', { status: 'waiting', paused: true, pausedSince: '2026-01-15T10:30:00.000Z' })).toEqual(
       [
-        'paused since 2026-01-15T10:30:00.000Z: nothing new begins',
+        'paused since 2026-01-15T10:30:00.000Z: no new step starts',
         "resume:   npm run -s temporal -- workflow signal --workflow-id 'run.1' --name resume",
       ],
     );

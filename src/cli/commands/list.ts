@@ -1,4 +1,4 @@
-/** `signalbox list`: executions, workflows, or what waits for approval. */
+/** `signalbox list`: executions, workflows, or open approvals. */
 import { Argument } from 'commander';
 import type { ApprovalView } from '../../client/runs/approvals.ts';
 import type { ExecutionView } from '../../client/runs/run-view.ts';
@@ -27,12 +27,12 @@ export const addList: AddCommand = (program, { terminal, action }) => {
   program
     .command('list')
     .description(
-      'list executions (open ones first, the latest start first; then the latest end first), workflows, or open approvals',
+      'list executions (open ones by latest start, then closed ones by latest end), workflows, or open approvals',
     )
     .addArgument(new Argument('[what]', 'what to list').choices(LISTS).default('executions'))
-    .option('--workflow <slug>', 'executions or approvals of this workflow')
-    .option('--status <status>', 'executions of this status, such as waiting or failed')
-    .option('--limit <n>', 'at most so many', limitOption, DEFAULT_LIMIT)
+    .option('--workflow <slug>', 'only executions or approvals of this workflow')
+    .option('--status <status>', 'only executions of this status, such as waiting or failed')
+    .option('--limit <n>', 'the maximum number', limitOption, DEFAULT_LIMIT)
     .addOption(jsonFlag())
     .action(
       action(async (what: List, options: ListOptions) => {
@@ -40,7 +40,8 @@ export const addList: AddCommand = (program, { terminal, action }) => {
         if (options.json === true) terminal.out(pretty(items));
         else if (items.length === 0) terminal.err(`No ${what}.`);
         else for (const line of lines) terminal.out(line);
-        if (isCut && options.json !== true) terminal.err(`There are more: --limit ${options.limit} left them out.`);
+        if (isCut && options.json !== true)
+          terminal.err(`There are more than ${options.limit}. Raise --limit to see them.`);
         return EXIT.ok;
       }),
     );
@@ -102,4 +103,4 @@ const approvalCells = ({ executionId, path, since, message }: ApprovalView): str
 ];
 
 const misplaced = (flag: string, of: string): CliError =>
-  new CliError(EXIT.flags, `${flag} is for a list of ${of}. Leave it out.`);
+  new CliError(EXIT.flags, `${flag} is only for lists of ${of}.`);

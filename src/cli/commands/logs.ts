@@ -1,4 +1,4 @@
-/** `signalbox logs ID`: a line whenever a step begins to wait or ends; `-f` follows to the end of the execution. */
+/** `signalbox logs ID`: prints a line when a step starts to wait or ends; `-f` follows until the execution ends. */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ExecutionView } from '../../client/runs/run-view.ts';
 import type { Step } from '../../client/runs/trace.ts';
@@ -25,15 +25,15 @@ const OPEN: ReadonlySet<string> = new Set(['pending', 'running', 'waiting', 'rol
 export const addLogs: AddCommand = (program, { terminal, action }) => {
   program
     .command('logs')
-    .description('print the steps of an execution as they end')
+    .description('print the steps of an execution when they wait or end')
     .argument('<id>', 'the execution')
-    .option('-f, --follow', 'go on until the execution ends; exit code 40 if it fails')
+    .option('-f, --follow', 'follow until the execution ends; exit code 40 if it fails')
     .addOption(jsonFlag())
     .action(
       action(async (id: string, { follow, json }: LogsOptions) => {
         const gateway = gatewayOf(terminal);
         const log = new StepLog(gateway, id, (step) => terminal.out(json === true ? JSON.stringify(step) : line(step)));
-        // The status is asked before the steps: of a run that has ended, all steps are there then.
+        // The status is read before the steps, so that a closed run has all of its steps.
         const read = async (): Promise<ExecutionView> => {
           const execution = await status(gateway, id);
           await log.read();
@@ -52,7 +52,7 @@ function tellEnd(terminal: Terminal, id: string, execution: ExecutionView): void
   for (const text of summaryLines(id, execution)) terminal.out(text);
 }
 
-/** Reads whenever something has happened, until the execution has ended; answers it as it is then. */
+/** Reads after each event until the execution has ended, and returns its final state. */
 async function followed(
   gateway: Gateway,
   id: string,
@@ -63,7 +63,7 @@ async function followed(
   const events = followEvents(gateway, id);
   try {
     for (let isLeft = false; OPEN.has(execution.status); ) {
-      // What happens at once is read at once; what could not be read is left, whether or not more happens.
+      // Events that arrive together are read together. A failed read is repeated even without a new event.
       await (isLeft ? Promise.race([events.next(), delay(PAUSE_MS)]) : events.next());
       await delay(GATHER_MS);
       try {
@@ -85,12 +85,12 @@ async function status(gateway: Gateway, id: string): Promise<ExecutionView> {
   return body;
 }
 
-/** Tells every change of a step once. Pages whose steps have all ended are not read again. */
+/** Reports every change of a step once. Pages whose steps have all ended are not read again. */
 class StepLog {
   readonly #gateway: Gateway;
   readonly #id: string;
   readonly #tell: (step: Step) => void;
-  /** What was told last of each step that may still change. */
+  /** The last reported status of each step that may still change. */
   readonly #told = new Map<string, string>();
   #cursor: string | undefined;
 

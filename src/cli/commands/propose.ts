@@ -1,4 +1,4 @@
-/** `signalbox propose FILE`: proposes a change of a stored definition, for somebody else to review (document 002). */
+/** `signalbox propose FILE`: proposes a change of a stored definition for review by somebody else (document 002). */
 import { defined } from '../../json/defined.ts';
 import { CliError, EXIT } from '../exit.ts';
 import { type Gateway, gatewayOf } from '../gateway-client.ts';
@@ -26,12 +26,12 @@ interface Proposed {
 export const addPropose: AddCommand = (program, { terminal, action }) => {
   program
     .command('propose')
-    .description('propose a change of a stored definition, for somebody else to review')
-    .argument('<file>', 'the definition as it would be, in YAML or JSON, in any dialect; - is standard input')
-    .option('--workflow <slug>', 'which workflow; default: the slug in the file')
-    .option('--base <hash>', 'the version that is to be changed; default: the one that is stored now')
-    .option('--notes <text>', 'why')
-    .option('--execution <id>', 'the run that proposes it')
+    .description('propose a change of a stored definition for review by somebody else')
+    .argument('<file>', 'the changed definition in YAML or JSON, in any dialect; - is standard input')
+    .option('--workflow <slug>', 'the workflow; default: the slug in the file')
+    .option('--base <hash>', 'the version to change; default: the current one')
+    .option('--notes <text>', 'the reason')
+    .option('--execution <id>', 'the run that proposes the change')
     .addOption(dialectOption())
     .addOption(jsonFlag())
     .action(
@@ -40,7 +40,7 @@ export const addPropose: AddCommand = (program, { terminal, action }) => {
         const written = await readDocument(terminal, file);
         const checked = await checkWritten(terminal, written, dialect === undefined ? {} : { dialect });
         if (checked.definition === undefined || !checked.valid)
-          throw new CliError(EXIT.input, `${written.file} is no valid definition.`, findingLines(written, checked));
+          throw new CliError(EXIT.input, `${written.file} is not a valid definition.`, findingLines(written, checked));
         const slug = options.workflow ?? checked.definition.slug;
         const gateway = gatewayOf(terminal);
         const path = `/api/workflows/${encodeURIComponent(slug)}/proposals`;

@@ -1,4 +1,4 @@
-/** `signalbox push FILE…`: stores definitions; a slug that exists gets a new version. */
+/** `signalbox push FILE…`: stores definitions; an existing slug gets a new version. */
 import type { Problem } from '../../definition/document/types.ts';
 import { CliError, EXIT, type ExitCode } from '../exit.ts';
 import { gatewayOf } from '../gateway-client.ts';
@@ -23,7 +23,7 @@ interface Stored {
 export const addPush: AddCommand = (program, { terminal, action }) => {
   program
     .command('push')
-    .description('store definitions; clear secrets in them are kept encrypted')
+    .description('store definitions; plain-text secrets in them are stored encrypted')
     .argument('<files...>', 'definitions in YAML or JSON, in any dialect; - is standard input')
     .addOption(dialectOption())
     .addOption(jsonFlag())
@@ -41,7 +41,7 @@ export const addPush: AddCommand = (program, { terminal, action }) => {
             for (const line of findingLines(written, { problems: [], warnings: body.warnings })) terminal.err(line);
             if (json !== true) for (const line of storedLines(body, status === 201)) terminal.out(line);
           } catch (error) {
-            // The others are pushed all the same; what is wrong with this one is told, and counts at the end.
+            // Other files are still pushed. The error is reported and determines the exit code.
             if (!(error instanceof CliError)) throw error;
             terminal.err(`${file}: ${error.message}`);
             for (const line of error.lines) terminal.err(`  ${line}`);

@@ -1,4 +1,4 @@
-/** `signalbox resume ID --decision approve|deny` and `signalbox approve ID`: decisions on approvals. */
+/** `signalbox resume ID --decision approve|deny` and `signalbox approve ID` decide approvals. */
 
 import { type Command, Option } from 'commander';
 import { defined } from '../../json/defined.ts';
@@ -22,7 +22,7 @@ interface DecideOptions {
 export const addResume: AddCommand = (program, { terminal, action }) => {
   const command = program
     .command('resume')
-    .description('decide on the approval that an execution waits for')
+    .description('decide the approval that an execution waits for')
     .argument('<id>', 'the execution')
     .addOption(new Option('--decision <decision>', 'the decision').choices(['approve', 'deny']).makeOptionMandatory());
   withDetails(command).action(
@@ -35,17 +35,17 @@ export const addResume: AddCommand = (program, { terminal, action }) => {
 export const addApprove: AddCommand = (program, { terminal, action }) => {
   const command = program
     .command('approve')
-    .description('approve what an execution waits for; the same as resume --decision approve')
+    .description('approve the approval that an execution waits for, like resume --decision approve')
     .argument('<id>', 'the execution');
   withDetails(command).action(action((id: string, options: DecideOptions) => decide(terminal, id, true, options)));
 };
 
 function withDetails(command: Command): Command {
   return command
-    .option('--comments <text>', 'why')
-    .option('--step <step>', 'which approval, if several are open: a step, or its path')
-    .option('--data <json>', "what the approval's form asks for", jsonOption)
-    .option('--resume-token <token>', 'refuse if it is not for this very approval')
+    .option('--comments <text>', 'the comment')
+    .option('--step <step>', 'the approval, if several are open: a step or its path')
+    .option('--data <json>', "the data for the approval's form", jsonOption)
+    .option('--resume-token <token>', 'fail unless the token belongs to this approval')
     .addOption(jsonFlag());
 }
 

@@ -1,4 +1,6 @@
-/** `signalbox retry ID` and `signalbox fork ID --from STEP`: a run that has ended goes on, or a new one begins within it. */
+/**
+ * `signalbox retry ID` continues a failed run; `signalbox fork ID --from STEP` starts a new run within a closed one.
+ */
 
 import { defined } from '../../json/defined.ts';
 import type { Json } from '../../json/json.ts';
@@ -16,7 +18,7 @@ interface Shown {
 export const addRetry: AddCommand = (program, { terminal, action }) => {
   program
     .command('retry')
-    .description('let a failed execution go on from where it failed')
+    .description('continue a failed execution at the step that failed')
     .argument('<id>', 'the execution')
     .addOption(jsonFlag())
     .action(
@@ -40,11 +42,11 @@ interface ForkOptions extends Shown {
 export const addFork: AddCommand = (program, { terminal, action }) => {
   program
     .command('fork')
-    .description('start a new execution from a step of one that has ended')
+    .description('start a new execution at a step of a closed one')
     .argument('<id>', 'the execution')
-    .requiredOption('--from <step>', 'where it begins: a step that was visited once, or the path of a visit')
-    .option('--edits <json>', 'what is different: {input, variables, state, outputs, steps}', jsonOption)
-    .option('--of <version>', 'a hash or a number of the workflow, instead of the definition that it ran')
+    .requiredOption('--from <step>', 'the first step: a step that was visited once, or the path of a visit')
+    .option('--edits <json>', 'changes: {input, variables, state, outputs, steps}', jsonOption)
+    .option('--of <version>', 'the hash or number of a version, instead of the definition that the original ran')
     .addOption(jsonFlag())
     .action(
       action(async (id: string, { from, edits, of, json }: ForkOptions) => {

@@ -1,4 +1,4 @@
-/** `signalbox run FILE`: a run of a definition that is not stored; `--dry` walks it here, without a gateway. */
+/** `signalbox run FILE`: runs a definition without storing it; `--dry` simulates it locally, without a gateway. */
 
 import { type Checked, walkable } from '../../check/check.ts';
 import { unknownPresets } from '../../definition/document/presets.ts';
@@ -31,11 +31,11 @@ const DEFAULT_WAIT_SECONDS = 30;
 export const addRun: AddCommand = (program, { terminal, action }) => {
   program
     .command('run')
-    .description('run a definition, and wait until it ends or waits for somebody')
+    .description('run a definition and wait until it ends or waits for somebody')
     .argument('<file>', 'the definition in YAML or JSON, in any dialect; - is standard input')
     .option('--input <json>', "the run's input", jsonOption)
-    .option('--presets <json>', 'step → what it ends with, without being run', objectOption)
-    .option('--dry', 'walk it here: no effect happens, no gateway is needed, sleeps pass')
+    .option('--presets <json>', 'results of steps that are then not executed: {step: result}', objectOption)
+    .option('--dry', 'simulate locally: no gateway, no side effects, no waiting')
     .option('--wait <seconds>', 'how long to wait for the end', secondsOption, DEFAULT_WAIT_SECONDS)
     .addOption(dialectOption())
     .addOption(jsonFlag())
@@ -58,7 +58,7 @@ async function runReally(terminal: Terminal, written: WrittenDocument, options: 
   else {
     terminal.out(`${executionId}  ${standing.status}`);
     for (const line of summaryLines(executionId, standing)) terminal.out(line);
-    // Only a run that failed can have been rolled back.
+    // Only a failed run may have a rollback.
     if (ended && exitOf(standing) !== EXIT.ok)
       for (const line of rollbackLines(await allSteps(gateway, executionId))) terminal.out(line);
   }
@@ -75,7 +75,7 @@ async function runDry(terminal: Terminal, written: WrittenDocument, options: Run
   if (unknown.length > 0)
     throw new CliError(
       EXIT.input,
-      'There are presets for steps that are not there.',
+      'There are presets for unknown steps.',
       unknown.map(({ message, hint = '' }) => `${message} ${hint}`.trim()),
     );
   const run = dryRun(definition, {

@@ -1,4 +1,4 @@
-/** `signalbox show ID`: an execution, what it waits for, and its steps. */
+/** `signalbox show ID`: an execution with its waits and steps. */
 
 import type { ExecutionView } from '../../client/runs/run-view.ts';
 import { defined } from '../../json/defined.ts';
@@ -20,11 +20,11 @@ interface ShowOptions {
 export const addShow: AddCommand = (program, { terminal, action }) => {
   program
     .command('show')
-    .description('show an execution: status, what it waits for, its steps, its error')
+    .description('show an execution: status, waits, steps, error')
     .argument('<id>', 'the execution')
-    .option('--all', 'every visit of a step; without it, many of one step are told in a few lines')
-    .option('--status <statuses>', 'only visits of these statuses, such as failed or failed,waiting')
-    .option('--step <step>', 'only visits of this step: its slug, or the path of one visit')
+    .option('--all', 'show every visit; otherwise many visits of one step are summarized')
+    .option('--status <statuses>', 'only visits with these statuses, such as failed or failed,waiting')
+    .option('--step <step>', 'only visits of this step: its slug or the path of a visit')
     .addOption(jsonFlag())
     .action(
       action(async (id: string, { json, all, status, step }: ShowOptions) => {

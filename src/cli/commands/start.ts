@@ -1,12 +1,12 @@
 import { Option } from 'commander';
 import type { AddCommand } from './command.ts';
 
-/** `signalbox start`: loaded only then, since it brings the whole stack. The process ends when everything has. */
+/** `signalbox start`. It is imported only on use, because it loads the whole stack. */
 export const addStart: AddCommand = (program, { terminal }) => {
   program
     .command('start')
-    .description('start everything on this machine, or one part of it')
-    .addOption(new Option('--only <part>', 'start this part alone').choices(['gateway', 'worker']))
+    .description('start the whole stack on this machine, or one part of it')
+    .addOption(new Option('--only <part>', 'start only this part').choices(['gateway', 'worker']))
     .action(async (options: { only?: 'gateway' | 'worker' }) => {
       const { start } = await import('../start/start.ts');
       process.exit(await start({ ...options, env: terminal.env }));

@@ -1,4 +1,4 @@
-/** `signalbox validate FILE`: all that can be known of a definition without running it. Needs no gateway. */
+/** `signalbox validate FILE`: checks a definition without running it and without a gateway. */
 import { EXIT } from '../exit.ts';
 import { dialectOption, jsonFlag } from '../options.ts';
 import { checkWritten, findingLines, readDocument } from '../read-document.ts';
@@ -13,7 +13,7 @@ interface ValidateOptions {
 export const addValidate: AddCommand = (program, { terminal, action }) => {
   program
     .command('validate')
-    .description('check a definition; every problem with its line and how to mend it')
+    .description('check a definition and print every problem with its line and a remedy')
     .argument('<file>', 'the definition in YAML or JSON, in any dialect; - is standard input')
     .addOption(dialectOption())
     .addOption(jsonFlag())

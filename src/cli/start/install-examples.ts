@@ -9,7 +9,7 @@ import { DEFAULT_ORGANIZATION } from '../../engine/state/start.ts';
 import { projectRoot } from './project-root.ts';
 import type { Say } from './say.ts';
 
-/** Puts deploy/examples into an empty store. A stack without examples is still a stack: what goes wrong is only told. */
+/** Installs deploy/examples if the store is empty. A failure is only reported, because a stack works without them. */
 export async function installExampleWorkflows(
   config: Config,
   temporal: TemporalConnection,
@@ -19,15 +19,15 @@ export async function installExampleWorkflows(
   try {
     const folder = join(projectRoot(), 'deploy', 'examples');
     const store = unaudited(access(temporal, config, loadMasterKey(config)));
-    // The client leaves a listener at the signal with each of its calls: too many for Node, which warns at eleven.
+    // Each call of the client leaves a listener on the signal, and Node warns at eleven.
     const signal = AbortSignal.any([ending]);
     setMaxListeners(0, signal);
     const stored = await temporal.client.withAbortSignal(signal, () =>
       installExamples(store, DEFAULT_ORGANIZATION, folder),
     );
-    if (stored.length > 0) say(`Examples: ${stored.join(', ')}.`);
+    if (stored.length > 0) say(`Installed example workflows: ${stored.join(', ')}.`);
   } catch (error) {
     if (!ending.aborted)
-      say(`The examples were not stored (${error instanceof Error ? error.message : 'unknown'}). All else works.`);
+      say(`The example workflows could not be installed (${error instanceof Error ? error.message : 'unknown'}).`);
   }
 }

@@ -5,10 +5,10 @@ import { reportProgress, type Say, say } from './say.ts';
 import { cachedBinary } from './temporal-binary.ts';
 import { type Source, sources } from './temporal-sources.ts';
 
-/** A `temporal` that runs, where it came from, and its version. */
+/** A working `temporal`, its version and its source. */
 export type Binary = { path: string; version: string; source: string };
 
-/** No source gave a server; the message holds each one's answer. */
+/** No source provided a server. The message has the reason of each. */
 export class NoTemporalError extends Error {
   readonly code = 'no_temporal';
   readonly exitCode = 1;
@@ -16,10 +16,10 @@ export class NoTemporalError extends Error {
     const lines = refusals.map(({ source, refusal }, index) => `  ${index + 2}. ${source}: ${refusal}`);
     super(
       [
-        'No Temporal server could be found or obtained. Asked, in this order:',
+        'No Temporal server could be found or downloaded. Sources, in this order:',
         '  1. TEMPORAL_ADDRESS: not set',
         ...lines,
-        'Any one of them is enough: set TEMPORAL_ADDRESS to a server that runs, or install the Temporal CLI (https://docs.temporal.io/cli).',
+        'Set TEMPORAL_ADDRESS to a running server, or install the Temporal CLI (https://docs.temporal.io/cli).',
       ].join('\n'),
     );
     this.name = 'NoTemporalError';
@@ -29,8 +29,8 @@ export class NoTemporalError extends Error {
 export type ObtainOptions = { env?: NodeJS.ProcessEnv; say?: Say; sources?: readonly Source[]; signal?: AbortSignal };
 
 /**
- * Finds or obtains a Temporal CLI in the order of ARCHITECTURE.md §5. Of two processes that need one at once, the second
- * waits for the first and then finds it in the cache.
+ * Finds, downloads or builds a Temporal CLI in the order of ARCHITECTURE.md §5. A concurrent process waits and then
+ * finds it in the cache.
  * @throws NoTemporalError
  */
 export async function obtainTemporal(options: ObtainOptions = {}): Promise<Binary> {
@@ -58,7 +58,7 @@ export async function obtainTemporal(options: ObtainOptions = {}): Promise<Binar
   if (quick) return quick;
   return withLock(
     `${cachedBinary(surroundings.env)}.lock`,
-    (holder) => surroundings.say(`Waiting for the Temporal server that process ${holder.pid} obtains.`),
+    (holder) => surroundings.say(`Waiting for process ${holder.pid}, which is fetching the Temporal server.`),
     async () => {
       const refusals: { source: string; refusal: string }[] = [];
       const found = await ask(all, refusals);

@@ -1,4 +1,4 @@
-/** The ports of the Temporal server, kept in the data folder from one start to the next: bookmarks and clients stay right. */
+/** The file in the data folder with the Temporal server's ports, so that they are the same after a restart. */
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
@@ -9,7 +9,7 @@ export type SavedPorts = z.infer<typeof NOTE>;
 
 const fileIn = (dataDir: string): string => join(dataDir, 'ports.json');
 
-/** Nothing where nothing was kept, or it cannot be read: the usual ports do then. */
+/** Empty if the file is missing or unreadable; the default ports are used then. */
 export function readPorts(dataDir: string): SavedPorts {
   try {
     return NOTE.parse(JSON.parse(readFileSync(fileIn(dataDir), 'utf8')));
@@ -18,7 +18,7 @@ export function readPorts(dataDir: string): SavedPorts {
   }
 }
 
-/** @throws what writing throws. */
+/** @throws errors of the file system */
 export function savePorts(dataDir: string, ports: SavedPorts): void {
   const draft = `${fileIn(dataDir)}.${process.pid}`;
   writeFileSync(draft, `${JSON.stringify({ ...readPorts(dataDir), ...ports })}\n`, { mode: 0o600 });

@@ -3,30 +3,30 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { tryLock } from '#lock';
 
-// Between choosing a port and listening on it, another stack that starts at the same moment could choose the same. So
-// a chosen port is held by a lock file until the process ends or the port is given back.
+// Another stack could choose the same port before this one listens on it. So a lock file holds a chosen port until the
+// process ends or releases it.
 
-/** A port that nobody else listens on, and how to give up the claim to it. */
+/** A free port, and how to release its lock. */
 export type ClaimedPort = { port: number; release: () => void };
 
-/** A port that a setting names is not free. */
+/** A configured port is not free. */
 export class PortTakenError extends Error {
   readonly code = 'port_taken';
   readonly exitCode = 1;
   constructor(setting: string, port: number) {
-    super(`${setting}: port ${port} is taken, or may not be used by this user. Free it, or name another one.`);
+    super(`${setting}: port ${port} is taken, or this user may not use it. Free it, or set another one.`);
     this.name = 'PortTakenError';
   }
 }
 
-/** Claims the port that a setting names. @throws PortTakenError */
+/** Claims a configured port. @throws PortTakenError */
 export async function claimNamedPort(host: string, port: number, setting: string): Promise<ClaimedPort> {
   const claimed = await claim(host, port);
   if (!claimed) throw new PortTakenError(setting, port);
   return claimed;
 }
 
-/** Claims the first of the preferred ports that is free, or any free one. */
+/** Claims the first free port of the preferred ones, or any free port. */
 export async function claimPort(host: string, ...preferred: readonly number[]): Promise<ClaimedPort> {
   for (const port of preferred) {
     const claimed = await claim(host, port);
@@ -46,7 +46,7 @@ async function claim(host: string, port: number): Promise<ClaimedPort | undefine
   return undefined;
 }
 
-/** The port that could be listened on; undefined when it is taken. */
+/** The port if it is free; undefined otherwise. Port 0 resolves to a free port. */
 function listenOnce(host: string, port: number): Promise<number | undefined> {
   return new Promise((resolve, reject) => {
     const server = createServer();

@@ -1,22 +1,22 @@
 import { spawn } from 'node:child_process';
 import { defined } from '../../json/defined.ts';
 
-/** How a program ended, with the last of what it wrote. */
+/** How a program ended, with the end of its output. */
 export type ProgramResult = { ok: boolean; output: string; reason: string };
 
 export type RunOptions = {
   env?: NodeJS.ProcessEnv;
   cwd?: string;
   timeoutMs?: number;
-  /** Asked every 250 ms; a sentence ends the program. */
+  /** Called every 250 ms; returning a reason kills the program. */
   giveUp?: () => string | undefined;
-  /** Ends the program when it fires. */
+  /** Kills the program when it aborts. */
   signal?: AbortSignal;
 };
 
 const KEPT_CHARACTERS = 4_000;
 
-/** Runs a program to its end, or to its timeout. Never rejects: a program that cannot be started is a result too. */
+/** Runs a program to its end or its timeout. Never rejects: a program that cannot be started is a result too. */
 export function runProgram(command: string, args: readonly string[], options: RunOptions = {}): Promise<ProgramResult> {
   return new Promise((resolve) => {
     const child = spawn(command, args, {
@@ -33,7 +33,7 @@ export function runProgram(command: string, args: readonly string[], options: Ru
     const begun = Date.now();
     const watch = setInterval(() => {
       if (options.timeoutMs !== undefined && Date.now() - begun > options.timeoutMs) {
-        stopped = `no end within ${Math.round(options.timeoutMs / 1000)} s`;
+        stopped = `not finished within ${Math.round(options.timeoutMs / 1000)} s`;
       } else if (options.signal?.aborted) stopped = 'stopped';
       else stopped = options.giveUp?.();
       if (stopped !== undefined) child.kill('SIGKILL');
@@ -49,7 +49,7 @@ export function runProgram(command: string, args: readonly string[], options: Ru
   });
 }
 
-/** The end of a program's output as one line for an error message. */
+/** The end of a program's output as one line, for an error message. */
 export function lastOutput(ended: ProgramResult): string {
   const words = ended.output
     .split('\n')

@@ -3,11 +3,11 @@ import { mkdirSync, openSync, statSync } from 'node:fs';
 import { createConnection } from 'node:net';
 import { dirname } from 'node:path';
 
-// A small process that stands between `start` and the Temporal server. The server knows nothing of its parent; the
-// keeper does: when the IPC channel closes, because the parent ended or was killed, it ends the server. It leads a
-// group of its own, so that Ctrl-C in a terminal reaches `start` alone, which ends things in the right order.
+// A small process between `start` and the Temporal server. The server does not notice the end of its parent; the keeper
+// does: it ends the server when the IPC channel closes. It has a process group of its own, so that Ctrl-C in a terminal
+// reaches only `start`, which ends all parts in order.
 
-/** What the keeper is told as its only argument (JSON). */
+/** The keeper's only argument, as JSON. */
 export type KeeperTask = { binary: string; args: string[]; host: string; port: number; logFile: string };
 
 const TERM_MS = 2_500;
@@ -15,7 +15,7 @@ const POLL_MS = 50;
 const LOG_BYTES = 20_000_000;
 
 const task = JSON.parse(process.argv[2] ?? '') as KeeperTask;
-// The database and the log hold what runs hold: they are their owner's alone, wherever the data folder lies.
+// The database and the log contain data of runs, so only their owner may read them.
 process.umask(0o077);
 mkdirSync(dirname(task.logFile), { recursive: true });
 const log = openSync(task.logFile, isLong(task.logFile) ? 'w' : 'a');

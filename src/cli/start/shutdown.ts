@@ -2,29 +2,29 @@ import { readFileSync } from 'node:fs';
 import { defined } from '../../json/defined.ts';
 import type { Say } from './say.ts';
 
-/** What began last in the chain of need ends first: gateway and worker, the connection, the server, then locks. */
+/** The order of shutdown: gateway and worker, the connection, the server, then locks. */
 export const SHUTDOWN_RANK = { rim: 3, connection: 2, server: 1, claims: 0 } as const;
 
-/** How the process is asked to end, and what has to be ended then. */
+/** How the process learns that it should end, and what it ends then. */
 export type Shutdown = {
-  /** Fires at the first signal. */
+  /** Aborts at the first signal. */
   signal: AbortSignal;
-  /** Resolves when the process was asked to end. */
+  /** Resolves when the process should end. */
   asked: Promise<void>;
-  /** Registers what began; ended in reverse order of groups: a higher `rank` first, equal ranks at once. */
+  /** Registers a part to end: higher ranks end first, equal ranks concurrently. */
   add(rank: number, end: () => Promise<void>, kill?: () => void): void;
-  /** Ends everything registered. Never rejects. */
+  /** Ends all registered parts. Never rejects. */
   endAll(): Promise<void>;
 };
 
-/** All has ended so long after the signal; what has not is killed. */
+/** Parts that have not ended this long after the signal are killed. */
 const LAST_MS = 14_000;
-/** npm passes on a Ctrl-C that the terminal has sent to all already: the second within this time is the same one. */
+/** npm forwards a Ctrl-C that the terminal has sent to all processes: a second one within this time is a duplicate. */
 const SAME_SIGNAL_MS = 1_000;
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 const PARENT_POLL_MS = 1_000;
 
-/** Listens for the signals that end the process, and for the death of the `npm` that started it. */
+/** Listens for the signals that end the process, and for the end of the `npm` that started it. */
 export function listenForShutdown(say: Say): Shutdown {
   const controller = new AbortController();
   const begun: { rank: number; end: () => Promise<void>; kill?: () => void }[] = [];
@@ -45,18 +45,18 @@ export function listenForShutdown(say: Say): Shutdown {
       return;
     }
     askedAt = Date.now();
-    say(`${why}: ending. (Once more ends at once.)`);
+    say(`${why}: shutting down. (Press again to stop immediately.)`);
     setTimeout(killAll, LAST_MS).unref();
     controller.abort(new Error(why));
     resolveAsked();
   };
-  // A terminal or pipe that is gone must not keep things from being ended in order.
+  // A closed terminal or pipe must not prevent an orderly shutdown.
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
   for (const name of SIGNALS) process.on(name, () => ask(name));
   if (process.env['npm_lifecycle_event'] !== undefined) {
     const begunBy = parents();
     setInterval(() => {
-      if (askedAt === 0 && parents() !== begunBy) ask('npm is gone');
+      if (askedAt === 0 && parents() !== begunBy) ask('npm has ended');
     }, PARENT_POLL_MS).unref();
   }
 
@@ -64,7 +64,7 @@ export function listenForShutdown(say: Say): Shutdown {
     try {
       await end();
     } catch (error) {
-      say(`While ending: ${error instanceof Error ? error.message : String(error)}`);
+      say(`During shutdown: ${error instanceof Error ? error.message : String(error)}`);
     }
   };
   return {
@@ -85,8 +85,8 @@ export function listenForShutdown(say: Say): Shutdown {
 }
 
 /**
- * The processes above this one, as far as npm: it runs a script through a shell, which stays in between where it does
- * not replace itself by the script. A killed parent is followed by another one, so a change means that one is gone.
+ * The ids of this process's parent and grandparent. npm runs scripts through a shell, which may stay in between. A dead
+ * parent is replaced by another one, so a change means that npm or the shell has ended.
  */
 function parents(): string {
   const shell = process.ppid;

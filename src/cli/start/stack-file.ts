@@ -15,7 +15,7 @@ function noteProcess(pid: number): ProcessNote {
   return { pid, ...defined({ started }) };
 }
 
-/** Keeps the note true while parts begin and are started again. */
+/** Updates the file while parts start and restart. */
 export type StackFile = {
   server(server: OwnServer): void;
   gateway(url: string): void;
@@ -24,8 +24,8 @@ export type StackFile = {
 };
 
 /**
- * Begins the note of the stack that this process runs, `<data>/stack.json` (0600), by which `npm run temporal`, the
- * command line, `start --only` and the next start find it (deploy/stacks.mjs).
+ * Writes `<data>/stack.json` (0600), by which `npm run temporal`, the command line, `start --only` and the next start
+ * find this stack (deploy/stacks.mjs).
  */
 export function writeStackFile(config: Config, env: NodeJS.ProcessEnv): StackFile {
   const { dataDir, temporal } = config;
@@ -41,12 +41,12 @@ export function writeStackFile(config: Config, env: NodeJS.ProcessEnv): StackFil
   };
   write();
   let forgetPort = (): void => undefined;
-  /** A part that was started again must not be lost to a disk that is full: the note is old then. */
+  /** A full disk must not stop a restarted part; the file is then outdated. */
   const rewrite = (): void => {
     try {
       write();
     } catch (error) {
-      say(`${fileIn(dataDir)} cannot be written, and is not true now: ${(error as Error).message}`);
+      say(`${fileIn(dataDir)} cannot be written and is outdated: ${(error as Error).message}`);
     }
   };
   return {
@@ -76,8 +76,8 @@ export function writeStackFile(config: Config, env: NodeJS.ProcessEnv): StackFil
 const LEFTOVER_MS = 4_000;
 
 /**
- * Ends what a start that was killed left on its data folder: processes that its note names by id and start time, and
- * no others. They usually end by themselves within a moment, so they get that moment first.
+ * Kills processes that a killed start left behind: only those that stack.json names by id and start time. They usually
+ * end by themselves, so this waits first.
  */
 export async function killLeftovers(dataDir: string): Promise<void> {
   const note = readStackNote(dataDir);

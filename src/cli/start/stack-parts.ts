@@ -11,26 +11,27 @@ import { startWorkerProcess, type WorkerProcessOptions } from './worker-process.
 
 const WORKER_END_MS = 10_000;
 
-/** One stack runs on this data folder already. */
+/** Another stack runs on this data folder. */
 export class AlreadyRunningError extends Error {
   readonly code = 'already_running';
   readonly exitCode = 1;
   constructor(dataDir: string, pid: number, host: string) {
     super(
-      `A stack runs on ${dataDir} already (process ${pid} on ${host}). End it first, or give this one a folder and port of its own: SIGNALBOX_DATA=… SIGNALBOX_PORT=… npm start`,
+      `A stack runs on ${dataDir} already (process ${pid} on ${host}). Stop it, or use another folder and ` +
+        'port: SIGNALBOX_DATA=… SIGNALBOX_PORT=… npm start',
     );
     this.name = 'AlreadyRunningError';
   }
 }
 
-/** Claims the data folder until the process ends. */
+/** Locks the data folder until the process ends. */
 export function lockDataFolder(dataDir: string, shutdown: Shutdown): void {
   const { release, holder } = tryLock(join(dataDir, 'start.lock'));
   if (!release) throw new AlreadyRunningError(dataDir, holder.pid, holder.host);
   shutdown.add(SHUTDOWN_RANK.claims, async () => release());
 }
 
-/** Finds a Temporal server and starts it on the data folder. */
+/** Finds a Temporal CLI and starts its server on the data folder. */
 export async function ownServer(
   config: Config,
   env: NodeJS.ProcessEnv,
@@ -56,7 +57,7 @@ export async function ownServer(
       ...(uiUrl === undefined ? {} : { ui: portOf(uiUrl) }),
     });
   } catch (error) {
-    say(`The ports cannot be kept for the next start: ${(error as Error).message}`);
+    say(`The ports cannot be saved for the next start: ${(error as Error).message}`);
   }
   shutdown.add(
     SHUTDOWN_RANK.server,
@@ -68,7 +69,7 @@ export async function ownServer(
 
 const portOf = (url: string): number => Number(new URL(url).port);
 
-/** Starts the worker as a child. */
+/** Starts the worker as a child process. */
 export async function ownWorker(
   config: Config,
   env: NodeJS.ProcessEnv,

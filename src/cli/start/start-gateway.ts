@@ -5,10 +5,10 @@ import type { Config } from '../../config/config.ts';
 import { defined } from '../../json/defined.ts';
 import { logTo } from '../../log.ts';
 
-/** A gateway that listens, what its operator should know of its settings, and how to end it. */
+/** A listening gateway, warnings about its settings for the operator, and how to close it. */
 export type RunningGateway = { url: string; needsKeys: boolean; warnings: readonly string[]; close(): Promise<void> };
 
-/** Starts the gateway in this process; it is loaded only now, so that a start that fails early fails fast. */
+/** Starts the gateway in this process. It is imported only here, so that an early failure is fast. */
 export async function startGatewayInProcess(
   config: Config,
   temporal: TemporalConnection,
@@ -18,7 +18,7 @@ export async function startGatewayInProcess(
   const { startGateway } = await import('../../gateway/serve.ts');
   const log = pino({ name: 'gateway' }, logTo(join(config.dataDir, 'logs', 'gateway.log')));
   const gateway = await startGateway(config, { temporal, log, deadWorkers, ...defined({ uiUrl }) });
-  // The first who sends something large does not wait for a thread to begin.
+  // Starts its threads, so that the first large request does not wait for them.
   gateway.warm();
   return gateway;
 }

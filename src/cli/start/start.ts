@@ -18,29 +18,31 @@ import type { Supervised } from './supervise.ts';
 import type { OwnServer } from './temporal-server.ts';
 import { welcome } from './welcome.ts';
 
-/** What `signalbox start` may be told. */
+/** The options of `signalbox start`. */
 export type StartOptions = {
-  /** Only this part, against the Temporal of TEMPORAL_ADDRESS or of the stack that runs on the data folder. */
+  /** Starts only this part, with the Temporal server of TEMPORAL_ADDRESS or of the stack on the data folder. */
   only?: 'gateway' | 'worker';
   env?: NodeJS.ProcessEnv;
 };
 
-/** A part cannot start alone, because it is not told where Temporal is. */
+/** A single part needs the address of Temporal. */
 export class NoAddressError extends Error {
   readonly code = 'no_address';
   readonly exitCode = 20;
   constructor(only: string, dataDir: string) {
     super(
-      `start --only ${only} needs a Temporal server: set TEMPORAL_ADDRESS, or run a whole stack on ${dataDir} (npm start) first.`,
+      `start --only ${only} needs a Temporal server. Set TEMPORAL_ADDRESS, or first start a whole stack on ` +
+        `${dataDir} (npm start).`,
     );
     this.name = 'NoAddressError';
   }
 }
 
 /**
- * `signalbox start`: a Temporal server when none is given, the bootstrap, the gateway, the worker, and then a wait for
- * the signal to end. Resolves with the exit code once everything that it began has ended.
- * @throws ConfigError, DataFolderError, PortTakenError, AlreadyRunningError, NoAddressError, NoTemporalError, ConnectError, BootstrapError
+ * `signalbox start`: starts a Temporal server (unless TEMPORAL_ADDRESS is set), bootstraps it, starts gateway and
+ * worker, and waits for the signal to end. Resolves to the exit code when all parts have ended.
+ * @throws ConfigError, DataFolderError, PortTakenError, AlreadyRunningError, NoAddressError, NoTemporalError,
+ * ConnectError, BootstrapError
  */
 export async function start(options: StartOptions = {}): Promise<number> {
   const env = options.env ?? process.env;
@@ -56,7 +58,7 @@ export async function start(options: StartOptions = {}): Promise<number> {
     throw error;
   } finally {
     await shutdown.endAll();
-    if (shutdown.signal.aborted) say('Ended.');
+    if (shutdown.signal.aborted) say('Stopped.');
   }
 }
 
@@ -81,12 +83,12 @@ async function startStack(given: Config, env: NodeJS.ProcessEnv, shutdown: Shutd
   const gateway = await gatewayOn(config, temporal, shutdown, server, deadWorkers);
   const { config: complete, gatewayUrl, needsKeys, warnings } = gateway;
   note.gateway(gatewayUrl);
-  // What the worker sends out, such as callback URLs, names the gateway as it really listens.
+  // Callback URLs of the worker need the gateway's actual address.
   const forWorker = { ...complete, publicUrl: complete.publicUrl ?? gatewayUrl };
   const worker: Supervised = await ownWorker(forWorker, env, shutdown, {
     onRestart: () => {
       note.worker(worker);
-      // A process may be given the number of one that has died.
+      // The new process may have the id of a dead one.
       deadWorkers.delete(identityOf(worker.pid() ?? 0));
     },
     onDeath: (pid) => deadWorkers.add(identityOf(pid ?? 0)),
@@ -96,7 +98,8 @@ async function startStack(given: Config, env: NodeJS.ProcessEnv, shutdown: Shutd
   const seconds = (Date.now() - begun) / 1000;
   welcome(say, { config: complete, gatewayUrl, uiUrl: server?.uiUrl, needsKeys, seconds });
   for (const warning of warnings) say(`Warning: ${warning}`);
-  // Nobody has to wait for these. But no call may be under way when the connection closes: the client would throw.
+  // The start does not wait for the examples, but shutdown does: the client throws if the connection closes during a
+  // call.
   const offered = installExampleWorkflows(complete, temporal, say, shutdown.signal);
   shutdown.add(SHUTDOWN_RANK.rim, () => offered);
   await Promise.race([offered, shutdown.asked]);
@@ -118,8 +121,8 @@ async function startPart(
   const temporal = await ready(config, shutdown, false);
   if (only === 'gateway') {
     const { gatewayUrl, needsKeys, warnings } = await gatewayOn(config, temporal, shutdown, undefined);
-    const whom = needsKeys ? 'whoever has an API key' : 'this machine only, since there are no API keys';
-    say(`The gateway serves ${gatewayUrl}, to ${whom}.`);
+    const access = needsKeys ? 'with an API key' : 'from this machine only, since there are no API keys';
+    say(`The gateway listens at ${gatewayUrl}. It is accessible ${access}.`);
     for (const warning of warnings) say(`Warning: ${warning}`);
     return;
   }
@@ -132,7 +135,7 @@ const withAddress = (config: Config, address: string): Config => ({
   temporal: { ...config.temporal, address },
 });
 
-/** Connects, sets up the namespace, and makes the master key when it is missing. */
+/** Connects, sets up the namespace, and creates the master key if it is missing. */
 async function ready(config: Config, shutdown: Shutdown, isOwnServer: boolean): Promise<TemporalConnection> {
   const temporal = await connect(config);
   shutdown.add(SHUTDOWN_RANK.connection, () => temporal.close());
@@ -143,25 +146,26 @@ async function ready(config: Config, shutdown: Shutdown, isOwnServer: boolean): 
   return temporal;
 }
 
-/** Keeps what is no run out of the lists of Temporal's Web UI and CLI, and says so where that cannot be. */
+/** Hides actors from the run lists of Temporal's Web UI and CLI, and warns if the server does not support it. */
 async function setApart(config: Config, temporal: TemporalConnection): Promise<void> {
   if (!(await knowsDivisions(temporal))) {
     say(
-      `This Temporal server does not know the search attribute ${DIVISION_ATTRIBUTE}, so its lists show definitions, triggers and ` +
-        'other stored things among the runs. Add WorkflowType = "run" to each query, above all to those of batches.',
+      `This Temporal server does not support the search attribute ${DIVISION_ATTRIBUTE}, so its lists show ` +
+        'definitions, ' +
+        'triggers and other actors among the runs. Add WorkflowType = "run" to each query, especially for batches.',
     );
     return;
   }
   try {
     const count = await setStoredApart(temporal, config.taskQueue);
-    if (count > 0) say(`${count} stored things of an earlier version are being set apart from the runs.`);
+    if (count > 0) say(`Hiding ${count} actors of an earlier version from the lists of runs.`);
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
-    say(`What an earlier version has stored stays among the runs until the next start: ${why}`);
+    say(`Actors of an earlier version stay in the lists of runs until the next start: ${why}`);
   }
 }
 
-/** Starts the gateway; the settings that come back know its port, for the worker must refuse requests to it. */
+/** Starts the gateway. The returned config has its port, to which the worker must refuse requests. */
 async function gatewayOn(
   config: Config,
   temporal: TemporalConnection,

@@ -1,13 +1,13 @@
 import type { ChildProcess } from 'node:child_process';
 import type { Say } from './say.ts';
 
-/** A child process that is started again when it dies, until it is told to end. */
+/** A child process that is restarted when it dies, until it is ended. */
 export type Supervised = {
-  /** Of the process that runs now. */
+  /** The id of the running process. */
   pid(): number | undefined;
   /** Asks the child to end, and kills it after `withinMs`. Resolves when it is gone. */
   end(withinMs: number): Promise<void>;
-  /** Kills the child at once. */
+  /** Kills the child immediately. */
   kill(): void;
 };
 
@@ -19,18 +19,18 @@ export type SuperviseOptions = {
   onMessage?: (message: unknown) => void;
   /** Called after a restart, when the child is ready again. */
   onReadyAgain?: () => void;
-  /** Called when a child has died, also one that was never ready: it may leave something to clean up before the next one starts. */
+  /** Called when a child has died, even before it was ready, to clean up before the next start. */
   onDeath?: (pid: number | undefined) => void;
 };
 
 const FIRST_PAUSE_MS = 500;
 const LONGEST_PAUSE_MS = 10_000;
-/** A child that lived so long was healthy: the pauses begin anew. */
+/** After this uptime a child counts as healthy, and the pauses start over. */
 const HEALTHY_MS = 60_000;
 
 /**
- * Starts a child and resolves once it has sent `ready`.
- * @throws Error when the first child ends or stays silent; later ones are retried for ever, with growing pauses.
+ * Starts a child and resolves when it has sent `ready`.
+ * @throws Error if the first child ends or is not ready in time; later ones are retried forever with growing pauses
  */
 export async function supervise(options: SuperviseOptions): Promise<Supervised> {
   const { name, say } = options;
@@ -65,7 +65,7 @@ export async function supervise(options: SuperviseOptions): Promise<Supervised> 
         reject(new Error(`${name} ended before it was ready (${signal ?? `exit code ${code}`}).`));
         if (ending) return;
         options.onDeath?.(mine.pid);
-        // One that was never ready is followed up by whoever launched it.
+        // If it was never ready, the caller of launch() handles the error.
         if (!isReady) return;
         if (Date.now() - begun > HEALTHY_MS) pauseMs = FIRST_PAUSE_MS;
         say(`${name} ended unexpectedly (${signal ?? `exit code ${code}`}).`);
@@ -76,7 +76,7 @@ export async function supervise(options: SuperviseOptions): Promise<Supervised> 
 
   const again = (): void => {
     if (ending) return;
-    say(`${name} is started again in ${pauseMs / 1000} s.`);
+    say(`${name} restarts in ${pauseMs / 1000} s.`);
     nextStart = setTimeout(() => {
       launch().then(() => {
         say(`${name} is ready again.`);

@@ -3,25 +3,25 @@ import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { lastOutput, runProgram } from './run-program.ts';
 
-/** The oldest CLI whose dev server takes the flags that we give it. */
+/** The oldest CLI whose dev server supports the flags of temporal-server.ts. */
 const OLDEST: readonly [number, number] = [1, 5];
 const ANSWER_MS = 20_000;
 
-/** A source's answer: a binary that works, or a sentence that says why there is none. */
+/** A working binary, or the reason why there is none. */
 export type BinaryLookup = { path: string; version: string } | { refusal: string };
 
-/** Where the binary is kept for all clones of this user: `signalbox/temporal` under XDG_CACHE_HOME or ~/.cache. */
+/** The user's cached binary: `signalbox/temporal` under XDG_CACHE_HOME or ~/.cache. */
 export function cachedBinary(env: NodeJS.ProcessEnv): string {
   const cache = env['XDG_CACHE_HOME'] || join(env['HOME'] || homedir(), '.cache');
   return join(cache, 'signalbox', 'temporal');
 }
 
-/** Asks a binary for its version, and refuses one that does not run or is too old. */
+/** Checks that a binary runs and is new enough. */
 export async function checkBinary(path: string): Promise<BinaryLookup> {
   const asked = await runProgram(path, ['--version'], { timeoutMs: ANSWER_MS });
   if (!asked.ok) return { refusal: `${path} does not run (${lastOutput(asked)})` };
   const version = /temporal version (\d+)\.(\d+)\.(\d+)/.exec(asked.output);
-  if (!version) return { refusal: `${path} does not tell its version` };
+  if (!version) return { refusal: `${path} does not print its version` };
   const [, major, minor, patch] = version;
   const enough = Number(major) > OLDEST[0] || (Number(major) === OLDEST[0] && Number(minor) >= OLDEST[1]);
   const text = `${major}.${minor}.${patch}`;
@@ -29,7 +29,7 @@ export async function checkBinary(path: string): Promise<BinaryLookup> {
   return { path, version: text };
 }
 
-/** Copies a binary that works into the cache in one step, so that nobody ever finds half of it there. */
+/** Copies a working binary into the cache atomically. */
 export async function storeInCache(file: string, env: NodeJS.ProcessEnv): Promise<BinaryLookup> {
   chmodSync(file, 0o755);
   const found = await checkBinary(file);

@@ -10,16 +10,16 @@ import type { Say } from './say.ts';
 import type { KeeperTask } from './server-keeper.ts';
 import { type Supervised, supervise } from './supervise.ts';
 
-/** A Temporal server of our own: where it listens, and its process. */
+/** The Temporal server of this stack: its addresses and its process. */
 export type OwnServer = {
   address: string;
-  /** Absent where it has no Web UI. */
+  /** Undefined without a Web UI. */
   uiUrl: string | undefined;
-  /** The program that runs. */
+  /** The path of its program. */
   binary: string;
-  /** Every port it listens on. */
+  /** All ports that it listens on. */
   ports: number[];
-  /** Of the server itself (not of its keeper); changes when it is started again. */
+  /** The process id of the server, not of its keeper; it changes at a restart. */
   pid(): number | undefined;
   end(): Promise<void>;
   kill(): void;
@@ -28,15 +28,15 @@ export type OwnServer = {
 export type ServerOptions = {
   binary: Binary;
   namespace: string;
-  /** The database; without one the server forgets all when it ends. */
+  /** The database file; without it data is kept in memory only. */
   databaseFile?: string;
   logFile: string;
   say: Say;
-  /** Take free ports at once, without asking for the usual ones. */
+  /** Uses any free ports, not the default ones. */
   anyPorts?: boolean;
-  /** What the settings say of it. */
+  /** Its settings. */
   wanted?: Config['ownTemporal'];
-  /** The ports that it had before. */
+  /** The ports of the previous start. */
   before?: SavedPorts;
   onRestart?: () => void;
 };
@@ -48,9 +48,9 @@ const READY_MS = 60_000;
 const END_MS = 3_500;
 
 /**
- * Limits of the dev server that would slow a single busy machine (TEMPORAL.md §8): polling of
- * transfer, timer and visibility queues, requests a second, batch operations at once, queries that wait for a workflow
- * task, and the second that must pass before an id starts again or continues as new.
+ * Raises limits of the dev server that slow down a single busy machine (TEMPORAL.md §8): polling of transfer, timer and
+ * visibility queues, requests per second, concurrent batch operations, queries that wait for a workflow task, and the
+ * minimum time before an id starts again or continues as new.
  */
 const DYNAMIC_CONFIG: readonly string[] = [
   'history.transferProcessorMaxPollRPS=1000',
@@ -68,7 +68,7 @@ const DYNAMIC_CONFIG: readonly string[] = [
   'frontend.MaxConcurrentBatchOperationPerNamespace=100',
 ];
 
-/** Starts the server under its keeper and resolves when it listens. */
+/** Starts the server with its keeper, and resolves when it listens. */
 export async function startServer(options: ServerOptions): Promise<OwnServer> {
   const { binary, namespace, databaseFile, logFile, say } = options;
   const claimed: ClaimedPort[] = [];
@@ -137,7 +137,7 @@ export async function startServer(options: ServerOptions): Promise<OwnServer> {
       onMessage: (message) => {
         if (typeof message === 'object' && message !== null && 'pid' in message) pid = Number(message.pid);
       },
-      // A keeper that was killed leaves its server behind: the next one needs the ports and the database.
+      // A killed keeper leaves its server running, and the next one needs the ports and the database.
       onDeath: () => {
         killIfThere(pid);
         pid = undefined;
@@ -147,7 +147,7 @@ export async function startServer(options: ServerOptions): Promise<OwnServer> {
   } catch (error) {
     killIfThere(pid);
     release();
-    throw new Error(`${(error as Error).message} Its log: ${logFile}`, { cause: error });
+    throw new Error(`${(error as Error).message} See its log: ${logFile}`, { cause: error });
   }
   return {
     address: `${HOST}:${port}`,
@@ -157,7 +157,7 @@ export async function startServer(options: ServerOptions): Promise<OwnServer> {
     pid: () => pid,
     end: async () => {
       await keeper.end(END_MS);
-      // A keeper that hangs is killed, and leaves it behind.
+      // A keeper that hangs was killed without its server.
       killIfThere(pid);
       release();
     },
@@ -169,8 +169,8 @@ export async function startServer(options: ServerOptions): Promise<OwnServer> {
 }
 
 /**
- * Names by which the HTTP API may be called. It asks for no key, so a page that a browser shows must not reach it under a name
- * of its own that leads here; without the Web UI nobody calls it.
+ * The host names that the HTTP API accepts. The API requires no key, so web pages must not reach it through DNS
+ * rebinding. Without the Web UI nobody calls it.
  */
 function allowedHosts(httpPort: number | undefined): string {
   const names = httpPort === undefined ? ['nobody.invalid'] : [`${HOST}:${httpPort}`, `localhost:${httpPort}`];
@@ -182,6 +182,6 @@ function killIfThere(pid: number | undefined): void {
   try {
     process.kill(pid, 'SIGKILL');
   } catch {
-    // It has ended already.
+    // The process has ended.
   }
 }

