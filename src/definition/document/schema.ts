@@ -40,25 +40,27 @@ function duration(): z.ZodType {
 
 function retryPolicy(): z.ZodType {
   const written = z.strictObject({
-    maxAttempts: z.int().min(1).max(1_000_000).optional().describe('Attempts in all, the first included. Default: 3.'),
-    initialInterval: duration().optional().describe('Before the second attempt. Default: 1s.'),
+    maxAttempts: z
+      .int()
+      .min(1)
+      .max(1_000_000)
+      .optional()
+      .describe('The number of attempts, including the first one. Default: 3.'),
+    initialInterval: duration().optional().describe('The time before the second attempt. Default: 1s.'),
     backoffCoefficient: z
       .number()
       .min(1)
       .max(1000)
       .optional()
-      .describe('Each interval is so many times the one before. Default: 2.'),
-    maximumInterval: duration().optional().describe('No interval is longer. Default: 60s.'),
-    nonRetryable: z
-      .array(text(200))
-      .max(100)
-      .optional()
-      .describe('Error codes after which no further attempt is made.'),
+      .describe('Each interval is the previous one times this factor. Default: 2.'),
+    maximumInterval: duration().optional().describe('The longest interval. Default: 60s.'),
+    nonRetryable: z.array(text(200)).max(100).optional().describe('Error codes that are not retried.'),
   });
   const named = z
     .enum(['default', 'quick', 'none'])
     .describe(
-      'A policy by name: `default` as above; `quick` begins with 200 ms and waits 30 s at most, three attempts; `none` tries once.',
+      'A named policy. `default`: the defaults above. `quick`: three attempts, intervals from 200 ms to 30 s. ' +
+        '`none`: one attempt.',
     );
   return z.union([written, named]);
 }
@@ -93,94 +95,115 @@ function step(): z.ZodType {
     name: text(200).optional().describe('For readers.'),
     description: text(10_000).optional().describe('For readers.'),
     stepType: z.string().min(1).max(100).describe('The kind of the step.'),
-    order: z.number().optional().describe('Where nothing else says so, the step of the lowest order is the start.'),
-    config: config().optional().describe('What the kind takes. Default: {}.'),
+    order: z.number().optional().describe('The step with the lowest order is the start if nothing else determines it.'),
+    config: config().optional().describe('The config of the kind. Default: {}.'),
     nextSteps: z
       .record(z.string(), z.string().min(1))
       .optional()
       .describe(
-        'Port → the step that it leads to; `$end` ends the run. A port that is left out ends the tick, the iteration, the branch or the run.',
+        'Port → step. `$end` ends the run. A port without a target ends the tick, the iteration, the branch or ' +
+          'the run.',
       ),
     when: when()
       .optional()
       .describe(
-        'Asked first. False: the step is skipped, and goes on by `skipped`, or by its normal port where that is not wired. An expression, or {ref, eq | neq | gt | lt}.',
+        'Evaluated first. False skips the step: it ends with `skipped`, or with its normal port if `skipped` ' +
+          'has no target. An expression, or {ref, eq | neq | gt | lt}.',
       ),
     retry: retryPolicy()
       .optional()
-      .describe('How an effect is tried again; what is left out is as in `config.retryPolicy`.'),
+      .describe('How the activity is retried. Missing members come from `config.retryPolicy`.'),
     timeout: duration()
       .optional()
-      .describe('The limit of one attempt of an effect. Waits have a timeout of their own, in their config.'),
+      .describe('The time limit of one attempt of an activity. Waits have a timeout in their config.'),
     local: z
       .union([z.boolean(), z.literal('auto')])
       .optional()
       .describe(
-        'Whether an effect runs as a local activity of Temporal. auto (default): light ones, where nothing else goes on.',
+        'Whether the activity is a local activity of Temporal. auto (default): light activities, while nothing ' +
+          'else is open.',
       ),
     onError: z
       .enum(['fail', 'continue'])
       .optional()
       .describe(
-        "What an error does whose port `error` is not wired: 'fail' (default) fails the frame, 'continue' goes on by the normal port with null.",
+        "What an error does if the port `error` has no target: 'fail' (default) fails the frame, 'continue' " +
+          'continues by the normal port with null.',
       ),
     saveToState: z
       .union([z.string().min(1), z.record(z.string(), z.string())])
       .optional()
-      .describe("A key of the state that takes the output's data, or key → expression, which also reads `output`."),
-    outputVariable: z.string().min(1).max(200).optional().describe("`outputs.NAME` becomes the output's data."),
+      .describe(
+        "The key of the state that receives the output's data; or key → expression, which also reads `output`.",
+      ),
+    outputVariable: z
+      .string()
+      .min(1)
+      .max(200)
+      .optional()
+      .describe("The name under which `outputs` holds the output's data."),
     rollback: z
       .strictObject({
-        stepType: z.string().min(1).max(100).describe('The kind that undoes the step: an effect.'),
-        config: config().optional().describe("Evaluated as the step ends; it reads the step's own output too."),
-        retry: retryPolicy().optional().describe('As of a step.'),
-        timeout: duration().optional().describe('The limit of one attempt.'),
+        stepType: z.string().min(1).max(100).describe('The kind of the step that undoes this one: an effect.'),
+        config: config()
+          .optional()
+          .describe("The config, evaluated when the step ends. It also reads the step's output."),
+        retry: retryPolicy().optional().describe('As `retry` of a step.'),
+        timeout: duration().optional().describe('The time limit of one attempt.'),
       })
       .optional()
       .describe(
-        'What undoes the step when the run rolls back: in reverse order of completion, back to the last checkpoint.',
+        'Undoes the step when the run rolls back. Rollbacks run in reverse order of completion, back to the ' +
+          'last checkpoint.',
       ),
-    preset: json().optional().describe('The output, set without running the step: data, or {data, port?, meta?}.'),
+    preset: json().optional().describe('The output if the step should not run: data, or {data, port?, meta?}.'),
     dependsOn: z
       .array(z.string())
       .optional()
-      .describe('`flow: dag` only: steps that must have ended, beside those that the step refers to.'),
+      .describe('`flow: dag` only: steps that must have ended, in addition to those that the step references.'),
     forEach: z
       .strictObject({
-        ref: z.string().optional().describe('A path to the list.'),
-        items: json().optional().describe('The list, or a template that gives one.'),
-        concurrency: z.int().min(1).max(MOST_ITERATIONS_AT_ONCE).optional().describe('Items at once. Default: 1.'),
+        ref: z.string().optional().describe('The path of the list.'),
+        items: json().optional().describe('The list, or a template of one.'),
+        concurrency: z
+          .int()
+          .min(1)
+          .max(MOST_ITERATIONS_AT_ONCE)
+          .optional()
+          .describe('How many items run at the same time. Default: 1.'),
       })
       .optional()
       .describe(
-        '`flow: dag` only: runs the step for each item, which its config and rollback read as `item`, with `index`; skipped where a skipped step leaves it without a list.',
+        '`flow: dag` only: runs the step for each item. Config and rollback read `item` and `index`. The step ' +
+          'is skipped if a skipped step leaves it without a list.',
       ),
     bail: z
       .union([z.literal(true), when()])
       .optional()
       .describe(
-        '`flow: dag` only: ends the run after this step, always or if the condition holds; not where it was skipped.',
+        '`flow: dag` only: ends the run after this step, always or if the condition is true. A skipped step ' +
+          'does not end the run.',
       ),
   });
 }
 
 function stateField(): z.ZodType {
   return z.strictObject({
-    type: z.enum(['string', 'number', 'boolean']).describe('What it may hold.'),
-    default: z.union([z.string(), z.number(), z.boolean()]).optional().describe('What it begins with.'),
+    type: z.enum(['string', 'number', 'boolean']).describe('The type of the value.'),
+    default: z.union([z.string(), z.number(), z.boolean()]).optional().describe('The initial value.'),
     description: text(10_000).optional().describe('For readers.'),
-    searchable: z.boolean().optional().describe('Lists of runs can be filtered by it.'),
+    searchable: z.boolean().optional().describe('Whether lists of runs can filter by it.'),
   });
 }
 
 function workflowConfig(): z.ZodType {
   return z
     .strictObject({
-      timeout: duration()
+      timeout: duration().optional().describe('The time limit of the run. After it the run fails with `run_timeout`.'),
+      retryPolicy: retryPolicy().optional().describe('How activities are retried whose step has no `retry`.'),
+      variables: config()
         .optional()
-        .describe('The deadline of the whole run; past it the run fails with `run_timeout`.'),
-      retryPolicy: retryPolicy().optional().describe('How effects are tried again whose steps do not say it.'),
-      variables: config().optional().describe('What variables begin with: readable as `variables.name` and as `name`.'),
+        .describe('Variables with their initial values. Expressions read them as `variables.name` and as `name`.'),
       secrets: z
         .record(z.string(), z.string().min(1).max(500))
         .optional()
@@ -190,45 +213,49 @@ function workflowConfig(): z.ZodType {
         .min(1)
         .max(1_000_000_000)
         .optional()
-        .describe('Step visits in the whole run; one more is the error `max_steps_exceeded:n`. Default: 1000000.'),
+        .describe('The most visits of steps in a run. One more is the error `max_steps_exceeded:n`. Default: 1000000.'),
       mode: z
         .enum(['parallel', 'restart'])
         .optional()
-        .describe('Whether runs go beside one another (default), or a new one takes the place of the one that runs.'),
+        .describe('parallel (default): runs are independent. restart: a new run replaces the active one.'),
       debounce: z
         .strictObject({
-          key: z.string().optional().describe('A path into the payload, or a template: payloads of one key are one.'),
+          key: z
+            .string()
+            .optional()
+            .describe('A path into the payload, or a template. Payloads with the same key are debounced together.'),
           seconds: z
             .number()
             .nonnegative()
             .max(31_536_000)
             .optional()
             .describe(
-              'The run begins when so long nothing more has come. With `mode: restart` it may be left out, or 0: each payload starts its run at once.',
+              'The run starts once no payload has arrived for this time. With `mode: restart` it may be 0 or ' +
+                'absent: each payload starts its run immediately.',
             ),
-          maxWait: duration().optional().describe('So long after the first payload the run begins though more come.'),
+          maxWait: duration().optional().describe('The longest time from the first payload to the start of the run.'),
         })
         .optional()
-        .describe('Many payloads within a time start one run, with the last of them.'),
+        .describe('Many payloads within a time start one run, with the last payload.'),
       concurrency: z
         .strictObject({
-          limit: z.int().min(1).max(100_000).describe('Runs at once.'),
-          key: z.string().optional().describe('A template: runs of one key are counted together.'),
-          overflow: z.enum(OVERFLOWS).optional().describe('What becomes of one too many. Default: queue.'),
+          limit: z.int().min(1).max(100_000).describe('How many runs may be active.'),
+          key: z.string().optional().describe('A template. Each value of the key has its own limit.'),
+          overflow: z.enum(OVERFLOWS).optional().describe('What happens to a run over the limit. Default: queue.'),
         })
         .optional()
-        .describe('How many runs may go at once.'),
+        .describe('How many runs may be active at the same time.'),
       publicStart: z
         .boolean()
         .optional()
         .describe(
-          "true lets whoever has the organization's public key start it (`POST /api/public/trigger/…`). Default: false.",
+          "true allows starts with the organization's public key (`POST /api/public/trigger/…`). Default: false.",
         ),
       onFailure: z
         .enum(['fail', 'rollback'])
         .optional()
         .describe(
-          "What a failure does that nothing took: 'fail' (default), or 'rollback', which first undoes what was done.",
+          "What an unhandled failure does: 'fail' (default) fails the run, 'rollback' first undoes what it did.",
         ),
     })
     .superRefine(({ mode, debounce }, context) => {
@@ -241,81 +268,89 @@ function workflowConfig(): z.ZodType {
 function trigger(): z.ZodType {
   return z.strictObject({
     name: z.string().min(1).max(200).describe('Unique in the definition.'),
-    type: z.enum(TRIGGER_TYPES).describe('What it listens to.'),
+    type: z.enum(TRIGGER_TYPES).describe('What starts a run.'),
     enabled: z.boolean().optional().describe('Default: true.'),
-    config: config().optional().describe('What its type takes.'),
+    config: config().optional().describe('The config of its type.'),
     variableMapping: z
       .record(z.string(), z.string())
       .optional()
       .describe(
-        "The run's input, key by key: a path such as `$.order.id` into the body, or a template over `body`, `query`, `headers` and `params`. Without it the payload is the input.",
+        "The run's input by key: a path into the body such as `$.order.id`, or a template over `body`, `query`, " +
+          '`headers` and `params`. Without a mapping the payload is the input.',
       ),
-    targetState: config().optional().describe('What the state begins with.'),
+    targetState: config().optional().describe('The initial state.'),
   });
 }
 
 function buildDefinition(): z.ZodType {
   return z.strictObject({
-    name: z.string().min(1).max(200).describe('For people. Default: the slug.'),
+    name: z.string().min(1).max(200).describe('The name for readers. Default: the slug.'),
     slug: z
       .string()
       .regex(SLUG, { error: 'expected lower-case letters, digits and hyphens, at most 63' })
-      .describe('Unique in its organization: lower-case letters, digits and hyphens. Without it, made from the name.'),
+      .describe('Unique in its organization: lower-case letters, digits and hyphens. Default: derived from the name.'),
     type: z
       .enum(['structured', 'agent', 'employee'])
       .optional()
-      .describe('structured (default); agent and employee tell lists and `run_employee` what it is.'),
+      .describe('structured (default), or agent or employee, which lists and `run_employee` use.'),
     version: z
       .string()
       .refine(isSemver, { error: 'expected a semantic version such as "1.0.0"' })
       .optional()
-      .describe('Semantic version. A changed body bumps the patch unless the author bumped it.'),
-    enabled: z.boolean().optional().describe('False: no new run is started. Default: true.'),
+      .describe('The semantic version. A change increases the patch version unless the author increased the version.'),
+    enabled: z.boolean().optional().describe('false prevents new runs. Default: true.'),
     description: text(100_000).optional().describe('For readers.'),
     tags: z.array(z.string().min(1).max(100)).max(100).optional().describe('For lists.'),
     flow: z
       .enum(['ports', 'dag'])
       .optional()
       .describe(
-        'ports (default): steps lead on by `nextSteps`. dag: a step runs as soon as the steps that it refers to have ended.',
+        'ports (default): `nextSteps` lead from step to step. dag: a step runs once the steps that it ' +
+          'references have ended.',
       ),
     start: z
       .string()
       .optional()
       .describe(
-        'The first step. Default: the only trigger, else the step of the lowest `order`, else the first as written.',
+        'The first step. Default: the only trigger, otherwise the step with the lowest `order`, otherwise the ' +
+          'first one in the document.',
       ),
     input: config()
       .optional()
       .describe(
-        'What a run is started with: a JSON Schema, or the short form, name → type or {type, description, required}; types are string, number, boolean, date, datetime, object, array.',
+        'The input of a run: a JSON Schema, or the short form: name → type or {type, description, required}. ' +
+          'Types are string, number, boolean, date, datetime, object, array.',
       ),
     state: z
       .record(z.string(), stateField())
       .optional()
-      .describe('Typed values that steps write and lists can search: name → type, or {type, default, searchable}.'),
+      .describe('Typed values that steps write and lists can filter by: name → type, or {type, default, searchable}.'),
     config: workflowConfig().optional().describe('Limits, variables, secrets and policies of the runs.'),
     constraints: z
       .strictObject({
         allowSelfModification: z
           .boolean()
           .optional()
-          .describe('Whether changes of it may be proposed, by its own runs too. Default: false.'),
+          .describe('Whether changes may be proposed, also by its own runs. Default: false.'),
         proposerMayReview: z
           .boolean()
           .optional()
-          .describe('Whether whoever proposed a change may review it. Default: false.'),
+          .describe('Whether the person who proposed a change may review it. Default: false.'),
       })
       .optional()
-      .describe('How it may be changed.'),
-    triggers: z.array(trigger()).max(1000).optional().describe('What starts runs; created with the definition.'),
+      .describe('How the definition may be changed.'),
+    triggers: z
+      .array(trigger())
+      .max(1000)
+      .optional()
+      .describe('What starts runs. Triggers are created with the definition.'),
     output: json()
       .optional()
-      .describe("The run's output, a template. Default: what `finish` gave, else the data of the last step."),
+      .describe("The run's output, a template. Default: the output of `finish`, otherwise the data of the last step."),
     dialect: z
       .enum(['000', '001', '002', '004'])
       .optional()
-      .describe('Which dialect it was written in, where that changes how it is read. Importers set it.'),
+      .describe('The dialect of the document, if it changes how the definition is read. Importers set it.'),
     steps: z
       .record(
         z

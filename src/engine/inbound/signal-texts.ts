@@ -1,6 +1,6 @@
 /**
- * What is said of each signal, update and query (ARCHITECTURE.md §3): Temporal's UI and CLI show it beside the name, and the
- * manual lists it.
+ * The description of each signal, update and query (ARCHITECTURE.md §3). Temporal's UI and CLI show it beside the name, and
+ * the manual lists it.
  */
 export const SIGNAL_TEXTS = {
   approve: 'Approves: {step?, by?, comments?, data?, override?, reason?, key?}',
@@ -8,20 +8,20 @@ export const SIGNAL_TEXTS = {
   decide: 'Decides: {decision: "approved" | "rejected", step?, by?, comments?, data?, override?, reason?, key?}',
   submit: 'Answers a user_input: {step?, data, by?, key?}',
   message:
-    'A message for listen steps: {name, payload?, id?, event?}. With event: {key?} only those that listen now take it',
-  childDone: 'A child run ended: {path, output? | error?}',
+    'Sends a message to listen steps: {name, payload?, id?, event?}. With event: {key?} only current listeners receive it',
+  childDone: 'Reports the end of a child run: {path, output? | error?}',
   cancelStep: 'Cancels one open step: {step?, key?}',
   retryStep: 'Runs an open step again: {step?, key?}',
-  skipTimer: 'Ends a sleep at once: {step?, key?}',
-  pause: 'Nothing new begins until resume: {key?}',
-  resume: 'Goes on after pause: {key?}',
-  abort: 'Ends the run, and rolls back what it has done: {reason?}',
-  granted: 'A gate lets the run pass that waited for a slot: {gate}',
+  skipTimer: 'Ends a sleep immediately: {step?, key?}',
+  pause: 'Starts nothing new until resume: {key?}',
+  resume: 'Continues after pause: {key?}',
+  abort: 'Ends the run and rolls back what it did: {reason?}',
+  granted: 'Grants the slot that the run waits for: {gate}',
 } as const;
 
 export const QUERY_TEXTS = {
-  status: 'The status, and what is waited for',
-  steps: 'The outputs that the run remembers, and what is open',
+  status: 'The status, and what the run waits for',
+  steps: 'The outputs that the run holds, and its open steps',
   waiting: 'What the run waits for',
   state: 'The whole state of the interpreter',
 } as const;
