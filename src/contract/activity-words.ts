@@ -16,7 +16,10 @@ export const MESSAGE_MEMBERS: { readonly [channel in MessageChannel]: readonly s
   email: ['channel', 'to', 'text', 'subject', 'html', 'from', 'cc', 'bcc', 'replyTo', 'smtp'],
   inbox: ['channel', 'to', 'text', 'subject', 'data'],
 };
-/** Where secrets may stand: the credentials (LANGUAGE.md §3). Whom an e-mail or an inbox is for is none, and is shown. */
+/**
+ * The members of a message that may hold secrets: its credentials (LANGUAGE.md §3). Recipients of an e-mail or an inbox
+ * message are shown.
+ */
 export const MESSAGE_CREDENTIALS: { readonly [channel in MessageChannel]: readonly string[] } = {
   webhook: ['to', 'headers', 'secret'],
   slack: ['to'],

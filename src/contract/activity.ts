@@ -1,4 +1,4 @@
-/** What an activity is called with and what it answers: the contract between the shell, which calls, and activities/. */
+/** The arguments and results of activities: the contract between the workflows, which call them, and activities/. */
 
 import type { Json, JsonObject } from '../json/json.ts';
 import type { SecretString } from '../template/types.ts';
@@ -18,7 +18,9 @@ export interface ActivityInput {
   readonly idempotencyKey: string;
   readonly path: string;
   readonly stepSlug: string;
-  /** Attempts as a local activity, which Temporal does not count when it goes on as a regular one; 0 when absent. */
+  /**
+   * Attempts as a local activity. Temporal does not count them when the command becomes a regular activity. Default: 0.
+   */
   readonly earlierAttempts?: number;
   /** Beginning it again is safe, or the author said that it is. */
   readonly repeatable?: true;
@@ -34,18 +36,21 @@ export interface ActivityInput {
 }
 
 /**
- * The code by which an activity that was begun as a local one says that it is none: it goes on as a regular one. Only the
- * worker knows which of the host's actions are light, and history then has what it said.
+ * The failure code of a local activity that must run as a regular one. Only the worker knows which of the host's
+ * actions are light, so history has to record its answer.
  */
 export const NOT_LIGHT = 'not_light';
 
 /**
- * The id of the activity by which a run gives way: one whose walk is long, or that has much to send. In older histories it is a
- * local activity.
+ * The id of the activity by which a run yields to other runs, because its walk is long or it has many commands to send.
+ * In older histories it is a local activity.
  */
 export const YIELD = '$yield';
 
-/** Before the step's path: the summary of the timer between a failed local activity and the regular one that it goes on as. */
+/**
+ * Prefix of the step's path. Together they are the summary of the timer between a failed local activity and its next,
+ * regular attempt.
+ */
 export const PAUSE = '$pause/';
 
 /** A failure is an ApplicationFailure: type = code, details = [{details?, retryable, attempts?, retryAfterMs?}]. */

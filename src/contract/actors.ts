@@ -1,10 +1,10 @@
 /**
- * What the actors of an organization are started with, take and answer (ARCHITECTURE.md §4): the contract between
- * src/client, which talks to them, and workflows/, where they live. JSON only.
+ * Inputs, updates and answers of an organization's actors (ARCHITECTURE.md §4): the contract between src/client and
+ * workflows/actors. JSON only.
  *
- * A write is an update with one argument that carries a `key`: the same key again gets the same answer, also after the
- * actor continued as new. A refusal is an ApplicationFailure whose type is the code. What is read often stands in the
- * memo, which `describe()` answers without a worker.
+ * A write is an update with one argument that carries a `key`. The same key gets the same answer again, also after the
+ * actor continued as new. A refusal is an ApplicationFailure whose type is the code. Members that are read often are in
+ * the memo, which `describe()` answers without a worker.
  */
 
 import type { TriggerSecrets } from '../definition/document/trigger-secrets.ts';
@@ -90,7 +90,10 @@ export interface DefinitionStart extends ActorStart {
   readonly carried?: DefinitionState;
 }
 
-/** Update `put`. Refused with `hash_mismatch`, `already_exists` or `entry_changed`; one that applies a proposal also as ReviewProposal, and with `proposal_stale`. */
+/**
+ * Update `put`. Refused with `hash_mismatch`, `already_exists` or `entry_changed`. An update that applies a proposal is
+ * also refused with the codes of ReviewProposal and `proposal_stale`.
+ */
 export interface PutDefinition {
   readonly key: string;
   readonly hash: string;
@@ -140,8 +143,8 @@ export interface RemoveDefinition {
 }
 
 /**
- * What a deletion takes along. The memo says it under `removed` until the definition is written again, so that whoever
- * comes later completes a deletion that was interrupted.
+ * What a deletion removes besides the definition. The memo keeps it under `removed` until the definition is written
+ * again, so that a later request completes an interrupted deletion.
  */
 export interface RemovedDefinition {
   readonly hooks: readonly HookPlace[];
@@ -207,7 +210,7 @@ export interface ClaimHook extends HookOwner {
   readonly trigger: string;
 }
 
-/** Update `configure`, by whoever claimed the path. An older revision than the last one changes nothing. */
+/** Update `configure`, by the owner of the path. A revision older than the last one changes nothing. */
 export interface ConfigureHook extends ClaimHook {
   readonly revision: number;
   readonly config: HookConfig;
@@ -275,7 +278,7 @@ export interface AmendEntry {
   readonly expect?: JsonObject;
 }
 
-/** All entries of an organization together stand in one memo, which Temporal keeps below 2 MB. */
+/** Limit of all entries of an organization together. They share one memo, which Temporal keeps below 2 MB. */
 export const ORGANIZATION_BYTES = 1_000_000;
 export const ORGANIZATION_ENTRIES = 2_000;
 

@@ -1,4 +1,6 @@
-/** What is said to an agent that runs: a message of the run, by this name. Whoever can send the run messages can send it. */
+/**
+ * A message to a running agent: a message of the run with this name. Every sender of messages to the run may send it.
+ */
 import { isObject, type Json } from '../json/json.ts';
 
 /** The messages' name. */
@@ -6,7 +8,7 @@ export const AGENT_MESSAGE = 'agent_message';
 
 export type AgentMessage = {
   readonly content: string;
-  /** The agent leaves what it is doing, and hears this first; else it hears it before its next turn. */
+  /** The agent interrupts its turn for the message. Default: it reads the message before its next turn. */
   readonly interrupt?: true;
   /** The slug or path of the agent's step; any agent of the run if absent. */
   readonly to?: string;

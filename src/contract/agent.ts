@@ -1,4 +1,6 @@
-/** What an agent's model call answers: the contract between the activity `agentTurn` and the kind `agent`. JSON only. */
+/**
+ * The answer of an agent's model call: the contract between the activity `agentTurn` and the kind `agent`. JSON only.
+ */
 import type { Json, JsonObject } from '../json/json.ts';
 
 /** Which tools an agent offers its model, as its config says. */
@@ -37,13 +39,13 @@ export type AgentCall = {
   readonly invalid?: string;
 };
 
-/** `data` of the activity's result; usage stands in its meta. */
+/** `data` of the activity's result. Usage is in its meta. */
 export interface AgentTurn {
   /** The answer in its form; null while there are calls. */
   readonly answer: Json;
   readonly text: string;
   readonly calls: readonly AgentCall[];
-  /** What the model said, to go on with. */
+  /** The conversation so far, in the provider's form. The next turn sends it again. */
   readonly messages: readonly JsonObject[];
 }
 

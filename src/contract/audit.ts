@@ -1,6 +1,7 @@
 /**
- * The audit of an organization (ARCHITECTURE.md §4): what the gateway tells `audit.{org}.{yyyy-mm}`, and what is read from its
- * history. The contract between src/client and workflows/shell/records.ts. JSON only.
+ * The audit of an organization (ARCHITECTURE.md §4): the signals that the gateway sends to `audit.{org}.{yyyy-mm}`, and
+ * the records that are read from its history. The contract between src/client and workflows/shell/records.ts. JSON
+ * only.
  */
 import type { JsonObject } from '../json/json.ts';
 
@@ -25,7 +26,10 @@ export interface AuditedChange {
   readonly requestId?: string;
 }
 
-/** done: it was made. refused: nothing was changed. unknown: nobody can tell, or it goes on. */
+/**
+ * `done`: the change was made. `refused`: nothing was changed. `unknown`: the gateway cannot tell, or the change is
+ * still under way.
+ */
 export type AuditOutcome = 'done' | 'refused' | 'unknown';
 
 /** Signal `outcome`: what became of the change `of`. */

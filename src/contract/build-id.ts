@@ -25,7 +25,10 @@ export function historyLimitOf(buildId: string | undefined): number {
   return digits === undefined ? DEFAULT_HISTORY_LIMIT : Math.max(1, Number(digits));
 }
 
-/** The data limit that it had; undefined where the worker is older than this limit. One that says nothing has the least. */
+/**
+ * The data limit of the worker. A worker that does not tell it has the smallest. Undefined for a worker older than the
+ * limit.
+ */
 export function dataBytesOf(buildId: string | undefined): number | undefined {
   if (buildId === undefined) return MAX_STATE_BYTES;
   const digits = BUILD_ID.exec(buildId)?.[2];

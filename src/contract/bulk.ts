@@ -1,6 +1,6 @@
 /**
- * Bulk retries: the workflow `bulkRetry` and its activity. Cancelling and terminating many runs is Temporal's own batch
- * operation; a retry is no such thing, since it makes a new run of what the failed one had come to. JSON only.
+ * Bulk retries: the workflow `bulkRetry` and its activity. Temporal's batch operations cancel and terminate many runs.
+ * They cannot retry, because a retry starts a new run with the state of the failed one. JSON only.
  */
 import type { ListsWanted } from './search-attributes.ts';
 
@@ -24,6 +24,6 @@ export interface BulkProgress {
 }
 
 export interface BulkActivities {
-  /** Goes on where the attempt before had come to, by what it said with its heartbeats. */
+  /** Continues where the heartbeats of the previous attempt ended. */
   retryRuns(start: BulkRetryStart): Promise<BulkProgress>;
 }

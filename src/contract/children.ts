@@ -1,4 +1,4 @@
-/** What a parent asks about the runs that it started, and what it is told: the activity `describeChildren`. JSON only. */
+/** What a parent asks about the runs that it started: the activity `describeChildren`. JSON only. */
 import type { Json } from '../json/json.ts';
 import type { RunError } from './run.ts';
 

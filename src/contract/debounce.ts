@@ -1,6 +1,6 @@
 /**
  * The workflow `debounce.{org}.{trigger}.{hash of the key}` (ARCHITECTURE.md §4): the contract between src/client and
- * workflows/actors/debounce.ts. It holds the last payload of a key until so long nothing more has come. JSON only.
+ * workflows/actors/debounce.ts. It holds the last payload of a key until no more payloads come. JSON only.
  */
 import type { Json } from '../json/json.ts';
 import type { RunOrigin, RunTrigger } from './run.ts';
@@ -19,9 +19,12 @@ export interface HeldPayload {
   readonly initiator?: string;
   /** Whose run it will be (RunStart). */
   readonly owner?: string;
-  /** When the run begins if nothing more comes: epoch milliseconds, by the clock of whoever sends it. */
+  /** When the run starts if no more payloads come, in epoch milliseconds by the sender's clock. */
   readonly due: number;
-  /** How long after it has come the run begins if nothing more comes: so long by Temporal's clock, whatever `due` says. */
+  /**
+   * How long after its arrival the run starts if no more payloads come, by Temporal's clock. It takes precedence over
+   * `due`.
+   */
   readonly forMs?: number;
   /** How long the first payload of a run may be put off, whatever comes. */
   readonly mostMs?: number;

@@ -1,6 +1,6 @@
 /**
- * What sets actors apart from runs (ARCHITECTURE.md §4): the search attribute that Temporal's own schedules use for their
- * workflows. Workflows that carry it are absent from every list, count and batch whose query does not name it.
+ * The search attribute that separates actors from runs (ARCHITECTURE.md §4). Temporal's own schedules use it for their
+ * workflows. Lists, counts and batches leave out workflows with the attribute unless the query names it.
  */
 
 import { DEFINITION_WORKFLOW, HOOK_WORKFLOW, ORGANIZATION_WORKFLOW, VERSION_WORKFLOW } from './actors.ts';

@@ -1,6 +1,6 @@
 /**
- * Events (LANGUAGE.md §10): the workflow `event.{org}.{hash of its id}`, which brings one event to the triggers and runs that
- * want it: the contract between src/client, workflows/jobs/event.ts and src/client/triggers/event-spread.ts. JSON only.
+ * Events (LANGUAGE.md §10): the workflow `event.{org}.{hash of its id}` brings one event to its triggers and listening
+ * runs. The contract between src/client, workflows/jobs/event.ts and src/client/triggers/event-spread.ts. JSON only.
  */
 import type { Json } from '../json/json.ts';
 
@@ -26,13 +26,13 @@ export interface EventStart {
   readonly event: PublishedEvent;
 }
 
-/** Whom an event has come to. */
+/** The receivers of an event so far. */
 export interface EventSpread {
   /** Runs that it has started. */
   readonly executions: readonly string[];
   /** Runs that listened and were told. */
   readonly told: readonly string[];
-  /** The triggers that it has come to, whatever they made of it. */
+  /** The triggers that received it, also those that refused it. */
   readonly triggers: readonly string[];
 }
 
@@ -41,7 +41,10 @@ export interface EventRound extends EventStart {
   readonly before?: EventSpread;
 }
 
-/** The activity `spreadEvent` answers what all rounds together have done. It goes on where the attempt before had come to. */
+/**
+ * The activity `spreadEvent` answers the receivers of all rounds together. It continues where the previous attempt
+ * ended.
+ */
 export interface EventActivities {
   spreadEvent(round: EventRound): Promise<EventSpread>;
 }

@@ -1,6 +1,6 @@
 /**
- * The workflow `fire`, which a schedule starts at each of its times (ARCHITECTURE.md §4), and the activities by which it acts:
- * the contract between src/client, workflows/jobs/fire.ts and src/client/triggers/fire.ts. JSON only.
+ * The workflow `fire`, which a schedule starts at each of its times (ARCHITECTURE.md §4), and its activities: the
+ * contract between src/client, workflows/jobs/fire.ts and src/client/triggers/fire.ts. JSON only.
  */
 import type { RunStatus } from './run.ts';
 
@@ -10,13 +10,13 @@ export interface FireStart {
   readonly organizationId: string;
   readonly triggerId: string;
   /**
-   * It stays open until its run has ended, so that the schedule's overlap policy meets the run; and when it is cancelled, it
-   * ends the run in this way. Absent: it starts the run, and is done.
+   * The workflow stays open until its run has ended, so that the overlap policy of the schedule applies to the run.
+   * When the workflow is cancelled, it ends the run in this way. Absent: it starts the run and completes.
    */
   readonly stays?: 'cancel' | 'terminate';
 }
 
-/** What `fire` comes to. */
+/** The result of `fire`. */
 export type FireResult =
   | { readonly executionId: string; readonly status: RunStatus; readonly created: boolean }
   | { readonly refused: { readonly code: string; readonly message: string } };

@@ -1,4 +1,7 @@
-/** `inbox.{org}`: messages kept for people. Contract between src/client and workflows/actors/inbox.ts, as in actors.ts. */
+/**
+ * The actor `inbox.{org}`: messages for people. The contract between src/client and workflows/actors/inbox.ts. JSON
+ * only.
+ */
 import type { Json } from '../json/json.ts';
 import type { ActorStart, RememberedAnswers } from './actors.ts';
 
@@ -7,7 +10,7 @@ export const INBOX_WORKFLOW = 'inbox';
 /** Fields of the memo: this and the message's id. */
 export const INBOX_PLACE = 'message/';
 
-/** An inbox is no archive: beyond these the oldest messages go. Together they stand in one memo. */
+/** Limits of an inbox, whose messages share one memo. The oldest messages are removed beyond them. */
 export const INBOX_MESSAGES = 1_000;
 export const INBOX_BYTES = 1_000_000;
 /** Of one message, encoded. */
@@ -16,14 +19,14 @@ export const INBOX_MESSAGE_BYTES = 64_000;
 export interface InboxMessage {
   /** The delivery id. */
   readonly id: string;
-  /** Whom it is for (`ann`, `role:finance`); nobody named: everybody. */
+  /** The recipients (`ann`, `role:finance`). An empty list means everybody. */
   readonly to: readonly string[];
   readonly subject?: string;
   readonly text?: string;
   readonly data?: Json;
   /**
-   * The visits, by the slugs of their steps, whose callback URLs belong where `callbackMark` stands: a URL ends a wait, so
-   * it is made for those who read it, and not kept.
+   * The visits whose callback URLs replace a `callbackMark`, by the slugs of their steps. A callback URL ends a wait,
+   * so it is made when the message is read, and not stored.
    */
   readonly callbacks?: { readonly [slug: string]: string };
   readonly executionId: string;
@@ -32,7 +35,7 @@ export interface InboxMessage {
   readonly receivedAt: string;
 }
 
-/** What stands in a kept message for the URL of a callback. */
+/** Marks the place of a callback's URL in a stored message. */
 export const callbackMark = (slug: string): string => `{{ callback('${slug}') }}`;
 
 /** Update `deliver`. The same id again changes nothing. Refused with `payload_too_large`. */
@@ -50,7 +53,7 @@ export interface RemoveMessage {
 export interface InboxState {
   /** Oldest first. */
   readonly messages: readonly InboxMessage[];
-  /** Ids of messages that went lately: one that is delivered again does not come back. */
+  /** Ids of messages that were removed lately. A repeated delivery does not restore them. */
   readonly gone: readonly string[];
   readonly answers: RememberedAnswers;
 }

@@ -1,11 +1,11 @@
 /**
- * The actor `gate.{org}.{hash}`: how many runs go at once (ARCHITECTURE.md §4; LANGUAGE.md §1, concurrency). It holds a lease for
- * each run that goes, and a queue of those that wait. The contract between the runs and src/client, which ask it, and
- * workflows/actors/limiter.ts, where it lives. JSON only.
+ * The actor `gate.{org}.{hash}` limits concurrent runs (ARCHITECTURE.md §4; LANGUAGE.md §1, concurrency). It holds a
+ * lease for each running run and a queue of waiting runs. The contract between src/client, the runs and
+ * workflows/actors/limiter.ts. JSON only.
  *
- * A run asks its gates by itself, at its start, so nothing waits in a queue that does not exist. Only gates that refuse are
- * asked before the run is started: their answer is the caller's. Such a lease may be of a run that never came to be, when its
- * starter died in between; the gate looks after all its holders, and takes back what is held by nobody.
+ * A run asks its limiters itself when it begins, so only runs that exist wait in a queue. A limiter that refuses is
+ * asked before the run starts, because the caller gets the refusal. The lease of a run that never started, because its
+ * starter died in between, is taken back: the limiter checks on all its holders.
  */
 
 import type { ConcurrencyConfig } from '../definition/document/types.ts';
@@ -13,7 +13,7 @@ import type { ActorStart, RememberedAnswers } from './actors.ts';
 
 export const GATE_WORKFLOW = 'gate';
 
-/** What is limited: the runs of a definition (of one key), of a user, of an organization, of the whole host. */
+/** Whose runs are limited: those of a definition (with one key), a user, an organization, or the whole host. */
 export type GateScope = 'workflow' | 'user' | 'organization' | 'global';
 
 /** What becomes of one run too many. */
@@ -26,7 +26,7 @@ export interface GateWanted {
   readonly scope: GateScope;
   readonly limit: number;
   readonly overflow: Overflow;
-  /** How cancel-oldest ends a run. `abort` also rolls back what is to be rolled back: mode restart. Default: cancel. */
+  /** How cancel-oldest ends a run. `abort` also runs the rollback (mode restart). Default: cancel. */
   readonly evict?: 'cancel' | 'abort';
   /** Groups take turns in the queue. */
   readonly group: string;
@@ -34,7 +34,7 @@ export interface GateWanted {
   readonly basis?: string;
   /** The run held its lease before it was started. */
   readonly taken?: true;
-  /** Then: when it was asked for, in epoch milliseconds. A run that starts later than TAKEN_FOR_MS after that asks again. */
+  /** When the lease was taken, in epoch milliseconds. A run that starts more than TAKEN_FOR_MS later asks again. */
   readonly takenAt?: number;
 }
 
@@ -49,8 +49,8 @@ export interface ActiveRun {
 }
 
 /**
- * Update `take`, asked as often as one likes: the lease or the place of a run is one. Refused with `limit_reached`, `queue_full`,
- * ACTIVE_WANTED.
+ * Update `take`. Repeating it is harmless: a run has one lease or one place in the queue. Refused with `limit_reached`,
+ * `queue_full`, ACTIVE_WANTED.
  */
 export interface TakeSlot {
   readonly key: string;
@@ -63,11 +63,11 @@ export interface TakeSlot {
   readonly basis?: string;
   /** Runs that were active before the limit counted: they hold leases from now on. */
   readonly active?: readonly ActiveRun[];
-  /** When the run was started, in epoch milliseconds: the newest is the one that was started last, not that asks last. */
+  /** When the run started, in epoch milliseconds. The newest run is the one that started last, whenever it asks. */
   readonly startedAt?: number;
-  /** From which of its holders on a refusal shows them, going round: whoever asks again sees others. */
+  /** The index of the first holder that a refusal shows, going round. A repeated request shows other holders. */
   readonly shownFrom?: number;
-  /** What the asker has seen of the holders: leases of those that are closed are free, and of those that never came to be. */
+  /** What the asker found out about the holders. Leases of closed and missing runs become free. */
   readonly seen?: HolderAnswer;
 }
 
@@ -139,7 +139,7 @@ export interface SlotGranted {
   readonly gate: string;
 }
 
-/** Query `order`: the runs that wait, in the order in which they would go on; at most MOST_ORDERED. */
+/** Query `order`: the waiting runs in the order in which they would get a lease, at most MOST_ORDERED. */
 export type QueueOrder = readonly string[];
 
 /** The activity `takeSlots`: asks the gates one after the other, until one does not let the run pass. */
@@ -180,5 +180,5 @@ export const MOST_ORDERED = 1_000;
 export const MOST_HOLDERS_SHOWN = 100;
 /** A lease of a run that does not exist is taken back after this: a start takes 10 seconds at most. */
 export const ABANDONED_MS = 30_000;
-/** A lease that was taken before the start is relied on for so long: whoever starts the run may have been stopped in between. */
+/** How long a lease counts that was taken before its run started. The starter may have died in between. */
 export const TAKEN_FOR_MS = 20_000;

@@ -1,7 +1,9 @@
-/** The MCP servers of an organization and the tools that they offer: the contract between their store, the activities and the checker. */
+/**
+ * The MCP servers of an organization and their tools: the contract between their store, the activities and the checker.
+ */
 import type { JsonObject } from '../json/json.ts';
 
-/** What is stored under a server's name: an address, or a command where the host allows it. */
+/** A stored MCP server: an address, or a command where the host allows it. */
 export interface McpServerEntry {
   /** Streamable HTTP. */
   readonly url?: string;
@@ -14,8 +16,9 @@ export interface McpServerEntry {
 }
 
 /**
- * Whether an organization's MCP server may be this program: any, of the organization that the host's own people have; else
- * one of the host's list, argument by argument. A last part `*` of an entry stands for any further arguments.
+ * Whether an MCP server of the organization may run this program. The organization of the host's own people may run any
+ * program. Others may run those of the host's list, compared argument by argument. A last part `*` of an entry allows
+ * any further arguments.
  */
 export function mayStartProgram(
   organizationId: string,
@@ -44,7 +47,7 @@ export interface McpTool {
   readonly inputSchema: JsonObject;
 }
 
-/** The tools of a server as they were found last. */
+/** The tools of a server as a worker last listed them. */
 export interface McpToolList {
   readonly tools: readonly McpTool[];
   /** ISO 8601. */
@@ -53,7 +56,7 @@ export interface McpToolList {
   readonly of: string;
 }
 
-/** The workflow that lists a server's tools: an activity for the gateway, which itself connects to nobody. */
+/** The workflow that lists a server's tools through an activity, because the gateway connects to no server. */
 export const MCP_TOOLS_WORKFLOW = 'mcpTools';
 
 export interface McpToolsInput {
@@ -61,9 +64,9 @@ export interface McpToolsInput {
   readonly server: string;
 }
 
-/** For so long a list of tools counts as fresh. */
+/** How long a list of tools is fresh. */
 export const TOOLS_FRESH_MS = 600_000;
 /** More than a model can tell apart; what a server lists beyond is left out. */
 export const MOST_TOOLS = 500;
-/** What is kept of one server's tools, so that the organization's other entries have room. */
+/** The limit of one server's list, which leaves room for the organization's other entries. */
 export const TOOL_LIST_BYTES = 200_000;

@@ -1,4 +1,7 @@
-/** The models of an organization, and what using one costs: the contract between their store, the activities and the runs. */
+/**
+ * The models of an organization and the cost of their use: the contract between their store, the activities and the
+ * runs.
+ */
 
 export const MODEL_PROVIDERS = ['openai', 'anthropic', 'google', 'openai-compatible'] as const;
 export type ModelProvider = (typeof MODEL_PROVIDERS)[number];
@@ -11,7 +14,7 @@ export interface ModelPrices {
   readonly cachedInput?: number;
 }
 
-/** What is stored under a model's name. */
+/** A stored model. */
 export interface ModelEntry {
   readonly provider: ModelProvider;
   /** As the provider calls it. */
@@ -47,7 +50,7 @@ export interface ModelUsage extends Cost {
   readonly model: string;
 }
 
-/** Amounts of USD are sums of many small ones: so many digits count. */
+/** Precision of USD amounts, which are sums of many small ones. */
 const USD_DIGITS = 1e9;
 
 /** Both together. */
@@ -65,7 +68,7 @@ export function usd(amount: number): number {
   return Math.round(amount * USD_DIGITS) / USD_DIGITS;
 }
 
-/** The usage that a result's meta, or a failure's details, tell of; undefined where there is none of this shape. */
+/** The usage in a result's meta or in a failure's details. Undefined where there is none of this shape. */
 export function usageIn(value: unknown): ModelUsage | undefined {
   const usage = memberOf(value, 'usage');
   const { key_type, model, input_tokens, output_tokens, cached_input_tokens, usd_cost } = (usage ?? {}) as ModelUsage;

@@ -1,6 +1,6 @@
 /**
- * Who may do what (ARCHITECTURE.md §5, Authentication): the roles of API keys, and what an organization's actor keeps of a key.
- * The contract between src/client, workflows/actors/organization.ts and the gateway. JSON only.
+ * Roles of API keys, and the record of a key in its organization's actor (ARCHITECTURE.md §5, Authentication). The
+ * contract between src/client, workflows/actors/organization.ts and the gateway. JSON only.
  */
 
 import type { JsonObject } from '../json/json.ts';
@@ -40,8 +40,9 @@ export interface KeyRecord extends JsonObject {
 }
 
 /**
- * Updates `putKey` and `deleteKey` of `org.{org}`: as `put` and `delete`, of the collection `keys`. Refused with
- * `admin_key_first` where the first key is no admin's, and with `last_admin_key` where nobody could make keys any more.
+ * Updates `putKey` and `deleteKey` of `org.{org}`: as `put` and `delete`, of the collection `keys`. The first key must
+ * be an admin's, or it is refused with `admin_key_first`. `last_admin_key` refuses the deletion of the last key that
+ * could make keys.
  */
 export interface PutKey extends Omit<PutEntry, 'collection' | 'value'> {
   readonly value: KeyRecord;

@@ -1,6 +1,7 @@
 /**
- * Proposals to change a definition (document 002, self-modification): kept by the definition's actor, reviewed by somebody, and
- * applied while the definition is still the one that was looked at. What is proposed is stored as a version, whose hash stands here.
+ * Proposals to change a definition (document 002, self-modification). The definition's actor keeps them, somebody
+ * reviews them, and they are applied while the definition is still the one that was reviewed. The proposed definition
+ * is stored as a version. JSON only.
  */
 
 export const PROPOSAL_STATUSES = ['pending', 'approved', 'rejected', 'applied', 'failed', 'expired'] as const;
@@ -11,7 +12,7 @@ export interface Proposal {
   readonly status: ProposalStatus;
   /** Of the definition that is to be changed. */
   readonly baseHash: string;
-  /** Of what is proposed. */
+  /** The hash of the proposed version. */
   readonly hash: string;
   readonly notes?: string;
   readonly by?: string;
@@ -34,7 +35,10 @@ export interface ProposalReview {
   readonly notes?: string;
 }
 
-/** Update `propose`; an id that there is already is answered as it is. Refused with `not_found`, `proposal_stale`, `too_many`. */
+/**
+ * Update `propose`. An id that exists is answered with its proposal. Refused with `not_found`, `proposal_stale`,
+ * `too_many`.
+ */
 export interface Propose {
   readonly key: string;
   readonly id: string;
@@ -52,11 +56,11 @@ export interface ReviewProposal {
   readonly decision: 'approve' | 'reject';
   readonly notes?: string;
   readonly by?: string;
-  /** Whether whoever proposed it may review it. */
+  /** Whether the author may review the proposal. */
   readonly ownToo: boolean;
 }
 
-/** Update `failProposal`: it was approved, and cannot be applied. Nothing happens to one that is closed. */
+/** Update `failProposal`: an approved proposal cannot be applied. A closed proposal does not change. */
 export interface FailProposal {
   readonly key: string;
   readonly id: string;

@@ -1,6 +1,6 @@
 /**
- * Requests that carry an Idempotency-Key (ARCHITECTURE.md §5): the workflow `request.{org}.{hash}`, which is open while such a request
- * is worked on, and has its answer as result. JSON only.
+ * Requests with an Idempotency-Key (ARCHITECTURE.md §5). The workflow `request.{org}.{hash}` is open while a gateway
+ * works on the request, and its result is the answer. JSON only.
  */
 
 export const REQUEST_WORKFLOW = 'request';
@@ -8,14 +8,14 @@ export const REQUEST_WORKFLOW = 'request';
 export const ANSWERED_SIGNAL = 'answered';
 /** Signal: the request is still being worked on. */
 export const WORKING_SIGNAL = 'working';
-/** The failure with which the workflow ends when nobody has said so for too long. */
+/** The failure of a workflow whose gateway has stopped sending signals. */
 export const ABANDONED = 'abandoned';
 
 export interface RequestStart {
   readonly organizationId: string;
 }
 
-/** The answer, sealed: some hold what is shown once only. */
+/** The answer, sealed, because some answers hold a value that is shown only once. */
 export interface SealedAnswer {
   readonly sealed: string;
 }

@@ -1,6 +1,6 @@
 /**
- * What a run is started with and what it shows: the contract between whoever starts it (gateway, schedule, the
- * `temporal` CLI), the workflow `run`, and whoever reads it. JSON only.
+ * The input of a run and what it shows: the contract between its starters (gateway, schedule, the `temporal` CLI), the
+ * workflow `run`, and its readers. JSON only.
  */
 
 import type { Definition, PayloadFormat } from '../definition/document/types.ts';
@@ -33,7 +33,7 @@ export interface RunInput {
   readonly parentId?: string;
   /** A run that waits for this one: told by the signal `childDone` with this path, when this one has ended. */
   readonly notify?: { readonly workflowId: string; readonly path: string };
-  /** Depth of run_workflow nesting; 0 for a run that nobody's step started. */
+  /** Depth of run_workflow nesting. It is 0 for a run that no step started. */
   readonly depth?: number;
   /** Overrides config.timeout, in milliseconds. */
   readonly timeoutMs?: number;
@@ -81,7 +81,7 @@ export interface WaitingFor {
   /** ISO 8601. */
   readonly since: string;
   readonly until?: string;
-  /** Approvals: what is asked. Messages: the name listened to, the first of several. */
+  /** Approvals: the question. Messages: the name listened to, the first of several. */
   readonly message?: string;
   readonly name?: string;
   /** Messages: all names listened to, where there are several; and the key that events need, where there is one. */
@@ -91,15 +91,18 @@ export interface WaitingFor {
   readonly executionId?: string;
   /** Approvals, where one run is read: a decision needs a comment. */
   readonly commentRequired?: true;
-  /** Who is asked: `user:ann`, `role:finance`, `group:board`, at most a hundred; absent where nobody is named. */
+  /**
+   * The persons asked: `user:ann`, `role:finance`, `group:board`, at most a hundred. Absent where the step names
+   * nobody.
+   */
   readonly audience?: readonly string[];
   /** Approvals: persons who may not decide, since they started the run or have voted. */
   readonly notBy?: readonly string[];
   /** Approvals that one vote does not decide: how many approvals there are, and are needed. */
   readonly votes?: { readonly have: number; readonly needed: number };
-  /** Approvals and input: the payload format of what is to be filled in; absent where it is larger than 4,000 characters. */
+  /** Approvals and input: the payload format of the form. Absent where it has more than 4,000 characters. */
   readonly form?: PayloadFormat;
-  /** Approvals: what they are about, as their config says. */
+  /** Approvals: their subject, as their config describes it. */
   readonly priority?: string;
   readonly dueDate?: string;
   readonly resourceType?: string;
@@ -108,7 +111,7 @@ export interface WaitingFor {
   readonly deeplink?: string;
   /** Slots: the workflow id of the gate. */
   readonly gate?: string;
-  /** Slots: how many would go on before and with this run, where the gate could be asked; 1 is next. */
+  /** Slots: the place of the run in the limiter's queue; 1 is next. Absent where the limiter could not be asked. */
   readonly position?: number;
 }
 
@@ -123,7 +126,10 @@ export interface RunError {
   readonly details?: Json;
 }
 
-/** The memo of a run: what `describe()` answers without a worker (2 ms). At most 2 KB but for waitingFor, which is cut to 20. */
+/**
+ * The memo of a run, which `describe()` answers without a worker (2 ms). It takes at most 2 KB, apart from waitingFor,
+ * which has at most 20 items.
+ */
 export interface RunMemo {
   readonly workflow: string;
   readonly version?: string;
@@ -167,14 +173,14 @@ export const CANCEL_DETAILS = 'cancelDetails';
 /** The code of a run that was aborted: its status is `aborted`, although to Temporal it has failed. */
 export const ABORTED_CODE = 'run_aborted';
 
-/** What the signals and updates of ARCHITECTURE.md §3 carry: a JSON object. `step` is a slug with one open visit, or a path. */
+/** The payload of the signals and updates of ARCHITECTURE.md §3. `step` is a slug with one open visit, or a path. */
 export interface StepSignal {
   readonly step?: string;
   /** Remembered by the run (also across continue-as-new): the same key again gets the same answer. */
   readonly key?: string;
   readonly by?: string;
 }
-/** The roles and groups of a person, as the gateway vouches for them. An organization without API keys has no persons. */
+/** The roles and groups of a person, for which the gateway vouches. An organization without API keys has no persons. */
 export interface Standing {
   readonly roles: readonly string[];
   readonly groups: readonly string[];
@@ -211,7 +217,9 @@ export interface MessageSignal {
   readonly event?: { readonly key?: string };
 }
 
-/** The answer of an update that was accepted. A refused one throws ApplicationFailure of type = code, details[0] = Refusal. */
+/**
+ * The answer of an accepted update. A refused one throws an ApplicationFailure of type = code, details[0] = Refusal.
+ */
 export interface Accepted {
   readonly accepted: true;
   readonly path: string;
@@ -234,9 +242,12 @@ export interface Refusal {
   readonly paths?: readonly string[];
 }
 
-/** What a run that listens to messages and events of that name is found by, among those that it waits for (SignalboxWaiting). */
+/** The search attribute value (SignalboxWaiting) of a run that listens to messages and events of that name. */
 export const listenTag = (name: string): string => `message:${name}`;
-/** What a run that listens to events of that name and key alone is found by. The hash is of both, exactly as they are written. */
+/**
+ * The search attribute value of a run that listens to events of that name with that key only. The hash is of both,
+ * exactly as they are written.
+ */
 export const listenKeyTag = (name: string, key: string): string => `message-key:${shortHash(name, key)}:${name}`;
 /** A run that listens to more names than can be listed is sent every event. */
 export const LISTENS_TO_MANY = 'message-any';

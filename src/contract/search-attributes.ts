@@ -29,7 +29,7 @@ export type ListsWanted = readonly (readonly [list: 'tags' | 'state' | 'waiting'
 /** How a model stands among the searchable state, whose values all have a `=`: a run may have asked several. */
 export const modelValue = (model: string): string => `model:${encodeURIComponent(model)}`;
 
-/** Bytes of a keyword that are kept; the hash of the whole makes what is longer findable all the same. */
+/** The longest keyword, in bytes. A longer text is cut, and its hash makes it findable. */
 export const MAX_ATTRIBUTE_BYTES = 200;
 /** Values of one list; more are left out. */
 export const MAX_ATTRIBUTE_VALUES = 50;
@@ -37,8 +37,8 @@ export const MAX_ATTRIBUTE_VALUES = 50;
 const HASH_LENGTH = 16;
 
 /**
- * The text as a keyword: as it is up to 200 bytes of UTF-8, else its beginning, `~`, and 16 hex digits of the SHA-256 of
- * the whole, 200 bytes together at most. Whoever filters by a value passes it through here as well.
+ * The text as a keyword. Up to 200 bytes of UTF-8 stay as they are. A longer text becomes its beginning, `~`, and 16
+ * hex digits of the SHA-256 of the whole, together at most 200 bytes. Filters pass their values through here too.
  */
 export function attributeValue(text: string): string {
   const bytes = utf8ToBytes(text);
@@ -46,15 +46,16 @@ export function attributeValue(text: string): string {
 }
 
 /**
- * As attributeValue, for the values of lists: SQLite's index, which Temporal searches them by, takes a double quote or `♡` for
- * the value's end, so that a filter or a value could say more than it should. Such a value is cut, with others in their place.
+ * As attributeValue, for the values of lists. The index of SQLite, by which Temporal searches them, takes a double
+ * quote or `♡` for the end of a value, so that a value could match more than it should. These characters are replaced,
+ * and the value is cut as a long one is.
  */
 export function listValue(text: string): string {
   const value = attributeValue(text);
   return /["♡]/.test(value) ? cut(value.replaceAll('"', "'").replaceAll('♡', '♥'), utf8ToBytes(text)) : value;
 }
 
-/** As much of the text as there is room for, and what stands for the whole. */
+/** The beginning of the text, and the hash of the whole. */
 function cut(text: string, whole: Uint8Array): string {
   const suffix = `~${bytesToHex(sha256(whole)).slice(0, HASH_LENGTH)}`;
   const room = MAX_ATTRIBUTE_BYTES - suffix.length;

@@ -1,6 +1,6 @@
 /**
- * The actor `sync.{org}.{hash}`: which definitions came by syncs of one set (document 002, sync-all), so that those that are no
- * longer in it can be deleted. Lists may lag; this does not.
+ * The actor `sync.{org}.{hash}`: the definitions that syncs of one set have written (document 002, sync-all). A sync
+ * deletes those that are no longer in its set. Lists may lag; this actor does not. JSON only.
  */
 import type { ActorStart, RememberedAnswers } from './actors.ts';
 

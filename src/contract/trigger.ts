@@ -7,7 +7,7 @@ import type { TriggerDefinition } from '../definition/document/types.ts';
 import type { ActorStart, RememberedAnswers } from './actors.ts';
 
 export const TRIGGER_WORKFLOW = 'trigger';
-/** The signal by which whoever fires a trigger says what came of it: a Firing. */
+/** The signal that tells a trigger the outcome of a firing. */
 export const FIRED_SIGNAL = 'fired';
 
 /** What a trigger is, apart from where it came from. Secrets in its config are references. */
@@ -30,12 +30,11 @@ export interface Trigger extends TriggerSpec {
   readonly owner?: string;
 }
 
-/** Whose runs its runs are; empty while nobody has a name. */
+/** The person to whom the trigger's runs count. Empty while there are no persons. */
 export const ownerOfTrigger = ({ owner, by = '' }: Pick<Trigger, 'owner' | 'by'>): string => owner ?? by;
 
 /**
- * Where a trigger is written: in a definition, whose write of that revision said what it is and whether it is enabled, or
- * through the API.
+ * The origin of a trigger: a definition, whose revision says what the trigger is and whether it is enabled, or the API.
  */
 export type TriggerSource =
   | { readonly of: 'definition'; readonly revision: number; readonly enabled: boolean }
@@ -60,12 +59,12 @@ export interface NoteBackfill {
 /** So many are remembered, the last ones. */
 export const MOST_BACKFILL_NOTES = 50;
 
-/** What came of one firing, or of several of the same kind. */
+/** The outcome of one firing, or of several with the same outcome. */
 export interface Firing {
   /** ISO 8601. */
   readonly at: string;
   readonly outcome: 'started' | 'repeated' | 'debounced' | 'refused';
-  /** How many firings this stands for. Default: 1. */
+  /** The number of firings. Default: 1. */
   readonly count?: number;
   readonly executionId?: string;
   /** Of a refusal. */
@@ -111,8 +110,9 @@ export interface TriggerStart extends ActorStart {
 }
 
 /**
- * Update `claim`: a definition with a trigger of the name is about to be written, and none may be made through the API until it
- * is, or `release` says that it is not. Refused with `trigger_exists` where the API has made one.
+ * Update `claim`: reserves the name for a definition that is about to be written, until the definition is written or
+ * `release` says that it was refused. The API cannot make a trigger of that name meanwhile. Refused with
+ * `trigger_exists` where the API has made one.
  */
 export interface ClaimTrigger {
   readonly key: string;
@@ -127,8 +127,8 @@ export interface TriggerClaimed {
 }
 
 /**
- * Update `put`, by a write of the definition. An older revision than the last changes nothing; null: it was dropped since.
- * Refused with `trigger_exists` where the API has made one.
+ * Update `put`, by a write of the definition. A revision older than the last changes nothing, and the answer is null
+ * where the trigger was dropped since. Refused with `trigger_exists` where the API has made one.
  */
 export interface PutTrigger {
   readonly key: string;
@@ -168,7 +168,10 @@ export interface RemoveTrigger {
   readonly until?: string;
 }
 
-/** A trigger that was removed is remembered so long, for writes that come late; and a claim, which its writer may not live to release. */
+/**
+ * How long a removed trigger is remembered, for late writes, and how long an unreleased claim lasts, for writers that
+ * died.
+ */
 export const TRIGGER_REST_MS = 10 * 60 * 1000;
 
 /** What a trigger that takes events of that name is found by. */

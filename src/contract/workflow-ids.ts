@@ -1,8 +1,11 @@
-/** Parts of workflow ids (ARCHITECTURE.md §4) as whoever has no Node built-ins makes them too: a dot divides, what users write freely is hashed. */
+/**
+ * Parts of workflow ids (ARCHITECTURE.md §4), without Node built-ins, so that workflows can make them too. A dot
+ * divides the parts. Text of users is hashed.
+ */
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex } from '@noble/hashes/utils.js';
 
-/** What stands in ids as it is written. */
+/** Text that ids contain as it is written. */
 const PLAIN = /^[A-Za-z0-9][A-Za-z0-9_-]{0,99}$/;
 const HASH_DIGITS = 32;
 
