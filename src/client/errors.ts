@@ -1,8 +1,8 @@
 import type { Json } from '../json/json.ts';
 
 /**
- * What went wrong between here and Temporal, or was refused by an actor or a run. `code` is stable, and one of those that
- * src/gateway/validation/problem-codes.ts lists; the message is a sentence for the caller, with a next step.
+ * A failure between this process and Temporal, or a refusal by an actor or a run. `code` is stable and listed in
+ * src/gateway/validation/problem-codes.ts. The message is a sentence for the caller, with a next step.
  */
 export class ClientError extends Error {
   readonly code: string;

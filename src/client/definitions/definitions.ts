@@ -48,11 +48,14 @@ export interface DefinitionWrite {
   readonly source: ChangeSource;
   readonly by?: string;
   readonly notes?: string;
-  /** The hash that must stand there now; `*`: any. */
+  /** The hash that the current definition must have; `*` accepts any. */
   readonly ifMatch?: string;
-  /** Nothing may stand there now. */
+  /** The write is refused where a definition exists. */
   readonly ifNew?: boolean;
-  /** The revision of the head that this was made from: it, and what its triggers' secrets are, must stand there now. */
+  /**
+   * The revision of the head that the write is based on. The write is refused where the head, including the secrets of
+   * its triggers, has changed since.
+   */
   readonly ifRevision?: number;
   /** The set that it belongs to from now on. */
   readonly origin?: string;
@@ -60,15 +63,19 @@ export interface DefinitionWrite {
   readonly proposalId?: string;
   /** The same key again gets the same answer. */
   readonly key?: string;
-  /** Stores what the definition names and is not in it, such as its secrets: done when the head is written, since one that is refused may change none. */
+  /**
+   * Stores what the definition names but does not contain, such as its secrets. It runs once the head is written, so
+   * that a refused write changes no secret.
+   */
   readonly along?: () => Promise<void>;
 }
 
 /**
- * Writes a definition: its version first, then the names of its triggers and its webhook paths, then the head, which is what
- * counts, then its triggers and what the paths answer with. Repeating it after any interruption completes it.
- * @throws ClientError `hash_mismatch`, `already_exists`, `entry_changed`, `trigger_exists`, `path_taken`, `path_resting`, and where it applies a proposal
- * `proposal_not_found`, `proposal_not_approved`, `proposal_closed`, `proposal_stale`.
+ * Writes a definition: its version, the names of its triggers, its webhook paths, then the head, which decides, and at
+ * last its triggers and the configuration of its paths. Repeating it after any interruption completes it.
+ * @throws ClientError `hash_mismatch`, `already_exists`, `entry_changed`, `trigger_exists`, `path_taken`,
+ * `path_resting`. Where it applies a proposal also `proposal_not_found`, `proposal_not_approved`, `proposal_closed`,
+ * `proposal_stale`.
  */
 export async function putDefinition(
   access: WriteAccess,
@@ -140,7 +147,7 @@ export async function putDefinition(
   return answer;
 }
 
-/** What reads a definition and writes it anew: once more, on what it is by then, where somebody else writes it in between. */
+/** Runs `act`, which reads a definition and writes it again. Runs it once more where another write came in between. */
 export async function onCurrent<T>(act: () => Promise<T>): Promise<T> {
   for (let tries = 1; ; tries++) {
     try {
@@ -151,7 +158,10 @@ export async function onCurrent<T>(act: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Deletes a definition and gives its webhook paths up. Its runs go on, and its history of changes stays. @throws ClientError `not_found`, `hash_mismatch`. */
+/**
+ * Deletes a definition and frees its webhook paths. Its runs continue, and its history of changes stays.
+ * @throws ClientError `not_found`, `hash_mismatch`.
+ */
 export async function removeDefinition(
   access: WriteAccess,
   org: string,
@@ -177,8 +187,8 @@ export async function removeDefinition(
 }
 
 /**
- * Whether the definition has that webhook path. One that it has no longer, since the write or the deletion that dropped
- * it was interrupted, is given up now, and its trigger with it.
+ * Whether the definition has that webhook path. A path that it no longer has, because the write or deletion that
+ * dropped it was interrupted, is freed now, and its trigger is deleted.
  */
 export async function keepsHook(
   access: WriteAccess,
@@ -197,7 +207,7 @@ export async function keepsHook(
   return false;
 }
 
-/** What lists say; the whole of it stands in the definition. */
+/** The description in lists; the definition has all of it. */
 const shortened = (description: string): string =>
   description.length <= LONGEST_SHOWN ? description : `${description.slice(0, LONGEST_SHOWN - 1)}…`;
 

@@ -14,9 +14,9 @@ import { listPage } from '../visibility/listing.ts';
 import { putDefinition } from './definitions.ts';
 
 /**
- * Stores every example of the folder, and their clear secrets encrypted, unless the organization has, or once had, a
- * definition: what was deleted does not come back. Answers with the slugs that were stored.
- * @throws Error for a file that is no definition, ClientError where Temporal does not take it.
+ * Stores every example of the folder, and encrypts their clear secrets. Does nothing where the organization has, or
+ * ever had, a definition, so that deleted examples stay deleted. Answers the slugs that were stored.
+ * @throws Error for a file that is no definition, ClientError where Temporal refuses the write.
  */
 export async function installExamples(access: WriteAccess, org: string, folder: string): Promise<string[]> {
   if (!(await isEmpty(access, org))) return [];

@@ -89,8 +89,8 @@ export async function reviewProposal(
 }
 
 /**
- * Makes the definition what was proposed, if it is still the one that the proposal changes; the version of before stays readable.
- * A proposal that has become stale has failed, and says so.
+ * Writes the proposed definition where the definition has not changed since the proposal. The earlier version stays
+ * readable. A stale proposal is marked as failed.
  * @throws ClientError `not_found`, `self_modification_not_allowed`, `proposal_not_found`, `proposal_not_approved`,
  * `proposal_closed`, `proposal_stale`, and those of putDefinition.
  */

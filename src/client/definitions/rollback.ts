@@ -24,9 +24,9 @@ export interface RolledBack {
 }
 
 /**
- * Makes the definition what it was with that hash, under a new version number; nothing is written where it is that already.
- * @throws ClientError `not_found`, `version_not_found` (also for what was only proposed), `entry_changed` where others keep
- * writing it, and those of putDefinition.
+ * Writes the version with that hash again, under a new version number. Writes nothing where it is the current version.
+ * @throws ClientError `not_found`, `version_not_found` (also for a version that was only proposed), `entry_changed`
+ * where other writes keep coming in between, and those of putDefinition.
  */
 export const rollBack = (access: WriteAccess, org: string, slug: string, request: Rollback): Promise<RolledBack> =>
   onCurrent(() => rollBackOnce(access, org, slug, request));

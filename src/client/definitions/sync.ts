@@ -1,4 +1,7 @@
-/** Definitions kept as they are elsewhere, such as in a repository (document 002): one, or a whole set, of which what is gone is deleted. */
+/**
+ * Definitions that mirror another place, such as a repository (document 002): a single one, or a whole set. Definitions
+ * that left the set are deleted.
+ */
 
 import {
   type ChangeSynced,
@@ -44,10 +47,10 @@ export interface SyncReport {
   readonly deleted: readonly string[];
 }
 
-/** Definitions written at once. */
+/** Definitions that are written at the same time. */
 const AT_ONCE = 5;
 
-/** Makes one definition what is given. @throws ClientError as putDefinition. */
+/** Writes one definition. @throws ClientError as putDefinition. */
 export async function syncDefinition(
   access: WriteAccess,
   org: string,
@@ -59,8 +62,9 @@ export async function syncDefinition(
 }
 
 /**
- * Makes the whole set what is given: writes what differs, then deletes what came by this set and is no longer in it. Repeating it
- * after any interruption completes it. Definitions of other sets, and those that were written otherwise, stay.
+ * Makes the stored set equal to the given one: writes what differs, then deletes definitions that this set has written
+ * and no longer contains. Repeating it after any interruption completes it. Definitions of other sets and of other
+ * writers stay.
  * @throws ClientError as putDefinition, or `too_many`.
  */
 export async function syncSet(
@@ -164,7 +168,7 @@ async function readSet(access: Access, org: string, options: SyncOptions): Promi
   }
 }
 
-/** All of them, a few at once, up to the first failure: it is thrown when none is under way any more. */
+/** Runs `act` on all items, a few at the same time. Throws the first failure once the running ones have ended. */
 async function each<T, R>(items: readonly T[], act: (item: T) => Promise<R>): Promise<R[]> {
   const results: R[] = [];
   for (let from = 0; from < items.length; from += AT_ONCE)

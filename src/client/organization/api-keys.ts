@@ -1,7 +1,8 @@
 /**
- * API keys: made, listed, revoked, recognized. A key is `sbk_{organization}_{id}_{256 random bits}`; it is shown once,
- * and kept as an HMAC over itself and what it may do, under a secret of its own that is sealed under the master key. So
- * nobody can make keys, or raise what one may do, by writing into Temporal, and a new master key needs no new keys.
+ * API keys: made, listed, revoked, recognized. A key is `sbk_{organization}_{id}_{256 random bits}`. It is shown once.
+ * Its record holds an HMAC over the key and its permissions, under a secret of its own that is sealed under the master
+ * key. So a write into Temporal can neither make a key nor raise its permissions, and a new master key needs no new API
+ * keys.
  */
 import { randomBytes } from 'node:crypto';
 import type { OrganizationStart } from '../../contract/actors.ts';
@@ -30,7 +31,7 @@ export interface KeyRequest {
   readonly groups?: readonly string[];
 }
 
-/** What is shown of a key: never the key itself. */
+/** A key as lists show it, without the key itself. */
 export interface KeySummary {
   readonly id: string;
   readonly organizationId: string;
@@ -51,8 +52,8 @@ export interface KeyRules {
 }
 
 /**
- * Makes a key, and the organization where it is a new one. The key itself is answered this once; where `requestId` is given,
- * it comes from that and the master key, so that the request makes the same key when it is sent again.
+ * Makes a key, and its organization where that is new. The answer is the only one with the key itself. With a
+ * `requestId` the key is derived from it and the master key, so that a repeated request makes the same key.
  * @throws ClientError `admin_key_first`, `too_many`, `too_large`.
  */
 export async function createKey(
@@ -126,7 +127,7 @@ export function claimOf(text: string): { readonly organizationId: string; readon
   return organizationId === undefined || id === undefined ? undefined : { organizationId, id };
 }
 
-/** Whether the text is the key of that record, and the record says what it said when the key was made. */
+/** Whether the text is the key of that record, and the record is unchanged since the key was made. */
 export function isKey(
   access: Pick<Access, 'keys' | 'formerKeys'>,
   org: string,

@@ -71,7 +71,7 @@ function afterOf(position: Uint8Array): { readonly place: Part; readonly id: str
 
 const compared = (a: Part, b: Part): number => (a.month === b.month ? a.part - b.part : a.month < b.month ? -1 : 1);
 
-/** Latest first. Visibility knows the older ones, and what it does not know yet is looked for. */
+/** Latest first. Visibility lists the older parts; the newest ones are looked up by id. */
 async function partsOf(access: Access, org: string): Promise<Part[]> {
   const parts = new Map<string, Part>();
   const query = await actorQuery(access, org, AUDIT_WORKFLOW, []);

@@ -1,7 +1,7 @@
 /**
- * Who changed what, and when. The order decides that nothing is lost: a change is written down first, and made only then;
- * what became of it follows. Where the first fails, nothing is changed; where the second never comes, the list says that
- * the outcome is unknown. Both are signals, which the server keeps without a worker.
+ * Who changed what, and when. A change is recorded first and made afterwards; then its outcome is recorded. Where the
+ * first record fails, nothing is changed. Where the second is missing, the list shows the outcome as unknown. Both are
+ * signals, which the server keeps without a worker.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
@@ -41,7 +41,7 @@ export interface AuditTrail {
   settled(): Promise<void>;
 }
 
-/** An actor that somebody has ended is read like one that is full. */
+/** An actor that somebody terminated counts as full. */
 async function takesMore(access: Access, workflowId: string): Promise<boolean> {
   const description = await describe(access, workflowId);
   if (description === undefined) return true;

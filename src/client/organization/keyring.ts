@@ -1,6 +1,7 @@
 /**
- * Which keys there are, as the gateway asks at every request: read from Temporal at most every few seconds, and, while
- * Temporal is away, as they were last known. Also notes when a key was last used, which no request waits for.
+ * The API keys as the gateway checks them at every request. They are read from Temporal at most every few seconds.
+ * While Temporal is away, the last known keys count. The keyring also records when a key was last used, in the
+ * background.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { KeyRecord } from '../../contract/organization.ts';
@@ -12,9 +13,9 @@ import { isFresh, isOrganization } from './organizations.ts';
 
 /** A key that another gateway revokes is known to be revoked after this. */
 const FRESH_MS = 2_000;
-/** For a key that is not in the list, it is read anew after this: another gateway may just have made it. */
+/** How old the list may be for a key that is not in it: another gateway may just have made the key. */
 const FRESH_FOR_UNKNOWN_MS = 250;
-/** A request waits so long for a newer list where there is an older one. */
+/** How long a request waits for a newer list where there is an older one. */
 const PATIENCE_MS = 1_000;
 /** `lastUsedAt` is written at most so often for each key. */
 const USED_EVERY_MS = 10 * 60 * 1000;
@@ -28,9 +29,9 @@ export interface KeyHolder {
 }
 
 export interface Keyring {
-  /** Whether `default` has a key: with one, nobody gets in without. @throws ClientError `temporal_unreachable`. */
+  /** Whether `default` has a key. With a key, every request needs one. @throws ClientError `temporal_unreachable`. */
   hasKeys(): Promise<boolean>;
-  /** Whose key it is; undefined for what is no key, or none any more. @throws ClientError `temporal_unreachable`. */
+  /** The holder of the key; undefined for a text that is no valid key. @throws ClientError `temporal_unreachable`. */
   holderOf(text: string): Promise<KeyHolder | undefined>;
   /** To be called where keys of the organization were just made or revoked. */
   forget(organizationId: string): void;

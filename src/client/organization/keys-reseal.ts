@@ -1,7 +1,8 @@
 /**
- * A new master key: what organizations keep under a former one, secrets and the secrets of API keys, is sealed anew, so
- * that the former key can go. It can be done while everything runs, and repeated. Not sealed anew, and lost with the former
- * key: callback addresses that were given out, cursors, and histories that the payload codec has encrypted.
+ * Rotation of the master key: secrets, and the secrets of API keys, that are sealed under a former master key are
+ * sealed under the present one, so that the former can be dropped. It can run at any time, and be repeated. Callback
+ * addresses that were given out, cursors, and histories that the payload codec has encrypted are not sealed again; they
+ * are lost with the former key.
  */
 
 import type { OrganizationCollection, SealedSecret } from '../../contract/actors.ts';
@@ -16,7 +17,7 @@ import { listOrganizations } from './organizations.ts';
 import { placeOf as secretPlace } from './secrets.ts';
 
 export interface Resealed {
-  /** Entries that were sealed anew. */
+  /** Entries that are now sealed under the present key. */
   readonly resealed: number;
   /** Entries that were under the present key already. */
   readonly unchanged: number;
@@ -30,7 +31,7 @@ export interface Resealed {
 
 type Outcome = 'resealed' | 'unchanged' | 'unreadable';
 
-/** Seals anew what is sealed under a former master key, in all organizations. */
+/** Seals everything under the present master key, in all organizations. */
 export async function resealAll(access: WriteAccess): Promise<Resealed> {
   const counted = { resealed: 0, unchanged: 0 };
   const unreadable: Resealed['unreadable'][number][] = [];

@@ -1,8 +1,8 @@
 /**
- * Which limits a run is under (LANGUAGE.md §1; document 002): those of its definition, and those that the organization and
- * the host set for all runs of a user, of an organization, of everybody. Of two for the same the lower counts.
+ * The limits of a run (LANGUAGE.md §1; document 002): those of its definition, and those that the organization and the
+ * host set for all runs of a user, an organization, or the host. Where two limits have one scope, the lower counts.
  *
- * Runs that other runs start are under the limits of their definitions only: whoever started the first has its slots.
+ * A run that another run started has only the limits of its definition, because the first run holds the other slots.
  */
 
 import type { Client } from '@temporalio/client';
@@ -40,7 +40,10 @@ export async function readLimits(access: Access, org: string): Promise<Entries> 
   return Object.fromEntries(await listEntries<LimitEntry>(access, org, COLLECTION)) as Entries;
 }
 
-/** Sets a limit of the organization. It holds back runs that start from now on, and counts those that are active. @throws ClientError `too_large`, `too_many`. */
+/**
+ * Sets a limit of the organization. It applies to runs that start from now on, and counts active ones.
+ * @throws ClientError `too_large`, `too_many`.
+ */
 export async function putLimit(
   access: WriteAccess,
   org: string,
@@ -100,8 +103,8 @@ export interface LimitedRun {
 const MANUAL: ReadonlySet<string> = new Set<RunTrigger['type']>(['manual', 'inline']);
 
 /**
- * Among whose runs a run counts: those of whoever started it, or else has made its trigger. While there are no keys nobody has a
- * name, and everybody is one. Undefined where nobody is known.
+ * The user to whom a run counts: its initiator, or else the author of its trigger. Without API keys there are no
+ * persons, and all runs count to one user. Undefined where neither is known.
  */
 export const userOf = (run: {
   readonly initiator?: string;
@@ -110,9 +113,9 @@ export const userOf = (run: {
 }): string | undefined => run.initiator ?? run.owner ?? (MANUAL.has(run.trigger.type) ? '' : undefined);
 
 /**
- * The gates of a run that no other run starts, in the order in which it asks: the widest first. A run that waits at its
- * definition's limit so holds its slots of the others, as in document 002; the other way round, a parent that waits for a
- * limited child could wait for a run that waits for the parent's slot.
+ * The limiters of a run that no other run starts, in the order in which the run asks them: the widest first. So a run
+ * that waits at its definition's limit holds the wider slots, as document 002 has it. In the other order, a parent that
+ * waits for a limited child could wait for a run that waits for the parent's slot.
  */
 export async function gatesOf(access: Access, org: string, run: LimitedRun): Promise<GateWanted[]> {
   const { definition, input } = run;

@@ -1,6 +1,6 @@
 /**
- * An organization's MCP servers, and their tools. This process connects to no server: a worker lists the tools, which may
- * reach what the gateway may not, and what it found last is kept beside the server's entry.
+ * An organization's MCP servers, and their tools. The gateway connects to no server, because it may reach less than a
+ * worker. A worker lists the tools, and the last list is kept beside the server's entry.
  */
 
 import { WorkflowFailedError } from '@temporalio/client';
@@ -61,13 +61,13 @@ export async function deleteServer(access: WriteAccess, org: string, name: strin
   });
 }
 
-/** The tools of a server as they were listed last, if that was with its entry as it is now. */
+/** The last list of a server's tools, where it was made with the present entry. */
 export async function keptTools(access: Access, org: string, server: McpServerView): Promise<McpToolList | undefined> {
   const list = await readEntry<McpToolList>(access, org, TOOLS, server.name);
   return list?.of === server.updatedAt ? list : undefined;
 }
 
-/** Keeps what was listed. A list that has no room is not kept: it is listed anew each time. */
+/** Keeps a list of tools. A list that is too large is not kept, so it is read each time. */
 export async function keepTools(access: WriteAccess, org: string, server: string, list: McpToolList): Promise<void> {
   if (exactJsonBytes(list) > TOOL_LIST_BYTES) return;
   await putEntry(access, org, TOOLS, server, list).catch((error: unknown) => {

@@ -54,7 +54,8 @@ export function deleteModel(access: WriteAccess, org: string, name: string): Pro
 }
 
 /**
- * The model that a step means: one of that name, else the one that its provider calls so; without a name the default.
+ * The model of a step: the model of that name, or else the one that its provider calls by that name. Without a name it
+ * is the default.
  * @throws ClientError `model_not_found`.
  */
 export async function resolveModel(
@@ -81,7 +82,7 @@ type Entries = readonly (readonly [name: string, entry: ModelEntry])[];
 
 const entriesOf = (access: Access, org: string): Promise<Entries> => listEntries<ModelEntry>(access, org, COLLECTION);
 
-/** The one that was made the default last; an only model is it in any case. */
+/** The model that was made the default last. A single model is the default in any case. */
 function defaultOf(entries: Entries): string | undefined {
   const [only, ...others] = entries;
   if (only !== undefined && others.length === 0) return only[0];

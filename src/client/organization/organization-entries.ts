@@ -39,8 +39,8 @@ export function putEntry(
 }
 
 /**
- * Changes members of an entry that is there.
- * @throws ClientError `not_found`, `entry_changed` (it no longer says what is expected).
+ * Changes members of an existing entry.
+ * @throws ClientError `not_found`, `entry_changed` (the entry differs from what the caller expects).
  */
 export async function amendEntry(
   access: WriteAccess,
@@ -87,7 +87,7 @@ export async function listEntries<T>(
     .sort(([a], [b]) => (a < b ? -1 : 1));
 }
 
-/** The entries of a collection as they are at this moment; none where the actor is not open. */
+/** The present entries of a collection. Empty where the actor is not open. */
 export async function openEntries<T>(
   access: Access,
   org: string,
@@ -100,7 +100,7 @@ export async function openEntries<T>(
   return new Map(fields.map(([field, entry]) => [field.slice(place.length), entry as T]));
 }
 
-/** One entry; undefined where there is none, or the actor is not open. */
+/** One entry. Undefined where there is none, or the actor is not open. */
 export function readEntry<T>(
   access: Access,
   org: string,

@@ -1,6 +1,6 @@
 /**
- * Organizations. There is `default`, and every other is made by an admin of `default` with its first key; `org.default`
- * lists them. What an organization holds stands in the actor `org.{org}` (organization-entries.ts).
+ * Organizations. `default` always exists. An admin of `default` makes every other one with its first key, and
+ * `org.default` lists them. The actor `org.{org}` holds the data of an organization (organization-entries.ts).
  */
 
 import type { Client } from '@temporalio/client';
@@ -21,15 +21,18 @@ export async function listOrganizations(access: Access): Promise<readonly string
 const FRESH_MS = 250;
 const known = new WeakMap<Client, { names: Promise<ReadonlySet<string>>; readAt: number }>();
 
-/** What a clock that was set back says to have been read later is not fresh: it would stay so for as long as it was set back. */
+/**
+ * A time in the future is not fresh. After the clock was set back, it would otherwise stay fresh until the clock caught
+ * up.
+ */
 export function isFresh(readAt: number, freshMs: number): boolean {
   const age = Date.now() - readAt;
   return age >= 0 && age < freshMs;
 }
 
 /**
- * Whether there is an organization of that name. What is made up costs at most one question to Temporal in a quarter of a
- * second, however many ask.
+ * Whether there is an organization of that name. Unknown names cost at most one request to Temporal every quarter of a
+ * second, however many callers ask.
  */
 export async function isOrganization(access: Access, name: string): Promise<boolean> {
   if (name === DEFAULT_ORGANIZATION) return true;

@@ -1,6 +1,7 @@
 /**
- * An organization's public key (document 004): it names the organization in addresses that strangers call, and proves that it
- * was given out. It starts workflows, and does nothing else. A new one makes the one before worthless.
+ * An organization's public key (document 004). It names the organization in addresses that strangers call, and proves
+ * that the organization gave it out. It starts workflows and permits nothing else. A new key invalidates the former
+ * one.
  */
 import { ulid } from 'ulid';
 import { hmacHex, sameText } from '../payloads/keys.ts';
@@ -28,7 +29,7 @@ export async function renewPublicKey(access: WriteAccess, org: string): Promise<
   return keyOf(access.keys.publicKeys, org, generation);
 }
 
-/** The organization that a key was given out for; undefined for what is no key, or no longer. */
+/** The organization of a key; undefined for a text that is no valid key. */
 export async function organizationOfPublicKey(access: Access, given: string): Promise<string | undefined> {
   const [form, name] = given.split('.');
   if (form !== 'pub' || name === undefined) return undefined;

@@ -1,6 +1,7 @@
 /**
- * An organization's secrets. They are sealed here, in the gateway or in an activity, and only ciphertext reaches Temporal
- * (E7). Where a secret may be used, hosts and workflows, is sealed with it: whoever changes the lists in Temporal spoils it.
+ * An organization's secrets. The gateway or an activity seals them, and only ciphertext reaches Temporal (E7). The
+ * hosts and workflows that may use a secret are sealed with it, so a change of these lists in Temporal makes the secret
+ * unreadable.
  */
 
 import type { RunsDefinition } from '../../contract/activity.ts';
@@ -15,7 +16,7 @@ import { deleteEntry, listEntries, putEntry, readEntry } from './organization-en
 const COLLECTION = 'secrets';
 export const LONGEST_SECRET_BYTES = 64 * 1024;
 
-/** What is shown of a secret: never its value. */
+/** A secret as lists show it, without its value. */
 export interface SecretSummary {
   readonly name: string;
   readonly allowedHosts?: readonly string[];
@@ -29,7 +30,10 @@ export interface SecretValue {
   readonly allowedWorkflows?: readonly string[];
 }
 
-/** A secret as it comes in. A bound that is left out stays as it is, so that a new value goes nowhere the old one could not; null: anywhere. */
+/**
+ * A secret to store. A missing bound keeps its present value, so that a new value goes nowhere the old one could not.
+ * Null removes the bound.
+ */
 export interface SecretWrite {
   readonly value: string;
   readonly allowedHosts?: readonly string[] | null;
@@ -42,11 +46,11 @@ export interface SecretUse {
   readonly host?: string;
   /** The slug of the workflow whose run uses it, or whose webhook is called. */
   readonly workflow: string;
-  /** Of a run: what it walks. */
+  /** The definition that the run walks, where a run uses the secret. */
   readonly definition?: RunsDefinition;
 }
 
-/** `pointer`: where the value stood in what came in. @throws ClientError `secret_too_short`, `payload_too_large`. */
+/** `pointer`: the place of the value in the request. @throws ClientError `secret_too_short`, `payload_too_large`. */
 export function demandLength(name: string, value: string, pointer?: string): void {
   if (value.length < SHORTEST_SECRET_CHARACTERS) {
     const code = 'secret_too_short';
@@ -61,7 +65,10 @@ export function demandLength(name: string, value: string, pointer?: string): voi
   }
 }
 
-/** Stores a secret in place of one of that name. @throws ClientError `secret_too_short`, `payload_too_large`, `too_large`, `too_many`. */
+/**
+ * Stores a secret, and replaces one of that name.
+ * @throws ClientError `secret_too_short`, `payload_too_large`, `too_large`, `too_many`.
+ */
 export async function putSecret(
   access: WriteAccess,
   org: string,
@@ -81,8 +88,8 @@ export async function putSecret(
 }
 
 /**
- * Stores what was taken out of a definition, for its workflow alone (`owner`: its slug, or the hash of one that is not stored);
- * where somebody has said since who else may use it, that stays.
+ * Stores secrets that were taken out of a definition, for its workflow only. `owner` is the slug of the workflow, or
+ * the hash of a definition that is not stored. Bounds that somebody has changed since stay.
  */
 export async function putTakenSecrets(
   access: WriteAccess,
@@ -143,8 +150,9 @@ export async function readSecret(access: Access, org: string, name: string, use:
 }
 
 /**
- * A run counts as one of a workflow if it walks a stored version of it: any other document could call itself so. One that is
- * not stored may use what was taken out of itself, which is bound to its hash.
+ * Checks that the workflow may use the secret. A run counts to a workflow where it walks a stored version of it,
+ * because any other definition could claim the name. A definition that is not stored may use the secrets that were
+ * taken out of it, which are bound to its hash.
  * @throws ClientError `secret_not_allowed`
  */
 async function demandWorkflow(

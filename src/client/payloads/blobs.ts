@@ -1,10 +1,10 @@
 /**
  * Large payloads outside Temporal: the SDK's external storage (TEMPORAL.md §4) over a folder. A payload of a run over
- * 256 KB is written here, history holds a reference, and whoever reads history through this project's data converter gets
- * the payload. It is what Temporal would have been given: after the codec, scrubbed of secrets.
+ * 256 KB is written here, and history holds a reference. The project's data converter resolves it for every reader. The
+ * stored payload is what Temporal would have received: encoded by the codec, scrubbed of secrets.
  *
- * One folder for each workflow id, so that a run's payloads can go when the run has gone (blob-sweep.ts); within it a file
- * is named by its content, so writing twice is writing once.
+ * Each workflow id has a folder, so that a run's payloads can be removed with the run (blob-sweep.ts). A file is named
+ * by its content, so a repeated write changes nothing.
  */
 import { createHash, randomBytes } from 'node:crypto';
 import { mkdir, readFile, rename, rm, utimes, writeFile } from 'node:fs/promises';
@@ -37,7 +37,7 @@ export interface BlobOwner {
   readonly workflowId: string;
 }
 
-/** External storage in the folder. `isOn` false: what was stored is still read, and nothing is added. */
+/** External storage in the folder. Where `isOn` is false, stored payloads stay readable and no new ones are stored. */
 export function blobStorage(root: string, isOn: boolean): ExternalStorage {
   const driver = folderDriver(root);
   return new ExternalStorage({
@@ -48,9 +48,9 @@ export function blobStorage(root: string, isOn: boolean): ExternalStorage {
 }
 
 /**
- * Whose folder a payload goes to; undefined where it stays in history. Only what a run itself is given and gives is
- * stored: an actor stays open for ever, and a payload that another workflow receives (a child's result) must live as long
- * as that one. The SDK names the type of the workflow for the former only.
+ * The workflow whose folder stores a payload; undefined where the payload stays in history. Only the inputs and results
+ * of a run itself are stored. An actor stays open for ever, and a payload that another workflow receives (a child's
+ * result) must live as long as that workflow. The SDK names the type of the workflow for the former only.
  */
 function ownerOf(target: StorageDriverTargetInfo | undefined): BlobOwner | undefined {
   if (target?.kind !== 'workflow' || target.type !== RUN_WORKFLOW || target.id === undefined) return undefined;
@@ -83,7 +83,10 @@ async function store(
   return new StorageDriverClaim({ place, digest });
 }
 
-/** Whole or not at all, however many write it at once. One that is there keeps its content and becomes young again. */
+/**
+ * Writes the file completely or not at all, also with simultaneous writers. An existing file keeps its content and gets
+ * a new modification time.
+ */
 async function replace(path: string, content: string | Uint8Array): Promise<void> {
   const now = new Date();
   try {
@@ -107,7 +110,7 @@ async function retrieve(root: string, { place, digest }: Readonly<Record<string,
   return PayloadMessage.decode(bytes);
 }
 
-/** Failures stand in history: they name no path. */
+/** Failures are part of history, so they name no path. */
 async function typed<T>(act: () => Promise<T>): Promise<T> {
   try {
     return await act();

@@ -1,8 +1,8 @@
 /**
- * The payload codec: with SIGNALBOX_CODEC=1 Temporal keeps AES-256-GCM ciphertext of everything that runs and actors are
- * given, hold and give. Plain payloads, of before, and ciphertext under former master keys are read all the same, so it can
- * be switched on and off, and keys can change. Not encrypted, since Temporal works with them: ids, search attributes, types
- * of failures, and headers, of which this project has none.
+ * The payload codec. With SIGNALBOX_CODEC=1 Temporal stores the inputs, states and results of runs and actors as
+ * AES-256-GCM ciphertext. Earlier plain payloads and ciphertext under former master keys stay readable, so the codec
+ * can be switched on and off, and keys can change. Ids, search attributes, types of failures and headers (this project
+ * has none) are not encrypted, because Temporal works with them.
  */
 import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto';
 import { type Payload, type PayloadCodec, ValueError } from '@temporalio/common';
@@ -18,7 +18,7 @@ const KEY_ID = 'encryption-key-id';
 const ID_DIGITS = 16;
 const IV_BYTES = 12;
 const TAG_BYTES = 16;
-/** What is left as it is: what was encrypted before, and nulls, which tell nothing and take fields out of memos. */
+/** Payloads that stay as they are: encrypted ones, and nulls, which tell nothing and remove fields of memos. */
 const LEFT: ReadonlySet<string | undefined> = new Set([ENCODING, 'binary/null']);
 const { Payload: PayloadMessage } = proto.temporal.api.common.v1;
 

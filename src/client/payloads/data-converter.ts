@@ -4,8 +4,8 @@ import { blobStorage } from './blobs.ts';
 import { type CodecSettings, payloadCodecOf } from './codec.ts';
 
 /**
- * How payloads are written to Temporal and read back. Whoever opens a client or a worker takes it from here: gateway,
- * worker and the fold must agree, or one cannot read what another wrote.
+ * How payloads are written to Temporal and read back. Every client and worker must use it: the gateway, the workers and
+ * the fold read each other's payloads.
  */
 export function dataConverterOf(config: Pick<Config, 'blobs'> & CodecSettings): DataConverter {
   return {

@@ -1,4 +1,7 @@
-/** The keys that come from the master key: one for each purpose, so that a value made for one is worthless for another. */
+/**
+ * Keys derived from the master key. Each purpose has its own, so that a value made for one purpose is invalid for
+ * another.
+ */
 import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
 
 export interface Keys {
@@ -16,7 +19,7 @@ export interface Keys {
   readonly madeKeys: Uint8Array;
   /** AES-256-GCM of Temporal's payloads, where SIGNALBOX_CODEC asks for it. */
   readonly payloads: Uint8Array;
-  /** HMAC-SHA256 of what requests with a key ask, and AES-256-GCM of what they were answered. */
+  /** HMAC-SHA256 of the contents of requests with a key, and AES-256-GCM of their answers. */
   readonly requests: Uint8Array;
   readonly answers: Uint8Array;
   /** HMAC-SHA256 of organizations' public keys. */

@@ -1,4 +1,7 @@
-/** Encryption of secrets: AES-256-GCM, bound to the place where the secret belongs, so that ciphertext moved elsewhere is worthless. */
+/**
+ * Encryption of secrets with AES-256-GCM. The ciphertext is bound to the place where the secret belongs, so it is
+ * invalid elsewhere.
+ */
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 
 const FORM = 'v1';

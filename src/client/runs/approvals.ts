@@ -12,7 +12,7 @@ import type { ExecutionView } from './run-view.ts';
 
 const USER = 'user:';
 
-/** Whoever asks; without an id there are no persons, and everybody who gets in may decide. */
+/** The caller. Without an id there are no persons, and every caller may decide. */
 export interface Viewer extends Standing {
   readonly id?: string;
   readonly role: Role;
@@ -24,7 +24,7 @@ export type ShownWait = WaitingFor & { readonly resumeToken?: string };
 export type ApprovalView = ShownWait & {
   readonly executionId: string;
   readonly workflowId: string;
-  /** Only what is open is listed: what was decided stands in the steps of its run. */
+  /** Only open approvals are listed. The steps of a run show its decisions. */
   readonly status: 'pending';
   /** The first person who is asked (document 000); `audience` names all. */
   readonly approverMemberId?: string;
@@ -48,8 +48,8 @@ export interface ApprovalFilter extends PageRequest {
 const PATIENCE = 20;
 
 /**
- * A page holds the approvals of up to `limit` runs, and where only some of them are listed it may hold fewer.
- * A run that waits for an approval and does not tell which is an item too, with the reason: without it the list were untrue.
+ * A page holds the listed approvals of up to `limit` runs. A run that waits for an approval but cannot be read is an
+ * item with the reason, because the list would be incomplete without it.
  */
 export async function listApprovals(
   access: Access,
@@ -116,7 +116,7 @@ function mayDecide(viewer: Viewer, { audience = [], notBy = [] }: WaitingFor): b
   return audience.length === 0 || audience.some((name) => names.includes(name));
 }
 
-/** The token stands beside an approval only for those who may decide it. */
+/** An approval shows its token only to viewers who may decide it. */
 export function shownWait(access: Access, viewer: Viewer, executionId: string, wait: WaitingFor): ShownWait {
   if (wait.kind !== 'approval' || !mayDecide(viewer, wait)) return wait;
   return { ...wait, resumeToken: resumeToken(access.keys.resumeTokens, executionId, wait) };

@@ -1,7 +1,7 @@
 /**
- * Removes large payloads that nothing refers to any more (blobs.ts). Temporal forgets a closed run after the retention
- * period and tells nobody, so it is asked. A payload is written before the event that refers to it; what is older than the
- * first event of the oldest run that is still there under the workflow id is referred to by none.
+ * Removes large payloads that no event refers to any more (blobs.ts). Temporal forgets a closed run after the retention
+ * period without telling, so it is asked. A payload is written before the event that refers to it. So no event refers
+ * to a payload that is older than the first event of the oldest run which still exists under the workflow id.
  */
 import { readdir, readFile, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -21,7 +21,10 @@ interface BlobFile {
   readonly writtenAt: number;
 }
 
-/** Answers how many payloads were removed. @throws ClientError where Temporal cannot be asked; what is left stays for the next time. */
+/**
+ * Answers the number of payloads that were removed.
+ * @throws ClientError where Temporal cannot be asked. The remaining payloads wait for the next sweep.
+ */
 export async function sweepBlobs(access: Asking, root: string, retentionDays: number): Promise<number> {
   const before = Date.now() - retentionDays * DAY_MS - MARGIN_MS;
   let removed = 0;
@@ -67,7 +70,9 @@ async function ownerOf(folder: string): Promise<BlobOwner | undefined> {
   }
 }
 
-/** Epoch milliseconds of the first event of all runs under that id, open and closed; undefined where there is none. */
+/**
+ * Epoch milliseconds of the first event of all runs under that id, open and closed. Undefined where there is no run.
+ */
 async function oldestEventOf(access: Asking, workflowId: string): Promise<number | undefined> {
   let oldest: number | undefined;
   for (const runId of await runsOf(access, workflowId)) {

@@ -1,7 +1,7 @@
 /**
- * Bulk operations on runs (ARCHITECTURE.md §5): cancelling and terminating are Temporal's batch operations over the very query of
- * the run list; a retry is no batch operation of Temporal's, so a workflow of ours does it (workflows/jobs/bulk-retry.ts). Both
- * go on whatever becomes of the gateway.
+ * Bulk operations on runs (ARCHITECTURE.md §5). Cancelling and terminating are Temporal's batch operations over the
+ * query of the run list. Temporal has no batch retry, so a workflow retries (workflows/jobs/bulk-retry.ts). Both
+ * continue when the gateway stops.
  */
 
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
@@ -73,7 +73,7 @@ export function countBulk(
   return countOf(access, org, request, queryOf(org, request, Date.now()));
 }
 
-/** What is open is the last of its id; of what failed, Temporal would count each run of one that was retried. */
+/** An open run is the last of its id. Temporal would count every failed run of an execution that was retried. */
 async function countOf(
   access: Access,
   org: string,
@@ -137,7 +137,7 @@ export async function readBulk(access: Access, org: string, operationId: string)
   return action === 'retry' ? readRetries(access, operationId) : readBatch(access, operationId, action);
 }
 
-/** What the workflow does outside. `told`: what the attempt before had come to; `tell`: says so in turn. */
+/** The activities of the workflow. `told` reads the heartbeat of the previous attempt, `tell` sends one. */
 export const bulkActivitiesOver = (
   access: WriteAccess,
   beat: { told(): BulkProgress | undefined; tell(progress: BulkProgress): void },
@@ -157,7 +157,7 @@ export const bulkActivitiesOver = (
   },
 });
 
-/** Whether the run goes on; one that does already is as good. */
+/** Whether the run continues. A run that already does counts too. */
 async function goesOn(access: WriteAccess, org: string, executionId: string): Promise<boolean> {
   try {
     await retryRun(access, org, executionId);

@@ -1,4 +1,4 @@
-/** What has become of the runs that a run started: for a parent that has heard nothing of them (ARCHITECTURE.md §3). */
+/** The states of the runs that a run has started, for a parent that did not receive their ends (ARCHITECTURE.md §3). */
 
 import type { DescribedChildren, EndedChild, OpenChild } from '../../contract/children.ts';
 import { RUN_WORKFLOW, type RunError } from '../../contract/run.ts';

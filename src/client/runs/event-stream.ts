@@ -1,7 +1,7 @@
 /**
- * What happens in an execution, as it happens: its history is followed by long polls and folded on the way (src/history),
- * across continue-as-new and retries. The same history gives the same happenings with the same ids, so that whoever was cut
- * off goes on after the last id it has seen.
+ * The events of an execution as they happen. Long polls follow its history, across continue-as-new and retries, and
+ * src/history folds it on the way. One history always gives the same events with the same ids, so a reader that was
+ * disconnected resumes after the last id it has seen.
  */
 
 import type { RunError, RunStatus, WaitingFor } from '../../contract/run.ts';
@@ -60,8 +60,8 @@ const LONGEST_POLL_MS = 25_000;
 const EVENTS_PER_PAGE = 200;
 
 /**
- * Ends after the execution has, or when `signal` is aborted. Whether the caller may see the execution is the caller's to
- * check. `after`: an id of an earlier stream.
+ * Ends after the execution has ended, or when `signal` is aborted. The caller checks whether the execution may be seen.
+ * `after` is an id of an earlier stream.
  * @throws ClientError `not_found`, `invalid_cursor`, `temporal_unreachable`.
  */
 export async function followRun(
@@ -194,7 +194,7 @@ class FollowedRun {
 
 const iso = (ms: number): string => new Date(ms).toISOString();
 
-/** What is there, and then what comes, until the run is closed. A page is whole transactions. */
+/** The existing pages, and then the new ones until the run is closed. A page is whole transactions. */
 async function* pagesOf(
   access: Access,
   workflowId: string,
@@ -218,7 +218,7 @@ async function* pagesOf(
   } while (!signal.aborted);
 }
 
-/** Undefined when nothing came in time, or nobody listens any more. */
+/** Undefined when nothing came in time, or when the reader has gone. */
 async function polled<T>(access: Access, signal: AbortSignal, ask: () => Promise<T>): Promise<T | undefined> {
   const { client } = access;
   try {

@@ -20,13 +20,14 @@ export interface Standing {
   readonly target: RewindTarget;
 }
 
-/** Of many visits so many are named. */
+/** Paths that a refusal names at most. */
 const MOST_PATHS = 100;
 
 /**
- * The state at the end of the run, had the visit not begun: branches beside it have come as far as they came, and those that
- * failed stand before their failure. Where the end took the visit's place away (a race that another branch won), the state
- * when it began. `from`: the path of a visit, or a slug that was visited once; the first visit where it is left out. `error`: what the run failed with.
+ * The state at the end of the run as if the visit had not begun. Branches beside it are as far as they came; failed
+ * ones stand before their failure. Where the end took the visit's place away (a race that another branch won), it is
+ * the state when the visit began. `from` is the path of a visit, or a slug that was visited once; it defaults to the
+ * first visit. `error` is the run's failure.
  * @throws ClientError `no_such_step`, `ambiguous_step`, `not_retryable`.
  */
 export async function standing(
@@ -61,7 +62,7 @@ interface VisitedRun {
   readonly visits: ReadonlyMap<string, string>;
 }
 
-/** What was visited, by run, oldest first; of a history that is partly gone what is left. */
+/** The visits by run, oldest first. Where a part of the history is gone, the visits of the rest. */
 async function visitsOf(
   access: Access,
   executionId: string,

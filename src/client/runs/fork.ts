@@ -1,6 +1,7 @@
 /**
- * Fork (ARCHITECTURE.md §5): a new run that begins at a visit of one that has ended, with what that had come to by then, edited.
- * The original's history is walked again with that visit parked, so that branches beside it that had finished stay finished.
+ * Fork (ARCHITECTURE.md §5): a new run that begins at a visit of a run that has ended, with the edited state of that
+ * moment. The original's history is walked again up to that visit, so that branches beside it that had finished stay
+ * finished.
  */
 
 import type { WorkflowExecutionDescription } from '@temporalio/client';
@@ -36,8 +37,8 @@ export interface ForkRequest {
 }
 
 /**
- * @throws ClientError `not_found`, `idempotency_conflict`, `still_open`, `no_such_step`, `ambiguous_step`, `place_gone`, `not_retryable`,
- * `invalid_input`, and those of startRun.
+ * @throws ClientError `not_found`, `idempotency_conflict`, `still_open`, `no_such_step`, `ambiguous_step`,
+ * `place_gone`, `not_retryable`, `invalid_input`, and those of startRun.
  */
 export async function forkRun(
   access: WriteAccess,
@@ -66,7 +67,7 @@ export async function forkRun(
   return warnings.length === 0 ? started : { ...started, warnings };
 }
 
-/** The run that goes on from the visit, and what to warn of. @throws ClientError as forkRun. */
+/** The run that begins at the visit, and warnings. @throws ClientError as forkRun. */
 async function planFork(
   access: Access,
   org: string,
@@ -116,7 +117,9 @@ async function planFork(
   return { run, warnings: request.version === undefined ? [] : changedKinds(stood, program) };
 }
 
-/** Steps of another kind than in the version that the run had: what they left is read, or they begin, as another kind now. */
+/**
+ * Steps whose kind in this version differs from the kind in the run. Their outputs stay, or they begin as the new kind.
+ */
 function changedKinds({ program: before, state, target }: Standing, program: Program): Problem[] {
   const slugs = new Set([target.slug, ...Object.values(state.frames).flatMap(({ entries }) => Object.keys(entries))]);
   return [...slugs].flatMap((slug) => {

@@ -1,6 +1,6 @@
 /**
- * What a run has not read: the number of messages and their bytes. Its memo tells the number only as often as the run shows
- * itself, so what was sent since is counted here, and the run itself is asked where the count says too little.
+ * The unread messages of a run: their number and bytes. The memo of the run shows the number only now and then. So
+ * messages that were sent since are counted here, and the run itself is asked where the count is too low to decide.
  */
 
 import type { WaitingFor } from '../../contract/run.ts';
@@ -11,7 +11,10 @@ import { ClientError } from '../errors.ts';
 import type { Access } from '../temporal/access.ts';
 import { read } from '../temporal/rpc.ts';
 
-/** From here on messages are refused; the rest of the inbox is for processes that count at the same time (ARCHITECTURE.md §5). */
+/**
+ * From this number on, messages are refused. The rest of the inbox is for other processes that count at the same time
+ * (ARCHITECTURE.md §5).
+ */
 const MOST_UNREAD = INBOX_OPEN_PART * MAX_INBOX_MESSAGES;
 const MOST_BYTES = INBOX_OPEN_PART * MAX_INBOX_BYTES;
 /** Other processes send too: after so much of our own the run is asked again. */
@@ -37,7 +40,7 @@ interface Count {
   /** Not acknowledged yet: a run that is asked now may not know of them. */
   readonly underway: Amount;
   asking: Promise<void> | undefined;
-  /** Epoch milliseconds: while nobody answers, the run is not asked for each message. */
+  /** Epoch milliseconds. Until then the run is not asked again, because it did not answer. */
   notBefore: number;
 }
 
@@ -52,9 +55,9 @@ interface Asked {
 const counts = new Map<string, Count>();
 
 /**
- * Sends one more message to the run, and counts it. `readMemo` is asked the first time, and finds out whether there is such
- * a run at all.
- * @throws ClientError `inbox_overflow`, and what `readMemo` and `send` throw.
+ * Sends one more message to the run, and counts it. `readMemo` is called the first time, and throws where there is no
+ * such run.
+ * @throws ClientError `inbox_overflow`, and those of `readMemo` and `send`.
  */
 export async function sendCounted(
   access: Access,
@@ -144,7 +147,7 @@ function isDue(count: Count, bytes: number): boolean {
   );
 }
 
-/** While no worker answers, what was counted stands. */
+/** The count stays as it is while no worker answers. */
 async function ask(access: Access, executionId: string, count: Count): Promise<void> {
   const before = {
     messages: count.sent.messages - count.underway.messages,

@@ -1,4 +1,7 @@
-/** Activities in flight, as the server describes them: what failed before, when they are tried next, whether they are paused. */
+/**
+ * Activities in flight as the server describes them: their last failure, their next attempt, and whether they are
+ * paused.
+ */
 
 import type { LoadedDataConverter } from '@temporalio/common';
 // The package is CommonJS without named exports: its values come by the default, its types by name.

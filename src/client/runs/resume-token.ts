@@ -1,4 +1,6 @@
-/** Resume tokens (LANGUAGE.md §6): they prove that whoever decides was shown the very wait that is being decided. */
+/**
+ * Resume tokens (LANGUAGE.md §6). A token proves that the decider was shown exactly the wait that the decision is for.
+ */
 import type { WaitingFor } from '../../contract/run.ts';
 import { hmacHex, sameText } from '../payloads/keys.ts';
 
@@ -6,8 +8,8 @@ const PREFIX = 'wrf_rt_';
 const DIGITS = 24;
 
 /**
- * `wrf_rt_` and 24 hexadecimal digits over run, path and attempt. A wait begins anew with each attempt, and its beginning
- * is what names the attempt.
+ * `wrf_rt_` and 24 hexadecimal digits over run, path and attempt. Each attempt begins its wait again, so the beginning
+ * of the wait identifies the attempt.
  */
 export function resumeToken(key: Uint8Array, executionId: string, wait: Pick<WaitingFor, 'path' | 'since'>): string {
   return PREFIX + hmacHex(key, JSON.stringify([executionId, wait.path, wait.since])).slice(0, DIGITS);

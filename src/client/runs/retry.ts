@@ -1,7 +1,7 @@
 /**
- * Retry (ARCHITECTURE.md §5): a failed run goes on as a new Temporal run under the same id, with what failed armed again
- * (src/history/retry-plan.ts) and with the same idempotency keys. A run that was terminated, or that Temporal timed out, goes on
- * from where it stood.
+ * Retry (ARCHITECTURE.md §5): a failed run continues as a new Temporal run under the same id. The failed steps begin
+ * again (src/history/retry-plan.ts), with the same idempotency keys. A run that was terminated, or that Temporal timed
+ * out, continues where it stopped.
  */
 
 import { WorkflowExecutionAlreadyStartedError, type WorkflowExecutionDescription } from '@temporalio/client';

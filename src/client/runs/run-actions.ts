@@ -1,4 +1,4 @@
-/** What is done to a run that is under way: deciding, submitting, messages, cancelling (ARCHITECTURE.md §3, §5). */
+/** Actions on an open run: decisions, submissions, messages, cancelling (ARCHITECTURE.md §3, §5). */
 
 import { ulid } from 'ulid';
 import type {
@@ -35,7 +35,7 @@ export interface DecideRequest extends Omit<Decision, 'via' | 'override' | 'reas
   readonly key?: string;
 }
 
-/** What has become of a decision that was accepted. */
+/** The effect of an accepted decision. */
 export interface Recorded {
   /** vote: the approval waits on, for the votes of others. */
   readonly recorded: 'decision' | 'vote';
@@ -127,7 +127,8 @@ export async function sendMessage(
 }
 
 /**
- * Sends an event to a run that Visibility named as listening. The run keeps nothing that it does not take, so it is not counted.
+ * Sends an event to a run that Visibility lists as listening. The run keeps no event that it does not take, so events
+ * are not counted.
  * @throws ClientError `closed`.
  */
 export function sendEvent(access: WriteAccess, executionId: string, message: MessageSignal): Promise<void> {
@@ -135,7 +136,10 @@ export function sendEvent(access: WriteAccess, executionId: string, message: Mes
   return onOpen(() => writeAlong(access, () => handle.signal('message', message)));
 }
 
-/** Asks the run to cancel: what it has opened is cancelled, and rollback runs if it is configured. @throws ClientError `closed`. */
+/**
+ * Asks the run to cancel. It cancels its open commands, and runs the rollback where one is configured.
+ * @throws ClientError `closed`.
+ */
 export async function cancelRun(
   access: WriteAccess,
   org: string,
@@ -154,7 +158,7 @@ export async function cancelRun(
   );
 }
 
-/** Ends the run at once; nothing of it runs any more. @throws ClientError `closed`. */
+/** Ends the run immediately, without a rollback. @throws ClientError `closed`. */
 export async function terminateRun(
   access: WriteAccess,
   org: string,
@@ -202,7 +206,7 @@ async function update(
   return onOpen(() => write(access, executionId, () => handle.executeUpdate<Accepted, [object]>(name, options)));
 }
 
-/** What `act` answers, or, where the run has ended since, what it had answered to the key. */
+/** The answer of `act`. Where the run has ended since, the answer that it had given to the key. */
 async function orAsAnswered(
   access: Access,
   executionId: string,

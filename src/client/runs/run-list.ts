@@ -92,7 +92,7 @@ export async function listRuns(access: Access, org: string, filter: RunFilter): 
 }
 
 /**
- * What `list` has of one workflow, also of one that was deleted: its runs go on.
+ * The runs that `list` finds of one workflow. A deleted workflow may still have runs.
  * @throws ClientError `not_found` where there never was such a workflow.
  */
 export async function listOfWorkflow<T, Filter extends RunFilter>(
@@ -119,8 +119,8 @@ export function listRows(access: Access, org: string, filter: RunFilter): Promis
 }
 
 /**
- * The open runs that hold one of these values among what they wait for and had started by `startedBy` (epoch milliseconds).
- * Each run is read once, and its row has to hold the value exactly (exact-lists.ts).
+ * The open runs that wait for one of these values and had started by `startedBy` (epoch milliseconds). Each run is read
+ * once, and its row must have exactly the value (exact-lists.ts).
  */
 export async function listeningRuns(
   access: Access,
@@ -205,8 +205,8 @@ function range(name: 'durationMs' | 'tokens', bounds: Range | undefined): Clause
 }
 
 /**
- * Bounds of a time that is told in milliseconds, and may be kept finer. They lie a nanosecond before a millisecond begins, where
- * none of these stands: SQLite compares times as texts, to which .5 is less than .500.
+ * The bounds of a time in milliseconds, although Temporal may keep a finer one. They are a nanosecond before a
+ * millisecond begins, a time that no run has. SQLite compares times as texts, by which .5 is less than .500.
  */
 function period(name: 'started' | 'closeTime', { eq, gt, gte, lt, lte }: Range = {}): Clause[] {
   const from = [gte, eq, after(gt)].filter((bound) => bound !== undefined);

@@ -1,4 +1,4 @@
-/** Reading one run by its id: what it was started with, where it stands, how it ended. Needs no worker. */
+/** Reads one run by its id: its input, its status, its end. Needs no worker. */
 
 import { setTimeout as delay } from 'node:timers/promises';
 import type { WorkflowExecutionDescription } from '@temporalio/client';
@@ -63,7 +63,7 @@ export function executionOf(description: LegibleDescription): Execution {
   };
 }
 
-/** The run with its input and, once it has ended, its output or error. `exclude` leaves out what is not needed. */
+/** The run with its input and, once it has ended, its output or error. `exclude` omits members. */
 export async function readRun(
   access: Access,
   org: string,
@@ -96,7 +96,7 @@ export async function readRun(
   return why === undefined ? value : { ...value, unreadable: why };
 }
 
-/** How the run ended, or what it has returned already. */
+/** The end of the run, or the output that it has returned before its end. */
 async function readEnd(access: Access, description: LegibleDescription): Promise<Partial<Outcome>> {
   const decided = await decidedOutcome(access, description);
   if (decided !== undefined || isOpen(description.status.name)) return decided ?? {};
@@ -159,8 +159,8 @@ const returnsEarly = async (access: Access, description: WorkflowExecutionDescri
   mayDrain((await legible(() => readStart(access, description))).value?.definition);
 
 /**
- * What a run has returned whose effects in flight have not ended. One that has closed since tells its output by its end,
- * unless it was ended from outside.
+ * The output of a run that has returned while its activities are still in flight. A run that closed since has its
+ * output in its end, unless it was terminated.
  */
 async function decidedOutcome(access: Access, description: WorkflowExecutionDescription): Promise<Outcome | undefined> {
   const { decided } = soundMemo(description.memo ?? {}) as Partial<RunMemo>;
@@ -193,7 +193,10 @@ export type RunResult =
 
 /** Temporal answers a long poll after 20 s at the latest, so a longer wait asks again. */
 const LONGEST_POLL_MS = 20_000;
-/** Near its deadline Temporal answers a long poll at once, and would be asked hundreds of times in the last second. */
+/**
+ * Near the deadline of a long poll Temporal answers immediately, and would be asked hundreds of times in the last
+ * second.
+ */
 const SHORTEST_POLL_MS = 100;
 /** How long a run that may return before it closes is waited for between two looks at it. */
 const LOOK_EVERY_MS = 500;
@@ -254,7 +257,7 @@ function endOf(outcome: Outcome): RunResult {
   return { ended: true, ...value, ...defined({ unreadable }) };
 }
 
-/** The run has ended, and what it ended with cannot be read. */
+/** The run has ended, and its end cannot be read. */
 function unreadEnd(access: Access, description: LegibleDescription, unreadable: Unreadable): RunResult {
   return { ended: true, status: executionView(access, executionOf(description)).status, unreadable };
 }

@@ -1,4 +1,4 @@
-/** What a run holds, and what it walks: read from its history, so it needs no worker and works for ended runs too. */
+/** The state and definition of a run, read from its history. Needs no worker, and works for ended runs too. */
 
 import type { RunStatus } from '../../contract/run.ts';
 import { takeSecrets } from '../../definition/document/secrets-out.ts';
@@ -85,8 +85,9 @@ export interface ExecutionDefinition {
 }
 
 /**
- * The definition that the run walks, as it was when it began: of an inline run too, and of a workflow that was changed or
- * deleted since. @throws ClientError `not_found`, `payload_unreadable`, `temporal_unreachable`.
+ * The definition that the run walks, as it was when the run began. It includes inline runs, and workflows that were
+ * changed or deleted since.
+ * @throws ClientError `not_found`, `payload_unreadable`, `temporal_unreachable`.
  */
 export async function readSnapshot(access: Access, org: string, executionId: string): Promise<ExecutionDefinition> {
   const description = await describeRun(access, org, executionId);
@@ -102,6 +103,6 @@ export async function readSnapshot(access: Access, org: string, executionId: str
   };
 }
 
-/** What was started past the gateway may hold clear secrets, which are shown to nobody. */
+/** A definition that was started without the gateway may hold clear secrets, which must not be shown. */
 export const shownDefinition = (definition: Definition): Definition =>
   takeSecrets(definition as unknown as JsonObject).document as unknown as Definition;

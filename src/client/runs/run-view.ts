@@ -110,7 +110,7 @@ export function waitsOf(execution: Pick<Execution, 'status' | 'memo'>): readonly
   return isOpen(execution.status) ? ((execution.memo['waitingFor'] as WaitingFor[] | undefined) ?? []) : [];
 }
 
-/** What is known without reading history: what lists show. */
+/** The run as lists show it, without reading its history. */
 export function executionView(access: Access, execution: Execution, started?: RunInput): ExecutionView {
   const memo = execution.memo as Partial<RunMemo>;
   const { workflowId, runId } = execution;
@@ -224,7 +224,10 @@ const isRunError = (value: unknown): value is RunError =>
   typeof value.code === 'string' &&
   'message' in value;
 
-/** Its name is what stands in its id behind the slug of its workflow; a run that another one starts has that one's id. */
+/**
+ * The name of the trigger is the part of its id after the slug of its workflow. A child run has its parent's id
+ * instead.
+ */
 function saidOfTrigger(slug: string, id: string | undefined, started: RunInput | undefined) {
   if (started === undefined) return {};
   const name = id?.startsWith(`${slug}.`) === true ? id.slice(slug.length + 1) : undefined;

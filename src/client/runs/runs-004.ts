@@ -1,4 +1,6 @@
-/** Runs as document 004 shows them: its names, its statuses, and its lists with flow and state, or in compressed form. */
+/**
+ * Runs as document 004 shows them: its names, its statuses, and its lists with flow and state, or in compressed form.
+ */
 
 import type { Cost } from '../../contract/models.ts';
 import type { RunError, RunStatus } from '../../contract/run.ts';
@@ -110,7 +112,10 @@ export async function listRuns004(
   return { ...page, items: items.filter((item) => item !== undefined) };
 }
 
-/** Undefined for a run that has gone meanwhile. One that cannot be read must not keep the others from their readers. */
+/**
+ * Undefined for a run that has gone meanwhile. An unreadable run is shown with the reason, so that the others stay
+ * readable.
+ */
 async function readListed(
   access: Access,
   org: string,

@@ -1,6 +1,6 @@
 /**
- * The memo of a run as far as it is what a run writes there. Whoever starts a run through Temporal may give it any memo, and
- * an upsert may come from anywhere: what has another shape is left out, so that no list has to fail of it.
+ * The valid part of a run's memo. A run that was started through Temporal may have any memo, and any client may upsert
+ * one. Members of another shape are left out, so that lists do not fail.
  */
 
 import type { RunMemo } from '../../contract/run.ts';
@@ -41,7 +41,7 @@ const isTrigger: Check = (value) =>
 const isOrigin: Check = (value) => isObject(value) && Object.values(value).every(isText);
 const isCost: Check = (value) => isObject(value) && isNumber(value['input_tokens']) && isNumber(value['output_tokens']);
 
-/** Members that are shown, and what they look like. Others stay as they are: those who read them look for themselves. */
+/** The members that are shown, and the checks of their shapes. Readers of other members check them themselves. */
 const SHOWN: { readonly [field in keyof RunMemo]?: Check } = {
   workflow: isText,
   version: isText,

@@ -1,8 +1,10 @@
 /**
- * The trace of an execution, folded from Temporal's history (src/history): no worker has to run, and a closed run is as
- * good as an open one. All runs of the chain count, from the latest back to the first that the server still keeps.
+ * The trace of an execution, folded from Temporal's history (src/history). No worker has to run, and closed runs have a
+ * trace as open ones do. It covers all runs of the chain, from the latest back to the first that the server still
+ * keeps.
  *
- * What a closed run folds to never changes, so it is kept, up to a bound; of a long chain only the last run is read anew.
+ * The fold of a closed run never changes, so it is cached up to a bound. Of a long chain only the last run is read
+ * again.
  */
 
 import type { RunError } from '../../contract/run.ts';
@@ -78,12 +80,12 @@ const MAX_LIMIT = 10_000;
 /** What a page with a filter looks through at most: it is short, or empty, where few of the rows are meant. */
 const MOST_SLICES = 4;
 const SLICE_ROWS = 50_000;
-/** A page ends early when its rows have so many bytes. */
+/** A page ends early when its rows reach this size. */
 const PAGE_BYTES = 8_000_000;
 /** Rows of one run that are kept; a page beyond them folds the run once more for its own rows. */
 const KEPT: RowWindow = { from: 0, to: 50_000, bytes: 32_000_000 };
 const NO_ROWS: RowWindow = { from: 0, to: 0 };
-/** Bound of what is kept of all closed runs, and of what is held of one chain. */
+/** Limit of the cached folds of all closed runs, and of the rows that are held of one chain. */
 const CACHED_BYTES = 64_000_000;
 /** What a run counts at least, since it is kept however short it was. */
 const RUN_BYTES = 5_000;
