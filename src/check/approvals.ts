@@ -1,4 +1,6 @@
-/** Approvals that can be written and still not work: quorums that nobody can meet, priorities and due dates that say nothing. */
+/**
+ * Approvals that are well formed and cannot work: unreachable quorums, unknown priorities, due dates that are no dates.
+ */
 
 import { didYouMean } from '../definition/document/names.ts';
 import type { Json, JsonObject } from '../json/json.ts';
@@ -7,7 +9,7 @@ import { audienceOf, quorumLimit } from '../steps/kinds/approval/approval-votes.
 import { epochMs } from '../template/time.ts';
 import { type Findings, problem, type Subject } from './subject.ts';
 
-/** `persons`: false where the organization has no API keys, and so all callers are one. */
+/** `persons`: false if the organization has no API keys, so that all callers count as one person. */
 export function checkApprovals({ steps }: Subject, persons: boolean | undefined, findings: Findings): void {
   for (const { at, kind, written } of steps.values()) {
     const approval = kind?.needs?.(written.config ?? {}).approval;
@@ -23,7 +25,7 @@ function checkOne(config: JsonObject, at: string, persons: boolean | undefined, 
       problem(
         `${at}/dueDate`,
         'invalid_config',
-        `"dueDate" is a point in time, and ${JSON.stringify(dueDate)} is none.`,
+        `"dueDate" must be a point in time, got ${JSON.stringify(dueDate)}.`,
         "Write it as '2026-01-31T09:00:00Z', or as {{ now|addDuration('1d') }} for a time from now on.",
       ),
     );
@@ -32,7 +34,7 @@ function checkOne(config: JsonObject, at: string, persons: boolean | undefined, 
       problem(
         `${at}/priority`,
         'unknown_priority',
-        `"${priority.slice(0, 80)}" is no priority that lists know: ${PRIORITIES.join(', ')}.`,
+        `Lists do not know the priority "${priority.slice(0, 80)}": expected ${PRIORITIES.join(', ')}.`,
         didYouMean(priority, PRIORITIES),
       ),
     );
@@ -67,13 +69,13 @@ function checkQuorum(config: JsonObject, at: string, persons: boolean | undefine
     problem(
       `${at}/quorum`,
       'quorum_without_keys',
-      `This organization has no API keys, so all callers are one person, who votes once: ${needed} votes can never be given.`,
+      `Without API keys all callers of this organization count as one person with one vote; ${needed} are needed.`,
       'Create a key for each approver (POST /api/keys), or set the quorum to any.',
     ),
   );
 }
 
-/** Undefined where a template says who is asked, or the schema refuses it anyway. */
+/** Undefined if a template decides who is asked, or if the schema refuses the value. */
 function constantAudience(approvers: Json | undefined): string[] | undefined {
   if (approvers === undefined || JSON.stringify(approvers).includes('{{')) return undefined;
   try {

@@ -1,8 +1,7 @@
 /**
- * Which steps can have run before which: reachability over the edges, with those that are not written (a body's end
- * leads back to its container), and over frames (LANGUAGE.md §3.4, §3.5: an iteration's entries stay within it, a
- * sibling branch sees none). Containers that open frames are two nodes, one where they begin and one where they end, so
- * that a branch is no way into its sibling.
+ * Which steps can have run before which. The graph has the written edges and the implied ones (the end of a body leads
+ * back to its container). A container that opens frames is two nodes, its begin and its end, so that no path leads from
+ * one branch into a sibling (LANGUAGE.md §3.4, §3.5).
  */
 import { CONTAINER_RESERVED } from '../steps/ports.ts';
 import { type CheckedStep, opensFrames, type Subject } from './subject.ts';
@@ -10,11 +9,11 @@ import { type CheckedStep, opensFrames, type Subject } from './subject.ts';
 export interface Before {
   /** Whether a visit of `earlier` can have ended when a visit of `later` begins, or, for `end`, when it ends. */
   canPrecede(earlier: string, later: string, moment: 'begin' | 'end'): boolean;
-  /** Steps that a walk from the start comes to. */
+  /** Steps that a walk from the start can reach. */
   readonly reachable: ReadonlySet<string>;
 }
 
-/** `tracked`: the steps that will be asked about as `earlier`; the fewer, the cheaper. */
+/** `tracked`: the steps that can be passed as `earlier`. Fewer steps take less work. */
 export function precedence(subject: Subject, tracked: Iterable<string>): Before {
   const graph = graphOf(subject);
   const columns = new Map<string, number>();
@@ -66,10 +65,10 @@ function graphOf({ steps, regions, start }: Subject): Graph {
       const body = regions.regions.get(target)?.body;
       const endsBody = body?.has(step.slug) === true;
       connect(from, endsBody ? exits.get(target) : entries.get(target));
-      // Where the run begins within the body, the first walk is no branch, and its way back begins the container.
+      // A run that starts within the body is in no branch yet: its first way back begins the container.
       if (endsBody && start !== undefined && body?.has(start) === true) connect(from, entries.get(target));
     }
-    // A step of a body that leads nowhere by some port ends the tick, the iteration or the branch.
+    // A step of a body with a port that is not wired ends the tick, the iteration or the branch.
     const home = regions.home.get(step.slug);
     if (home !== undefined) connect(exit, exits.get(home));
   }
@@ -85,7 +84,7 @@ interface Components {
   readonly count: number;
 }
 
-/** Tarjan's algorithm without recursion; components are numbered from the last reached to the first. */
+/** Tarjan's algorithm without recursion. A component has a higher number than the components it leads to. */
 function stronglyConnected(edges: readonly (readonly number[])[]): Components {
   const size = edges.length;
   const order = new Int32Array(size).fill(-1);
@@ -127,14 +126,14 @@ function stronglyConnected(edges: readonly (readonly number[])[]): Components {
   return { of, count };
 }
 
-/** Per component the tracked steps that reach it by at least one edge, as bits. */
+/** For each component, as bits: the tracked steps that reach it by at least one edge. */
 function propagate(graph: Graph, components: Components, columns: ReadonlyMap<string, number>): Uint32Array[] {
   const width = Math.ceil(columns.size / 32);
   const rows = Array.from({ length: components.count }, () => new Uint32Array(width));
   if (width === 0) return rows;
   const members: number[][] = Array.from({ length: components.count }, () => []);
   for (const [node, component] of components.of.entries()) members[component]?.push(node);
-  // Tarjan numbers a component after all that it leads to: going down, whoever leads here is done.
+  // In descending order the predecessors of a component are done before it.
   for (let component = components.count - 1; component >= 0; component--) {
     const row = rows[component];
     const nodes = members[component] ?? [];

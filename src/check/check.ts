@@ -1,6 +1,6 @@
 /**
- * The checker: everything that can be known of a definition without running it, each finding with the place, a stable
- * code, what was expected, and how to mend it. It is what the gateway saves by and what `signalbox validate` prints.
+ * The checker analyses a definition without running it. Each finding has a JSON pointer, a stable code, a sentence and
+ * often a hint. The gateway stores a definition only if the checker finds no problem; `signalbox validate` prints both.
  */
 
 import { inDialectWords } from '../definition/dialects/dialect-001-words.ts';
@@ -34,28 +34,28 @@ import { checkWiring } from './wiring.ts';
 import { checkWrites } from './writes.ts';
 
 export interface CheckOptions extends Host {
-  /** The dialect that the document is in; detected if left out. */
+  /** The dialect of the document; detected by default. */
   readonly dialect?: string;
-  /** The MCP tools that are known; nothing is said of tools where they are not given. */
+  /** The known MCP tools. Tools are not checked without them. */
   readonly tools?: KnownTools;
-  /** A run of its own, not to be stored: it needs no name. */
+  /** For an inline run, which is not stored and needs no name. */
   readonly inline?: boolean;
   /** The slug of the address, for a document that has none. */
   readonly slug?: string;
 }
 
 export interface Checked {
-  /** No problems; warnings do not count. */
+  /** Whether there are no problems. Warnings do not count. */
   readonly valid: boolean;
   readonly dialect: Dialect;
-  /** Pointers are those of the document as written, in its dialect. At most 200. */
+  /** With pointers into the document as written, in its dialect. At most 200. */
   readonly problems: readonly Problem[];
   readonly warnings: readonly Problem[];
-  /** Of the canonical form; present whenever that is. */
+  /** The hash of `definition`; present if that is. */
   readonly hash?: string;
-  /** The canonical definition, without clear secrets; present where the document could be read, also with problems. */
+  /** The canonical definition without clear secrets; present if the document could be read, even with problems. */
   readonly definition?: Definition;
-  /** Clear secrets that were taken out of the document. */
+  /** Clear secrets that were removed from the document. */
   readonly secrets: readonly ClearSecret[];
 }
 
@@ -93,7 +93,7 @@ function examine(definition: Definition, host: CheckOptions): Findings {
   const compiled = compile(definition);
   const subject = subjectOf(definition, 'program' in compiled ? compiled.program.regions : undefined);
   const findings: Findings = { problems: configProblems(subject, host), warnings: [] };
-  if ('problems' in compiled) findings.problems.push(...untold(compiled.problems, findings.problems, definition));
+  if ('problems' in compiled) findings.problems.push(...unreported(compiled.problems, findings.problems, definition));
   const before = subject.isDag ? undefined : precedence(subject, trackedSteps(subject));
   checkWiring(subject, before, findings);
   const places = placesOf(subject);
@@ -112,10 +112,10 @@ function examine(definition: Definition, host: CheckOptions): Findings {
   return findings;
 }
 
-/** What the host lacks does not matter to a walk that performs nothing: such steps are mocked, and reported. */
+/** A dry run mocks what the host lacks, so these problems do not prevent it. */
 const MOCKED: ReadonlySet<string> = new Set(['unknown_action', 'bash_disabled']);
 
-/** The definition, where a walk without effects can do with what is wrong with it. */
+/** The definition, if its problems do not prevent a dry run. */
 export function walkable({ definition, problems }: Pick<Checked, 'definition' | 'problems'>): Definition | undefined {
   return problems.every(({ code }) => MOCKED.has(code)) ? definition : undefined;
 }
@@ -125,10 +125,10 @@ function* trackedSteps(subject: Subject): Iterable<string> {
   for (const { slug, kind } of subject.steps.values()) if (kind?.scope === 'loop') yield slug;
 }
 
-/** The compiler's problems, but for those that a config's schema has told already, and with hints where names are near. */
-function untold(problems: readonly Problem[], told: readonly Problem[], definition: Definition): Problem[] {
+/** The compiler's problems that a config's schema has not reported yet, with hints for misspelled names. */
+function unreported(problems: readonly Problem[], reported: readonly Problem[], definition: Definition): Problem[] {
   const config = (pointer: string): string => pointer.split('/').slice(0, 4).join('/');
-  const places = new Set(told.map(({ pointer }) => config(pointer)));
+  const places = new Set(reported.map(({ pointer }) => config(pointer)));
   return problems
     .filter(({ code, pointer }) => code !== 'invalid_config' || !places.has(config(pointer)))
     .map((problem) => hinted(problem, definition));

@@ -11,7 +11,7 @@ import type { Host } from './host.ts';
 import type { Subject } from './subject.ts';
 import { templatedProblems } from './templated.ts';
 
-/** Schemas are built when first asked for, once a kind. */
+/** Built on first use, one for each kind. */
 const schemas = new Map<string, z.ZodType>();
 
 export function configProblems({ steps }: Subject, { actions }: Host): Problem[] {
@@ -21,12 +21,12 @@ export function configProblems({ steps }: Subject, { actions }: Host): Problem[]
     const rollback = written.rollback === undefined ? undefined : kindOf(written.rollback.stepType);
     if (rollback === undefined) continue;
     problems.push(...ofKind(rollback, written.rollback?.config ?? {}, `${at}/rollback/config`, actions));
-    // Here, and not where it is compiled: runs that began with one go on, and are told when they roll back.
+    // The compiler accepts it: runs that began with one continue, and report it when they roll back.
     if (rollback.startsRuns === true)
       problems.push({
         pointer: `${at}/rollback/stepType`,
         code: 'rollback_kind',
-        message: `A rollback starts no runs. Undo with an effect such as 'action' or 'http', not '${rollback.type}'.`,
+        message: `A rollback cannot start runs. Use an effect such as 'action' or 'http', not '${rollback.type}'.`,
       });
   }
   return problems;

@@ -1,17 +1,25 @@
-/** Reads that flow: dag cannot give: what belongs to a walk, and steps that are not named (LANGUAGE.md §3.6, §8). */
+/** References that flow: dag cannot resolve: roots of a walk, and steps by computed names (LANGUAGE.md §3.6, §8). */
 import type { Reading } from './readings.ts';
 import { type Findings, problem, type Subject } from './subject.ts';
 
-const MEANINGLESS: {
+const ROOTS_OF_A_WALK: {
   readonly [root: string]: readonly [code: 'not_in_dag' | 'outside_loop', words: string, hint: string];
 } = {
-  lastOutput: ['not_in_dag', 'lastOutput has no meaning where steps run side by side.', 'Read steps.NAME.output.'],
-  // Each step is a frame of its own: what one of them caught is not for the others.
-  error: ['not_in_dag', 'error has no value where steps run side by side.', 'Read steps.NAME.output.meta.error.'],
+  lastOutput: [
+    'not_in_dag',
+    'lastOutput has no value in flow: dag, where steps run concurrently.',
+    'Read steps.NAME.output.',
+  ],
+  // Each step is a frame of its own, and an error belongs to one frame.
+  error: [
+    'not_in_dag',
+    'error has no value in flow: dag, where steps run concurrently.',
+    'Read steps.NAME.output.meta.error.',
+  ],
   loop: [
     'outside_loop',
-    'a graph has no loops, so that loop has no value.',
-    'With the modifier forEach read item and index.',
+    'loop has no value in flow: dag, which has no loops.',
+    'Use the modifier forEach and read item or index.',
   ],
 };
 
@@ -24,17 +32,17 @@ export function checkDagReferences({ isDag, steps, readings }: Subject, { proble
     for (const { root, path, column, pointer } of reading.references) {
       if (reading.locals.includes(root)) continue;
       const at = `${reading.at}${pointer ?? ''}`;
-      const meaningless = root === 'error' && isOfRollback(reading) ? undefined : MEANINGLESS[root];
-      if (meaningless !== undefined) {
-        const [code, words, hint] = meaningless;
+      const refused = root === 'error' && isOfRollback(reading) ? undefined : ROOTS_OF_A_WALK[root];
+      if (refused !== undefined) {
+        const [code, words, hint] = refused;
         problems.push(problem(at, code, `Column ${column}: ${words}`, hint));
       } else if (root === 'steps' && typeof path[0] !== 'string' && step !== undefined && !namesOthers) {
         warnings.push(
           problem(
             at,
             'unnamed_dependency',
-            `Column ${column}: "${step.slug}" does not name the step that it reads here, and so waits for none.`,
-            'Name those that may be meant in dependsOn.',
+            `Column ${column}: "${step.slug}" reads a step by a computed name, and so does not wait for it.`,
+            'List the steps that it can read in dependsOn.',
           ),
         );
       }
@@ -42,7 +50,7 @@ export function checkDagReferences({ isDag, steps, readings }: Subject, { proble
   }
 }
 
-/** There it is the run's error. */
+/** In a rollback `error` is the run's error. */
 function isOfRollback({ at }: Reading): boolean {
   return at.split('/')[3] === 'rollback';
 }

@@ -1,4 +1,4 @@
-/** Reads and writes of `input.*` and `state.*` against what the definition declares, and the declarations themselves. */
+/** Checks reads and writes of `input.*` and `state.*` against their declarations, and the declarations themselves. */
 
 import { didYouMean } from '../definition/document/names.ts';
 import { below } from '../definition/document/pointer.ts';
@@ -7,7 +7,7 @@ import { isObject } from '../json/json.ts';
 import type { StepKind } from '../steps/kind.ts';
 import { type Findings, problem, type Subject } from './subject.ts';
 
-/** Members of configs that are payload formats, in whatever kind. */
+/** Members of configs that are payload formats, in every kind. */
 const FORMATS = ['inputs', 'form', 'schema', 'responseSchema', 'outputSchema'] as const;
 
 export function checkDeclared(subject: Subject, findings: Findings): void {
@@ -39,7 +39,7 @@ function stateDefaults({ definition }: Subject, { problems }: Findings): void {
       problem(
         below('/state', key),
         'wrong_type',
-        `The default of "${key}" must be ${field.type}, got ${typeof field.default}.`,
+        `The default of "${key}" must be a ${field.type}, got ${typeof field.default}.`,
       ),
     );
   }
@@ -56,7 +56,7 @@ function inputReads({ definition, readings }: Subject, { problems }: Findings): 
         problem(
           at + (pointer ?? ''),
           'undeclared_input',
-          `Column ${column}: the input's format does not declare "${path.join('.')}".`,
+          `Column ${column}: the input format does not declare "${path.join('.')}".`,
           hint,
         ),
       );
@@ -96,7 +96,7 @@ function stateUse({ definition, steps, readings }: Subject, { problems, warnings
   }
 }
 
-/** The state keys that a step writes, each with its place: by saveToState, or as a `set` with target state. */
+/** The state keys that a step writes, with their pointers: by saveToState, or by a `set` with target state. */
 export function stateWrites({
   at,
   kind,

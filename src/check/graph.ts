@@ -1,4 +1,4 @@
-/** A definition as a picture: its steps as nodes, with the container that each stands in, and the ways between them. */
+/** A definition as a graph for drawing: steps as nodes, each with its container, and edges. */
 import type { Definition, Problem } from '../definition/document/types.ts';
 import { compile } from '../steps/compile/program.ts';
 import type { KindClass } from '../steps/kind.ts';
@@ -11,9 +11,9 @@ export interface GraphNode {
   readonly name: string;
   /** As written in the definition. */
   readonly stepType: string;
-  /** `end` too for `$end`, which ends the run. */
+  /** `$end`, which ends the run, has the class `end`. */
   readonly class: KindClass;
-  /** The container in whose body it stands, and the body port that leads to it, where it is one. */
+  /** The container whose body the step is in, and the body port that leads to it if it is exactly one. */
   readonly container?: string;
   readonly branch?: string;
 }
@@ -21,19 +21,19 @@ export interface GraphNode {
 export interface GraphEdge {
   readonly from: string;
   readonly to: string;
-  /** Absent in a graph (flow: dag), where an edge is a dependency. */
+  /** Absent in flow: dag, where an edge is a dependency. */
   readonly port?: string;
 }
 
 export interface Graph {
   readonly flow: 'ports' | 'dag';
-  /** Where the run begins; absent in a graph. */
+  /** The step where the run begins; absent in flow: dag. */
   readonly start?: string;
   readonly nodes: readonly GraphNode[];
   readonly edges: readonly GraphEdge[];
 }
 
-/** The graph; or why the definition cannot be walked. */
+/** The graph, or the reasons why the definition cannot be walked. */
 export function graphOf(definition: Definition): { graph: Graph } | { problems: Problem[] } {
   const result = compile(definition);
   if ('problems' in result) return result;
@@ -75,7 +75,7 @@ function ports(program: Program): GraphEdge[] {
   );
 }
 
-/** A step depends on those that it reads, and on those that it names (LANGUAGE.md §8). */
+/** A step depends on the steps that it reads and on those in `dependsOn` (LANGUAGE.md §8). */
 function dependencies({ definition, steps }: Program): GraphEdge[] {
   return Object.entries(definition.steps).flatMap(([slug, written]) => {
     const on = new Set(written.dependsOn);

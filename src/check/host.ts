@@ -1,4 +1,4 @@
-/** What this host offers: the actions that are registered, and whether bash may run. */
+/** Checks steps against the host: its registered actions, whether bash is allowed, and its size limits. */
 import type { z } from 'zod';
 import { MAX_BLOB_STATE_BYTES } from '../definition/document/limits.ts';
 import { didYouMean } from '../definition/document/names.ts';
@@ -9,18 +9,18 @@ import { kindOf } from '../steps/kinds/table.ts';
 import { type Findings, problem, type Subject } from './subject.ts';
 
 export interface OfferedAction {
-  /** What its parameters must be, once their templates are evaluated. */
+  /** The schema of its parameters after their templates are rendered. */
   readonly input: z.ZodType;
 }
 
 export interface Host {
-  /** Actions that the host defines beside this project's own, by type. */
+  /** Actions that the host adds to those of this project, by type. */
   readonly actions?: ReadonlyMap<string, OfferedAction>;
-  /** False: a step of kind bash is a problem. */
+  /** If false, a step of kind bash is a problem. */
   readonly bash?: boolean;
-  /** What a step may keep here, in bytes: a larger `maxBytes` is a problem. */
+  /** The largest output of a step on this host, in bytes. A larger `maxBytes` is a problem. */
   readonly valueBytes?: number;
-  /** False: the organization has no API keys, and so knows no persons. */
+  /** False if the organization has no API keys, so that callers cannot be told apart. */
   readonly persons?: boolean;
 }
 
@@ -54,14 +54,14 @@ function checkMaxBytes(
     problem(
       `${config}${at}`,
       'invalid_config',
-      `A step of this host keeps at most ${valueBytes} bytes; maxBytes is ${maxBytes}.`,
-      `Take at most ${valueBytes}, or set SIGNALBOX_BLOBS to a folder, which allows ${MAX_BLOB_STATE_BYTES}.`,
+      `On this host a step can keep at most ${valueBytes} bytes, got maxBytes ${maxBytes}.`,
+      `Set maxBytes to ${valueBytes} or less, or SIGNALBOX_BLOBS to a folder, which allows ${MAX_BLOB_STATE_BYTES}.`,
     ),
   );
 }
 
 function bashDisabled(at: string): Problem {
-  const hint = 'Set SIGNALBOX_BASH=1 where the worker and the gateway start.';
+  const hint = 'Set SIGNALBOX_BASH=1 for the worker and the gateway.';
   return problem(at, 'bash_disabled', 'This host does not run bash.', hint);
 }
 

@@ -1,13 +1,15 @@
-/** Templates and expressions that are read where no run is yet, and so have few roots: triggers' mappings and filters, keys. */
+/** Templates and expressions that are evaluated before a run exists: mappings, filters and keys have few roots. */
 import { didYouMean } from '../definition/document/names.ts';
 import type { Problem } from '../definition/document/types.ts';
 import type { Reference } from '../template/types.ts';
 import { problem } from './subject.ts';
 
-/** The clock is the evaluator's own. */
+/** The clock of the evaluator. */
 const CLOCK = ['now', 'nowMs'] as const;
 
-/** LANGUAGE.md §10: what a trigger's mapping may read, and (src/client/triggers/event-spread.ts) the filter of an event. */
+/**
+ * The roots of a trigger's mapping, and of an event's filter (LANGUAGE.md §10, src/client/triggers/event-spread.ts).
+ */
 export const MAPPING_ROOTS: readonly string[] = ['body', 'query', 'headers', 'params', ...CLOCK];
 export const FILTER_ROOTS: readonly string[] = ['event', 'name', 'key', 'data', 'id', ...CLOCK];
 
@@ -18,6 +20,6 @@ export function limitedProblems(references: readonly Reference[], roots: readonl
 }
 
 export function notReadHere(at: string, column: number, root: string, roots: readonly string[]): Problem {
-  const message = `Column ${column}: "${root.slice(0, 80)}" cannot be read here, where no run has begun.`;
+  const message = `Column ${column}: "${root.slice(0, 80)}" cannot be read here, before the run has begun.`;
   return problem(at, 'unknown_root', message, didYouMean(root, roots));
 }

@@ -1,6 +1,6 @@
 /**
- * What is legal and probably not meant: `&&` and `||` mixed without parentheses, braces of templates in expressions and in
- * values that are taken as they are.
+ * Legal expressions that are probably mistakes: `&&` and `||` mixed without parentheses, braces of templates in
+ * expressions, and braces in values that are not rendered.
  */
 
 import { MAX_ATTRIBUTE_VALUES } from '../contract/search-attributes.ts';
@@ -19,8 +19,8 @@ export function checkLint({ definition, readings }: Subject, { warnings }: Findi
           problem(
             at,
             'mixed_logic',
-            `Column ${column}: && and || bind alike here, from left to right.`,
-            'Say with parentheses what belongs together.',
+            `Column ${column}: && and || have the same precedence, and are evaluated from left to right.`,
+            'Group the operands with parentheses.',
           ),
         );
       }
@@ -29,8 +29,8 @@ export function checkLint({ definition, readings }: Subject, { warnings }: Findi
           problem(
             at,
             'template_in_expression',
-            `Column ${column}: the braces in this text stay as they are; nothing is put into it.`,
-            'Join texts with +.',
+            `Column ${column}: this text is not a template, and its braces stay as they are.`,
+            'Join texts with + instead.',
           ),
         );
       }
@@ -45,13 +45,13 @@ function searchableFields({ state = {} }: Subject['definition'], warnings: Findi
     problem(
       '/state',
       'too_many_searchable',
-      `${names.length} fields are searchable, and lists find a run by ${MAX_ATTRIBUTE_VALUES} of its values at most: of a run with more, the first as written here.`,
-      'Write searchable: false at those that no list is filtered by, or write the others first.',
+      `${names.length} fields are searchable; lists search only the first ${MAX_ATTRIBUTE_VALUES} values of a run.`,
+      'Remove searchable from fields that no list filters by, or put the other fields first.',
     ),
   );
 }
 
-/** Variables begin as what is written: a template among them would reach its place as a text with braces. */
+/** Variables are not rendered: a template among them stays a text with braces. */
 function bracedValues(value: Json, at: string, warnings: Findings['warnings']): void {
   if (typeof value === 'string') {
     if (!/\{\{.*\}\}/s.test(value)) return;
@@ -59,8 +59,8 @@ function bracedValues(value: Json, at: string, warnings: Findings['warnings']): 
       problem(
         at,
         'template_in_value',
-        'Variables begin as they are written: the braces in this text stay, and nothing is put into it.',
-        'Write the template where it is used, or set the variable by a step of kind set.',
+        'Variables are not rendered: the braces in this text stay as they are.',
+        'Write the template where it is used, or set the variable in a step of kind set.',
       ),
     );
     return;

@@ -1,18 +1,18 @@
-/** Modifiers that say how an effect is tried (LANGUAGE.md §7), on steps that try none. */
+/** Modifiers for effects (LANGUAGE.md §7) on steps that have no effect. */
 import { type CheckedStep, type Findings, problem, type Subject } from './subject.ts';
 
 export function checkModifiers({ steps }: Subject, { warnings }: Findings): void {
   for (const step of steps.values()) {
     if (step.kind === undefined || step.kind.class === 'effect') continue;
     for (const member of ['retry', 'timeout', 'local'] as const) {
-      // On a wait it is an error, which the compiler tells.
+      // On a wait it is an error, which the compiler reports.
       const written = step.written[member];
       if (written === undefined || written === 'auto' || (member === 'timeout' && step.kind.class === 'wait')) continue;
       warnings.push(
         problem(
           `${step.at}/${member}`,
           'modifier_without_effect',
-          `"${member}" says how an effect is tried, and a step of kind ${step.kind.type} ${WORDS[step.kind.class]}.`,
+          `"${member}" applies to effects only; a step of kind ${step.kind.type} ${WORDS[step.kind.class]}.`,
           hintOf(member, step),
         ),
       );
@@ -29,5 +29,5 @@ const WORDS = {
 
 function hintOf(member: 'retry' | 'timeout' | 'local', { kind }: CheckedStep): string {
   if (kind?.class === 'container') return `Set ${member} on the steps of its body.`;
-  return member === 'retry' ? 'Take it out; config.retryPolicy is for all effects of the run.' : 'Take it out.';
+  return member === 'retry' ? 'Remove it; config.retryPolicy applies to all effects of the run.' : 'Remove it.';
 }

@@ -1,4 +1,4 @@
-/** Variables that are named like roots: only the engine writes those (LANGUAGE.md §3). */
+/** Variables with the name of a root, which only the engine writes (LANGUAGE.md §3). */
 
 import { below } from '../definition/document/pointer.ts';
 import { isRoot } from '../definition/document/roots.ts';
@@ -8,7 +8,7 @@ export function checkNaming({ definition, steps }: Subject, { problems }: Findin
   const report = (at: string, name: string): void => {
     if (isRoot(name))
       problems.push(
-        problem(at, 'reserved_name', `"${name}" is a root, which only the engine writes.`, 'Take another name.'),
+        problem(at, 'reserved_name', `"${name}" is a root, which only the engine writes.`, 'Choose another name.'),
       );
   };
   for (const name of Object.keys(definition.config?.variables ?? {})) report(below('/config/variables', name), name);

@@ -1,10 +1,11 @@
 /**
- * Where a step can stand when it runs. finish, return and fail belong to no region (LANGUAGE.md §3.2): such a step runs in
- * the frame of whoever leads to it and reads what can be read there, so that it stands in as many places as lead to it.
+ * The places in which a step can run. finish, return and fail belong to no region (LANGUAGE.md §3.2): such a step runs
+ * in the frame of the step that leads to it, and reads what is visible there. It has one place for each of these
+ * frames.
  */
 import { bodyPorts, type CheckedStep, type Subject } from './subject.ts';
 
-/** Beside the step; or, with `port`, where that branch of the container begins. */
+/** The region of the step; with `port`, the begin of that branch of the container. */
 export interface DefinitionPlace {
   readonly step: string;
   readonly port?: string;
@@ -15,7 +16,7 @@ export interface Places {
   of(slug: string): readonly DefinitionPlace[];
 }
 
-/** A definition that ends from more regions than this by one step is read as if the rest were like these. */
+/** Further places of one step are taken to be like these. */
 const MOST_PLACES = 200;
 
 export function placesOf(subject: Subject): Places {
@@ -43,7 +44,7 @@ export function placesOf(subject: Subject): Places {
   };
 }
 
-/** Equal for places from which the same can be read, but for what the branches of one container share. */
+/** A name of the region: equal for places from which the same entries are visible. */
 function regionOf({ regions }: Subject, { step, port }: DefinitionPlace): string {
   if (port !== undefined) return `${step}/${port}`;
   const home = regions.home.get(step);

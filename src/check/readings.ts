@@ -1,6 +1,6 @@
 /**
- * Everything that a definition reads: each expression and template with its place, found by letting every kind plan
- * its own config with a parser that takes notes. What cannot be parsed is left out; the compiler reports it.
+ * Every expression and template of a definition, with its pointer. Each kind plans its own config with a parser that
+ * records what it parses. The compiler reports what cannot be parsed.
  */
 
 import { below, valueAt } from '../definition/document/pointer.ts';
@@ -13,21 +13,21 @@ import { expressions, type PlaceholderAt, placeholders, references } from '../te
 import { parseTemplate, type Template, type TemplateOptions } from '../template/template.ts';
 import type { Reference } from '../template/types.ts';
 
-/** When within a visit it is read: at its begin, or at its end, when the step's own output is there. */
+/** The moment of the visit: its begin, or its end, when the output of the step itself is readable. */
 export type Moment = 'begin' | 'end';
 
 export interface Reading {
-  /** Undefined for what is read outside of steps: the run's output, the key of its concurrency. */
+  /** Undefined outside of steps: for the run's output and the keys of its config. */
   readonly slug: string | undefined;
   readonly moment: Moment;
-  /** JSON pointer of the text that holds it. */
+  /** JSON pointer of the text. */
   readonly at: string;
   readonly references: readonly Reference[];
   readonly expressions: readonly { readonly at: string; readonly expression: Expression }[];
   readonly placeholders: readonly PlaceholderAt[];
   /** Roots that only this reading has. */
   readonly locals: readonly string[];
-  /** All names that can be read there, where no run has begun. */
+  /** All roots that exist there, for a text that is evaluated before the run begins. */
   readonly only?: readonly string[];
 }
 
@@ -40,22 +40,22 @@ export function readingsOf(definition: Definition, steps: ReadonlyMap<string, Pl
   for (const [slug, written] of Object.entries(definition.steps)) {
     const kind = steps.get(slug)?.kind;
     const at = below('/steps', slug);
-    const note = new Notes(slug, readings);
+    const note = new Recorder(slug, readings);
     if (kind !== undefined) planned(kind, written, written.config ?? {}, note, `${at}/config`, 'begin');
     modifiers(written, note, at);
   }
-  const outside = new Notes(undefined, readings);
+  const outside = new Recorder(undefined, readings);
   const { output } = definition;
   if (output !== undefined) outside.tried(() => outside.template(output, '/output', 'end'));
   const { concurrency, debounce, variables = {} } = definition.config ?? {};
-  // What src/engine/state/gates.ts and src/definition/document/payload-key.ts let them read: no clock, since it is no part of a key.
+  // The roots that src/engine/state/gates.ts and src/definition/document/payload-key.ts provide; a key has no clock.
   key(concurrency?.key, '/config/concurrency/key', ['input', 'variables', 'organizationId', ...Object.keys(variables)]);
   if (debounce?.key?.includes('{{') === true) key(debounce.key, '/config/debounce/key', ['input']);
   return readings;
 
   function key(source: string | undefined, at: string, only: readonly string[]): void {
     const found: Reading[] = [];
-    const note = new Notes(undefined, found);
+    const note = new Recorder(undefined, found);
     if (source !== undefined) note.tried(() => note.template(source, at, 'begin'));
     for (const reading of found) readings.push({ ...reading, only });
   }
@@ -65,7 +65,7 @@ function planned(
   kind: StepKind,
   step: StepDefinition,
   config: JsonObject,
-  note: Notes,
+  note: Recorder,
   at: string,
   moment: Moment,
 ): void {
@@ -81,16 +81,16 @@ function planned(
   try {
     kind.plan(config, parse, step);
   } catch {
-    // The compiler says what is wrong; what was read until then is noted.
+    // The compiler reports the error. What was parsed before it is recorded.
   }
 }
 
-/** Kinds also read what no author wrote (a trigger reads `input`): that is not for a checker. */
+/** Whether the author wrote the text. A kind also parses texts of its own (a trigger reads `input`). */
 function isWritten(config: JsonObject, within: string, value: Json | undefined): boolean {
   return typeof value !== 'string' || valueAt(config, within) === value;
 }
 
-function modifiers(step: StepDefinition, note: Notes, at: string): void {
+function modifiers(step: StepDefinition, note: Recorder, at: string): void {
   const condition = (when: StepDefinition['when'], place: string): void => {
     if (typeof when === 'string') note.tried(() => note.expression(when, place, 'begin'));
     else if (when !== undefined) note.tried(() => note.expression(when.ref, `${place}/ref`, 'begin'));
@@ -112,7 +112,7 @@ function modifiers(step: StepDefinition, note: Notes, at: string): void {
   }
 }
 
-class Notes {
+class Recorder {
   private readonly slug: string | undefined;
   private readonly readings: Reading[];
 
@@ -151,17 +151,17 @@ class Notes {
     return expression;
   }
 
-  /** These notes, or ones that are thrown away. */
-  at(isWanted: boolean): Notes {
-    return isWanted ? this : new Notes(this.slug, []);
+  /** This recorder, or one whose records are dropped. */
+  at(isWanted: boolean): Recorder {
+    return isWanted ? this : new Recorder(this.slug, []);
   }
 
-  /** What cannot be parsed is the compiler's to report. */
+  /** Ignores parse errors, which the compiler reports. */
   tried(read: () => unknown): void {
     try {
       read();
     } catch {
-      // Reported by the compiler.
+      // The compiler reports it.
     }
   }
 }

@@ -1,4 +1,4 @@
-/** Reads of everything but `steps`: names that nothing has, and roots where they have no value (LANGUAGE.md §3, "Roots"). */
+/** References other than `steps`: unknown names, and roots where they have no value (LANGUAGE.md §3, "Roots"). */
 
 import { flatInput } from '../definition/dialects/flat-input.ts';
 import { didYouMean } from '../definition/document/names.ts';
@@ -10,14 +10,14 @@ import type { Reading } from './readings.ts';
 import { type Findings, problem, type Subject } from './subject.ts';
 
 export interface Names {
-  /** config.variables, and what `set` writes. */
+  /** Of config.variables, and those that a `set` writes. */
   readonly variables: ReadonlySet<string>;
-  /** A `set` makes the names of variables as it runs, so that any name may be one. */
+  /** A `set` computes names of variables, so that any name can be a variable. */
   readonly areOpen: boolean;
   readonly outputs: ReadonlySet<string>;
-  /** Keys of the input that document 000 reads flat. */
+  /** Keys of the input, which document 000 reads without the prefix `input.`. */
   readonly flat: ReadonlySet<string>;
-  /** Names that forEach gives its item, and the steps in whose bodies they are readable. */
+  /** Names from a forEach's `as`, and the forEach steps that define them. */
   readonly items: ReadonlyMap<string, readonly string[]>;
 }
 
@@ -44,21 +44,21 @@ export function namesOf({ definition, steps }: Subject): Names {
   return { variables, areOpen, outputs, flat, items };
 }
 
-/** What reads are checked against, and what is found. */
+/** What references are checked against, and the findings. */
 interface Ground {
   readonly subject: Subject;
-  /** Undefined where the walk of the definition cannot be told. */
+  /** Undefined in flow: dag, which has no walk. */
   readonly before: Before | undefined;
   readonly places: Places;
   readonly names: Names;
   /** The slugs of the loops. */
   readonly loops: readonly string[];
-  /** By slug: whether a loop can have begun before the step. Filled as it is asked. */
+  /** By slug: whether a loop can have begun before the step. A cache. */
   readonly loopsBegun: Map<string, boolean>;
   readonly findings: Findings;
 }
 
-/** One root as a template reads it. */
+/** One reference to a root. */
 interface Read {
   readonly reading: Reading;
   readonly root: string;
@@ -108,12 +108,12 @@ function unknownName(
   const { dialect } = subject.definition;
   const isMaybe = names.areOpen || dialect === '000';
   const words = isMaybe
-    ? 'is no root, and nothing declares or sets a variable of that name'
-    : 'is no root and no variable';
+    ? 'is not a root, and no variable of that name is declared or set'
+    : 'is neither a root nor a variable';
   const hint =
     didYouMean(root, [...ROOTS, ...names.variables]) ??
     (dialect === '000'
-      ? 'It is read from the input if that has such a key.'
+      ? 'It reads the key of the input, if the input has one.'
       : `Declare it in config.variables, or write input.${root}.`);
   (isMaybe ? warnings : problems).push(
     problem(at, isMaybe ? 'unknown_variable' : 'unknown_root', `Column ${column}: "${root}" ${words}.`, hint),
@@ -140,7 +140,7 @@ function unknownMember(
       problem(
         at,
         'unknown_variable',
-        `Column ${column}: nothing declares or sets the variable "${member}".`,
+        `Column ${column}: the variable "${member}" is neither declared nor set.`,
         didYouMean(member, [...names.variables]),
       ),
     );
@@ -168,8 +168,8 @@ function loopOutside(
     problem(
       at,
       'outside_loop',
-      `Column ${column}: no loop can have begun here, so that loop has no value.`,
-      'Read it in the body of a loop or after one.',
+      `Column ${column}: loop has no value here, since no loop can have begun.`,
+      'Read it in the body of a loop or after a loop.',
     ),
   );
 }
@@ -196,11 +196,11 @@ function itemOutside(
   }
   const [where, hint] = subject.isDag
     ? ['a step with forEach', 'Give the step a forEach.']
-    : ['the body of a forEach', `In a loop write loop.${root}.`];
+    : ['the body of a forEach', `In a loop, write loop.${root}.`];
   problems.push(problem(at, 'outside_iteration', `Column ${column}: ${root} has a value only in ${where}.`, hint));
 }
 
-/** What a dag evaluates once for each item; its other modifiers are of the step as a whole. */
+/** Members that flow: dag evaluates for each item. It evaluates other modifiers once for the whole step. */
 const OF_ITERATION = ['config', 'rollback'] as const;
 
 function ofTheWhole(
@@ -212,20 +212,20 @@ function ofTheWhole(
   return problem(
     at,
     'outside_iteration',
-    `Column ${column}: ${root} has no value here, where it is about the step as a whole and not about one item.`,
+    `Column ${column}: ${root} has no value here, since this member is evaluated once for all items.`,
     dialect === '001'
-      ? 'Keep the items that are meant in a code step before, and let forEach.ref name it.'
-      : 'In forEach.items keep those that are meant: items[.ok].',
+      ? 'Filter the items in a code step before this one, and refer to that step in forEach.ref.'
+      : 'Filter the items in forEach.items, such as items[.ok].',
   );
 }
 
-/** For a step that ends the run: it is reached from within an iteration, and not only from there. */
+/** For a step that ends the run and is reached both from within an iteration and from outside. */
 function alsoOutside(at: string, column: number, slug: string, root: string): Findings['warnings'][number] {
   return problem(
     at,
     'outside_iteration',
     `Column ${column}: "${slug}" is also reached from outside of the forEach, where ${root} has no value.`,
-    'Give a fallback (?:), or use a step of its own for each.',
+    'Add a fallback (?:), or use a separate step for each place.',
   );
 }
 
@@ -242,7 +242,7 @@ function secretsAndCallbacks({ definition, steps }: Subject, reading: Reading, {
         problem(
           at,
           'undeclared_secret',
-          `Column ${column}: config.secrets does not name "${placeholder.secret}"; the store's secret of that very name is used.`,
+          `Column ${column}: "${placeholder.secret}" is not in config.secrets; the stored secret of that name is used.`,
           hint,
         ),
       );
@@ -252,7 +252,7 @@ function secretsAndCallbacks({ definition, steps }: Subject, reading: Reading, {
         problem(
           at,
           'unknown_step',
-          `Column ${column}: "${placeholder.callback}" is no wait_callback step.`,
+          `Column ${column}: "${placeholder.callback}" is not a wait_callback step.`,
           didYouMean(placeholder.callback, waits),
         ),
       );

@@ -1,15 +1,15 @@
-/** Reads of `steps.x`: the step must exist, can have run before, and its entry must be visible there (LANGUAGE.md §3.4–3.6, §4). */
+/** References to `steps.x`: x exists, can have run before, and its entry is visible (LANGUAGE.md §3.4–3.6, §4). */
 import { didYouMean } from '../definition/document/names.ts';
 import type { Before } from './before.ts';
 import { type DefinitionPlace, isInBranch, type Places } from './places.ts';
 import type { Reading } from './readings.ts';
 import { type Findings, opensFrames, problem, type Subject } from './subject.ts';
 
-/** What an entry of `steps` has. */
+/** The members of an entry of `steps`. */
 const ENTRY: ReadonlySet<string> = new Set(['stepType', 'name', 'output']);
 const OUTPUT: ReadonlySet<string> = new Set(['type', 'data', 'meta']);
 
-/** The steps that any reading names. */
+/** The slugs of all steps that are read by name. */
 export function stepsRead(readings: readonly Reading[]): Set<string> {
   const slugs = new Set<string>();
   for (const { references } of readings) {
@@ -43,7 +43,7 @@ export function checkStepReferences(
           problem(
             at,
             'unknown_step_member',
-            `Column ${column}: an entry of steps has stepType, name and output, and no "${member}".`,
+            `Column ${column}: an entry of steps has stepType, name and output, but no "${member}".`,
             hint,
           ),
         );
@@ -53,7 +53,7 @@ export function checkStepReferences(
           problem(
             at,
             'unknown_step_member',
-            `Column ${column}: an output has type, data and meta, and no "${inner}".`,
+            `Column ${column}: an output has type, data and meta, but no "${inner}".`,
             hint,
           ),
         );
@@ -65,7 +65,7 @@ export function checkStepReferences(
   }
 }
 
-/** A member of the data of a kind whose data always has the same ones. */
+/** Checks a member of the data, for kinds whose data has fixed members. */
 function checkData(
   { steps }: Subject,
   read: string,
@@ -75,20 +75,20 @@ function checkData(
 ): void {
   const { kind, written } = steps.get(read) ?? {};
   const members = kind?.dataMembers;
-  // What is given by hand may have any, and of a forEach there is a list of them.
+  // A preset can have any members, and the output of a forEach is a list.
   if (members === undefined || typeof member !== 'string' || members.includes(member)) return;
   if (written?.preset !== undefined || written?.forEach !== undefined) return;
   warnings.push(
     problem(
       at,
       'unknown_step_member',
-      `Column ${column}: the data of the ${kind?.type} "${read}" has ${members.join(', ')}, and no "${member}".`,
+      `Column ${column}: the data of the ${kind?.type} "${read}" has ${members.join(', ')}, but no "${member}".`,
       didYouMean(member, members),
     ),
   );
 }
 
-/** What reads are checked against, and what is found. */
+/** What references are checked against, and the findings. */
 interface Ground {
   readonly subject: Subject;
   readonly before: Before;
@@ -96,7 +96,7 @@ interface Ground {
   readonly findings: Findings;
 }
 
-/** One entry of `steps` as a template reads it. */
+/** One reference to an entry of `steps`. */
 interface Read {
   readonly reading: Reading;
   /** The slug of the step whose entry it is. */
@@ -118,7 +118,7 @@ function checkOrder(
     }
     return;
   }
-  // What no walk comes to is a finding of its own.
+  // A step that cannot be reached is reported by itself.
   if (!before.reachable.has(slug) || (read === slug && moment === 'end')) return;
   if (!before.canPrecede(read, slug, moment)) {
     const words = read === slug ? 'itself, which has not run yet' : `"${read}", which can never have run before it`;
@@ -127,7 +127,7 @@ function checkOrder(
         at,
         'step_never_before',
         `Column ${column}: "${slug}" reads ${words}.`,
-        'Wire the steps so that the one that is read comes first.',
+        'Wire the steps so that the step that is read comes first.',
       ),
     );
     return;
@@ -141,13 +141,13 @@ function checkOrder(
       problem(
         at,
         'not_visible',
-        `Column ${column}: "${slug}" is also reached from where the entry of "${read}" is not visible: it stays within "${hidden}".`,
-        'Give a fallback (?:), or use a step of its own for each.',
+        `Column ${column}: "${slug}" is also reached from outside "${hidden}", where "${read}" is not visible.`,
+        'Add a fallback (?:), or use a separate step for each place.',
       ),
     );
 }
 
-/** The container that keeps the entry of `read` from being seen at `from` (undefined: at the end of the run). */
+/** The container that hides the entry of `read` from `from`. If `from` is undefined, it is the end of the run. */
 function hiddenIn(subject: Subject, read: string, from: DefinitionPlace | undefined): string | undefined {
   const { steps, regions } = subject;
   for (
@@ -167,6 +167,6 @@ function hiddenIn(subject: Subject, read: string, from: DefinitionPlace | undefi
 }
 
 function notVisible(at: string, column: number, read: string, container: string): Findings['problems'][number] {
-  const message = `Column ${column}: the entry of "${read}" stays within the branches or iterations of "${container}".`;
+  const message = `Column ${column}: "${read}" is visible only in the branches or iterations of "${container}".`;
   return problem(at, 'not_visible', message, `Read steps.${container}.output.data instead.`);
 }

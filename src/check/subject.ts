@@ -1,4 +1,4 @@
-/** What the analyses look at: a definition with the kinds of its steps, its edges, its regions, and all it reads. */
+/** The input of the analyses: a definition with the kinds of its steps, its edges, regions and references. */
 
 import { below } from '../definition/document/pointer.ts';
 import type { Definition, Problem, StepDefinition } from '../definition/document/types.ts';
@@ -17,10 +17,10 @@ export interface CheckedStep {
   /** JSON pointer of the step. */
   readonly at: string;
   readonly written: StepDefinition;
-  /** Undefined where there is none of that name; the walk is then taken to go on by any port. */
+  /** Undefined if no kind has that name; a walk can then continue by any port. */
   readonly kind: StepKind | undefined;
   readonly ports: Ports;
-  /** Wired ports that lead to steps that exist. */
+  /** Wired ports that lead to existing steps. */
   readonly next: { readonly [port: string]: string };
 }
 
@@ -33,7 +33,7 @@ export interface Subject {
   readonly readings: readonly Reading[];
 }
 
-/** One analysis: what it finds, as errors and as warnings. */
+/** What the analyses found. */
 export interface Findings {
   readonly problems: Problem[];
   readonly warnings: Problem[];
@@ -43,7 +43,7 @@ export function problem(pointer: string, code: Code, message: string, hint?: str
   return { pointer, code, message, ...defined({ hint }) };
 }
 
-/** `known`: the regions, where the definition compiles and the compiler has found them. */
+/** `known`: the regions that the compiler has found, if the definition compiles. */
 export function subjectOf(definition: Definition, known?: Regions): Subject {
   const steps = new Map<string, CheckedStep>();
   for (const [slug, written] of Object.entries(definition.steps)) {
@@ -63,12 +63,12 @@ export function subjectOf(definition: Definition, known?: Regions): Subject {
   }
   const isDag = definition.flow === 'dag';
   const { start } = definition;
-  // A dag has no regions; what the compiler finds there is its own container.
+  // A dag has no regions, only the container that the compiler puts around it.
   const regions = isDag ? findRegions(new Map(), '') : (known ?? findRegions(nodesOf(steps), start ?? ''));
   return { definition, isDag, steps, start, regions, readings: readingsOf(definition, steps) };
 }
 
-/** A kind asked for its ports with a config that does not fit may stumble; then its compile tells why. */
+/** A kind may throw if the config does not match its schema; the compiler then reports why. */
 function portsOf(kind: StepKind, written: StepDefinition): Ports {
   try {
     return kind.ports(written);

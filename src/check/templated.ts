@@ -1,6 +1,6 @@
 /**
- * A schema of evaluated values, asked about a value as it is written: whatever a template will make is not known yet, and
- * no problem. Schemas of the host's own actions are such; those of kinds name the templates themselves.
+ * Checks a written value against a schema of rendered values. Values that a template will produce are not known yet,
+ * and are not reported. The host's own actions have such schemas; the schemas of kinds allow templates themselves.
  */
 
 import type { z } from 'zod';
@@ -11,24 +11,24 @@ import { isObject, type Json } from '../json/json.ts';
 
 const OPENING = '{{';
 
-/** `at`: the place of `value` in the document. */
+/** `at`: the pointer of `value` in the document. */
 export function templatedProblems(schema: z.ZodType, value: Json, at: string): Problem[] {
   let problems: Problem[];
   try {
     problems = issueProblems(schema, value, at);
   } catch {
-    // A schema that asks others, and so answers later: the run asks it.
+    // An asynchronous schema: the run applies it.
     return [];
   }
   return problems.filter(({ pointer, code }) => !isOpen(value, partsOf(pointer.slice(at.length)), code));
 }
 
-/** Whether a template decides what stands at that place. */
+/** Whether a template decides the value at the path. */
 function isOpen(value: Json, path: readonly string[], code: string): boolean {
   let here: Json | undefined = value;
   for (const part of path) {
     if (typeof here === 'string') return here.includes(OPENING);
-    // A key that is made may be any.
+    // A template can produce any key.
     if (isObject(here) && Object.keys(here).some((key) => key.includes(OPENING))) return true;
     here = memberOf(here, part);
   }

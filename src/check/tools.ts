@@ -1,4 +1,4 @@
-/** Tools of MCP servers, as far as they are known: that they are there, and that what is written of their input fits. */
+/** Checks tools of MCP servers, as far as they are known: that they exist, and that their input matches the schema. */
 
 import type { McpTool } from '../contract/mcp.ts';
 import { didYouMean } from '../definition/document/names.ts';
@@ -8,7 +8,7 @@ import { isObject, type Json } from '../json/json.ts';
 import type { Needs } from '../steps/kind.ts';
 import { type Findings, problem, type Subject } from './subject.ts';
 
-/** The organization's servers by name, each with its tools where they have been listed. */
+/** The organization's servers by name; undefined for a server whose tools have not been listed. */
 export type KnownTools = ReadonlyMap<string, readonly McpTool[] | undefined>;
 
 export function checkTools({ steps }: Subject, known: KnownTools | undefined, findings: Findings): void {
@@ -37,30 +37,34 @@ function call(
       toolName,
       offered.map(({ name }) => name),
     );
-    const message = `No MCP server that is meant here has a tool "${toolName.slice(0, 80)}".`;
+    const message = `There is no tool "${toolName.slice(0, 80)}" on the MCP servers of this step.`;
     findings.problems.push(problem(`${at}/toolName`, 'unknown_tool', message, hint));
   } else if (others.length === 0) findings.problems.push(...misfits(tool, input, `${at}/input`));
 }
 
-/** The tools among which one is looked for; undefined where not all of them are known. */
+/** The tools that the step can call; undefined if not all of them are known. */
 function offering(server: Json | undefined, known: KnownTools): McpTool[] | undefined {
   if (server !== undefined) return isConstant(server) ? known.get(server)?.slice() : undefined;
   const lists = [...known.values()];
   return lists.some((list) => list === undefined) ? undefined : lists.flatMap((list) => list ?? []);
 }
 
-/** What is wrong whatever the templates in the input make. */
+/** The problems of the input that no value of its templates can mend. */
 function misfits({ name, inputSchema }: McpTool, input: Json, at: string) {
   const open: string[] = [];
   if (!isObject(input) || !noteTemplates(input, '', open)) return [];
   return validatePayload(inputSchema, input)
     .filter(({ pointer }) => !open.some((place) => pointer === place || pointer.startsWith(`${place}/`)))
     .map(({ pointer, message }) =>
-      problem(`${at}${pointer}`, 'invalid_config', `The tool ${name} cannot take this: ${message}`),
+      problem(
+        `${at}${pointer}`,
+        'invalid_config',
+        `The input does not match the schema of the tool ${name}: ${message}`,
+      ),
     );
 }
 
-/** Notes where templates stand; false where keys are made by templates, so that nothing is known of their object. */
+/** Collects the pointers of templates. False if a template produces keys, so that the object is not known. */
 function noteTemplates(value: Json, at: string, open: string[]): boolean {
   if (typeof value === 'string') {
     if (!isConstant(value)) open.push(at);
@@ -71,7 +75,7 @@ function noteTemplates(value: Json, at: string, open: string[]): boolean {
   return Object.entries(value).every(([key, member]) => isConstant(key) && noteTemplates(member, below(at, key), open));
 }
 
-/** A server may be stored after the definitions that use it. */
+/** Warns only: a server may be stored after the definitions that use it. */
 function servers(written: Json | undefined, at: string, known: KnownTools, { warnings }: Findings): void {
   for (const [i, name] of (Array.isArray(written) ? written : [written]).entries()) {
     if (!isConstant(name) || known.has(name)) continue;

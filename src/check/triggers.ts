@@ -1,4 +1,4 @@
-/** The definition's triggers: what each type must say, and that no two have one name (LANGUAGE.md §10). */
+/** Checks triggers: the config of each type, and that names are unique (LANGUAGE.md §10). */
 import { z } from 'zod';
 import { isTimezone, parseCron } from '../definition/document/cron.ts';
 import { issueProblems } from '../definition/document/issues.ts';
@@ -22,7 +22,7 @@ export function triggerSchemas(): { readonly [type in TriggerDefinition['type']]
 }
 
 export function checkTriggers({ triggers = [], config = {} }: Definition, { problems }: Findings): void {
-  // How starts are grouped: no step has these templates, so the compiler does not see them.
+  // The compiler does not see these templates, which belong to no step.
   for (const member of ['concurrency', 'debounce'] as const) {
     const key = config[member]?.key;
     if (key?.includes('{{') === true) parsed(() => parseTemplate(key), `/config/${member}/key`, problems);
@@ -35,8 +35,8 @@ export function checkTriggers({ triggers = [], config = {} }: Definition, { prob
         problem(
           `${at}/name`,
           'duplicate_trigger',
-          `There are two triggers "${trigger.name.slice(0, 80)}".`,
-          'Give each a name of its own.',
+          `Two triggers have the name "${trigger.name.slice(0, 80)}".`,
+          'Give each trigger a unique name.',
         ),
       );
     names.add(trigger.name);
@@ -60,7 +60,7 @@ export function checkTriggers({ triggers = [], config = {} }: Definition, { prob
   }
 }
 
-/** `roots`: what may be read, where that is not found out elsewhere. */
+/** `roots`: the roots that exist, if no other check looks at them. */
 function parsed(
   parse: () => Expression | Template,
   at: string,
@@ -103,9 +103,11 @@ function buildSchemas(): { readonly [type in TriggerDefinition['type']]: z.ZodTy
       scheme: z
         .enum(['github', 'stripe', 'slack', 'standard', 'hmac', 'api_key', 'none'])
         .optional()
-        .describe('How deliveries prove whose they are. Default: hmac with a secret, none without.'),
-      secret: secret.optional().describe('In clear: it is taken out, stored encrypted, and never answered.'),
-      secrets: z.array(secret).min(1).max(2).optional().describe('Two while rotating.'),
+        .describe('How deliveries are authenticated. Default: hmac with a secret, none without.'),
+      secret: secret
+        .optional()
+        .describe('In clear: it is removed from the document, stored encrypted, and never returned.'),
+      secrets: z.array(secret).min(1).max(2).optional().describe('Two secrets, while they are rotated.'),
       headers: z
         .record(z.string(), z.string())
         .optional()
@@ -113,30 +115,28 @@ function buildSchemas(): { readonly [type in TriggerDefinition['type']]: z.ZodTy
       respond: z
         .enum(['accepted', 'result'])
         .optional()
-        .describe("accepted (default) answers 202 at once; result waits for the run's output, up to 30 seconds."),
+        .describe("accepted (default) answers 202 immediately; result waits for the run's output, up to 30 seconds."),
       // Of the schemes hmac and api_key.
       header: z
         .string()
         .regex(/^[A-Za-z0-9-]{1,100}$/, { error: 'expected the name of a header, such as X-Signature' })
         .optional()
-        .describe('hmac and api_key: where the signature or key stands.'),
+        .describe('hmac and api_key: the header with the signature or the key.'),
       algorithm: z.enum(['sha1', 'sha256', 'sha512']).optional().describe('hmac. Default: sha256.'),
       encoding: z.enum(['hex', 'base64']).optional().describe('hmac. Default: hex.'),
-      prefix: z.string().max(50).optional().describe('hmac: what stands before the signature, such as `sha256=`.'),
+      prefix: z.string().max(50).optional().describe('hmac: the text before the signature, such as `sha256=`.'),
       timestampHeader: z
         .string()
         .regex(/^[A-Za-z0-9-]{1,100}$/, { error: 'expected the name of a header, such as X-Timestamp' })
         .optional()
-        .describe('hmac: the header of the time in seconds, which is signed too and must be recent.'),
+        .describe('hmac: the header with the time in seconds, which is signed too and must be recent.'),
       replayWindow: z
         .union([z.number(), z.string()])
         .refine((value) => isReplayWindow(parseDuration(value)), {
           error: "expected a duration such as '10m' or PT24H, from one second to 30 days",
         })
         .optional()
-        .describe(
-          'For how long the same bytes are the same delivery, which starts one run. Default: 24 hours with github, whose ids of deliveries are not signed, else 5 minutes; no matter with standard.',
-        ),
+        .describe('How long equal bytes are a repeat. Default: 24 hours for github, else 5 minutes; not for standard.'),
     }),
     schedule: z
       .strictObject({
@@ -156,24 +156,24 @@ function buildSchemas(): { readonly [type in TriggerDefinition['type']]: z.ZodTy
         overlap: z
           .enum(['skip', 'buffer_one', 'buffer_all', 'cancel_other', 'terminate_other', 'allow_all'])
           .optional()
-          .describe('What becomes of a run whose time comes while the one before still goes. Default: skip.'),
-        jitter: time.optional().describe('Runs begin up to so much later than said.'),
-        catchup: time.optional().describe('How late a time that was missed is still made up for. Default: a year.'),
+          .describe('What happens when the previous run is still open. Default: skip.'),
+        jitter: time.optional().describe('The longest random delay of a run.'),
+        catchup: time.optional().describe('How late a missed run is still started. Default: a year.'),
         target: z
           .enum(['workflow', 'orchestrator'])
           .optional()
           .describe(
-            'Whom it starts: the workflow (default), or an agent, which is given the prompt: the workflow if it is one, else the workflow `orchestrator`.',
+            'The workflow (default), or an agent with the prompt: this workflow if it is one, else `orchestrator`.',
           ),
-        prompt: z.string().min(1).max(50_000).optional().describe('What the agent is asked.'),
+        prompt: z.string().min(1).max(50_000).optional().describe('The prompt of the agent.'),
       })
       .refine(({ target, prompt }) => target !== 'orchestrator' || prompt !== undefined, {
-        error: 'expected a prompt: it is what the orchestrator is asked',
+        error: 'expected a prompt for the orchestrator',
         path: ['prompt'],
       }),
     event: z.strictObject({
       name: z.string().min(1).max(200).describe("The event's name."),
-      filter: z.string().optional().describe('An expression over the event: false, and no run is started.'),
+      filter: z.string().optional().describe('An expression over the event. If it is false, no run is started.'),
     }),
   };
 }

@@ -1,4 +1,4 @@
-/** The graph as drawn: steps that no walk comes to, ports that lead nowhere, modifiers of the other flow. */
+/** Checks the graph: unreachable steps, ports that are not wired, modifiers of the other flow. */
 import { nearest } from '../definition/document/names.ts';
 import { below } from '../definition/document/pointer.ts';
 import type { Before } from './before.ts';
@@ -11,8 +11,8 @@ export function checkWiring(subject: Subject, before: Before | undefined, findin
         problem(
           step.at,
           'unreachable_step',
-          `No walk from "${subject.start ?? ''}" comes to "${step.slug}".`,
-          'Wire a port to it, or take it out.',
+          `No path leads from "${subject.start ?? ''}" to "${step.slug}".`,
+          'Wire a port to it, or remove it.',
         ),
       );
     }
@@ -25,7 +25,7 @@ export function checkWiring(subject: Subject, before: Before | undefined, findin
         problem(
           `${step.at}/${member}`,
           'only_in_dag',
-          `"${member}" belongs to flow: dag; this definition walks by ports.`,
+          `"${member}" belongs to flow: dag, and this definition has flow: ports.`,
           'Set flow: dag, or use nextSteps and the kind forEach.',
         ),
       );
@@ -33,7 +33,7 @@ export function checkWiring(subject: Subject, before: Before | undefined, findin
   }
 }
 
-/** A kind with one port simply ends where that leads nowhere; one with several probably forgot something. */
+/** A single port may be left open to end the walk. Among several ports an open one is probably a mistake. */
 function unwired(subject: Subject, step: CheckedStep, { warnings }: Findings): void {
   const { names, normal, body } = step.ports;
   const wired = Object.keys(step.written.nextSteps ?? {});
@@ -42,8 +42,8 @@ function unwired(subject: Subject, step: CheckedStep, { warnings }: Findings): v
       problem(
         step.at,
         'no_branches',
-        `"${step.slug}" has no body: none of its ports leads into one.`,
-        body === 'any' ? 'Wire a port per branch.' : `Wire its port ${body.join(' or ')}.`,
+        `"${step.slug}" has no body: no body port is wired.`,
+        body === 'any' ? 'Wire a port for each branch.' : `Wire its port ${body.join(' or ')}.`,
       ),
     );
   }
@@ -56,42 +56,41 @@ function unwired(subject: Subject, step: CheckedStep, { warnings }: Findings): v
       port,
       wired.filter((other) => !names.includes(other)),
     );
-    const hint = meant === undefined ? endingHint(subject, step) : `Did "${meant}" mean it?`;
+    const hint = meant === undefined ? endingHint(subject, step) : `Is the wired port "${meant}" a misspelling of it?`;
     warnings.push(
       problem(
         step.written.nextSteps === undefined ? step.at : `${step.at}/nextSteps`,
         'port_not_wired',
-        `The port "${port}" of "${step.slug}" leads nowhere.`,
+        `The port "${port}" of "${step.slug}" is not wired.`,
         hint,
       ),
     );
   }
 }
 
-/** How to say that a port ends here: "$end" would end the whole run, and an edge to its own container ends the branch alone. */
+/** How to end here: `$end` ends the whole run, an edge to the container ends only the branch. */
 function endingHint({ regions, steps }: Subject, { slug }: CheckedStep): string {
   const container = regions.home.get(slug);
   const kind = container === undefined ? undefined : steps.get(container)?.kind;
-  if (container === undefined || kind === undefined)
-    return 'Wire it, or lead it to "$end" to say that the run ends here.';
+  if (container === undefined || kind === undefined) return 'Wire it, or wire it to "$end" to end the run here.';
   const ended = { loop: 'tick', iterations: 'iteration', branches: 'branch' }[kind.scope ?? 'branches'];
-  return `Wire it, or lead it to "${container}" to say that this ${ended} ends here. ("$end" would end the whole run.)`;
+  return `Wire it, or wire it to "${container}" to end this ${ended} here. ("$end" would end the whole run.)`;
 }
 
-/** A body is what its port reaches and the container's other ports do not (LANGUAGE.md §3.2). */
+/** The body of a port has the steps that this port reaches and the other ports do not (LANGUAGE.md §3.2). */
 function emptyBodies({ regions, steps }: Subject, step: CheckedStep, { warnings }: Findings): void {
   for (const port of bodyPorts(step)) {
     const target = step.next[port];
     const body = regions.regions.get(step.slug)?.branches.get(port);
     if (target === undefined || target === step.slug || body?.size !== 0) continue;
-    // What ends the run belongs to no body.
+    // A step that ends the run belongs to no body.
     if (steps.get(target)?.kind?.class === 'end') continue;
     warnings.push(
       problem(
         below(`${step.at}/nextSteps`, port),
         'no_branches',
-        `The port "${port}" of "${step.slug}" leads to "${target}", which is no body of it: other ports of "${step.slug}" reach "${target}" too, or it stands outside of where "${step.slug}" stands.`,
-        `Give "${step.slug}" steps of its own there.`,
+        `The port "${port}" of "${step.slug}" has no body: its other ports reach "${target}" too, or it is outside.`,
+        `Wire the port to steps that no other port reaches.`,
       ),
     );
   }

@@ -1,4 +1,4 @@
-/** The same variable, state key or output written by branches that run at once: the last one wins, whichever that is (LANGUAGE.md §3.10). */
+/** Concurrent branches that write the same variable, state key or output: the last write wins (LANGUAGE.md §3.10). */
 import { stateWrites } from './declared.ts';
 import { type CheckedStep, type Findings, opensFrames, problem, type Subject } from './subject.ts';
 
@@ -20,7 +20,7 @@ export function checkWrites({ steps, regions }: Subject, { warnings }: Findings)
             problem(
               at,
               'concurrent_write',
-              `Iterations of "${region.container}" that run at once all write ${key}: the last one wins.`,
+              `Concurrent iterations of "${region.container}" all write ${key}: the last write wins.`,
               `Read the results from steps.${region.container}.output.data.`,
             ),
           );
@@ -39,7 +39,7 @@ export function checkWrites({ steps, regions }: Subject, { warnings }: Findings)
               problem(
                 at,
                 'concurrent_write',
-                `The branches "${other}" and "${branch}" of "${region.container}" both write ${key}: the last one wins.`,
+                `Branches "${other}" and "${branch}" of "${region.container}" both write ${key}: the last write wins.`,
                 'Give each branch a key of its own.',
               ),
             );

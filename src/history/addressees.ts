@@ -1,6 +1,6 @@
 /**
- * For whom requests were that named nobody (`approve {}`): whoever alone fitted when they came. Where a history is walked
- * once more with other visits open, they are for the same ones still.
+ * The visits that requests without a target went to (`approve {}`): the only open visit that could take each. A second
+ * walk of the history can have other visits open, and must give the requests to the same visits.
  */
 import type { Refusal } from '../contract/run.ts';
 import type { Event } from '../engine/state/protocol.ts';
@@ -13,7 +13,7 @@ const ADDRESSED: ReadonlySet<string> = new Set(['decide', 'submit', 'cancelStep'
 const isAddressed = (event: Event): event is AddressedEvent => ADDRESSED.has(event.type);
 
 export class Addressees {
-  /** Place → the path of the visit, where one took it. */
+  /** Place in history → the path of the visit that took the request. */
   readonly #paths = new Map<string, string>();
 
   note(program: Program, state: RunState, event: Event, place: string): void {
@@ -22,7 +22,7 @@ export class Addressees {
     if (!isRefusal(found)) this.#paths.set(place, found.visit.path);
   }
 
-  /** The event with its visit's path; undefined where nobody took it. Other events are as they are. */
+  /** The event with the path of its visit; undefined if no visit took it. Other events stay as they are. */
   named(event: Event, place: string): Event | undefined {
     if (!isAddressed(event)) return event;
     const step = this.#paths.get(place);

@@ -1,10 +1,10 @@
 /**
- * Where a fold had to guess. History cannot always tell what the workflow saw; then the fold takes the likeliest and marks the
- * place, and does not fail:
- * - two local activities at once, whose order is known but not which clock the first one saw;
+ * The places where a fold guessed. History does not always tell what the workflow saw. The fold then takes the
+ * likeliest case and marks the place:
+ * - two local activities in one task: their order is known, the clock that the first one saw is not;
  * - a task that timed out while a local activity ran (TEMPORAL.md §3);
- * - a local activity beside a task that began for nothing else: its end may have been seen in that one, later than it says;
- * - an update behind a task without commands, after a worker without the run's cache took over (same place).
+ * - a local activity during a task that began for no other event: the workflow may have seen its end in that task;
+ * - an update after a task without commands, once a worker without the run in its cache took over (same section).
  */
 import { serialize } from '../engine/state/serialize.ts';
 import { runInputOf } from '../engine/state/start.ts';
@@ -14,7 +14,7 @@ import type { Program } from '../steps/program-types.ts';
 import type { Closed } from './events.ts';
 import type { Group } from './groups.ts';
 
-/** By the event's id in its run. */
+/** The id of the event in its run. */
 export interface Guess {
   readonly eventId: number;
   readonly why:
@@ -25,11 +25,11 @@ export interface Guess {
     | 'carried_state_differs'
     | 'ended_otherwise'
     | 'not_walkable'
-    /** From here on the history cannot be read. */
+    /** The history cannot be read from this event on. */
     | 'unreadable';
 }
 
-/** Ends that the run itself brought about; termination and Temporal's own timeout come from outside. */
+/** Ends that the run itself causes. Termination and Temporal's own timeout come from outside. */
 const ENDINGS: { readonly [how in Closed['how']]?: 'completed' | 'failed' | 'cancelled' } = {
   completed: 'completed',
   failed: 'failed',
@@ -38,17 +38,17 @@ const ENDINGS: { readonly [how in Closed['how']]?: 'completed' | 'failed' | 'can
 
 export class Ambiguities {
   readonly guesses: Guess[] = [];
-  /** Groups with updates behind a silent task, until a replay makes them doubtful. */
+  /** Groups with updates after a task without commands. A replay makes them ambiguous. */
   #silentUpdates: number[] = [];
   #afterSilent = false;
-  /** The group before had ends of local activities. */
+  /** Whether the previous group had ends of local activities. */
   #afterLocal = false;
 
   note(eventId: number, why: Guess['why']): void {
     this.guesses.push({ eventId, why });
   }
 
-  /** Of a group that is about to be folded. */
+  /** Records the ambiguities of a group before it is folded. */
   ofGroup(group: Group): void {
     if (group.timedOut && group.markers.length > 0) this.note(group.startedId, 'task_timed_out');
     const brought = group.requests.length + group.answers.length + (group.begins === undefined ? 0 : 1);
@@ -64,7 +64,7 @@ export class Ambiguities {
     this.#silentUpdates = [];
   }
 
-  /** Of a run that was closed: whether the fold has come where the run did. */
+  /** Records whether the fold of a closed run has come to the state of the run. */
   ofEnd(closed: Closed, program: Program, state: RunState): void {
     if (closed.how === 'continued') {
       const carried = runInputOf(closed.argument)?.carried;
@@ -73,7 +73,7 @@ export class Ambiguities {
       return;
     }
     const fits = ENDINGS[closed.how];
-    // A run that was aborted closes as one that failed.
+    // An aborted run closes as failed.
     const { status } = state.ending ?? {};
     if (fits !== undefined && (status === 'aborted' ? 'failed' : status) !== fits)
       this.note(closed.id, 'ended_otherwise');

@@ -1,12 +1,12 @@
 /**
- * The trace of a whole execution: the runs of its chain, oldest first, joined across continue-as-new and retries. A
- * visit's row stands where the visit began; what later runs tell of it is put there. A retry has rows of its own.
+ * The trace of a whole execution: the runs of its chain, oldest first, joined across continue-as-new and retries. The
+ * row of a visit is where the visit began, and gets what later runs add to it. A retry has rows of its own.
  */
 import type { Guess } from './ambiguities.ts';
 import type { RunTrace } from './fold.ts';
 import { rowBytes, type TraceRow, withEvaluated } from './rows.ts';
 
-/** What joining needs of a run's trace; the state is not part of it, so that many can be kept. */
+/** The part of a run's trace that is joined. It leaves out the state, so that a chain of many runs fits into memory. */
 export type FoldedRun = Pick<
   RunTrace,
   | 'window'
@@ -25,13 +25,13 @@ export type FoldedRun = Pick<
   readonly runId: string;
 };
 
-/** The rows from `offset` on, at most `limit` of them, and how many there are in all. */
+/** The rows from `offset` on, at most `limit` of them, and the number of all rows. */
 export interface Slice {
   readonly rows: readonly TraceRow[];
   readonly total: number;
 }
 
-/** Which rows of each run a page needs, by their number in the run: [from, to), one pair for each run. */
+/** The rows of each run that a page needs, by their number in the run: [from, to), one pair for each run. */
 export function rangesOf(chain: readonly FoldedRun[], offset: number, limit: number): { from: number; to: number }[] {
   let before = lostRows(chain).length;
   return chain.map((run) => {
@@ -43,8 +43,8 @@ export function rangesOf(chain: readonly FoldedRun[], offset: number, limit: num
 }
 
 /**
- * Joins the runs. Every run's window begins where `rangesOf` says, or before. A page ends early, but not before its first
- * row, when it has so many `bytes`, and where a window does.
+ * Joins the runs. The window of every run begins at its range (`rangesOf`) or before. A page ends early, but after at
+ * least one row, when its rows reach `bytes`, and at the end of a window.
  */
 export function sliceOf(
   chain: readonly FoldedRun[],
@@ -74,7 +74,7 @@ export function sliceOf(
   return { rows: page, total };
 }
 
-/** Where the fold had to guess, by run. `history_gone`: the run before is no longer kept by the server. */
+/** The ambiguities by run. `history_gone`: the server no longer has the previous run. */
 export interface ChainPosition {
   readonly runId: string;
   readonly eventId: number;
@@ -88,18 +88,18 @@ export function guessesOf(chain: readonly FoldedRun[]): ChainPosition[] {
   return [...gone, ...chain.flatMap((run) => run.guesses.map((guess) => ({ runId: run.runId, ...guess })))];
 }
 
-/** Open visits that began in runs whose history is gone. */
+/** Open visits that began in a run whose history is gone. */
 function lostRows(chain: readonly FoldedRun[]): TraceRow[] {
   const first = chain[0];
   if (first?.continuedFrom === undefined) return [];
   return first.inherited.map((visit) => ({ ...visit, status: 'running', attempts: 1 }));
 }
 
-/** The row with what the runs from number `next` on say of it; an open one waits, runs, or was ended with the run. */
+/** The row with what the runs from number `next` on add to it. An open row waits, runs, or ended with the run. */
 function settled(row: TraceRow, chain: readonly FoldedRun[], next: number): TraceRow {
   let full = row;
   for (let n = next; n < chain.length && full.completedAt === undefined; n++) {
-    // A retry begins with rows of its own.
+    // A retry has rows of its own.
     if (chain[n]!.restarted)
       return { ...full, status: 'cancelled', completedAt: chain[n - 1]!.closed?.time ?? full.startedAt };
     const more = chain[n]!.ends.get(row.path);

@@ -1,7 +1,7 @@
 /**
- * A dry run (ARCHITECTURE.md §5): the core walks a definition on a simulated clock, and nothing happens outside. Effects are
- * answered by presets, else by null; sleeps pass; where a person, a message or a callback is awaited the walk stops, and
- * says so. What comes out is the trace that the run would have, with the configs as they were evaluated.
+ * A dry run (ARCHITECTURE.md §5): the core walks a definition on a simulated clock, without effects. A preset answers
+ * an effect, else null does. Sleeps pass. The walk stops where it awaits a person, a message or a callback. The result
+ * is the trace that the run would have, with rendered configs.
  */
 
 import type { RunError, RunStatus, WaitingFor } from '../contract/run.ts';
@@ -21,27 +21,27 @@ import { type Program, RULES, type Step } from '../steps/program-types.ts';
 import { Rows, type TraceRow } from './rows.ts';
 
 export interface DryRunOptions {
-  /** When the run starts, in epoch milliseconds: what `now` reads. */
+  /** The start of the run, in epoch milliseconds. `now` begins with it. */
   readonly now: number;
   readonly input?: Json;
-  /** Slug → what the step ends with: data, `{data, port?, meta?}`, or `{error}` (LANGUAGE.md §7). */
+  /** Slug → the step's result: data, `{data, port?, meta?}`, or `{error}` (LANGUAGE.md §7). */
   readonly presets?: { readonly [slug: string]: Json };
-  /** Signals at their moments, for walks past people. */
+  /** Signals with their times, for walks past approvals and messages. */
   readonly events?: readonly ScriptedSignal[];
   readonly organizationId?: string;
-  /** Bounds the walk below the definition's own maxSteps. */
+  /** A limit on step visits, below the definition's own maxSteps. */
   readonly maxSteps?: number;
-  /** Asked before every step: whether the walk has taken too long. */
+  /** Called before every step: whether the walk has taken too long. */
   readonly isOver?: () => boolean;
-  /** Steps shown (1,000). */
+  /** The most steps in the result. Default: 1,000. */
   readonly maxRows?: number;
-  /** Bytes of inputs and outputs of the shown steps after which the walk ends (8 MB). */
+  /** The walk ends when inputs and outputs of the steps in the result reach this size. Default: 8 MB. */
   readonly maxBytes?: number;
-  /** What the run may hold, where that is known; else what it may with a blob store. */
+  /** The data limit of the run. Default: the limit with a blob store. */
   readonly dataBytes?: number;
 }
 
-/** A step of the trace, as an execution's (ARCHITECTURE.md §5, "step"). */
+/** A step of the trace, as in an execution (ARCHITECTURE.md §5, "step"). */
 export type DryStep = Omit<TraceRow, 'startedAt' | 'completedAt'> & {
   readonly startedAt: string;
   readonly completedAt?: string;
@@ -51,25 +51,25 @@ export interface DryRun {
   readonly status: RunStatus;
   readonly output?: Json;
   readonly error?: RunError;
-  /** In order of start; effects that no preset answered have `meta.mocked`. */
+  /** In order of start. Effects without a preset have `meta.mocked`. */
   readonly steps: readonly DryStep[];
-  /** How many steps were visited, when not all are shown. */
+  /** The number of visited steps, if `steps` does not have all. */
   readonly stepsTotal?: number;
   readonly waits: readonly WaitingFor[];
-  /** Why the definition cannot be walked, or not to its end. */
+  /** Why the definition cannot be walked, or cannot be walked to its end. */
   readonly problems: readonly Problem[];
 }
 
 const MAX_ROWS = 1_000;
 const MAX_BYTES = 8_000_000;
-/** Activities of mocked steps; a rollback has no preset. */
+/** The activity of mocked steps. Rollbacks use it too, since they have no preset. */
 const STEP = 'mock';
 const ROLLBACK = 'mock-rollback';
-/** With a suffix, since without one the effect's config would be shown as the step's. */
+/** The suffix keeps the effect's config apart from the step's config in the trace. */
 const BLANK = { suffix: '/mock', config: { value: null, secrets: [] } };
 const TOO_LONG = 'dry_run_too_long';
 
-/** Walks a canonical definition. Never throws for a definition's mistake; performs nothing. */
+/** Walks a canonical definition without effects. Never throws for a mistake of the definition. */
 export function dryRun(definition: Definition, options: DryRunOptions): DryRun {
   const { dataBytes } = options;
   const compiled = compile(definition, dataBytes === undefined ? RULES : { ...RULES, dataBytes: () => dataBytes });
@@ -105,7 +105,7 @@ export function dryRun(definition: Definition, options: DryRunOptions): DryRun {
 }
 
 function unwalkable(problems: readonly Problem[]): DryRun {
-  const message = 'The definition cannot be walked: mend its problems first.';
+  const message = 'The definition cannot be walked. Mend its problems first.';
   return {
     status: 'failed',
     error: { code: 'invalid_definition', message, retryable: false },
@@ -115,7 +115,7 @@ function unwalkable(problems: readonly Problem[]): DryRun {
   };
 }
 
-/** The program with every effect replaced by one that does nothing, and with a limit on every step. */
+/** The program with every effect mocked, and with a limit on every step. */
 function mocked(program: Program, isOver: () => boolean, maxSteps: number): Program {
   const steps = new Map<string, Step>();
   for (const [key, step] of program.steps) {
@@ -137,7 +137,7 @@ function mocked(program: Program, isOver: () => boolean, maxSteps: number): Prog
   return { ...program, steps, maxSteps: Math.min(program.maxSteps, maxSteps) };
 }
 
-/** One effect instead of those that the kind would have run; a config that cannot be evaluated still fails the step. */
+/** Replaces the effects of a kind by one mock. A config that cannot be rendered still fails the step. */
 function mock(behaviour: Behaviour, activity: string): Behaviour {
   return {
     begin(visit: StepContext): Outcome {
@@ -156,7 +156,7 @@ function mock(behaviour: Behaviour, activity: string): Behaviour {
 
 function limited(behaviour: Behaviour, isOver: () => boolean): Behaviour {
   const demand = () => {
-    if (isOver()) throw new StepFailure(TOO_LONG, 'The dry run took too long and was ended here.');
+    if (isOver()) throw new StepFailure(TOO_LONG, 'The dry run took too long and was stopped here.');
   };
   const { resume } = behaviour;
   return {
@@ -178,7 +178,7 @@ function limited(behaviour: Behaviour, isOver: () => boolean): Behaviour {
 
 type Presets = { readonly [slug: string]: Json };
 
-/** Presets that answer an effect, so that its config is evaluated and shown; the core takes the others by itself. */
+/** The presets of effects, whose configs are rendered and shown. The core applies the other presets. */
 function divided(program: Program, presets: Presets): [answers: Presets, kept: Presets] {
   const effects = new Set(
     [...program.steps.values()].filter(({ kind }) => kind.class === 'effect').map(({ slug }) => slug),
@@ -198,7 +198,7 @@ function answerOf(command: RunCommand, answers: Presets): SimulatedAnswer {
   return error === undefined ? { result: { data, meta: { ...meta, preset: true } } } : { error };
 }
 
-/** The first rows of the trace, which is all that is kept of a long walk. */
+/** Collects the first rows of the trace. The rest of a long walk is only counted. */
 class KeptRows {
   readonly #rows: Rows;
   readonly #maxBytes: number;
@@ -247,6 +247,6 @@ function cutShort(run: Simulated, program: Program, maxSteps: number): Problem[]
   const { code } = run.error ?? {};
   const isCut = code === TOO_LONG || (maxSteps < program.maxSteps && code === `max_steps_exceeded:${maxSteps}`);
   if (!isCut) return [];
-  const message = 'The dry run was ended before the run would have ended: it took too long, or too many steps.';
-  return [{ pointer: '', code: TOO_LONG, message, hint: 'Give a smaller input, or presets for the long part.' }];
+  const message = 'The dry run was stopped before the end of the run: it took too long, or too many steps.';
+  return [{ pointer: '', code: TOO_LONG, message, hint: 'Use a smaller input, or presets for the long part.' }];
 }

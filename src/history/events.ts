@@ -1,7 +1,7 @@
 /**
- * A run's history in plain words: what of Temporal's events counts for the fold, payloads decoded, times in epoch
- * milliseconds. Whoever reads a history (src/client/runs/trace.ts from the server, a test from its model) speaks this, so the
- * fold needs no Temporal. `id` is the event's number in its history.
+ * The events of a run's history that the fold needs, with decoded payloads and times in epoch milliseconds. Readers of
+ * histories produce them (src/client/runs/trace.ts from the server, tests from a model), so that the fold does not
+ * depend on Temporal. `id` is the number of the event in its history.
  */
 import type { FailureCause } from '../engine/state/causes.ts';
 
@@ -10,29 +10,29 @@ interface Base {
   readonly time: number;
 }
 
-/** Why something that is stored cannot be read: a code, and a sentence for people. */
+/** Why a stored value cannot be read: a code, and a sentence for people. */
 export interface Unreadable {
   readonly code: string;
   readonly message: string;
 }
 
 export type HistoryEvent =
-  /** `argument` is the workflow's first; `continuedFrom` the run before in the chain. */
+  /** `argument` is the first argument of the workflow, `continuedFrom` the previous run of the chain. */
   | (Base & { readonly type: 'workflowStarted'; readonly argument: unknown; readonly continuedFrom?: string })
-  /** `sticky`: on the queue of a worker that holds the run; else whoever takes it replays the history. */
+  /** `sticky`: on the queue of a worker with the run in its cache. Any other worker replays the history. */
   | (Base & { readonly type: 'taskScheduled'; readonly sticky: boolean })
   | (Base & { readonly type: 'taskStarted' | 'taskFailed' | 'taskTimedOut' })
-  /** `buildId`: of the worker, whose settings stand in it (contract/build-id.ts). */
+  /** `buildId`: that of the worker, which contains its settings (contract/build-id.ts). */
   | (Base & { readonly type: 'taskCompleted'; readonly buildId?: string })
   | Outside
   | Issued
   | Closed
-  /** What this event holds cannot be read: nothing after it can be folded but how the run was closed. */
+  /** An event that cannot be read. Of the events after it only the close of the run can be folded. */
   | (Base & Unreadable & { readonly type: 'unreadable'; readonly continuedFrom?: string })
-  /** Whatever else history holds; it means nothing here. */
+  /** Any other event, which the fold ignores. */
   | (Base & { readonly type: 'other' });
 
-/** What comes to the workflow from outside, and is handed over with the next workflow task. */
+/** Events from outside of the workflow, which it gets with the next workflow task. */
 export type Outside =
   | (Base & { readonly type: 'signal'; readonly name: string; readonly payload: unknown })
   | (Base & { readonly type: 'cancelRequested' })
@@ -42,7 +42,7 @@ export type Outside =
       readonly name: string;
       readonly payload: unknown;
     })
-  /** Written when the activity ends, for its last attempt; `lastFailure` is that of the attempt before. */
+  /** Written when the activity ends, for its last attempt. `lastFailure` is the failure of the attempt before. */
   | (Base & {
       readonly type: 'activityStarted';
       readonly scheduledId: number;
@@ -50,7 +50,7 @@ export type Outside =
       readonly lastFailure?: FailureCause;
     })
   | (Base & { readonly type: 'activityCompleted'; readonly scheduledId: number; readonly result: unknown })
-  /** `exhausted`: it was not tried again because its attempts were used up. */
+  /** `exhausted`: no attempts were left. */
   | (Base & {
       readonly type: 'activityFailed';
       readonly scheduledId: number;
@@ -58,15 +58,17 @@ export type Outside =
       readonly exhausted?: true;
     })
   | (Base & { readonly type: 'timerFired'; readonly startedId: number })
-  /** A child runs; also where one of its id ran already, or had ended. */
+  /** A child runs; also if a child with its id ran already or had ended. */
   | (Base & { readonly type: 'childStarted'; readonly initiatedId: number });
 
-/** What the workflow asked for, written behind the task's completion. */
+/** Commands of the workflow, written after the completion of the task. */
 export type Issued =
   | (Base & { readonly type: 'activityScheduled'; readonly activityId: string })
   | (Base & { readonly type: 'timerStarted'; readonly summary: string })
   | (Base & { readonly type: 'childInitiated'; readonly executionId: string })
-  /** Its request came with the task; `sequencingId` is the last event before it. No name: it was admitted before. */
+  /**
+   * The request came with the task. `sequencingId` is the last event before it. Without a name it was admitted before.
+   */
   | (Base & {
       readonly type: 'updateAccepted';
       readonly sequencingId: number;
@@ -85,7 +87,7 @@ export type LocalMarker = Base & {
   readonly completedAt?: number;
   readonly result?: unknown;
   readonly cause?: FailureCause;
-  /** No end yet: it is tried again after a timer. */
+  /** It has not ended yet: it is retried after a timer. */
   readonly backoff: boolean;
 };
 

@@ -1,7 +1,8 @@
 /**
- * The fold of one run's history (E6): groups of events become the core's events, and the core, walking the same program
- * with the same events, comes to the state that the run has live, and tells every visit on the way. No worker is needed.
- * Where history cannot tell what the workflow saw, the fold takes the likeliest and marks the place (ambiguities.ts).
+ * The fold of one run's history (E6). It turns groups of history events into events of the core. The core walks the
+ * same program with the same events as the live run, so it comes to the same state and reports every visit. No worker
+ * is needed. If history does not tell what the workflow saw, the fold takes the likeliest case and marks the place
+ * (ambiguities.ts).
  */
 
 import { NOT_LIGHT, PAUSE, YIELD } from '../contract/activity.ts';
@@ -33,57 +34,57 @@ import { type Answered, type Group, Grouping, type Request } from './groups.ts';
 import { Opened } from './opened.ts';
 import { type RowEnd, Rows, type RowWindow, type TraceRow } from './rows.ts';
 
-/** What one run's history came to. */
+/** The result of the fold of one run's history. */
 export interface RunTrace {
-  /** Undefined where the run's argument is nothing that can be walked; such a run has failed, and has no rows. */
+  /** Undefined if the run's argument cannot be walked. Such a run has failed and has no rows. */
   readonly state: RunState | undefined;
   readonly program: Program | undefined;
   readonly window: RowWindow;
   readonly rows: readonly TraceRow[];
-  /** About what the rows take as JSON. */
+  /** The size of the rows as JSON, about. */
   readonly bytes: number;
-  /** Visits that began in a run before. */
+  /** What this run adds to visits that began in a previous run, by path. */
   readonly ends: ReadonlyMap<string, RowEnd>;
-  /** Visits that began in this run, kept or not. */
+  /** The number of visits that began in this run, in the window or not. */
   readonly count: number;
-  /** Paths of open visits that wait. */
+  /** The paths of open visits that wait. */
   readonly waiting: ReadonlySet<string>;
-  /** Visits that were open already when this run took over from the one before. */
+  /** Visits that were open when this run took over from the previous one. */
   readonly inherited: readonly Inherited[];
   readonly guesses: readonly Guess[];
   readonly closed: Closed | undefined;
-  /** The run before: it was continued as new, or is retried by this one. */
+  /** The previous run of the chain, which continued as new or was retried. */
   readonly continuedFrom: string | undefined;
-  /** It began with a carried state, but not by continue-as-new: a retry or a fork. What was open is open anew, as rows of its own. */
+  /** Whether the run is a retry or a fork: it began with a carried state, and its open visits have new rows. */
   readonly restarted: boolean;
-  /** Why the rows end before the history does. */
+  /** Why the rows end before the history ends. */
   readonly unreadable?: Unreadable | undefined;
 }
 
 export type Inherited = Pick<TraceRow, 'path' | 'stepSlug' | 'stepType' | 'startedAt'>;
 
-/** An activity in flight, as the server describes it. */
+/** An open activity, as the server describes it. */
 export interface PendingAttempt {
   readonly activityId: string;
-  /** The one that runs, or comes next. */
+  /** The number of the current or the next attempt. */
   readonly attempt: number;
   readonly lastFailure?: FailureCause;
-  /** When it is tried next, in epoch milliseconds; absent while an attempt runs. */
+  /** The time of the next attempt, in epoch milliseconds; absent while an attempt runs. */
   readonly nextAttemptAt?: number;
-  /** Somebody has paused it through Temporal: it is not tried until it goes on. */
+  /** The activity is paused through Temporal, and has no attempts until it is unpaused. */
   readonly paused?: true;
 }
 
-/** How a history is folded otherwise than to its trace. */
+/** Options for folds that do more than return a trace. */
 export interface FoldOptions {
-  /** Told every line of the trace, and at which place of the run's history it was written. */
+  /** Called with every line of the trace and its place in the history. */
   readonly heard?: (line: TraceEvent, place: string) => void;
-  /** What the core takes instead of the event of that place; undefined leaves it out. */
+  /** Replaces the event at a place; undefined drops it. */
   readonly takes?: (event: Event, at: { program: Program; state: RunState; place: string }) => Event | undefined;
   readonly postpone?: Postpone;
-  /** Goes on from here, instead of from what the run carried. */
+  /** Begins with this state instead of the state that the run carried. */
   readonly from?: RunState;
-  /** What cannot be folded ends the rows, and says why, instead of failing: for those who only look. */
+  /** An event that cannot be folded ends the rows with `unreadable` instead of an exception. */
   readonly tolerant?: true;
 }
 
@@ -91,25 +92,25 @@ type Begun = Extract<HistoryEvent, { type: 'workflowStarted' }>;
 
 const ALL_ROWS: RowWindow = { from: 0, to: Number.POSITIVE_INFINITY };
 
-/** Folds event by event, so that a long history need not be held. Feed it the events in order, then ask for the trace. */
+/** Folds event by event, so that memory does not hold a long history. Push the events in order, then read the trace. */
 export class Fold {
   readonly #workflowId: string;
   readonly #grouping = new Grouping();
   readonly #rows: Rows;
-  readonly #doubts = new Ambiguities();
+  readonly #ambiguities = new Ambiguities();
   #program: Program | undefined;
   #state: RunState | undefined;
   #continuedFrom: string | undefined;
   #inherited: Inherited[] = [];
   readonly #opened = new Opened();
-  /** Attempts and start of activities, until they end. */
+  /** Attempts and starts of open activities. */
   readonly #starts = new Map<number, { attempt: number; at: number; lastFailure?: FailureCause }>();
-  /** Attempts as a local activity, of what goes on as a regular one. */
+  /** Attempts as a local activity, for steps that continue as a regular activity. */
   readonly #tries = new Map<string, number>();
   #restarted = false;
   #unreadable: Unreadable | undefined;
   readonly #options: FoldOptions;
-  /** As the worker of the task had it whose events are taken. */
+  /** The data limit of the worker that completed the current task. */
   #dataBytes = dataBytesOf(undefined);
 
   constructor(workflowId: string, window: RowWindow = ALL_ROWS, options: FoldOptions = {}) {
@@ -118,12 +119,12 @@ export class Fold {
     this.#options = options;
   }
 
-  /** As far as the history has been folded. */
+  /** The state after the events that have been folded. */
   get state(): RunState | undefined {
     return this.#state;
   }
 
-  /** Why nothing more is folded. */
+  /** Why the fold has stopped. */
   get unreadable(): Unreadable | undefined {
     return this.#unreadable;
   }
@@ -132,7 +133,7 @@ export class Fold {
     runParts(this.pushInParts(event));
   }
 
-  /** As `push`, for those who serve others between the parts. One event at a time: all parts, and then the next. */
+  /** Like `push`, in parts between which the caller can do other work. Finish all parts before the next event. */
   *pushInParts(event: HistoryEvent): Parts {
     if (this.#unreadable !== undefined) {
       if (event.type === 'closed') this.#grouping.push(event);
@@ -143,7 +144,7 @@ export class Fold {
     } else yield* this.#tolerated(event.id, () => this.#takeUp(this.#grouping.push(event)));
   }
 
-  /** Takes what has come as complete. What a task issued stands in one piece: between pages of history this is safe. */
+  /** Folds the last group as complete. This is safe between pages, since the commands of a task are on one page. */
   *settleInParts(): Parts {
     if (this.#unreadable === undefined) yield* this.#tolerated(0, () => this.#takeUp(this.#grouping.finish()));
   }
@@ -161,13 +162,13 @@ export class Fold {
       yield* act();
     } catch (error) {
       const told = error instanceof Error ? error.message : String(error);
-      this.#endRows(eventId, { code: 'internal_error', message: `The history cannot be walked from here on: ${told}` });
+      this.#endRows(eventId, { code: 'internal_error', message: `The history cannot be folded from here on: ${told}` });
     }
   }
 
   #endRows(eventId: number, why: Unreadable): void {
     this.#unreadable = why;
-    this.#doubts.note(eventId, 'unreadable');
+    this.#ambiguities.note(eventId, 'unreadable');
   }
 
   finish(pending: readonly PendingAttempt[] = []): RunTrace {
@@ -185,7 +186,7 @@ export class Fold {
     }
     const isWhole = this.#unreadable === undefined;
     if (isWhole && closed !== undefined && this.#program !== undefined && this.#state !== undefined)
-      this.#doubts.ofEnd(closed, this.#program, this.#state);
+      this.#ambiguities.ofEnd(closed, this.#program, this.#state);
     return {
       state: this.#state,
       program: this.#program,
@@ -196,7 +197,7 @@ export class Fold {
       count: this.#rows.count,
       waiting: new Set(visits(this.#state).flatMap((visit) => waitsOf(visit).map(({ path }) => path))),
       inherited: this.#inherited,
-      guesses: this.#doubts.guesses,
+      guesses: this.#ambiguities.guesses,
       closed,
       continuedFrom: this.#continuedFrom,
       restarted: this.#restarted,
@@ -208,14 +209,14 @@ export class Fold {
     this.#dataBytes = dataBytesOf(group.buildId);
     if (group.begins !== undefined) yield* this.#begin(group.begins, group.at);
     if (this.#state === undefined) return;
-    this.#doubts.ofGroup(group);
+    this.#ambiguities.ofGroup(group);
     for (const request of group.requests) yield* this.#request(request, group.at);
     for (const answer of group.answers) yield* this.#answer(answer, group.at);
     yield* this.#markers(group);
     this.#opened.issued(group.issued);
   }
 
-  /** Before its first task a run that was continued as new is where the one before left it. */
+  /** Before its first task, a run that continued as new has the state of the previous run. */
   *#takeOver(): Parts {
     const event = this.#grouping.waiting;
     const input = runInputOf(event?.argument);
@@ -238,7 +239,7 @@ export class Fold {
     yield* this.#apply({ type: 'started', at }, event.id);
   }
 
-  /** A definition that does not compile failed its run at once; so does one that is no definition at all. */
+  /** A run whose definition does not compile, or is not a definition, failed in its first task. */
   *#compile(definition: Definition): Parts<Program | undefined> {
     try {
       const compiled = yield* compileInParts(definition, { ...RULES, dataBytes: () => this.#dataBytes });
@@ -248,7 +249,7 @@ export class Fold {
     }
   }
 
-  /** A state of another interpreter's version cannot be read; such a run has failed. */
+  /** A state from another version of the interpreter cannot be read. Such a run has failed. */
   #resume(input: RunInput & { carried: Json }, program: Program, event: Begun): void {
     this.#continuedFrom = event.continuedFrom ?? input.retryOf?.runId;
     this.#restarted = event.continuedFrom === undefined;
@@ -256,7 +257,7 @@ export class Fold {
       const carried = this.#options.from ?? restore(input.carried);
       this.#state = this.#restarted ? resumedAt(program, carried, event.time) : carried;
     } catch {
-      this.#doubts.note(event.id, 'not_walkable');
+      this.#ambiguities.note(event.id, 'not_walkable');
       return;
     }
     const state = this.#state;
@@ -266,7 +267,7 @@ export class Fold {
     this.#opened.inherit(state);
   }
 
-  /** After a retry a visit has a row in both parts. */
+  /** After a retry a visit has a row in both runs. */
   #reopen(state: RunState, { path, stepSlug, stepType }: Inherited, { id, time }: Begun): void {
     this.#tell({ t: 'begin', path, slug: stepSlug, stepType, at: time }, `${id}/`);
     const command = state.open[path];
@@ -296,7 +297,7 @@ export class Fold {
         return;
       case 'timerFired': {
         const id = this.#opened.answered(answer.startedId);
-        // The shell has timers of its own, which the core hears nothing of.
+        // The shell has timers that the core does not know.
         if (id !== undefined && this.#isOpen(id)) yield* this.#apply({ type: 'fired', at, id }, answer.id);
         return;
       }
@@ -343,11 +344,11 @@ export class Fold {
     const again = new Set(group.issued.map(goesOn));
     for (const [n, marker] of group.markers.entries()) {
       const { summary: id, attempt } = marker;
-      // Not an end: the SDK tries again after a timer, or the shell goes on with a regular activity of the same id,
-      // after a pause where that is due.
+      // Not an end: the SDK retries after a timer, or the shell continues with a regular activity of the same id,
+      // after a pause if one is due.
       if (marker.backoff) continue;
       if (marker.cause !== undefined && again.has(id)) {
-        // One that is not light was not tried.
+        // A step that is not light had no attempt.
         if (isNotLight(marker.cause)) continue;
         this.#tries.set(id, attempt);
         const path = this.#rowOf(id);
@@ -359,10 +360,10 @@ export class Fold {
         yield* this.#apply({ type: 'continue', at }, marker.id);
         continue;
       }
-      // It was cancelled meanwhile: the shell drops its answer, and so does not look at its clock either.
+      // It was cancelled meanwhile: the shell ignores its result, and so does not read its clock either.
       if (!this.#awaits(marker)) continue;
       if (group.markers.some((other, m) => m > n && other.summary !== id && this.#awaits(other))) {
-        this.#doubts.note(marker.id, 'local_activities_together');
+        this.#ambiguities.note(marker.id, 'local_activities_together');
       }
       const completedAt = marker.completedAt ?? at;
       const tried = { attempts: attempt, startedAt: marker.scheduledAt, completedAt };
@@ -395,7 +396,7 @@ export class Fold {
     this.#rows.during(undefined);
   }
 
-  /** The row of the visit that has this command open. An undo step is a row of its own. */
+  /** The row of the visit of this open command. An undo step has a row of its own. */
   #rowOf(id: string): string | undefined {
     const command = this.#state?.open[id];
     if (command?.type === 'rollback') return id;
@@ -404,7 +405,7 @@ export class Fold {
     return Object.hasOwn(inner, command.suffix) ? commandId(command.path, command.suffix) : command.path;
   }
 
-  /** `eventId`: the event of history that says so. */
+  /** `eventId`: the id of the history event. */
   *#apply(event: Event, eventId: number): Parts {
     const { program, state } = { program: this.#program, state: this.#state };
     if (program === undefined || state === undefined) return;
@@ -422,7 +423,7 @@ export class Fold {
   }
 }
 
-/** The step that an event goes on with after its local activity; empty where there is none. */
+/** The id of the local activity that this event continues: by a regular one, or by a pause before it. Empty if none. */
 function goesOn(event: Group['issued'][number]): string {
   if (event.type === 'activityScheduled') return event.activityId;
   return event.type === 'timerStarted' && event.summary.startsWith(PAUSE) ? event.summary.slice(PAUSE.length) : '';
@@ -436,7 +437,7 @@ function visits(state: RunState | undefined): OpenVisit[] {
   return Object.values(state?.frames ?? {}).flatMap((frame) => (frame.visit === undefined ? [] : [frame.visit]));
 }
 
-/** Open visits and loops, in order of start, each with what is open within it. */
+/** Open visits and loops in order of start, each followed by those within it. */
 function openRows(state: RunState, program: Program): Inherited[] {
   const open = Object.values(state.frames).flatMap((frame) => [...frame.loops, ...(frame.visit ? [frame.visit] : [])]);
   return open

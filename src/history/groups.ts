@@ -1,8 +1,8 @@
 /**
- * Which events of a history the workflow got together, and in which order (TEMPORAL.md §3). A group is all events
- * since the last group up to a WorkflowTaskStarted that is followed by its WorkflowTaskCompleted; failed and timed-out
- * tasks do not divide. The SDK hands over signals and updates first, in order, then everything else in order, and the
- * ends of local activities last, in the order of the markers behind the task's completion.
+ * The events that the workflow got in one task, and their order (TEMPORAL.md §3). A group has all events from the
+ * previous group to a WorkflowTaskStarted that its WorkflowTaskCompleted follows. Failed and timed-out tasks do not end
+ * a group. The SDK delivers signals and updates first, in order, then all other events in order, and last the ends of
+ * local activities, in the order of the markers after the task's completion.
  */
 
 import { UPDATES } from '../engine/inbound/signals.ts';
@@ -13,25 +13,25 @@ export type Request = Extract<HistoryEvent, { type: 'signal' | 'updateAccepted' 
 export type Answered = Exclude<Outside, Request>;
 
 export interface Group {
-  /** When the task started: the clock of everything in it but local activities. */
+  /** The start of the task, which is the clock of all its events except local activities. */
   readonly at: number;
   readonly startedId: number;
-  /** Of the worker that did the task. */
+  /** The build id of the worker that completed the task. */
   readonly buildId: string | undefined;
-  /** The first event of the history, in the first group. */
+  /** The first event of the history; only in the first group. */
   readonly begins?: Extract<HistoryEvent, { type: 'workflowStarted' }>;
-  /** Signals, and updates that were accepted, in the order handed over. */
+  /** Signals and accepted updates, in the order of delivery. */
   readonly requests: readonly Request[];
   readonly answers: readonly Answered[];
   readonly markers: readonly LocalMarker[];
-  /** What the task issued, markers and updates left out. */
+  /** The commands of the task without markers and updates. */
   readonly issued: readonly Exclude<Issued, LocalMarker | Request>[];
   readonly closed?: Closed;
-  /** A task of this group timed out before the one that completed. */
+  /** Whether a task of this group timed out before the completed one. */
   readonly timedOut: boolean;
-  /** Nothing was issued, and the next task was scheduled at once: a replay joins the two (see `replayed`). */
+  /** The task had no commands, and the next task was scheduled immediately: a replay joins both (see `replayed`). */
   readonly silent: boolean;
-  /** The task went to a worker that did not hold the run, and so replayed the history up to here. */
+  /** The worker of the task did not have the run in its cache, and replayed the history up to here. */
   readonly replayed: boolean;
 }
 
@@ -52,10 +52,10 @@ function listenedTo(request: Request): number {
   return request.type === 'signal' ? -1 : (UPDATES as readonly (string | undefined)[]).indexOf(request.name);
 }
 
-/** The first task is scheduled as the second event, on the common queue. */
+/** The first task is the second event, on the common queue. */
 const FIRST_TASK = 2;
 
-/** Takes a history event by event, so that a long one need not be held; gives each group when it is complete. */
+/** Groups a history event by event, so that memory does not hold it. Returns each group when it is complete. */
 export class Grouping {
   #inputs: Outside[] = [];
   #begins: Extract<HistoryEvent, { type: 'workflowStarted' }> | undefined;
@@ -65,7 +65,7 @@ export class Grouping {
   #afterCompleted = false;
   #draft: Draft | undefined;
   #closed: Closed | undefined;
-  /** Requests admitted before their task, by the update's id. */
+  /** Requests that were admitted before their task, by the id of the update. */
   #admitted = new Map<string, Extract<Outside, { type: 'updateAdmitted' }>>();
 
   push(event: HistoryEvent): Group | undefined {
@@ -114,19 +114,19 @@ export class Grouping {
     }
   }
 
-  /** The last group that was handed over; what came after it has not reached the workflow yet. */
+  /** The last group. Events after it have not reached the workflow yet. */
   finish(): Group | undefined {
     const draft = this.#draft;
     this.#draft = undefined;
     return draft === undefined ? undefined : this.#group(draft);
   }
 
-  /** The beginning of a run whose first task has not completed yet. */
+  /** The start of a run whose first task has not completed yet. */
   get waiting(): Extract<HistoryEvent, { type: 'workflowStarted' }> | undefined {
     return this.#begins;
   }
 
-  /** How the run was closed, if it was. */
+  /** The close of the run, if it is closed. */
   get closed(): Closed | undefined {
     return this.#closed;
   }
@@ -171,7 +171,8 @@ export class Grouping {
       else issued.push(event);
     }
     placed.sort((a, b) => a.place - b.place);
-    // Nobody listened before the run began: then signals are handed over, and then updates, name by name (the shell's order).
+    // Before the run began there were no handlers: signals are delivered first, then updates, name by name (as the
+    // shell does).
     if (draft.begins !== undefined) placed.sort((a, b) => listenedTo(a.request) - listenedTo(b.request));
     return {
       at: draft.at,
@@ -189,7 +190,7 @@ export class Grouping {
     };
   }
 
-  /** An update stands half a step behind the event that was the last when it came. */
+  /** An update is ordered right after the last event before it. */
   #accepted(event: Extract<Issued, { type: 'updateAccepted' }>): { place: number; request: Request } {
     const admitted = this.#admitted.get(event.updateId);
     if (event.name !== undefined || admitted === undefined) return { place: event.sequencingId + 0.5, request: event };

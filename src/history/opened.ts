@@ -1,30 +1,30 @@
-/** Which command of the core an event of history answers: the one that the event opened to which it points back. */
+/** Finds the command of the core that a history event answers, by the earlier event to which it refers. */
 import { childRunId } from '../engine/state/child-run.ts';
 import type { Command } from '../engine/state/protocol.ts';
 import type { RunState } from '../engine/state/state.ts';
 import type { Group } from './groups.ts';
 
 export class Opened {
-  /** Event that opened a command → the command's id. */
+  /** The id of the event that opened a command → the id of the command. */
   readonly #ids = new Map<number, string>();
-  /** Command's id → the event that opened it last. */
+  /** The id of a command → the id of the event that opened it last. */
   readonly #events = new Map<string, number>();
-  /** Workflow ids of children → the ids of their commands. */
+  /** The workflow ids of children → the ids of their commands. */
   readonly #children = new Map<string, string>();
 
-  /** What a run that takes over has open already. */
+  /** The commands that were open when this run took over. */
   inherit({ genesis, open }: RunState): void {
     for (const [id, command] of Object.entries(open))
       if (command.type === 'child') this.#children.set(childRunId(genesis, id, command.child.workflow), id);
   }
 
-  /** A command of the core: of children only their workflow's id stands in history, and who was cancelled answers no more (E4). */
+  /** The id of a command. History has only the workflow id of a child, and a cancelled command has no answer (E4). */
   heed(command: Command): void {
     if (command.type === 'cancel') this.#events.delete(command.id);
     else if (command.type === 'child') this.#children.set(command.executionId, command.id);
   }
 
-  /** What a task has issued. */
+  /** Records the commands of a task. */
   issued(events: Group['issued']): void {
     for (const event of events) {
       const id = this.#commandOf(event);
@@ -34,7 +34,7 @@ export class Opened {
     }
   }
 
-  /** The command that this event opened, if its answer is still awaited: one that was cancelled meanwhile is not (E4). */
+  /** The command that this event opened, if it is still open. A cancelled command is not (E4). */
   answered(openedBy: number): string | undefined {
     const id = this.#ids.get(openedBy);
     this.#ids.delete(openedBy);

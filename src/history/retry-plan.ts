@@ -1,9 +1,10 @@
 /**
- * What of a failed run is armed again by a retry (ARCHITECTURE.md §5), found in its history: the visits whose failure nothing
- * caught. An effect or a child that failed is open again, as if its answer had not come, with the config that it had; any
- * other visit begins again; a kind of many calls says itself how it goes on. What stood beside them, and was cancelled since they failed, stands again as it did.
+ * The visits of a failed run that a retry opens again (ARCHITECTURE.md §5), found in its history: those whose failure
+ * no step caught. A failed effect or child is open again with the config that it had, as if its result had not come.
+ * Other visits begin again. A kind with several calls decides how it continues. Visits that were cancelled because of
+ * the failure are open again as they were.
  *
- * The history is folded twice: first to find where they failed, then without these failures.
+ * The history is folded twice: first to find the failures, then without them.
  */
 
 import type { RunError } from '../contract/run.ts';
@@ -19,10 +20,10 @@ import type { Program } from '../steps/program-types.ts';
 import { Addressees } from './addressees.ts';
 import type { FoldOptions } from './fold.ts';
 
-/** Codes of containers whose `details` are the errors of their branches. */
+/** The error codes of containers whose `details` are the errors of their branches. */
 const JOINED: ReadonlySet<string> = new Set(['join_failed', 'race_failed']);
 
-/** A run that failed in a way that the same state would only repeat. */
+/** Thrown for a run whose failure a retry would repeat. */
 export class NotRetryable extends Error {
   readonly code = 'not_retryable';
   constructor(message: string) {
@@ -32,32 +33,32 @@ export class NotRetryable extends Error {
 }
 
 export class RetryPlan {
-  /** What begins again, in the end. */
+  /** The visits that the second fold has parked, which begin again. */
   readonly postponed: RewindTarget[] = [];
   readonly #failed: ReadonlySet<string>;
   readonly #timedOut: boolean;
-  /** Place by path, as far as found, and with which code the visit failed there. */
+  /** By path: the place in history where the visit failed, if it is found, and the error code. */
   readonly #places = new Map<string, { readonly at: string; readonly code: string }>();
   readonly #left = new Set<string>();
   readonly #addressees = new Addressees();
 
-  /** `error`: what the run failed with; undefined where it was ended from outside, so that nothing failed. */
+  /** `error`: the error of the run; undefined if the run was ended from outside, so that no visit failed. */
   constructor(error: RunError | undefined) {
     const paths = error === undefined ? [] : failedPaths(error);
     this.#timedOut = error?.code === 'run_timeout';
     if (error !== undefined && paths.length === 0 && !this.#timedOut)
       throw new NotRetryable(
-        `The run failed as a whole (${error.code}), and would again. Fork it from a step, with what has to be different.`,
+        `The run failed as a whole (${error.code}), and would fail again. Fork it from a step with changed values.`,
       );
     this.#failed = new Set(paths);
   }
 
-  /** Whether it is known where all failed. */
+  /** Whether the places of all failures are known. */
   get found(): boolean {
     return this.#places.size === this.#failed.size;
   }
 
-  /** For the first fold of that run of the chain. */
+  /** The options for the first fold. */
   search(runId: string): FoldOptions {
     return {
       takes: (event, { program, state, place }) => {
@@ -71,7 +72,7 @@ export class RetryPlan {
     };
   }
 
-  /** For the second one. */
+  /** The options for the second fold. */
   without(runId: string): FoldOptions {
     const paths = new Set<string>();
     return {
@@ -92,11 +93,11 @@ export class RetryPlan {
     };
   }
 
-  /** The state that came of it. @throws NotRetryable where a failure could not be left out. */
+  /** Checks the state after the second fold. @throws NotRetryable if a failure could not be left out. */
   done(state: RunState | undefined): RunState {
     const done = this.#left.size + this.postponed.length;
     if (state === undefined || state.ending !== undefined || done < this.#failed.size)
-      throw new NotRetryable('The history of the run does not tell how it can go on. Fork it from a step instead.');
+      throw new NotRetryable('The history of the run does not tell how to continue it. Fork it from a step instead.');
     return state;
   }
 
@@ -109,7 +110,7 @@ export class RetryPlan {
   ): boolean {
     const open = openVisit(state, path);
     if (open === undefined) {
-      // It begins and fails at once, and is parked; a loop that fails later has no visit, and cannot be.
+      // It fails as it begins, and is parked. A loop that fails later has no visit and cannot be parked.
       if (Object.values(state.frames).some(({ loops }) => loops.some((loop) => loop.path === path)))
         throw repeats(path, 'after its body had run');
       begins(path);
@@ -129,20 +130,20 @@ export class RetryPlan {
       if (event.type === 'message') keepForListener(state, event);
     } else this.#left.add(path);
     if (decision === 'continue') return true;
-    // What the answer has cost is paid, although it is asked for again.
+    // The costs of the result stay counted, although the call is repeated.
     if (answered !== undefined) countUsage(state, event);
     return false;
   }
 }
 
-/** It would begin again with all that it has done. */
+/** The error for a visit that would repeat all its work. */
 function repeats(path: string, after: string): NotRetryable {
   return new NotRetryable(
-    `'${path}' failed by itself ${after}: begun again, it would repeat all of it. Fork the run from a step instead.`,
+    `'${path}' failed by itself ${after}, and a retry would repeat all of that. Fork the run from a step instead.`,
   );
 }
 
-/** The visits that failed first: a container fails because of its branches. */
+/** The paths of the visits that failed first. A container fails because of its branches. */
 export function failedPaths(error: RunError): string[] {
   const { details, path } = error;
   if (JOINED.has(error.code) && isObject(details)) {

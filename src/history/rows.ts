@@ -1,6 +1,6 @@
 /**
- * The trace of a run as rows: one for every visit of a step, pure steps too, in order of start (ARCHITECTURE.md §5, "step").
- * The core says what began and ended; history says when an effect really ran, and how often it was tried.
+ * The trace of a run as rows: one for each visit of a step, pure steps included, in order of start (ARCHITECTURE.md §5,
+ * "step"). The core reports begin and end of visits; history has the real times and the attempts of effects.
  */
 
 import type { RunError } from '../contract/run.ts';
@@ -16,15 +16,15 @@ export interface TraceRow {
   readonly stepType: string;
   readonly status: 'running' | 'waiting' | 'completed' | 'failed' | 'cancelled' | 'skipped';
   readonly port?: string;
-  /** 0 for a step that was skipped. */
+  /** 0 for a skipped step. */
   readonly attempts: number;
   readonly input?: Json;
   /** The envelope `{type, data, meta?}`. */
   readonly output?: Json;
   readonly error?: RunError;
-  /** Attempts that failed and were followed by another one, as far as history tells of them. */
+  /** Failed attempts that another attempt followed, as far as history has them. */
   readonly failures?: readonly FailedAttempt[];
-  /** Of an effect in flight that has failed before or is paused: what the server tells of it. */
+  /** For an open effect that has failed before or is paused: its attempt, from the server. */
   readonly retrying?: Retrying;
   /** Epoch milliseconds. */
   readonly startedAt: number;
@@ -39,29 +39,29 @@ export interface FailedAttempt {
 
 export interface Retrying {
   readonly lastError?: RunError;
-  /** Epoch milliseconds; absent while an attempt runs, and while it is paused. */
+  /** Epoch milliseconds; absent while an attempt runs and while the activity is paused. */
   readonly nextAttemptAt?: number;
   readonly paused?: true;
 }
 
-/** What a run of the chain adds to the row of a visit that began in an earlier one; open while `completedAt` is absent. */
+/** What a run adds to the row of a visit that began in an earlier run; open while `completedAt` is absent. */
 export type RowEnd = Pick<TraceRow, 'path' | 'status'> &
   Partial<Omit<TraceRow, 'path' | 'status' | 'stepSlug' | 'stepType' | 'startedAt'>> & {
-    /** Members of the input that were evaluated anew. */
+    /** Members of the input that were rendered again. */
     readonly evaluated?: { readonly [member: string]: Json };
   };
 
-/** Which rows of a run are kept, by their number in it; the others are counted only. */
+/** The rows of a run to keep, by their number in the run. Other rows are only counted. */
 export interface RowWindow {
   readonly from: number;
   readonly to: number;
-  /** When the rows kept have so many bytes, no further one is kept: the window ends there. No limit by default. */
+  /** The window ends when the kept rows reach this size. Default: no limit. */
   readonly bytes?: number;
 }
 
 const ROW_BYTES = 300;
 
-/** About what a row takes as JSON. */
+/** The size of a row as JSON, about. */
 export function rowBytes(row: Pick<TraceRow, 'input' | 'output' | 'error' | 'failures'>): number {
   const { input, output, error, failures = [] } = row;
   try {
@@ -72,21 +72,21 @@ export function rowBytes(row: Pick<TraceRow, 'input' | 'output' | 'error' | 'fai
     for (const failed of failures) bytes += ROW_BYTES + jsonBytes(failed.error.details);
     return bytes;
   } catch {
-    // Too deep to be written: whoever shows the row leaves its values out.
+    // Nested too deeply to be written: readers of the row leave its values out.
     return ROW_BYTES;
   }
 }
 
-/** An activity or local activity of a visit, as history has it. Times in epoch milliseconds. */
+/** An activity or local activity of a visit, from history. Times are epoch milliseconds. */
 export interface Effort {
   readonly path: string;
   readonly attempts: number;
-  /** Absent where it is not known, or is only that of a later attempt. */
+  /** Absent if it is not known, or known only for a later attempt. */
   readonly startedAt?: number;
   readonly completedAt: number;
 }
 
-/** As PendingAttempt of the fold. */
+/** See PendingAttempt of the fold. */
 interface PendingEffort {
   readonly attempt: number;
   readonly lastFailure?: FailureCause;
@@ -98,18 +98,18 @@ type Open = { -readonly [K in keyof TraceRow]: TraceRow[K] };
 type End = { -readonly [K in keyof RowEnd]: RowEnd[K] };
 
 export class Rows {
-  /** Its end comes nearer when the bytes are used up. */
+  /** Its end moves when the bytes are used up. */
   window: RowWindow;
-  /** Bytes of the rows kept, as far as they have ended. */
+  /** The size of the kept rows that have ended. */
   bytes = 0;
-  /** Rows of the window, by their number less `window.from`. */
+  /** The rows of the window; the index is their number less `window.from`. */
   readonly rows: TraceRow[] = [];
-  /** Visits that began before this run and went on in it. */
+  /** Visits that began before this run and continued in it. */
   readonly ends = new Map<string, RowEnd>();
-  /** How many visits began. */
+  /** The number of visits that began. */
   count = 0;
   readonly #open = new Map<string, Open>();
-  /** Rows of the window that are open: not weighed yet. */
+  /** Open rows of the window, whose size is not counted yet. */
   readonly #kept = new Set<Open | End>();
   #effort: Effort | undefined;
 
@@ -117,12 +117,12 @@ export class Rows {
     this.window = window;
   }
 
-  /** Until the next call: what ended the visit that the core is about to hear of. */
+  /** The activity that ended the next visit to end; valid for one call. */
   during(effort: Effort | undefined): void {
     this.#effort = effort;
   }
 
-  /** For the core's third argument. */
+  /** The trace listener for the core. */
   readonly take = (event: TraceEvent): void => {
     switch (event.t) {
       case 'begin':
@@ -134,7 +134,7 @@ export class Rows {
       case 'evaluated':
         this.#evaluated(event);
         return;
-      // Whether a visit waits is asked of the state, when all is folded.
+      // The state tells at the end of the fold whether a visit waits.
       case 'wait':
         return;
       case 'end':
@@ -142,7 +142,7 @@ export class Rows {
     }
   };
 
-  /** What the server tells of an activity that is still in flight, by the path of its visit. */
+  /** Adds the server's description of an open activity, by the path of its visit. */
   attempt(path: string, { attempt, lastFailure, nextAttemptAt, paused }: PendingEffort): void {
     const row = this.#touch(path);
     row.attempts = Math.max(row.attempts ?? 0, attempt);
@@ -152,7 +152,7 @@ export class Rows {
     row.retrying = defined({ lastError, nextAttemptAt, paused });
   }
 
-  /** An attempt of the visit's effect failed, and another one followed. */
+  /** Adds a failed attempt of the visit's effect that another attempt followed. */
   failed(path: string, attempt: number, error: RunError): void {
     const row = this.#touch(path);
     row.failures = [...(row.failures ?? []).filter((known) => known.attempt !== attempt), { attempt, error }];
@@ -193,20 +193,20 @@ export class Rows {
     const effort = this.#effort?.path === event.path ? this.#effort : undefined;
     row.completedAt = effort?.completedAt ?? event.at;
     if (effort !== undefined) this.#tried(row, effort);
-    // History counts what the run itself cannot know.
+    // History has the number of attempts, which the run itself does not know.
     if (event.error !== undefined) row.error = effort ? { attempts: effort.attempts, ...event.error } : event.error;
     if (this.#kept.delete(row)) this.bytes += rowBytes(row);
     this.#open.delete(event.path);
   }
 
-  /** An activity of the visit has ended; the visit itself may go on. */
+  /** Adds an activity of the visit that has ended; the visit may continue. */
   tried(effort: Effort): void {
     this.#tried(this.#touch(effort.path), effort);
   }
 
   #tried(row: Open | End, effort: Effort): void {
     row.attempts = Math.max(row.attempts ?? 0, effort.attempts);
-    // Only the first attempt's start is the step's; of several, history keeps the last only.
+    // The start of the first attempt is that of the step. Of several attempts history has only the last start.
     if ('startedAt' in row && effort.startedAt !== undefined && effort.attempts === 1) {
       row.startedAt = Math.max(row.startedAt, effort.startedAt);
     }
@@ -223,7 +223,7 @@ export class Rows {
   }
 }
 
-/** The input with some of its members as they were evaluated since. */
+/** The input with the members that were rendered since. */
 export function withEvaluated(input: Json | undefined, evaluated: { readonly [member: string]: Json }): Json {
   return Object.entries(evaluated).reduce<Json>(
     (shown, [member, value]) => withMember(shown, member, value),

@@ -3,9 +3,9 @@ import { JsonTooDeep, MAX_VALUE_DEPTH } from './depth.ts';
 import type { Json } from './json.ts';
 
 /**
- * The estimate that the limits of a run count with (E10). It builds no text. It is exact for ASCII but for short numbers
- * and booleans, and never below the exact size. Histories depend on its figures: a run that replays must come to the same
- * limits. Everything else uses exactJsonBytes.
+ * The estimate that the limits of a run count with (E10). It builds no text. It is exact for ASCII but for short
+ * numbers and booleans, and never below the exact size. Histories depend on its figures: a run that replays must come
+ * to the same limits. Everything else uses exactJsonBytes.
  * @throws JsonTooDeep
  */
 export function jsonBytes(value: Json | undefined, depth = 0): number {

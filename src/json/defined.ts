@@ -3,7 +3,10 @@ export type Defined<T extends object> = { [K in keyof T as undefined extends T[K
   [K in keyof T as undefined extends T[K] ? K : never]?: Exclude<T[K], undefined>;
 };
 
-/** A copy of `members` without those that are undefined. JSON has no undefined, and `exactOptionalPropertyTypes` refuses it. */
+/**
+ * A copy of `members` without those that are undefined. JSON has no undefined, and `exactOptionalPropertyTypes` refuses
+ * it.
+ */
 export function defined<T extends object>(members: T): Defined<T> {
   const present: Partial<T> = {};
   for (const name of Object.keys(members) as (keyof T)[])

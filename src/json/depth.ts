@@ -29,7 +29,8 @@ export function isTooDeep(given: unknown, limit = MAX_NESTING): boolean {
 
 /**
  * The offset of the first bracket that nests too deeply in a text of JSON or of YAML's flow style. It is asked before a
- * recursive parser sees the text. Brackets within double quotes do not count. Whether the text is JSON, the parser says.
+ * recursive parser sees the text. Brackets within double quotes do not count. Whether the text is JSON, the parser
+ * says.
  */
 export function tooDeepAt(text: string, limit = MAX_NESTING): number | undefined {
   let depth = 0;

@@ -1,6 +1,6 @@
 /**
- * Whether two values are the same JSON, whatever the order of their members; `1` is not `'1'`. Members that are undefined
- * do not count, as JSON does not write them.
+ * Whether two values are the same JSON, whatever the order of their members; `1` is not `'1'`. Members that are
+ * undefined do not count, as JSON does not write them.
  */
 export function sameJson(a: unknown, b: unknown): boolean {
   if (a === b) return true;

@@ -4,14 +4,16 @@ export type Json = null | boolean | number | string | Json[] | { [key: string]: 
 
 export type JsonObject = { [key: string]: Json };
 
-/** Whether a value has members by name. The value is JSON, or holds JSON: see isPlainObject for values of other code. */
+/**
+ * Whether a value has members by name. The value is JSON, or holds JSON: see isPlainObject for values of other code.
+ */
 export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /**
- * Whether a value from other code, such as a signal's payload, is an object as JSON has them. Bytes, dates and lists are
- * not. The test does not look at the prototype, since a payload may come from another realm.
+ * Whether a value from other code, such as a signal's payload, is an object as JSON has them. Bytes, dates and lists
+ * are not. The test does not look at the prototype, since a payload may come from another realm.
  */
 export function isPlainObject(value: unknown): value is JsonObject {
   return Object.prototype.toString.call(value) === '[object Object]';

@@ -1,4 +1,4 @@
-/** The tree of a parsed expression. It is never stored: an expression is kept as its source and parsed where it is used. */
+/** The tree of a parsed expression. It is never stored: an expression is stored as its source and parsed on use. */
 
 export type BinaryOperator =
   | '+'
@@ -21,24 +21,24 @@ export type BinaryOperator =
 interface Placed {
   /** 1-based: of the operand's first character, or of the operator or transform. */
   readonly column: number;
-  /** Height of the tree below, this node included: what evaluating it recurses. */
+  /** The height of this tree, which is the recursion depth of its evaluation. */
   readonly height: number;
-  /** Nodes of the tree below, this node included: what evaluating it costs. */
+  /** The number of nodes in this tree, which is the cost of its evaluation. */
   readonly nodes: number;
 }
 
 export type Node = Placed & Shape;
 
-/** A node without its place. */
+/** A node without its column. */
 export type Shape =
   | { readonly kind: 'literal'; readonly value: string | number | boolean | null | undefined }
   | { readonly kind: 'root'; readonly name: string }
-  /** `.name` in a filter: of the element that is looked at. */
+  /** `.name` in a filter: a member of the current element. */
   | { readonly kind: 'relative'; readonly name: string }
   | { readonly kind: 'member'; readonly from: Node; readonly name: string }
-  /** `from[key]` where key mentions no element. */
+  /** `from[key]`, if key does not refer to an element. */
   | { readonly kind: 'index'; readonly from: Node; readonly key: Node }
-  /** `from[test]` where test mentions the element. */
+  /** `from[test]`, if test refers to the element. */
   | { readonly kind: 'filter'; readonly from: Node; readonly test: Node }
   | { readonly kind: 'not' | 'negative'; readonly operand: Node }
   | {
@@ -46,18 +46,18 @@ export type Shape =
       readonly operator: BinaryOperator;
       readonly left: Node;
       readonly right: Node;
-      /** Whether `left` stands in parentheses, for the warning about mixed && and ||. */
+      /** Whether `left` is in parentheses, for the warning about mixed && and ||. */
       readonly leftGrouped: boolean;
     }
-  /** `test ? then : otherwise`; without `then` it is `test ?: otherwise`. */
+  /** `test ? then : otherwise`, or without `then`: `test ?: otherwise`. */
   | { readonly kind: 'conditional'; readonly test: Node; readonly then?: Node; readonly otherwise: Node }
   | { readonly kind: 'array'; readonly items: readonly Node[] }
   | { readonly kind: 'object'; readonly members: readonly (readonly [string, Node])[] }
   | { readonly kind: 'transform'; readonly name: string; readonly value: Node; readonly args: readonly Node[] }
-  /** `callback('slug')`, the one function; it never evaluates. */
+  /** `callback('slug')`, the only function. It is never evaluated. */
   | { readonly kind: 'callback'; readonly slug: string };
 
-/** The nodes directly below. */
+/** The child nodes. */
 export function children(node: Shape): readonly Node[] {
   switch (node.kind) {
     case 'literal':

@@ -1,4 +1,4 @@
-/** From tree to closures: each node becomes one function of the evaluation, so that a parsed expression runs without its tree. */
+/** Compiles a tree to closures: each node becomes one function, so that evaluation does not walk the tree. */
 import { setOwn } from '../json/json.ts';
 import type { Node } from './ast.ts';
 import { type Evaluation, fail, spend } from './evaluation.ts';
@@ -10,7 +10,7 @@ import { TRANSFORMS } from './transforms/table.ts';
 
 export type Run = (evaluation: Evaluation) => unknown;
 
-/** The closure of a tree. A `callback` or `secrets` in it is an error when it runs; templates take those out before. */
+/** The closure of a tree. It throws on `callback` and `secrets`, which templates remove before. */
 export function compile(node: Node): Run {
   switch (node.kind) {
     case 'literal': {
@@ -59,12 +59,12 @@ export function compile(node: Node): Run {
       return compileTransform(node);
     case 'callback':
       return (evaluation) => {
-        throw fail(evaluation, 'secret_not_allowed', "callback('…') stands only in templates of its own.");
+        throw fail(evaluation, 'secret_not_allowed', "callback('…') must stand alone in the braces.");
       };
   }
 }
 
-/** A chain of members is read as one: names may have dots. */
+/** A chain of members is one path, since names may contain dots. */
 function compileMembers(last: Node): Run {
   const names: string[] = [];
   let node = last;
@@ -77,7 +77,7 @@ function compileMembers(last: Node): Run {
   return (evaluation) => readAlong(from(evaluation), names, readMember);
 }
 
-/** The clock is the run's, whatever a scope says. */
+/** The run's clock. A scope cannot override it. */
 function compileRoot(name: string): Run {
   if (name === 'now') return (evaluation) => isoTime(evaluation.now);
   if (name === 'nowMs') return (evaluation) => evaluation.now;

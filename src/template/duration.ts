@@ -1,7 +1,7 @@
-/** Durations as LANGUAGE.md §1 has them: milliseconds, `2d` / `300ms` as the `ms` package reads them, or ISO 8601. */
+/** Durations (LANGUAGE.md §1): milliseconds, `2d` / `300ms` as the `ms` package reads them, or ISO 8601. */
 
 export interface CalendarDuration {
-  /** Years and months have no fixed length: they are added on the calendar. */
+  /** Years and months have no fixed length, and are added on the calendar. */
   readonly months: number;
   readonly ms: number;
 }
@@ -19,7 +19,7 @@ const UNITS: ReadonlyMap<string, number> = new Map([
   ...names(31_557_600_000, 'y yr yrs year years'),
 ]);
 
-/** Undefined for what is no duration. */
+/** Undefined if the value is not a duration. */
 export function parseDuration(value: unknown): CalendarDuration | undefined {
   if (typeof value === 'number') return Number.isFinite(value) ? { months: 0, ms: value } : undefined;
   if (typeof value !== 'string' || value.length > 100) return undefined;

@@ -1,7 +1,7 @@
 /**
- * A string that may hold `{{ expression }}`. The end is found by reading the expression, not by looking for braces: objects and
- * strings with braces in them are fine, and `{{ '{{' }}` writes two braces. Mustache's `{{{ x }}}` and `{{& x }}` are read as
- * `{{ x }}`, since nothing is escaped here; its sections, partials and comments are errors.
+ * Strings that may contain `{{ expression }}`. The parser finds the end of an expression, so that objects and strings
+ * with braces work, and `{{ '{{' }}` writes two braces. Mustache's `{{{ x }}}` and `{{& x }}` mean `{{ x }}`, since
+ * nothing is escaped here. Its sections, partials and comments are errors.
  */
 import { type Expression, expressionOf } from './expression.ts';
 import { type Parsed, parseEmbedded } from './parser.ts';
@@ -18,13 +18,13 @@ export interface PlacedPlaceholder {
 
 export type Part = string | Expression | PlacedPlaceholder;
 
-/** Which of the things that have no value yet may stand in a string. */
+/** The placeholders that a string may contain. */
 export interface Allowed {
   readonly secrets: boolean;
   readonly callbacks: boolean;
 }
 
-/** The parts of a string in order, without empty ones; undefined if it holds no template. Throws TemplateError. */
+/** The parts of a string in order, without empty ones; undefined if it has no template. @throws TemplateError */
 export function parseParts(text: string, allowed: Allowed): readonly Part[] | undefined {
   let open = text.indexOf('{{');
   if (open < 0) return undefined;
@@ -55,7 +55,7 @@ function parseBlock(text: string, open: number, allowed: Allowed): { part: Part;
   return { part: { kind: 'placeholder', placeholder, column }, end };
 }
 
-/** `{{{ x }}}` is an object in a template if it reads as one, else Mustache's unescaped value. */
+/** `{{{ x }}}` is an object if it parses as one, else Mustache's unescaped value. */
 function parseBraces(text: string, start: number): Parsed {
   try {
     return parseEmbedded(text, start);

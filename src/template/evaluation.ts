@@ -1,5 +1,5 @@
 /**
- * What one evaluation carries through the compiled closures: where names are read, the clock, and how much work is left.
+ * The context of one evaluation, which the compiled closures share: the scope, the clock, and the work left.
  */
 import { defined } from '../json/defined.ts';
 import { MAX_ARRAY_LENGTH, MAX_RESULT_SIZE, MAX_STRING_LENGTH, MAX_WORK } from './limits.ts';
@@ -9,15 +9,15 @@ export interface Evaluation {
   readonly scope: Scope;
   /** Milliseconds since 1970. */
   readonly now: number;
-  /** The element that a filter looks at: what `.name` reads from. */
+  /** The current element of a filter, from which `.name` reads. */
   element: unknown;
   /** Units of work left (MAX_WORK). */
   work: number;
-  /** What it began with. */
+  /** The units of work at the begin. */
   readonly limit: number;
-  /** Characters and nodes that the result may still have (MAX_RESULT_SIZE). */
+  /** Characters and nodes that the result can still take (MAX_RESULT_SIZE). */
   room: number;
-  /** Column of the operator or transform that runs, for its errors. */
+  /** Column of the current operator or transform, for its errors. */
   column: number;
 }
 
@@ -26,26 +26,26 @@ export function beginEvaluation(scope: Scope, options: EvaluateOptions): Evaluat
   return { scope, now: options.now, element: undefined, work: limit, limit, room: MAX_RESULT_SIZE, column: 1 };
 }
 
-/** Puts what an evaluation has taken on the meter, also when it failed. */
+/** Adds the work of an evaluation to the meter, even if it failed. */
 export function account(evaluation: Evaluation, options: EvaluateOptions): void {
   if (options.meter !== undefined) options.meter.units += evaluation.limit - evaluation.work;
 }
 
-/** Takes `units` from the work left. Throws `expression_limit` when none is left. */
+/** Subtracts `units` from the work left. @throws TemplateError `expression_limit` when none is left. */
 export function spend(evaluation: Evaluation, units: number): void {
   evaluation.work -= units;
   if (evaluation.work < 0) {
     throw fail(
       evaluation,
       'expression_limit',
-      `The expression takes more than ${evaluation.limit} units of work. Do it on fewer elements, or in a run_code step.`,
+      `The expression takes more than ${evaluation.limit} units of work. Use fewer elements, or a run_code step.`,
     );
   }
 }
 
 /**
- * Charges for comparing two values where both are texts: as many characters as it may look at. `equality` looks at none where
- * the lengths differ. Texts of up to 31 characters cost nothing beyond what the node costs that compares them.
+ * Charges for the comparison of two texts by the characters that it may read. `equality` reads none if the lengths
+ * differ. Texts of up to 31 characters cost nothing beyond the node that compares them.
  */
 export function chargeComparison(evaluation: Evaluation, left: unknown, right: unknown, equality: boolean): void {
   if (typeof left !== 'string' || typeof right !== 'string') return;
@@ -54,19 +54,19 @@ export function chargeComparison(evaluation: Evaluation, left: unknown, right: u
   if (units > 0) spend(evaluation, units);
 }
 
-/** Takes `size` from what the result may still hold. Throws `expression_limit` when it is full. */
+/** Subtracts `size` from the room of the result. @throws TemplateError `expression_limit` when it is full. */
 export function occupy(evaluation: Evaluation, size: number): void {
   evaluation.room -= size;
   if (evaluation.room < 0) {
     throw fail(
       evaluation,
       'expression_limit',
-      `The result has more than ${MAX_RESULT_SIZE} characters and values. Refer to fewer or smaller values.`,
+      `The result has more than ${MAX_RESULT_SIZE} characters and values. Read fewer or smaller values.`,
     );
   }
 }
 
-/** Asserts, before a string of `length` characters is built, that it may be, and charges for it. */
+/** Checks and charges a string of `length` characters before it is built. @throws TemplateError `expression_limit` */
 export function boundString(evaluation: Evaluation, length: number): void {
   if (length > MAX_STRING_LENGTH) {
     throw fail(
@@ -78,19 +78,19 @@ export function boundString(evaluation: Evaluation, length: number): void {
   spend(evaluation, 1 + (length >> 5));
 }
 
-/** Asserts, before an array of `length` elements is built, that it may be, and charges for it. */
+/** Checks and charges an array of `length` elements before it is built. @throws TemplateError `expression_limit` */
 export function boundArray(evaluation: Evaluation, length: number): void {
   if (length > MAX_ARRAY_LENGTH) {
     throw fail(
       evaluation,
       'expression_limit',
-      `An array of ${length} elements is longer than the limit of ${MAX_ARRAY_LENGTH}. Work on slices of it.`,
+      `An array of ${length} elements is longer than the limit of ${MAX_ARRAY_LENGTH}. Process it in slices.`,
     );
   }
   spend(evaluation, 1 + length);
 }
 
-/** An error at the place that runs. */
+/** An error at the current column. */
 export function fail(
   evaluation: Evaluation,
   code: TemplateErrorCode,

@@ -1,4 +1,4 @@
-/** Expressions: parsed once, evaluated synchronously, as often as one likes (LANGUAGE.md §4). */
+/** Expressions: parsed once, evaluated any number of times, synchronously (LANGUAGE.md §4). */
 
 import { defined } from '../json/defined.ts';
 import type { Json } from '../json/json.ts';
@@ -21,8 +21,8 @@ export interface Expression {
 
 /**
  * Parses an expression. A blank one has the value undefined, as in Jexl.
- * Throws TemplateError: `expression_syntax`, `unknown_transform`, `expression_limit`, or `secret_not_allowed`, since neither
- * `secrets` nor `callback(…)` may stand within an expression.
+ * @throws TemplateError `expression_syntax`, `unknown_transform`, `expression_limit`, and `secret_not_allowed` for
+ * `secrets` and `callback(…)`, which an expression must not contain.
  */
 export function parseExpression(source: string): Expression {
   const node = parseWhole(source);
@@ -30,14 +30,15 @@ export function parseExpression(source: string): Expression {
   return expressionOf(node, source);
 }
 
-/** An expression from its parsed tree. */
+/** The expression of a parsed tree. */
 export function expressionOf(node: Node, source: string): Expression {
   return { kind: 'expression', source, node, run: compile(node) };
 }
 
 /**
- * The value as clean JSON; undefined where a path leads nowhere. Parts of the scope are given back as they are, not copied.
- * Throws TemplateError: `expression_type`, `expression_limit`, `unresolved_reference` (a text joined to nothing by `+`).
+ * The value as clean JSON; undefined for a path that does not resolve. Parts of the scope are returned without a copy.
+ * @throws TemplateError `expression_type`, `expression_limit`, and `unresolved_reference` for a text joined to a
+ * missing value by `+`.
  */
 export function evaluate(expression: Expression, scope: Scope, options: EvaluateOptions): Json | undefined {
   const evaluation = beginEvaluation(scope, options);
@@ -50,18 +51,18 @@ export function evaluate(expression: Expression, scope: Scope, options: Evaluate
   }
 }
 
-/** One of several expressions that share an evaluation's limits. */
+/** Evaluates one of several expressions that share the limits of an evaluation. */
 export function evaluateWithin(expression: Expression, evaluation: Evaluation): Json | undefined {
   spend(evaluation, expression.node.nodes);
   return toJson(expression.run(evaluation), evaluation);
 }
 
-/** Jexl's truthiness: nothing, false, 0 and '' are false; every array and object is true. */
+/** Jexl's truthiness: undefined, null, false, 0 and '' are false; every array and object is true. */
 export function truthy(value: unknown): boolean {
   return isTruthy(value);
 }
 
-/** The same error with its source and, in a template, its pointer, where it has none yet. */
+/** The error with its source and, in a template, its pointer, if it does not have them yet. */
 export function located(error: unknown, source: string, pointer?: string): unknown {
   if (!(error instanceof TemplateError)) return error;
   const { code, message, column, expected } = error;

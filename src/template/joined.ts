@@ -1,13 +1,13 @@
-/** Secrets and callbacks put into a rendered value, by the activity that needs them, right before it uses them (E7). */
+/** Puts secrets and callbacks into a rendered value. An activity does this right before it uses the value (E7). */
 import { isObject, type Json, setOwn } from '../json/json.ts';
 import { type SecretString, TemplateError } from './types.ts';
 
 export type SecretPart = Exclude<SecretString['parts'][number], string>;
 
 /**
- * A copy of the value with the strings of `secrets` in place of their placeholders; what is not on the way to one is shared with
- * the value, which stays as it is. `lookup` gives the text of a secret or callback, and throws where there is none.
- * Throws TemplateError `unresolved_reference` if the value has nothing at the path of a secret.
+ * A copy of the value in which the strings of `secrets` replace their placeholders. The copy shares the other parts
+ * with the value. `lookup` returns the text of a secret or callback, and throws if there is none.
+ * @throws TemplateError `unresolved_reference` if the value has no member at the path of a secret.
  */
 export function joinSecrets(value: Json, secrets: readonly SecretString[], lookup: (part: SecretPart) => string): Json {
   return secrets.reduce((joined, { path, parts }) => {
@@ -31,6 +31,6 @@ function replaceAt(value: Json, path: readonly (string | number)[], depth: numbe
     }
     return copy;
   }
-  const message = `The value has no member ${JSON.stringify(path.join('.'))} for a secret to stand in.`;
+  const message = `The value has no member ${JSON.stringify(path.join('.'))}, where a secret belongs.`;
   throw new TemplateError('unresolved_reference', message);
 }

@@ -1,4 +1,4 @@
-/** From whatever a scope holds to clean JSON, and to text. */
+/** Converts the values of a scope to clean JSON, and to text. */
 
 import { MAX_NESTING } from '../json/depth.ts';
 import { isObject, type Json, setOwn } from '../json/json.ts';
@@ -7,8 +7,9 @@ import { memberNames, readMember } from './read.ts';
 import { LazyObject } from './types.ts';
 
 /**
- * The value as clean JSON: in arrays undefined becomes null, members without a value are dropped, numbers that JSON cannot
- * write are null, lazy objects are read. What is clean already is given back as it is, not copied: nobody may change it.
+ * The value as clean JSON: undefined becomes null in arrays and is dropped in objects, numbers that JSON cannot write
+ * become null, lazy objects are read. A value that is clean already is returned without a copy, and must not be
+ * changed.
  */
 export function toJson(value: unknown, evaluation: Evaluation): Json | undefined {
   return clean(value, evaluation, 0);
@@ -29,7 +30,11 @@ function clean(value: unknown, evaluation: Evaluation, depth: number): Json | un
       occupy(evaluation, 1);
       if (value === null) return null;
       if (depth >= MAX_NESTING) {
-        throw fail(evaluation, 'expression_limit', `The value is nested deeper than ${MAX_NESTING} levels.`);
+        throw fail(
+          evaluation,
+          'expression_limit',
+          `The value is nested deeper than ${MAX_NESTING} levels. Make it flatter.`,
+        );
       }
       return Array.isArray(value) ? cleanArray(value, evaluation, depth) : cleanObject(value, evaluation, depth);
     default:
@@ -71,7 +76,7 @@ function cleanObject(value: object, evaluation: Evaluation, depth: number): { [k
   return copy;
 }
 
-/** As it stands in a text: nothing is '', objects and arrays are JSON. */
+/** The value within a text: undefined and null are '', objects and arrays are JSON. */
 export function toText(value: unknown, evaluation: Evaluation): string {
   switch (typeof value) {
     case 'string':
@@ -91,7 +96,7 @@ export function toText(value: unknown, evaluation: Evaluation): string {
   }
 }
 
-/** JSON text that is the same for values that say the same, whatever the order of their members; undefined is as null. */
+/** The same JSON text for equal values, whatever the order of their members. Undefined counts as null. */
 export function canonicalText(value: unknown, evaluation: Evaluation): string {
   const json = toJson(value, evaluation) ?? null;
   return JSON.stringify(typeof json === 'object' ? sorted(json) : json);
@@ -105,14 +110,21 @@ function sorted(value: Json): Json {
   return copy;
 }
 
-/** Whether two values say the same: members in any order, `1` is not `'1'`. Identity counts for nothing: it is lost on the way. */
+/**
+ * Whether two values are equal, as src/json/equality.ts has it; this one reads lazy objects and charges for its work.
+ * Identity does not count, since it is lost when values are stored.
+ */
 export function sameJson(left: unknown, right: unknown, evaluation: Evaluation, depth = 0): boolean {
   spend(evaluation, 1);
   chargeComparison(evaluation, left, right, true);
   if (left === right) return true;
   if (typeof left !== 'object' || typeof right !== 'object' || left === null || right === null) return false;
   if (depth >= MAX_NESTING) {
-    throw fail(evaluation, 'expression_limit', `The value is nested deeper than ${MAX_NESTING} levels.`);
+    throw fail(
+      evaluation,
+      'expression_limit',
+      `The value is nested deeper than ${MAX_NESTING} levels. Make it flatter.`,
+    );
   }
   if (Array.isArray(left) || Array.isArray(right)) {
     if (!Array.isArray(left) || !Array.isArray(right) || left.length !== right.length) return false;
@@ -122,7 +134,7 @@ export function sameJson(left: unknown, right: unknown, evaluation: Evaluation, 
   const present = (of: object) => memberNames(of).filter((name) => readMember(of, name) !== undefined);
   const names = present(left);
   const others = present(right);
-  // Objects of different sizes are charged too: they can be compared again and again.
+  // Objects of different sizes are charged too, since a loop can compare them many times.
   spend(evaluation, names.length === others.length ? names.length : names.length + others.length);
   if (names.length !== others.length) return false;
   return names.every((name) => {

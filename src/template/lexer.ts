@@ -1,16 +1,16 @@
 /**
- * Words of an expression: Jexl's, read from left to right, each with its place. Two modes: an expression that is the whole
- * source, and one that stands in a template and ends at the `}}` that closes no object.
+ * Splits an expression into Jexl's tokens, each with its position. There are two modes: the expression is the whole
+ * source, or it is in a template and ends at the `}}` that closes no object.
  */
 import { TemplateError } from './types.ts';
 
 export interface Token {
   readonly type: 'number' | 'string' | 'name' | 'sign' | 'end';
-  /** The name, the sign, the string without quotes, or the digits; for `end` what stands there. */
+  /** The name, the sign, the string without quotes, or the digits; for `end` the text at its position. */
   readonly text: string;
-  /** 0-based, of its first character. */
+  /** The 0-based offset of its first character. */
   readonly start: number;
-  /** 0-based, behind its last character. */
+  /** The 0-based offset after its last character. */
   readonly end: number;
 }
 
@@ -39,7 +39,7 @@ export class Lexer {
     this.inTemplate = inTemplate;
   }
 
-  /** The next token; `end` again and again at the end. Throws `expression_syntax`. */
+  /** The next token; at the end always `end`. @throws TemplateError `expression_syntax` */
   next(): Token {
     const { source } = this;
     while (this.position < source.length && isSpace(source, this.position)) this.position += 1;
@@ -67,7 +67,7 @@ export class Lexer {
     return this.token('number', this.source.slice(start, end), start, end);
   }
 
-  /** As Jexl reads them: a backslash escapes the string's own quote and itself; before anything else it stays. */
+  /** As in Jexl, a backslash escapes the string's own quote and itself. Before other characters it is kept. */
   private string(start: number, quote: string): Token {
     let text = '';
     let from = start + 1;
@@ -106,7 +106,7 @@ export class Lexer {
     if (LONG_SIGNS.has(two)) return this.token('sign', two, start, start + 2);
     if (!SIGNS.includes(character)) {
       const hint = HINTS[character] ?? 'a value or an operator';
-      throw syntax(this.source, start, `${JSON.stringify(character)} means nothing in an expression.`, hint);
+      throw syntax(this.source, start, `${JSON.stringify(character)} is not part of the expression language.`, hint);
     }
     if (character === '{') this.openBraces += 1;
     if (character === '}') this.openBraces -= 1;
@@ -139,7 +139,7 @@ function isSpace(source: string, at: number): boolean {
   return code === 32 || (code >= 9 && code <= 13) || (code > 127 && SPACE.test(source.charAt(at)));
 }
 
-/** Jexl takes Latin and Russian letters, `_` and `$`; so do we, and the letters of all other scripts. */
+/** Jexl allows Latin and Cyrillic letters, `_` and `$`. This lexer allows the letters of all scripts. */
 function isNameStart(source: string, at: number): boolean {
   const code = source.charCodeAt(at);
   if ((code >= 97 && code <= 122) || (code >= 65 && code <= 90) || code === 95 || code === 36) return true;

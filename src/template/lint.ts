@@ -1,17 +1,17 @@
-/** What is legal and probably not meant. */
+/** Finds legal expressions that are probably mistakes. */
 import { children, type Node } from './ast.ts';
 import type { Expression } from './expression.ts';
 
 /**
- * Columns (1-based) of every `&&` or `||` that follows the other one without parentheses. In Jexl both bind alike, from left to
- * right: `a || b && c` is `(a || b) && c`.
+ * The columns (1-based) of every `&&` or `||` that follows the other without parentheses. In Jexl both have the same
+ * precedence: `a || b && c` is `(a || b) && c`.
  */
 export function mixedLogic(expression: Expression): number[] {
   return collect(expression.node, []).sort((a, b) => a - b);
 }
 
 /**
- * Columns (1-based) of strings within the expression that hold `{{`: they are texts as they stand, nothing is put into them.
+ * The columns (1-based) of strings within the expression that contain `{{`. Such a string is not a template.
  */
 export function bracedStrings(expression: Expression): number[] {
   const columns: number[] = [];

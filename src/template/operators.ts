@@ -1,15 +1,18 @@
-/** What the operators mean: JavaScript's on plain values, as in Jexl; never a host object's conversion. */
+/** The operators: those of JavaScript on plain values, as in Jexl. They never call conversions of objects. */
 import { boundString, chargeComparison, type Evaluation, fail, spend } from './evaluation.ts';
 import { sameJson, toText } from './json.ts';
 import { MAX_NEEDLE_LENGTH } from './limits.ts';
 import { finderOf } from './search.ts';
 
-/** Jexl's truthiness: nothing, false, 0, NaN and '' are false; every array and object is true. */
+/** Jexl's truthiness: undefined, null, false, 0, NaN and '' are false; every array and object is true. */
 export function truthy(value: unknown): boolean {
   return Boolean(value);
 }
 
-/** As the arithmetic operators and `|number` read it: null is 0, '' is 0, what is no number is NaN. Reading a long text is charged. */
+/**
+ * The number for arithmetic and `|number`: null and '' are 0, other values that are no number are NaN. Long texts are
+ * charged.
+ */
 export function toNumber(value: unknown, evaluation: Evaluation): number {
   switch (typeof value) {
     case 'number':
@@ -24,13 +27,13 @@ export function toNumber(value: unknown, evaluation: Evaluation): number {
   }
 }
 
-/** How an error names the operands. */
+/** The names of the operands in errors. */
 export interface OperandNames {
   readonly left: string;
   readonly right: string;
 }
 
-/** `left + right`: a sum, or a text where one of them is a text, an array or an object. */
+/** `left + right`: a sum, or a text if one of them is a text, an array or an object. */
 export function add(left: unknown, right: unknown, evaluation: Evaluation, names: OperandNames): unknown {
   if (typeof left === 'number' && typeof right === 'number') return left + right;
   if (!joinsAsText(left) && !joinsAsText(right)) return toNumber(left, evaluation) + toNumber(right, evaluation);
@@ -43,19 +46,19 @@ function joinsAsText(value: unknown): boolean {
   return typeof value === 'string' || (typeof value === 'object' && value !== null);
 }
 
-/** The same rule as in a mixed template: what is missing is an error, never the text "undefined". */
+/** As in a mixed template, a missing value is an error and never the text "undefined". */
 function partOfText(value: unknown, name: string, evaluation: Evaluation): string {
   if (value === undefined || value === null) {
     throw fail(
       evaluation,
       'unresolved_reference',
-      `${name} has no value and cannot be joined to a text. Give a fallback: (… ?: 'none') or …|default('none').`,
+      `${name} has no value and cannot be joined to a text. Add a fallback: (… ?: 'none') or …|default('none').`,
     );
   }
   return toText(value, evaluation);
 }
 
-/** `==`: loose on plain values ('1' == 1, nothing == null), by content on arrays and objects. */
+/** `==`: loose for plain values ('1' == 1, undefined == null), by content for arrays and objects. */
 export function looselyEqual(left: unknown, right: unknown, evaluation: Evaluation): boolean {
   chargeComparison(evaluation, left, right, true);
   if (left === right) return true;
@@ -69,7 +72,7 @@ export function looselyEqual(left: unknown, right: unknown, evaluation: Evaluati
 
 export type Ordering = '>' | '>=' | '<' | '<=';
 
-/** Texts by their characters, all else as numbers; what cannot be compared is false. */
+/** Compares texts by their characters and other values as numbers. Values that cannot be compared give false. */
 export function compare(left: unknown, operator: Ordering, right: unknown, evaluation: Evaluation): boolean {
   const both = typeof left === 'string' && typeof right === 'string';
   if (both) chargeComparison(evaluation, left, right, false);
@@ -87,7 +90,9 @@ export function compare(left: unknown, operator: Ordering, right: unknown, evalu
   }
 }
 
-/** `needle in haystack`: part of a text, or strictly equal to an element; an object is in nothing, as it is the same as nothing. */
+/**
+ * `needle in haystack`: part of a text, or strictly equal to an element. An object is never strictly equal to another.
+ */
 export function contains(haystack: unknown, needle: unknown, evaluation: Evaluation): boolean {
   if (typeof haystack === 'string') {
     if (needle === undefined || needle === null || typeof needle === 'object') return false;
@@ -103,13 +108,13 @@ export function contains(haystack: unknown, needle: unknown, evaluation: Evaluat
   return haystack.includes(needle);
 }
 
-/** Asserts that a text is short enough to be looked for in another. */
+/** Checks that a text is short enough to be searched for. @throws TemplateError `expression_limit` */
 export function boundNeedle(text: string, evaluation: Evaluation): void {
   if (text.length > MAX_NEEDLE_LENGTH) {
     throw fail(
       evaluation,
       'expression_limit',
-      `A text of ${text.length} characters is looked for in another; the limit is ${MAX_NEEDLE_LENGTH}.`,
+      `The text to search for has ${text.length} characters; the limit is ${MAX_NEEDLE_LENGTH}. Shorten it.`,
     );
   }
 }

@@ -1,7 +1,7 @@
 /**
- * From source to tree: Jexl's grammar by precedence climbing. Where Jexl lets things pass (unclosed parentheses, calls on
- * properties), this says what it expected and where. Deviations towards more: unary minus before any operand, quoted keys in
- * objects, `[…]` and `? :` behind any operand.
+ * Parses Jexl's grammar by precedence climbing. Where Jexl accepts mistakes (unclosed parentheses, calls on
+ * properties), this parser reports what it expected and where. It also accepts more: unary minus before any operand,
+ * quoted keys in objects, `[…]` and `? :` after any operand.
  */
 import { type BinaryOperator, children, type Node, type Shape } from './ast.ts';
 import { Lexer, syntax, type Token } from './lexer.ts';
@@ -11,11 +11,11 @@ import { TemplateError } from './types.ts';
 
 export interface Parsed {
   readonly node: Node;
-  /** 0-based, behind the expression and, in a template, behind its `}}`. */
+  /** The 0-based offset after the expression and, in a template, after its `}}`. */
   readonly end: number;
 }
 
-/** Jexl's: all bind to the left, and `&&` and `||` share one. */
+/** Jexl's precedences: all operators associate to the left, and `&&` and `||` share one precedence. */
 const PRECEDENCE: ReadonlyMap<string, number> = new Map([
   ['||', 10],
   ['&&', 10],
@@ -46,14 +46,14 @@ const VALUE = 'a value (a path, a number, a string, "(", "[" or "{")';
 const OPERATOR = 'an operator, "|", "." or the end';
 const WORDS: { readonly [word: string]: string } = { and: '"&&"', or: '"||"', is: '"=="', eq: '"=="' };
 
-/** Reads the one expression that `source` is. A blank source is the value undefined, as in Jexl. Throws TemplateError. */
+/** Parses a source that is one expression. A blank source is undefined, as in Jexl. @throws TemplateError */
 export function parseWhole(source: string): Node {
   if (source.length > MAX_SOURCE_LENGTH) throw tooLong(source.length);
   if (source.trim() === '') return { kind: 'literal', value: undefined, column: 1, height: 1, nodes: 1 };
   return new Parser(source, 0, false).whole().node;
 }
 
-/** Reads the expression of a template that begins behind its `{{`, up to and with its `}}`. Throws TemplateError. */
+/** Parses the expression of a template, from after its `{{` through its `}}`. @throws TemplateError */
 export function parseEmbedded(source: string, start: number): Parsed {
   return new Parser(source, start, true).whole();
 }
@@ -64,7 +64,7 @@ class Parser {
   private readonly lexer: Lexer;
   private token: Token;
   private depth = 0;
-  /** One entry for each open `[` of a filter: whether the element was mentioned in it. */
+  /** One entry for each open `[`: whether the expression in it has referred to the element. */
   private readonly filters: boolean[] = [];
 
   constructor(source: string, start: number, inTemplate: boolean) {
@@ -80,7 +80,7 @@ class Parser {
     return { node, end: this.token.end };
   }
 
-  /** The loosest binding: `test ? a : b` and `test ?: b`, to the right. */
+  /** The lowest precedence: `test ? a : b` and `test ?: b`, which associate to the right. */
   private expression(): Node {
     this.enter();
     let node = this.binary(0).node;
@@ -145,7 +145,7 @@ class Parser {
     return { node, grouped: grouped && node === operand };
   }
 
-  /** What may follow an operand: `.name`, `[…]` and `|transform(…)`, as often as one likes. */
+  /** The suffixes of an operand, any number of them: `.name`, `[…]` and `|transform(…)`. */
   private chain(operand: Node): Node {
     let node = operand;
     for (;;) {
@@ -190,7 +190,12 @@ class Parser {
     const [least, most] = transform.arity;
     if (args.length < least || args.length > most) {
       const takes = `${name}${transform.takes}`;
-      throw syntax(this.source, column - 1, `The transform is given ${args.length} arguments.`, takes);
+      throw syntax(
+        this.source,
+        column - 1,
+        `The transform "${name}" has a wrong number of arguments: ${args.length}.`,
+        takes,
+      );
     }
     return this.make(column, { kind: 'transform', name, value, args });
   }
@@ -226,7 +231,7 @@ class Parser {
     if (name !== 'callback') throw this.noCall(name);
     const [slug, ...more] = this.list('(', ')');
     if (slug?.kind !== 'literal' || typeof slug.value !== 'string' || more.length > 0) {
-      throw syntax(this.source, column - 1, 'callback takes one string.', "callback('slug of a wait_callback step')");
+      throw syntax(this.source, column - 1, '"callback" takes one string.', "callback('slug of a wait_callback step')");
     }
     return this.make(column, { kind: 'callback', slug: slug.value });
   }
@@ -237,7 +242,7 @@ class Parser {
       throw syntax(
         this.source,
         column - 1,
-        'A path begins with "." only within the brackets of a filter.',
+        'A path can begin with "." only within the brackets of a filter.',
         'the name of a root or variable before the "."',
       );
     }
@@ -271,7 +276,7 @@ class Parser {
       return members;
     }
     if (this.isSign('{')) {
-      const problem = 'Braces within an expression are an object, not a template.';
+      const problem = 'Braces within an expression begin an object, not a template.';
       throw syntax(this.source, this.token.start - 1, problem, 'the path without braces, or the key of a member');
     }
     for (;;) {
@@ -303,7 +308,7 @@ class Parser {
     height += 1;
     if (height > MAX_EXPRESSION_DEPTH) throw this.limit(column, `deeper than ${MAX_EXPRESSION_DEPTH} levels`);
     if (nodes > MAX_EXPRESSION_NODES) throw this.limit(column, `of more than ${MAX_EXPRESSION_NODES} parts`);
-    // Set one by one: a copy with more members costs twice the time, and definitions hold thousands of nodes.
+    // Set one by one: a copy takes twice the time, and definitions have thousands of nodes.
     const node: Shape & { column?: number; height?: number; nodes?: number } = shape;
     node.column = column;
     node.height = height;
@@ -311,7 +316,7 @@ class Parser {
     return node as Node;
   }
 
-  /** Recursion is bounded before the stack is. */
+  /** Bounds the recursion before the stack overflows. */
   private enter(): void {
     this.depth += 1;
     if (this.depth > MAX_EXPRESSION_DEPTH) {
@@ -369,6 +374,6 @@ class Parser {
 function tooLong(length: number): TemplateError {
   return new TemplateError(
     'expression_limit',
-    `The expression has ${length} characters or more; the limit is ${MAX_SOURCE_LENGTH}. Split it, or use a run_code step.`,
+    `The expression has ${length} or more characters; the limit is ${MAX_SOURCE_LENGTH}. Split it, or use run_code.`,
   );
 }

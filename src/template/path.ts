@@ -1,15 +1,17 @@
-/** Paths as far as they are written out. */
+/** The parts of paths that are known without evaluation. */
 import type { Node } from './ast.ts';
 
 export interface StaticPath {
   readonly root: string;
   readonly path: (string | number)[];
   readonly column: number;
-  /** Whether the path is the whole node: nothing of it is computed. */
+  /** Whether the path is the whole node, so that no part of it is computed. */
   readonly complete: boolean;
 }
 
-/** The root and the leading written-out members that a chain of members begins with; undefined where no root is below. */
+/**
+ * The root and the leading literal members of a chain of members; undefined if the chain does not begin with a root.
+ */
 export function staticPath(node: Node): StaticPath | undefined {
   switch (node.kind) {
     case 'root':
@@ -27,7 +29,7 @@ export function staticPath(node: Node): StaticPath | undefined {
   }
 }
 
-/** Where a node begins in the source: the column of its first operand. */
+/** The column where a node begins in the source, which is that of its first operand. */
 export function startColumn(node: Node): number {
   switch (node.kind) {
     case 'member':
@@ -45,9 +47,9 @@ export function startColumn(node: Node): number {
   }
 }
 
-/** How an error names a node: its path, or what stands there. */
+/** The name of a node in errors: its path, its literal, or its column. */
 export function pathText(node: Node): string {
-  // Of a choice between a constant and a path, only the path can be without a value.
+  // In a choice between a constant and a path, only the path can have no value.
   if (node.kind === 'conditional' && node.then?.kind === 'literal') return pathText(node.otherwise);
   const found = staticPath(node);
   if (found?.complete) return `"${found.root}${found.path.map(step).join('')}"`;

@@ -1,13 +1,15 @@
 /**
- * How values are read: own properties only, so that no prototype and no host function is ever reachable. `constructor`,
- * `__proto__` and `toString` read as undefined unless the data itself has such a key.
+ * Reads values by own properties only, so that an expression can reach no prototype and no host function.
+ * `constructor`, `__proto__` and `toString` read as undefined unless the data has such a key.
  */
 import { isObject } from '../json/json.ts';
 import { LazyObject } from './types.ts';
 
 const INDEX = /^(?:0|[1-9]\d{0,9})$/;
 
-/** `value.name`. Nothing has no members; an array is read through its first element, but for `length`. */
+/**
+ * `value.name`. Undefined and null have no members. An array is read through its first element, except for `length`.
+ */
 export function readMember(value: unknown, name: string): unknown {
   if (typeof value === 'object') {
     if (value === null) return undefined;
@@ -21,7 +23,10 @@ export function readMember(value: unknown, name: string): unknown {
   return typeof value === 'string' && name === 'length' ? value.length : undefined;
 }
 
-/** `value[key]`: an index of an array or a text, else a member. `value[true]` is value and `value[false]` undefined, as in Jexl. */
+/**
+ * `value[key]`: an index of an array or text, else a member. As in Jexl, `value[true]` is value and `value[false]`
+ * undefined.
+ */
 export function readIndex(value: unknown, key: unknown): unknown {
   if (typeof key === 'boolean') return key ? value : undefined;
   if (typeof key === 'number') return readAt(value, key);
@@ -36,17 +41,17 @@ function readAt(value: unknown, index: number): unknown {
   return readMember(value, String(index));
 }
 
-/** What stands below a value at the keys of a dot path (`meta.id`, `tags.0`), as transforms take it. */
+/** The value at the keys of a dot path (`meta.id`, `tags.0`), for transforms. */
 export function readPath(value: unknown, keys: readonly string[]): unknown {
   return readAlong(value, keys, readIndex);
 }
 
-/** Names of members may have so many parts. */
+/** The most parts of a name of a member. */
 const MOST_PARTS = 16;
 
 /**
- * What stands below a value at the end of a path, read key by key. Where nothing stands there, names of members may have
- * dots (LANGUAGE.md §1: `customer.name` of a flat payload): the longest that an object has by itself is then taken first.
+ * The value at the end of a path, read key by key. If that is undefined, the keys are read again as names with dots
+ * (LANGUAGE.md §1: `customer.name` of a flat payload), the longest name that an object has first.
  */
 export function readAlong<K extends string | number>(
   value: unknown,
@@ -72,14 +77,14 @@ function readDotted<K extends string | number>(
   return found;
 }
 
-/** How many of the keys, joined by dots, name a member of the object; 1 where none of two or more do. */
+/** How many of the keys, joined by dots, name a member of the object; 1 if no joined keys do. */
 function ownParts(object: object, keys: readonly (string | number)[]): number {
   for (let parts = keys.length; parts > 1; parts--)
     if (readMember(object, keys.slice(0, parts).join('.')) !== undefined) return parts;
   return 1;
 }
 
-/** The names of the members of an object; none for everything else. */
+/** The names of the members of an object; none for other values. */
 export function memberNames(value: unknown): string[] {
   if (!isObject(value)) return [];
   return value instanceof LazyObject ? value.keys() : Object.keys(value);

@@ -1,4 +1,4 @@
-/** What expressions and templates read, as far as it is known without running them. */
+/** The references of expressions and templates, as far as they are known without evaluation. */
 import { children, type Node } from './ast.ts';
 import type { Expression } from './expression.ts';
 import { staticPath } from './path.ts';
@@ -19,8 +19,8 @@ export interface PlaceholderAt {
 }
 
 /**
- * Every path that is read, in the order of the source; a path that occurs twice is listed twice. `now` and `nowMs` are roots like
- * others, and so is `secrets` in a template. Members of elements (`.total` in a filter) have no root and are not listed.
+ * Every path that is read, in the order of the source, with repetitions. `now` and `nowMs` are roots, and so is
+ * `secrets` in a template. Members of elements (`.total` in a filter) have no root and are not listed.
  */
 export function references(of: Expression | Template): Reference[] {
   if (of.kind === 'expression') return collect(of.node, []);
@@ -39,7 +39,7 @@ export function references(of: Expression | Template): Reference[] {
   return found;
 }
 
-/** The secrets and callbacks of a template with their places: whoever knows the fields decides whether they may stand there. */
+/** The secrets and callbacks of a template, with their pointers. */
 export function placeholders(template: Template): PlaceholderAt[] {
   const found: PlaceholderAt[] = [];
   for (const { pointer, parts } of texts(template.root)) {
@@ -51,7 +51,7 @@ export function placeholders(template: Template): PlaceholderAt[] {
   return found;
 }
 
-/** The expressions of a template with the strings that they stand in. */
+/** The expressions of a template, with the pointers of their strings. */
 export function expressions(template: Template): ExpressionAt[] {
   const found: ExpressionAt[] = [];
   for (const { pointer, parts } of texts(template.root)) {
@@ -88,7 +88,7 @@ function collect(node: Node, found: Reference[]): Reference[] {
   return found;
 }
 
-/** What is read within the brackets of a path. */
+/** The references within the brackets of a path. */
 function collectComputed(node: Node, found: Reference[]): void {
   if (node.kind === 'member' || node.kind === 'index' || node.kind === 'filter') collectComputed(node.from, found);
   if (node.kind === 'index') collect(node.key, found);

@@ -1,18 +1,18 @@
 /**
- * Looking for a text in another, in time that grows with their lengths together. JavaScript's own search takes their
- * product at worst once the text that is looked for is longer than its tables: 2.5 s for 10,000 characters in 2,000,000.
+ * Searches for a text in another in time proportional to the sum of their lengths. The search of JavaScript takes time
+ * proportional to their product at worst, if the needle exceeds its tables: 2.5 s for 10,000 characters in 2,000,000.
  */
 import { type Evaluation, spend } from './evaluation.ts';
 
-/** As far as V8's tables reach (BoyerMooreSearch, kBMMaxShift); up to there its own search is linear, and faster. */
+/** The size of V8's tables (BoyerMooreSearch, kBMMaxShift). Up to there V8's search is linear, and faster. */
 const TABLES_REACH = 250;
-/** Characters that cost a unit of work on top of what the caller charged. */
+/** Characters for one unit of work, on top of what the caller charged. */
 const CHARACTERS_A_UNIT = 8;
 
-/** Where `needle` begins in `haystack`, from `from` on; -1 where it does not stand. */
+/** The offset of `needle` in `haystack` from `from` on; -1 if there is none. */
 export type Finder = (haystack: string, from: number) => number;
 
-/** The search for one text, to be asked as often as wanted. The first call for a haystack pays for all of it. */
+/** A search for one text that can be repeated. The first call for a haystack pays for the whole haystack. */
 export function finderOf(needle: string, haystackLength: number, evaluation: Evaluation): Finder {
   if (needle.length <= TABLES_REACH) return (haystack, from) => haystack.indexOf(needle, from);
   spend(evaluation, Math.floor((haystackLength + needle.length) / CHARACTERS_A_UNIT));
@@ -29,7 +29,7 @@ export function finderOf(needle: string, haystackLength: number, evaluation: Eva
   };
 }
 
-/** For each prefix of the text the length of its longest proper border (Knuth, Morris, Pratt). */
+/** For each prefix of the text, the length of its longest proper border (Knuth, Morris, Pratt). */
 function bordersOf(text: string): Int32Array {
   const borders = new Int32Array(text.length);
   let length = 0;

@@ -1,11 +1,13 @@
-/** Secrets and callbacks are no values here (LANGUAGE.md §3): a template may hold them bare, and an expression never does. */
+/** Secrets and callbacks are placeholders (LANGUAGE.md §3). A template may contain them bare, an expression may not. */
 import { children, type Node } from './ast.ts';
 import { staticPath } from './path.ts';
 import { TemplateError } from './types.ts';
 
 export type Placeholder = { readonly secret: string } | { readonly callback: string };
 
-/** What a tree that is nothing but `secrets.NAME`, `secrets['NAME']` or `callback('slug')` stands for; undefined for every other. */
+/**
+ * The placeholder of a tree that is `secrets.NAME`, `secrets['NAME']` or `callback('slug')`; undefined for other trees.
+ */
 export function placeholderOf(node: Node): Placeholder | undefined {
   if (node.kind === 'callback') return { callback: node.slug };
   const found = staticPath(node);
@@ -14,20 +16,20 @@ export function placeholderOf(node: Node): Placeholder | undefined {
   return typeof name === 'string' ? { secret: name } : undefined;
 }
 
-/** Throws `secret_not_allowed` if a secret or a callback stands anywhere in the tree. */
+/** @throws TemplateError `secret_not_allowed` if the tree contains a secret or a callback. */
 export function refuseSecrets(node: Node, source: string): void {
   if (node.kind === 'callback') throw notAllowed("callback('…')", node.column, source);
   if (node.kind === 'root' && node.name === 'secrets') throw notAllowed('A secret', node.column, source);
   for (const child of children(node)) refuseSecrets(child, source);
 }
 
-/** The error at a place where a secret or a callback may not stand. */
+/** The error for a secret or a callback where none is allowed. */
 export function notAllowed(what: string, column: number, source: string): TemplateError {
   const template = what === 'A secret' ? '{{ secrets.NAME }}' : "{{ callback('slug') }}";
   const expected = `${template} with nothing else in the braces, in a field that is sent with a request`;
   return new TemplateError(
     'secret_not_allowed',
-    `${what} cannot stand here (column ${column}): it has no value before it is sent. Expected ${expected}.`,
+    `${what} is not allowed here (column ${column}): only the sending activity knows its value. Expected ${expected}.`,
     { column, expected, source },
   );
 }

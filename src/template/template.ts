@@ -1,6 +1,6 @@
 /**
- * Templates: any JSON value whose strings, keys included, may hold `{{ expression }}` (LANGUAGE.md §4). Parsed once, rendered as
- * often as one likes. What comes out is never read again: data that holds braces stays text.
+ * Templates: JSON values whose strings, keys included, may contain `{{ expression }}` (LANGUAGE.md §4). A template is
+ * parsed once and rendered any number of times. The result is never parsed again: braces in data stay text.
  */
 
 import { MAX_NESTING } from '../json/depth.ts';
@@ -14,9 +14,9 @@ import { childPointer } from './pointer.ts';
 import { type EvaluateOptions, type Rendered, type Scope, type SecretString, TemplateError } from './types.ts';
 
 export interface TemplateOptions {
-  /** Whether `{{ secrets.NAME }}` may stand in its values; else it is an error. Default false. */
+  /** Whether its values may contain `{{ secrets.NAME }}`. Default: false. */
   readonly secrets?: boolean;
-  /** Whether `{{ callback('slug') }}` may stand in its values. Default: as `secrets`. */
+  /** Whether its values may contain `{{ callback('slug') }}`. Default: as `secrets`. */
   readonly callbacks?: boolean;
 }
 
@@ -28,7 +28,7 @@ export interface Template {
 export interface TextNode {
   readonly kind: 'text';
   readonly text: string;
-  /** JSON pointer of the string, or of the member whose key it is. */
+  /** JSON pointer of the string; for a key, of its member. */
   readonly pointer: string;
   readonly parts: readonly Part[];
 }
@@ -45,22 +45,23 @@ export interface TemplateMember {
   readonly pointer: string;
 }
 
-/** Parses a template. Throws TemplateError with the JSON pointer, relative to `value`, of the string that is wrong. */
+/** Parses a template. @throws TemplateError with the JSON pointer of the wrong string, relative to `value`. */
 export function parseTemplate(value: Json, options: TemplateOptions = {}): Template {
   const secrets = options.secrets ?? false;
   return { kind: 'template', root: parseNode(value, '', { secrets, callbacks: options.callbacks ?? secrets }, 0) };
 }
 
-/** Whether nothing in it depends on a scope: rendering always gives the value itself. */
+/** Whether the template does not depend on a scope, so that rendering returns the value itself. */
 export function isConstant(template: Template): boolean {
   return template.root.kind === 'constant';
 }
 
 /**
- * Renders a template. A string that is one template keeps the type of its value, null where there is none; a string that mixes
- * text and templates joins their texts. Strings with secrets or callbacks come apart in `secrets`, with a harmless text in their
- * place. Parts of the scope and of the template are given back as they are, not copied: nobody may change them.
- * Throws TemplateError: what `evaluate` throws, and `unresolved_reference` for a part of a mixed string, or a key, without a value.
+ * Renders a template. A string that is one template keeps the type of its value, or is null without a value. A string
+ * that mixes text and templates joins their texts. `secrets` lists the strings with secrets or callbacks, which have a
+ * harmless text in the value. Parts of the scope and of the template are returned without a copy, and must not be
+ * changed.
+ * @throws TemplateError as `evaluate`, and `unresolved_reference` if a key or a part of a mixed string has no value.
  */
 export function render(template: Template, scope: Scope, options: EvaluateOptions): Rendered {
   const rendering: Rendering = { evaluation: beginEvaluation(scope, options), secrets: [], path: [] };
@@ -109,7 +110,7 @@ function parseText(text: string, pointer: string, allowed: Allowed): TextNode | 
 interface Rendering {
   readonly evaluation: Evaluation;
   readonly secrets: SecretString[];
-  /** Where in the value the rendering is. */
+  /** The path of the current value. */
   readonly path: (string | number)[];
 }
 
@@ -181,7 +182,7 @@ function unresolved(expression: Expression, evaluation: Evaluation): TemplateErr
   return fail(
     evaluation,
     'unresolved_reference',
-    `${pathText(node)} has no value and cannot stand in a text. Give a fallback: {{ … ?: 'none' }} or {{ …|default('none') }}.`,
+    `${pathText(node)} has no value for this text. Add a fallback: {{ … ?: 'none' }} or {{ …|default('none') }}.`,
   );
 }
 
@@ -209,6 +210,6 @@ function joinNeighbours(parts: SecretString['parts']): SecretString['parts'] {
 }
 
 function sameKey(key: string, pointer: string): TemplateError {
-  const message = `Two members get the same key ${JSON.stringify(key)}. Give each its own.`;
-  return new TemplateError('expression_type', message, { pointer, expected: 'a key that is not there yet' });
+  const message = `Two members get the same key ${JSON.stringify(key)}. Give each a unique key.`;
+  return new TemplateError('expression_type', message, { pointer, expected: 'a key that no other member has' });
 }

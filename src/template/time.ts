@@ -1,4 +1,4 @@
-/** Points in time: ISO 8601 texts and numbers since 1970, always UTC. No clock is read here. */
+/** Points in time: ISO 8601 texts and numbers since 1970, always UTC. No function here reads a clock. */
 import { EPOCH_SECONDS_BELOW } from './limits.ts';
 
 const ISO =
@@ -6,7 +6,7 @@ const ISO =
 const BASIC = /^(\d{4})(\d{2})(\d{2})T(\d{2})(\d{2})(?:(\d{2})([.,]\d{1,9})?)?(Z|[+-]\d{2}(?:\d{2})?)?$/i;
 const MAX_TIME_MS = 8_640_000_000_000_000;
 
-/** ISO 8601's basic form of date and time (`20260115T103000Z`) with its hyphens and colons; undefined for any other text. */
+/** Adds hyphens and colons to ISO 8601's basic form (`20260115T103000Z`); undefined for other texts. */
 export function extendedForm(text: string): string | undefined {
   const match = BASIC.exec(text);
   if (match === null) return undefined;
@@ -14,14 +14,14 @@ export function extendedForm(text: string): string | undefined {
   return `${year}-${month}-${day}T${hour}:${minute}${second === undefined ? '' : `:${second}${fraction}`}${zone}`;
 }
 
-/** `2026-01-15T10:30:00.000Z`; undefined for a time that the calendar does not reach. */
+/** `2026-01-15T10:30:00.000Z`; undefined for a time beyond the range of the calendar. */
 export function isoTime(epochMs: number): string | undefined {
   return Math.abs(epochMs) <= MAX_TIME_MS ? new Date(epochMs).toISOString() : undefined;
 }
 
 /**
- * Milliseconds since 1970 of an ISO 8601 text (without a zone it is UTC) or of a number (small ones are seconds).
- * Undefined for everything else.
+ * Milliseconds since 1970 of an ISO 8601 text (UTC if it has no zone) or of a number (seconds if it is small).
+ * Undefined for other values.
  */
 export function epochMs(value: unknown): number | undefined {
   if (typeof value === 'number') {
@@ -44,13 +44,13 @@ export function epochMs(value: unknown): number | undefined {
   return Math.abs(ms) <= MAX_TIME_MS ? ms : undefined;
 }
 
-/** Midnight of a day; unlike Date.UTC also of the years 0 to 99. `month` is 0-based and may be out of its range, as may day. */
+/** Midnight of a day, also in the years 0 to 99. `month` is 0-based; month and day may exceed their ranges. */
 export function utc(year: number, month: number, day: number): number {
   const date = new Date(0);
   return date.setUTCFullYear(year, month, day);
 }
 
-/** Days of a month, 1-based. */
+/** The number of days of a month, which is 1-based. */
 export function daysIn(year: number, month: number): number {
   return new Date(utc(year, month, 0)).getUTCDate();
 }

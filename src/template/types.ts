@@ -3,15 +3,16 @@
  */
 import { type Json, setOwn } from '../json/json.ts';
 
-/** What an expression reads. */
+/** The names that an expression can read. */
 export interface Scope {
-  /** The value of a root (`steps`, `input`, …) or of a flat variable; undefined where there is none of that name. */
+  /** The value of a root (`steps`, `input`, …) or of a flat variable; undefined if none has that name. */
   root(name: string): unknown;
 }
 
 /**
- * An object that is read member by member, so that a scope need not build what nobody asks for (`steps` walks its frames this way).
- * `get` answers undefined for a member that does not exist; `keys` lists the members that `toJson`, `keys`, `values` and `entries` see.
+ * An object that is read member by member, so that a scope builds only the members that are read: `steps` looks through
+ * its frames this way. `get` returns undefined for a member that does not exist. `keys` lists the members for `toJson`
+ * and the transforms `keys`, `values` and `entries`.
  */
 export class LazyObject {
   readonly get: (key: string) => unknown;
@@ -22,7 +23,7 @@ export class LazyObject {
     this.keys = keys;
   }
 
-  /** Every member read at once, one level deep; members that are lazy themselves stay so. */
+  /** All members, one level deep. Lazy members stay lazy. */
   toJson(): { [key: string]: unknown } {
     const members: { [key: string]: unknown } = {};
     for (const key of this.keys()) setOwn(members, key, this.get(key));
@@ -31,8 +32,9 @@ export class LazyObject {
 }
 
 /**
- * A record that the engine changes in place (`variables`, a frame's entries). Its members are read as they are now; whole it
- * is handed out as a copy, so that what was stored stays what it was. The copy is shallow: values are never changed in place.
+ * A record that the engine changes in place (`variables`, a frame's entries). Its members are read as they are now. The
+ * whole record is copied when it is read, so that a stored value never changes. The copy is shallow: values never
+ * change in place.
  */
 export class LiveRecord extends LazyObject {
   constructor(record: { readonly [key: string]: unknown }) {
@@ -43,22 +45,22 @@ export class LiveRecord extends LazyObject {
   }
 }
 
-/** A path that an expression or a template reads, as far as it is known without running. */
+/** A path that an expression or a template reads, as far as it is known without evaluation. */
 export interface Reference {
   root: string;
-  /** The leading part that is written out: it stops at a computed member (`steps[name]`) and at a filter. */
+  /** The leading literal part: it ends at a computed member (`steps[name]`) or a filter. */
   path: (string | number)[];
-  /** 1-based, within the expression or, in a template, within the string that holds it. */
+  /** 1-based, within the expression or, in a template, within its string. */
   column: number;
   /** JSON pointer of the string within the template's value; absent for an expression. */
   pointer?: string;
 }
 
-/** One string of a rendered value that secrets or callbacks belong into; whoever needs it joins `parts` right before use. */
+/** One string of a rendered value that contains secrets or callbacks. The activity joins `parts` right before use. */
 export interface SecretString {
-  /** Where in the rendered value the placeholder stands. */
+  /** The path of the string in the rendered value. */
   path: (string | number)[];
-  /** A callback is the step's slug; once its visit is known, that visit's path, with the slug beside it. */
+  /** `callback` is the step's slug. Once the visit is known, `callback` is its path and `slug` the step's slug. */
   parts: (string | { secret: string } | { callback: string; slug?: string })[];
 }
 
@@ -70,9 +72,9 @@ export interface Rendered {
 export interface EvaluateOptions {
   /** The run's clock, in milliseconds since 1970 (UTC). Expressions know no other time. */
   now: number;
-  /** Adds up the work of many evaluations, for whoever has to bound them together. */
+  /** Adds up the work of several evaluations, so that a caller can bound them together. */
   meter?: Meter;
-  /** Units of work, where it may take fewer than MAX_WORK. */
+  /** The units of work allowed, if fewer than MAX_WORK. */
   readonly work?: number;
 }
 
@@ -82,17 +84,17 @@ export interface Meter {
 }
 
 export type TemplateErrorCode =
-  /** The source is no expression. */
+  /** The source is not an expression. */
   | 'expression_syntax'
-  /** A transform that is not in the table. */
+  /** The transform is not in the table. */
   | 'unknown_transform'
-  /** A value of a kind that the operator or transform cannot take. */
+  /** The operator or transform cannot take a value of this type. */
   | 'expression_type'
-  /** A bound of limits.ts was reached. */
+  /** A limit of limits.ts is reached. */
   | 'expression_limit'
-  /** A path in a mixed string that leads nowhere. */
+  /** A path in a mixed string does not resolve. */
   | 'unresolved_reference'
-  /** A secret or callback where none may stand. */
+  /** A secret or callback is used where none is allowed. */
   | 'secret_not_allowed';
 
 export interface TemplateErrorPlace {
@@ -100,7 +102,7 @@ export interface TemplateErrorPlace {
   column?: number;
   /** JSON pointer of the string within the template's value. */
   pointer?: string;
-  /** What could have stood there. */
+  /** What the parser or transform expected. */
   expected?: string;
   /** The expression or the templated string as written. */
   source?: string;

@@ -121,13 +121,13 @@ describe('the hint for a port that leads nowhere', () => {
     )?.hint;
 
   it('leads to the end of the run only where nothing else goes on beside', () => {
-    expect(hintOf({ ask: asking, end: set('v') })).toBe('Wire it, or lead it to "$end" to say that the run ends here.');
+    expect(hintOf({ ask: asking, end: set('v') })).toBe('Wire it, or wire it to "$end" to end the run here.');
     const kinds = { parallel: 'branch', race: 'branch', forEach: 'iteration', loop: 'tick' };
     for (const [stepType, ends] of Object.entries(kinds)) {
       const port = { parallel: 'a', race: 'a', forEach: 'item', loop: 'loop' }[stepType] ?? '';
       const config = stepType === 'forEach' || stepType === 'loop' ? { config: { items: [1] } } : {};
       const steps = { both: { stepType, ...config, nextSteps: { [port]: 'ask' } }, ask: asking, end: set('v') };
-      const hint = `Wire it, or lead it to "both" to say that this ${ends} ends here. ("$end" would end the whole run.)`;
+      const hint = `Wire it, or wire it to "both" to end this ${ends} here. ("$end" would end the whole run.)`;
       expect(hintOf(steps)).toBe(hint);
       // As the hint says, the port is wired, and nothing else is said.
       const mended = { ...steps, ask: { ...asking, nextSteps: { received: 'end', timeout: 'both' } } };

@@ -89,7 +89,7 @@ describe('signalbox run --dry', () => {
   it('ends with 10, before anything is walked, for presets of steps that are not there', async () => {
     const { exit, out, err } = await cli(['run', good, '--dry', '--presets', '{"reviw": 1}']);
     expect({ exit, out }).toEqual({ exit: 10, out: '' });
-    expect(err).toContain('\'reviw\', which is no step of this definition. Did you mean "review"?');
+    expect(err).toContain('\'reviw\' names no step of this definition. Did you mean "review"?');
   });
 
   it('mocks an action that this host does not offer, and says so', async () => {

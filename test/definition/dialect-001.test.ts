@@ -151,7 +151,7 @@ describe('what is found in document 001', () => {
         code: 'outside_iteration',
         pointer: '/steps/1/when/ref',
         message: expect.stringMatching(/^@item has no value here/),
-        hint: 'Keep the items that are meant in a code step before, and let forEach.ref name it.',
+        hint: 'Filter the items in a code step before this one, and refer to that step in forEach.ref.',
       },
     ]);
   });

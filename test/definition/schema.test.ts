@@ -17,7 +17,7 @@ describe('the shape of a document', () => {
     expect(found(when({ ref: 'input.n', gt: 1, lt: 5 }))).toMatchObject({
       pointer: '/steps/a/when/lt',
       code: 'invalid_value',
-      message: '"lt": a condition compares once: write an expression for more.',
+      message: '"lt": a condition has one comparison: write an expression for more.',
     });
   });
 

@@ -63,7 +63,7 @@ it.each<[string, JsonObject, [pointer: string, message: RegExp][]]>([
   [
     'that waits for more payloads, without saying how long',
     { name: 'a', steps: { a: set }, config: { debounce: { key: 'customer' } } },
-    [['/config/debounce/seconds', /how long/]],
+    [['/config/debounce/seconds', /the time to wait/]],
   ],
   [
     'whose runs take the place of those of their key, at once',

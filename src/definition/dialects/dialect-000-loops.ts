@@ -1,4 +1,4 @@
-/** Loops of document 000: where a walk ends within them, and what their items are called. */
+/** Loops of document 000: the ends of walks within them, and the names of their items. */
 
 import { isObject, type JsonObject, setOwn } from '../../json/json.ts';
 import { below } from '../document/pointer.ts';
@@ -8,7 +8,7 @@ import type { Import } from './imported.ts';
 import { changeExpressions } from './imported-expressions.ts';
 import { type RootChange, rewriteExpression, rewriteTemplates } from './rewrite.ts';
 
-/** The ports by which kinds of 000 go on, and which end the run there when they lead nowhere. */
+/** The ports by which kinds of 000 continue. If they are not wired, they end the run in 000. */
 const PORTS: { readonly [stepType: string]: readonly string[] } = {
   trigger: ['success'],
   action: ['success'],
@@ -20,15 +20,15 @@ const PORTS: { readonly [stepType: string]: readonly string[] } = {
   loop: ['done'],
 };
 
-/** Steps in the bodies of loops, counted once for each loop around them; more are nested deeper than any walk goes. */
+/** The most steps in bodies of loops, counted once for each loop around them. */
 const MAX_BODY_STEPS = 1_000_000;
 
 type Bodies = ReadonlyMap<string, ReadonlySet<string>>;
 
 /**
- * A missing next step ends the run in 000, also in the body of a loop, where the canonical form would begin the next
- * tick: there it becomes `$end`. `continueOnError` of a loop: a failing step of its body begins the next tick.
- * `itemVariable`: in the body, `customer` is what the canonical form calls `loop.item`.
+ * Converts loops. A missing next step ends the run in 000 even in the body of a loop, where it would begin the next
+ * tick in the canonical form: it becomes `$end`. With `continueOnError` a failing step of the body begins the next
+ * tick. With `itemVariable: customer` the body reads `customer` for `loop.item`.
  */
 export function loops000(into: Import, document: JsonObject): void {
   const bodies = bodiesOf(into);
@@ -83,12 +83,12 @@ function wire(step: unknown, port: string, target: string): void {
   step['nextSteps'] = next;
 }
 
-/** In a loop within, the outer item is `loop.parent.item`; where both have one name, the inner one has it. */
+/** In a nested loop the outer item is `loop.parent.item`. If both items have the same name, the inner one has it. */
 function renameItems(into: Import, bodies: Bodies, document: JsonObject): void {
   const config = isObject(document['config']) ? document['config'] : {};
   const variables = isObject(config['variables']) ? config['variables'] : {};
   const around = new Map<string, string[]>();
-  // From the largest body to the smallest: a loop within another one has the smaller.
+  // From the largest body to the smallest, since a nested loop has a smaller body.
   for (const [loop, body] of [...bodies].sort(([, one], [, other]) => other.size - one.size)) {
     for (const inner of body) {
       const known = around.get(inner);
@@ -104,13 +104,13 @@ function renameItems(into: Import, bodies: Bodies, document: JsonObject): void {
   if (names.size === 0) return;
   for (const [slug, step] of Object.entries(into.steps)) {
     const loops = around.get(slug) ?? [];
-    // What a loop asks before and after its ticks is asked within it; what it walks, outside of it.
+    // The conditions of a loop are evaluated within it, its items outside of it.
     const asked = bodies.has(slug) ? [...loops, slug] : loops;
     if (isObject(step)) renameRoots(step, itemsOf(loops, names), itemsOf(asked, names));
   }
 }
 
-/** What the items of the loops around, the outermost first, are called here. */
+/** The names of the items of the surrounding loops, the outermost first. */
 function itemsOf(loops: readonly string[], names: ReadonlyMap<string, string>): RootChange {
   const items = new Map<string, string>();
   for (const [index, loop] of loops.entries()) {
@@ -127,7 +127,8 @@ function itemName(into: Import, loop: string, variables: JsonObject): string | u
   step['config'] = rest;
   if (typeof name !== 'string' || name === '' || name === 'item') return undefined;
   if (!isRoot(name) && !Object.hasOwn(variables, name)) return name;
-  const message = `The item's name "${name.slice(0, 80)}" is taken by a ${isRoot(name) ? 'root' : 'variable'}; the item is {{ loop.item }}.`;
+  const holder = isRoot(name) ? 'root' : 'variable';
+  const message = `The item's name "${name.slice(0, 80)}" is the name of a ${holder}; write {{ loop.item }}.`;
   into.lost(`${into.places.get(below('/steps', loop)) ?? ''}/config/itemVariable`, message);
   return undefined;
 }

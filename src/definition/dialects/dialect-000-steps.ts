@@ -1,4 +1,4 @@
-/** One step of document 000: its kinds, ports and modifiers under their canonical names. */
+/** Converts a step of document 000: kinds, ports and modifiers get their canonical names. */
 
 import { defined } from '../../json/defined.ts';
 import { isObject, type Json, type JsonObject, setOwn } from '../../json/json.ts';
@@ -28,7 +28,7 @@ const STEP: ReadonlySet<string> = new Set([
 ]);
 const RETRY: ReadonlySet<string> = new Set(['maxRetries', 'backoffMs', 'retryPolicy']);
 const PORTS: { readonly [written: string]: string } = { failure: 'error' };
-/** Members of the config that keep their name in the canonical kind, per kind; all others are reported. */
+/** By kind, the members of the config that keep their names. Other members are reported. */
 const LLM: ReadonlySet<string> = new Set([
   'model',
   'systemPrompt',
@@ -69,7 +69,7 @@ export function step000(written: JsonObject, slug: string, at: string, into: Imp
   return trigger === undefined ? { step } : { step, trigger };
 }
 
-/** Where what has another name in the canonical form stands in a step. */
+/** The original places of members that have other names in the canonical form. */
 function* movedIn(written: JsonObject, config: JsonObject): Iterable<readonly [string, string]> {
   for (const [from, source] of [['', written] as const, ['/config', config] as const]) {
     const { retryPolicy } = source;
@@ -150,13 +150,13 @@ function kind(stepType: string, config: JsonObject, at: string, into: Import, st
   }
 }
 
-/** An `inputSchema` is a JSON Schema, also where it leaves its type out. */
+/** An `inputSchema` is a JSON Schema even without `type`. */
 function objectSchema(schema: Json | undefined): Json | undefined {
   if (!isObject(schema) || schema['type'] !== undefined || !isObject(schema['properties'])) return schema;
   return { type: 'object', ...schema };
 }
 
-/** A trigger's own configuration becomes the definition's trigger where it says more than `manual`. */
+/** The config of a trigger step becomes a trigger of the definition, unless its type is `manual`. */
 function triggerStep(config: JsonObject, at: string, into: Import): Kind {
   const {
     type,
@@ -224,14 +224,14 @@ function unbraced(expression: string, at: string, into: Import): string {
   return plain;
 }
 
-/** A model that may call tools is an agent: each of its calls is a step of its own. */
+/** A model with tools becomes an agent, each of whose calls is a step. */
 function llm(config: JsonObject, at: string, into: Import): Kind {
   if (config['llmNode'] !== undefined) {
     into.problem(
       below(at, 'llmNode'),
       'unknown_member',
       '"llmNode" is not a member of the config of an llm step: without it the step has no prompt.',
-      'Move what it holds (systemPrompt, userPrompt, …) up into config.',
+      'Move its members (systemPrompt, userPrompt, …) up into config.',
     );
     return { stepType: 'llm', config: {} };
   }
@@ -239,7 +239,7 @@ function llm(config: JsonObject, at: string, into: Import): Kind {
   const { name, ...rest } = config;
   const kept = Object.fromEntries(Object.entries(rest).filter(([key]) => LLM.has(key)));
   if (name !== undefined)
-    into.lost(below(at, 'name'), 'The name of the model step is left out; the step has a name of its own.');
+    into.lost(below(at, 'name'), 'The name of the model step is left out, since the step has its own name.');
   const tools = kept['tools'];
   const hasTools =
     (Array.isArray(tools) && tools.length > 0) ||
@@ -251,7 +251,7 @@ function llm(config: JsonObject, at: string, into: Import): Kind {
   return { stepType: 'llm', config: plain };
 }
 
-/** `set_variables` resolves its entries in order: the list form of `set`. */
+/** `set_variables` evaluates its entries in order, like the list form of `set`. */
 function setVariables(config: JsonObject, at: string, into: Import): Kind {
   const parameters = isObject(config['parameters']) ? config['parameters'] : {};
   const variables = parameters['variables'];
@@ -270,15 +270,15 @@ function setVariables(config: JsonObject, at: string, into: Import): Kind {
     if (isRoot(entry['name'])) {
       into.lost(
         entryAt,
-        `The variable "${entry['name']}" is named like a root, which the engine writes; it is left out.`,
+        `The variable "${entry['name']}" has the name of a root, which only the engine writes; it is left out.`,
       );
       continue;
     }
     if (entry['secure'] === true) {
       into.lost(
         below(entryAt, 'secure'),
-        `"${entry['name']}" would be kept in clear: a run holds no secrets.`,
-        'Store it as a secret of the organization and write {{ secrets.NAME }} where it is needed.',
+        `"${entry['name']}" is a secret that would be stored in clear in the run.`,
+        'Store it as a secret of the organization and write {{ secrets.NAME }} instead.',
       );
     }
     values.push({ name: entry['name'], value: entry['value'] ?? null });
@@ -290,7 +290,7 @@ function setVariables(config: JsonObject, at: string, into: Import): Kind {
   };
 }
 
-/** 000's approvals name one member and say nothing of time. */
+/** Approvals of 000 name one member and have no timeout. */
 function approval(config: JsonObject, at: string, into: Import, step: JsonObject): Kind {
   const { approverMemberId, title, ...rest } = config;
   const kept: JsonObject = { ...rest };
@@ -299,6 +299,7 @@ function approval(config: JsonObject, at: string, into: Import, step: JsonObject
   if (kept['message'] === undefined) {
     const message = title ?? (typeof kept['description'] === 'string' ? kept['description'] : step['name']);
     if (message !== undefined) kept['message'] = message;
-  } else if (title !== undefined) into.lost(below(at, 'title'), 'The title is left out; message is what is asked.');
+  } else if (title !== undefined)
+    into.lost(below(at, 'title'), 'The title is left out; the approval shows the message.');
   return { stepType: 'approval', config: kept };
 }

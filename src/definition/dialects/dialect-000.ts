@@ -1,6 +1,7 @@
 /**
  * Document 000: `{workflowConfig, stepsConfig: [{stepSlug, name, stepType, order, config, nextSteps}]}`. Its input is
- * readable flat, its expressions may hold templates, and a walk that finds no next step ends the run even within a loop.
+ * readable without a prefix, its expressions can contain templates, and a missing next step ends the run even within a
+ * loop.
  */
 import { isObject, type Json, type JsonObject, setOwn, typeName } from '../../json/json.ts';
 import { stepSlug } from '../document/names.ts';
@@ -22,7 +23,7 @@ const OUTER: ReadonlySet<string> = new Set([
   'tags',
   'triggers',
 ]);
-/** What 000 hands to its engine beside the definition. */
+/** Members of 000's run requests that do not belong to the definition. */
 const OF_A_RUN: ReadonlySet<string> = new Set(['organizationId', 'input', 'triggeredBy', 'triggerData']);
 const WORKFLOW: ReadonlySet<string> = new Set([
   'name',
@@ -100,7 +101,7 @@ function slugOf(written: JsonObject, at: string, into: Import): string | undefin
   }
   const fitting = stepSlug(slug);
   if (fitting !== slug) {
-    const message = `"${slug.slice(0, 80)}" is no step slug: expected a letter or _, then letters, digits, _ or -, at most 64.`;
+    const message = `"${slug.slice(0, 80)}" is no step slug: expected a letter or _, then letters, digits, _, - (64 at most).`;
     into.problem(below(at, 'stepSlug'), 'invalid_name', message, `Call it "${fitting}".`);
     return undefined;
   }
@@ -123,7 +124,7 @@ function outer(document: JsonObject, workflow: JsonObject, into: Import): JsonOb
     'constraints',
   ]) {
     const value = workflow[member] ?? document[member];
-    // A document that is sent to be run has the run's input beside it, not a format.
+    // A document that is sent to be run has the input of the run here, not a format.
     if (value === undefined || value === null || (member === 'input' && workflow[member] === undefined)) continue;
     canonical[member] = value;
     into.places.set(
@@ -172,8 +173,8 @@ function variablesOf(variables: JsonObject, at: string, into: Import): JsonObjec
     if (isRoot(name)) {
       into.lost(
         below(at, name),
-        `The variable "${name}" is named like a root, which the engine writes; it is left out.`,
-        `{{ ${name} }} reads the engine's own.`,
+        `The variable "${name}" has the name of a root, which only the engine writes; it is left out.`,
+        `{{ ${name} }} reads the root.`,
       );
       continue;
     }
@@ -182,7 +183,7 @@ function variablesOf(variables: JsonObject, at: string, into: Import): JsonObjec
   return kept;
 }
 
-/** The input's keys are readable flat, after the variables. */
+/** The input's keys are readable without a prefix. Variables win over them. */
 function shadowed(into: Import, { input, config }: JsonObject): void {
   const variables = isObject(config) && isObject(config['variables']) ? config['variables'] : {};
   const declared = flatInput(input, Object.values(into.steps));
@@ -191,13 +192,13 @@ function shadowed(into: Import, { input, config }: JsonObject): void {
     into.warn(
       below('/workflowConfig/config/variables', name),
       'shadowed_input',
-      `"${name}" is a variable and a key of the input; the variable wins.`,
-      `Write input.${name} for the input's.`,
+      `"${name}" is both a variable and a key of the input; the variable wins.`,
+      `Write input.${name} to read the input.`,
     );
   }
 }
 
-/** Values become `{value}`, which is taken out before anything is stored. */
+/** Values become `{value}`, which is removed before the definition is stored. */
 function secretsOf(secrets: JsonObject, at: string, into: Import): JsonObject {
   const result: JsonObject = {};
   for (const [name, value] of Object.entries(secrets)) {
@@ -207,17 +208,13 @@ function secretsOf(secrets: JsonObject, at: string, into: Import): JsonObject {
       if (!isObject(value)) into.places.set(`${below('/config/secrets', name)}/value`, below(at, name));
     } else {
       setOwn(result, name, name);
-      into.lost(
-        below(at, name),
-        `The secret "${name}" has no value that could be read.`,
-        `Store it as the secret "${name}".`,
-      );
+      into.lost(below(at, name), `The secret "${name}" has no readable value.`, `Store it as the secret "${name}".`);
     }
   }
   return result;
 }
 
-/** The target `noop` ends, unless a step is called so. */
+/** The target `noop` ends the run, unless a step has that name. */
 function endings(into: Import): void {
   if (Object.hasOwn(into.steps, 'noop')) return;
   for (const step of Object.values(into.steps)) {

@@ -1,39 +1,39 @@
 /**
- * The `@refs` of document 001 as paths and templates. Nothing else in its texts means anything: braces in them are braces.
+ * Converts the `@refs` of document 001 to paths and templates. Braces in its texts are not templates.
  */
 import { isObject, type Json } from '../../json/json.ts';
 import { STEP_SLUG } from '../document/names.ts';
 import { below } from '../document/pointer.ts';
 import { type Import, mapTexts } from './imported.ts';
 
-/** What `@` reads besides steps. */
+/** The names after `@` that are not steps. */
 export const ROOTS_001: ReadonlySet<string> = new Set(['input', 'item', 'index']);
 const WHEN: ReadonlySet<string> = new Set(['ref', 'eq', 'neq', 'gt', 'lt']);
 /**
- * A member's name. One in a script that puts blanks between words ends with the word; what another script writes right
- * behind it is the text's: `@input.name様`.
+ * A member's name. Letters of a script without blanks between words belong to the text after the reference:
+ * `@input.name様`.
  */
 const SPACED = String.raw`\w$\p{Script=Latin}\p{Script=Greek}\p{Script=Cyrillic}\p{M}`;
 const MEMBER = String.raw`(?!\d)[${SPACED}][${SPACED}-]*|(?![${SPACED}])\p{L}[\p{L}\p{M}\w$-]*`;
 const MEMBERS = String.raw`(?:\.(?:${MEMBER})|\.\d+|\[\d+\])*`;
-/** `@name.path[0]`: at the start of a text or after what is no letter, digit or sign of an address. */
+/** `@name.path[0]`, at the start of a text or after a character that cannot be part of an address. */
 const REFERENCE = new RegExp(String.raw`(^|[^\w@.])@([A-Za-z_][\w-]*)(${MEMBERS})`, 'gu');
-/** Alone, a reference ends with its text, so that the name of a step may have any characters but those of a path. */
+/** A reference that is the whole text. The name of its step can have any characters except those of a path. */
 const WHOLE = new RegExp(String.raw`^@([^.[\]]+)(${MEMBERS})$`, 'u');
 const PLAIN = /^[A-Za-z_$][\w$]*$/;
 
-/** A text of document 001 as a template that gives it; `isFollowed`: a template comes right behind it. */
+/** A literal text as part of a template. `isFollowed`: a template follows it. */
 export function plain(text: string, isFollowed = false): string {
   return text.replace(isFollowed ? /\{\{|\{$/g : /\{\{/g, (braces) => `{{ '${braces}' }}`);
 }
 
 export class References {
-  /** By the step's name. */
+  /** By the name of the step. */
   readonly slugs: ReadonlyMap<string, string>;
   private readonly into: Import;
-  /** What names that are no slugs begin with: within a text a reference to one ends too early. */
+  /** The begins of names that are not slugs. Within a text a reference to such a name ends too early. */
   private readonly heads: ReadonlySet<string>;
-  /** Names of steps that may be skipped. */
+  /** The names of steps that can be skipped. */
   private readonly skippable: ReadonlySet<string>;
 
   constructor(slugs: ReadonlyMap<string, string>, into: Import, skippable: ReadonlySet<string>) {
@@ -45,14 +45,14 @@ export class References {
     );
   }
 
-  /** A reference that stands alone, as in `when` and `forEach`. */
+  /** A reference that is the whole value, as in `when` and `forEach`. */
   path(reference: string, at: string): string {
     const path = this.whole(reference.trim());
     if (path !== undefined) return path;
     this.into.problem(
       at,
       'unknown_step',
-      `"${reference.slice(0, 80)}" refers to nothing: expected @input, @item, @index or @ and the name of a step.`,
+      `"${reference.slice(0, 80)}" is not a reference: expected @input, @item, @index or @ and the name of a step.`,
     );
     return 'null';
   }
@@ -84,7 +84,7 @@ export class References {
             at,
             'unknown_step',
             `Within a text "@${name.slice(0, 80)}" refers to no step, and stays as it is.`,
-            'Give the step that is meant a name of letters, digits, _ and -.',
+            'Rename the step with letters, digits, _ and - only.',
           );
         continue;
       }
@@ -94,7 +94,7 @@ export class References {
     return result + plain(text.slice(from));
   }
 
-  /** What a reference within a text reads. A skipped step gives null, which is nothing in a text, and no failure. */
+  /** The path of a reference within a text. A skipped step gives null, which is empty in a text and not an error. */
   private within(name: string, path: string): string {
     const slug = this.skippable.has(name) && !ROOTS_001.has(name) ? this.slugs.get(name) : undefined;
     return slug === undefined ? path : `${stepPath(slug)}.output.meta.skipped ? '' : ${path}`;
@@ -119,7 +119,7 @@ export class References {
 
 const stepPath = (slug: string): string => (slug.includes('-') ? `steps['${slug}']` : `steps.${slug}`);
 
-/** The name of the step that a reference alone is about. */
+/** The step's name of a reference that is the whole text. */
 export function referredStep(reference: string): string {
   return WHOLE.exec(reference.trim())?.[1] ?? '';
 }

@@ -1,12 +1,12 @@
-/** What the engine says of expressions, in the words of document 001, whose authors write `@name.path` and no templates. */
+/** The engine's messages about expressions in the words of document 001, whose authors write `@name.path`. */
 import type { Definition } from '../document/types.ts';
 
 const PATH = /"(?:steps(?:\.([A-Za-z_]\w*)|\[["']([\w-]+)["']\])\.output\.data|(input|item|index)\b)/g;
-/** Columns are those of the templates that the importer wrote. */
+/** A column is dropped, since it is one of a template that the importer wrote. */
 const COLUMN = /^Column \d+: (?:(item|index)\b|(.))/;
-const FALLBACK = /Give a fallback: .*$/;
+const FALLBACK = /Add a fallback: .*$/;
 
-/** A message about an expression as the author of the document can follow it; as it is in every other dialect. */
+/** The message for the author of a document 001. In other dialects it stays as it is. */
 export function inDialectWords({ dialect, steps }: Definition, message: string): string {
   if (dialect !== '001') return message;
   return message
@@ -15,8 +15,5 @@ export function inDialectWords({ dialect, steps }: Definition, message: string):
       const slug = plain ?? quoted ?? '';
       return `"@${root ?? (Object.hasOwn(steps, slug) ? steps[slug]?.name : undefined) ?? slug}`;
     })
-    .replace(
-      FALLBACK,
-      'Give it a value in the step before, or let the text be the reference alone: that gives null where there is nothing.',
-    );
+    .replace(FALLBACK, 'Give it a value in the step before, or use the reference as the whole text, which gives null.');
 }

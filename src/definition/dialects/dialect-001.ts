@@ -1,6 +1,7 @@
 /**
- * Document 001: `{steps: [{name, action: {toolName | code | return}, input, when, forEach, bail, config}]}` with `@refs`, a graph whose
- * edges are what the steps refer to (`flow: dag`). A whole text that is a reference keeps its type; one within a text is put in.
+ * Document 001: `{steps: [{name, action: {toolName | code | return}, input, when, forEach, bail, config}]}` with
+ * `@refs`. The references are the edges (`flow: dag`). A reference that is the whole text keeps its type; others are
+ * put into the text.
  */
 
 import { defined } from '../../json/defined.ts';
@@ -11,7 +12,7 @@ import { plain, References, ROOTS_001, referredStep } from './dialect-001-refere
 import { Import, type Imported } from './imported.ts';
 import { retryFrom, retryPlaces } from './retry-from.ts';
 
-/** The most that the limit of a step of kind run_code may be. */
+/** The longest timeout of a step of kind run_code. */
 const LONGEST_CODE_MS = 600_000;
 const OUTER: ReadonlySet<string> = new Set([
   'id',
@@ -49,7 +50,7 @@ const MOVED = [
   ['/config/timeoutMs', '/config/timeoutMs'],
   ['/onError', '/config/onError'],
 ] as const;
-/** What belongs to each action. */
+/** The members of each action. */
 const TOOL: ReadonlySet<string> = new Set(['toolName', 'transformCode', 'connectionId', 'server']);
 const CODE: ReadonlySet<string> = new Set(['code', 'language']);
 const RETURN: ReadonlySet<string> = new Set(['return']);
@@ -67,7 +68,7 @@ export function from001(document: JsonObject): Imported {
   for (const [index, step] of steps.entries()) {
     const at = below('/steps', index);
     const slug = isObject(step) && typeof step['name'] === 'string' ? slugs.get(step['name']) : undefined;
-    // The second of a name has been reported.
+    // The second step of a name has been reported.
     if (isObject(step) && slug !== undefined && !Object.hasOwn(into.steps, slug))
       into.step(slug, step001(step, slug, at, new References(slugs, into, skippable), into), at);
   }
@@ -100,27 +101,27 @@ function slugsOf(steps: readonly Json[], into: Import): Map<string, string> {
     }
     const { name } = step;
     if (typeof name !== 'string' || name === '')
-      into.problem(below(at, 'name'), 'missing_member', 'A step needs a name: others refer to it by that.');
+      into.problem(below(at, 'name'), 'missing_member', 'A step needs a name, by which others refer to it.');
     else if (names.has(name))
       into.problem(
         below(at, 'name'),
         'duplicate_step',
-        `There are two steps "${name.slice(0, 80)}".`,
-        'Give each step a name of its own.',
+        `Two steps have the name "${name.slice(0, 80)}".`,
+        'Give each step a unique name.',
       );
     else names.add(name);
     if (typeof name === 'string' && ROOTS_001.has(name))
       into.warn(
         below(at, 'name'),
         'reserved_name',
-        `"@${name}" is what the engine gives, so that nothing can refer to this step.`,
+        `"@${name}" is reserved, so that no reference can name this step.`,
         'Give the step another name.',
       );
   }
   return stepSlugs([...names]);
 }
 
-/** Names of steps that may be skipped: those with a condition, and iterations over what one of them gives. */
+/** The names of steps that can be skipped: those with a condition, and iterations over the output of such a step. */
 function skippableOf(steps: readonly Json[]): Set<string> {
   const written = steps.filter(isObject).filter(({ name }) => typeof name === 'string');
   const skippable = new Set(written.filter(({ when }) => when !== undefined).map(({ name }) => String(name)));
@@ -146,7 +147,7 @@ function step001(written: JsonObject, slug: string, at: string, refs: References
   const kind = kindOf(action, input, below(at, 'action'), into);
   const step: JsonObject = { ...kind, ...modifiers(config, below(at, 'config'), into) };
   const { timeoutMs } = config;
-  // The limit of code is its sandbox's own: it ends there, with an error that no other attempt would mend.
+  // The sandbox applies the timeout of code, with an error that is not retried.
   if (kind['stepType'] === 'run_code' && typeof timeoutMs === 'number' && timeoutMs <= LONGEST_CODE_MS) {
     step['config'] = { ...(kind['config'] as JsonObject), timeoutMs };
     delete step['timeout'];
@@ -170,7 +171,7 @@ function step001(written: JsonObject, slug: string, at: string, refs: References
       typeof one === 'string' ? (refs.slugs.get(one.replace(/^@/, '')) ?? one) : one,
     );
   if (written['outputSchema'] !== undefined)
-    into.lost(below(at, 'outputSchema'), 'The schema of the output is left out: what a step gave is not checked.');
+    into.lost(below(at, 'outputSchema'), 'The schema of the output is left out: outputs of steps are not checked.');
   return step;
 }
 

@@ -1,6 +1,7 @@
 /**
- * What names in document 002 mean: an output, or a variable of the run (what the run was given, else the default). They may
- * hold hyphens, which an expression would take for minus: names that are declared are written so that it does not.
+ * Converts the names of document 002, which are outputs or variables of the run (from its input, else the default).
+ * They can contain hyphens, which an expression reads as minus, so that declared names are converted to another
+ * notation.
  */
 import type { Json } from '../../json/json.ts';
 import { MAX_SOURCE_LENGTH } from '../../template/limits.ts';
@@ -9,26 +10,26 @@ import { mapTexts } from './imported.ts';
 import { type RootChange, rewriteExpression, rewriteTemplates } from './rewrite.ts';
 import { withoutBraces } from './without-braces.ts';
 
-/** What the names in a document may mean. */
+/** The declared names of a document. */
 export interface Surroundings {
   readonly variables: ReadonlySet<string>;
-  /** Of the variables, those that have a default. */
+  /** The variables that have a default. */
   readonly defaults: ReadonlySet<string>;
   readonly outputs: ReadonlySet<string>;
 }
 
 const HYPHENED_NAME = /^[A-Za-z_$][\w$]*(?:-[\w$]+)+$/;
 const PLAIN = /^[A-Za-z_$][\w$]*$/;
-/** A path of names with hyphens in them, such as `my-var.some-key`: nothing would be taken from anything here. */
+/** A path of names with hyphens, such as `my-var.some-key`, which is not a subtraction. */
 const HYPHENED_PATH = /^[A-Za-z_$][\w$]*(?:-[\w$]+)*(?:\.[A-Za-z_$][\w$]*(?:-[\w$]+)*)*$/;
-/** A name with hyphens, and what it may be a member of. */
+/** A name with hyphens, after an optional dot. */
 const HYPHENED = /(?<![\w$.-])(?:(variables|outputs)\.)?([A-Za-z_$][\w$]*(?:-[A-Za-z_$\d][\w$]*)+)(?![\w$-])/g;
 
 export class Names002 {
   private readonly around: Surroundings;
   /** Declared names that have hyphens. */
   private readonly hyphened: ReadonlySet<string>;
-  /** The most parts that one of them has. */
+  /** The most hyphenated parts of a declared name. */
   private readonly parts: number;
 
   constructor(around: Surroundings) {
@@ -37,12 +38,12 @@ export class Names002 {
     this.parts = [...this.hyphened].reduce((most, name) => Math.max(most, name.split('-').length), 0);
   }
 
-  /** An expression, templates in it or not. */
+  /** An expression, with or without templates. */
   expression(source: string): string {
     return rewriteExpression(this.spelt(withoutBraces(source)), this.change);
   }
 
-  /** `{variable: path}`: always a path, whatever hyphens it has. */
+  /** `{variable: path}`, which is always a path, even with hyphens. */
   path(variable: string): string {
     const path = variable.trim();
     if (!path.includes('-') || !HYPHENED_PATH.test(path)) return this.expression(variable);
@@ -66,7 +67,7 @@ export class Names002 {
     return outputs.has(root) ? `outputs.${root}` : this.variable(root);
   };
 
-  /** Before roots are changed: what stands for a name with hyphens. */
+  /** Replaces names with hyphens. Called before roots are changed. */
   private read(name: string): string {
     return `${this.around.outputs.has(name) ? 'outputs' : 'variables'}${member(name)}`;
   }
@@ -77,14 +78,14 @@ export class Names002 {
   }
 
   private spelt(expression: string): string {
-    // Longer than any expression may be: the checker says so.
+    // The checker reports an expression that is too long.
     if (this.hyphened.size === 0 || expression.length > MAX_SOURCE_LENGTH) return expression;
     return outsideQuotes(expression, (part) =>
       part.replace(HYPHENED, (written, root: string | undefined, name: string) => this.spelling(name, root) ?? written),
     );
   }
 
-  /** The longest declared name that this begins with: `a-b-c` may be `a-b` less c. */
+  /** The longest declared name at the begin: `a-b-c` can be `a-b` minus c. */
   private spelling(written: string, root: string | undefined): string | undefined {
     const parts = written.split('-', this.parts);
     for (; parts.length > 1; parts.pop()) {
@@ -96,7 +97,7 @@ export class Names002 {
   }
 }
 
-/** What stands in no quoted text changed. */
+/** Changes the parts outside of quoted texts. */
 function outsideQuotes(expression: string, change: (part: string) => string): string {
   let result = '';
   let from = 0;
@@ -113,7 +114,7 @@ function outsideQuotes(expression: string, change: (part: string) => string): st
   return result + change(expression.slice(from));
 }
 
-/** What stands between braces changed. */
+/** Changes the parts between braces. */
 function inBlocks(text: string, change: (inner: string) => string): string {
   let result = '';
   let from = 0;

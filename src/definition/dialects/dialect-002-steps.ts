@@ -1,4 +1,4 @@
-/** One step of document 002 as its canonical kind. Messages are those of that product's compiler where it has one. */
+/** Converts a step of document 002 to its canonical kind. Some messages are those of that product's compiler. */
 
 import { defined } from '../../json/defined.ts';
 import { isObject, type Json, type JsonObject, typeName } from '../../json/json.ts';
@@ -54,7 +54,7 @@ const LISTS: { readonly [type in Type]?: readonly string[] } = {
 interface Converted {
   readonly type: string;
   readonly step: JsonObject;
-  /** The port that goes on. */
+  /** The port by which the step continues. */
   readonly port: string;
   /** Members that hold lists of steps. */
   readonly lists: readonly string[];
@@ -96,7 +96,7 @@ export function step002(written: JsonObject, slug: string, at: string, into: Imp
   const { timeoutMs } = written;
   if (timeoutMs !== undefined && EFFECTS.has(type)) base['timeout'] = timeoutMs;
   else if (timeoutMs !== undefined && !TIMED.has(type))
-    into.lost(below(at, 'timeoutMs'), `A step of type ${type} has no limit of an attempt; timeoutMs is left out.`);
+    into.lost(below(at, 'timeoutMs'), `A step of type ${type} has no timeout of an attempt; timeoutMs is left out.`);
   return {
     type,
     step: {
@@ -109,7 +109,7 @@ export function step002(written: JsonObject, slug: string, at: string, into: Imp
   };
 }
 
-/** The members that a config is made of, by their canonical names; of those that mean the same the first that is there. */
+/** The members of a config by their canonical names. Of several spellings the first one is taken. */
 const SPELT: { readonly [type in Type]: { readonly [canonical: string]: readonly string[] } } = {
   agent: { userPrompt: ['content', 'message', 'goal'] },
   agent_message: { content: ['content', 'message', 'goal'] },
@@ -142,7 +142,7 @@ function* movedIn(written: JsonObject, type: Type): Iterable<readonly [string, s
 }
 
 const EFFECTS: ReadonlySet<string> = new Set(['agent', 'agent_message', 'tool', 'subworkflow']);
-/** Whose timeoutMs is of their config. */
+/** Types whose timeoutMs is part of the config. */
 const TIMED: ReadonlySet<string> = new Set(['bash', 'approval']);
 
 interface Kind {
@@ -236,8 +236,8 @@ const kinds: { readonly [type in Type]: Convert } = {
     if (items === undefined && config['while'] === undefined && config['until'] === undefined) {
       into.lost(
         at,
-        'This loop says neither over what nor how long; its product walked past it, and so does this step.',
-        'Give it items, while or until.',
+        'This loop has no items and no condition. Like the original product, the run skips it.',
+        'Add items, while or until.',
       );
       return { stepType: 'removed', config: { replaces: 'loop' } };
     }
@@ -248,8 +248,8 @@ const kinds: { readonly [type in Type]: Convert } = {
     if (workflow === undefined) {
       into.lost(
         at,
-        'This subworkflow names no workflow; its product walked past it, and so does this step.',
-        'Give it workflow.',
+        'This subworkflow names no workflow. Like the original product, the run skips it.',
+        'Add workflow.',
       );
       return { stepType: 'removed', config: { replaces: 'subworkflow' } };
     }

@@ -1,6 +1,6 @@
 /**
- * Document 002: nested `{steps: [{id, type, then, else, steps}]}`. A list is walked in order; a step without an id is called
- * by its path (`step[0].then[1]`); a denied approval cancels the run; at most 50 steps unless its policy says more.
+ * Document 002: nested `{steps: [{id, type, then, else, steps}]}`. A list is walked in order. A step without an id is
+ * named by its path (`step[0].then[1]`). A denied approval cancels the run. The default of maxSteps is 50.
  */
 
 import { defined } from '../../json/defined.ts';
@@ -29,7 +29,7 @@ const OUTER: ReadonlySet<string> = new Set([
   'output',
 ]);
 const DEFAULT_MAX_STEPS = 50;
-/** Where a list ends at the top: a port that goes on there ends the run, and says so, since no document of 002 could. */
+/** The target after the last step of the top list. It is explicit, since a document of 002 cannot name it. */
 const END_TARGET = '$end';
 const MAX_LISTS = 150;
 const MAX_NAME = 200;
@@ -47,7 +47,7 @@ export function from002(document: JsonObject): Imported {
     return into.refused();
   }
   if (steps.length === 0) {
-    into.problem('/steps', 'no_steps', 'A definition has at least one step.');
+    into.problem('/steps', 'no_steps', 'A definition needs at least one step.');
     return into.refused();
   }
   const variables = isObject(document['variables']) ? document['variables'] : {};
@@ -81,7 +81,7 @@ function outer(document: JsonObject, defaults: JsonObject, names: Names002, into
   return { ...canonical, config };
 }
 
-/** What is no number is left for the schema to report. */
+/** The schema reports a value that is not a number. */
 function maxSteps(runtime: Json | undefined, into: Import): Json {
   if (!isObject(runtime)) return DEFAULT_MAX_STEPS;
   const { policy, ...rest } = runtime;
@@ -94,7 +94,7 @@ function maxSteps(runtime: Json | undefined, into: Import): Json {
   return most;
 }
 
-/** The type of a trigger may stand in its config, as the shapes of 002's configs have it. */
+/** The type of a trigger can be in its config. */
 function trigger002(trigger: Json): Json {
   if (!isObject(trigger) || !isObject(trigger['config'])) return trigger;
   const { type, ...config } = trigger['config'];
@@ -127,7 +127,7 @@ function outputsIn(steps: readonly Json[]): Set<string> {
   return outputs;
 }
 
-/** Turns lists within lists into steps that name one another. */
+/** Converts nested lists to steps with edges. */
 class Flow {
   private readonly into: Import;
   private readonly names: Names002;
@@ -138,13 +138,16 @@ class Flow {
     this.names = names;
   }
 
-  /** Adds the steps of a list; `after` is where its last one leads. Answers its first step, or `after` where it has none. */
+  /**
+   * Adds the steps of a list. `after` is the target of its last step. Returns its first step, or `after` if it is
+   * empty.
+   */
   list(steps: readonly Json[], at: string, path: string, after: string | undefined, depth: number): string | undefined {
     if (depth > MAX_LISTS) {
       this.into.problem(at, 'too_deep', `Steps are nested deeper than ${MAX_LISTS} levels.`);
       return after;
     }
-    // Slugs are given in the order written, so that a name that occurs twice keeps its first bearer.
+    // Slugs are given in the order of the document, so that the first of two equal names keeps its name.
     const slugs = steps.map((step, index) => this.slugOf(step, below(at, index), `${path}[${index}]`));
     const following: (string | undefined)[] = [];
     let next = after;
@@ -168,7 +171,7 @@ class Flow {
     let free = slug;
     for (let number = 2; this.taken.has(free); number++) free = `${slug.slice(0, 58)}_${number}`;
     if (free !== slug)
-      this.into.warn(below(at, 'id'), 'duplicate_step', `There are two steps "${id}"; this one is called "${free}".`);
+      this.into.warn(below(at, 'id'), 'duplicate_step', `Two steps have the id "${id}"; this one becomes "${free}".`);
     this.taken.add(free);
     return free;
   }
@@ -215,7 +218,7 @@ class Flow {
     Object.assign(added, converted.step, Object.keys(next).length > 0 ? { nextSteps: next } : {});
   }
 
-  /** Each step of a parallel's list is a branch of its own, named after it. */
+  /** Each step in the list of a parallel is a branch with its name. */
   private branches(
     step: JsonObject,
     slug: string,

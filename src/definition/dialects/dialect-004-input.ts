@@ -1,10 +1,10 @@
 /**
- * Document 004: `{{input.*}}` resolves only from the output of the direct predecessor; with several, the path must exist in
- * the schema of each. A condition hands on what it was given, so its predecessors count in its place.
+ * Document 004: `{{input.*}}` reads the output of the direct predecessor. With several predecessors the path must exist
+ * in the schema of each. A condition passes on its input, so its predecessors count instead of it.
  *
- * One predecessor is read by name. Of several the one counts that the walk comes from, in cycles too: that is `lastOutput`,
- * unless a condition stands between; then each of them leaves its output under one name as well, and the last to write it
- * is the one.
+ * A single predecessor is read by name. Of several, `lastOutput` is the output of the one that the walk comes from, in
+ * cycles too. If a condition is between, each of them also stores its output under one common name, and the last write
+ * counts.
  */
 
 import { isObject, type JsonObject } from '../../json/json.ts';
@@ -16,11 +16,11 @@ import { type Import, originOf } from './imported.ts';
 import { changeExpressions } from './imported-expressions.ts';
 import { type RootChange, rewriteExpression, rewriteTemplates } from './rewrite.ts';
 
-/** The `outputVariable` of steps that come before another one with a condition between. */
+/** The prefix of the `outputVariable` for predecessors with a condition between. */
 const HANDED_ON = 'predecessor';
-/** The schemas of each are asked about every path. */
+/** The most predecessors, since every path is checked against the schema of each. */
 const MAX_PREDECESSORS = 200;
-/** Kinds under which several steps may go on at once: of what they leave under one name nobody can tell whose it is. */
+/** Kinds with concurrent steps, whose outputs under a common name cannot be told apart. */
 const CONTAINERS: ReadonlySet<unknown> = new Set(['loop', 'forEach', 'parallel', 'join', 'race']);
 
 export function predecessorPaths(into: Import, document: JsonObject): void {
@@ -36,7 +36,7 @@ export function predecessorPaths(into: Import, document: JsonObject): void {
       into.problem(
         origin(`${at}/config`),
         'invalid_config',
-        `${before.steps.length} steps come right before this one; {{input.*}} can be read from at most ${MAX_PREDECESSORS}.`,
+        `${before.steps.length} steps directly precede this one; {{input.*}} supports at most ${MAX_PREDECESSORS}.`,
         'Read steps.NAME.output.data.',
       );
       continue;
@@ -56,7 +56,7 @@ export function predecessorPaths(into: Import, document: JsonObject): void {
           into.problem(
             origin(`${at}${place}${reference.pointer ?? ''}`),
             'undeclared_input',
-            `${named(lacking)} comes right before this step, and its output does not declare "${reference.path.join('.')}".`,
+            `${named(lacking)} directly precedes this step and does not declare "${reference.path.join('.')}".`,
           );
         return path;
       };
@@ -72,7 +72,7 @@ export function predecessorPaths(into: Import, document: JsonObject): void {
     if (before.conditions.has(String(document['start'])) || slug === document['start'])
       into.lost(
         origin(`${at}/config`),
-        'The run begins here, before any step has an output: {{input.*}} is then null.',
+        'The run begins here: {{input.*}} is null, since no step has an output yet.',
         PAYLOAD_HINT,
       );
     if (before.steps.length > 1 && (before.conditions.size > 0 || isSaved))
@@ -84,7 +84,7 @@ const PAYLOAD_HINT = 'Begin with a starting_step.';
 
 interface Sources {
   readonly steps: readonly string[];
-  /** Conditions between them and the step. */
+  /** The conditions between them and the step. */
   readonly conditions: ReadonlySet<string>;
 }
 
@@ -94,12 +94,12 @@ function pathOf({ steps, conditions }: Sources): string {
   return conditions.size === 0 ? 'lastOutput.data' : `outputs.${HANDED_ON}`;
 }
 
-/** Where the step has ended itself, and lastOutput is its own. */
+/** For texts that are evaluated after the step has ended, when lastOutput is its own output. */
 function pathAtEnd(before: Sources): string {
   return before.steps.length === 1 ? pathOf(before) : `outputs.${HANDED_ON}`;
 }
 
-/** Every source leaves its output under the one name; a failure leaves none, which is said. */
+/** Makes every source store its output under the common name, and warns that a failure stores none. */
 function handOn(sources: readonly string[], edges: Edges, into: Import, at: string): void {
   for (const source of sources) {
     const step = into.steps[source];
@@ -112,13 +112,13 @@ function handOn(sources: readonly string[], edges: Edges, into: Import, at: stri
   if (caught.length > 0)
     into.lost(
       at,
-      `Where ${named(caught)} fails and the run goes on here, {{input.*}} is the output of the step before it.`,
+      `If ${named(caught)} fails and the run continues here, {{input.*}} is the output of an earlier step.`,
       'Read steps.NAME.output.data, which is null then.',
     );
   if (Object.values(into.steps).some((step) => isObject(step) && CONTAINERS.has(step['stepType'])))
     into.lost(
       at,
-      `Which of ${named(sources)} came right before this step cannot be told where steps run side by side.`,
+      `{{input.*}} is ambiguous here: ${named(sources)} run concurrently before this step.`,
       'Read steps.NAME.output.data.',
     );
 }
@@ -139,7 +139,7 @@ function directPredecessors(edges: Edges): Map<string, Set<string>> {
 function sourcesOf(slug: string, direct: ReadonlyMap<string, ReadonlySet<string>>, into: Import): Sources {
   const steps: string[] = [];
   const conditions = new Set<string>();
-  // A set that grows while it is walked: a condition adds those before it.
+  // The set grows during the loop: a condition adds its predecessors.
   const asked = new Set(direct.get(slug) ?? []);
   for (const source of asked) {
     const step = into.steps[source];
@@ -152,7 +152,7 @@ function sourcesOf(slug: string, direct: ReadonlyMap<string, ReadonlySet<string>
   return { steps, conditions };
 }
 
-/** The schema of a step's output where there is one: the payload's, a form's, a declared response's. */
+/** The schema of a step's output, if it has one: of a payload, a form or a declared response. */
 function schemaOf(step: unknown, document: JsonObject): PayloadFormat | undefined {
   if (!isObject(step)) return undefined;
   const config = isObject(step['config']) ? step['config'] : {};

@@ -1,4 +1,4 @@
-/** One node of document 004 as its canonical kind. */
+/** Converts a node of document 004 to its canonical kind. */
 
 import { defined } from '../../json/defined.ts';
 import { isObject, type Json, type JsonObject, setOwn } from '../../json/json.ts';
@@ -10,7 +10,7 @@ import { withoutBraces } from './without-braces.ts';
 
 type Slugs = ReadonlyMap<string, string>;
 
-/** Members of a node that are not its configuration. */
+/** The members of a node that are not part of its config. */
 const NODE: ReadonlySet<string> = new Set([
   'id',
   'type',
@@ -45,7 +45,7 @@ const MODEL = {
   output_format: 'outputFormat',
   max_tokens: 'maxTokens',
 } as const;
-/** Spellings of members, by kind: written → canonical. What is not listed keeps its name. */
+/** Spellings of members, by kind: written → canonical. Other members keep their names. */
 const SPELLINGS: { readonly [stepType: string]: { readonly [written: string]: string } } = {
   llm: MODEL,
   agent: { ...MODEL, max_steps: 'maxSteps', mcp_server_ids: 'mcpServerIds' },
@@ -98,7 +98,7 @@ export function node004(node: JsonObject, slug: string, at: string, slugs: Slugs
 const TOOL_NAMES = ['tool', 'tool_name', 'toolName', 'name'] as const;
 const TOOL_INPUTS = ['parameters', 'params', 'input'] as const;
 
-/** Where in its configuration the members of a node's canonical config stand. */
+/** The original places of members of the canonical config. */
 function* movedIn(stepType: string, config: JsonObject): Iterable<readonly [string, string]> {
   const first = (members: readonly string[]): string =>
     members.find((member) => config[member] !== undefined && config[member] !== null) ?? '';
@@ -156,19 +156,19 @@ function kind(
   }
 }
 
-/** Document 004 sends a message without a word about how: it is kept for people, who find it in the inbox. */
+/** Messages of document 004 have no channel, and go to the inbox. */
 function withChannel(config: JsonObject, at: string, into: Import): JsonObject {
   if (config['channel'] !== undefined && config['channel'] !== null && config['channel'] !== '') return config;
   into.warn(
     below(at, 'channel'),
     'missing_member',
     'The node names no channel: its message goes to the inbox (GET /api/inbox).',
-    'Give channel and to, if it shall go elsewhere.',
+    'Add channel and to, to send it elsewhere.',
   );
   return { ...config, channel: 'inbox' };
 }
 
-/** Members under their canonical names. What is said by two spellings is said once, by the canonical one or the first. */
+/** Members under their canonical names. Of two spellings the canonical one or the first is taken. */
 function spelt(
   config: JsonObject,
   spellings: { readonly [written: string]: string },
@@ -180,7 +180,7 @@ function spelt(
     const canonical = Object.hasOwn(spellings, key) ? spellings[key] : undefined;
     if (canonical === undefined) setOwn(result, key, value);
     else if (config[canonical] === undefined && result[canonical] === undefined) result[canonical] = value;
-    else into.lost(below(at, key), `"${key}" says again what "${canonical}" is, and is left out.`);
+    else into.lost(below(at, key), `"${key}" is another spelling of "${canonical}", and is left out.`);
   }
   return result;
 }

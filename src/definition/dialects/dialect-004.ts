@@ -1,6 +1,6 @@
 /**
- * Document 004: `{flow: {id: node}, starting_step_id, payload_format, state_definition, mode, debounce_key, debounce_seconds}`. Its
- * `{{input.*}}` is the output of the direct predecessor, which becomes a path to that step.
+ * Document 004: `{flow: {id: node}, starting_step_id, payload_format, state_definition, mode, debounce_key,
+ * debounce_seconds}`. Its `{{input.*}}` reads the output of the direct predecessor, and becomes a path to that step.
  */
 
 import { isObject, type Json, type JsonObject, setOwn, typeName } from '../../json/json.ts';
@@ -64,7 +64,7 @@ export function from004(document: JsonObject): Imported {
   const start = document['starting_step_id'];
   const canonical = outer(document);
   if (typeof start !== 'string')
-    into.problem('/starting_step_id', 'missing_member', 'A workflow needs a starting_step_id to be run.');
+    into.problem('/starting_step_id', 'missing_member', 'A workflow needs a starting_step_id.');
   else if (!slugs.has(start))
     into.problem('/starting_step_id', 'unknown_step', `The flow has no node "${start.slice(0, 80)}".`);
   else canonical['start'] = slugs.get(start) ?? start;
@@ -72,7 +72,7 @@ export function from004(document: JsonObject): Imported {
   return into.done(canonical);
 }
 
-/** A map of nodes by id, or a list of nodes that have one. */
+/** A map of nodes by id, or a list of nodes with ids. */
 function flowOf(flow: unknown): JsonObject | undefined {
   if (isObject(flow)) return flow;
   if (!Array.isArray(flow)) return undefined;
@@ -107,18 +107,18 @@ function outer(document: JsonObject): JsonObject {
   }
   if (canonical['name'] === undefined && canonical['slug'] === undefined)
     canonical['name'] = typeof document['id'] === 'string' ? document['id'] : 'Workflow';
-  // Every workflow of that system has a public trigger; `public_start: false` takes it away.
+  // Every workflow of that system has a public trigger, unless it has `public_start: false`.
   const { public_start: publicStart } = document;
   const config: JsonObject = { publicStart: isSaid(publicStart) ? publicStart : true };
   if (document['mode'] !== undefined && document['mode'] !== null) config['mode'] = document['mode'];
   const { debounce_seconds: seconds, debounce_key: key } = document;
-  // Without seconds the key still tells which runs `mode: restart` takes for the same.
+  // Without seconds, `mode: restart` still uses the key.
   if (isSaid(seconds) || isSaid(key))
     config['debounce'] = { seconds: isSaid(seconds) ? seconds : 0, ...(isSaid(key) ? { key } : {}) };
   return { ...canonical, config };
 }
 
-/** Lists of that system filter by every field of the state. */
+/** Every field is searchable, since lists of that system filter by every field. */
 function searchable(state: Json): Json {
   if (!isObject(state)) return state;
   return Object.fromEntries(
@@ -129,7 +129,7 @@ function searchable(state: Json): Json {
   );
 }
 
-/** What is said, of whatever type, is checked; null and an empty text say nothing. */
+/** The value, unless it is null or an empty text, which count as missing. */
 function isSaid(value: Json | undefined): value is Json {
   return value !== undefined && value !== null && value !== '';
 }

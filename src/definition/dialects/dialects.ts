@@ -1,6 +1,6 @@
 /**
- * The ways in which a definition may be written (LANGUAGE.md §9), and the one canonical form that all of them become.
- * What an importer cannot carry over it reports with a path; nothing is dropped in silence.
+ * The dialects of definitions (LANGUAGE.md §9), and their conversion to the canonical form. An importer reports every
+ * member that it cannot convert, with its pointer.
  */
 
 import { defined } from '../../json/defined.ts';
@@ -22,24 +22,24 @@ export type Dialect = (typeof DIALECTS)[number];
 
 export interface Conversion {
   readonly dialect: Dialect;
-  /** The canonical definition, without clear secrets; absent where the document cannot be read as one. */
+  /** The canonical definition without clear secrets; absent if the document cannot be converted. */
   readonly definition?: Definition;
   readonly problems: readonly Problem[];
   readonly warnings: readonly Problem[];
-  /** What was taken out of the document, to be kept encrypted before the definition is stored. */
+  /** The clear secrets of the document, which are stored encrypted before the definition. */
   readonly secrets: readonly ClearSecret[];
-  /** The place in the written document for a pointer into the canonical one. */
+  /** Converts a pointer into the canonical form to one into the written document. */
   readonly origin: (pointer: string) => string;
 }
 
 export interface ConversionOptions {
-  /** A run of its own, not to be stored: it needs no name. */
+  /** For an inline run, which is not stored and needs no name. */
   readonly inline?: boolean;
   /** The slug of the address, for a document with `steps` by slug that has no slug of its own. */
   readonly slug?: string;
 }
 
-/** Which dialect a document is written in, by its outer members alone; whatever is none of the others is canonical. */
+/** The dialect of a document, by its outer members. The default is canonical. */
 export function detectDialect(document: Json): Dialect {
   if (!isObject(document)) return 'canonical';
   const { steps, flow } = document;
@@ -56,9 +56,9 @@ export function detectDialect(document: Json): Dialect {
 }
 
 /**
- * The canonical definition of a document in any dialect. Problems of form come first (`too_deep`, `forbidden_key`,
- * `definition_too_large`, …), then the importer's, then the schema's; the steps' configs are not looked into here
- * (src/check does). Pointers are those of the written document. Never throws.
+ * Converts a document of any dialect. Problems of form come first (`too_deep`, `forbidden_key`, `definition_too_large`,
+ * …), then those of the importer, then those of the schema. src/check checks the configs of steps. Pointers are those
+ * of the written document. Never throws.
  */
 export function toCanonical(
   given: Json | VettedDocument,
@@ -83,7 +83,7 @@ export function toCanonical(
     : fromImported(named, importers[named](slugged), options);
 }
 
-/** With the slug of the address, where the document has none. */
+/** Adds the slug of the address to a document without one. */
 function withSlug(document: JsonObject, slug: string | undefined): JsonObject {
   return slug !== undefined && document['slug'] === undefined && isObject(document['steps'])
     ? { ...document, slug }
@@ -113,7 +113,7 @@ function fromImported(
   const { warnings } = imported;
   if (imported.document === undefined) return { dialect, problems: imported.problems, warnings, secrets: [], origin };
   const taken = takeSecrets(normalDocument(imported.document, options));
-  // What an importer writes out may be longer than what it read.
+  // The canonical form can be larger than the document.
   const tooLarge = vetSize(taken.document);
   if (tooLarge.length > 0)
     return { dialect, problems: [...imported.problems, ...tooLarge], warnings, secrets: [], origin };
@@ -136,11 +136,11 @@ function refuse(dialect: Dialect, problems: Problem[]): Conversion {
 
 function unknownDialect(dialect: string): Problem {
   const hint = didYouMean(dialect, DIALECTS);
-  const message = `There is no dialect "${dialect.slice(0, 80)}": expected ${DIALECTS.join(', ')}.`;
+  const message = `Unknown dialect "${dialect.slice(0, 80)}": expected ${DIALECTS.join(', ')}.`;
   return { pointer: '', code: 'unknown_dialect', message, ...defined({ hint }) };
 }
 
-/** Before any importer walks them: steps at any depth, however the dialect nests them. */
+/** The number of steps at any depth, in any dialect. */
 function countSteps(document: JsonObject): number {
   let count = 0;
   const open: Json[] = [document['steps'] ?? null, document['stepsConfig'] ?? null, document['flow'] ?? null];

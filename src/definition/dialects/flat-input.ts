@@ -1,15 +1,15 @@
-/** The keys of the input that a definition of document 000 declares: it reads them flat, as it reads its variables. */
+/** The declared keys of the input in document 000, which are readable without a prefix, like variables. */
 import { isObject, type Json } from '../../json/json.ts';
 import { declaredNames } from '../payload/format.ts';
 
-/** `input`: the definition's format; `steps`: those whose triggers may say more of it, in canonical form. */
+/** `input`: the format of the definition. `steps`: canonical steps, whose triggers can declare more keys. */
 export function flatInput(input: Json | undefined, steps: Iterable<unknown>): Set<string> {
   const names = new Set(isObject(input) ? declaredNames(input) : []);
   for (const step of steps) {
     if (!isObject(step) || step['stepType'] !== 'trigger' || !isObject(step['config'])) continue;
     const { inputs } = step['config'];
     if (isObject(inputs)) for (const name of declaredNames(inputs)) names.add(name);
-    // 000's list of fields.
+    // The list of fields in 000.
     else if (Array.isArray(inputs)) {
       for (const field of inputs) if (isObject(field) && typeof field['name'] === 'string') names.add(field['name']);
     }

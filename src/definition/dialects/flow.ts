@@ -1,11 +1,11 @@
-/** Questions about the edges of steps that the importers ask before there is a program. */
+/** The edges of steps during an import, before there is a program. */
 
 import { isObject } from '../../json/json.ts';
 import type { Import } from './imported.ts';
 
 export type Edges = ReadonlyMap<string, { readonly [port: string]: string }>;
 
-/** The edges of an import's steps as they are so far; what is no edge is passed over. */
+/** The current edges of an import's steps. Values that are not edges are ignored. */
 export function edgesOf(into: Pick<Import, 'steps'>): Edges {
   const edges = new Map<string, { readonly [port: string]: string }>();
   for (const [slug, step] of Object.entries(into.steps)) {
@@ -18,7 +18,7 @@ export function edgesOf(into: Pick<Import, 'steps'>): Edges {
   return edges;
 }
 
-/** Steps that are reached from `from` without passing through `without`. */
+/** The steps that can be reached from `from` without passing through `without`. */
 export function reached(edges: Edges, from: readonly string[], without: string): Set<string> {
   const seen = new Set<string>();
   const open = [...from];
@@ -31,10 +31,10 @@ export function reached(edges: Edges, from: readonly string[], without: string):
   return seen;
 }
 
-/** Who leads to whom. */
+/** A step → the steps that lead to it. */
 export type Sources = ReadonlyMap<string, readonly string[]>;
 
-/** The edges the other way round: for each step that is led to, the steps that lead to it, once for each port. */
+/** The reversed edges: for each target, the steps that lead to it, once for each port. */
 export function sourcesOf(edges: Edges): Sources {
   const sources = new Map<string, string[]>();
   for (const [from, next] of edges) {
@@ -53,7 +53,7 @@ export function loopBody(edges: Edges, sources: Sources, loop: string): Set<stri
   if (into === undefined) return new Set();
   const body = reached(edges, [into], loop);
   const reserved = Object.values(others);
-  // Most bodies are closed: nobody outside leads into them, so that nothing else can reach them.
+  // Most bodies are closed: no edge leads into them from outside, so that other ports cannot reach them.
   const isClosed =
     !reserved.some((target) => body.has(target)) &&
     [...body].every((slug) => sources.get(slug)?.every((source) => source === loop || body.has(source)) !== false);

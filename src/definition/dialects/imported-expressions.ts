@@ -1,8 +1,8 @@
-/** The texts of a step that are expressions and no templates: importers change what the names in them mean, too. */
+/** The members of a step that are expressions, whose names importers convert too. */
 import { isObject, type Json, type JsonObject, setOwn } from '../../json/json.ts';
 import { below } from '../document/pointer.ts';
 
-/** `at`: a JSON pointer within the step. */
+/** `at`: the JSON pointer within the step. */
 export type ExpressionChange = (source: string, at: string) => string;
 
 /** Changes every expression of a step in the canonical form. */

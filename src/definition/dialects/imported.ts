@@ -1,4 +1,4 @@
-/** What the importers of the dialects share: how they gather a canonical document, and how they report. */
+/** Shared by the importers: collects a canonical document, its origins, problems and warnings. */
 
 import { defined } from '../../json/defined.ts';
 import { isObject, type Json, type JsonObject, setOwn } from '../../json/json.ts';
@@ -6,15 +6,15 @@ import { below } from '../document/pointer.ts';
 import type { Problem } from '../document/types.ts';
 
 export interface Imported {
-  /** In the canonical form, not yet checked; absent where the document has no steps that could be read. */
+  /** The canonical form, not checked yet; absent if the document has no readable steps. */
   readonly document?: JsonObject;
   readonly problems: readonly Problem[];
   readonly warnings: readonly Problem[];
-  /** Canonical pointer → the pointer of the written document it came from. */
+  /** The canonical pointer → the pointer into the written document. */
   readonly places: ReadonlyMap<string, string>;
 }
 
-/** An import under way. */
+/** An import in progress. */
 export class Import {
   readonly problems: Problem[] = [];
   readonly warnings: Problem[] = [];
@@ -29,7 +29,7 @@ export class Import {
     this.warnings.push({ pointer, code, message, ...defined({ hint }) });
   }
 
-  /** For what the canonical form has no place for. */
+  /** Warns about a member without a counterpart in the canonical form. */
   lost(pointer: string, message: string, hint?: string): void {
     this.warn(pointer, 'not_carried_over', message, hint);
   }
@@ -41,10 +41,10 @@ export class Import {
     }
   }
 
-  /** Adds a step; a slug that is taken already is a problem. */
+  /** Adds a step. A duplicate slug is a problem. */
   step(slug: string, step: JsonObject, from: string): void {
     if (Object.hasOwn(this.steps, slug)) {
-      this.problem(from, 'duplicate_step', `There are two steps "${slug}".`, 'Give each step a name of its own.');
+      this.problem(from, 'duplicate_step', `Two steps have the name "${slug}".`, 'Give each step a unique name.');
       return;
     }
     setOwn(this.steps, slug, step);
@@ -52,8 +52,8 @@ export class Import {
   }
 
   /**
-   * Where members of a step stand in the document if not under its own place: canonical (`/config/input`) → written, both
-   * within their step.
+   * Notes members of a step that are at another place in the document: canonical (`/config/input`) → written, both
+   * relative to the step.
    */
   moved(slug: string, at: string, members: Iterable<readonly [canonical: string, written: string]>): void {
     for (const [canonical, written] of members) this.places.set(below('/steps', slug) + canonical, at + written);
@@ -69,7 +69,7 @@ export class Import {
   }
 }
 
-/** The longest noted prefix of a pointer, replaced by where it came from. */
+/** Replaces the longest noted prefix of a pointer by its origin. */
 export function originOf(places: ReadonlyMap<string, string>): (pointer: string) => string {
   return (pointer) => {
     for (let end = pointer.length; end > 0; end = pointer.lastIndexOf('/', end - 1)) {
@@ -80,7 +80,7 @@ export function originOf(places: ReadonlyMap<string, string>): (pointer: string)
   };
 }
 
-/** The members of `object` that are there, under other names: `{canonical: written}`. */
+/** The existing members of `object` under other names. `names`: canonical → written. */
 export function renamed(object: JsonObject, names: { readonly [canonical: string]: string }): JsonObject {
   const result: JsonObject = {};
   for (const [canonical, written] of Object.entries(names)) {
@@ -90,7 +90,7 @@ export function renamed(object: JsonObject, names: { readonly [canonical: string
   return result;
 }
 
-/** Every text of a JSON value changed, keys included. */
+/** A copy with every text changed, keys included. */
 export function mapTexts(value: Json, change: (text: string) => Json): Json {
   if (typeof value === 'string') return change(value);
   if (Array.isArray(value)) return value.map((item) => mapTexts(item, change));

@@ -1,4 +1,4 @@
-/** Retry policies as the other documents write them. */
+/** Converts the retry policies of the dialects. */
 
 import type { JsonObject } from '../../json/json.ts';
 import { below } from '../document/pointer.ts';
@@ -12,7 +12,7 @@ const CANONICAL: ReadonlySet<string> = new Set([
   'nonRetryable',
 ]);
 
-/** Other names of members, which mean the same but for `maxRetries`. */
+/** Aliases of members, which are equal in meaning except `maxRetries`. */
 const SPELLINGS: { readonly [written: string]: string } = {
   maxRetries: 'maxAttempts',
   backoffMs: 'initialInterval',
@@ -22,8 +22,8 @@ const SPELLINGS: { readonly [written: string]: string } = {
 };
 
 /**
- * `{maxRetries, backoffMs}` of 000 counts retries after the first attempt, `{maxAttempts, backoffMs}` of 001 all attempts;
- * canonical members pass. What is neither is reported at its place.
+ * The canonical policy. `maxRetries` of 000 counts the attempts after the first, `maxAttempts` of 001 all attempts.
+ * Canonical members are kept, unknown members are reported.
  */
 export function retryFrom(written: JsonObject, at: string, into: Import): JsonObject {
   const retry: JsonObject = {};
@@ -38,7 +38,7 @@ export function retryFrom(written: JsonObject, at: string, into: Import): JsonOb
   return retry;
 }
 
-/** Where the members of the canonical policy at `to` stand in the policy at `from`: pairs for `Import.moved`. */
+/** The origins of the members of the canonical policy at `to`, in the policy at `from`: pairs for `Import.moved`. */
 export function* retryPlaces(written: JsonObject, to: string, from: string): Iterable<readonly [string, string]> {
   for (const [key, canonical] of Object.entries(SPELLINGS))
     if (written[key] !== undefined) yield [`${to}/${canonical}`, `${from}/${key}`];

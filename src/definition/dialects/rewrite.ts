@@ -1,6 +1,6 @@
 /**
- * Rewrites the paths that expressions and templates read, in place: an importer changes what a name means without
- * touching how the author wrote the rest. A text that cannot be parsed is left for the checker to report.
+ * Rewrites the paths in expressions and templates, so that an importer changes the meaning of a name and keeps the rest
+ * of the text. The checker reports texts that cannot be parsed.
  */
 import { isObject, type Json, type JsonObject, setOwn } from '../../json/json.ts';
 import { parseExpression } from '../../template/expression.ts';
@@ -10,17 +10,17 @@ import type { Reference } from '../../template/types.ts';
 import { below } from '../document/pointer.ts';
 
 /**
- * What replaces the root of a path (`loop.item` for `customer`), or the root and its first member (`input.x` for
- * `variables.x`); undefined leaves it.
+ * Returns the replacement of the root of a path (`loop.item` for `customer`), or of the root and its first member
+ * (`input.x` for `variables.x`); undefined keeps the path.
  */
 export type RootChange = (reference: Reference) => string | { readonly rootAndMember: string } | undefined;
 
-/** One expression; as it is where it cannot be parsed. */
+/** The rewritten expression; the same text if it cannot be parsed. */
 export function rewriteExpression(source: string, change: RootChange): string {
   return rewritten(source, () => references(parseExpression(source)), change);
 }
 
-/** Every template within a JSON value; the references that `change` is asked about say where in it they stand. */
+/** Rewrites every template within a JSON value. References have the pointers of their texts in it. */
 export function rewriteTemplates(value: Json, change: RootChange, at = ''): Json {
   if (typeof value === 'string') {
     return value.includes('{{') ? rewriteText(value, (reference) => change({ ...reference, pointer: at })) : value;
@@ -60,7 +60,7 @@ function rewritten(source: string, read: () => Reference[], change: RootChange):
   return result + source.slice(from);
 }
 
-/** Where `root.member` or `root['member']` ends in the source. */
+/** The end of `root.member` or `root['member']` in the source. */
 function endOfMember(source: string, start: number, { root, path }: Reference): number | undefined {
   const member = path[0];
   const match = /^(?:\s*\.\s*([A-Za-z_$][\w$]*)|\s*\[\s*(?:"([^"\\]*)"|'([^'\\]*)')\s*\])/.exec(

@@ -1,11 +1,11 @@
 /**
- * An expression that was written with templates in it, as document 000's product pasted values into expressions as text:
- * `{{ x }}` becomes `x`, a quoted template `"{{ x }}"` too, and text around a quoted one is joined to it.
+ * Converts expressions of document 000 that contain templates: `{{ x }}` and the quoted `"{{ x }}"` become `x`, and
+ * text around a template within quotes is joined to it.
  */
 import { MAX_SOURCE_LENGTH } from '../../template/limits.ts';
 import { parseEmbedded } from '../../template/parser.ts';
 
-/** Braces that open nothing that could be read; with more of them the expression is left to the checker to report. */
+/** The most braces that begin no template. The checker reports expressions with more of them. */
 const MAX_BROKEN = 100;
 
 interface Written {
@@ -14,19 +14,19 @@ interface Written {
 }
 
 interface Block {
-  /** What stands between the braces. */
+  /** The text between the braces. */
   readonly inner: string;
-  /** 0-based, behind the `}}`. */
+  /** The 0-based offset after the `}}`. */
   readonly end: number;
 }
 
 export function withoutBraces(source: string): string {
-  // Longer than any expression may be: the checker says so.
+  // The checker reports an expression that is too long.
   if (!source.includes('{{') || source.length > MAX_SOURCE_LENGTH) return source;
   const written: Written = { source, broken: 0 };
   const end = source.trimEnd().length;
   let result = '';
-  // From the left, as the language reads it: a quote that closes one text must not be taken for one that opens another.
+  // From left to right, so that a quote that closes a text is not taken for one that opens a text.
   for (let at = 0; at < source.length; ) {
     const character = source.charAt(at);
     const block = blockAt(written, at);
@@ -45,7 +45,7 @@ export function withoutBraces(source: string): string {
   return result;
 }
 
-/** A quoted text: its templates, and what stands around them. */
+/** A quoted text: its templates and the texts around them. */
 function unquoted(written: Written, start: number, quote: string): { plain: string; end: number } {
   const { source } = written;
   const pieces: string[] = [];
@@ -67,7 +67,7 @@ function unquoted(written: Written, start: number, quote: string): { plain: stri
     at = block.end;
     from = at;
   }
-  // One that is never closed is left for the checker to report.
+  // The checker reports a text that is not closed.
   if (at >= source.length) return { plain: source.slice(start), end: source.length };
   close();
   const end = at + 1;
@@ -75,7 +75,10 @@ function unquoted(written: Written, start: number, quote: string): { plain: stri
   return { plain: pieces.length === 1 ? (pieces[0] ?? '') : `(${pieces.join(' + ')})`, end };
 }
 
-/** The template that begins here, if one does. What is no expression ends at its first braces, within the text in `quote`. */
+/**
+ * The template that begins here, if any. If it is not an expression, it ends at its first braces within the quoted
+ * text.
+ */
 function blockAt(written: Written, start: number, quote?: string): Block | undefined {
   const { source } = written;
   if (written.broken > MAX_BROKEN || !source.startsWith('{{', start)) return undefined;

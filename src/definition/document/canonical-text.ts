@@ -1,9 +1,9 @@
-/** RFC 8785, by itself: what hashing, comparing and deduplicating JSON values share. */
+/** Canonical JSON (RFC 8785), for hashing, comparing and deduplicating values. */
 import { isObject, type Json } from '../../json/json.ts';
 
 /**
- * A value as RFC 8785 writes it: keys sorted by UTF-16 code units, numbers and strings as ECMAScript prints them, no
- * white space. Members that are undefined are left out.
+ * The value as RFC 8785 writes it: keys sorted by UTF-16 code units, numbers and strings as ECMAScript prints them, no
+ * white space. Undefined members are left out.
  */
 export function canonicalText(value: Json): string {
   if (Array.isArray(value)) return `[${value.map(canonicalText).join(',')}]`;

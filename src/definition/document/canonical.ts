@@ -1,6 +1,6 @@
 /**
- * The canonical form of a definition and its hash (LANGUAGE.md §11): whoever writes the same thing, in YAML or JSON and
- * with its keys in whatever order, gets the same hash.
+ * The canonical form of a definition and its hash (LANGUAGE.md §11). The same definition has the same hash in YAML and
+ * JSON, and with any order of keys.
  */
 
 import { sha256 } from '@noble/hashes/sha2.js';
@@ -10,14 +10,14 @@ import { canonicalText } from './canonical-text.ts';
 import { withoutTriggerSecrets } from './trigger-secrets.ts';
 import type { Definition, StepDefinition } from './types.ts';
 
-/** Members of the document that say nothing about what a run does. */
+/** Members that do not affect what a run does. */
 const NOT_HASHED: ReadonlySet<string> = new Set(['version', 'enabled', 'createdAt', 'updatedAt']);
 
 const STARTING_KINDS: ReadonlySet<string> = new Set(['trigger', 'starting_step']);
 
 /**
- * `sha256:` and 64 hexadecimal digits over the canonical body: without version, enabled, timestamps and trigger secrets,
- * with the step where the run starts written out.
+ * `sha256:` and 64 hexadecimal digits of the canonical body: without version, enabled, timestamps and trigger secrets,
+ * and with an explicit `start`.
  */
 export function definitionHash(definition: Definition): string {
   const text = canonicalText(hashedBody(definition));
@@ -25,8 +25,8 @@ export function definitionHash(definition: Definition): string {
 }
 
 /**
- * Where a run begins when the document does not say: the only trigger or starting_step, else the step with the lowest
- * `order`, else the first as written (LANGUAGE.md §1). Undefined for a definition without steps.
+ * The default of `start`: the only trigger or starting_step, else the step with the lowest `order`, else the first one
+ * written (LANGUAGE.md §1). Undefined for a definition without steps.
  */
 export function resolveStart(definition: Pick<Definition, 'start' | 'steps'>): string | undefined {
   if (definition.start !== undefined) return definition.start;
@@ -36,7 +36,9 @@ export function resolveStart(definition: Pick<Definition, 'start' | 'steps'>): s
   return lowestOrder(steps) ?? steps[0]?.[0];
 }
 
-/** The same definition with `start` written out. In `flow: dag` every step that depends on nothing begins, so none is named. */
+/**
+ * The definition with an explicit `start`. In `flow: dag` all steps without dependencies begin, so there is no `start`.
+ */
 function withStart(definition: Definition): Definition {
   if (definition.flow === 'dag') return definition;
   const start = resolveStart(definition);

@@ -1,8 +1,9 @@
 /**
- * Cron patterns of schedules (LANGUAGE.md §10): five fields as crontab(5) reads them, or a nickname, as the calendars that a
- * Temporal Schedule takes. Names of months and days are read in any case; Sunday is 0 and 7; `a/n` goes on to the end of
- * the field. Where both day fields are restricted (neither begins with `*`) a day that matches either will do, which
- * takes two calendars, since within one all fields must match. What the wall clock skips in spring does not come that day.
+ * Converts cron patterns of schedules (LANGUAGE.md §10) to the calendars of a Temporal Schedule. A pattern has the five
+ * fields of crontab(5), or is a nickname. Names of months and days are case-insensitive; Sunday is 0 and 7; `a/n` goes
+ * to the end of the field. If both day fields are restricted (neither begins with `*`), a day that matches either is
+ * enough. That takes two calendars, since all fields of one calendar must match. A time that the wall clock skips in
+ * spring is skipped.
  */
 
 /** Every `step`-th value from `start` to `end`, both included. */
@@ -12,7 +13,10 @@ export interface CronRange {
   readonly step: number;
 }
 
-/** A time matches when each of its fields is in one of that field's ranges. Months from 1, days of the week from Sunday = 0. */
+/**
+ * A time matches when each of its fields is in one of that field's ranges. Months from 1, days of the week from Sunday
+ * = 0.
+ */
 export interface CronCalendar {
   readonly minute: readonly CronRange[];
   readonly hour: readonly CronRange[];
@@ -35,7 +39,7 @@ const NICKNAMES: { readonly [name: string]: string } = {
 
 const MONTHS = ['JAN', 'FEB', 'MAR', 'APR', 'MAY', 'JUN', 'JUL', 'AUG', 'SEP', 'OCT', 'NOV', 'DEC'];
 const DAYS = ['SUN', 'MON', 'TUE', 'WED', 'THU', 'FRI', 'SAT'];
-/** The longest that each month can be. */
+/** The number of days that each month can have. */
 const MONTH_LENGTHS = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
 const SUNDAY_AS_LAST = 7;
 
@@ -43,7 +47,7 @@ interface Field {
   readonly name: string;
   readonly least: number;
   readonly most: number;
-  /** Names of values, the first of them meaning `least`. */
+  /** Names of values; the first name means `least`. */
   readonly names?: readonly string[];
 }
 
@@ -53,10 +57,10 @@ const DAY_OF_MONTH: Field = { name: 'day of month', least: 1, most: 31 };
 const MONTH: Field = { name: 'month', least: 1, most: 12, names: MONTHS };
 const DAY_OF_WEEK: Field = { name: 'day of week', least: 0, most: SUNDAY_AS_LAST, names: DAYS };
 
-/** Thrown within this file alone. */
+/** Thrown and caught in this file only. */
 class Misread extends Error {}
 
-/** The calendars of a pattern, or a sentence that says what is wrong with it. Never throws. */
+/** The calendars of a pattern, or a sentence about its problem. Never throws. */
 export function parseCron(pattern: string): ParsedCron {
   try {
     return { calendars: calendarsOf(pattern.trim()) };
@@ -66,7 +70,7 @@ export function parseCron(pattern: string): ParsedCron {
   }
 }
 
-/** Whether this machine knows the time zone by that name, such as `Europe/Berlin`. */
+/** Whether this host knows the time zone, such as `Europe/Berlin`. */
 export function isTimezone(name: string): boolean {
   try {
     new Intl.DateTimeFormat('en', { timeZone: name });
@@ -77,8 +81,9 @@ export function isTimezone(name: string): boolean {
 }
 
 /**
- * What tells a tick from every other of its schedule. Where the hours are fixed it is the time on the wall: what the clock
- * repeats in autumn is then one tick, as cron has it. Where every hour counts it is the moment itself. `time` is ISO 8601.
+ * The identity of a tick within its schedule. With fixed hours it is the time of the wall clock, so that an hour which
+ * the clock repeats in autumn gives one tick, as in cron. If every hour matches, it is the moment itself. `time` is ISO
+ * 8601.
  */
 export function tickOf(pattern: string, timezone: string, time: string): string {
   const parsed = parseCron(pattern);
@@ -89,15 +94,15 @@ export function tickOf(pattern: string, timezone: string, time: string): string 
 const isEveryHour = ({ start, end, step }: CronRange): boolean =>
   start === HOUR.least && end === HOUR.most && step === 1;
 
-/** When a schedule comes: calendars, and the clock that they are read on. */
+/** The times of a schedule: calendars, and their time zone. */
 export interface CronTimes {
   readonly calendars: readonly CronCalendar[];
   readonly timezone: string;
 }
 
 /**
- * The pattern on the clock of the time zone. Where it names minutes alone, and those lie in each hour of the zone as in the hours
- * of UTC, it is told on the clock of UTC: that repeats no hour, and in hours that a clock repeats Temporal loses times.
+ * The pattern in its time zone. If it restricts minutes only, and the hours of the zone begin at fixed minutes of UTC,
+ * it is converted to UTC, which repeats no hour: Temporal loses times in repeated hours.
  */
 export function cronTimes(pattern: string, timezone: string): CronTimes | { readonly problem: string } {
   const parsed = parseCron(pattern);
@@ -119,10 +124,10 @@ const isEachHour = ({ hour, dayOfMonth, month, dayOfWeek }: CronCalendar): boole
 const isWhole = (field: Field, ranges: readonly CronRange[]): boolean =>
   new Set(ranges.flatMap(valuesOf)).size === lastOf(field) - field.least + 1;
 
-/** A year of which each month is looked at. */
+/** The year whose months are compared. */
 const SOME_YEAR = 2025;
 
-/** By how many minutes the hours of a time zone begin before those of UTC; undefined where that changes with summer time. */
+/** How many minutes before those of UTC the hours of a time zone begin; undefined if summer time changes that. */
 function minutesAhead(timezone: string): number | undefined {
   const shown = new Intl.DateTimeFormat('en', { timeZone: timezone, minute: 'numeric' });
   const found = new Set(MONTH_LENGTHS.map((_, month) => Number(shown.format(Date.UTC(SOME_YEAR, month)))));
@@ -138,7 +143,7 @@ function earlier(minute: readonly CronRange[], by: number): CronRange[] {
 
 const compact = (iso: string): string => iso.replace(/\.\d+Z$/, 'Z').replace(/[-:]/g, '');
 
-/** `20251102T013000`, and with `Z` where the wall shows UTC. */
+/** `20251102T013000`, with `Z` for UTC. */
 function wallTime(timezone: string, time: Date): string {
   if (timezone === 'UTC') return compact(time.toISOString());
   const shown = new Intl.DateTimeFormat('sv-SE', {
@@ -153,7 +158,7 @@ function calendarsOf(pattern: string): CronCalendar[] {
   if (pattern.startsWith('@')) {
     const written = NICKNAMES[pattern.toLowerCase()];
     if (written === undefined)
-      throw new Misread(`There is no nickname ${pattern}; there are ${Object.keys(NICKNAMES).join(', ')}.`);
+      throw new Misread(`Unknown nickname ${pattern}: expected ${Object.keys(NICKNAMES).join(', ')}.`);
     return calendarsOf(written);
   }
   const fields = pattern.split(/\s+/);
@@ -167,7 +172,7 @@ function calendarsOf(pattern: string): CronCalendar[] {
     dayOfWeek === undefined
   )
     throw new Misread(
-      'Expected five fields (minute, hour, day of month, month, day of week) such as "0 9 * * 1-5", or a nickname such as @daily.',
+      'Expected minute, hour, day of month, month and day of week, such as "0 9 * * 1-5", or a nickname: @daily.',
     );
   const calendar = {
     minute: rangesOf(MINUTE, minute),
@@ -195,7 +200,7 @@ function rangeOf(field: Field, part: string): CronRange {
   const [span = '', stepText, ...tooMany] = part.split('/');
   const step = stepText === undefined ? 1 : numberOf(stepText);
   if (tooMany.length > 0 || step === undefined || step === 0)
-    throw new Misread(`The ${field.name} "${part}" has no step that counts. Expected something like */5.`);
+    throw new Misread(`The ${field.name} "${part}" has no valid step. Expected a step such as */5.`);
   if (span === '*') return { start: field.least, end: lastOf(field), step };
   const [from = '', to, ...more] = span.split('-');
   if (more.length > 0) throw misread(field, part);
@@ -203,11 +208,11 @@ function rangeOf(field: Field, part: string): CronRange {
   const end = to === undefined ? (stepText === undefined ? start : lastOf(field)) : numberIn(field, to, true);
   if (start === undefined || end === undefined) throw misread(field, part);
   if (start > end)
-    throw new Misread(`The ${field.name} "${part}" goes backwards. Write it as two ranges, such as 22-23,0-5.`);
+    throw new Misread(`The ${field.name} "${part}" ends before it begins. Write two ranges, such as 22-23,0-5.`);
   return { start, end, step };
 }
 
-/** As the end of a range, Sunday comes after Saturday. */
+/** At the end of a range Sunday is 7. */
 function numberIn(field: Field, text: string, isEnd = false): number | undefined {
   const named = field.names?.indexOf(text.toUpperCase()) ?? -1;
   if (named >= 0) return isEnd && field === DAY_OF_WEEK && named === 0 ? SUNDAY_AS_LAST : field.least + named;
@@ -217,7 +222,7 @@ function numberIn(field: Field, text: string, isEnd = false): number | undefined
 
 const numberOf = (text: string): number | undefined => (/^\d{1,3}$/.test(text) ? Number(text) : undefined);
 
-/** Sunday stands in its field twice; `*` means it once. */
+/** The field has two numbers for Sunday; `*` means it once. */
 const lastOf = (field: Field): number => (field === DAY_OF_WEEK ? SUNDAY_AS_LAST - 1 : field.most);
 
 const misread = (field: Field, part: string): Misread =>
@@ -227,7 +232,7 @@ const misread = (field: Field, part: string): Misread =>
     }, ranges such as 1-5, steps such as */2, and lists of these.`,
   );
 
-/** The days of the week as Temporal counts them: 7 is 0. */
+/** The days of the week in Temporal's numbers: 7 becomes 0. */
 function withSundayFirst(ranges: readonly CronRange[]): CronRange[] {
   if (ranges.every(({ end }) => end < SUNDAY_AS_LAST)) return [...ranges];
   const days = new Set(ranges.flatMap(valuesOf).map((day) => day % SUNDAY_AS_LAST));
@@ -240,9 +245,9 @@ function valuesOf({ start, end, step }: CronRange): number[] {
   return values;
 }
 
-/** Refuses the 31st of February and its like, which would never come. */
+/** Refuses days that never occur, such as February 31. */
 function demandSomeDay({ dayOfMonth, month }: CronCalendar): void {
   const first = Math.min(...dayOfMonth.map(({ start }) => start));
   const longest = Math.max(...month.flatMap(valuesOf).map((one) => MONTH_LENGTHS[one - 1] ?? 0));
-  if (first > longest) throw new Misread(`No such day ever comes: day ${first} is in none of the months.`);
+  if (first > longest) throw new Misread(`The pattern never matches: none of the months has a day ${first}.`);
 }

@@ -1,4 +1,4 @@
-/** What differs between two versions of a definition: as a list of changes, and as text (text-diff.ts). */
+/** The difference of two versions of a definition: as a list of changes, and as text (text-diff.ts). */
 import { getOwn, isObject, type Json, type JsonObject, setOwn } from '../../json/json.ts';
 import { canonicalText } from './canonical-text.ts';
 import { below } from './pointer.ts';
@@ -7,16 +7,16 @@ import type { Definition } from './types.ts';
 
 export interface DefinitionDifference {
   readonly op: 'added' | 'removed' | 'changed';
-  /** JSON pointer; into the later version, but for what was removed. */
+  /** JSON pointer into the later version; for a removed value, into the earlier one. */
   readonly pointer: string;
   readonly before?: Json;
   readonly after?: Json;
 }
 
-/** More are left out: whoever changed so much reads both versions. */
+/** Further differences are left out. */
 const MOST_DIFFERENCES = 1_000;
 
-/** Members that are no part of what a version says (LANGUAGE.md §11). */
+/** Members that are not part of a version (LANGUAGE.md §11). */
 const BESIDE: ReadonlySet<string> = new Set(['version', 'enabled']);
 
 export interface VersionDifference {
@@ -24,7 +24,7 @@ export interface VersionDifference {
   readonly changes: readonly DefinitionDifference[];
 }
 
-/** What leads from one version to another. `names` stand above the text. */
+/** The difference from one version to another. `names` are in the header of the text. */
 export const definitionDifference = (
   before: Definition,
   after: Definition,
@@ -34,14 +34,14 @@ export const definitionDifference = (
   changes: definitionDifferences(before, after),
 });
 
-/** In the order of the later version's keys, sorted. At most MOST_DIFFERENCES. */
+/** The changes, ordered by key. At most MOST_DIFFERENCES. */
 export function definitionDifferences(before: Definition, after: Definition): DefinitionDifference[] {
   const found: DefinitionDifference[] = [];
   compare(bodyOf(before), bodyOf(after), '', found);
   return found.slice(0, MOST_DIFFERENCES);
 }
 
-/** A unified diff of both as indented JSON with sorted keys; empty where they say the same. */
+/** A unified diff of both as indented JSON with sorted keys; empty if they are equal. */
 export function definitionDiffText(
   before: Definition,
   after: Definition,
@@ -83,7 +83,7 @@ function compareObjects(before: JsonObject, after: JsonObject, pointer: string, 
   }
 }
 
-/** What both begin and end with is the same; of the rest, member by member. */
+/** Skips the common begin and end, and compares the rest item by item. */
 function compareArrays(
   before: readonly Json[],
   after: readonly Json[],

@@ -1,4 +1,4 @@
-/** zod's issues as the project's problems: a JSON pointer, a stable code, a sentence, a hint. */
+/** Converts zod's issues to problems: a JSON pointer, a stable code, a sentence, a hint. */
 
 import type { z } from 'zod';
 import { defined } from '../../json/defined.ts';
@@ -7,12 +7,12 @@ import { didYouMean, nearest } from './names.ts';
 import { pointer } from './pointer.ts';
 import type { Problem } from './types.ts';
 
-/** No document needs more than this many problems at once to be mended. */
+/** The most problems that are reported for a document. */
 export const MAX_PROBLEMS = 200;
 
 type Issue = z.core.$ZodIssue;
 
-/** What `schema` finds wrong with `value`, whose place in the document is `at`. */
+/** The problems of `value` under `schema`. `at` is the pointer of `value` in the document. */
 export function issueProblems(schema: z.ZodType, value: Json, at: string): Problem[] {
   const result = schema.safeParse(value);
   if (result.success) return [];
@@ -35,7 +35,7 @@ function describe(issue: Issue, prefix: readonly PropertyKey[], value: Json, sch
       const known = membersOf(schemaAt(schema, path));
       return issue.keys.map((key) => {
         const hint = didYouMean(key, known);
-        const message = `"${shown(key)}" is not a member that is known here.`;
+        const message = `"${shown(key)}" is not a known member here.`;
         return {
           pointer: pointer([...path, key]),
           code: 'unknown_member',
@@ -70,7 +70,9 @@ function describe(issue: Issue, prefix: readonly PropertyKey[], value: Json, sch
   }
 }
 
-/** Of the alternatives, the one whose complaint lies deepest was meant; if all complain at once, name what each expects. */
+/**
+ * Reports the alternative whose issue is deepest. If all issues are at the top, it names what each alternative expects.
+ */
 function unionProblems(
   issue: z.core.$ZodIssueInvalidUnion,
   path: readonly PropertyKey[],
@@ -84,14 +86,14 @@ function unionProblems(
   const expected = oneOf([...new Set(alternatives.flatMap((errors) => expectedBy(errors[0])))]);
   if (found === undefined) return [missing(pointer(path), path, expected)];
   const hint = typeof found === 'string' ? meantBy(found, alternatives) : undefined;
-  // Where texts are known, it is one of the right type; elsewhere it may be anything, a secret too, and is not shown.
+  // The value is shown only if texts are expected: elsewhere it can be a secret.
   const isKnownType = typeof found === 'string' && alternatives.some((errors) => knownTexts(errors[0]).length > 0);
   const message = `Expected ${expected}, got ${isKnownType ? shownValue(found) : typeName(found)}.`;
   const code = isKnownType ? 'invalid_value' : 'wrong_type';
   return [{ pointer: pointer(path), code, message, ...defined({ hint }) }];
 }
 
-/** What the alternative for templates says (src/steps/config/schema.ts), whatever is wrong. */
+/** The issue of every alternative for templates (src/steps/config/schema.ts). */
 export const EXPECTED_TEMPLATE = 'a template such as {{ input.value }}';
 
 function isRootMismatch(issue: Issue): boolean {
@@ -113,7 +115,7 @@ function knownTexts(issue: Issue | undefined): string[] {
   return issue?.code === 'invalid_union' ? issue.errors.flatMap((errors) => knownTexts(errors[0])) : [];
 }
 
-/** What a text that is none of the alternatives was meant to be. */
+/** The hint for a text that matches no alternative. */
 function meantBy(found: string, alternatives: readonly Issue[][]): string | undefined {
   const types = alternatives.flatMap((errors) => expectedBy(errors[0]));
   const isNumber = /^-?\d+(\.\d+)?$/.test(found) && types.some((type) => type === 'number' || type === 'int');
@@ -124,7 +126,7 @@ function meantBy(found: string, alternatives: readonly Issue[][]): string | unde
   return meant === undefined ? undefined : `Did you mean "${meant}"?`;
 }
 
-/** What zod calls a type, in the words of messages. */
+/** zod's names of types in the words of messages. */
 function typeOf(expected: string): string {
   if (expected === 'nonoptional') return 'a value';
   return expected === 'record' ? 'object' : expected;
@@ -161,7 +163,7 @@ function shownValue(value: Json | undefined): string {
   return typeof value === 'string' ? `"${shown(value)}"` : typeof value === 'object' ? typeName(value) : String(value);
 }
 
-/** Texts of the document are cut before they stand in a message. */
+/** Cuts a text of the document for a message. */
 function shown(text: string): string {
   return text.length > 80 ? `${text.slice(0, 77)}…` : text;
 }
@@ -176,7 +178,7 @@ function valueAt(value: Json, path: readonly PropertyKey[]): Json | undefined {
   return here;
 }
 
-/** The schema that was asked about the value at `path`, as far as it can be followed. */
+/** The schema for the value at `path`, as far as it can be followed. */
 function schemaAt(schema: z.ZodType, path: readonly PropertyKey[]): Inner | undefined {
   let here: Inner | undefined = unwrapped(schema as unknown as Inner);
   for (const part of path) {
@@ -187,7 +189,7 @@ function schemaAt(schema: z.ZodType, path: readonly PropertyKey[]): Inner | unde
   return here;
 }
 
-/** The little of zod's inner shape that is read here: `def` of objects, records, arrays, unions and wrappers. */
+/** The parts of zod's internal shape that are read here: `def` of objects, records, arrays, unions and wrappers. */
 interface Inner {
   readonly def: InnerDefinition;
 }

@@ -1,7 +1,7 @@
-/** JSON that models write: as such, or inside a Markdown fence. */
+/** Parses JSON from the texts of models, which may put it inside a Markdown fence. */
 import type { Json } from '../../json/json.ts';
 
-/** What a text can mean as JSON, the likeliest first; empty where it holds none. */
+/** The possible JSON values of a text, the likeliest first; empty if it contains none. */
 export function jsonIn(text: string): Json[] {
   const fenced = fencedText(text);
   const readings: Json[] = [];
@@ -12,7 +12,7 @@ export function jsonIn(text: string): Json[] {
   return readings;
 }
 
-/** Undefined where the text is no JSON. */
+/** The value of a JSON text; undefined if it is not JSON. */
 export function parsedJson(text: string): Json | undefined {
   try {
     return JSON.parse(text) as Json;
@@ -21,7 +21,7 @@ export function parsedJson(text: string): Json | undefined {
   }
 }
 
-/** The text between the first Markdown fence and the next. */
+/** The text between the first Markdown fence and the next one. */
 function fencedText(text: string): string | undefined {
   const open = text.indexOf('```');
   const from = open < 0 ? -1 : text.indexOf('\n', open);

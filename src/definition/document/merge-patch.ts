@@ -1,7 +1,7 @@
-/** JSON merge patches (RFC 7396): members that are given take the place of those that were there, and null takes one away. */
+/** JSON merge patches (RFC 7396): members of the patch replace members of the object, and null removes one. */
 import { getOwn, isObject, type Json, type JsonObject, setOwn } from '../../json/json.ts';
 
-/** An object with a patch applied, in objects within it too. Lists and texts are replaced as a whole. */
+/** The object with the patch applied, also to nested objects. Other values are replaced as a whole. */
 export function mergePatch(before: JsonObject, patch: JsonObject): JsonObject {
   const kept = Object.entries(before).filter(([key]) => !Object.hasOwn(patch, key));
   const merged: JsonObject = Object.fromEntries(kept);

@@ -1,4 +1,4 @@
-/** Names in definitions: what they may look like, how one is made from a title, and which one was probably meant. */
+/** Names in definitions: their patterns, slugs from titles, and suggestions for misspelled names. */
 
 export const SLUG = /^[a-z0-9][a-z0-9-]{0,62}$/;
 export const STEP_SLUG = /^[A-Za-z_][A-Za-z0-9_-]{0,63}$/;
@@ -8,7 +8,7 @@ export function isSemver(text: string): boolean {
   return SEMVER.test(text);
 }
 
-/** `Refund approval!` → `refund-approval`; a title without any letter or digit of ASCII gives `workflow`. */
+/** `Refund approval!` → `refund-approval`. A title without ASCII letters and digits gives `workflow`. */
 export function slugify(title: string): string {
   const slug = title
     .normalize('NFKD')
@@ -21,7 +21,7 @@ export function slugify(title: string): string {
   return slug === '' ? 'workflow' : slug;
 }
 
-/** A step slug made from any text: `step[0].then[1]` → `step_0_then_1`. */
+/** A step slug from any text: `step[0].then[1]` → `step_0_then_1`. */
 export function stepSlug(text: string): string {
   const slug = text
     .trim()
@@ -31,7 +31,7 @@ export function stepSlug(text: string): string {
   return start.slice(0, 64);
 }
 
-/** A slug for each name, no two alike: a name that can be one keeps it. */
+/** A unique slug for each name. A name that is a slug is kept. */
 export function stepSlugs(names: readonly string[]): Map<string, string> {
   const taken = new Set(names.filter((name) => STEP_SLUG.test(name)));
   const numbers = new Map<string, number>();
@@ -53,11 +53,11 @@ export function stepSlugs(names: readonly string[]): Map<string, string> {
   return slugs;
 }
 
-/** The name that was probably meant, or undefined if none is near: for hints. */
+/** The known name that is most similar, or undefined if none is similar. For hints. */
 export function nearest(name: string, known: Iterable<string>): string | undefined {
   const wanted = name.toLowerCase();
   let best: string | undefined;
-  // Of a name of one or two letters nothing can be wrong but their case.
+  // A name of one or two letters can be misspelled only in case.
   let least = (name.length < 3 ? 0 : Math.max(1, Math.floor(name.length / 3))) + 1;
   for (const candidate of known) {
     if (Math.abs(candidate.length - name.length) >= least || candidate === name) continue;
@@ -70,14 +70,14 @@ export function nearest(name: string, known: Iterable<string>): string | undefin
   return best;
 }
 
-/** As a hint's sentence: `Did you mean "stepType"?`, or what is known when little is. */
+/** A hint: `Did you mean "stepType"?`, or the list of known names if it is short. */
 export function didYouMean(name: string, known: readonly string[]): string | undefined {
   const meant = nearest(name.slice(0, 100), known);
   if (meant !== undefined) return `Did you mean "${meant}"?`;
   return known.length > 0 && known.length <= 20 ? `Known here: ${[...known].sort().join(', ')}.` : undefined;
 }
 
-/** Levenshtein distance, given up (as `limit`) once it reaches `limit`; neighbouring letters swapped count as one. */
+/** The Levenshtein distance, at most `limit`. Two swapped neighbouring letters count as one edit. */
 function editDistance(a: string, b: string, limit: number): number {
   let beforeLast: number[] = [];
   let last = Array.from({ length: b.length + 1 }, (_, index) => index);

@@ -1,18 +1,18 @@
 /**
- * A document in the canonical dialect as its author may write it, made what the rest of the project reads: short forms
- * written out, `slug` and `start` named, timestamps left to the store. Free of zod, so that the workflow can do it too.
+ * Normalizes a document of the canonical dialect: expands short forms, adds `slug` and `start`, removes the timestamps
+ * of the store. It does not use zod, so that the workflow can call it too.
  */
 import { isObject, type Json, type JsonObject, setOwn } from '../../json/json.ts';
 import { resolveStart } from './canonical.ts';
 import { slugify } from './names.ts';
 import type { Definition } from './types.ts';
 
-/** Members that are the store's and not the author's. */
+/** Members that the store writes. */
 const OF_THE_STORE: ReadonlySet<string> = new Set(['createdAt', 'updatedAt', '$schema']);
 
 /**
- * Never throws, whatever the document is: what it does not understand it leaves, for the schema to report. With `inline`,
- * a definition needs no name.
+ * The normalized document. Never throws: unknown parts stay as they are, and the schema reports them. With `inline`, a
+ * definition needs no name.
  */
 export function normalDocument(document: JsonObject, options: { readonly inline?: boolean } = {}): JsonObject {
   const normal: JsonObject = {};
@@ -42,7 +42,7 @@ function stateField(field: Json): Json {
   return typeof field === 'string' ? { type: field } : field;
 }
 
-/** `timeoutMs` is another name of `timeout` (LANGUAGE.md §1). */
+/** `timeoutMs` is an alias of `timeout` (LANGUAGE.md §1). */
 function normalConfig(config: JsonObject): JsonObject {
   if (typeof config['timeoutMs'] !== 'number' || config['timeout'] !== undefined) return config;
   const { timeoutMs, ...rest } = config;

@@ -1,6 +1,6 @@
 /**
- * Text to JSON: a document written as JSON or as YAML 1.2 (core schema, no tags of its own, aliases bounded). What begins
- * as JSON is read as JSON, and looked through for keys that are written twice; where it is none, it is read as YAML.
+ * Reads documents in JSON or YAML 1.2 (core schema, no custom tags, bounded aliases). A text that begins like JSON is
+ * parsed as JSON and checked for duplicate keys; if it is not JSON, it is parsed as YAML.
  */
 
 import {
@@ -23,7 +23,7 @@ import { below } from './pointer.ts';
 import type { Problem } from './types.ts';
 import { VettedDocument, vet } from './vet.ts';
 
-/** A problem of a text also says where in it: lines and columns from 1. */
+/** A problem with its position in the text: lines and columns from 1. */
 export interface TextProblem extends Problem {
   readonly line?: number;
   readonly column?: number;
@@ -34,8 +34,8 @@ export type Parsed = { readonly document: VettedDocument } | { readonly problems
 const TOO_DEEP = { code: 'too_deep', message: `The document is nested deeper than ${MAX_NESTING} levels.` };
 
 /**
- * The document that a text holds, or why it cannot be read: `text_too_large`, `malformed` (with line and column),
- * `duplicate_key`, `unknown_tag`, `too_many_aliases`, `several_documents`, `empty_document`, and what vet.ts finds.
+ * The document of a text, or the problems: `text_too_large`, `malformed` (with line and column), `duplicate_key`,
+ * `unknown_tag`, `too_many_aliases`, `several_documents`, `empty_document`, and those of vet().
  */
 export function parseDocument(text: string): Parsed {
   if (text.length > MAX_TEXT) return tooLong(text);
@@ -59,14 +59,14 @@ export function documentOfJson(text: string, value: Json): Parsed {
 }
 
 const tooLong = (text: string): Parsed =>
-  refuse('text_too_large', `The text has ${text.length} characters; at most ${MAX_TEXT} are read.`);
+  refuse('text_too_large', `The text has ${text.length} characters; at most ${MAX_TEXT} are allowed.`);
 
 function parseJson(text: string): Parsed {
   let document: Json;
   try {
     document = JSON.parse(text) as Json;
   } catch (error) {
-    // YAML's flow style also begins with a brace: what is no JSON may still be that.
+    // YAML's flow style begins with a brace too.
     const asYaml = parseYaml(text);
     if ('document' in asYaml) return asYaml;
     return { problems: [jsonError(text, error)] };
@@ -91,15 +91,15 @@ function parseYaml(text: string): Parsed {
   if (text.length > MAX_YAML) {
     return refuse(
       'text_too_large',
-      `The YAML has ${text.length} characters; at most ${MAX_YAML} are read.`,
+      `The YAML has ${text.length} characters; at most ${MAX_YAML} are allowed.`,
       undefined,
-      'Send it as JSON.',
+      'Write it as JSON.',
     );
   }
   try {
     return readYaml(text);
   } catch (error) {
-    // What the reader cannot hold on the stack is nested far deeper than a document may be.
+    // A text that overflows the parser's stack is nested far too deeply.
     if (error instanceof RangeError) return refuse(TOO_DEEP.code, TOO_DEEP.message);
     return refuse('malformed', 'This YAML cannot be read.');
   }
@@ -118,7 +118,8 @@ function readYaml(text: string): Parsed {
   const [first, second] = Array.isArray(documents) ? documents : [];
   if (first === undefined)
     return refuse('empty_document', 'The document is empty: expected a definition in JSON or YAML.');
-  if (second !== undefined) return refuse('several_documents', 'The text holds several YAML documents: expected one.');
+  if (second !== undefined)
+    return refuse('several_documents', 'The text contains several YAML documents: expected one.');
   const problems = yamlProblems(first, lines);
   if (problems.length > 0) return { problems };
   let document: Json;
@@ -127,9 +128,9 @@ function readYaml(text: string): Parsed {
   } catch {
     return refuse(
       'too_many_aliases',
-      'The aliases of this YAML document stand for too much.',
+      'The aliases of this YAML document expand to too many values.',
       undefined,
-      'Write the values out.',
+      'Write the values instead of aliases.',
     );
   }
   return vetted(document);
@@ -145,7 +146,7 @@ function yamlProblems(document: Document.Parsed, lines: LineCounter): TextProble
     const start = lines.linePos(error.pos[0]);
     const words = error.message.split('\n')[0]?.replace(/ at line \d+, column \d+:?$/, '') ?? '';
     const place = { line: start.line, column: start.col };
-    // The reader reports in this way what it could not hold on its stack.
+    // The parser reports an overflow of its stack this way.
     if (words.startsWith('Maximum call stack')) return { pointer: '', ...TOO_DEEP, ...place };
     return { pointer: '', code: 'malformed', message: `This YAML cannot be read: ${words}.`, ...place };
   });
@@ -156,7 +157,7 @@ function yamlProblems(document: Document.Parsed, lines: LineCounter): TextProble
         problems.push({
           pointer: '',
           code: 'unknown_tag',
-          message: `The tag ${tag.slice(0, 80)} is not known: expected plain values.`,
+          message: `The tag ${tag.slice(0, 80)} is not known: expected values without tags.`,
           ...at(node, lines),
         });
       }
@@ -183,7 +184,7 @@ function yamlProblems(document: Document.Parsed, lines: LineCounter): TextProble
         problems.push({
           pointer: '',
           code: 'malformed',
-          message: 'Merge keys (<<) are not read: write the members out.',
+          message: 'Merge keys (<<) are not supported: write the members instead.',
           ...at(pair.key, lines),
         });
       }
@@ -204,8 +205,8 @@ function at(node: Node, lines: LineCounter): { line?: number; column?: number } 
 }
 
 /**
- * Keys written twice in one object of a JSON text that JSON.parse has read. JSON.parse keeps the last and says nothing, so
- * what a person reviewed and what runs could differ.
+ * Keys that are written twice in one object of a JSON text. JSON.parse silently keeps the last one, so that a person
+ * could review another value than the one that runs.
  */
 function duplicateKeys(text: string): TextProblem[] {
   const problems: TextProblem[] = [];

@@ -1,4 +1,4 @@
-/** JSON pointers (RFC 6901): the place that every problem names. */
+/** JSON pointers (RFC 6901), which give the place of every problem. */
 import { getOwn, type Json } from '../../json/json.ts';
 
 /** `['steps', 'a/b', 0]` → `/steps/a~1b/0`. */
@@ -8,7 +8,7 @@ export function pointer(path: readonly PropertyKey[]): string {
   return text;
 }
 
-/** One member below a pointer. */
+/** The pointer of a member or element of the value at a pointer. */
 export function below(parent: string, member: string | number): string {
   return `${parent}/${escaped(String(member))}`;
 }
@@ -21,7 +21,7 @@ export function partsOf(text: string): string[] {
     .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'));
 }
 
-/** What the pointer points at; undefined where there is nothing. */
+/** The value at the pointer; undefined if there is none. */
 export function valueAt(root: Json, text: string): Json | undefined {
   let here: Json | undefined = root;
   for (const part of partsOf(text)) here = Array.isArray(here) ? here[Number(part)] : getOwn(here, part);

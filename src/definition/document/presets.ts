@@ -1,4 +1,4 @@
-/** Presets of a run (LANGUAGE.md §7): results given by hand, by the slug of the step that is then not run. */
+/** Presets of a run (LANGUAGE.md §7): results by slug, for steps that are then not run. */
 
 import { defined } from '../../json/defined.ts';
 import { isObject } from '../../json/json.ts';
@@ -6,20 +6,20 @@ import { didYouMean } from './names.ts';
 import { below } from './pointer.ts';
 import type { Definition, Problem } from './types.ts';
 
-/** Problems that are told: whoever sends thousands of names reads the first. */
+/** The most problems that are reported. */
 const MOST_TOLD = 20;
 const LONGEST_NAME = 80;
 
-/** The code of a run, and of a request, with presets for steps that the definition does not have. */
+/** The error code of runs and requests with presets for unknown steps. */
 export const UNKNOWN_PRESET = 'unknown_preset';
 
 /**
- * Presets that no step would take: with one of these the step that was meant would really run. A run that is started by hand
- * may hold anything in their place.
+ * Presets that name no step. Without this problem the step that the author meant would really run. The value can be
+ * anything, since runs can be started by hand.
  */
 export function unknownPresets({ steps }: Pick<Definition, 'steps'>, presets: unknown): Problem[] {
   if (!isObject(presets)) {
-    const message = 'Expected an object: the slug of a step → what it ends with.';
+    const message = 'Expected an object: the slug of a step → its result.';
     return [{ pointer: '/presets', code: 'wrong_type', message }];
   }
   const known = Object.keys(steps);
@@ -32,13 +32,13 @@ export function unknownPresets({ steps }: Pick<Definition, 'steps'>, presets: un
       return {
         pointer: below('/presets', name),
         code: 'unknown_step',
-        message: `There is a preset for '${name}', which is no step of this definition.`,
+        message: `The preset '${name}' names no step of this definition.`,
         ...defined({ hint }),
       };
     });
 }
 
-/** One sentence of them all, for an error. */
+/** One sentence about all of them, for an error. */
 export function presetsRefused(problems: readonly Problem[]): string {
   const [first] = problems;
   const more = problems.length > 1 ? ` ${problems.length - 1} more of its presets name no step.` : '';

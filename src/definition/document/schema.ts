@@ -1,6 +1,6 @@
 /**
- * The schema of a canonical document (LANGUAGE.md §1): strict, so that a misspelt member is a problem and not silence.
- * The config of a step is its kind's business and is only an object here. Schemas are built when first asked for.
+ * The schema of a canonical document (LANGUAGE.md §1). It is strict, so that a misspelled member is a problem. A step's
+ * config is any object here, since each kind has its own schema for it. Schemas are built on first use.
  */
 
 import { z } from 'zod';
@@ -14,21 +14,21 @@ import { OVERFLOWS, TRIGGER_TYPES } from './types.ts';
 
 let built: z.ZodType | undefined;
 
-/** The schema of the whole document; also what the editor's JSON Schema is made from. */
+/** The schema of the whole document. The JSON Schema for editors is generated from it. */
 export function definitionSchema(): z.ZodType {
   built ??= buildDefinition();
   return built;
 }
 
-/** What the schema finds wrong with a document in the canonical form, each with its JSON pointer. */
+/** The problems of a document in the canonical form, with JSON pointers. */
 export function schemaProblems(document: Json): Problem[] {
   const problems = issueProblems(definitionSchema(), document, '');
-  // Whoever gives a name needs no slug, since it is made from it.
+  // A document with a name needs no slug, since the slug is made from the name.
   const isNameless = problems.some(({ pointer }) => pointer === '/name');
   return problems.filter(({ pointer, code }) => !(isNameless && pointer === '/slug' && code === 'missing_member'));
 }
 
-/** The document is JSON already: what is free is not walked again. */
+/** Any value. The document is JSON already, so that the value is not walked again. */
 const json = (): z.ZodType => z.unknown();
 const text = (limit: number) => z.string().max(limit);
 
@@ -82,7 +82,7 @@ function when(): z.ZodType {
         context.addIssue({
           code: 'custom',
           path: [second],
-          message: 'a condition compares once: write an expression for more',
+          message: 'a condition has one comparison: write an expression for more',
         });
     });
   return z.union([z.string().min(1), structured]).describe('An expression, or {ref, eq | neq | gt | lt}');

@@ -1,7 +1,7 @@
 /**
- * Takes clear secrets out of a definition (LANGUAGE.md §3, "Secrets"): what is stored, hashed, shown and walked holds
- * references only. The names are made from the workflow's slug and the place, so that saving a definition again
- * replaces its secrets and never piles them up.
+ * Removes clear secrets from a definition (LANGUAGE.md §3, "Secrets"): a definition that is stored, hashed, shown or
+ * walked has references only. The names of secrets come from the workflow's slug and the pointer, so that storing a
+ * definition again replaces its secrets.
  */
 import { isObject, type Json, type JsonObject, setOwn } from '../../json/json.ts';
 import { SHORTEST_SECRET_CHARACTERS } from './limits.ts';
@@ -9,27 +9,27 @@ import { slugify } from './names.ts';
 import { pointer } from './pointer.ts';
 import type { Problem } from './types.ts';
 
-/** A secret to be kept encrypted under `name` in the organization's store. */
+/** A secret that is to be stored encrypted under `name` in the organization. */
 export interface ClearSecret {
   readonly name: string;
   readonly value: string;
 }
 
-/** The member of a reference: `{secretRef: 'workflows/refund-approval/triggers/hook/secret'}`. */
+/** A reference: `{secretRef: 'workflows/refund-approval/triggers/hook/secret'}`. */
 const SECRET_REF = 'secretRef';
 
-/** What was taken out of a document, and what of it could not be stored. */
+/** The result of removing secrets from a document. */
 export interface Taken {
   readonly document: JsonObject;
   readonly secrets: readonly ClearSecret[];
-  /** `secret_too_short`, at the place in the document that was given. */
+  /** `secret_too_short`, with pointers into the given document. */
   readonly problems: readonly Problem[];
 }
 
 /**
- * The document without clear secrets, and those secrets. Taken out are `triggers[].config.secret` and `secrets` (texts
- * become `{secretRef}`), and in `config.secrets` the members `{value}` (they become the stored name). No schema need have
- * looked at the document. Never throws.
+ * The document without clear secrets, and the secrets. They are the texts of `triggers[].config.secret` and `secrets`,
+ * which become `{secretRef}`, and the members `{value}` of `config.secrets`, which become stored names. The document
+ * need not match the schema. Never throws.
  */
 export function takeSecrets(document: JsonObject): Taken {
   const base = `workflows/${typeof document['slug'] === 'string' ? document['slug'] : 'inline'}`;
@@ -48,14 +48,14 @@ class Taking {
   readonly secrets: ClearSecret[] = [];
   readonly problems: Problem[] = [];
 
-  /** `at`: where it stands in the document. */
+  /** `at`: its pointer in the document. */
   take(name: string, value: string, at: readonly (string | number)[]): void {
     this.secrets.push({ name, value });
     if (value.length < SHORTEST_SECRET_CHARACTERS)
       this.problems.push({
         pointer: pointer(at),
         code: 'secret_too_short',
-        message: `A secret needs at least ${SHORTEST_SECRET_CHARACTERS} characters: a shorter one could not be kept out of results. Take a longer one.`,
+        message: `A secret needs at least ${SHORTEST_SECRET_CHARACTERS} characters. Use a longer one.`,
       });
   }
 }

@@ -2,14 +2,14 @@
 
 /** Lines of context around a change. */
 const CONTEXT = 3;
-/** Beyond so many differing lines what differs is shown as replaced: the search takes time and room by their square. */
+/** With more differing lines they are shown as replaced, since time and memory of the search grow with the square. */
 const MOST_EDITS = 500;
-/** Lines that are shown; whoever changed more reads both texts. */
+/** The most lines of a diff. */
 const MOST_LINES = 10_000;
 
 type Line = { readonly mark: ' ' | '-' | '+'; readonly text: string };
 
-/** Empty where the texts are the same. `names` stand in the two first lines. */
+/** The diff; empty if the texts are equal. `names` are in its first two lines. */
 export function textDiff(
   before: string,
   after: string,
@@ -27,7 +27,7 @@ export function textDiff(
   ].join('\n');
 }
 
-/** Both texts as one, what they share once. */
+/** The lines of both texts, with common lines once. */
 function merged(before: readonly string[], after: readonly string[]): Line[] {
   const shorter = Math.min(before.length, after.length);
   let start = 0;
@@ -42,10 +42,10 @@ function merged(before: readonly string[], after: readonly string[]): Line[] {
   ];
 }
 
-/** The shortest way from one to the other, found forwards and followed backwards. */
+/** The shortest edit script, found forwards and followed backwards. */
 function edits(before: readonly string[], after: readonly string[]): Line[] {
   const most = Math.min(before.length + after.length, MOST_EDITS);
-  /** Furthest line of `before` on each diagonal, by the number of edits. */
+  /** The furthest line of `before` on each diagonal, by the number of edits. */
   const rounds: Map<number, number>[] = [];
   let furthest = new Map<number, number>([[1, 0]]);
   for (let d = 0; d <= most; d++) {
@@ -62,7 +62,7 @@ function edits(before: readonly string[], after: readonly string[]): Line[] {
   return [...before.map((text): Line => ({ mark: '-', text })), ...after.map((text): Line => ({ mark: '+', text }))];
 }
 
-/** Whether the furthest way to the diagonal came by a line that was added. */
+/** Whether the furthest path to the diagonal ends with an added line. */
 function isDown(furthest: ReadonlyMap<number, number>, k: number, d: number): boolean {
   return k === -d || (k !== d && (furthest.get(k - 1) ?? -1) < (furthest.get(k + 1) ?? -1));
 }
@@ -112,7 +112,7 @@ function hunks(lines: readonly Line[]): string[] {
     const removed = hunk.filter(({ mark }) => mark !== '+').length;
     const added = hunk.filter(({ mark }) => mark !== '-').length;
     shown.push(`@@ -${old},${removed} +${fresh},${added} @@`);
-    // One by one: so many lines as arguments would overflow the stack.
+    // One by one, since many lines as arguments would overflow the stack.
     for (const { mark, text } of hunk) shown.push(mark + text);
     old += removed;
     fresh += added;

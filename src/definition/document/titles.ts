@@ -1,3 +1,3 @@
-/** Titles of schemas that the manual has a word of its own for; editors show them too. */
+/** Titles of schemas that the manual and editors show. */
 export const DURATION_TITLE = 'duration';
 export const INSTANT_TITLE = 'point in time';

@@ -1,4 +1,4 @@
-/** What a run is given of what fired its trigger: the payload, or what the trigger's mapping makes of it (LANGUAGE.md §10). */
+/** The input of a run from its trigger: the payload, or the result of the trigger's mapping (LANGUAGE.md §10). */
 import { getOwn, isObject, type Json, type JsonObject, setOwn } from '../../json/json.ts';
 import { readAlong } from '../../template/read.ts';
 import { parseTemplate, render } from '../../template/template.ts';
@@ -7,7 +7,7 @@ import { TemplateError } from '../../template/types.ts';
 export interface TriggerParts {
   readonly body: Json;
   readonly query: JsonObject;
-  /** Lower case; without those that prove something. */
+  /** Names in lower case; without headers that authenticate the delivery. */
   readonly headers: JsonObject;
   readonly params: JsonObject;
   /** Epoch milliseconds. */
@@ -15,20 +15,20 @@ export interface TriggerParts {
 }
 
 /**
- * Units of work of a whole mapping (template/limits.ts): the gateway makes it of every delivery while others wait, so it is
- * some tens of milliseconds at most.
+ * Units of work of a whole mapping (template/limits.ts): some tens of milliseconds, since other requests wait while the
+ * gateway maps a delivery.
  */
 const MOST_WORK = 500_000;
 
 export type Mapping = { readonly [key: string]: string };
 
-/** The body with the query as `query`; a body that is no object stands under `body` where there is a query. */
+/** The body with the query as `query`. With a query, a body that is not an object becomes `body`. */
 export function payloadOf(body: Json, query: JsonObject): Json {
   if (Object.keys(query).length === 0) return body;
   return isObject(body) ? { ...body, query } : { body, query };
 }
 
-/** The input of the run. `problem` is a sentence where a template of the mapping cannot be evaluated. */
+/** The input of the run, or a sentence if a template of the mapping cannot be evaluated. */
 export function inputOf(
   mapping: Mapping | undefined,
   parts: TriggerParts,
@@ -37,8 +37,8 @@ export function inputOf(
 }
 
 /**
- * Key by key: `$.a.b[0]` is a path into the payload (document 002), anything else a template over body, query, headers
- * and params.
+ * Maps each key: `$.a.b[0]` is a path into the payload (document 002), any other text is a template over body, query,
+ * headers and params.
  */
 function mapped(mapping: Mapping, parts: TriggerParts): { readonly input: JsonObject } | { readonly problem: string } {
   const payload = payloadOf(parts.body, parts.query);
@@ -57,13 +57,13 @@ function mapped(mapping: Mapping, parts: TriggerParts): { readonly input: JsonOb
       );
     } catch (error) {
       if (!(error instanceof TemplateError)) throw error;
-      return { problem: `The trigger's mapping of ${key} cannot be made from what came: ${error.message}` };
+      return { problem: `The trigger's mapping of ${key} cannot be evaluated for this payload: ${error.message}` };
     }
   }
   return { input };
 }
 
-/** The value at `$.a['b c'][0]`, a member's name with dots included; of a list `.0` is `[0]`. Null where the path leads nowhere. */
+/** The value at `$.a['b c'][0]`; null if there is none. Names can contain dots, and `.0` of a list is `[0]`. */
 function atPath(value: Json, path: string): Json {
   const pattern = /\.([^.[\]]+)|\[(\d+)\]|\['([^']*)'\]|\["([^"]*)"\]/gy;
   const keys: (string | number)[] = [];

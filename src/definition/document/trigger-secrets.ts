@@ -1,17 +1,19 @@
 /**
- * Which secrets the triggers of a definition name. They are no part of its content (LANGUAGE.md §11: the hash leaves them
- * out), so they stand beside it: rotating one makes no version, and no version brings an old one back.
+ * The secrets of a definition's triggers. They are not part of its content (LANGUAGE.md §11: the hash leaves them out)
+ * and are stored beside it: rotating a secret makes no version, and an old version restores no old secret.
  */
 import { isObject, type Json, type JsonObject } from '../../json/json.ts';
 import type { Definition, TriggerDefinition } from './types.ts';
 
-/** Members of a trigger's config that are secrets, in clear or as references. */
+/** Members of a trigger's config that are secrets or references to secrets. */
 const TRIGGER_SECRETS: ReadonlySet<string> = new Set(['secret', 'secrets']);
 
-/** By the trigger's name: `secret` and `secrets` of its config, of those that have any. */
+/**
+ * `secret` and `secrets` of each trigger's config, by the name of the trigger. Triggers without secrets are left out.
+ */
 export type TriggerSecrets = { readonly [trigger: string]: JsonObject };
 
-/** The secrets that the triggers of a definition name. */
+/** The secrets of a definition's triggers. */
 export function triggerSecretsOf({ triggers = [] }: Pick<Definition, 'triggers'>): TriggerSecrets {
   return Object.fromEntries(
     triggers.flatMap(({ name, config = {} }) => {
@@ -21,19 +23,19 @@ export function triggerSecretsOf({ triggers = [] }: Pick<Definition, 'triggers'>
   );
 }
 
-/** The definition with these secrets and no others. */
+/** The definition with these secrets only. */
 export function withTriggerSecrets(definition: Definition, secrets: TriggerSecrets): Definition {
   const { triggers } = definition;
   if (triggers === undefined) return definition;
   return { ...definition, triggers: triggers.map((trigger) => withSecrets(trigger, secrets[trigger.name])) };
 }
 
-/** The definition with the secrets that its triggers have by now; those that are new keep their own. */
+/** The definition with the current secrets of its triggers. New triggers keep their own. */
 export function withCurrentTriggerSecrets(definition: Definition, current: TriggerSecrets = {}): Definition {
   return withTriggerSecrets(definition, { ...triggerSecretsOf(definition), ...current });
 }
 
-/** What of a trigger counts for the hash. */
+/** The part of a trigger's config that is hashed. */
 export function withoutTriggerSecrets(trigger: Json): Json {
   if (!isObject(trigger) || !isObject(trigger['config'])) return trigger;
   return { ...trigger, config: withoutSecrets(trigger['config']) };

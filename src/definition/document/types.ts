@@ -1,6 +1,6 @@
 /**
- * The canonical definition (LANGUAGE.md §1): what every dialect is turned into, what is hashed, stored, and walked.
- * Types only: the zod schema that checks a document against them is in schema.ts and stays out of the workflow bundle.
+ * The canonical definition (LANGUAGE.md §1), to which every dialect is converted, and which is hashed, stored and
+ * walked. This file has types only. Their zod schema is in schema.ts, which is not in the workflow bundle.
  */
 import type { Json, JsonObject } from '../../json/json.ts';
 
@@ -12,11 +12,11 @@ export interface RetryPolicy {
   readonly initialInterval?: Duration;
   readonly backoffCoefficient?: number;
   readonly maximumInterval?: Duration;
-  /** Error codes after which no further attempt is made. */
+  /** Error codes that are not retried. */
   readonly nonRetryable?: readonly string[];
 }
 
-/** Policies known by name: steps/retry.ts has their numbers. */
+/** Named policies, which steps/compile/retry.ts defines. */
 export type RetryPolicyName = 'default' | 'quick' | 'none';
 
 /** An expression, or document 001's structured condition. */
@@ -42,11 +42,11 @@ export interface StepDefinition {
   readonly timeout?: Duration;
   readonly local?: boolean | 'auto';
   readonly onError?: 'fail' | 'continue';
-  /** A state key that takes the output's data, or a map key → expression which also sees `output`. */
+  /** A state key for the output's data, or key → expression, which can also read `output`. */
   readonly saveToState?: string | { readonly [key: string]: string };
   readonly outputVariable?: string;
   readonly rollback?: RollbackStep;
-  /** An output set without running the step. */
+  /** The output of the step, which is then not run. */
   readonly preset?: Json;
   /** `flow: dag` only. */
   readonly dependsOn?: readonly string[];
@@ -54,7 +54,9 @@ export interface StepDefinition {
   readonly bail?: true | When;
 }
 
-/** The short form of 004 (`string`, or `{type, description}`), or a JSON Schema when it has `type: object` or `$schema`. */
+/**
+ * The short form of 004 (`string`, or `{type, description}`), or a JSON Schema when it has `type: object` or `$schema`.
+ */
 export type PayloadFormat = JsonObject;
 
 export interface StateField {
@@ -74,14 +76,14 @@ export interface WorkflowConfig {
   readonly timeout?: Duration;
   readonly retryPolicy?: RetryPolicy | RetryPolicyName;
   readonly variables?: JsonObject;
-  /** Name in templates → name in the organization's secret store. */
+  /** The name in templates → the name in the organization's secret store. */
   readonly secrets?: { readonly [name: string]: string };
   readonly maxSteps?: number;
   readonly mode?: 'parallel' | 'restart';
   readonly debounce?: { readonly key?: string; readonly seconds?: number; readonly maxWait?: Duration };
   readonly concurrency?: ConcurrencyConfig;
   readonly onFailure?: 'fail' | 'rollback';
-  /** Whether the holders of the organization's public key may start it. */
+  /** Whether holders of the organization's public key can start it. */
   readonly publicStart?: boolean;
 }
 
@@ -111,12 +113,12 @@ export interface Definition {
   readonly triggers?: readonly TriggerDefinition[];
   /** A template over the run's roots. */
   readonly output?: Json;
-  /** Which dialect the document was written in, where that changes how it is read (000: the input's keys are flat too). */
+  /** The original dialect, if it changes how the definition is read (000: the input's keys have no prefix). */
   readonly dialect?: '000' | '001' | '002' | '004';
   readonly steps: { readonly [slug: string]: StepDefinition };
 }
 
-/** One finding about a document: where (JSON pointer), what, and how to mend it. */
+/** A problem of a document: its place (JSON pointer), what is wrong, and how to mend it. */
 export interface Problem {
   readonly pointer: string;
   readonly code: string;

@@ -1,6 +1,6 @@
 /**
- * What every document must hold to before anything looks at its meaning: bounded depth and size, and names that no
- * object, log or store stumbles over. Walks without recursion, so that no nesting is too deep for it.
+ * Checks the form of a document before its meaning: depth, size, and names that are safe for objects, logs and stores.
+ * The walk does not recurse, so that it handles any depth.
  */
 
 import { exactJsonBytes } from '../../json/bytes.ts';
@@ -11,11 +11,11 @@ import { below } from './pointer.ts';
 import type { Problem } from './types.ts';
 
 const MAX_REPORTED = 50;
-/** Members that a pointer names: where it goes deeper, the way in is place enough. */
+/** The most parts of a pointer in a problem. */
 const MAX_POINTER = 50;
-/** After these there is no sense in measuring. */
+/** Problems after which the size is not measured. */
 const STOPS: ReadonlySet<string> = new Set(['too_deep', 'not_json', 'definition_too_large']);
-/** Names that would reach prototypes. */
+/** Names that give access to prototypes. */
 export const FORBIDDEN_KEYS: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype']);
 
 /** A document in which vet() has found no problem. A reader passes it on, so that it is not vetted a second time. */
@@ -27,14 +27,17 @@ export class VettedDocument {
   }
 }
 
-/** Problems of form: `too_deep`, `forbidden_key`, `invalid_name`, `not_json`, `definition_too_large`, `too_many_steps`. Never throws. */
+/**
+ * Problems of form: `too_deep`, `forbidden_key`, `invalid_name`, `not_json`, `definition_too_large`, `too_many_steps`.
+ * Never throws.
+ */
 export function vet(document: Json): Problem[] {
   const problems = vetTree(document);
   if (problems.some((problem) => STOPS.has(problem.code))) return problems;
   return [...problems, ...vetSize(document)];
 }
 
-/** `definition_too_large`, measured as JSON. */
+/** Reports `definition_too_large`, by the size as JSON. */
 export function vetSize(document: Json): Problem[] {
   const size = exactJsonBytes(document);
   return size > MAX_DEFINITION_BYTES ? [tooLarge(`is ${size} bytes of JSON`)] : [];
@@ -45,11 +48,11 @@ function tooLarge(words: string): Problem {
     pointer: '',
     code: 'definition_too_large',
     message: `The definition ${words}; at most ${MAX_DEFINITION_BYTES} bytes are allowed.`,
-    hint: 'Split it into workflows that call one another (run_workflow), or keep texts and tables elsewhere.',
+    hint: 'Split it into workflows that call one another (run_workflow), or store texts and tables elsewhere.',
   };
 }
 
-/** `too_many_steps` where a definition has more steps than a run may have. */
+/** Reports `too_many_steps`. */
 export function vetSteps(count: number, at: string): Problem[] {
   if (count <= MAX_STEPS) return [];
   const message = `The definition has ${count} steps; at most ${MAX_STEPS} are allowed.`;
@@ -73,7 +76,7 @@ interface DocumentPosition {
 function vetTree(document: Json): Problem[] {
   const problems: Problem[] = [];
   const open: DocumentPosition[] = [{ value: document, depth: 0, parent: undefined, key: '' }];
-  // YAML's aliases make one value stand in many places: what they stand for is counted before it is written out.
+  // YAML's aliases repeat values, so that the expanded size is counted.
   let characters = 0;
   while (problems.length < MAX_REPORTED) {
     const place = open.pop();
@@ -87,7 +90,11 @@ function vetTree(document: Json): Problem[] {
       return [...problems, tooLarge(`is larger than ${MAX_DEFINITION_BYTES} bytes of JSON`)];
     if (typeof value !== 'object' || value === null) {
       if (!isJsonScalar(value))
-        problems.push({ pointer: pointerOf(place), code: 'not_json', message: 'This is no JSON value.' });
+        problems.push({
+          pointer: pointerOf(place),
+          code: 'not_json',
+          message: 'This value cannot be written as JSON.',
+        });
       continue;
     }
     if (depth >= MAX_NESTING) {
@@ -119,15 +126,17 @@ function isJsonScalar(value: unknown): boolean {
   );
 }
 
-/** What is wrong with a member's name, wherever it stands. */
+/** The problem of a member's name. */
 function nameProblem(name: string): { code: string; message: string } | undefined {
-  if (FORBIDDEN_KEYS.has(name)) return { code: 'forbidden_key', message: `"${name}" cannot be the name of a member.` };
-  if (name.includes('\u0000')) return { code: 'invalid_name', message: 'A name cannot hold the character NUL.' };
-  if (hasLoneSurrogate(name)) return { code: 'invalid_name', message: 'A name cannot hold half of a surrogate pair.' };
+  if (FORBIDDEN_KEYS.has(name))
+    return { code: 'forbidden_key', message: `"${name}" is not allowed as the name of a member.` };
+  if (name.includes('\u0000')) return { code: 'invalid_name', message: 'A name must not contain the character NUL.' };
+  if (hasLoneSurrogate(name))
+    return { code: 'invalid_name', message: 'A name must not contain half of a surrogate pair.' };
   return undefined;
 }
 
-/** Half of a pair of UTF-16 surrogates, which no UTF-8 can carry. */
+/** Whether a text has half of a UTF-16 surrogate pair, which UTF-8 cannot encode. */
 export function hasLoneSurrogate(text: string): boolean {
   for (let index = 0; index < text.length; index++) {
     const unit = text.charCodeAt(index);

@@ -1,4 +1,4 @@
-/** A value that a payload format asks for, for hints: who reads it puts their own values into it. */
+/** A sample value of a payload format, for hints. */
 
 import { getOwn, isObject, type Json, type JsonObject, setOwn } from '../../json/json.ts';
 import type { PayloadFormat } from '../document/types.ts';
@@ -17,7 +17,7 @@ const BY_TYPE: { readonly [type: string]: Json } = {
   null: null,
 };
 
-/** Texts stand as `<name>`; what has a default or a list of values has the first of these. */
+/** A sample of an object. A text is `<name>`; a field with a default or an enum has the default or the first value. */
 export function sampleOf(format: PayloadFormat): JsonObject {
   const members = isJsonSchema(format) ? getOwn(format, 'properties') : format;
   return isObject(members) ? sampleOfMembers(members, 0) : {};

@@ -1,10 +1,10 @@
-/** A payload format as JSON Schema, for those who know nothing else: models, and the tools that they are offered. */
+/** Converts a payload format to JSON Schema, for models and their tools. */
 
 import { getOwn, isObject, type JsonObject, setOwn } from '../../json/json.ts';
 import type { PayloadFormat } from '../document/types.ts';
 import { isJsonSchema } from './format.ts';
 
-/** JSON Schema types of the short form's (LANGUAGE.md §1). */
+/** The JSON Schema types of the short form's types (LANGUAGE.md §1). */
 const TYPES: { readonly [type: string]: JsonObject } = {
   date: { type: 'string', format: 'date' },
   datetime: { type: 'string', format: 'date-time' },
@@ -12,7 +12,7 @@ const TYPES: { readonly [type: string]: JsonObject } = {
 };
 const KEPT = ['description', 'title', 'enum', 'default', 'items', 'properties'] as const;
 
-/** The format itself where it is JSON Schema; a member with a dotted name stays one member. */
+/** The format as JSON Schema. A member with a dotted name stays one member. */
 export function asJsonSchema(format: PayloadFormat): JsonObject {
   return isJsonSchema(format) ? format : shortForm(format);
 }

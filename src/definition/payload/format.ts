@@ -1,7 +1,7 @@
 /**
- * Payload formats: what a run's input, a form or a message must look like (LANGUAGE.md §1). Two ways to write one: the
- * short form of document 004 (`orderId: string`, `{type, description}`, dotted names), and JSON Schema. This runs in the
- * workflow sandbox too: no clock, no built-ins of Node, no regular expression of a user.
+ * Payload formats describe a run's input, a form or a message (LANGUAGE.md §1). A format is written in the short form
+ * of document 004 (`orderId: string`, `{type, description}`, dotted names) or as JSON Schema. This file runs in the
+ * workflow sandbox too: it uses no clock, no built-ins of Node and no regular expressions of users.
  */
 
 import { defined } from '../../json/defined.ts';
@@ -13,7 +13,7 @@ import { isDate, isIsoDatetime } from './formats.ts';
 import { validateJsonSchema } from './json-schema.ts';
 import { jsonSchemaFormatProblems } from './json-schema-format.ts';
 
-/** `date` is YYYY-MM-DD, `datetime` ISO 8601 (document 004); the last four are what JSON has besides. */
+/** `date` is YYYY-MM-DD, `datetime` ISO 8601 (document 004); the last four are the other types of JSON. */
 export const FIELD_TYPES = [
   'string',
   'number',
@@ -40,8 +40,8 @@ const FIELD_MEMBERS: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * JSON Schema is told from the short form by `$schema`, `type: object` with nothing else a field could be, a list of what is
- * required beside `properties`, or a combinator.
+ * Whether a format is JSON Schema: it has `$schema`, `type: object` that cannot be a field, a list `required` beside
+ * `properties`, or a combinator.
  */
 export function isJsonSchema(format: PayloadFormat): boolean {
   if (typeof getOwn(format, '$schema') === 'string' || typeof getOwn(format, '$ref') === 'string') return true;
@@ -51,8 +51,8 @@ export function isJsonSchema(format: PayloadFormat): boolean {
 }
 
 /**
- * Whether `value` is what `format` asks for; each problem's pointer is within the value. A short form's fields are required
- * unless they say `required: false` or have a default; members that it does not name are let through. Never throws.
+ * The problems of `value` under `format`, with pointers into the value. Fields of the short form are required unless
+ * they have `required: false` or a default; other members are allowed. Never throws.
  */
 export function validatePayload(format: PayloadFormat, value: Json): Problem[] {
   if (isJsonSchema(format)) return validateJsonSchema(format, value);
@@ -69,20 +69,20 @@ export function validatePayload(format: PayloadFormat, value: Json): Problem[] {
   return shortForm(format, value ?? {}, '');
 }
 
-/** What is wrong with a format itself; pointers are within the format. */
+/** The problems of a format itself, with pointers into the format. */
 export function formatProblems(format: PayloadFormat): Problem[] {
   return isJsonSchema(format) ? jsonSchemaFormatProblems(format) : shortFormProblems(format, '', 0);
 }
 
 /**
- * Puts the defaults of a short form's fields where the payload has none. Answers the payload itself when nothing is missing.
+ * Fills in the defaults of a short form's fields. Returns the payload itself if nothing is missing.
  */
 export function withDefaults(format: PayloadFormat, value: Json): Json {
   const isOpen = isJsonSchema(format) || Object.keys(format).length === 0;
   if (isOpen || (value !== null && !isObject(value))) return value;
-  // Where fields are declared, nothing is a payload without them.
+  // If fields are declared, a missing payload counts as an empty object.
   const given = value ?? {};
-  // Copied once, since a copy for each default takes minutes where there are thousands.
+  // Copied once: a copy for each of thousands of defaults takes minutes.
   let filled: JsonObject | undefined;
   for (const [name, field] of Object.entries(format)) {
     const fallback = getOwn(field, 'default');
@@ -95,8 +95,8 @@ export function withDefaults(format: PayloadFormat, value: Json): Json {
 }
 
 /**
- * What a declared state field keeps of a value: numbers and booleans written as text become what they are, numbers and
- * booleans become text in a `string` field, null empties any field. Anything else is refused with a sentence.
+ * Converts a value to the type of a declared state field: texts to numbers and booleans, numbers and booleans to text.
+ * Null clears any field. Other values are refused with a sentence.
  */
 export function coerceState(field: StateField, value: Json): { value: Json } | { problem: string } {
   if (value === null || typeof value === field.type) return { value };
@@ -111,8 +111,8 @@ export function coerceState(field: StateField, value: Json): { value: Json } | {
 }
 
 /**
- * What a format says of the member at `path`: `declared`, `undeclared` (the format names others, and not this one), or
- * `open` (below what is declared, or the format is empty).
+ * Whether a format declares the member at `path`: `declared`, `undeclared` (it declares other members), or `open` (the
+ * path is below a declared member, or the format is empty).
  */
 export function declares(
   format: PayloadFormat,
@@ -122,7 +122,7 @@ export function declares(
   return isJsonSchema(format) ? schemaDeclares(format, path) : shortFormDeclares(format, path);
 }
 
-/** The names that a format declares at its top, for hints. */
+/** The top-level names of a format, for hints. */
 export function declaredNames(format: PayloadFormat): string[] {
   const members = isJsonSchema(format) ? getOwn(format, 'properties') : format;
   return isObject(members) ? Object.keys(members) : [];
@@ -207,7 +207,7 @@ function isRequired(field: Json): boolean {
   return getOwn(field, 'required') !== false && getOwn(field, 'default') === undefined;
 }
 
-/** A field's value: the member of that very name first (document 004's flat keys), else along the dots. */
+/** A field's value: the member of the whole name (document 004's flat keys), else the value along the dots. */
 function readField(value: Json, name: string): Json | undefined {
   const flat = getOwn(value, name);
   if (flat !== undefined || !name.includes('.')) return flat;
@@ -224,7 +224,7 @@ function shortFormProblems(format: PayloadFormat, at: string, depth: number): Pr
     if (typeof written === 'string') {
       if (fieldType(field) === undefined) {
         const hint = didYouMean(written, FIELD_TYPES);
-        const message = `"${written}" is no field type: expected ${FIELD_TYPES.slice(0, 5).join(', ')}, or a JSON Schema.`;
+        const message = `"${written}" is not a type: expected ${FIELD_TYPES.slice(0, 5).join(', ')} or JSON Schema.`;
         problems.push({ pointer: place, code: 'invalid_format', message, ...defined({ hint }) });
       } else if (isObject(field)) {
         for (const member of Object.keys(field)) {

@@ -1,7 +1,7 @@
-/** What texts may look like that formats speak of. Each check is linear in the text. */
+/** The formats of texts. Each check takes time linear in the text. */
 import { extendedForm } from '../../template/time.ts';
 
-/** YYYY-MM-DD, and a day that the calendar has. */
+/** YYYY-MM-DD, an existing day. */
 export function isDate(text: string): boolean {
   const match = /^(\d{4})-(\d{2})-(\d{2})$/.exec(text);
   if (match === null) return false;
@@ -14,12 +14,15 @@ export function isIsoDatetime(text: string): boolean {
   return /^[^ ]*$/.test(text) && isDatetime(extendedForm(text) ?? text);
 }
 
-/** JSON Schema's date-time: date and time, with seconds, fractions and an offset if wanted; RFC 3339 lets a blank divide them. */
+/**
+ * JSON Schema's date-time: date and time with optional seconds, fraction and offset. RFC 3339 allows a blank as
+ * separator.
+ */
 export function isDatetime(text: string): boolean {
   return isDate(text.slice(0, 10)) && /^[Tt ]/.test(text.slice(10)) && isTime(text.slice(11));
 }
 
-/** `10:30`, with seconds, fractions and an offset if wanted. */
+/** `10:30`, with optional seconds, fraction and offset. */
 export function isTime(text: string): boolean {
   const match = /^(\d{2}):(\d{2})(?::(\d{2})(?:[.,]\d{1,9})?)?(?:[Zz]|[+-]\d{2}(?::?\d{2})?)?$/.exec(text);
   return match !== null && Number(match[1]) <= 23 && Number(match[2]) <= 59 && Number(match[3] ?? 0) <= 60;

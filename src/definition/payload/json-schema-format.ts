@@ -1,4 +1,4 @@
-/** What a JSON Schema may say here (json-schema.ts runs it), and what is wrong with one that says something else. */
+/** The supported part of JSON Schema (json-schema.ts applies it), and the problems of other schemas. */
 
 import { defined } from '../../json/defined.ts';
 import { isObject, type Json, typeName } from '../../json/json.ts';
@@ -11,7 +11,7 @@ const MAX_PROBLEMS = 50;
 
 const TYPES: readonly string[] = ['object', 'array', 'string', 'number', 'integer', 'boolean', 'null'];
 
-/** What the value of a keyword must be; `note` is for people and says nothing about values. */
+/** The type of each keyword's value. A `note` is for people and does not restrict values. */
 type KeywordShape =
   | 'schema'
   | 'schemas'
@@ -56,7 +56,7 @@ const KEYWORDS: { readonly [keyword: string]: KeywordShape } = {
   oneOf: 'schemas',
   not: 'schema',
   if: 'schema',
-  // biome-ignore lint/suspicious/noThenProperty: it is a keyword of JSON Schema, and the object is never awaited.
+  // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema; the object is never awaited.
   then: 'schema',
   else: 'schema',
   $ref: 'ref',
@@ -75,14 +75,14 @@ const KEYWORDS: { readonly [keyword: string]: KeywordShape } = {
   writeOnly: 'note',
 };
 
-/** What of a schema is wrong or not supported; pointers are within the schema. */
+/** The errors and unsupported parts of a schema, with pointers into the schema. */
 export function jsonSchemaFormatProblems(schema: Json): Problem[] {
   const problems: Problem[] = [];
   inspect(schema, '', 0, schema, problems);
   return problems.slice(0, MAX_PROBLEMS);
 }
 
-/** What a reference within a format leads to; undefined where it leads nowhere, or elsewhere. */
+/** The target of a reference within a format; undefined if it does not exist or is outside. */
 export function resolveReference(root: Json, reference: Json | undefined): Json | undefined {
   if (typeof reference !== 'string' || !/^#(\/|$)/.test(reference)) return undefined;
   return valueAt(root, reference.slice(1));
@@ -124,7 +124,7 @@ function inspect(schema: Json | undefined, at: string, depth: number, root: Json
   }
 }
 
-/** What was expected of a keyword's value, where it is something else. */
+/** What a keyword's value must be; undefined if it is that. */
 function shapeProblem(shape: KeywordShape, value: Json, root: Json): string | undefined {
   switch (shape) {
     case 'number':
@@ -153,7 +153,7 @@ function shapeProblem(shape: KeywordShape, value: Json, root: Json): string | un
     }
     case 'ref':
       return resolveReference(root, value) === undefined
-        ? 'a reference within this format that leads somewhere, such as "#/$defs/address"'
+        ? 'a reference to a part of this format, such as "#/$defs/address"'
         : undefined;
     default:
       return undefined;

@@ -1,8 +1,8 @@
 /**
- * JSON Schema for payload formats: the part of 2020-12 that is safe on other people's schemas inside a workflow. Every
- * application of a schema to a value is counted, so that no schema, however it multiplies, holds a run for ever; there is
- * no `pattern` (a user's regular expression could), and references stay within the format. Whatever keyword is not
- * known is a problem of the format and never ignored. (No package does this: none lets its work be counted.)
+ * JSON Schema for payload formats: the part of 2020-12 that is safe for schemas of users inside a workflow. Every
+ * application of a schema is counted, so that no schema blocks a run for long. There is no `pattern`, since a regular
+ * expression of a user could block it too. References stay within the format. An unknown keyword is a problem of the
+ * format. (No package lets its work be counted.)
  */
 import { isObject, type Json, type JsonObject, typeName } from '../../json/json.ts';
 import { canonicalText } from '../document/canonical-text.ts';
@@ -11,7 +11,7 @@ import type { Problem } from '../document/types.ts';
 import { isDate, isDatetime, isEmail, isTime, isUri, isUuid } from './formats.ts';
 import { resolveReference } from './json-schema-format.ts';
 
-/** Applications of a schema to a value in one validation: far more than any honest payload needs. */
+/** The most applications of a schema in one validation, far more than realistic payloads need. */
 const MAX_APPLICATIONS = 100_000;
 const MAX_DEPTH = 220;
 const MAX_PROBLEMS = 50;
@@ -27,7 +27,7 @@ const FORMATS: { readonly [name: string]: (text: string) => boolean } = {
   uuid: isUuid,
 };
 
-/** Whether `value` fits; pointers are within the value. Never throws, and always ends. */
+/** The problems of `value`, with pointers into it. Never throws, and takes bounded time. */
 export function validateJsonSchema(schema: JsonObject, value: Json): Problem[] {
   const run: Validation = { root: schema, left: MAX_APPLICATIONS, problems: [], over: false };
   apply(schema, value, '', 0, run);
@@ -71,7 +71,7 @@ function typeFits(schema: JsonObject, value: Json, at: string, run: Validation):
   const fits = types.some(
     (type) => type === actual || (type === 'integer' && typeof value === 'number' && Number.isInteger(value)),
   );
-  // What is written may be anything: an object has no text of its own that can be relied on.
+  // The schema can contain anything, also objects without a usable text.
   const wanted = types.map((type) => (typeof type === 'string' ? type : JSON.stringify(type))).join(' or ');
   if (!fits) report(run, at, 'wrong_type', `must be ${wanted.slice(0, 200)}, got ${actual}`);
   return fits;
@@ -96,15 +96,15 @@ function combine(schema: JsonObject, value: Json, at: string, depth: number, run
   for (const part of list(schema['allOf'])) apply(part, value, at, depth + 1, run);
   const any = schema['anyOf'];
   if (Array.isArray(any) && !any.some((part) => passes(part, value, depth, run)))
-    report(run, at, 'invalid_value', 'fits none of the alternatives (anyOf)');
+    report(run, at, 'invalid_value', 'matches none of the alternatives (anyOf)');
   const one = schema['oneOf'];
   if (Array.isArray(one)) {
     const fitting = one.filter((part) => passes(part, value, depth, run)).length;
     if (fitting !== 1)
-      report(run, at, 'invalid_value', `must fit exactly one of the alternatives (oneOf), fits ${fitting}`);
+      report(run, at, 'invalid_value', `must match exactly one of the alternatives (oneOf), matches ${fitting}`);
   }
   if (schema['not'] !== undefined && passes(schema['not'], value, depth, run))
-    report(run, at, 'invalid_value', 'fits what it must not fit (not)');
+    report(run, at, 'invalid_value', 'matches the schema that is excluded (not)');
   if (schema['if'] !== undefined) {
     const branch = passes(schema['if'], value, depth, run) ? schema['then'] : schema['else'];
     if (branch !== undefined) apply(branch, value, at, depth + 1, run);
@@ -138,7 +138,7 @@ function checkNumber(schema: JsonObject, value: number, at: string, run: Validat
   bound('multipleOf', (step) => step <= 0 || isMultiple(value, step), 'a multiple of');
 }
 
-/** 0.3 is a multiple of 0.1, although it is not in binary. */
+/** 0.3 counts as a multiple of 0.1, although its binary value is not. */
 function isMultiple(value: number, step: number): boolean {
   const quotient = value / step;
   return Math.abs(quotient - Math.round(quotient)) <= Number.EPSILON * Math.max(1, Math.abs(quotient)) * 4;
@@ -165,10 +165,10 @@ function checkArray(schema: JsonObject, value: readonly Json[], at: string, dept
       apply(items, value[index] ?? null, below(at, index), depth + 1, run);
   }
   if (contains !== undefined && !value.some((item) => passes(contains, item, depth, run)))
-    report(run, at, 'invalid_value', 'has no item that fits (contains)');
+    report(run, at, 'invalid_value', 'has no item that matches (contains)');
   if (schema['uniqueItems'] === true) {
     if (new Set(value.map((item) => textOf(item, run))).size !== value.length)
-      report(run, at, 'invalid_value', 'must not have the same item twice');
+      report(run, at, 'invalid_value', 'must not have equal items');
   }
 }
 
@@ -199,7 +199,7 @@ function checkObject(schema: JsonObject, value: JsonObject, at: string, depth: n
   }
 }
 
-/** Whether a value fits, asked in passing: what it reports is thrown away, what it costs counts. */
+/** Whether a value matches. Its problems are dropped, its work is counted. */
 function passes(schema: Json | undefined, value: Json, depth: number, run: Validation): boolean {
   const kept = run.problems;
   run.problems = [];
@@ -227,7 +227,7 @@ function textOf(value: Json, run: Validation): string {
   return text;
 }
 
-/** Counts work of about `amount` applications of a schema; false once the allowance is used up. */
+/** Counts work of about `amount` applications of a schema; false once the limit is reached. */
 function spend(run: Validation, amount: number): boolean {
   run.left -= amount;
   if (run.left < 0) run.over = true;

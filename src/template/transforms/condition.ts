@@ -1,6 +1,6 @@
 /**
- * The condition that `filter` takes as a text: `path operator value` (`n >= 2`, `status == open`), or a path alone. It is no
- * expression: a condition may come out of data, and data is never evaluated.
+ * The condition that `filter` takes as a text: `path operator value` (`n >= 2`, `status == open`), or a path alone. It
+ * is not an expression, since a condition can come from data, and data is never evaluated.
  */
 import type { Evaluation } from '../evaluation.ts';
 import { compare, looselyEqual, truthy } from '../operators.ts';
@@ -18,9 +18,9 @@ const WORDS: ReadonlyMap<string, boolean | null> = new Map([
 ]);
 const MAX_CONDITION_LENGTH = 200;
 
-/** A test of one element. Throws `expression_type` for what is no condition. */
+/** A test of one element. @throws TemplateError `expression_type` if the text is not a condition. */
 export function parseCondition(condition: unknown, evaluation: Evaluation): (element: unknown) => boolean {
-  const problem = 'filter is given a wrong condition';
+  const problem = 'filter cannot take this condition';
   const expected = "a text such as 'total > 5' or 'status == open'; for other conditions write list[.total > limit]";
   if (typeof condition !== 'string' || condition.length > MAX_CONDITION_LENGTH) {
     throw wrongType(evaluation, problem, expected);
@@ -39,7 +39,7 @@ export function parseCondition(condition: unknown, evaluation: Evaluation): (ele
   return (element) => compare(readPath(element, path), operator, value, evaluation);
 }
 
-/** A number, true, false, null, a text in quotes, or, without quotes, the text as it stands. */
+/** A number, true, false, null, a quoted text, or any other text without quotes. */
 function literal(text: string): string | number | boolean | null {
   if (NUMBER.test(text)) return Number(text);
   const word = WORDS.get(text);

@@ -1,4 +1,6 @@
-/** Transforms of points in time: ISO 8601 texts or numbers since 1970 in, UTC throughout, "ago" by the run's clock. */
+/**
+ * Transforms of points in time, which are ISO 8601 texts or numbers since 1970. All use UTC, and "ago" the run's clock.
+ */
 import { parseDuration } from '../duration.ts';
 import { daysIn, epochMs, isoTime, utc } from '../time.ts';
 import { type Family, wrongType } from './transform.ts';
@@ -10,37 +12,37 @@ const DAY_MS = 86_400_000;
 export const DATES = {
   daysAgo: {
     takes: '',
-    gives: 'Whole days from that time to now; negative in the future, -1 for what is no time.',
+    gives: 'Whole days from that time to now; negative in the future, -1 if the value is not a time.',
     arity: [0, 0],
     apply: (value, _args, { now }) => ago(value, now, DAY_MS),
   },
   hoursAgo: {
     takes: '',
-    gives: 'Whole hours from that time to now; negative in the future, -1 for what is no time.',
+    gives: 'Whole hours from that time to now; negative in the future, -1 if the value is not a time.',
     arity: [0, 0],
     apply: (value, _args, { now }) => ago(value, now, HOUR_MS),
   },
   minutesAgo: {
     takes: '',
-    gives: 'Whole minutes from that time to now; negative in the future, -1 for what is no time.',
+    gives: 'Whole minutes from that time to now; negative in the future, -1 if the value is not a time.',
     arity: [0, 0],
     apply: (value, _args, { now }) => ago(value, now, MINUTE_MS),
   },
   parseDate: {
     takes: '',
-    gives: 'The time in milliseconds since 1970; null for what is no time.',
+    gives: 'The time in milliseconds since 1970; null if the value is not a time.',
     arity: [0, 0],
     apply: (value) => epochMs(value) ?? null,
   },
   isoDate: {
     takes: '',
-    gives: 'The time as ISO 8601 in UTC (2026-01-15T10:30:00.000Z); the empty text for what is no time.',
+    gives: 'The time as ISO 8601 in UTC (2026-01-15T10:30:00.000Z); the empty text if the value is not a time.',
     arity: [0, 0],
     apply: (value) => isoTime(epochMs(value) ?? Number.NaN) ?? '',
   },
   epochSeconds: {
     takes: '',
-    gives: 'The time in whole seconds since 1970; null for what is no time.',
+    gives: 'The time in whole seconds since 1970; null if the value is not a time.',
     arity: [0, 0],
     apply: (value) => {
       const ms = epochMs(value);
@@ -49,26 +51,26 @@ export const DATES = {
   },
   isBefore: {
     takes: '(time)',
-    gives: 'Whether the time is before the other; false where one of them is no time.',
+    gives: 'Whether the time is before the other; false if one of them is not a time.',
     arity: [1, 1],
     apply: (value, [other]) => (epochMs(value) ?? Number.NaN) < (epochMs(other) ?? Number.NaN),
   },
   isAfter: {
     takes: '(time)',
-    gives: 'Whether the time is after the other; false where one of them is no time.',
+    gives: 'Whether the time is after the other; false if one of them is not a time.',
     arity: [1, 1],
     apply: (value, [other]) => (epochMs(value) ?? Number.NaN) > (epochMs(other) ?? Number.NaN),
   },
   addDuration: {
     takes: "(duration: milliseconds, '2d' or 'P1M')",
-    gives: 'The time so much later (with a minus earlier), as ISO 8601; null for what is no time.',
+    gives: 'The time plus the duration (minus a negative one), as ISO 8601; null if the value is not a time.',
     arity: [1, 1],
     apply: (value, [given], evaluation) => {
       const duration = parseDuration(given);
       if (duration === undefined) {
         throw wrongType(
           evaluation,
-          'addDuration is given no duration',
+          'addDuration cannot read the duration',
           "milliseconds, '2d', '300ms' or ISO 8601 (PT5M)",
         );
       }
@@ -83,7 +85,10 @@ function ago(value: unknown, now: number, unitMs: number): number {
   return ms === undefined ? -1 : Math.floor((now - ms) / unitMs);
 }
 
-/** On the calendar; a day that the month does not have becomes its last (January 31 and a month is February 28). */
+/**
+ * Adds on the calendar. A day that the month does not have becomes its last day: January 31 plus a month is February
+ * 28.
+ */
 function addMonths(ms: number, months: number): number {
   if (months === 0) return ms;
   const date = new Date(ms);

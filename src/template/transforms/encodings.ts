@@ -1,4 +1,4 @@
-/** Transforms between texts and what they stand for. */
+/** Transforms between texts and their encodings. */
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex } from '@noble/hashes/utils.js';
 import { boundString, spend } from '../evaluation.ts';
@@ -10,7 +10,7 @@ const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789
 export const ENCODINGS = {
   parseJSON: {
     takes: '',
-    gives: 'The value that a JSON text spells; null where it spells none. What is no text stays as it is.',
+    gives: 'The value of a JSON text; null if the text is not JSON. Other values stay as they are.',
     arity: [0, 0],
     apply: (value, _args, evaluation) => {
       if (typeof value !== 'string') return value;

@@ -1,4 +1,4 @@
-/** Transforms of arrays. What is no array counts as the empty one, unless the transform also takes texts. */
+/** Transforms of arrays. Other values count as the empty array, unless the transform also takes texts. */
 import { boundArray, boundString, chargeComparison, type Evaluation, spend } from '../evaluation.ts';
 import { canonicalText, sameJson, toText } from '../json.ts';
 import { MAX_STRING_LENGTH } from '../limits.ts';
@@ -14,7 +14,7 @@ const MAX_PATH_LENGTH = 1000;
 export const LISTS = {
   length: {
     takes: '',
-    gives: 'The number of elements of an array or characters of a text; 0 of everything else.',
+    gives: 'The number of elements of an array or characters of a text; 0 for other values.',
     arity: [0, 0],
     apply: (value) => (Array.isArray(value) || typeof value === 'string' ? value.length : 0),
   },
@@ -32,14 +32,14 @@ export const LISTS = {
   },
   join: {
     takes: "(separator = ',')",
-    gives: 'The elements as one text; the empty text of what is no array.',
+    gives: 'The elements as one text; the empty text if the value is not an array.',
     arity: [0, 1],
     apply: (value, [separator], evaluation) =>
       Array.isArray(value) ? joinTexts(value, toText(separator ?? ',', evaluation), evaluation) : '',
   },
   map: {
     takes: "(path: 'meta.id')",
-    gives: 'What stands at the path in each element; elements without it are left out, null stays.',
+    gives: 'The value at the path in each element. Elements without the path are left out, null is kept.',
     arity: [1, 1],
     apply: (value, [path], evaluation) => {
       const at = pathArgument('map', path, value, evaluation);
@@ -66,7 +66,7 @@ export const LISTS = {
   },
   find: {
     takes: '(path, value)',
-    gives: 'The first element that has exactly the value at the path; null of what is no array.',
+    gives: 'The first element that has exactly the value at the path; null if the value is not an array.',
     arity: [2, 2],
     apply: (value, [path, wanted], evaluation) => {
       const at = pathArgument('find', path, value, evaluation);
@@ -77,12 +77,12 @@ export const LISTS = {
   sort: {
     takes: "(path?, direction = 'asc')",
     gives:
-      "The elements in order ('asc' or 'desc') of themselves or of what stands at the path; those without it last.",
+      "The elements, sorted 'asc' or 'desc' by themselves or by the value at the path; those without it come last.",
     arity: [0, 2],
     apply: (value, [path, direction], evaluation) => {
       const order = direction ?? 'asc';
       if (order !== 'asc' && order !== 'desc')
-        throw wrongType(evaluation, 'sort is given a wrong direction', "'asc' or 'desc'");
+        throw wrongType(evaluation, 'sort cannot take this direction', "'asc' or 'desc'");
       const at =
         path === undefined || path === null || path === '' ? undefined : pathArgument('sort', path, value, evaluation);
       const list = elements(value, evaluation);
@@ -98,7 +98,7 @@ export const LISTS = {
   },
   reverse: {
     takes: '',
-    gives: 'The array, or the text, from its end.',
+    gives: 'The array or the text in reverse order.',
     arity: [0, 0],
     apply: (value, _args, evaluation) => {
       if (typeof value !== 'string') return [...elements(value, evaluation)].reverse();
@@ -108,7 +108,7 @@ export const LISTS = {
   },
   slice: {
     takes: '(start = 0, end?)',
-    gives: 'The part of an array or a text from start up to, without, end; negative ones count from the end.',
+    gives: 'The part of an array or a text from start to before end; negative positions count from the end.',
     arity: [0, 2],
     apply: (value, [start, end], evaluation) => {
       const from = position(start, 0, evaluation);
@@ -118,12 +118,12 @@ export const LISTS = {
   },
   chunk: {
     takes: '(size)',
-    gives: 'The array in arrays of so many elements, the last one shorter.',
+    gives: 'The array split into arrays of this size; the last one may be shorter.',
     arity: [1, 1],
     apply: (value, [size], evaluation) => {
       const length = toNumber(size, evaluation);
       if (!Number.isInteger(length) || length < 1) {
-        throw wrongType(evaluation, 'chunk is given a wrong size', 'a whole number from 1');
+        throw wrongType(evaluation, 'chunk cannot take this size', 'a whole number from 1');
       }
       const list = elements(value, evaluation);
       const chunks: unknown[] = [];
@@ -133,12 +133,12 @@ export const LISTS = {
   },
   flatten: {
     takes: '(levels = 1)',
-    gives: 'The array with the elements of arrays in it in their place.',
+    gives: 'The array with nested arrays replaced by their elements.',
     arity: [0, 1],
     apply: (value, [levels], evaluation) => {
       const depth = levels === undefined ? 1 : toNumber(levels, evaluation);
       if (!Number.isInteger(depth) || depth < 0) {
-        throw wrongType(evaluation, 'flatten is given a wrong number of levels', 'a whole number from 0');
+        throw wrongType(evaluation, 'flatten cannot take this number of levels', 'a whole number from 0');
       }
       let flat = elements(value, evaluation);
       for (let i = 0; i < depth && flat.some(Array.isArray); i += 1) flat = flattenOnce(flat, evaluation);
@@ -147,7 +147,7 @@ export const LISTS = {
   },
   unique: {
     takes: '(path?)',
-    gives: 'The elements without repetitions, of themselves or of what stands at the path; 1 and "1" are two.',
+    gives: 'The elements without repetitions, by themselves or by the value at the path; 1 and "1" differ.',
     arity: [0, 1],
     apply: (value, [path], evaluation) => {
       const at = path === undefined ? undefined : pathArgument('unique', path, value, evaluation);
@@ -157,7 +157,7 @@ export const LISTS = {
   concat: {
     takes: '(…more)',
     gives:
-      'The array with the elements of more arrays, or with more elements, behind; or the text with more texts behind.',
+      'The array followed by the elements of more arrays, or by more elements; or the text followed by more texts.',
     arity: [0, MANY],
     apply: (value, args, evaluation) => {
       if (typeof value === 'string' && !args.some(Array.isArray)) return joinTexts([value, ...args], '', evaluation);
@@ -167,7 +167,7 @@ export const LISTS = {
   },
   hasOverlap: {
     takes: '(other)',
-    gives: 'Whether two arrays have an element in common, compared as texts (1 and "1" are the same).',
+    gives: 'Whether two arrays have a common element, compared as texts (1 and "1" are equal).',
     arity: [1, 1],
     apply: (value, [other], evaluation) => {
       if (!Array.isArray(value) || !Array.isArray(other)) return false;
@@ -178,7 +178,7 @@ export const LISTS = {
   formatList: {
     takes: "(line: '- {name} ({meta.id})', separator = newline)",
     gives:
-      'One line for each element, with what is at the paths in braces (`{error.message}` reads a nested member); blank lines are left out.',
+      'One line for each element, with the values of the paths in braces (such as `{error.message}`); no blank lines.',
     arity: [1, 2],
     apply: (value, [line, separator], evaluation) => {
       const pattern = toText(line, evaluation);
@@ -190,18 +190,18 @@ export const LISTS = {
   },
 } as const satisfies Family;
 
-/** The elements of an array, paid for; none of what is no array. */
+/** The elements of an array, charged; none if the value is not an array. */
 function elements(value: unknown, evaluation: Evaluation): readonly unknown[] {
   if (!Array.isArray(value)) return [];
   boundArray(evaluation, value.length);
   return value;
 }
 
-/** The keys of a path, with the reading of it in `list` paid for. */
+/** The keys of a path. Charges for reading the path in each element of `list`. */
 function pathArgument(transform: string, path: unknown, list: unknown, evaluation: Evaluation): readonly string[] {
   if (typeof path === 'number') return [String(path)];
   if (typeof path !== 'string' || path === '' || path.length > MAX_PATH_LENGTH) {
-    throw wrongType(evaluation, `${transform} is given a wrong path`, "a text such as 'meta.id'");
+    throw wrongType(evaluation, `${transform} cannot take this path`, "a text such as 'meta.id'");
   }
   const keys = path.split('.');
   if (Array.isArray(list)) spend(evaluation, list.length * keys.length);
@@ -211,7 +211,7 @@ function pathArgument(transform: string, path: unknown, list: unknown, evaluatio
 function position(value: unknown, absent: number | undefined, evaluation: Evaluation): number | undefined {
   if (value === undefined || value === null) return absent;
   const number = toNumber(value, evaluation);
-  if (Number.isNaN(number)) throw wrongType(evaluation, 'slice is given a wrong position', 'a number');
+  if (Number.isNaN(number)) throw wrongType(evaluation, 'slice cannot take this position', 'a number');
   return number;
 }
 
@@ -241,14 +241,14 @@ function flattenOnce(list: readonly unknown[], evaluation: Evaluation): unknown[
   return list.flat();
 }
 
-/** The text that stands for an element in a set, which reads all of it. */
+/** The text of an element in a set. */
 function hashedText(element: unknown, evaluation: Evaluation): string {
   const text = toText(element, evaluation);
   if (text.length >= 32) spend(evaluation, text.length >> 5);
   return text;
 }
 
-/** Keys are JSON text, so that objects are compared by content and `1` is not `'1'`. */
+/** Uses JSON text as keys, so that objects are compared by content and `1` differs from `'1'`. */
 function unique(list: readonly unknown[], path: readonly string[] | undefined, evaluation: Evaluation): unknown[] {
   const seen = new Set<string>();
   return list.filter((element) => {

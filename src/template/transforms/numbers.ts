@@ -9,12 +9,12 @@ const MANY = 100;
 export const NUMBERS = {
   round: {
     takes: '(digits = 0)',
-    gives: 'The number rounded to so many digits behind the point, halves away from zero.',
+    gives: 'The number rounded to this many decimal digits, halves away from zero.',
     arity: [0, 1],
     apply: (value, [digits], evaluation) => {
       const places = digits === undefined ? 0 : toNumber(digits, evaluation);
       if (!Number.isInteger(places) || Math.abs(places) > MAX_DIGITS) {
-        throw wrongType(evaluation, 'round is given a wrong number of digits', 'a whole number from -15 to 15');
+        throw wrongType(evaluation, 'round cannot take this number of digits', 'a whole number from -15 to 15');
       }
       return round(toNumber(value ?? undefined, evaluation), places);
     },
@@ -27,25 +27,25 @@ export const NUMBERS = {
   },
   min: {
     takes: '(…more)',
-    gives: 'The least of the numbers of an array, or of the value and the arguments; null of none.',
+    gives: 'The least number of an array, or of the value and the arguments; null if there is none.',
     arity: [0, MANY],
     apply: (value, args, evaluation) => best(value, args, evaluation, (a, b) => a < b),
   },
   max: {
     takes: '(…more)',
-    gives: 'The greatest of the numbers of an array, or of the value and the arguments; null of none.',
+    gives: 'The greatest number of an array, or of the value and the arguments; null if there is none.',
     arity: [0, MANY],
     apply: (value, args, evaluation) => best(value, args, evaluation, (a, b) => a > b),
   },
   sum: {
     takes: '',
-    gives: 'The sum of the numbers of an array; 0 of none.',
+    gives: 'The sum of the numbers of an array; 0 if it is empty.',
     arity: [0, 0],
     apply: (value, args, evaluation) => numbersOf(value, args, evaluation).reduce((sum, number) => sum + number, 0),
   },
 } as const satisfies Family;
 
-/** Of an array's elements and of arguments; nothing is left out, what spells no number makes the result null. */
+/** The numbers of an array's elements and of the arguments. A value that is no number makes the result null. */
 function numbersOf(value: unknown, args: readonly unknown[], evaluation: Evaluation): number[] {
   const all = [...(Array.isArray(value) ? value : [value]), ...args.flat()];
   spend(evaluation, all.length);

@@ -1,4 +1,4 @@
-/** Transforms of objects, and the fallback for what is missing. */
+/** Transforms of objects, and the fallback for missing values. */
 import { isObject, setOwn } from '../../json/json.ts';
 import { boundArray } from '../evaluation.ts';
 import { memberNames, readMember } from '../read.ts';
@@ -19,7 +19,7 @@ export const OBJECTS = {
   },
   values: {
     takes: '',
-    gives: 'The values of the members of an object; of an array its elements.',
+    gives: 'The values of the members of an object; for an array, its elements.',
     arity: [0, 0],
     apply: (value, _args, evaluation) => {
       if (Array.isArray(value)) return value;
@@ -40,7 +40,7 @@ export const OBJECTS = {
   },
   merge: {
     takes: '(…more)',
-    gives: 'One object with the members of all, the later winning; what is no object adds nothing.',
+    gives: 'One object with the members of all objects; later ones win. Other values add nothing.',
     arity: [0, MANY],
     apply: (value, args, evaluation) => {
       const merged: { [key: string]: unknown } = {};
@@ -54,12 +54,12 @@ export const OBJECTS = {
   },
   pick: {
     takes: '(…names), or (array of names)',
-    gives: 'The object with only these members, those that it has; of an array each element so.',
+    gives: 'The object with only these of its members; for an array, each element so.',
     arity: [1, MANY],
     apply: (value, args, evaluation) => {
       const names = args.flat();
       if (!names.every((name) => typeof name === 'string')) {
-        throw wrongType(evaluation, 'pick is given a wrong name', 'texts, the names of members');
+        throw wrongType(evaluation, 'pick cannot take this name', 'texts, the names of members');
       }
       const subjects: readonly unknown[] = Array.isArray(value) ? value : [value];
       boundArray(evaluation, names.length * subjects.length);
@@ -69,7 +69,7 @@ export const OBJECTS = {
   },
   default: {
     takes: '(fallback)',
-    gives: "The value, or the fallback where there is none (undefined, null); ?: also replaces '', 0 and false.",
+    gives: "The value, or the fallback if the value is undefined or null; ?: also replaces '', 0 and false.",
     arity: [1, 1],
     apply: (value, [fallback]) => (value === undefined || value === null || Number.isNaN(value) ? fallback : value),
   },

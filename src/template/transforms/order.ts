@@ -3,8 +3,8 @@
 type Direction = 'asc' | 'desc';
 
 /**
- * Numbers before texts before truth values before the rest; numbers by size, texts by their characters, as they stand in
- * Unicode. Nothing comes last in both directions. Values that cannot be told apart keep their order.
+ * Numbers come before texts, texts before booleans, booleans before other values. Numbers are ordered by size, texts by
+ * their Unicode characters. Undefined and null come last in both directions. Equal values keep their order.
  */
 export function compareForSort(a: unknown, b: unknown, direction: Direction): number {
   const [rankA, rankB] = [rank(a), rank(b)];

@@ -1,6 +1,6 @@
 /**
- * Every transform of the language (LANGUAGE.md §4). A new one is one entry of its family's file; a map, and no object, so that
- * `constructor` is no transform.
+ * All transforms of the language (LANGUAGE.md §4). A new transform is one entry in the file of its family. The table is
+ * a map and not an object, so that `constructor` is not a transform.
  */
 import { DATES } from './dates.ts';
 import { ENCODINGS } from './encodings.ts';

@@ -1,11 +1,11 @@
-/** Transforms of texts. What is no text is taken as it prints: nothing as '', arrays and objects as JSON. */
+/** Transforms of texts. Other values are converted: undefined and null to '', arrays and objects to JSON. */
 import { boundArray, boundString, type Evaluation } from '../evaluation.ts';
 import { toText } from '../json.ts';
 import { boundNeedle, toNumber, truthy } from '../operators.ts';
 import { finderOf } from '../search.ts';
 import type { Family } from './transform.ts';
 
-/** The text of a value, paid for. */
+/** The text of a value, charged. */
 function text(value: unknown, evaluation: Evaluation): string {
   const found = toText(value, evaluation);
   boundString(evaluation, found.length);
@@ -15,13 +15,13 @@ function text(value: unknown, evaluation: Evaluation): string {
 export const TEXTS = {
   upper: {
     takes: '',
-    gives: 'The text in capitals.',
+    gives: 'The text in upper case.',
     arity: [0, 0],
     apply: (value, _args, evaluation) => text(value, evaluation).toUpperCase(),
   },
   lower: {
     takes: '',
-    gives: 'The text in small letters.',
+    gives: 'The text in lower case.',
     arity: [0, 0],
     apply: (value, _args, evaluation) => text(value, evaluation).toLowerCase(),
   },
@@ -53,19 +53,19 @@ export const TEXTS = {
   },
   string: {
     takes: '',
-    gives: 'The value as text; objects and arrays as JSON, nothing as the empty text.',
+    gives: 'The value as text; objects and arrays as JSON, undefined and null as the empty text.',
     arity: [0, 0],
     apply: (value, _args, evaluation) => text(value, evaluation),
   },
   number: {
     takes: '',
-    gives: "The number that the value is or spells; null where it is none. '' is 0.",
+    gives: "The value as a number; null if it is not a number. '' is 0.",
     arity: [0, 0],
     apply: (value, _args, evaluation) => toNumber(value, evaluation),
   },
   boolean: {
     takes: '',
-    gives: "Whether the value is truthy: '' and 0 and nothing are false, every other text is true.",
+    gives: "Whether the value is truthy: '', 0, undefined and null are false, every other text is true.",
     arity: [0, 0],
     apply: (value) => truthy(value),
   },

@@ -1,21 +1,21 @@
-/** What a transform is. */
+/** The type of a transform. */
 import { type Evaluation, fail } from '../evaluation.ts';
 import type { TemplateError } from '../types.ts';
 
 export interface Transform {
   /** Arguments in parentheses, for people: `(separator = ',')`. */
   readonly takes: string;
-  /** What comes out, in a sentence of the reference. */
+  /** The result, as a sentence of the reference. */
   readonly gives: string;
   /** Least and most arguments. */
   readonly arity: readonly [least: number, most: number];
-  /** `value` and `args` are anything that a scope holds; the answer need not be clean JSON yet. */
+  /** `value` and `args` are values of a scope. The result need not be clean JSON. */
   readonly apply: (value: unknown, args: readonly unknown[], evaluation: Evaluation) => unknown;
 }
 
 export type Family = { readonly [name: string]: Transform };
 
-/** An argument or a value that a transform can do nothing with: `expression_type`. */
+/** The error `expression_type` for an argument or a value that a transform cannot use. */
 export function wrongType(evaluation: Evaluation, problem: string, expected: string): TemplateError {
   return fail(evaluation, 'expression_type', `${problem}; expected ${expected}.`, expected);
 }
