@@ -260,7 +260,7 @@ function workflowConfig(): z.ZodType {
     })
     .superRefine(({ mode, debounce }, context) => {
       if (debounce === undefined || debounce.seconds !== undefined || mode === 'restart') return;
-      const message = 'expected how long to wait for more; without it only `mode: restart` has a use for the key';
+      const message = 'expected the time to wait for more payloads; only `mode: restart` can use the key without it';
       context.addIssue({ code: 'custom', path: ['debounce', 'seconds'], message });
     });
 }
