@@ -1,7 +1,7 @@
 /** A program of test/programs as an example. The tests run each of them, so its trace is true. */
 import { readFileSync } from 'node:fs';
 import { basename } from 'node:path';
-import { isScalar, type Pair, parseDocument } from 'yaml';
+import { parse } from 'yaml';
 
 /** The members of the file that are shown, with the words before each. */
 const SHOWN = [
@@ -22,7 +22,7 @@ export function program(file: string): string {
   // The tests name a definition after its file, unless it has a name.
   if (!/^(name|slug): /m.test(definition))
     sections.set('definition', `slug: ${name.replace('.yaml', '')}\n${definition}`);
-  const about = String(parseDocument(text).get('about'));
+  const { about } = parse(text) as { readonly about: string };
   const shown = SHOWN.flatMap(([member, words]) => {
     const yaml = sections.get(member);
     return yaml === undefined ? [] : [...(words === '' ? [] : [words]), `\`\`\`yaml\n${yaml}\n\`\`\``];
@@ -30,16 +30,12 @@ export function program(file: string): string {
   return [withoutCitation(about), ...shown, `From \`${file}\`, which the tests run.`].join('\n\n');
 }
 
-/** The text of each member of the file as the file writes it. A block loses its indentation. */
+/** The text of each member of the file, as the file writes it. A block loses its indentation. */
 function sectionsOf(text: string): Map<string, string> {
-  const { contents } = parseDocument(text);
-  const pairs = (contents as { readonly items?: readonly Pair[] } | null)?.items ?? [];
-  const starts = pairs.map(({ key }) => (isScalar(key) ? (key.range?.[0] ?? 0) : 0));
   return new Map(
-    pairs.map(({ key }, n) => {
-      const name = String(isScalar(key) ? key.value : key);
-      const value = text.slice(starts[n], starts[n + 1]).slice(name.length + 1);
-      return [name, unindented(value)];
+    text.split(/^(?=\w+:)/m).map((section) => {
+      const [name = ''] = section.split(':', 1);
+      return [name, unindented(section.slice(name.length + 1))];
     }),
   );
 }
