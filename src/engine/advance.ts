@@ -2,17 +2,17 @@
  * The core: `advance(program, state, event) → commands` (DESIGN.md).
  *
  * A run is a tree of frames. Each frame has at most one open visit, a stack of loop records, its entries and its last
- * output. A visit is begun and resumed by its step's kind, which answers with an outcome; the outcome becomes commands
- * that go out, frames that open, or an end, which follows a port to the next visit. What is to be walked next stands in
- * `state.work`, first in first out, so that branches take turns, no recursion grows, and a long walk can give way in the
- * middle. Events come in with the time; nothing here waits for anything.
+ * output. The step's kind begins and resumes a visit and returns an outcome. An outcome becomes commands, new frames,
+ * or an end, which follows a port to the next visit. `state.work` queues the next steps, first in, first out, so
+ * branches take turns, the walk does not recurse, and a long walk can yield between steps.
  *
  * Invariants, each cited where it is kept, each with tests:
  *  E1  The core awaits nothing and reads no clock: time, ids and results come in with events.
- *  E2  Continue-as-new after any event changes nothing of what follows: the state is plain JSON and is all there is (serialize.ts).
+ *  E2  Continue-as-new after any event changes nothing that follows: the state is plain JSON and complete
+ * (serialize.ts).
  *  E3  Ids of commands are paths of visits, deterministic, and unique among the open ones (paths.ts, commands.ts).
- *  E4  An event for an id that is not open is ignored (commands.ts `close`, walk.ts `currentPlace`).
- *  E5  One decision per approval: the first ends the visit, and later ones find nobody (address.ts).
+ *  E4  An event for an id that is not open is ignored (commands.ts `closeCommand`, walk.ts `findVisit`).
+ *  E5  One decision per approval: the first ends the visit, and later ones are refused (address.ts).
  *  E6  Folding a run's history gives the run's live state: same events, same order, same core (src/history).
  *  E7  No secret value is ever in state, command or history: rendering leaves placeholders (src/template/secrets.ts).
  *  E8  Every failure is typed: code, message, path, retryable (failure.ts).
@@ -52,8 +52,8 @@ export function genesis(program: Program, g: Genesis): RunState {
 }
 
 /**
- * Takes one event, changes `state` in place, and answers what is to be done, in order. Never throws for a definition's
- * or an event's mistake. After `complete`, `fail` or `cancelled` the run is closed, and every event is ignored.
+ * Applies one event to `state` in place and returns the commands in order. Never throws for a mistake in the definition
+ * or the event. After `complete`, `fail` or `cancelled` the run is closed, and every event is ignored.
  */
 export function advance(
   program: Program,
@@ -65,7 +65,7 @@ export function advance(
   return runParts(advanceInParts(program, state, event, trace, postpone));
 }
 
-/** As `advance`. Between the parts the state is half way: nothing else may read or advance it. */
+/** As `advance`, in parts. Between parts the state is incomplete: nothing else may read or advance it. */
 export function* advanceInParts(
   program: Program,
   state: RunState,
@@ -75,7 +75,7 @@ export function* advanceInParts(
 ): Parts<Command[]> {
   if (state.ending !== undefined) return [];
   const core: Core = { program, state, commands: [], trace, postpone };
-  // Replay and clock skew between servers must not turn time back: what was due stays due.
+  // Clock skew between servers must not turn time back: a timer that was due stays due.
   state.now = Math.max(state.now, event.at);
   if (state.effort.at !== state.now || event.type === 'continue') resetEffort(state);
   try {
@@ -94,8 +94,8 @@ export function* advanceInParts(
 }
 
 /**
- * Whether the event would be taken, and by which visit: the answer of an update, before it is applied. Changes nothing.
- * A key that was answered before gets its answer again.
+ * Whether the event would be accepted, and by which visit: the answer of an update, before it is applied. Changes
+ * nothing. A key that was answered before gets the same answer.
  */
 export function admit(program: Program, state: RunState, event: Event): Accepted | Refusal {
   const core: Core = { program, state, commands: [], trace: undefined };
@@ -196,7 +196,7 @@ function begin(core: Core): void {
   if (state.admission === undefined) openDeadline(core, state.genesis.startedAt);
 }
 
-/** The run has its slots: its time runs from here. */
+/** The run has its slots: its timeout starts now. */
 function admitted(core: Core): void {
   const { state } = core;
   if (state.admission === undefined && state.ending === undefined) openDeadline(core, state.now);
@@ -207,12 +207,12 @@ function openDeadline(core: Core, from: number): void {
   const limit = runTimeoutMs(core);
   if (limit === undefined) return;
   const deadline = { type: 'deadline', at: from + limit } as const;
-  // A retry and a fork have it already (rewind.ts), as it would be without their wait before the gates; it was not sent.
+  // A retry or fork has the deadline already, without its wait for slots (rewind.ts). It has not been sent.
   if (Object.hasOwn(state.open, DEADLINE)) state.open[DEADLINE] = deadline;
   else openCommand(core, DEADLINE, deadline);
 }
 
-/** A key makes a repeat harmless: a pause that comes again does not pause what has been resumed since. */
+/** A repeat with the same key has no effect: a repeated pause does not pause a run that has resumed since. */
 function isRepeated({ program, state }: Core, event: Event): boolean {
   return rememberedAnswer(state, event) !== undefined && program.rules.keysCountOnce();
 }

@@ -1,6 +1,6 @@
 /**
- * Walks a program on a simulated clock: a 30-day approval takes a millisecond. Effects are answered by a function,
- * people by a script. Used by dry runs and by the tests of whole programs; it follows Temporal in what a run can see:
+ * Walks a program on a simulated clock: a 30-day approval takes a millisecond. A function answers activities, a script
+ * plays people. Dry runs and the tests of whole programs use it. It behaves like Temporal where a run can see it:
  * retries with backoff, timers that are never early, events one after the other.
  */
 
@@ -16,12 +16,15 @@ import { restore, serialize } from './state/serialize.ts';
 import type { RunState } from './state/state.ts';
 import { waitsOf } from './state/waits.ts';
 
-/** What an effect answers, and after how many simulated milliseconds (0). */
+/** The result of an activity, and its duration in simulated milliseconds (0). */
 export type SimulatedAnswer = ({ readonly result: EffectResult } | { readonly error: FailureShape }) & {
   readonly afterMs?: number;
 };
 
-/** A signal as `temporal workflow signal` would send it: at a time after the start, or as soon as that step (slug or path) waits. */
+/**
+ * A signal as `temporal workflow signal` sends it: at a time after the start, or as soon as a step (slug or path)
+ * waits.
+ */
 export interface ScriptedSignal {
   readonly afterMs?: number;
   readonly when?: string;
@@ -37,15 +40,15 @@ export interface Simulation {
     command: Extract<Command, { type: 'child' }>,
   ) => ({ output: Json } | { error: FailureShape }) | undefined;
   readonly signals?: readonly ScriptedSignal[];
-  /** Whether time passes where nothing but a wait for somebody is left, so that its timeout comes (true). A dry run stops there. */
+  /** Whether timeouts of waits for people fire (true). Without, the walk stops where only such waits are left. */
   readonly timeouts?: boolean;
   /** E2: carry and restore the state after every event, as continue-as-new would. */
   readonly carryAlways?: boolean;
-  /** Events after which the walk is given up as endless. */
+  /** The number of events after which the walk counts as endless. */
   readonly maxEvents?: number;
-  /** Takes the lines of the trace instead of their being kept: for walks that may be long. */
+  /** Receives the lines of the trace instead of collecting them, for long walks. */
   readonly onTrace?: (line: TraceEvent) => void;
-  /** Hears every event in the order in which the core is given them. */
+  /** Receives every event in the order of the core. */
   readonly onEvent?: (event: Event) => void;
 }
 
@@ -57,7 +60,7 @@ export interface Simulated {
   readonly trace: readonly TraceEvent[];
   readonly commands: readonly Command[];
   readonly state: RunState;
-  /** The signals of the script that never had their moment. */
+  /** The signals of the script that were never sent. */
   readonly unsent: readonly ScriptedSignal[];
 }
 
@@ -71,7 +74,7 @@ interface Due {
 
 const DEFAULT_MAX_EVENTS = 1_000_000;
 
-/** @throws Error where the walk does not end within `maxEvents`, and for a signal of the script that is none. */
+/** @throws Error where the walk does not end within `maxEvents`, and for an invalid signal of the script. */
 export function simulate(program: Program, simulation: Simulation): Simulated {
   const world = new Simulator(program, simulation);
   world.walk();
@@ -89,7 +92,7 @@ export function simulate(program: Program, simulation: Simulation): Simulated {
   };
 }
 
-/** The run and what surrounds it: what is due when, and what people have yet to send. */
+/** The run and its surroundings: pending events by time, and signals not yet sent. */
 class Simulator {
   readonly trace: TraceEvent[] = [];
   readonly commands: Command[] = [];
@@ -98,9 +101,9 @@ class Simulator {
   readonly #simulation: Simulation;
   readonly #onTrace: (line: TraceEvent) => void;
   readonly #due: Due[] = [];
-  /** Commands that were taken back: what they would answer is dropped. */
+  /** Cancelled commands; their results are dropped. */
   readonly #cancelled = new Set<string>();
-  /** Signals that are sent at a moment, and those that wait for their step or their turn. */
+  /** Signals with a time, and those that wait for a step or for their turn. */
   readonly #timed: Set<TimedSignal>;
   readonly #script: ScriptedSignal[];
   #now: number;
@@ -122,7 +125,7 @@ class Simulator {
     return [...this.#script, ...this.#timed];
   }
 
-  /** To the run's end, or until nothing happens any more. */
+  /** Walks to the run's end, or until no event is left. */
   walk(): void {
     const { maxEvents = DEFAULT_MAX_EVENTS, timeouts = true } = this.#simulation;
     this.#feed({ type: 'started', at: this.#now });
@@ -200,7 +203,7 @@ class Simulator {
     }
   }
 
-  /** The n-th attempt of an effect, and after a pause the next one, as Temporal would make it. */
+  /** The n-th attempt of an activity, and after a backoff the next one, as on Temporal. */
   #attempt(command: RunCommand, n: number, at: number): void {
     const { id, retry } = command;
     const answer = this.#simulation.effect(command, n);
@@ -225,7 +228,7 @@ function isTimed(signal: ScriptedSignal): signal is TimedSignal {
   return signal.when === undefined && signal.afterMs !== undefined;
 }
 
-/** Something will happen without time passing or anybody's word. */
+/** Whether something will happen without time passing and without a signal. */
 function isBusy(state: RunState): boolean {
   return (
     state.yielding || Object.values(state.open).some((command) => command.type === 'run' || command.type === 'rollback')
@@ -241,8 +244,8 @@ function waitsAt(state: RunState, step: string): boolean {
 }
 
 /**
- * What is due first. Without `timeouts` time passes only to something that comes by itself: where nothing else is left, what
- * limits a wait for somebody is not due, and the walk stops there. Before that it is due as in a real run.
+ * The index of the first due event. Without `timeouts`, the walk stops where only timeouts of waits for people are
+ * left; before that, such a timeout fires as in a real run.
  */
 function earliest(due: readonly Due[], state: RunState, timeouts: boolean): number | undefined {
   let first: number | undefined;

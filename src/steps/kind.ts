@@ -1,7 +1,7 @@
 /**
- * The contract of a step kind. A kind is one file in `kinds/` that reads like its page in the manual. It plans once: its
- * config is parsed when the definition is compiled. Then it begins and resumes visits. A kind decides; the core acts on
- * the outcome.
+ * The contract of a step kind. A kind is one file in `kinds/` that reads like its page in the manual. It plans once:
+ * its config is parsed when the definition is compiled. Then it begins and resumes visits. A kind decides; the core
+ * acts on the outcome.
  *
  * Kinds are pure: they await nothing and read no clock (`visit.now` is the run's). What a kind remembers between begin
  * and resume is its step state, of the type `S` that the kind declares: plain JSON that survives continue-as-new.
@@ -27,9 +27,15 @@ import type { LoopState } from './loop-state.ts';
 export type KindClass = 'pure' | 'effect' | 'wait' | 'container' | 'end';
 
 export interface Ports {
-  /** The port of a step that is skipped, preset, or goes on after an error; null where the kind has none (finish, fail). */
+  /**
+   * The port of a step that is skipped, preset, or goes on after an error; null where the kind has none (finish,
+   * fail).
+   */
   readonly normal: string | null;
-  /** Every port the kind can give with this config, the normal one included; `error` and `skipped` are everybody's and not listed. */
+  /**
+   * Every port the kind can give with this config, the normal one included; `error` and `skipped` are everybody's and
+   * not listed.
+   */
   readonly names: readonly string[];
   /** Ports into the body of a container: these of `names`, or `any` other wired name (parallel's branches). */
   readonly body?: readonly string[] | 'any';
@@ -53,8 +59,8 @@ export interface StepKind<S extends JsonObject = JsonObject> {
   readonly aliases?: readonly string[];
   readonly class: KindClass;
   /**
-   * How a container walks its body. loop: within its frame, under a loop record. branches: one frame for each wired body
-   * port. iterations: one frame for each item, named by the config's `as` beside `item`.
+   * How a container walks its body. loop: within its frame, under a loop record. branches: one frame for each wired
+   * body port. iterations: one frame for each item, named by the config's `as` beside `item`.
    */
   readonly scope?: 'loop' | 'branches' | 'iterations';
   /** A visit ends more than its step: it completes the run, or leaves the innermost loop. */
@@ -77,7 +83,10 @@ export interface StepKind<S extends JsonObject = JsonObject> {
   readonly output: string;
   /** The members of `steps.x.output.data`, where these are always the same. */
   readonly dataMembers?: readonly string[];
-  /** The written config (templates are strings). Lazy: zod is not in the workflow bundle, so nothing that the core runs calls it. */
+  /**
+   * The written config (templates are strings). Lazy: zod is not in the workflow bundle, so nothing that the core
+   * runs calls it.
+   */
   readonly schema: () => z.ZodType;
   ports(step: StepDefinition): Ports;
   /** What the written config needs of the host and the organization, for the checker. */
@@ -154,7 +163,10 @@ export interface VisitFailure {
   readonly suffix?: string;
 }
 
-/** `again`: as if the event had not come. `on`: it is taken, and now the visit goes on. `never`: what has ended would be repeated. */
+/**
+ * `again`: as if the event had not come. `on`: it is taken, and now the visit goes on. `never`: what has ended would
+ * be repeated.
+ */
 export type RetryDecision = 'repeat' | 'continue' | 'refuse';
 
 export interface Locals {
@@ -209,7 +221,10 @@ export interface StepContext {
   ): Message[];
   /** Gives back what takeMessages gave and the visit does not use after all. */
   returnMessages(messages: readonly Message[]): void;
-  /** Writes a run variable or a state key at once (kind `set`). Throws StepFailure where the declared type does not fit. */
+  /**
+   * Writes a run variable or a state key at once (kind `set`). Throws StepFailure where the declared type does not
+   * fit.
+   */
   assign(target: 'variables' | 'state', name: string, value: Json): void;
   /** Shows in the trace what a member of the config (`later`) was evaluated to. */
   note(member: string, value: Json): void;
@@ -356,7 +371,9 @@ export type Outcome<S extends JsonObject = JsonObject> =
       readonly port: string;
       readonly data: Json;
       readonly meta?: JsonObject;
-      /** Messages in the output. They return to the inbox where the step fails in ending, as when `saveToState` fails. */
+      /**
+       * Messages in the output. They return to the inbox where the step fails in ending, as when `saveToState` fails.
+       */
       readonly took?: readonly Message[];
       /** Branches whose entries move to the frame of the container (LANGUAGE.md §3.5). */
       readonly adopts?: readonly string[];
@@ -371,7 +388,10 @@ export type Outcome<S extends JsonObject = JsonObject> =
       readonly timers?: readonly TimerSpec[];
       readonly frames?: readonly FrameSpec[];
       readonly children?: readonly ChildSpec[];
-      /** By suffix: what is asked about within the visit; null where it no longer is, and why not where that was refused. */
+      /**
+       * By suffix: what is asked about within the visit; null where it no longer is, and why not where that was
+       * refused.
+       */
       readonly asks?: { readonly [suffix: string]: AskSpec | FailureShape | null };
       /** Messages of this name are for the visit, also while it does not wait for them. */
       readonly hears?: string;
@@ -390,7 +410,10 @@ export type Outcome<S extends JsonObject = JsonObject> =
   | { readonly do: 'skip' }
   /** Completes the run. */
   | { readonly do: 'finish'; readonly output: Json; readonly drain?: boolean }
-  /** Cancels the whole run (an approval's onReject: cancel); the reason is a code. `data` is the output that the step still has. */
+  /**
+   * Cancels the whole run (an approval's onReject: cancel); the reason is a code. `data` is the output that the step
+   * still has.
+   */
   | { readonly do: 'cancel'; readonly reason: string; readonly data?: JsonObject; readonly meta?: JsonObject }
   /** The event is not for this visit (a message that does not match). */
   | { readonly do: 'ignore' };

@@ -82,7 +82,10 @@ export interface Program {
   readonly rules: Rules;
 }
 
-/** What runs that are older than a change still do as before, so that their histories replay: asked where it comes to that. */
+/**
+ * What runs that are older than a change still do as before, so that their histories replay: asked where it comes to
+ * that.
+ */
 export interface Rules {
   /** In a dag, a skipped step does not bail, and skips the forEach that it leaves without a list. */
   readonly skipsAreQuiet: () => boolean;
@@ -97,13 +100,13 @@ export interface Rules {
   /** A run that ends before its gates have let it pass undoes at once what it has done. */
   readonly undoesBeforeGates: () => boolean;
   /**
-   * Bytes that definition and state may take together, as the worker of the task has it. Undefined for tasks from before
-   * the limit was stamped: those end the run when it grows over the limit of then.
+   * Bytes that definition and state may take together, as the worker of the task has it. Undefined for tasks from
+   * before the limit was stamped: those end the run when it grows over the limit of then.
    */
   readonly dataBytes: () => number | undefined;
   /**
-   * A listener gives back what it took and did not use; a full inbox drops messages; what a listener refuses counts once
-   * towards an activation; and a run shows at once what it listens to, also while something runs.
+   * A listener gives back what it took and did not use; a full inbox drops messages; what a listener refuses counts
+   * once towards an activation; and a run shows at once what it listens to, also while something runs.
    */
   readonly inbox: () => boolean;
 }

@@ -134,7 +134,10 @@ function graphOf(nodes: ReadonlyMap<string, Node>): Graph {
   return { nodes: list, edges, before, targets, from };
 }
 
-/** Breadth-first walks within a region; what was seen is marked with the number of the walk, so that nothing is cleared. */
+/**
+ * Breadth-first walks within a region; what was seen is marked with the number of the walk, so that nothing is
+ * cleared.
+ */
 class Search {
   readonly #graph: Graph;
   readonly #inside: Int32Array;
@@ -174,8 +177,8 @@ class Search {
   }
 
   /**
-   * Marks what the reserved ports of a container reach of its body; of the rest, which may be all of the definition after
-   * it, only where some of the body is reached.
+   * Marks what the reserved ports of a container reach of its body; of the rest, which may be all of the definition
+   * after it, only where some of the body is reached.
    */
   markAfter(container: number): void {
     const reserved: number[] = [];

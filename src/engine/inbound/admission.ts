@@ -1,10 +1,10 @@
 /**
- * How a run comes to its slots before it walks (LANGUAGE.md §1, concurrency): it asks its gates one after the other, always
- * in the same order, so that no two runs wait for each other. While it waits it is pending: messages are kept, it can be
- * cancelled, and nothing is walked.
+ * How a run gets its slots before it walks (LANGUAGE.md §1, concurrency). It asks its limiters ("gates" in stored
+ * names) one after the other, always in the same order, so no two runs wait for each other. While it waits it is
+ * pending: messages are kept, it can be cancelled, and nothing is walked.
  *
- * What the gates say stands in history for the fold to find (E6): the asking is an activity called `$slots`, and a gate
- * that had to let the run wait says `granted` by a signal.
+ * The fold finds the limiters' answers in history (E6): the request is the activity `$slots`, and a limiter that made
+ * the run wait sends the signal `granted`.
  */
 
 import { type GateWanted, type SlotAnswer, TAKEN_FOR_MS } from '../../contract/limiter.ts';
@@ -14,40 +14,40 @@ import type { Event } from '../state/protocol.ts';
 import type { Admission, RunState } from '../state/state.ts';
 import { cancelRun, failRun } from '../walk/ending.ts';
 
-/** How history shows the activity by which a run asks its gates. */
+/** The id of the activity by which a run asks its limiters. */
 export const SLOTS = '$slots';
-/** And the timer after which a run that waits asks again: a gate may have been terminated. */
+/** The id of the timer after which a waiting run asks again, since a limiter may have been terminated. */
 export const SLOTS_CLOCK = '$slots-clock';
 
-/** The events that the activity's answer stands for: the shell and the fold take them alike (E6). */
+/** The events in the activity's result. The shell and the fold both call this (E6). */
 export function slotEvents(data: unknown, at: number): Event[] {
   const answers = isObject(data) ? data['answers'] : undefined;
   return Array.isArray(answers) ? [{ type: 'slots', at, answers: answers as unknown as readonly SlotAnswer[] }] : [];
 }
 
-/** Puts the run before its gates, if it has any to pass. `startedAt`: when its execution started, in epoch milliseconds. */
+/** Asks for the run's slots, if it needs any. `startedAt`: when its execution started, in epoch milliseconds. */
 export function requestSlots(core: Core, startedAt: number): void {
   const gates = inOrder((core.state.genesis.gates ?? []).filter((gate) => !hasLease(gate, startedAt)));
   if (gates.length > 0) askGates(core, { gates, taken: 0 });
 }
 
-/** Whether a lease was taken for the run, and not so long before its start that the gate may have given it to another. */
+/** Whether the starter took a lease for the run, recently enough that the limiter still keeps it. */
 export function hasLease({ taken, takenAt = Number.POSITIVE_INFINITY }: GateWanted, startedAt: number): boolean {
   return taken === true && startedAt - takenAt <= TAKEN_FOR_MS;
 }
 
-/** Gates that the run has yet to ask or waits at, the next one first. */
+/** Limiters that have not granted a slot, the next one first. */
 export function wantedSlots(state: RunState): readonly GateWanted[] {
   const { admission, ending } = state;
   return admission === undefined || ending !== undefined ? [] : admission.gates.slice(admission.taken);
 }
 
-/** Every gate that may hold something for the run. */
+/** Every limiter that may keep a lease or a queue entry for the run. */
 export function heldGates(state: RunState): readonly string[] {
   return (state.genesis.gates ?? []).map(({ gate }) => gate);
 }
 
-/** The answers of gates, in the order in which they were asked. E4: what is not asked for is ignored. */
+/** The answers of limiters, in the order of the request. An answer that was not requested is ignored (E4). */
 export function slotsAnswered(core: Core, answers: readonly SlotAnswer[]): void {
   for (const answer of answers) {
     const { admission } = core.state;
@@ -67,16 +67,16 @@ export function slotsAnswered(core: Core, answers: readonly SlotAnswer[]): void 
         return;
     }
   }
-  // What was answered may be over: the gate has let the run pass by its signal, and the next one was not asked.
+  // The answer may be outdated: the limiter's signal came first, and the next limiter has not been asked.
   const { admission } = core.state;
   if (admission !== undefined && admission.waiting === undefined) askGates(core, admission);
 }
 
-/** The signal of the gate that the run waits at. */
+/** The signal of the limiter for which the run waits. */
 export function slotGranted(core: Core, gate: string): void {
   const { admission } = core.state;
   if (admission === undefined || admission.gates[admission.taken]?.gate !== gate) return;
-  // Without a wait, an answer is on its way: then it is seen what is still to be asked.
+  // Without a wait, an answer is on its way, and asks the next limiter when it arrives.
   const wasWaiting = admission.waiting !== undefined;
   passGate(core, admission);
   if (core.state.admission !== undefined && wasWaiting) askGates(core, core.state.admission);
@@ -93,7 +93,7 @@ function askGates(core: Core, admission: Admission): void {
   core.commands.push({ type: 'slots', gates: admission.gates.slice(admission.taken) });
 }
 
-/** Those that never let wait come first. */
+/** Limiters that never make a run wait come first. */
 function inOrder(gates: readonly GateWanted[]): GateWanted[] {
   const waits = ({ overflow }: GateWanted): boolean => overflow === 'queue' || overflow === 'cancel-oldest';
   return [...gates.filter((gate) => !waits(gate)), ...gates.filter(waits)];

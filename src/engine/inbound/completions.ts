@@ -1,4 +1,4 @@
-/** What comes back: the ends of commands that the run sent out, and of its children. */
+/** Applies the results of commands and child runs. */
 import type { Outcome, Resume } from '../../steps/kind.ts';
 import { childRunId } from '../state/child-run.ts';
 import type { Core } from '../state/core.ts';
@@ -16,7 +16,7 @@ import { endWhileDraining } from '../walk/outcome.ts';
 import type { VisitRef } from '../walk/record.ts';
 import { findVisit, resumeKind } from '../walk/walk.ts';
 
-/** The answer to a command. E4: what is not open is ignored. */
+/** Applies the result of a command. A result for a command that is not open is ignored (E4). */
 export function applyCompletion(core: Core, event: CompletionEvent): void {
   const { state } = core;
   if (!Object.hasOwn(state.open, event.id) || state.backlog.includes(event.id)) return;
@@ -49,7 +49,7 @@ export function applyCompletion(core: Core, event: CompletionEvent): void {
   else state.work.push({ do: 'resume', frame: frame.id, path, event: resume });
 }
 
-/** A result that has no room to wait in fails its step, as it would when its turn comes. */
+/** A result that does not fit into the queue fails its step now, as it would when it is walked. */
 function fitted(core: Core, resume: Resume): Resume {
   if (resume.on !== 'completed') return resume;
   const { suffix, result } = resume;
@@ -78,7 +78,7 @@ function resumeFrom(state: RunState, event: CompletionEvent, command: OpenComman
   }
 }
 
-/** A child's end as its kind hears of it: which run it was stands in the meta, or in the error's details. */
+/** The resume event for a child's end. The meta, or the error's details, name the child run. */
 function childEnd(
   state: RunState,
   event: Extract<Event, { type: 'childDone' }>,
@@ -96,7 +96,9 @@ function childEnd(
   };
 }
 
-/** Whoever does not wait for the child goes on; for everybody else it is noted, so that nobody starts it again. */
+/**
+ * Notes that the child runs, so a later execution does not start it again. A step that does not wait for it goes on.
+ */
 export function applyChildStarted(core: Core, id: string): void {
   const { state } = core;
   const command = Object.hasOwn(state.open, id) && !state.backlog.includes(id) ? state.open[id] : undefined;

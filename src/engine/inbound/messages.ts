@@ -1,6 +1,6 @@
 /**
- * Messages: to the oldest listener that takes one, else into the inbox. A published event is only for those that listen:
- * what none of them takes is dropped. A full inbox, or a full run, drops messages and counts them; they fail no run.
+ * Messages go to the oldest listener that takes them, else into the inbox. A published event goes to open listeners
+ * only, and is dropped if none takes it. A full inbox, or a full run, drops messages and counts them; they fail no run.
  */
 
 import { jsonBytes } from '../../json/bytes.ts';
@@ -21,7 +21,7 @@ export function receiveMessage(core: Core, event: MessageEvent): void {
   const came = numberMessage(state, event);
   if (came === undefined) return;
   if (state.rolling === undefined && state.draining === undefined) {
-    // What waits to be walked may be listening next: in order, it comes before this message.
+    // Queued work precedes this message and may begin a listener.
     runWorkLoop(core);
     if (state.ending !== undefined) return;
     if (deliver(core, came)) {
@@ -35,19 +35,19 @@ export function receiveMessage(core: Core, event: MessageEvent): void {
   else keepUnread(state, came, event);
 }
 
-/** In the inbox, and beside what else the run holds: messages that nobody has read must not end the run. */
+/** Whether the message fits into the inbox and the run's state: unread messages must not fail the run. */
 function hasRoom(core: Core, { bytes }: InboxMessage): boolean {
   const { inbox, inboxBytes } = core.state;
   return inbox.length < MAX_INBOX_MESSAGES && inboxBytes + bytes <= MAX_INBOX_BYTES && hasSpace(core, bytes);
 }
 
-/** For a retry: the message at which its listener failed is kept for that listener, which begins again. */
+/** For a retry: keeps the message at which a listener failed for that listener, which begins again. */
 export function keepForListener(state: RunState, event: MessageEvent): void {
   const came = numberMessage(state, event);
   if (came !== undefined) keepUnread(state, came, event);
 }
 
-/** Numbered; undefined where it was taken or kept before: two messages with one id are one. */
+/** Numbers the message; undefined where a message with its id was received before. */
 function numberMessage(state: RunState, { id, name, payload, event }: MessageEvent): InboxMessage | undefined {
   if (id !== undefined && state.seen.includes(shorten(id))) return undefined;
   const bytes = jsonBytes(payload) + name.length + (event?.key?.length ?? 0) + MESSAGE_OVERHEAD;
@@ -62,7 +62,10 @@ function keepUnread(state: RunState, came: InboxMessage, event: MessageEvent): v
   rememberId(state, event);
 }
 
-/** Of what was dropped no id is remembered: it may be sent again, and many events do not push out the ids of messages. */
+/**
+ * The id of a dropped message is not remembered: it may be sent again, and events do not displace the ids of
+ * messages.
+ */
 function rememberId(state: RunState, { id }: MessageEvent): void {
   if (id === undefined) return;
   state.seen.push(shorten(id));

@@ -1,4 +1,4 @@
-/** What people ask of a run: decisions, input, and an operator's hand on a step. Each key is answered once. */
+/** Applies the requests of people: decisions, input, and operations on steps. Each key is answered once. */
 import type { Accepted } from '../../contract/run.ts';
 import { jsonBytes } from '../../json/bytes.ts';
 import type { Core } from '../state/core.ts';
@@ -11,7 +11,7 @@ import { cancelCommand, openCommand } from '../walk/commands.ts';
 import { failVisit } from '../walk/outcome.ts';
 import { findVisit, resumeNow } from '../walk/walk.ts';
 
-/** A signal that nobody can take is dropped: whoever wanted an answer sends an update, and is refused (E5). */
+/** A signal that no visit accepts is dropped. An update is refused instead (E5). */
 export function applyRequest(core: Core, event: AddressedEvent): void {
   const { state } = core;
   if (rememberedAnswer(state, event) !== undefined) return;
@@ -24,11 +24,11 @@ export function applyRequest(core: Core, event: AddressedEvent): void {
   switch (event.type) {
     case 'decide':
     case 'submit':
-      // At once, also while the run is paused: the visit ends now, and nobody else can decide it (E5).
+      // Not queued, even while the run is paused: the visit ends now, so a second decision is refused (E5).
       resumeNow(core, frame, path, resumeOf(event, found.ask));
       return;
     case 'skipTimer': {
-      // The visit's own timer; where it has none any more (an approval that was escalated), the one that was set last.
+      // The visit's own timer; without it (an escalated approval), the timer that was opened last.
       const timers = visit.open.filter((open) => state.open[open]?.type === 'timer');
       const id = timers.find((open) => open === path) ?? timers.at(-1)!;
       const timer = state.open[id]!;
@@ -52,7 +52,7 @@ export function applyRequest(core: Core, event: AddressedEvent): void {
   }
 }
 
-/** A new attempt now, under a new id (E3), with the same config and the same idempotency key. */
+/** Starts a new attempt immediately, under a new id (E3), with the same config and the same idempotency key. */
 function retryCommand(core: Core, id: string): void {
   const { state } = core;
   const running = state.open[id];
@@ -78,7 +78,7 @@ export function rememberAnswer(state: RunState, key: string | undefined, path: s
   if (keys.length > REMEMBERED_IDS) delete state.answered[keys[0]!];
 }
 
-/** Keys come from outside: long ones are hashed, and none is read as a number, which would change the order of keys. */
+/** Keys come from outside. Long keys are hashed, and the prefix keeps numeric keys in insertion order. */
 function rememberedKey(key: string): string {
   return shorten(`:${key}`);
 }

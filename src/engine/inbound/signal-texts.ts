@@ -1,6 +1,6 @@
 /**
- * The description of each signal, update and query (ARCHITECTURE.md §3). Temporal's UI and CLI show it beside the name, and
- * the manual lists it.
+ * Descriptions of signals, updates and queries (ARCHITECTURE.md §3). Temporal's UI and CLI show them beside the name,
+ * and the manual lists them.
  */
 export const SIGNAL_TEXTS = {
   approve: 'Approves: {step?, by?, comments?, data?, override?, reason?, key?}',

@@ -1,15 +1,15 @@
 /**
- * What the signals and updates of ARCHITECTURE.md §3 mean to the core. The shell decodes what arrives with this, and the fold
- * of a history decodes what it reads with this, so both take and leave the same (E6).
+ * Decodes signals and updates (ARCHITECTURE.md §3) into events. The shell and the fold both use this, so they accept
+ * and ignore the same ones (E6).
  *
- * Signals come from whoever can reach Temporal, by hand too: what has the wrong shape is no event, and nothing here throws.
+ * Signals may also be sent by hand. A payload of the wrong shape gives no event, and nothing here throws.
  */
 
 import type { Decision, RunError, Standing } from '../../contract/run.ts';
 import { isPlainObject, type JsonObject } from '../../json/json.ts';
 import type { Addressed, Event } from '../state/protocol.ts';
 
-/** Signals that a run understands; signals of other names are ignored. */
+/** Signals of a run. Other names are ignored. */
 export const SIGNALS = [
   'approve',
   'reject',
@@ -26,7 +26,7 @@ export const SIGNALS = [
   'granted',
 ] as const;
 
-/** Updates: messages, the end of children and what ends or admits the whole run are signals only. */
+/** Updates. Messages, ends of children, `abort` and `granted` are signals only. */
 export const UPDATES = [
   'approve',
   'reject',
@@ -39,13 +39,19 @@ export const UPDATES = [
   'resume',
 ] as const;
 
-/** The members of an address, a submission and a decision besides `data` and `decision`, each with the test of its type. */
+/**
+ * The members of an address, a submission and a decision besides `data` and `decision`, each with the test of its
+ * type.
+ */
 const ADDRESS = { step: isString, key: isString, by: isString };
 const SUBMISSION = { via: isString, as: isStanding };
 const DECISION = { ...SUBMISSION, comments: isString, override: isBoolean, reason: isString };
 const OF_ADDRESS = Object.keys(ADDRESS);
 const OF_DECISION = [...OF_ADDRESS, ...Object.keys(DECISION), 'data'];
-/** Members of what people send. What runs and gates send to each other is not listed: a newer sender may say more. */
+/**
+ * Members of signals that people send. Signals between runs and limiters are not listed: newer senders may add
+ * members.
+ */
 const MEMBERS: { readonly [name: string]: readonly string[] | undefined } = {
   approve: OF_DECISION,
   reject: OF_DECISION,
@@ -61,7 +67,9 @@ const MEMBERS: { readonly [name: string]: readonly string[] | undefined } = {
 };
 const MOST_SHOWN = 80;
 
-/** Which member of a signal or update nobody reads, as one sentence. A misspelled member must not pass for one left out. */
+/**
+ * Names an unknown member of a signal or update in a sentence, so a misspelled member is not taken for an absent one.
+ */
 export function unknownMember(name: string, payload: unknown): string | undefined {
   const members = Object.hasOwn(MEMBERS, name) ? MEMBERS[name] : undefined;
   if (members === undefined || !isPlainObject(payload)) return undefined;
@@ -75,9 +83,9 @@ export function updateToEvent(name: string, payload: unknown, at: number, isStri
 }
 
 /**
- * The signal of that name as an event. `payload` is the first argument (none counts as `{}`), `at` is the run's clock in
- * epoch milliseconds. Undefined where no signal has that name, a member has the wrong type, or there is a member that no
- * such signal has. `isStrict` is asked only there: false takes the signal without the member.
+ * The signal of that name as an event. `payload` is the first argument (absent counts as `{}`), `at` is the run's clock
+ * in epoch milliseconds. Undefined for an unknown name, a member of the wrong type, or an unknown member. `isStrict` is
+ * called for an unknown member only; false accepts the signal without it.
  */
 export function toEvent(
   name: string,
@@ -141,7 +149,7 @@ function decide(body: JsonObject, decision: Decision['decision'], at: number): E
   return { type: 'decide', at, ...to, decision, ...data, via: 'temporal', ...said };
 }
 
-/** `{path, output?}` of a child that ended well, `{path, error}` of one that failed. */
+/** `{path, output?}` of a completed child, `{path, error}` of a failed one. */
 function childDone(body: JsonObject, at: number): Event | undefined {
   const path = body['path'];
   if (!isString(path)) return undefined;

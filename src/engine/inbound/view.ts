@@ -1,4 +1,4 @@
-/** What the outside sees of a run without walking it: status, waits, searchable state (ARCHITECTURE.md §4). */
+/** The visible part of a run: status, waits, searchable state (ARCHITECTURE.md §4). */
 
 import { LISTENS_TO_MANY, listenKeyTag, listenTag, type RunStatus, type WaitingFor } from '../../contract/run.ts';
 import { MAX_ATTRIBUTE_VALUES } from '../../contract/search-attributes.ts';
@@ -12,7 +12,7 @@ import { subscriptionOf } from '../state/subscription.ts';
 import { type Wait, waitsOf } from '../state/waits.ts';
 import { openVisits } from '../walk/address.ts';
 
-/** Others of an audience are what it is about. */
+/** Other names of an audience are resources. */
 const PERSON = /^(user|role|group):/;
 
 /** waiting: nothing runs and something is awaited, a sleep included. */
@@ -25,7 +25,7 @@ export function statusOf(state: RunState): RunStatus {
   return state.effects > 0 ? 'running' : 'waiting';
 }
 
-/** Since when nothing new begins; undefined where the run is not paused. */
+/** When the run was paused, ISO 8601; undefined where it is not paused. */
 export function pausedSince({ paused, pausedSince: since, now }: RunState): string | undefined {
   return paused ? iso(since ?? now) : undefined;
 }
@@ -56,7 +56,7 @@ export function waitingFor(state: RunState): WaitingFor[] {
   return waits;
 }
 
-/** How many things are waited for; `waitingFor` names the first of them. */
+/** The number of waits; `waitingFor` lists the first ones. */
 export function waitCount(state: RunState): number {
   if (state.ending !== undefined || state.draining !== undefined) return 0;
   return state.admission === undefined ? allWaits(state).length : slotWait(state.admission).length;
@@ -68,7 +68,7 @@ function peopleOf({ audience = [], notBy = [] }: WaitingSpec): Pick<WaitingFor, 
   return { ...(asked.length === 0 ? {} : { audience: asked }), ...(notBy.length === 0 ? {} : { notBy }) };
 }
 
-/** No step waits, but the whole run: the path is empty. */
+/** The wait of the whole run for a slot: its path is empty. */
 function slotWait({ gates, taken, waiting }: Admission): WaitingFor[] {
   const next = gates[taken];
   if (next === undefined || waiting === undefined) return [];
@@ -89,7 +89,7 @@ function allWaits(state: RunState): { readonly visit: OpenVisit; readonly wait: 
   return openVisits(state).flatMap(({ visit }) => waitsOf(visit).map((wait) => ({ visit, wait })));
 }
 
-/** Names and key of a listener, where there is more to say than its one name. */
+/** Names and key of a subscription with several names or a key. */
 function heardBy({ hearing }: WaitingSpec): Pick<WaitingFor, 'names' | 'key'> {
   return {
     ...(hearing === undefined || hearing.names.length < 2 ? {} : { names: hearing.names }),
@@ -98,11 +98,11 @@ function heardBy({ hearing }: WaitingSpec): Pick<WaitingFor, 'names' | 'key'> {
 }
 
 /**
- * Who is waited for, for the search attribute SignalboxWaiting: the kinds, `user:ann`, `role:finance`, and what is listened to. A
- * list has only so many values: what is listened to comes first, since events would not find the run without it.
+ * The search attribute SignalboxWaiting: kinds of waits, `user:ann`, `role:finance`, and subscriptions. The number of
+ * values is limited: subscriptions come first, since events find the run by them.
  */
 export function audience(state: RunState): string[] {
-  // It has returned: what still stands open in it is asked and told nothing any more.
+  // The run has returned: its open visits receive nothing any more.
   if (state.draining?.final === true) return [];
   const names = new Set<string>();
   const heard = heardIn(state);
@@ -115,11 +115,11 @@ export function audience(state: RunState): string[] {
   return isListed && names.size <= MAX_ATTRIBUTE_VALUES ? [...names] : [...new Set([...listenTags(heard), ...names])];
 }
 
-/** What is listened to: each pair of name and key once. */
+/** The subscriptions of a run: each pair of name and key once. */
 function heardIn(state: RunState): ReadonlyMap<string, Subscription> {
   const heard = new Map<string, Subscription>();
   const { frames } = state;
-  // Asked after every event, also of a run that has thousands of frames, none of which listens.
+  // Runs after every event, also in a run with thousands of frames.
   for (const id in frames) {
     const waiting = frames[id]!.visit?.waiting;
     const hearing = waiting === undefined ? undefined : subscriptionOf(waiting);
@@ -130,7 +130,7 @@ function heardIn(state: RunState): ReadonlyMap<string, Subscription> {
   return heard;
 }
 
-/** By what events find the run. Of too many pairs, the keys are left out, and of too many names, all are joined to one. */
+/** The tags by which events find the run. Too many pairs drop their keys; too many names become one tag. */
 function listenTags(heard: ReadonlyMap<string, Subscription>): string[] {
   if (heard.size <= MAX_LISTEN_TAGS) return [...heard.values()].flatMap(tagsOf);
   const names = new Set([...heard.values()].flatMap((hearing) => hearing.names));
@@ -141,12 +141,12 @@ function tagsOf({ names, key }: Subscription = { names: [] }): string[] {
   return names.map((name) => (key === undefined ? listenTag(name) : listenKeyTag(name, key)));
 }
 
-/** Messages that nobody has read. */
+/** The number of unread messages. */
 export function unread(state: RunState): number {
   return state.inbox.length;
 }
 
-/** What is known of the inbox: for those who send. */
+/** The inbox as senders see it. */
 export function inboxOf({ inbox, inboxBytes, dropped }: RunState): {
   unread: number;
   unreadBytes: number;
@@ -166,19 +166,19 @@ export function searchable(program: Program, state: RunState): string[] {
   return pairs;
 }
 
-/** Tells whether what is visible has changed: the run began to wait, goes on, or ends. */
+/** A digest that changes when the visible part of the run changes: it begins to wait, goes on, or ends. */
 export function shownOf(program: Program, state: RunState): string {
   const status = statusOf(state);
   const { admission } = state;
   if (admission !== undefined) return `${status} ${admission.taken} ${admission.waiting?.since ?? ''}`;
-  // Events have to find a run that listens also while something else in it is at work.
+  // Events must find a listening run even while other steps of it run.
   if (status === 'running') {
     const heard = heardIn(state);
     return heard.size === 0 || !program.rules.inbox() ? status : `${status} ${listenTags(heard).join(' ')}`;
   }
   if (status !== 'waiting') return status;
   const paths: string[] = [];
-  // Of many, the first stand for themselves, and all others for one another: a number that changes with each of them.
+  // The first waits are listed; the others are summed into a number that changes with each of them.
   let others = 0;
   for (const { visit } of Object.values(state.frames)) {
     for (const { path, waiting } of visit === undefined ? [] : waitsOf(visit)) {

@@ -1,7 +1,7 @@
 /**
- * A fork (ARCHITECTURE.md §5): the state of a run that has ended, as a new run begins with it. It has the outputs, variables and
- * state that it had before its target, and the frames outside it; not the inbox, the rollback, nor open waits: whatever stood
- * open beside the target begins again.
+ * Makes the state of a fork (ARCHITECTURE.md §5) from the state of a run that has ended. The fork has the outputs,
+ * variables and state from before its target, and the frames outside the target. It has no inbox, no rollbacks and no
+ * open waits: visits that were open beside the target begin again.
  */
 
 import type { GateWanted } from '../../contract/limiter.ts';
@@ -13,7 +13,7 @@ import type { Program } from '../../steps/program-types.ts';
 import type { Frame, RunState } from '../state/state.ts';
 import { type RewindTarget, resumeWith, rewindOpenVisit } from './rewind.ts';
 
-/** What is different in the fork. Members are added to what is there; `steps` are the data of their outputs, by slug. */
+/** Changes of the fork. Members are merged into the existing values; `steps` has the data of outputs by slug. */
 export interface ForkEdits {
   readonly input?: Json;
   readonly variables?: { readonly [name: string]: Json };
@@ -30,7 +30,7 @@ export interface ForkStart {
   readonly hash?: string;
 }
 
-/** What begins in the fork: the target first, then what stood open beside it. Takes these visits back in `state`. */
+/** The visits that begin in the fork: the target, then those that were open beside it. Rewinds them in `state`. */
 export function forkWork(program: Program, state: RunState, target: RewindTarget): RewindTarget[] {
   const again: RewindTarget[] = [];
   for (const { visit } of Object.values(state.frames)) {
@@ -41,7 +41,7 @@ export function forkWork(program: Program, state: RunState, target: RewindTarget
   return [target, ...again];
 }
 
-/** `program`: of the version that the fork runs, in which every place of `work` is (`placeGone`). */
+/** `program`: the version that the fork runs. It has every place of `work` (`placeGone`). */
 export function forkState(
   program: Program,
   ended: RunState,
@@ -62,7 +62,7 @@ export function forkState(
       input: edits.input === undefined ? genesis.input : edits.input,
       ...defined({ hash }),
     },
-    // Answers to commands are awaited no more; what ended beside the target is told to its container.
+    // Results of commands are dropped. Frames that ended beside the target still resume their container.
     work: ended.work.filter((one) => one.do === 'visit' || (one.do === 'resume' && one.event.on === 'frame')),
     open: {},
     openCount: 0,
@@ -88,7 +88,7 @@ function defaultsOf({ state = {} }: Definition): { [key: string]: Json } {
   );
 }
 
-/** Where the target reads it: in the nearest frame that has the entry, else in its own. */
+/** Sets the output where the target reads it: in the nearest frame with the entry, else in its own frame. */
 function setOutput(program: Program, state: RunState, frameId: string, slug: string, data: Json): void {
   const step = program.steps.get(slug);
   if (step === undefined) return;
@@ -104,7 +104,7 @@ function setOutput(program: Program, state: RunState, frameId: string, slug: str
     if (before !== undefined && one.lastOutput === before) one.lastOutput = output;
 }
 
-/** Why a place of the work is not in the program; undefined where all are. `same`: it is the version that the run had. */
+/** Why the program lacks a place of the work; undefined if it has them all. `same`: the version is the run's own. */
 export function placeGone(
   program: Program,
   state: RunState,

@@ -1,9 +1,9 @@
 /**
- * Where a run goes on that has ended (ARCHITECTURE.md §5): a retry arms what failed once more, a fork begins at a visit of its
- * choice. The history is walked again up to its end, but the visits in question are parked: they do not begin, while
- * everything beside them goes as it went. What was parked is then the first that the new run walks.
+ * Continues a run that has ended (ARCHITECTURE.md §5): a retry repeats the visits that failed, a fork begins at a
+ * chosen visit. The history is replayed to its end, but these visits are postponed: they do not begin, and all others
+ * run as they did. The new run walks the postponed visits first.
  *
- * A visit that begins again has the path that it had, and so the same ids and idempotency keys.
+ * A visit that begins again has the same path, and so the same ids and idempotency keys.
  */
 import type { GateWanted } from '../../contract/limiter.ts';
 import type { Program } from '../../steps/program-types.ts';
@@ -15,7 +15,7 @@ import type { Frame, OpenVisit, RunState, Work } from '../state/state.ts';
 import { DEADLINE, runTimeoutMs } from '../walk/ending.ts';
 import { cancelOpened } from '../walk/frames.ts';
 
-/** What begins a visit. */
+/** The work item that begins a visit. */
 export type RewindTarget = Extract<Work, { do: 'visit' }>;
 
 /** The open visit of that path, with its frame. */
@@ -24,7 +24,9 @@ export function openVisit(state: RunState, path: string): { frame: Frame; visit:
   return undefined;
 }
 
-/** Takes an open visit back, with all that it opened, as if it had not begun; answers what begins it again. */
+/**
+ * Undoes the beginning of an open visit and cancels everything it opened. Returns the work item that begins it again.
+ */
 export function rewindOpenVisit(program: Program, state: RunState, path: string): RewindTarget | undefined {
   const found = openVisit(state, path);
   if (found === undefined) return undefined;
@@ -40,17 +42,17 @@ export function rewindOpenVisit(program: Program, state: RunState, path: string)
 }
 
 export interface Resumption {
-  /** What begins, in this order. */
+  /** The visits that begin, in order. */
   readonly work: readonly Work[];
   /** Epoch milliseconds. */
   readonly at: number;
-  /** The limits that it is under; it asks those gates that have not let it pass. */
+  /** The run's limiters. It asks those without a lease for it. */
   readonly gates: readonly GateWanted[];
 }
 
 /**
- * Makes the state of a run that has ended one that goes on: children are started again where they have failed, and the
- * deadline is as long as a new run's.
+ * Makes a state that continues from the state of an ended run: failed children start again, and the timeout is that of
+ * a new run.
  */
 export function resumeWith(program: Program, ended: RunState, { work, at, gates }: Resumption): RunState {
   const { gates: _before, ...genesis } = ended.genesis;
@@ -59,7 +61,7 @@ export function resumeWith(program: Program, ended: RunState, { work, at, gates 
   state.work = [...state.work, ...work];
   state.paused = false;
   delete state.pausedSince;
-  // It begins as running, and shows itself anew even where it comes to what the ended run had shown last.
+  // The run starts as running, and publishes its view even if it equals the last view of the ended run.
   state.shown = '';
   for (const command of Object.values(state.open)) if (command.type === 'child') delete command.started;
   const limit = runTimeoutMs({ program, state });
@@ -68,15 +70,15 @@ export function resumeWith(program: Program, ended: RunState, { work, at, gates 
     state.open[DEADLINE] = { type: 'deadline', at: at + limit };
   }
   standBeforeGates(program, state, at);
-  // The shell answers a yield with `continue`, and that walks what is to be walked.
+  // The shell answers a yield with `continue`, which walks the queued work.
   state.yielding = true;
-  // It was edited, and what was parked is not in it.
+  // The state was edited, and the postponed visits were not counted.
   state.bytes = measure(program, state).bytes;
   delete state.weighings;
   return state;
 }
 
-/** The first execution of a retry or a fork: where it starts too late after its slots were taken, it asks for them again. */
+/** For the first execution of a retry or fork: asks for the slots again if its leases may have expired. */
 export function resumedAt(program: Program, state: RunState, startedAt: number): RunState {
   const gates = state.genesis.gates ?? [];
   if (gates.some((gate) => gate.taken && !hasLease(gate, startedAt))) standBeforeGates(program, state, startedAt);
@@ -87,7 +89,7 @@ function standBeforeGates(program: Program, state: RunState, startedAt: number):
   delete state.admission;
   requestSlots({ program, state, commands: [], trace: undefined }, startedAt);
   if (state.admission === undefined) return;
-  // Nothing goes out before the gates have let it pass.
+  // No command is sent before the run has its slots.
   state.backlog = Object.keys(state.open);
   state.openCount = 0;
   state.slots = countSlots(state);

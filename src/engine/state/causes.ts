@@ -1,21 +1,22 @@
 /**
- * How an effect's failure becomes the core's (contract/activity.ts: type = code, details = [{details?, retryable, attempts?}]).
- * The shell takes it from the SDK's errors, the fold from the history's failures; both come through here, so that the
- * state says the same (E6). Attempts are the activity's word only: the shell cannot know what history counts.
+ * Turns the failure of an activity or a child into the core's failure (contract/activity.ts: the type is the code, the
+ * details are [{details?, retryable, attempts?}]). The shell reads it from the SDK's errors and the fold from history.
+ * Both call this function, so live state and fold agree (E6). Only the activity reports attempts, since the shell does
+ * not know what history counts.
  */
 
 import { defined } from '../../json/defined.ts';
 import { isPlainObject } from '../../json/json.ts';
 import type { FailureShape } from '../../steps/kind.ts';
 
-/** The cause of a failed activity, or of a failed child, without the packages' classes. */
+/** The cause of a failed activity or child, without classes of Temporal's packages. */
 export type FailureCause =
   | {
       readonly kind: 'application';
       readonly type?: string | null | undefined;
       readonly message?: string | null | undefined;
       readonly nonRetryable?: boolean | null | undefined;
-      /** As the failure carries them; the first is ours when it is an object with `retryable`. */
+      /** Details of the failure. The first one is ours if it is an object with `retryable`. */
       readonly details?: readonly unknown[] | null | undefined;
     }
   /** `START_TO_CLOSE`, `SCHEDULE_TO_CLOSE`, `SCHEDULE_TO_START`, `HEARTBEAT`. */
@@ -24,8 +25,8 @@ export type FailureCause =
   | { readonly kind: 'other'; readonly message?: string | null | undefined };
 
 /**
- * The typed failure of a command. Every failure has a code (E8), also one that an activity threw without a type.
- * `attempts`: where an activity that timed out, and so could not count them, has used up those that it had.
+ * The typed failure of a command. Every failure has a code (E8), even if the activity threw without a type.
+ * `attempts`: for an activity that timed out after its last attempt, and so could not report the count.
  */
 export function failureOfCause(cause: FailureCause, attempts?: number): FailureShape {
   switch (cause.kind) {

@@ -1,5 +1,5 @@
 /**
- * The runs that a run starts (ARCHITECTURE.md §3): their ids, and what is heard of them. The id comes from the parent's, its
+ * Child runs (ARCHITECTURE.md §3): their ids and their results. A child's id derives from the parent's id, the parent's
  * start and the visit's path, so a retry, a reset and a fold of the history find the same child.
  */
 
@@ -9,9 +9,9 @@ import { idPart, shortHash } from '../../contract/workflow-ids.ts';
 import { isPlainObject, type Json, type JsonObject } from '../../json/json.ts';
 import type { Event, Genesis } from './protocol.ts';
 
-/** How history shows the activity by which a parent looks after its children. */
+/** The id of the activity by which a parent checks on its children. */
 export const CHILDREN = '$children';
-/** And the timer between two such looks, which the core hears nothing of. */
+/** The id of the timer between two checks. The core does not see it. */
 export const CHILDREN_CLOCK = '$children-clock';
 
 /** The execution id of the child that the command `id` of this run starts: `run.{org}.{workflow}.child-{hash}`. */
@@ -24,7 +24,7 @@ export function childRunId(
   return `run.${idPart(parent.organizationId)}.${idPart(workflow)}.child-${place}`;
 }
 
-/** The events that the activity's answer stands for: the shell and the fold take them alike (E6). */
+/** The events in the activity's result. The shell and the fold both call this (E6). */
 export function childEvents(data: unknown, at: number): Event[] {
   const ended = isPlainObject(data) ? data['ended'] : undefined;
   if (!Array.isArray(ended)) return [];
@@ -36,7 +36,7 @@ export function childEvents(data: unknown, at: number): Event[] {
   }));
 }
 
-/** What a child tells its parent when it ends: the payload of the signal `childDone`. */
+/** The payload of the signal `childDone`, which a child sends to its parent when it ends. */
 export function childDoneSignal(path: string, ended: { output: Json } | { error: RunError }): JsonObject {
   return 'error' in ended ? { path, error: { ...ended.error } as JsonObject } : { path, output: ended.output };
 }

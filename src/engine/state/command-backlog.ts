@@ -1,10 +1,10 @@
 /**
- * Who may be open when not all can be (E10; LANGUAGE.md §12: at most 500 commands, the rest queued). Effects end by
- * themselves within minutes; children and timers may stay open for months, so they never take all the room:
+ * Decides which commands are dispatched at the limit (E10; LANGUAGE.md §12: at most 500 open commands, the rest
+ * queued). Effects end within minutes. Children and timers may stay open for months, so they never use all slots:
  *
- * - Timers take what is free, and give it up again for effects and children: the one that is due last is taken back and
- *   waits in the backlog. Those due first are always open, so none is late.
- * - Ten places are for timers only, and a hundred are never taken by children.
+ * - Timers use free slots, and free them again for effects and children: the timer that is due last is recalled into
+ *   the backlog. The timers that are due first are always open, so none is late.
+ * - Ten slots are reserved for timers, and a hundred are never used by children.
  */
 
 import { jsonBytes } from '../../json/bytes.ts';
@@ -14,22 +14,22 @@ import type { OpenCommand, RunState } from './state.ts';
 
 const OVERHEAD = 300;
 
-/** How the core sends a command, and takes one back that stays open in its books. */
+/** Sends a command, or recalls a sent command into the backlog. */
 export interface Sender {
   send(id: string, command: OpenCommand): void;
   recall(id: string): void;
 }
 
-/** Sends what waits, as far as there is room. Answers whether the bytes of this activation stopped it. */
+/** Sends queued commands while slots are free. Returns whether the byte limit of this activation stopped it. */
 export function dispatchBacklog(core: Core, sender: Sender): boolean {
   const { state } = core;
   if (state.backlog.length === 0) return false;
-  // Where everything fits, everything goes, in order.
+  // If all queued commands fit, they are sent in order.
   if (state.openCount + state.backlog.length <= MAX_OPEN_CHILDREN) return new Dispatcher(core, sender).inOrder();
   return new Dispatcher(core, sender).byRank();
 }
 
-/** What of a state's commands takes which places. */
+/** Counts the slots that the open commands of a state use. */
 export function countSlots(state: RunState): RunState['slots'] {
   const waiting = new Set(state.backlog);
   const slots = { timers: 0, children: 0, waitingTimers: 0 };
@@ -48,7 +48,7 @@ export function isTimer(command: OpenCommand): command is OpenCommand & { readon
 class Dispatcher {
   readonly #state: RunState;
   readonly #sender: Sender;
-  /** Timers that were sent before, those due last at the end; looked up when one has to give way. */
+  /** Sent timers by due time, the latest last. Computed when the first timer is recalled. */
   #sent: string[] | undefined;
   readonly #recalled: string[] = [];
   #isHeld = false;
@@ -102,7 +102,7 @@ class Dispatcher {
     return true;
   }
 
-  /** The earliest first; one that is due before another that is open takes its place. */
+  /** Sends queued timers, the earliest first. An earlier timer replaces an open timer that is due later. */
   #timers(): void {
     const state = this.#state;
     const waiting = state.backlog.filter((id) => isTimer(state.open[id]!)).sort((a, b) => this.#at(a) - this.#at(b));

@@ -1,13 +1,13 @@
-/** What a run's models have used (document 004): summed by kind of key as effects end, carried, and shown. */
+/** Usage of models by a run (document 004), summed by kind of key as activities end. */
 import { addUsage, type Cost, usageIn } from '../../contract/models.ts';
 import type { Event } from './protocol.ts';
 import type { RunState } from './state.ts';
 
-/** Models of one run that lists find it by. */
+/** Models by which lists find one run. */
 const MOST_MODELS = 20;
 const NOTHING = { input_tokens: 0, output_tokens: 0, cached_input_tokens: 0, usd_cost: 0 };
 
-/** Counts what an effect's answer says that it has used; one that failed may have used something too. */
+/** Adds the usage that an activity reports. A failed activity may report usage too. */
 export function countUsage(state: RunState, event: Event): void {
   const usage =
     event.type === 'completed'

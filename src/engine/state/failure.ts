@@ -11,8 +11,8 @@ import { MAX_PAYLOAD_BYTES } from './limits.ts';
 import type { RunErrorRoot } from './state.ts';
 
 /**
- * What a kind or an expression threw, as a failure. Anything that is not typed is a mistake of ours, and says so. With the
- * definition, an expression's failure speaks the words of its dialect.
+ * Turns an error that a kind or an expression threw into a failure. An untyped error is a bug in Signalbox and becomes
+ * `internal_error`. With `definition`, the message of an expression's failure uses the words of its dialect.
  */
 export function failureOf(error: unknown, definition?: Definition): FailureShape {
   if (error instanceof StepFailure)
@@ -47,7 +47,10 @@ export function placed(error: FailureShape, path: string, slug: string): RunErro
   return { ...error, path: error.path ?? path, stepSlug: error.stepSlug ?? slug };
 }
 
-/** The root `error` of expressions has `step` beside stepSlug, which is what `meta.error` and the run's error call it. */
+/**
+ * The root `error` of expressions. It has `step` in addition to `stepSlug`, the name in `meta.error` and the run's
+ * error.
+ */
 export function errorRoot(error: RunError): RunErrorRoot {
   const { stepSlug } = error;
   return { ...error, ...defined({ step: stepSlug }) };

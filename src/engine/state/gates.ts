@@ -1,5 +1,6 @@
 /**
- * Which limits a definition sets to its own runs (LANGUAGE.md §1, concurrency and mode): those of one key are counted together.
+ * The limits that a definition sets for its own runs (LANGUAGE.md §1, concurrency and mode). Runs of one key are
+ * counted together.
  */
 
 import type { GateWanted } from '../../contract/limiter.ts';
@@ -12,25 +13,28 @@ import { objectScope } from '../../template/scope.ts';
 import { parseTemplate, render } from '../../template/template.ts';
 import { TemplateError } from '../../template/types.ts';
 
-/** What a run's own limits go by. */
+/** The values that determine a run's own limits. */
 export interface GateSubject {
   readonly organizationId: string;
   readonly definition: Definition;
   readonly input: Json;
 }
 
-/** The workflow id of a gate: `gate.{org}.{hash}` (ARCHITECTURE.md §4). */
+/** The workflow id of a limiter: `gate.{org}.{hash}` (ARCHITECTURE.md §4). */
 export function gateId(org: string, ...what: readonly string[]): string {
   return `gate.${idPart(org)}.${shortHash(...what)}`;
 }
 
-/** The gates of the run's own definition; none where it limits nothing. Runs whose key cannot be read are counted together. */
+/**
+ * The limiters of the run's own definition; empty without limits. Runs whose key cannot be evaluated are counted
+ * together.
+ */
 export function definitionGates(subject: GateSubject): GateWanted[] {
   const { definition } = subject;
   const { concurrency, mode, debounce } = definition.config ?? {};
   const gates: GateWanted[] = [];
   const isLimited = concurrency !== undefined || mode === 'restart';
-  // Another version may come after one without the limit, whose runs it has to count.
+  // A version with the limit may follow one without it, and has to count that version's runs.
   const limits = { version: definition.version ?? null, concurrency: concurrency ?? null, mode: mode ?? null };
   const basis = isLimited ? shortHash(canonicalText({ ...limits, key: debounce?.key ?? null } as Json)) : '';
   if (concurrency !== undefined) {
@@ -47,7 +51,10 @@ export function definitionGates(subject: GateSubject): GateWanted[] {
   return gates;
 }
 
-/** Document 004: the runs of one debounce key take one another's place; without a key, those of the workflow. A payload without the key is on its own. */
+/**
+ * Document 004: a run replaces the run of the same debounce key; without a key, of the same workflow. A payload that
+ * lacks the key replaces nothing.
+ */
 function restartKey({ definition, input }: GateSubject): string | undefined {
   const key = definition.config?.debounce?.key;
   return key === undefined ? 'all' : readable(() => payloadKey(key, input));
@@ -58,7 +65,7 @@ function keyOf(subject: GateSubject, key: string): string {
   const variables = definition.config?.variables ?? {};
   const flat = definition.dialect === '000' && isObject(input) ? input : {};
   const roots = { ...flat, ...variables, input, variables, organizationId };
-  // The clock is no part of a key: runs of one key would not be counted together.
+  // The clock is not part of a key, or runs of one key would not be counted together.
   const { value } = render(parseTemplate(key), objectScope(roots), { now: 0 });
   return typeof value === 'string' ? value : canonicalText(value);
 }

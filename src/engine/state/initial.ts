@@ -3,7 +3,7 @@ import type { Program } from '../../steps/program-types.ts';
 import type { Genesis } from './protocol.ts';
 import { type RunState, STATE_VERSION } from './state.ts';
 
-/** What a run begins with: its variables, and the defaults of its declared state. */
+/** The first state of a run: its variables, and the defaults of its declared state. */
 export function initialState(program: Program, genesis: Genesis): RunState {
   const { definition } = program;
   const state: { [key: string]: Json } = {};

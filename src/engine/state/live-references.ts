@@ -1,6 +1,6 @@
 /**
- * Which outputs a run can still read (LANGUAGE.md §12): at continue-as-new the others are left behind. They stand in the
- * trace, which is read from history.
+ * The outputs that a run can still read (LANGUAGE.md §12). Continue-as-new drops the others. The trace still shows
+ * them, since it is read from history.
  */
 import type { Program, Step } from '../../steps/program-types.ts';
 import { references } from '../../template/references.ts';
@@ -16,9 +16,9 @@ export interface LiveReferences {
 
 const ALL: LiveReferences = { entry: () => true, output: () => true };
 
-/** What the steps read that can be reached from where the run stands, and the definition's output. */
+/** The references of all steps that are reachable from the current ones, and of the definition's output. */
 export function liveReferences(program: Program, state: RunState): LiveReferences {
-  // In a dag every step is the graph's, and terminal ones are its output.
+  // In a dag any step may be read later, and terminal steps are the output.
   if (program.definition.flow === 'dag') return ALL;
   const reads = readsOf(program);
   const entries = new Set(reads.always.entries);
@@ -34,7 +34,7 @@ export function liveReferences(program: Program, state: RunState): LiveReference
   };
 }
 
-/** In place of a name that is computed. No step has this slug. */
+/** Stands for a computed name. No step has this slug. */
 const ANY = '*';
 
 interface Reads {
@@ -75,7 +75,7 @@ function namesIn(read: readonly Reference[]): Reads {
   return { entries, outputs };
 }
 
-/** The steps that are open, or waited to be walked, and all that their ports lead to. */
+/** The steps that are open or queued, and all steps that their ports lead to. */
 function reachable(program: Program, state: RunState): Set<string> {
   const found = new Set<string>();
   for (const frame of Object.values(state.frames)) {

@@ -1,7 +1,7 @@
 /**
- * What a state holds, in bytes, without writing it out: the records of the run are weighed, each value that they hold is
- * weighed once in its life, and one that several of them hold counts once. The figure is never below what continue-as-new
- * carries (serialize.ts), and above it only where a value is held as a whole and in part.
+ * Measures a state in bytes without serializing it. Records are measured each time, values once in their life, and a
+ * value that several records share counts once. The result is never below the size that continue-as-new carries
+ * (serialize.ts), and above it only where a value is referenced both as a whole and in part.
  */
 
 import { jsonBytes } from '../../json/bytes.ts';
@@ -11,13 +11,13 @@ import { liveReferences } from './live-references.ts';
 import { SHARED_FROM_BYTES, SHARED_FROM_LENGTH } from './serialize.ts';
 import type { Entry, Envelope, Frame, LoopRecord, OpenVisit, RunState } from './state.ts';
 
-/** Larger ones are not weighed again. */
+/** Sizes of larger values are cached. */
 const KNOWN_FROM_BYTES = 1_000;
-/** A mark in place of a value. */
+/** A reference in place of a shared value. */
 const REFERENCE_BYTES = 24;
-/** What stands around the state when it is carried. */
+/** The envelope of a serialized state. */
 const AROUND_BYTES = 100;
-/** Values from this size on tell one state from another (`Measured`). */
+/** Values from this size count as large (`Measured`). */
 export const LARGE_BYTES = 16_000;
 
 export interface Measured {
@@ -26,7 +26,7 @@ export interface Measured {
   readonly large: number;
 }
 
-/** Values never change in place, so what one weighs never changes. */
+/** Values never change in place, so their sizes never change. */
 const known = new WeakMap<object, number>();
 
 export function valueBytes(value: Json | undefined): number {
@@ -100,7 +100,7 @@ class Measuring {
     this.#value(output.meta);
   }
 
-  /** A visit or a loop. What a kind holds is changed in place, but for lists that it was given (`items`). */
+  /** A visit or a loop. Step state changes in place, except for lists that come from values (`items`). */
   #holder(holder: OpenVisit | LoopRecord): void {
     if (this.#seen.has(holder)) {
       this.#add(REFERENCE_BYTES);
@@ -121,13 +121,13 @@ class Measuring {
     }
   }
 
-  /** A member of a hold: only lists of items and what a loop carries are values for good. */
+  /** A member of step state. Only `items` and `carry` are values that never change in place. */
   #fresh(name: string, value: Json): void {
     if (name === 'items' || name === 'carry') this.#value(value);
     else this.#add(jsonBytes(value));
   }
 
-  /** A record whose values stand `depth` levels below it. */
+  /** A record whose values are `depth` levels below it. */
   #parts(part: unknown, depth: number): void {
     if (typeof part !== 'object' || part === null || depth === 0) {
       this.#value(part as Json);
@@ -164,7 +164,7 @@ class Measuring {
     this.#add(valueBytes(value) + REFERENCE_BYTES);
   }
 
-  /** Part of the state that is small, or changed in place. */
+  /** A part of the state that is small or changes in place. */
   #record(part: object): void {
     this.#add(jsonBytes(part as JsonObject));
   }

@@ -5,7 +5,9 @@ import { MAX_PATH_LENGTH } from './limits.ts';
 
 const KEPT = MAX_PATH_LENGTH - 34;
 
-/** A path of more than 200 characters keeps its beginning, and 32 hex digits of the hash of all of it. */
+/**
+ * A path of more than 200 characters keeps its beginning, and ends with 32 hex digits of the hash of the whole path.
+ */
 export function shorten(path: string): string {
   if (path.length <= MAX_PATH_LENGTH) return path;
   return `${path.slice(0, KEPT)}~~${bytesToHex(sha256(new TextEncoder().encode(path))).slice(0, 32)}`;
@@ -27,7 +29,7 @@ export function framePath(container: string, name: string, iteration: boolean): 
   return shorten(iteration ? `${container}[${name}]` : `${container}/${name.replace(/[^A-Za-z0-9_.-]/g, escaped)}`);
 }
 
-/** A branch may have any name: what could be read as a path of another place is written as its code, so that ids stay unique. */
+/** A branch may have any name. Characters that have a meaning in paths are escaped, so ids stay unique. */
 function escaped(character: string): string {
   return `%${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
 }

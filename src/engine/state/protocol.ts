@@ -1,6 +1,6 @@
 /**
- * What goes into the core and what comes out (DESIGN.md). Everything is JSON. Times are epoch milliseconds and come
- * in with events: the core reads no clock (E1).
+ * The events and commands of the core (DESIGN.md). Everything is JSON. Times are epoch milliseconds and come in with
+ * events: the core reads no clock (E1).
  */
 
 import type { GateWanted, SlotAnswer } from '../../contract/limiter.ts';
@@ -14,16 +14,16 @@ interface At {
   readonly at: number;
 }
 
-/** `id` is that of the command it answers; an event for an id that is not open is ignored (E4). */
+/** `id` is the id of the command that the event answers. An event for an id that is not open is ignored (E4). */
 export type Event =
   | (At & { readonly type: 'started' })
   | (At & { readonly type: 'completed'; readonly id: string; readonly result: EffectResult })
   | (At & { readonly type: 'failed'; readonly id: string; readonly error: FailureShape })
   | (At & { readonly type: 'fired'; readonly id: string })
-  /** The child of that command runs, under the id that the command gave it. */
+  /** The child of that command has started, under the id in the command. */
   | (At & { readonly type: 'childStarted'; readonly id: string })
   | (At & { readonly type: 'childDone'; readonly id: string; readonly output?: Json; readonly error?: FailureShape })
-  /** `event`: it was published, and is only for a visit that listens now. */
+  /** `event`: the message is a published event, and only for a visit that listens now. */
   | (At & {
       readonly type: 'message';
       readonly name: string;
@@ -37,16 +37,19 @@ export type Event =
   | (At & { readonly type: 'pause' | 'resume'; readonly key?: string })
   /** Cancels the whole run. */
   | (At & { readonly type: 'cancel'; readonly reason?: string })
-  /** Ends the whole run, and undoes what is to be undone. */
+  /** Ends the whole run and rolls it back. */
   | (At & { readonly type: 'abort'; readonly reason?: string })
   /** Answers the command `slots`. */
   | (At & { readonly type: 'slots'; readonly answers: readonly SlotAnswer[] })
-  /** The gate that the run waited at lets it pass. */
+  /** The limiter for which the run waited has granted a slot. */
   | (At & { readonly type: 'granted'; readonly gate: string })
   /** Answers the command `yield`: the walk goes on. */
   | (At & { readonly type: 'continue' });
 
-/** For whom: a path, a slug with one open visit, or nobody named when just one fits. The key makes a repeat harmless. */
+/**
+ * The addressee: a path, or a slug with one open visit. Without `step`, the only open visit that fits. With a key, a
+ * repeat has no effect.
+ */
 export interface Addressed {
   readonly step?: string;
   readonly key?: string;
@@ -56,16 +59,16 @@ export interface Addressed {
 export type Command =
   | RunCommand
   | { readonly type: 'timer'; readonly id: string; readonly at: number }
-  /** `executionId`: the workflow id that the child has to have. */
+  /** `executionId`: the workflow id of the child. */
   | ({ readonly type: 'child'; readonly id: string; readonly executionId: string } & Omit<
       ChildSpec,
       'suffix' | 'inner'
     >)
-  /** Ends the command with this id: its answer is no longer awaited (E9). */
+  /** Cancels the command with this id; its result is ignored (E9). */
   | { readonly type: 'cancel'; readonly id: string }
-  /** Ask these gates, one after the other, as far as they let the run pass; then send `slots`. */
+  /** Ask these limiters in order until one makes the run wait; then send `slots`. */
   | { readonly type: 'slots'; readonly gates: readonly GateWanted[] }
-  /** The walk was long: give way to others, then send `continue`. */
+  /** The walk was long: yield to other work, then send `continue`. */
   | { readonly type: 'yield' }
   | { readonly type: 'visible'; readonly status: RunStatus; readonly waitingFor: readonly WaitingFor[] }
   | { readonly type: 'complete'; readonly output: Json }
@@ -77,20 +80,23 @@ export interface RunCommand {
   readonly id: string;
   readonly activity: string;
   readonly config: Json;
-  /** E7: where secrets and callback URLs are to be joined, by the activity, right before use. */
+  /** E7: where the activity inserts secrets and callback URLs, right before use. */
   readonly secrets: readonly SecretString[];
-  /** Offered to the other side; the same for all attempts of a visit. */
+  /** Sent to the other side; the same in all attempts of a visit. */
   readonly idempotencyKey: string;
   readonly stepSlug: string;
   readonly retry: ResolvedRetryPolicy;
   readonly timeoutMs: number;
   readonly heartbeatMs?: number;
   readonly local: boolean;
-  /** Beginning it again is safe: begun as a local activity and not done in time, it goes on as a regular one, whatever `retry` says. */
+  /**
+   * Starting it again is safe: a local activity that takes too long continues as a regular one, whatever `retry`
+   * says.
+   */
   readonly repeatable?: true;
 }
 
-/** What the run's first event needs to know besides the program. */
+/** The values that a run starts with, besides its program. */
 export interface Genesis {
   readonly executionId: string;
   readonly organizationId: string;
@@ -104,11 +110,11 @@ export interface Genesis {
   readonly depth: number;
   readonly startedAt: number;
   readonly timeoutMs?: number;
-  /** Limits that the run is under. */
+  /** The limiters of the run. */
   readonly gates?: readonly GateWanted[];
 }
 
-/** One line of the trace as it happens; the fold in src/history makes rows of them. */
+/** One event of the trace. The fold in src/history turns them into rows. */
 export type TraceEvent =
   | {
       readonly t: 'begin';
@@ -119,7 +125,7 @@ export type TraceEvent =
     }
   /** The config as evaluated, secrets as placeholders. */
   | { readonly t: 'input'; readonly path: string; readonly input: Json }
-  /** A member of the config that was evaluated later than the others, each time anew. */
+  /** A member of the config that is evaluated later than the others, possibly several times. */
   | { readonly t: 'evaluated'; readonly path: string; readonly member: string; readonly value: Json }
   | { readonly t: 'wait'; readonly path: string }
   | {

@@ -1,7 +1,7 @@
 /**
- * What continue-as-new carries (E2). In the state, values are shared by reference: an item is one with the list it came
- * from, `lastOutput` with its step's entry. As JSON they would be written out once for each place, so values that occur
- * again are carried in a table, and shared again when the state is restored.
+ * The state as continue-as-new carries it (E2). In the state, values are shared by reference: an item with its list,
+ * `lastOutput` with its step's entry. Plain JSON would repeat them, so shared values are written to a table once, and
+ * shared again when the state is restored.
  */
 
 import { MAX_STATE_BYTES } from '../../definition/document/limits.ts';
@@ -12,12 +12,12 @@ import { countSlots } from './command-backlog.ts';
 import { liveReferences } from './live-references.ts';
 import { type Frame, type RunState, STATE_VERSION } from './state.ts';
 
-/** Smaller values are cheaper written twice. */
+/** Smaller values are repeated, since a reference would not save space. */
 export const SHARED_FROM_BYTES = 64;
-/** The same for texts, which are told from one another by all their characters. */
+/** The same for texts, in characters. Comparing shorter texts costs more than it saves. */
 export const SHARED_FROM_LENGTH = 1_000;
 const REFERENCE = '$shared';
-/** The output of a step that nobody can read any more. */
+/** The output of a step that no reachable step reads. */
 const LEFT_BEHIND = { leftBehind: true };
 
 /** The state as JSON without repeats: `{state, shared}`; `{"$shared": n}` stands for the n-th shared value. */
@@ -49,7 +49,7 @@ export function serialize(program: Program, full: RunState): Json {
   return { version: STATE_VERSION, state: written, shared };
 }
 
-/** §12: what no reachable step can refer to is left behind. The entry stays, since it says that the step has been there. */
+/** §12: outputs that no reachable step reads are dropped. The entry stays, since it shows that the step has run. */
 function withoutUnneeded(program: Program, state: RunState): RunState {
   const needed = liveReferences(program, state);
   const lean = (frame: Frame): Frame => {
@@ -67,7 +67,7 @@ function withoutUnneeded(program: Program, state: RunState): RunState {
   };
 }
 
-/** The other way round. Throws where the carried value is not of this interpreter's version. */
+/** The inverse of serialize. @throws Error for a state of another version. */
 export function restore(carried: Json): RunState {
   if (!isObject(carried)) throw new Error('What was carried is no state of a run.');
   const { version, state, shared } = carried;
@@ -91,23 +91,23 @@ export function restore(carried: Json): RunState {
   return restored;
 }
 
-/** Definition and state together, encoded (LANGUAGE.md §12). The estimate is corrected when it comes near the limit. */
+/** Whether definition and state fit together (LANGUAGE.md §12). An estimate near the limit is corrected. */
 export function fitsLimit(program: Program, state: RunState): boolean {
   if (carriedBytes(program, state) <= MAX_STATE_BYTES) return true;
   state.bytes = jsonBytes(serialize(program, state));
-  // Measuring is work too: a walk at the limit's edge would measure at every step.
+  // Measuring counts as work, since a walk near the limit measures at every step.
   state.effort.units += state.bytes >> 3;
   return carriedBytes(program, state) <= MAX_STATE_BYTES;
 }
 
-/** What of the limit is taken, by the estimate as it stands. */
+/** The used part of the limit, by the current estimate. */
 export function carriedBytes(program: Program, state: RunState): number {
   return definitionBytes(program) + state.bytes;
 }
 
 const definitionSizes = new WeakMap<Program, number>();
 
-/** Of the definition, as it stands in what a run is started with. */
+/** Bytes of the definition in a run's start argument. */
 export function definitionBytes(program: Program): number {
   let bytes = definitionSizes.get(program);
   if (bytes === undefined) {
@@ -127,7 +127,7 @@ function countShared(value: Json, times: Map<object | string, number>): void {
 
 const isLongText = (value: Json): value is string => typeof value === 'string' && value.length >= SHARED_FROM_LENGTH;
 
-/** What looks like our mark: data that does is written to the table, where it is read as data. */
+/** Whether the value has the form of a reference. Data of that form goes to the table, where it is read as data. */
 function isReference(value: Json & object): value is JsonObject {
   return !Array.isArray(value) && Object.hasOwn(value, REFERENCE) && Object.keys(value).length === 1;
 }

@@ -1,11 +1,11 @@
 /**
- * How much a run may hold (LANGUAGE.md §12): its definition and its state together, as continue-as-new would carry them.
+ * The limit of a run's data (LANGUAGE.md §12): its definition and its state together, as continue-as-new carries them.
  *
- * `state.bytes` is kept with every change and is never below the truth: what is replaced or shared stays counted. Only
- * when it comes over the limit is the state measured (measure.ts); and only when that is over it too, since a value may be
- * held as a whole and in part, is the state written out, and not again before something large has changed.
+ * `state.bytes` is updated with every change and is never too low: replaced and shared values stay counted. When it
+ * exceeds the limit, the state is measured (measure.ts). When the measure exceeds it too, which can be too high for
+ * values referenced as a whole and in part, the state is serialized, and not again before something large has changed.
  *
- * What does not fit fails the step that brings it, before the step changes anything.
+ * A value that does not fit fails its step before the step changes anything.
  */
 
 import { valueLimitOf } from '../../definition/document/limits.ts';
@@ -19,13 +19,13 @@ import { LARGE_BYTES, type Measured, measure, valueBytes } from './measure.ts';
 import { definitionBytes, serialize } from './serialize.ts';
 import type { RunState, Weighing } from './state.ts';
 
-/** Units of work that measuring takes, a byte. */
+/** Units of work per byte, as right shifts: measuring, and serializing. */
 const MEASURE_SHIFT = 7;
 const WRITE_SHIFT = 3;
-/** A state that measures the same within so many bytes is not written out again. */
+/** A state whose measure changed by less than this is not serialized again. */
 const SAME_BYTES = 64_000;
 
-/** The state takes so much more. Tasks from before the limit was stamped count less. */
+/** Adds to the size of the state. Tasks from before the limit existed count less. */
 export function charge({ program, state }: Core, bytes: number): void {
   if (program.rules.dataBytes() !== undefined) state.bytes += bytes;
 }
@@ -35,29 +35,29 @@ export function chargeValue(core: Core, value: Json | undefined): void {
 }
 
 /**
- * What a step wants to keep stands in the state; `uncounted` bytes of it are not in `state.bytes` yet.
- * @throws StepFailure `state_too_large`. Whoever put it there takes it out again.
+ * Checks the space for a value that is already in the state. `uncounted` bytes are not in `state.bytes` yet.
+ * @throws StepFailure `state_too_large`. The caller then removes the value.
  */
 export function demandSpace(core: Core, what: string, bytes: number, uncounted = 0): void {
   const limit = core.program.rules.dataBytes();
   if (limit === undefined) return;
-  // A decision or a short word has room where data has none, so that a run that is full can still end as it should.
+  // Small values may use the spare space, so a full run can still end normally.
   const most = bytes <= SMALL_BYTES ? limit + spareOf(limit) / 2 : limit;
   if (!fits(core.program, core.state, most, uncounted)) throw stateTooLarge(what, bytes, limit);
 }
 
-/** Whether a message of so many bytes may wait. It leaves the spare room to the steps, so that the run can go on. */
+/** Whether an unread message of this size fits. It may not use the spare space, which steps need to go on. */
 export function hasSpace({ program, state }: Core, bytes: number): boolean {
   const limit = program.rules.dataBytes();
   if (limit === undefined) return true;
-  // Many messages may come at once to a run that is full. Where measuring for each would take too long, the figure as it
-  // stands has to do; of a run that was never full it may be far above the truth.
+  // A full run may receive many messages in one activation, and measuring for each takes too long. The current estimate
+  // is then used, unless the run was never full, where the estimate may be far too high.
   const { effort, weighings } = state;
   if (effort.units < MAX_ACTIVATION_UNITS || weighings?.full === undefined) return fits(program, state, limit - bytes);
   return state.bytes + bytes <= limit - definitionBytes(program);
 }
 
-/** Before an effect is made: its config stands in the state, and a short answer has to fit beside it. */
+/** Checks, before an activity starts, that a short result fits beside its config, which is already in the state. */
 export function demandSpaceForEffect(core: Core, configBytes: number): void {
   const limit = core.program.rules.dataBytes();
   if (limit === undefined) return;
@@ -65,12 +65,12 @@ export function demandSpaceForEffect(core: Core, configBytes: number): void {
     throw stateTooLarge("The step's config and a short answer", configBytes + ANSWER_BYTES, limit);
 }
 
-/** A failure that stays in the state, since something catches it: details that do not fit are left out. */
+/** A failure that is caught stays in the state. Details that do not fit are omitted. */
 export function trimToSpace({ program, state }: Core, failure: FailureShape): FailureShape {
   const limit = program.rules.dataBytes();
   const bytes = limit === undefined ? 0 : valueBytes(failure.details);
   if (limit === undefined || bytes <= SMALL_BYTES) return failure;
-  // It stands in the root `error`, in the step's entry, and in what a forEach tells of its errors.
+  // The failure is in the root `error`, in the step's entry, and in the errors of a forEach.
   if (fits(program, state, limit - bytes)) {
     state.bytes += bytes;
     return failure;
@@ -78,7 +78,7 @@ export function trimToSpace({ program, state }: Core, failure: FailureShape): Fa
   return { ...failure, details: { omitted: 'too large', bytes } };
 }
 
-/** Definition and state. The figure is corrected when it comes over the limit. */
+/** Whether definition and state fit within the limit. An estimate above the limit is corrected. */
 export function fits(program: Program, state: RunState, limit: number, uncounted = 0): boolean {
   const most = limit - definitionBytes(program);
   if (state.bytes + uncounted <= most) return true;
@@ -88,7 +88,7 @@ export function fits(program: Program, state: RunState, limit: number, uncounted
   state.bytes = measured.bytes;
   const bytes = measured.bytes - waiting.bytes;
   const large = measured.large - waiting.large;
-  // Near the limit the exact figure is worth its price: without it the next step would have to measure again.
+  // Near the limit the exact size is worth its cost: without it the next step would measure again.
   if (bytes <= most - (most >> 4)) return true;
   const { fitting, full } = state.weighings ?? {};
   const isLike = (one: Weighing | undefined): one is Weighing =>
@@ -106,9 +106,9 @@ export function fits(program: Program, state: RunState, limit: number, uncounted
 }
 
 /**
- * What is no step's for good: results that have come and wait for the walk, while the run is paused or gives way; and
- * configs of open effects where there is no blob store, since a run ends no execution before its effects have ended. With
- * one, configs may be so large that they count.
+ * Data that stays only for a while: results that wait for the walk while the run is paused or yields; and, without a
+ * blob store, configs of open activities, since a run does not continue as new before they end. With a blob store,
+ * configs may be large, so they count.
  */
 function measureQueued({ work, open }: RunState, limit: number): Measured {
   let bytes = 0;
@@ -124,7 +124,7 @@ function measureQueued({ work, open }: RunState, limit: number): Measured {
   return { bytes, large };
 }
 
-/** Whether a result may wait: together they take as much as a state, so that none piles up without bound. */
+/** Whether a result may wait for the walk. Together, waiting results may have the size of a state. */
 export function mayQueueResult({ program, state }: Core, bytes: number): boolean {
   const limit = program.rules.dataBytes();
   return (
@@ -138,7 +138,7 @@ export function stateTooLarge(what: string, bytes: number, limit: number): StepF
   return new StepFailure(
     'state_too_large',
     `${what} (${bytes} bytes) does not fit beside what the run holds: its definition and its state may have ${limit} bytes together. Keep less in outputs, variables and lists, or do the work in runs of its own.`,
-    // The same step may have less to keep when it is tried again, or a worker that lets it keep more.
+    // A retry may produce less data, or run on a worker with a higher limit.
     { retryable: true, details: { bytes, limit } },
   );
 }

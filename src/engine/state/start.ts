@@ -1,5 +1,5 @@
 /**
- * How a run's one argument becomes its first state. The shell starts with this, and so does the fold (E6).
+ * Reads the argument of a run into the values that it starts with. The shell and the fold both call this (E6).
  */
 
 import type { GateWanted } from '../../contract/limiter.ts';
@@ -12,8 +12,8 @@ import type { Genesis } from './protocol.ts';
 export const DEFAULT_ORGANIZATION = 'default';
 
 /**
- * The argument of the workflow `run`: `{definition, input?, …}`, or a bare definition (ARCHITECTURE.md §3). Undefined where it
- * is neither; whether the definition compiles is not looked at here.
+ * The argument of the workflow `run`: `{definition, input?, …}`, or a bare definition (ARCHITECTURE.md §3). Undefined
+ * for anything else. The definition is not compiled here.
  */
 export function runInputOf(argument: unknown): RunInput | undefined {
   if (!isPlainObject(argument)) return undefined;
@@ -21,7 +21,10 @@ export function runInputOf(argument: unknown): RunInput | undefined {
   return isPlainObject(argument['steps']) ? ({ definition: argument } as unknown as RunInput) : undefined;
 }
 
-/** `startedAt`: when the workflow was started, in epoch milliseconds (workflowInfo().startTime; the first event's time). */
+/**
+ * `startedAt`: when the workflow was started, in epoch milliseconds (workflowInfo().startTime; the first event's
+ * time).
+ */
 export function genesisOf(input: RunInput, workflowId: string, startedAt: number): Genesis {
   return {
     executionId: workflowId,
@@ -37,7 +40,7 @@ export function genesisOf(input: RunInput, workflowId: string, startedAt: number
   };
 }
 
-/** Whoever starts a run by hand, or as a child, leaves its limits to its definition. */
+/** The limiters in the argument. A run that was started by hand or as a child has those of its definition. */
 function gatesOf({ gates, within = [], definition, input, organizationId }: RunInput): {
   gates?: readonly GateWanted[];
 } {

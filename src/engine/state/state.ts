@@ -1,6 +1,6 @@
 /**
- * The state of a run: plain JSON, and all there is. Continue-as-new carries it, a fork starts from it, a dry run walks it.
- * Values inside are shared by reference and never changed in place; the records around them are changed in place.
+ * The state of a run: plain JSON, and complete. Continue-as-new carries it, a fork starts from it, a dry run walks it.
+ * Values in it are shared by reference and never change in place. The records around them change in place.
  */
 
 import type { GateWanted } from '../../contract/limiter.ts';
@@ -11,7 +11,7 @@ import type { ChildSpec, FailureShape, Message, Resume, RunSpec, WaitingSpec } f
 import type { LoopState } from '../../steps/loop-state.ts';
 import type { Genesis, RunCommand } from './protocol.ts';
 
-/** Bumped when a state of an older interpreter has to be read differently. */
+/** Increased when states of older interpreters need another reading. */
 export const STATE_VERSION = 1;
 
 export interface Envelope {
@@ -36,7 +36,7 @@ export interface LoopRecord {
   readonly hold: LoopState;
   /** Visits per step within this tick, for `#n`. */
   counts: { [slug: string]: number };
-  /** Whether a step has ended in this tick, and so `lastOutput` is the body's. */
+  /** Whether a step has ended in this tick, so `lastOutput` comes from the body. */
   moved: boolean;
 }
 
@@ -51,22 +51,22 @@ export interface OpenVisit {
   /** The step state of the kind. */
   hold: JsonObject;
   waiting?: WaitingSpec & { readonly since: number };
-  /** What it asks about within, by suffix. */
+  /** Open asks within the visit (an agent's calls), by suffix. */
   asks?: { [suffix: string]: WaitingSpec & { readonly since: number } };
-  /** Messages of this name are for it, also while it does not wait. */
+  /** Messages of this name go to the visit, even while it does not wait. */
   hears?: string;
-  /** Rows of the trace within it that are open: the type by the suffix. */
+  /** Open inner rows of the trace: suffix → type. */
   inner?: { [suffix: string]: string };
   /** Ids of commands that are open or in the backlog. */
   open: string[];
-  /** Ids of the frames that it opened and that have not been dropped. */
+  /** Ids of its frames that have not been dropped. */
   frames: string[];
 }
 
 export interface Frame {
   readonly id: string;
   readonly parent?: string;
-  /** What the paths of its visits begin with, where it is not the id (dag). */
+  /** The prefix of its visits' paths, where that is not the id (dag). */
   readonly prefix?: string;
   /** The branch's name, or the iteration's index. */
   readonly name?: string;
@@ -74,14 +74,14 @@ export interface Frame {
   visit?: OpenVisit;
   entries: { [slug: string]: Entry };
   lastOutput: Envelope | null;
-  /** Whether a step has ended here, and so `lastOutput` is this frame's own. */
+  /** Whether a step has ended in this frame, so `lastOutput` is its own. */
   moved: boolean;
   loops: LoopRecord[];
-  /** The record last left, readable by the targets of done and of a break. */
+  /** The last loop record that was left. The targets of `done` and of a break can read it. */
   left?: LoopRecord;
   error: RunErrorRoot | null;
   counts: { [slug: string]: number };
-  /** Kept for its entries until its container ends. */
+  /** The frame has ended. Its entries are kept until its container ends. */
   ended?: true;
 }
 
@@ -96,11 +96,11 @@ export interface RunErrorRoot {
   readonly details?: Json;
 }
 
-/** What is to be walked next, in order. It is in the state because a long walk gives way in the middle. */
+/** The next steps of the walk, in order. They are in the state because a long walk may yield between them. */
 export type Work =
   | { readonly do: 'visit'; readonly frame: string; readonly slug: string }
   | { readonly do: 'resume'; readonly frame: string; readonly path: string; readonly event: Resume }
-  /** Show open listeners the messages that others have given back. */
+  /** Offer returned messages to open listeners. */
   | { readonly do: 'offer' };
 
 export type OpenCommand =
@@ -125,13 +125,13 @@ export type OpenCommand =
       readonly path: string;
       readonly suffix: string;
       readonly child: Omit<ChildSpec, 'suffix' | 'inner'>;
-      /** It runs: the next execution of this run need not start it. */
+      /** The child has started, so the next execution of this run does not start it. */
       started?: true;
     }
   | { readonly type: 'deadline'; readonly at: number }
   | { readonly type: 'rollback'; readonly path: string; readonly command: RunCommand };
 
-/** A message that nobody has taken yet. `returned`: a listener gave it back, and other open listeners have not seen it. */
+/** An unread message. `returned`: a listener returned it, and it has not been offered to other open listeners. */
 export type InboxMessage = Message & { readonly returned?: true };
 
 export type Undo =
@@ -139,9 +139,12 @@ export type Undo =
       readonly undo: 'step';
       readonly path: string;
       readonly slug: string;
-      /** Absent where the config reads `error`, which is known only when the run rolls back, and where the kind has none. */
+      /**
+       * Absent where the config reads `error`, which is known only when the run rolls back, and where the kind runs
+       * nothing.
+       */
       readonly spec?: RunSpec;
-      /** Then: the roots that it reads, as they were at the step's end. */
+      /** In that case: the roots that the config reads, captured at the step's end. */
       readonly read?: JsonObject;
     }
   | { readonly undo: 'checkpoint'; readonly name: string };
@@ -151,16 +154,16 @@ export type Ending =
   | { readonly status: 'failed' | 'aborted'; readonly error: RunError }
   | { readonly status: 'cancelled'; readonly reason?: string; readonly details?: JsonObject };
 
-/** A run before its gates (admission.ts). */
+/** A run that waits for its limiters (admission.ts). */
 export interface Admission {
   readonly gates: readonly GateWanted[];
-  /** As many of them have let it pass. */
+  /** How many of them have granted a slot. */
   taken: number;
-  /** It stands in the queue of the next one. */
+  /** The run is in the queue of the next one. */
   waiting?: { readonly since: number };
 }
 
-/** What a state measured (measure.ts), and what it weighed when it was written out. */
+/** The measure of a state (measure.ts), and its size when it was serialized. */
 export interface Weighing {
   readonly bytes: number;
   readonly large: number;
@@ -173,13 +176,13 @@ export interface RunState {
   now: number;
   frames: { [id: string]: Frame };
   work: Work[];
-  /** Commands that are open, by id, and those that wait for room. */
+  /** Open commands by id, including those in the backlog. */
   open: { [id: string]: OpenCommand };
-  /** Those of them that were sent. */
+  /** How many open commands were sent. */
   openCount: number;
-  /** Those of them that are effects of steps, sent or not. */
+  /** How many open commands are activities of steps, sent or not. */
   effects: number;
-  /** Timers and children that were sent, and timers that wait for room. */
+  /** How many timers and children were sent, and how many timers are in the backlog. */
   slots: { timers: number; children: number; waitingTimers: number };
   backlog: string[];
   variables: { [name: string]: Json };
@@ -187,9 +190,12 @@ export interface RunState {
   outputs: { [name: string]: Json };
   inbox: InboxMessage[];
   inboxBytes: number;
-  /** How many messages and events have come so far. */
+  /** How many messages and events the run has received. */
   arrived?: number;
-  /** By step: the number up to which it has refused all messages that it hears, and would refuse them again. */
+  /**
+   * By step: the message number up to which it has refused all messages of its subscription, and would refuse them
+   * again.
+   */
   refused?: { readonly [step: string]: { readonly hearing: string; readonly n: number } };
   /** How many messages the full inbox has dropped. */
   dropped?: number;
@@ -201,33 +207,38 @@ export interface RunState {
   /** Step visits so far, loop ticks included (maxSteps). */
   visits: number;
   seq: number;
-  /** Bytes of this state, kept with every change and never below the truth (space.ts). */
+  /** Bytes of this state: updated with every change, and never too low (space.ts). */
   bytes: number;
-  /** States that were written out to be weighed: the last that fitted, and the last that did not. */
+  /** The last serialized sizes: of a state that fitted, and of one that did not. */
   weighings?: { readonly fitting?: Weighing; readonly full?: Weighing };
   paused: boolean;
   /** Epoch milliseconds. */
   pausedSince?: number;
-  /** A `yield` is out: nothing walks until `continue`. */
+  /** The core has yielded: nothing is walked until `continue`. */
   yielding: boolean;
-  /** What one activation has cost so far, units of work and bytes of commands: many events may share its clock. */
+  /**
+   * What the current activation has used: units of work, and bytes of commands. Many events may share one activation.
+   */
   readonly effort: { at: number; units: number; bytes: number };
-  /** Nothing is walked before the run has its slots. */
+  /** Set until the run has its slots; nothing is walked before. */
   admission?: Admission;
-  /** What models have used, by kind of key; absent where none was asked. */
+  /** Usage of models by kind of key; absent where no model was asked. */
   costs?: readonly Cost[];
   /** The model that was asked last. */
   model?: string;
-  /** All that were asked, in the order of their first answers; absent while it is one. */
+  /** All models, in the order of their first answers; absent while there is only one. */
   models?: readonly string[];
-  /** What `visible` said last. */
+  /** A digest of the last `visible` command. */
   shown: string;
-  /** finish with drain: waits for the activities in flight. */
+  /** finish with drain: the run waits for the activities in flight. */
   draining?: {
     readonly output: Json;
-    /** Whatever ends the draining, the run completes. */
+    /** The run completes, whatever ends the draining. */
     readonly final?: true;
-    /** Then, in epoch milliseconds, the run decided its output: the definition has no `output` that is made at the end. */
+    /**
+     * When the run decided its output, in epoch milliseconds. Absent where the definition's `output` is evaluated at
+     * the end.
+     */
     readonly decidedAt?: number;
   };
   rolling?: {

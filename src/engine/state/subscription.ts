@@ -1,8 +1,8 @@
-/** Which messages and events a visit listens to. */
+/** The messages and events that a visit listens to. */
 import { listenTag } from '../../contract/run.ts';
 import type { Message, Subscription, WaitingSpec } from '../../steps/kind.ts';
 
-/** What the visit listens to. A run that was carried from before `hearing` tells it by its audience. */
+/** The visit's subscription. States from before `hearing` existed have it in the audience. */
 export function subscriptionOf({ name, hearing, audience = [] }: WaitingSpec): Subscription | undefined {
   if (hearing !== undefined || name === undefined) return hearing;
   return audience.includes(listenTag(name)) ? { names: [name] } : undefined;

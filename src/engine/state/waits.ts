@@ -1,9 +1,9 @@
-/** What a visit waits for: itself, and each of the things that it asks about within (an agent's calls, LANGUAGE.md §5). */
+/** The waits of a visit: its own, and those of its asks (an agent's calls, LANGUAGE.md §5). */
 import { commandId } from './paths.ts';
 import type { OpenVisit } from './state.ts';
 
 export interface Wait {
-  /** Of the visit, or of what it asks about. */
+  /** Of the visit, or of the ask. */
   readonly path: string;
   /** Which of the visit's asks; absent for the visit's own wait. */
   readonly ask?: string;

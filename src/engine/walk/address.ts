@@ -1,7 +1,7 @@
 /**
- * Whom a decision, a submission or an operator's word is for: a path, a slug with one open visit, or nobody named when
- * just one fits (ARCHITECTURE.md §3; LANGUAGE.md §3.12). Reads only; `advance` and `admit` ask it alike, so an update's answer
- * is what then happens (E5).
+ * Finds the visit that a decision, a submission or an operator's request addresses: by its path, by a slug with one
+ * open visit, or without a name where only one visit fits (ARCHITECTURE.md §3; LANGUAGE.md §3.12). Reads only.
+ * `advance` and `admit` both call it, so the answer of an update is what then happens (E5).
  */
 
 import type { Refusal } from '../../contract/run.ts';
@@ -23,7 +23,7 @@ export interface StepAddress {
   readonly ask?: string;
 }
 
-/** The path by which the target is named. */
+/** The path that names the target. */
 export function pathOf({ visit, ask }: StepAddress): string {
   return commandId(visit.path, ask);
 }
@@ -50,7 +50,7 @@ export function findTarget(core: Core, event: AddressedEvent): StepAddress | Ref
   return refusedByKind(core, target, event) ?? target;
 }
 
-/** The message names paths too: whoever sends an update by the CLI sees nothing else. */
+/** The message names paths too, since the Temporal CLI shows only the message. */
 function ambiguous(paths: readonly string[]): Refusal {
   const named = paths
     .slice(0, MOST_NAMED)
@@ -71,14 +71,14 @@ export function openVisits(state: RunState): StepAddress[] {
   return found.sort((a, b) => a.visit.seq - b.visit.seq);
 }
 
-/** Only who is asked can be meant by what one answers to a question. */
+/** The visits that the event may address. Decisions and submissions may address asks too. */
 function targets(state: RunState, event: AddressedEvent): StepAddress[] {
   const open = openVisits(state);
   if (event.type !== 'decide' && event.type !== 'submit') return open;
   return open.flatMap((target) => [target, ...Object.keys(target.visit.asks ?? {}).map((ask) => ({ ...target, ask }))]);
 }
 
-/** The target itself; of a whole visit, what it asks about too. */
+/** Whether the target is the exact match, or one of its asks. */
 function isWithin(exact: StepAddress, target: StepAddress): boolean {
   return exact.visit === target.visit && (exact.ask === undefined || exact.ask === target.ask);
 }
@@ -104,7 +104,7 @@ function fits(core: Core, target: StepAddress, event: AddressedEvent): boolean {
   }
 }
 
-/** Its time has passed, but the run is paused or gives way, so that the visit has not ended yet. */
+/** The wait has timed out, but the visit has not ended yet, because the run is paused or yields. */
 function isOver(state: RunState, target: StepAddress): boolean {
   const { visit, ask = '' } = target;
   const until = waitingOf(target)?.until;
@@ -129,7 +129,7 @@ function notWaiting(core: Core, event: AddressedEvent, isOpen: boolean): Refusal
   }[event.type];
   if (step === undefined) return { code: 'not_waiting', message: `Nothing in this run waits for ${waits}.` };
   if (isOpen) return { code: 'not_waiting', message: `'${step}' is open, but does not wait for ${waits}.` };
-  // A path names one visit of a step: that it is not open means that it has been decided, or has not come yet.
+  // A path names one visit. If it is not open, it has been decided or has not begun yet.
   const slug = slugOf(step);
   const known = core.program.steps.get(slug);
   if (known === undefined) return { code: 'no_such_step', message: `The definition has no step '${slug}'.` };
@@ -145,10 +145,10 @@ function decidedAlready(step: string): Refusal {
   return { code: 'already_decided', message: `'${step}' has been decided already, or its time has passed.` };
 }
 
-/** An agent's call: what is asked about within a visit. */
+/** The suffix of an agent's call, which may be an ask within a visit. */
 const CALL = /\/turn\[\d+\]\/tool\[\d+\]$/;
 
-/** `loop~2/par/left/review#2` → `review`, and so is a call within it. */
+/** `loop~2/par/left/review#2` → `review`, also for a call within it. */
 function slugOf(path: string): string {
   const visit = path.replace(CALL, '');
   const last = visit.slice(visit.lastIndexOf('/') + 1);

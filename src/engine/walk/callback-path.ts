@@ -1,18 +1,21 @@
 /**
- * Where `{{ callback('slug') }}` leads (LANGUAGE.md §3, Callbacks): to the next visit of that wait_callback step in the
- * frame where it is rendered. The visit's path is what the URL stands for, so it is told before the visit begins.
+ * The target of `{{ callback('slug') }}` (LANGUAGE.md §3, Callbacks): the next visit of that step in the frame where it
+ * is rendered. The URL stands for the visit's path, which is known before the visit begins.
  */
 import { StepFailure } from '../../steps/kind.ts';
 import type { Core } from '../state/core.ts';
 import { tickPath, visited, visitPath } from '../state/paths.ts';
 import type { Frame } from '../state/state.ts';
 
-/** The path that the visit will have. Throws StepFailure `callback_out_of_reach` where this frame never comes to the step. */
+/**
+ * The path that the visit will have. @throws StepFailure `callback_out_of_reach` where this frame never reaches the
+ * step.
+ */
 export function callbackPath(core: Core, frame: Frame, slug: string): string {
   const { program, state } = core;
   const step = program.steps.get(slug);
   if (step?.kind.takesCallbacks !== true) throw outOfReach(slug, 'it is no wait_callback step');
-  // In a dag every step is a frame of its own, and is visited once.
+  // In a dag every step has its own frame and is visited once.
   if (frame.prefix !== undefined) return visitPath(frame.prefix, slug, 1);
   const home = program.regions.home.get(slug);
   const loop = frame.loops.findLast((record) => record.slug === home);

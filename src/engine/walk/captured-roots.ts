@@ -1,16 +1,16 @@
-/** What a template will read later, noted as it is now (LANGUAGE.md §3.11: a rollback's config). */
+/** Captures the values that a template will read later (LANGUAGE.md §3.11: a rollback's config). */
 import { type JsonObject, setOwn } from '../../json/json.ts';
 import { evaluate, parseExpression } from '../../template/expression.ts';
 import type { Reference, Scope } from '../../template/types.ts';
 
-/** Roots that are the same whenever they are read. */
+/** Roots whose values never change, or are known only later. */
 const LASTING: ReadonlySet<string> = new Set(['input', 'organizationId', 'execution', 'secrets', 'error']);
 
 export function readsError(references: readonly Reference[]): boolean {
   return references.some(({ root }) => root === 'error');
 }
 
-/** The roots that are referred to, of `steps` only the entries that are. A whole root is a copy, its values are shared. */
+/** The referenced roots; of `steps` only the referenced entries. A whole root is copied, its values are shared. */
 export function captureRoots(references: readonly Reference[], scope: Scope, now: number): JsonObject {
   const read: JsonObject = {};
   const entries: JsonObject = {};

@@ -1,6 +1,6 @@
 /**
- * Opening and closing commands. At most 500 are open, and 1.5 MB go out in one activation; what is beyond waits in the
- * backlog (command-backlog.ts, E10). An id is open once (E3); when it is closed its late answer is ignored (E4).
+ * Opens, closes and cancels commands. At most 500 are open, and 1.5 MB are sent in one activation; the others wait in
+ * the backlog (command-backlog.ts, E10). An id is open once (E3). After it is closed, a late result is ignored (E4).
  */
 import { childRunId } from '../state/child-run.ts';
 import { dispatchBacklog, isTimer } from '../state/command-backlog.ts';
@@ -10,7 +10,7 @@ import type { Command } from '../state/protocol.ts';
 import { charge, chargeValue } from '../state/space.ts';
 import type { OpenCommand, OpenVisit, RunState } from '../state/state.ts';
 
-/** Opens a command, now or when there is room. */
+/** Opens a command. It is sent when a slot is free. */
 export function openCommand(core: Core, id: string, command: OpenCommand, visit?: OpenVisit): void {
   const { state } = core;
   if (Object.hasOwn(state.open, id)) throw new Error(`Two open commands have the id '${id}'.`);
@@ -24,7 +24,10 @@ export function openCommand(core: Core, id: string, command: OpenCommand, visit?
   state.backlog.push(id);
 }
 
-/** Sends what waits, as far as there is room. Answers whether only the bytes of this activation stopped it: nobody else will wake us. */
+/**
+ * Sends queued commands. Returns whether only the byte limit of this activation stopped it: the core must then yield,
+ * since no event would send the rest.
+ */
 export function sendBacklog(core: Core): boolean {
   return dispatchBacklog(core, {
     send: (id, command) => sendCommand(core, id, command),
@@ -32,7 +35,7 @@ export function sendBacklog(core: Core): boolean {
   });
 }
 
-/** Takes a command off the books: it was answered. */
+/** Removes a command that was completed or cancelled. */
 export function closeCommand(core: Core, id: string): OpenCommand | undefined {
   const { state } = core;
   if (!Object.hasOwn(state.open, id)) return undefined;
@@ -52,7 +55,7 @@ export function closeCommand(core: Core, id: string): OpenCommand | undefined {
   return command;
 }
 
-/** Takes a command back (E9). */
+/** Cancels a command and ignores its result if one arrives (E9). */
 export function cancelCommand(core: Core, id: string): void {
   const wasSent = Object.hasOwn(core.state.open, id) && !core.state.backlog.includes(id);
   if (closeCommand(core, id) !== undefined && wasSent) core.commands.push({ type: 'cancel', id });
@@ -73,7 +76,7 @@ function sendCommand(core: Core, id: string, command: OpenCommand): void {
   }
 }
 
-/** The id that the child will have is known before it starts (child-run.ts). */
+/** The child's id is known before it starts (child-run.ts). */
 export function childCommand(
   state: RunState,
   id: string,

@@ -1,4 +1,4 @@
-/** Whom a message is for: the oldest visit that listens for it and takes it. */
+/** Delivers messages to the oldest visit that listens and takes them. */
 import type { Message } from '../../steps/kind.ts';
 import type { Core } from '../state/core.ts';
 import type { InboxMessage, OpenVisit } from '../state/state.ts';
@@ -9,7 +9,7 @@ import { resumeNow } from './walk.ts';
 
 const LISTENING: ReadonlySet<string | undefined> = new Set(['message', 'callback']);
 
-/** Whether a visit took it. */
+/** Returns whether a visit took the message. */
 export function deliver(core: Core, message: Message): boolean {
   for (const { frame, visit } of openVisits(core.state)) {
     if (!isFor(visit, message)) continue;
@@ -18,7 +18,7 @@ export function deliver(core: Core, message: Message): boolean {
   return false;
 }
 
-/** Shows open listeners what others have given back. */
+/** Offers returned messages to open listeners. */
 export function offerReturned(core: Core): void {
   const { state } = core;
   const unread = state.inbox;
@@ -28,7 +28,7 @@ export function offerReturned(core: Core): void {
     if (returned === true && deliver(core, message)) state.inboxBytes -= message.bytes;
     else left.push(message);
   }
-  // What was given back meanwhile has a turn of its own.
+  // Messages that were returned meanwhile get an offer of their own.
   state.inbox = [...left, ...state.inbox];
   sortInbox(core);
 }

@@ -1,4 +1,4 @@
-/** From what a kind wants run to the command that runs it. */
+/** Makes the command that runs an activity from the spec of a kind. */
 import { defined } from '../../json/defined.ts';
 import type { RunSpec } from '../../steps/kind.ts';
 import type { ResolvedRetryPolicy } from '../../steps/program-types.ts';
@@ -6,7 +6,7 @@ import type { SecretString } from '../../template/types.ts';
 import type { Core } from '../state/core.ts';
 import type { RunCommand } from '../state/protocol.ts';
 
-/** One attempt of an effect that names no limit of its own. */
+/** The limit of one attempt where neither step nor kind names one. */
 const DEFAULT_TIMEOUT_MS = 300_000;
 
 interface Modifiers {
@@ -15,7 +15,9 @@ interface Modifiers {
   readonly local: boolean;
 }
 
-/** `path` is the visit's: the idempotency key is one for all its attempts, and another for each of an agent's calls. */
+/**
+ * `path` is the visit's. The idempotency key is the same in all attempts, and different for each of an agent's calls.
+ */
 export function runCommand(
   core: Core,
   id: string,
@@ -40,7 +42,10 @@ export function runCommand(
   };
 }
 
-/** Secrets under their names in the organization's store: config.secrets maps those of templates; one it does not name keeps its own. */
+/**
+ * Secrets by their names in the organization's store. config.secrets maps the names in templates to them; other names
+ * stay as they are.
+ */
 function storeNames(core: Core, secrets: readonly SecretString[]): readonly SecretString[] {
   const names = core.program.definition.config?.secrets;
   if (names === undefined || secrets.length === 0) return secrets;

@@ -26,7 +26,10 @@ export function runTimeoutMs({ program, state }: Pick<Core, 'program' | 'state'>
   return state.genesis.timeoutMs ?? program.timeoutMs;
 }
 
-/** Success. `given` is what finish gave; the definition's `output` goes before it, the root frame's last data comes after. */
+/**
+ * Completes the run. The output is the definition's `output`, else `given` (from finish), else the root frame's last
+ * data.
+ */
 export function completeRun(core: Core, given: Json | undefined): void {
   let output: Json;
   try {
@@ -39,7 +42,7 @@ export function completeRun(core: Core, given: Json | undefined): void {
   endRun(core, { status: 'completed', output });
 }
 
-/** @throws StepFailure `result_too_large`, and what evaluating throws. */
+/** @throws StepFailure `result_too_large`, and errors of expressions. */
 function outputOf({ program, state }: Core, given: Json | undefined): Json {
   const root = state.frames[ROOT]!;
   const output =
@@ -47,20 +50,20 @@ function outputOf({ program, state }: Core, given: Json | undefined): Json {
       ? render(program.output, new FrameScope(program, state, root, ''), { now: state.now }).value
       : (given ?? root.lastOutput?.data ?? null);
   const bytes = jsonBytes(output);
-  // A child's output goes to its parent within a signal.
+  // A child sends its output to its parent in a signal.
   const limit = state.genesis.parentId === undefined ? valueLimitOf(program.rules.dataBytes()) : MAX_PAYLOAD_BYTES;
   if (bytes > limit) throw tooLarge('result_too_large', "The run's output", bytes, limit);
   return output;
 }
 
 /**
- * finish with `drain`: effects that have begun end, and nothing new begins. The run has returned: its deadline, a cancel
- * or a limit only ends the draining.
+ * finish with `drain`: activities in flight end, and nothing new begins. The run has returned: its deadline, a
+ * cancellation or a limit only ends the draining.
  */
 export function drainRun(core: Core, given: Json): void {
   const { state, program } = core;
   const isFinal = program.rules.returnIsFinal();
-  // A definition's own output may read what the effects in flight leave, so it is made when they have ended.
+  // A definition's own output may read results of activities in flight, so it is evaluated when they have ended.
   const isDecided = isFinal && program.output === undefined;
   let output = given;
   if (isDecided) {
@@ -88,7 +91,10 @@ export function endIfDrained(core: Core): void {
   completeRun(core, state.draining.output);
 }
 
-/** Failure that nothing caught. Rolls back first where the definition or the failing step asks for it. */
+/**
+ * Fails the run with an error that nothing caught. Rolls back first where the definition or the failing step demands
+ * it.
+ */
 export function failRun(core: Core, error: RunError, rollback = core.program.rollbackOnFailure): void {
   if (!endDraining(core)) fail(core, error, rollback);
 }
@@ -99,7 +105,7 @@ function fail(core: Core, error: RunError, rollback: boolean): void {
   else endRun(core, { status: 'failed', error });
 }
 
-/** Ends the draining of a run that has returned: with its output. False where the run does not drain. */
+/** Completes a run that drains, with its output. Returns false where the run does not drain. */
 function endDraining(core: Core): boolean {
   const { draining } = core.state;
   if (draining?.final !== true) return false;
@@ -107,7 +113,7 @@ function endDraining(core: Core): boolean {
   return true;
 }
 
-/** `details`: what is known of it besides, where a step of the run decided it. */
+/** `details`: further facts, where a step of the run decided it. */
 export function cancelRun(core: Core, reason: string | undefined, details?: JsonObject): void {
   if (endDraining(core)) return;
   cancelAll(core);
@@ -117,7 +123,7 @@ export function cancelRun(core: Core, reason: string | undefined, details?: Json
   });
 }
 
-/** Ends the run where it stands, and undoes what is to be undone, also where a failure would not. */
+/** Aborts the run and rolls it back, even where a failure would not. */
 export function abortRun(core: Core, reason = 'The run was aborted.'): void {
   if (endDraining(core)) return;
   cancelAll(core);
@@ -129,7 +135,7 @@ export function abortRun(core: Core, reason = 'The run was aborted.'): void {
 function rollBack(core: Core, rolling: NonNullable<RunState['rolling']>): void {
   const { state, program } = core;
   state.rolling = rolling;
-  // A retry may have something to undo before its gates have let it pass: what undoes needs no slot, and nothing else goes out.
+  // A retry may roll back before it has its slots. A rollback needs no slot, and no other command is sent.
   if (state.admission !== undefined && program.rules.undoesBeforeGates()) delete state.admission;
   rollBackNext(core);
 }
@@ -175,7 +181,9 @@ function rollBackNext(core: Core): void {
   openCommand(core, id, { type: 'rollback', path: undo.path, command });
 }
 
-/** The config of a rollback that reads `error`: the run's error is known only now; all else it reads was noted (§3.9, §3.11). */
+/**
+ * The config of a rollback that reads `error`, which is known only now. Its other roots were captured (§3.9, §3.11).
+ */
 function lateSpec(core: Core, undo: Undo & { undo: 'step' }): RunSpec {
   const step = stepOf(core, undo.slug);
   const locals = { ...undo.read, error: { ...errorRoot(core.state.rolling!.error) } };
@@ -188,14 +196,14 @@ function lateSpec(core: Core, undo: Undo & { undo: 'step' }): RunSpec {
   );
 }
 
-/** What a rollback's effect wants run. Throws where it cannot begin. */
+/** The activity of a rollback. @throws StepFailure where its config fails. */
 export function rollbackSpec(outcome: Outcome): RunSpec | undefined {
   if (outcome.do === 'fail')
     throw new StepFailure(outcome.error.code, `The rollback's config: ${outcome.error.message}`);
   return outcome.do === 'suspend' ? outcome.run?.[0] : undefined;
 }
 
-/** An undo step was answered; a failure of it is reported with the run's, and the rest is still undone. */
+/** One step of the rollback has ended. A failure is reported with the run's error, and the rollback goes on. */
 export function rollbackStepEnded(core: Core, id: string, error: FailureShape | undefined): void {
   const command = closeCommand(core, id);
   if (command?.type !== 'rollback') return;

@@ -1,4 +1,7 @@
-/** Where an edge leads (LANGUAGE.md §2.2, §3.3): on, to the end of the tick, out of a loop, or to the end of the frame. */
+/**
+ * Follows an edge (LANGUAGE.md §2.2, §3.3): to the next step, the end of the tick, out of a loop, or the end of the
+ * frame.
+ */
 import { END_TARGET } from '../../steps/ports.ts';
 import type { Step } from '../../steps/program-types.ts';
 import { type Core, stepOf } from '../state/core.ts';
@@ -16,7 +19,7 @@ export function followPort(core: Core, frame: Frame, from: Step, port: string | 
   else goTo(core, frame, target);
 }
 
-/** No target ends the tick, the iteration, the branch, or at the top the run. */
+/** A port without a target ends the tick, the iteration, the branch or, at the top, the run. */
 function endOfPath(core: Core, frame: Frame): void {
   const record = frame.loops.at(-1);
   if (record !== undefined) endTick(core, frame, record);
@@ -25,7 +28,7 @@ function endOfPath(core: Core, frame: Frame): void {
 }
 
 function goTo(core: Core, frame: Frame, target: string): void {
-  // finish, return and fail belong to no region: reaching one leaves nothing.
+  // finish, return and fail belong to no region: reaching one leaves no loop.
   if (stepOf(core, target).kind.class !== 'end') {
     for (let record = frame.loops.at(-1); record !== undefined; record = frame.loops.at(-1)) {
       if (target === record.slug) {
@@ -53,7 +56,7 @@ function endTick(core: Core, frame: Frame, record: LoopRecord): void {
   core.state.work.push({ do: 'resume', frame: frame.id, path: record.path, event: { on: 'tick', last } });
 }
 
-/** Pops the innermost record; it stays readable as the one last left. */
+/** Pops the innermost loop record. It stays readable as `frame.left`. */
 export function leaveLoop(core: Core, frame: Frame): void {
   const record = frame.loops.pop();
   if (record === undefined) return;

@@ -1,4 +1,4 @@
-/** Frames (LANGUAGE.md §3.1, §3.5, §3.6): opening, ending, and cancelling with all they opened (E9). */
+/** Opens, ends and cancels frames with everything they opened (LANGUAGE.md §3.1, §3.5, §3.6; E9). */
 
 import type { RunError } from '../../contract/run.ts';
 import { jsonBytes } from '../../json/bytes.ts';
@@ -31,7 +31,7 @@ export function newFrame(id: string, parent?: Frame, spec?: FrameSpec): Frame {
   };
 }
 
-/** Opens a branch or an iteration; its first step is walked in its turn. */
+/** Opens a branch or an iteration, and queues its first step. */
 export function openFrame(core: Core, parent: Frame, visit: OpenVisit, spec: FrameSpec): void {
   const { state } = core;
   const id = framePath(visit.path, spec.name, spec.item !== undefined);
@@ -44,7 +44,7 @@ export function openFrame(core: Core, parent: Frame, visit: OpenVisit, spec: Fra
   else state.work.push({ do: 'visit', frame: id, slug: first });
 }
 
-/** The frame came to its end: its container decides. Entries stay until the container ends (§3.5). */
+/** Ends a frame and resumes its container. The entries stay until the container ends (§3.5). */
 export function endFrame(core: Core, frame: Frame): void {
   leaveLoops(core, frame, 'completed');
   frame.ended = true;
@@ -52,7 +52,7 @@ export function endFrame(core: Core, frame: Frame): void {
   resumeContainer(core, frame, { on: 'frame', name: frame.name!, ended: true, data });
 }
 
-/** The frame failed: all that it opened is cancelled, and its container decides (2.6). */
+/** Fails a frame: cancels everything it opened, and resumes its container (§2.6). */
 export function failFrame(core: Core, frame: Frame, error: FailureShape): void {
   cancelFrame(core, frame);
   frame.ended = true;
@@ -69,7 +69,7 @@ function resumeContainer(
   core.state.work.push({ do: 'resume', frame: parent.id, path: parent.visit!.path, event });
 }
 
-/** Cancels what the frame has open: its visit with its commands and frames, its loops, and its place in the work. */
+/** Cancels the frame's visit with its commands and frames, its loops, and its queued work. */
 export function cancelFrame(core: Core, frame: Frame): void {
   const { state } = core;
   if (frame.visit !== undefined) {
@@ -79,11 +79,11 @@ export function cancelFrame(core: Core, frame: Frame): void {
   }
   leaveLoops(core, frame, 'cancelled');
   const isInside = (work: Work) => work.do !== 'offer' && work.frame === frame.id;
-  // Mostly there is none, and a graph has many frames: the list is not copied for each.
+  // Most frames have no queued work. The list is not copied for each of a graph's many frames.
   if (state.work.some(isInside)) state.work = state.work.filter((work) => !isInside(work));
 }
 
-/** Takes back all that the open visit of a frame opened, frames first. */
+/** Cancels everything that the open visit of a frame opened, frames first. */
 export function cancelOpened(core: Core, frame: Frame): void {
   const visit = frame.visit!;
   for (const id of [...visit.frames]) dropFrame(core, visit, id);
@@ -91,7 +91,7 @@ export function cancelOpened(core: Core, frame: Frame): void {
   visit.open = [];
   cancelInner(core, visit);
   const unused = stepOf(core, visit.key ?? visit.slug).behaviour.unused?.(visit.hold) ?? [];
-  // They are no longer the visit's, whose room they may need.
+  // The visit no longer holds these messages, and they may need the space.
   if (unused.length > 0) visit.hold = {};
   returnMessages(core, unused);
 }
@@ -105,7 +105,7 @@ export function dropFrame(core: Core, visit: OpenVisit, id: string): void {
   delete core.state.frames[id];
 }
 
-/** A frame that ends with loops open (a break out of the branch, a failure, a cancellation) leaves them all. */
+/** Leaves all open loops of a frame that ends, fails or is cancelled. */
 export function leaveLoops(
   core: Core,
   frame: Frame,
@@ -144,9 +144,9 @@ export function adoptEntries(core: Core, parent: Frame, visit: OpenVisit, names:
   }
 }
 
-/** A step of a dag has ended: its entries are the graph's. */
+/** Moves the entries of a dag's step that has ended to the graph. */
 export function adoptDagEntries(core: Core, parent: Frame, visit: OpenVisit, name: string): void {
-  // By its id: looking through all frames at each end would be work for every pair of steps.
+  // Found by its id: a search through all frames would be quadratic.
   const id = framePath(visit.path, name, false);
   if (Object.hasOwn(core.state.frames, id)) Object.assign(parent.entries, core.state.frames[id]!.entries);
 }

@@ -1,15 +1,15 @@
-/** historyKeep: rollbacks of ticks before the last few are given up (LANGUAGE.md §5). */
+/** historyKeep: drops the rollbacks of all ticks but the last ones (LANGUAGE.md §5). */
 import type { Core } from '../state/core.ts';
 import { tickPath } from '../state/paths.ts';
 import type { Frame, LoopRecord } from '../state/state.ts';
 
-/** The loop begins a tick: those before it are all that have something to undo. */
+/** Called when a loop begins a tick. */
 export function dropRollbacksBeforeTick(core: Core, loop: LoopRecord, tick: number): void {
   const { keep } = loop.hold;
   if (keep !== undefined) dropRollbacks(core, loop, tick - keep);
 }
 
-/** A step in this frame has left something to undo: the tick that it stands in is one of those kept. */
+/** Called when a step in this frame has registered a rollback. Its tick counts as one of those kept. */
 export function dropRollbacksOfOlderTicks(core: Core, frame: Frame): void {
   const { frames } = core.state;
   for (
@@ -20,13 +20,13 @@ export function dropRollbacksOfOlderTicks(core: Core, frame: Frame): void {
     for (const loop of at.loops) dropOlderRollbacks(core, loop);
 }
 
-/** The loop was left in the tick that it is in, which is the last of those kept. */
+/** Called when a loop is left. Its current tick is the last of those kept. */
 export function dropOlderRollbacks(core: Core, loop: LoopRecord): void {
   const { keep } = loop.hold;
   if (keep !== undefined && core.program.rules.loopsAsDescribed()) dropRollbacks(core, loop, loop.tick + 1 - keep);
 }
 
-/** All ticks below that number: each time only the last of them still has something. */
+/** Drops the rollbacks of ticks before this one. Earlier calls have dropped all but the last of them. */
 function dropRollbacks(core: Core, loop: LoopRecord, before: number): void {
   if (before < 1) return;
   const prefix = `${tickPath(loop.path, before - 1)}/`;

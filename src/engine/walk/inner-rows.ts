@@ -1,6 +1,6 @@
 /**
- * Rows of the trace within a visit: an agent's model calls and tool calls are durable steps of their own, each with its path.
- * Which of them are open is part of the state, so that a fold tells them as they were (E6).
+ * Inner rows of the trace: an agent's model calls and tool calls are durable steps with paths of their own. The open
+ * ones are part of the state, so a fold shows the same rows (E6).
  */
 import type { Json, JsonObject } from '../../json/json.ts';
 import type { EffectResult, FailureShape } from '../../steps/kind.ts';
@@ -9,7 +9,7 @@ import { placed } from '../state/failure.ts';
 import { commandId } from '../state/paths.ts';
 import type { OpenVisit } from '../state/state.ts';
 
-/** Begins the row, unless it has begun: a call that was asked about first runs under the same path. */
+/** Begins the row, unless it has begun: a call with an approval has its row already. */
 export function beginInner(core: Core, visit: OpenVisit, suffix: string, stepType: string, input?: Json): void {
   const path = commandId(visit.path, suffix);
   visit.inner ??= {};
@@ -37,7 +37,7 @@ export function endInner(core: Core, visit: OpenVisit, suffix: string, end: End)
   else core.trace({ t: 'end', path, status: 'completed', output: { type, ...end.result } as JsonObject, at });
 }
 
-/** The visit closes: what is open within it is cancelled with it. */
+/** Cancels the open inner rows of a visit that closes. */
 export function cancelInner(core: Core, visit: OpenVisit): void {
   for (const suffix of Object.keys(visit.inner ?? {})) endInner(core, visit, suffix, 'cancelled');
 }

@@ -1,4 +1,4 @@
-/** Loops (LANGUAGE.md §3.1): a record goes on the frame, ticks, and is broken out of. Leaving it is follow.ts's. */
+/** Enters, ticks and breaks loops (LANGUAGE.md §3.1). follow.ts leaves them. */
 
 import { jsonBytes } from '../../json/bytes.ts';
 import type { Json } from '../../json/json.ts';
@@ -12,7 +12,7 @@ import { followPort } from './follow.ts';
 import { dropRollbacksBeforeTick } from './history-keep.ts';
 import { recordEnd, removeVisit, type VisitRef } from './record.ts';
 
-/** A loop's record goes on its frame; only then can `while` read `loop`. @throws StepFailure `state_too_large`. */
+/** Pushes a loop record onto the frame, so that `while` can read `loop`. @throws StepFailure `state_too_large`. */
 export function enterLoop(core: Core, place: VisitRef, state: LoopState): void {
   const { frame, step, path } = place;
   const bytes = jsonBytes(state);
@@ -36,7 +36,7 @@ export function enterLoop(core: Core, place: VisitRef, state: LoopState): void {
   core.state.work.push({ do: 'resume', frame: frame.id, path, event: { on: 'enter' } });
 }
 
-/** A loop begins its next tick: the step's entry is replaced, and the body walked. @throws StepFailure `state_too_large`. */
+/** Begins the next tick: replaces the step's entry and walks the body. @throws StepFailure `state_too_large`. */
 export function beginTick(core: Core, place: VisitRef, data: Json): void {
   const { frame, step } = place;
   const loop = place.record!;
@@ -59,7 +59,7 @@ export function beginTick(core: Core, place: VisitRef, data: Json): void {
   followPort(core, frame, step, step.branches[0] ?? null);
 }
 
-/** Ends the step and, in its turn, the innermost loop of the frame. @throws StepFailure `break_outside_loop`. */
+/** Ends the step, then the innermost loop of the frame. @throws StepFailure `break_outside_loop`. */
 export function breakLoop(core: Core, place: VisitRef, value: Json): void {
   const { frame } = place;
   const loop = frame.loops.at(-1);

@@ -1,4 +1,4 @@
-/** What a step leaves to the run when it ends (LANGUAGE.md §7): state, an output variable, and how it is undone. */
+/** Applies the modifiers of a step that ends (LANGUAGE.md §7): saveToState, outputVariable, rollback. */
 
 import { valueLimitOf } from '../../definition/document/limits.ts';
 import { jsonBytes } from '../../json/bytes.ts';
@@ -20,8 +20,9 @@ import { FrameScope } from './scope.ts';
 import { assign, RunStepContext, valueAt } from './step-context.ts';
 
 /**
- * saveToState, outputVariable, and the rollback with its config as it is now: none of a preset step, which was not run (§7).
- * @throws StepFailure `result_too_large`, `state_type`, `rollback_limit`, and what evaluating throws.
+ * Writes saveToState and outputVariable, and registers the rollback with its config evaluated now. A preset step
+ * registers no rollback, since it did not run (§7).
+ * @throws StepFailure `result_too_large`, `state_type`, `rollback_limit`, and errors of expressions.
  */
 export function applyModifiers(core: Core, place: VisitRef, output: Envelope, isPreset: boolean): void {
   const { frame, step, path } = place;
@@ -30,7 +31,7 @@ export function applyModifiers(core: Core, place: VisitRef, output: Envelope, is
   const limit = valueLimitOf(core.program.rules.dataBytes());
   if (bytes > limit) throw tooLarge('result_too_large', "The step's output", bytes, limit);
   const before = heldBefore(core, place);
-  // What is evaluated now sees the step itself as ended.
+  // The modifiers' expressions see the step as ended.
   frame.entries[step.slug] = { stepType: step.type, name: step.name, output };
   frame.lastOutput = output;
   if (step.saves.length > 0) {
@@ -55,7 +56,7 @@ export function applyModifiers(core: Core, place: VisitRef, output: Envelope, is
       `More than ${MAX_ROLLBACKS} steps with a rollback have completed; set a checkpoint, or historyKeep on the loop.`,
     );
   try {
-    // What a container gives is held already: its branches and iterations had to fit.
+    // The data of a container is in the state already: its branches and iterations had to fit.
     const fresh = step.kind.class === 'container' ? 0 : bytes;
     demandSpace(core, "The step's output", fresh, bytes + valueBytes(output.meta) + ENTRY_OVERHEAD);
   } catch (error) {
@@ -64,7 +65,7 @@ export function applyModifiers(core: Core, place: VisitRef, output: Envelope, is
   }
 }
 
-/** What the step is about to replace. */
+/** Remembers the values that the step is about to replace. */
 function heldBefore({ state }: Core, { frame, step }: VisitRef): { putBack(): void } {
   const entry = frame.entries[step.slug];
   const { lastOutput } = frame;
@@ -77,7 +78,7 @@ function heldBefore({ state }: Core, { frame, step }: VisitRef): { putBack(): vo
       if (entry === undefined) delete frame.entries[step.slug];
       else frame.entries[step.slug] = entry;
       frame.lastOutput = lastOutput;
-      // What historyKeep gave up for it stands in the list as it was.
+      // The saved list still has the rollbacks that historyKeep dropped.
       undo.length = undone;
       state.undo = undo;
       for (const put of saved.reverse()) put();
@@ -86,7 +87,9 @@ function heldBefore({ state }: Core, { frame, step }: VisitRef): { putBack(): vo
   };
 }
 
-/** Its config is evaluated now; where that reads `error`, what else it reads is noted instead (captured-roots.ts). */
+/**
+ * Evaluates the rollback's config now. If it reads `error`, its other roots are captured instead (captured-roots.ts).
+ */
 function undoOf(
   core: Core,
   { frame, step, path }: VisitRef,

@@ -1,4 +1,7 @@
-/** What a kind decided: the visit stays open (suspend.ts), a loop goes round (loops.ts), or the visit ends or fails. */
+/**
+ * Applies the outcome of a kind: the visit stays open (suspend.ts), a loop ticks (loops.ts), or the visit ends or
+ * fails.
+ */
 import type { Json, JsonObject } from '../../json/json.ts';
 import type { FailureShape, Outcome } from '../../steps/kind.ts';
 import type { Step } from '../../steps/program-types.ts';
@@ -15,7 +18,7 @@ import { recordEnd, removeVisit, type VisitRef } from './record.ts';
 import { returnMessages } from './return-messages.ts';
 import { suspend } from './suspend.ts';
 
-/** @throws StepFailure where the outcome cannot be carried out: the visit then fails with it. */
+/** @throws StepFailure where the outcome cannot be applied; the visit then fails with it. */
 export function applyOutcome(core: Core, place: VisitRef, outcome: Outcome): void {
   switch (outcome.do) {
     case 'end':
@@ -56,7 +59,7 @@ export function applyOutcome(core: Core, place: VisitRef, outcome: Outcome): voi
   }
 }
 
-/** The step cancels its run: what it was told stands in its row, and in the run's error. */
+/** A step cancels its run. Its row, and the run's error, have its data. */
 function cancelRunByStep(
   core: Core,
   place: VisitRef,
@@ -76,7 +79,10 @@ function cancelRunByStep(
 
 type VisitEnd = Pick<Extract<Outcome, { do: 'end' }>, 'data' | 'meta' | 'adopts'> & { readonly port: string | null };
 
-/** §7: at the end come saveToState, outputVariable and the rollback's config; then the entry, and the port. False where the step failed in that. */
+/**
+ * Ends a visit (§7): applies the modifiers, writes the entry, and follows the port. Returns false where the step failed
+ * in that.
+ */
 export function endVisit(
   core: Core,
   place: VisitRef,
@@ -100,7 +106,10 @@ export function endVisit(
   return true;
 }
 
-/** §2.4: the `error` port if it is wired; else `onError: continue`; else the frame fails. `rollback` passes every container. */
+/**
+ * Fails a visit (§2.4): takes the `error` port if it is wired; else goes on with `onError: continue`; else fails the
+ * frame. `rollback` passes every container.
+ */
 export function failVisit(core: Core, place: VisitRef, failure: FailureShape, rollback?: boolean): void {
   const { frame, step, path } = place;
   const port = rollback === true ? undefined : catchingPort(step);
@@ -110,7 +119,7 @@ export function failVisit(core: Core, place: VisitRef, failure: FailureShape, ro
   removeVisit(core, place);
   if (port === undefined) {
     if (path !== ROOT) core.trace?.({ t: 'end', path, status: 'failed', error, at: core.state.now });
-    // A loop catches nothing: it fails with its body.
+    // A loop catches no failure: it fails with its body.
     leaveLoops(core, frame, 'failed', error);
     if (rollback === true) failRun(core, error, true);
     else if (frame.id === ROOT) failRun(core, error);
@@ -122,13 +131,16 @@ export function failVisit(core: Core, place: VisitRef, failure: FailureShape, ro
   followPort(core, frame, step, port);
 }
 
-/** By which port a step goes on that has failed; undefined where nothing catches the failure. */
+/** The port by which a failed step goes on; undefined where nothing catches the failure. */
 function catchingPort({ next, continueOnError, ports }: Step): string | undefined {
   if (Object.hasOwn(next, 'error')) return 'error';
   return continueOnError ? (ports.normal ?? undefined) : undefined;
 }
 
-/** An effect has ended while the run drains: it is kept and shown, and leads nowhere (LANGUAGE.md §5, `drain`). */
+/**
+ * An activity has ended while the run drains: its result is recorded, and no port is followed (LANGUAGE.md §5,
+ * `drain`).
+ */
 export function endWhileDraining(core: Core, place: VisitRef, outcome: Outcome): void {
   if (outcome.do === 'fail') failWhileDraining(core, place, outcome.error);
   if (outcome.do !== 'end') return;

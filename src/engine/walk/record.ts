@@ -1,4 +1,4 @@
-/** A visit leaves its frame: what it opened is closed, and its entry and its row are written. */
+/** Removes a visit from its frame, and records its entry and its row. */
 
 import type { RunError } from '../../contract/run.ts';
 import { defined } from '../../json/defined.ts';
@@ -13,7 +13,7 @@ import { ROOT } from './ending.ts';
 import { leaveLoop } from './follow.ts';
 import { cancelOpened } from './frames.ts';
 
-/** Where an outcome applies: an open visit of the frame, or its innermost loop record. */
+/** The target of an outcome: the open visit of a frame, its innermost loop record, or a visit that begins. */
 export interface VisitRef {
   readonly frame: Frame;
   readonly step: Step;
@@ -23,7 +23,7 @@ export interface VisitRef {
   readonly record?: LoopRecord;
 }
 
-/** Closes what the visit opened and takes it, or its loop record, off the frame. */
+/** Cancels everything that the visit opened, and removes it or its loop record from the frame. */
 export function removeVisit(core: Core, { frame, record, visit }: VisitRef): void {
   if (record !== undefined) leaveLoop(core, frame);
   if (visit !== undefined && frame.visit === visit) {
@@ -32,7 +32,7 @@ export function removeVisit(core: Core, { frame, record, visit }: VisitRef): voi
   }
 }
 
-/** Writes the step's entry and ends its row. `port`: the one that it went by, if it did; `error`: what it failed with. */
+/** Writes the step's entry and ends its row. `port`: the port that it took, if any. `error`: its failure. */
 export function recordEnd(
   core: Core,
   place: VisitRef,
@@ -41,7 +41,7 @@ export function recordEnd(
   port?: string | null,
   error?: RunError,
 ): void {
-  // The graph of a dag is no step: it has no entry and no row.
+  // The graph of a dag is not a step: it has no entry and no row.
   if (place.path === ROOT) return;
   const { frame, step, path } = place;
   const { state } = core;

@@ -1,10 +1,10 @@
-/** What a visit took from the inbox and did not use goes back, in the order in which it came. */
+/** Returns messages that a visit took from the inbox and did not use, in their order of arrival. */
 import type { Message } from '../../steps/kind.ts';
 import type { Core } from '../state/core.ts';
 import { charge, hasSpace } from '../state/space.ts';
 import type { RunState } from '../state/state.ts';
 
-/** Open listeners are shown it in the run's next turn; if none of them takes it, it stays for a later one. */
+/** Open listeners are offered the messages next. A message that none of them takes stays for a later listener. */
 export function returnMessages(core: Core, messages: readonly Message[]): void {
   const { state, program, returnsMessages } = core;
   if (messages.length === 0 || returnsMessages === 'not' || !program.rules.inbox()) return;
@@ -21,7 +21,7 @@ export function returnMessages(core: Core, messages: readonly Message[]): void {
   if (isOffered) state.work.push({ do: 'offer' });
 }
 
-/** The message for which a step had no room has none in the inbox either: it is dropped and counted. */
+/** A message that did not fit into step state does not fit into the inbox either: it is dropped and counted. */
 function withRoom(core: Core, messages: readonly Message[]): readonly Message[] {
   const { state } = core;
   let held = 0;
@@ -35,7 +35,7 @@ function withRoom(core: Core, messages: readonly Message[]): readonly Message[] 
   return kept;
 }
 
-/** It stands before messages that were refused: from there on they are asked about again. */
+/** Returned messages precede messages that were refused, so steps are asked again from there on. */
 function forgetRefused(state: RunState, messages: readonly Message[]): void {
   if (state.refused === undefined) return;
   const before = messages.reduce((least, { n = 0 }) => Math.min(least, n), Number.POSITIVE_INFINITY) - 1;
@@ -44,7 +44,7 @@ function forgetRefused(state: RunState, messages: readonly Message[]): void {
   );
 }
 
-/** Oldest first. Messages that a run carried from before they were numbered are the oldest. */
+/** Oldest first. Messages from before messages were numbered are the oldest. */
 export function sortInbox({ state }: Core): void {
   state.inbox.sort((a, b) => (a.n ?? 0) - (b.n ?? 0));
 }

@@ -1,5 +1,5 @@
 /**
- * What an expression reads in a frame (LANGUAGE.md §3, "Roots"): nothing is built that nobody asks for.
+ * The roots that an expression reads in a frame (LANGUAGE.md §3, "Roots"). Values are built only when they are read.
  */
 import { isObject, type Json } from '../../json/json.ts';
 import type { Locals } from '../../steps/kind.ts';
@@ -61,7 +61,7 @@ export class FrameScope implements Scope {
   }
 }
 
-/** §3.4: the frame's own entries, then its ancestors', never a sibling's. */
+/** §3.4: the entries of the frame, then of its ancestors, never of a sibling. */
 function stepsOf(state: RunState, frame: Frame): unknown {
   if (frame.parent === undefined) return new LiveRecord(frame.entries);
   return new LazyObject(
@@ -86,7 +86,7 @@ function parentOf(state: RunState, frame: Frame): Frame | undefined {
   return frame.parent === undefined ? undefined : state.frames[frame.parent];
 }
 
-/** §3.7: the innermost open record of this frame, else of the nearest ancestor's; if none is open, the record last left. */
+/** §3.7: the innermost open record of this frame, else of the nearest ancestor; if none is open, the last one left. */
 function loopOf(state: RunState, frame: Frame): unknown {
   for (let at: Frame | undefined = frame; at !== undefined; at = parentOf(state, at)) {
     if (at.loops.length > 0) return varsOf(state, at, at.loops.length - 1);
@@ -120,7 +120,7 @@ function errorOf(state: RunState, frame: Frame): unknown {
   return null;
 }
 
-/** Names that are no root: an iteration's `as`, the run's variables, and in dialect 000 the input's keys. */
+/** Names that are not roots: an iteration's `as`, the run's variables, and in dialect 000 the input's keys. */
 function flat(program: Program, state: RunState, frame: Frame, name: string): unknown {
   for (let at: Frame | undefined = frame; at !== undefined; at = parentOf(state, at))
     if (at.item?.as === name) return at.item.value;

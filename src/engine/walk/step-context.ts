@@ -1,4 +1,6 @@
-/** A kind's window on the run (steps/kind.ts, Visit): reads through the frame's scope, writes only what a kind may. */
+/**
+ * The step context of the engine (steps/kind.ts): reads through the frame's scope, writes only what a kind may write.
+ */
 
 import { defined } from '../../json/defined.ts';
 import { type Json, type JsonObject, setOwn } from '../../json/json.ts';
@@ -70,7 +72,7 @@ export class RunStepContext implements OpenStepContext {
     return { value, secrets: secrets.map((string) => this.#placed(string)) };
   }
 
-  /** A callback leaves with the path of the visit that it is for: the activity that makes a URL of it knows no frames. */
+  /** Replaces a callback's slug by the path of its visit. The activity that makes the URL knows no frames. */
   #placed({ path, parts }: SecretString): SecretString {
     const placed = parts.map((part) =>
       typeof part !== 'string' && 'callback' in part
@@ -155,7 +157,7 @@ export function assign(core: Core, target: 'variables' | 'state', name: string, 
   }
 }
 
-/** Remembers the value of that name; what it answers puts it back. */
+/** Remembers the value of that name. Returns a function that restores it. */
 export function valueAt(values: { [name: string]: Json }, name: string): () => void {
   const before = Object.hasOwn(values, name) ? values[name] : undefined;
   return () => {

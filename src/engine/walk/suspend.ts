@@ -1,4 +1,4 @@
-/** A visit stays open: what its kind wants run, timed, started, asked or taken back becomes commands and frames. */
+/** Suspends a visit: its activities, timers, children, asks and cancellations become commands and frames. */
 
 import { valueLimitOf } from '../../definition/document/limits.ts';
 import { jsonBytes } from '../../json/bytes.ts';
@@ -21,7 +21,7 @@ import type { VisitRef } from './record.ts';
 type Suspension = Extract<Outcome, { do: 'suspend' }>;
 type OpenVisitRef = VisitRef & { readonly visit: OpenVisit };
 
-/** In the order in which an outcome is read (steps/kind.ts). @throws StepFailure `payload_too_large`: the visit then fails. */
+/** Applies the members of the outcome in order. @throws StepFailure `payload_too_large`; the visit then fails. */
 export function suspend(core: Core, given: VisitRef, outcome: Suspension): void {
   const visit = openVisit(core, given, outcome);
   const place: OpenVisitRef = { ...given, visit };
@@ -42,7 +42,7 @@ export function suspend(core: Core, given: VisitRef, outcome: Suspension): void 
       endInner(core, visit, suffix, asked === null ? 'cancelled' : { error: asked });
 }
 
-/** The visit with what it holds now; one that has only begun is opened. */
+/** The visit with its new step state. A visit that begins is opened. */
 function openVisit(core: Core, { frame, step, path, startedAt, visit }: VisitRef, outcome: Suspension): OpenVisit {
   const { state } = core;
   if (visit !== undefined) {
@@ -65,7 +65,7 @@ function openVisit(core: Core, { frame, step, path, startedAt, visit }: VisitRef
   return frame.visit;
 }
 
-/** @throws StepFailure `state_too_large`: the visit then fails, and what it holds goes with it. */
+/** @throws StepFailure `state_too_large`; the visit then fails, and its step state is dropped. */
 function chargeStepState(core: Core, bytes: number): void {
   core.state.bytes += bytes;
   demandSpace(core, 'What the step works on', bytes);
@@ -85,7 +85,7 @@ function cancelByName(core: Core, visit: OpenVisit, name: string): void {
   }
 }
 
-/** The id of the visit's open command of that suffix: another one where `retryStep` has begun it anew. */
+/** The id of the visit's open command with that suffix. `retryStep` gives a command a new id. */
 function openCommandId({ program, state }: Core, visit: OpenVisit, suffix: string): string | undefined {
   const id = commandId(visit.path, suffix);
   if (visit.open.includes(id)) return id;
@@ -96,7 +96,7 @@ function openCommandId({ program, state }: Core, visit: OpenVisit, suffix: strin
   return again !== undefined && program.rules.retriedIsCancelled() ? again : undefined;
 }
 
-/** What the visit asks about within. An ask that ends without its call beginning is a row that has failed or was cancelled (`suspend`). */
+/** Opens and closes asks. An ask that ends without its call leaves a failed or cancelled row (`suspend`). */
 function openAsks(core: Core, visit: OpenVisit, asks: NonNullable<Suspension['asks']>): void {
   for (const [suffix, asked] of Object.entries(asks)) {
     visit.asks ??= {};
@@ -115,14 +115,15 @@ function isOpen(asked: AskSpec | FailureShape | null): asked is AskSpec {
   return asked !== null && 'inner' in asked;
 }
 
-/** `hasTimers`: the outcome sets timers too, which a local activity would hold back. */
+/** `hasTimers`: the outcome opens timers too, which a local activity would delay. */
 function openEffect(core: Core, { frame, step, path, visit }: OpenVisitRef, spec: RunSpec, hasTimers: boolean): void {
   const { suffix = '', inner, light, config } = spec;
   const id = commandId(path, suffix);
   const bytes = valueBytes(config.value);
   const limit = valueLimitOf(core.program.rules.dataBytes());
   if (bytes > limit) throw tooLarge('payload_too_large', "The step's config", bytes, limit);
-  // What has a row of its own is recorded by itself: together, what has ended would be done again after a crash.
+  // An activity with its own row is never local: local activities that end in one task are recorded together, so a
+  // crash would repeat those that have ended.
   const local =
     (step.local === true && inner === undefined) ||
     (step.local === 'auto' && light === true && !hasTimers && isAlone(core));
@@ -151,7 +152,7 @@ function openChild(
   demandSpaceForEffect(core, bytes);
 }
 
-/** A local activity holds the other frames back: it is only for a run that has no other frame at work (ARCHITECTURE.md §3). */
+/** A local activity delays other frames, so it is only for a run without another active frame (ARCHITECTURE.md §3). */
 function isAlone(core: Core): boolean {
   let leaves = 0;
   for (const frame of Object.values(core.state.frames)) {

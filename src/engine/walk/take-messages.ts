@@ -1,4 +1,4 @@
-/** Takes messages out of the inbox, for a visit that begins to listen. */
+/** Takes messages out of the inbox for a visit that begins to listen. */
 import type { Json } from '../../json/json.ts';
 import type { Message, Subscription } from '../../steps/kind.ts';
 import type { Step } from '../../steps/program-types.ts';
@@ -18,13 +18,13 @@ export interface TakeOptions {
 export function takeUnread({ state, program }: Core, { hearing, most, accept, step }: TakeOptions): Message[] {
   const { effort } = state;
   const refused = step === undefined ? 0 : refusedUpTo(state, step, hearing);
-  // Visits from before this was noted asked again.
+  // Older visits asked about refused messages again.
   const isSkipped = (n = 0) => n <= refused;
   const skips = state.inbox.some(({ n }) => refused > 0 && isSkipped(n)) && program.rules.inbox();
   const taken: Message[] = [];
   let asked = refused;
   let refusing = 0;
-  /** As runs counted once: as if all that were refused had been asked again for each one taken. */
+  /** Older runs counted as if every refused message were asked about again for each taken one. */
   let repeated = 0;
   const left = state.inbox.filter((unread) => {
     if (taken.length >= most || !matches(hearing, unread) || (skips && isSkipped(unread.n))) return true;
@@ -47,7 +47,7 @@ export function takeUnread({ state, program }: Core, { hearing, most, accept, st
   return taken;
 }
 
-/** The number up to which the step has refused all that it hears. */
+/** The message number up to which the step has refused all messages of its subscription. */
 function refusedUpTo({ refused }: RunState, step: Step, hearing: Subscription): number {
   const key = keyOf(step);
   const noted = refused !== undefined && Object.hasOwn(refused, key) ? refused[key] : undefined;
@@ -55,12 +55,12 @@ function refusedUpTo({ refused }: RunState, step: Step, hearing: Subscription): 
 }
 
 function noteRefused(state: RunState, step: Step, hearing: Subscription, n: number): void {
-  // Nothing is left to be asked again.
+  // No message is left to ask about again.
   if (state.inbox.length === 0) delete state.refused;
   else state.refused = { ...state.refused, [keyOf(step)]: { hearing: written(hearing), n } };
 }
 
-/** No step is called so: a slug begins with a letter, and `__proto__` would be one. */
+/** The prefix keeps a slug such as `__proto__` from being an inherited name. */
 const keyOf = ({ key, slug }: Step): string => `:${key ?? slug}`;
 
 const written = ({ names, key }: Subscription): string => JSON.stringify([names, key]);

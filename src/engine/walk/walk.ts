@@ -1,4 +1,4 @@
-/** One step of the walk: a visit begins, or what it waited for resumes it. */
+/** One step of the walk: begins a visit, or resumes it with an event. */
 import { isPlainObject, type Json, setOwn } from '../../json/json.ts';
 import { compared } from '../../steps/compared.ts';
 import { presetOf } from '../../steps/compile/compile-step.ts';
@@ -65,7 +65,7 @@ function resume(core: Core, frame: Frame, path: string, event: Resume): void {
   const place = findVisit(core, frame, path);
   if (place === undefined) return;
   if (event.on === 'tick' && !countVisit(core, path, place.step.slug)) return;
-  // In a dag there are no joins: what a step has put out is for all that read it, at once (§8).
+  // A dag has no joins: the output of a step is readable as soon as the step ends (§8).
   if (event.on === 'frame' && path === ROOT) adoptDagEntries(core, frame, place.visit!, event.name);
   let outcome: Outcome;
   try {
@@ -78,7 +78,7 @@ function resume(core: Core, frame: Frame, path: string, event: Resume): void {
   }
 }
 
-/** Asks the kind; used for messages too, where `ignore` means: not for me. */
+/** Lets the kind handle the event. For a message, the outcome `ignore` means that the visit does not take it. */
 export function resumeKind(core: Core, place: VisitRef, event: Resume): Outcome {
   const { step, frame, path } = place;
   const state = place.visit?.hold ?? place.record!.hold;
@@ -86,7 +86,7 @@ export function resumeKind(core: Core, place: VisitRef, event: Resume): Outcome 
   return step.behaviour.resume(new RunStepContext(core, frame, step, path, state), event);
 }
 
-/** Resumes an open visit here and now; false where it answers that the event is not for it. */
+/** Resumes an open visit without queueing. Returns false where the visit ignores the event. */
 export function resumeNow(core: Core, frame: Frame, path: string, event: Resume): boolean {
   const place = findVisit(core, frame, path);
   if (place === undefined) return false;
@@ -102,7 +102,7 @@ export function resumeNow(core: Core, frame: Frame, path: string, event: Resume)
   return true;
 }
 
-/** The open visit or innermost loop of the frame that has this path; undefined if it is no longer open (E4). */
+/** The open visit or the innermost loop of the frame, if it has this path; undefined if it is no longer open (E4). */
 export function findVisit(core: Core, frame: Frame, path: string): VisitRef | undefined {
   const { visit } = frame;
   if (visit?.path === path)
@@ -113,7 +113,7 @@ export function findVisit(core: Core, frame: Frame, path: string): VisitRef | un
   return undefined;
 }
 
-/** Visits and ticks are counted together; the limit is the run's, and nothing catches it. */
+/** Counts visits and ticks together. The limit is the run's, and nothing catches the failure. */
 function countVisit(core: Core, path: string, slug: string): boolean {
   const { state, program } = core;
   if (++state.visits <= program.maxSteps) return true;
@@ -132,7 +132,10 @@ function isMet(core: Core, frame: Frame, path: string, when: Condition): boolean
   return compared(value, when.compare);
 }
 
-/** §7: the step ends as the preset says, on a port that it can end with; a finish finishes, and a break breaks. */
+/**
+ * Ends a step as its preset says, by a port that the step can take (§7). A finish completes the run, a break leaves its
+ * loop.
+ */
 function usePreset(core: Core, place: VisitRef, preset: Preset): void {
   const { step } = place;
   const { port, data } = preset;
@@ -157,13 +160,16 @@ function usePreset(core: Core, place: VisitRef, preset: Preset): void {
   }
 }
 
-/** What the real step does where it would leave by this port, and the port is not wired; undefined where the path ends. */
+/** What the real step does at this port where it is not wired; undefined where the path ends. */
 function unwiredRule({ ports }: Step, port: string): Unwired | undefined {
   if (port === 'error') return { fails: 'preset_error' };
   return Object.hasOwn(ports.unwired ?? {}, port) ? ports.unwired?.[port] : undefined;
 }
 
-/** The error that `meta.error` tells, as it would of a step that went by its port `error`; else that the port leads nowhere. */
+/**
+ * The error in `meta.error`, as of a step that left by its port `error`; else the failure for a port that is not
+ * wired.
+ */
 function failureAt(step: Step, port: string | undefined, { meta }: Preset, code: string): FailureShape {
   const told = presetOf({ error: meta?.['error'] ?? null }).error;
   const message = `The preset of '${step.slug}' ends with the port '${port}', which is not wired, so the step fails.`;
@@ -181,7 +187,7 @@ function presetFor(core: Core, step: Step): Preset | undefined {
   return step.preset;
 }
 
-/** The trace shows the config as evaluated, member by member; what cannot be evaluated on its own stays as written. */
+/** Traces the evaluated config, member by member. A member that cannot be evaluated is shown as written. */
 function traceInput(core: Core, frame: Frame, step: Step, path: string): void {
   const members = Object.entries(step.config);
   if (members.length === 0) return;
@@ -193,7 +199,7 @@ function traceInput(core: Core, frame: Frame, step: Step, path: string): void {
       if (step.kind.later?.includes(key) !== true)
         value = render(parseTemplate(written, { secrets: true }), scope, { now: core.state.now }).value;
     } catch {
-      // Shown as written: the kind itself reports what is wrong with it, if it reads it at all.
+      // The kind itself reports the error, if it reads the member at all.
     }
     setOwn(input, key, value);
   }

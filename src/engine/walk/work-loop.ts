@@ -1,4 +1,4 @@
-/** Walks what is to be walked, in turns, and gives way where one activation would take too long. */
+/** Walks the queued work, and yields where one activation would take too long. */
 import { MAX_STATE_BYTES } from '../../definition/document/limits.ts';
 import { PART_STEPS, type Parts, runParts } from '../../steps/parts.ts';
 import type { Core } from '../state/core.ts';
@@ -10,7 +10,9 @@ import { offerReturned } from './delivery.ts';
 import { failRun } from './ending.ts';
 import { walk } from './walk.ts';
 
-/** A part of the walk ends after so much work, though it had few steps: what a full state is measured takes most. */
+/**
+ * A part of the walk ends after this many units, even after few steps: measuring a full state takes most of the time.
+ */
 const PART_UNITS = MAX_ACTIVATION_UNITS / 50;
 
 export function runWorkLoop(core: Core): void {
@@ -37,7 +39,7 @@ export function* drainInParts(core: Core): Parts {
     const before = state.bytes;
     if (work.do === 'offer') offerReturned(core);
     else walk(core, work);
-    // What a step keeps was weighed, which is work too.
+    // Measuring the values that a step stores is work too.
     state.effort.units += STEP_UNITS + (Math.max(0, state.bytes - before) >> 3);
     checkLimit(core);
     if (++walked < PART_STEPS && state.effort.units - partUnits < PART_UNITS) continue;
@@ -47,7 +49,7 @@ export function* drainInParts(core: Core): Parts {
   }
 }
 
-/** A new activation: what it costs is counted from here. */
+/** Begins to count the work of a new activation. */
 export function resetEffort({ effort, now }: RunState): void {
   effort.at = now;
   effort.units = 0;
@@ -59,12 +61,12 @@ export function yieldToOthers(core: Core): void {
   core.commands.push({ type: 'yield' });
 }
 
-/** After every step (LANGUAGE.md §12): a walk of pure steps may grow a lot within one event. */
+/** Checks the size of the state after every step (LANGUAGE.md §12): pure steps may grow it much within one event. */
 export function checkLimit(core: Core): void {
   const { program, state } = core;
   if (state.ending !== undefined || state.rolling !== undefined) return;
   const given = program.rules.dataBytes();
-  // Steps were refused before (space.ts); this is for what comes otherwise: events, and many small things.
+  // Large values of steps were refused before (space.ts). This check is for events and many small values.
   if (given === undefined ? fitsLimit(program, state) : fits(program, state, given + spareOf(given))) return;
   const bytes = carriedBytes(program, state);
   const limit = given ?? MAX_STATE_BYTES;

@@ -1,4 +1,6 @@
-/** Turns the steps of a `flow: dag` into what the core walks: the graph's container, and forEach around what iterates. */
+/**
+ * Turns the steps of a `flow: dag` into what the core walks: the graph's container, and forEach around what iterates.
+ */
 
 import type { Definition, Problem } from '../../definition/document/types.ts';
 import { defined } from '../../json/defined.ts';
@@ -70,7 +72,9 @@ export function* compileDag(
 
 type ForEach = NonNullable<Definition['steps'][string]['forEach']>;
 
-/** The kind forEach with the step as its body: `{ref | items, concurrency}`. What belongs to the whole stands outside. */
+/**
+ * The kind forEach with the step as its body: `{ref | items, concurrency}`. What belongs to the whole stands outside.
+ */
 function iterate(
   slug: string,
   step: Step,

@@ -69,7 +69,10 @@ export function compileStep(
   };
 }
 
-/** A preset is an envelope `{data, port?, meta?}` when it is an object with `data`, a failure when its only member is `error` with a code, else the data itself. */
+/**
+ * A preset is an envelope `{data, port?, meta?}` when it is an object with `data`, a failure when its only member is
+ * `error` with a code, else the data itself.
+ */
 export function presetOf(value: Json): Preset {
   const error = presetError(value);
   if (error !== undefined) return { data: null, error };

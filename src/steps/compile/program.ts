@@ -25,7 +25,8 @@ const SLUG_HINT = 'Take a letter or _, then letters, digits, _ or -, 64 characte
 
 /**
  * Compiles a definition; or says, with JSON pointers, why it cannot be walked. Never throws for a document's mistake,
- * whatever its shape. Short forms (LANGUAGE.md §1) are written out, since runs that are started by hand come as written.
+ * whatever its shape. Short forms (LANGUAGE.md §1) are written out, since runs that are started by hand come as
+ * written.
  */
 export function compile(written: Definition, rules = RULES): Compiled {
   return runParts(compileInParts(written, rules));

@@ -53,7 +53,8 @@ export function resolveRetry(
     );
     return base;
   }
-  // Started by hand, a policy was never checked against the schema, and Temporal takes no other: not even the task would end.
+  // Started by hand, a policy was never checked against the schema, and Temporal takes no other: not even the task
+  // would end.
   const fits = (
     member: 'maxAttempts' | 'backoffCoefficient' | 'nonRetryable',
     is: boolean,

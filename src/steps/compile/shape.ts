@@ -1,7 +1,7 @@
 /**
- * Whether a document has the shape of a definition at all. The schema (src/definition/document/schema.ts) says much more, but is
- * not in the workflow: a run that was started by hand brings a document that nobody has checked, and it must be refused
- * with the place of the mistake instead of stumbling.
+ * Whether a document has the shape of a definition at all. The schema (src/definition/document/schema.ts) says much
+ * more, but is not in the workflow: a run that was started by hand brings a document that nobody has checked, and it
+ * must be refused with the place of the mistake instead of stumbling.
  */
 
 import type { Problem } from '../../definition/document/types.ts';

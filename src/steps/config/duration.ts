@@ -31,7 +31,8 @@ export function durationMs(value: Json): number {
 }
 
 /**
- * A point in time: an ISO 8601 text (without a zone it is UTC), or a number of milliseconds since 1970 (small ones are seconds).
+ * A point in time: an ISO 8601 text (without a zone it is UTC), or a number of milliseconds since 1970 (small ones are
+ * seconds).
  * @throws StepFailure `invalid_time`.
  */
 export function instantMs(value: Json): number {
@@ -54,7 +55,10 @@ function invalid(message: string): StepFailure {
   return new StepFailure('invalid_duration', message);
 }
 
-/** Reads a config member when the step begins; a written constant is read, and refused, when the definition is compiled. */
+/**
+ * Reads a config member when the step begins; a written constant is read, and refused, when the definition is
+ * compiled.
+ */
 export type Reader = (visit: StepContext) => number;
 
 export function planDuration(value: Json, at: string, parse: Parse): Reader {

@@ -57,9 +57,9 @@ throws without a code fails with \`action_failed\`. Both are retried.`,
 };
 
 /**
- * An action of the host's own. The core does not know which there are: it may run on a worker that was started with others
- * than the one before, and must decide the same. So the activity finds the action, checks what it is given, and says
- * whether it is light.
+ * An action of the host's own. The core does not know which there are: it may run on a worker that was started with
+ * others than the one before, and must decide the same. So the activity finds the action, checks what it is given, and
+ * says whether it is light.
  */
 function planHostAction(
   type: string,

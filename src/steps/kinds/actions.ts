@@ -1,5 +1,6 @@
 /**
- * The actions that this host offers: what `action.type` may say. A new one is one line here and one file in activities/.
+ * The actions that this host offers: what `action.type` may say. A new one is one line here and one file in
+ * activities/.
  */
 
 import type { z } from 'zod';

@@ -113,7 +113,10 @@ export function* dagBehaviour(
   return { behaviour };
 }
 
-/** The steps that a step waits for: those it reads, and those it names. A name that is no step is the checker's to report. */
+/**
+ * The steps that a step waits for: those it reads, and those it names. A name that is no step is the checker's to
+ * report.
+ */
 function dependenciesOf(node: DagNode, known: ReadonlyMap<string, DagNode>): Set<string> {
   const on = new Set<string>();
   for (const { root, path } of node.references) {

@@ -106,7 +106,10 @@ export function httpSchema(): z.ZodType {
   });
 }
 
-/** Parses a request's config; what it gives evaluates it, once a visit. Kind `http` and action `http.request` share it. */
+/**
+ * Parses a request's config; what it gives evaluates it, once a visit. Kind `http` and action `http.request` share
+ * it.
+ */
 export function planHttp(config: JsonObject, at: string, parse: Parse): (visit: StepContext) => RunSpec {
   if (isAbsent(config['url']))
     throw new ConfigError('invalid_config', `${at}/url`, "Expected a URL such as 'https://api.example.com/orders'.");

@@ -1,4 +1,7 @@
-/** Approval before named calls of an agent: each asks for itself, by the rules of the kind `approval` (LANGUAGE.md §6). */
+/**
+ * Approval before named calls of an agent: each asks for itself, by the rules of the kind `approval` (LANGUAGE.md
+ * §6).
+ */
 
 import { z } from 'zod';
 import type { StepDefinition } from '../../../definition/document/types.ts';

@@ -70,7 +70,10 @@ export const APPROVAL = '/approval';
 
 const CALL = /^(\/turn\[(\d+)\]\/tool\[(\d+)\])(\/approval(.*))?$/s;
 
-/** The call that a suffix is of, if it is one of this turn that has not ended; `timer` is the suffix of its approval's timer. */
+/**
+ * The call that a suffix is of, if it is one of this turn that has not ended; `timer` is the suffix of its approval's
+ * timer.
+ */
 export function callOf(
   state: AgentState,
   suffix: string,

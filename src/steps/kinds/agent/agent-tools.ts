@@ -50,7 +50,10 @@ export function planTools(config: JsonObject, parse: Parse): (visit: StepContext
   };
 }
 
-/** Whether the call is of something that is named here: a tool, 'server/tool', a workflow, or an action by any of its names. */
+/**
+ * Whether the call is of something that is named here: a tool, 'server/tool', a workflow, or an action by any of its
+ * names.
+ */
 export function isNamed(call: AgentCall, written: readonly Json[]): boolean {
   const its = namesOfCall(call);
   return written.some(

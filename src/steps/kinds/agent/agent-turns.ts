@@ -1,6 +1,6 @@
 /**
- * How an agent goes on: model call, calls, model call, until there is an answer (agent.ts is its page in the manual). Each
- * turn has its number; what belongs to another turn than the current one is late, and ignored.
+ * How an agent goes on: model call, calls, model call, until there is an answer (agent.ts is its page in the manual).
+ * Each turn has its number; what belongs to another turn than the current one is late, and ignored.
  */
 
 import type { AgentTurn } from '../../../contract/agent.ts';

@@ -1,6 +1,6 @@
 /**
- * Persons (LANGUAGE.md §6). The gateway knows who asks and vouches for it (`by`, `as`); while an organization has no keys
- * there are no persons, and these rules do not apply. A signal has an identity as little: it has its own rule.
+ * Persons (LANGUAGE.md §6). The gateway knows who asks and vouches for it (`by`, `as`); while an organization has no
+ * keys there are no persons, and these rules do not apply. A signal has an identity as little: it has its own rule.
  */
 
 import type { Decision } from '../../../contract/run.ts';

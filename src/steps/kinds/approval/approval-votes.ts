@@ -52,9 +52,10 @@ export function quorumOf(value: Json | undefined, audience: readonly string[]): 
 }
 
 /**
- * The decision that the votes amount to, the last of them being the newest; undefined while it is open.
- * any: the first vote decides, either way. all: everyone named must approve (somebody of each role and group), so one rejection
- * rejects. A number: so many must approve, and it is rejected once too few are left who could; where that is unknown (roles, groups, nobody named), by as many rejections.
+ * The decision that the votes amount to, the last of them being the newest; undefined while it is open. any: the first
+ * vote decides, either way. all: everyone named must approve (somebody of each role and group), so one rejection
+ * rejects. A number: so many must approve, and it is rejected once too few are left who could; where that is unknown
+ * (roles, groups, nobody named), by as many rejections.
  */
 export function verdictOf(votes: readonly Vote[], quorum: Quorum, audience: readonly string[]): Verdict | undefined {
   const approvals = votes.filter((vote) => vote.decision === 'approved').length;
