@@ -8,8 +8,7 @@
  *
  * Invariants, each cited where it is kept, each with tests:
  *  E1  The core awaits nothing and reads no clock: time, ids and results come in with events.
- *  E2  Continue-as-new after any event changes nothing that follows: the state is plain JSON and complete
- * (serialize.ts).
+ *  E2  Continue-as-new after any event changes nothing that follows: the state is complete, plain JSON (serialize.ts).
  *  E3  Ids of commands are paths of visits, deterministic, and unique among the open ones (paths.ts, commands.ts).
  *  E4  An event for an id that is not open is ignored (commands.ts `closeCommand`, walk.ts `findVisit`).
  *  E5  One decision per approval: the first ends the visit, and later ones are refused (address.ts).
