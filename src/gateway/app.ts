@@ -1,42 +1,21 @@
-/** The gateway as an Express app: built here, and listening nowhere (serve.ts does). One file per resource. */
+/** The gateway as an Express app: built here, and listening nowhere (serve.ts does). Its routes are in route-table.ts. */
 
 import express, { type ErrorRequestHandler, type Express } from 'express';
 import { type AuditTrail, auditOver } from '../client/organization/audit.ts';
 import { type Keyring, keyringOver } from '../client/organization/keyring.ts';
 import { defined } from '../json/defined.ts';
 import { authenticate } from './http/auth.ts';
-import { readBodies } from './http/body.ts';
-import { CODEC_PATH, codecDoor, codecRoutes, readCodecBody } from './http/codec.ts';
+import { CODEC_PATH, codecDoor } from './http/codec.ts';
 import type { Gateway } from './http/context.ts';
-import { healthRoutes } from './http/health.ts';
 import { answerKeeper } from './http/idempotency.ts';
+import { publicAddresses } from './http/path-pattern.ts';
 import { asProblem, HttpProblem, sendProblem } from './http/problem.ts';
 import { limitAddresses, limitPrincipals } from './http/rate-limits.ts';
+import { readBodies } from './http/read-bodies.ts';
 import { logRequests } from './http/request-log.ts';
-import { auditInto, keepAnswersWith } from './http/resource.ts';
 import { serveRoutes } from './http/router.ts';
-import { docsRoutes, leadToDocs } from './manual/manual-routes.ts';
-import { openApiRoutes } from './manual/openapi.ts';
+import { leadToDocs } from './manual/manual-routes.ts';
 import { routes } from './route-table.ts';
-import { approvalRoutes } from './routes/executions/approvals.ts';
-import { bulkRoutes } from './routes/executions/bulk.ts';
-import { callbackRoutes } from './routes/executions/callbacks.ts';
-import { eventStreamRoutes } from './routes/executions/events-stream.ts';
-import { executionActionRoutes } from './routes/executions/execution-actions.ts';
-import { executionRoutes } from './routes/executions/executions.ts';
-import { runs004Routes } from './routes/executions/runs-004.ts';
-import { eventRoutes } from './routes/triggers/events.ts';
-import { manualRunRoutes } from './routes/triggers/manual-run.ts';
-import { publicTriggerRoutes } from './routes/triggers/public-trigger.ts';
-import { triggerRoutes } from './routes/triggers/triggers.ts';
-import { webhookRoutes } from './routes/triggers/webhooks.ts';
-import { expressionRoutes } from './routes/workflows/expressions.ts';
-import { graphRoutes } from './routes/workflows/graph.ts';
-import { historyRoutes } from './routes/workflows/history.ts';
-import { proposalRoutes } from './routes/workflows/proposals.ts';
-import { syncRoutes } from './routes/workflows/sync.ts';
-import { workflowFieldRoutes } from './routes/workflows/workflow-fields.ts';
-import { workflowRoutes } from './routes/workflows/workflows.ts';
 
 export function buildApp(
   gateway: Gateway,
@@ -44,6 +23,7 @@ export function buildApp(
   trail: AuditTrail = auditOver(gateway.access),
 ): Express {
   const app = express();
+  const addresses = publicAddresses(routes);
   app.disable('x-powered-by');
   app.disable('etag');
   app.set('case sensitive routing', true);
@@ -59,42 +39,12 @@ export function buildApp(
   });
   leadToDocs(app);
   app.use(CODEC_PATH, codecDoor(gateway));
-  app.use(limitAddresses(gateway.config, keyring));
-  app.use(authenticate(gateway.config, keyring));
-  app.use(limitPrincipals(gateway.config));
-  app.use(CODEC_PATH, readCodecBody());
-  app.use(readBodies());
+  app.use(limitAddresses(gateway.config, keyring, addresses));
+  app.use(authenticate(gateway.config, keyring, addresses));
+  app.use(limitPrincipals(gateway.config, addresses));
+  app.use(readBodies(routes));
 
-  auditInto(app, trail);
-  const keeper = answerKeeper(gateway);
-  keepAnswersWith(app, keeper);
-  healthRoutes(app, gateway);
-  docsRoutes(app, gateway.actions);
-  openApiRoutes(app);
-  // Before the workflows: a workflow may be called `sync`, but not for these methods.
-  syncRoutes(app, gateway);
-  workflowRoutes(app, gateway);
-  workflowFieldRoutes(app, gateway);
-  historyRoutes(app, gateway);
-  proposalRoutes(app, gateway);
-  graphRoutes(app, gateway);
-  runs004Routes(app, gateway);
-  // Before the runs: `bulk` is no run's id.
-  bulkRoutes(app, gateway);
-  executionRoutes(app, gateway);
-  executionActionRoutes(app, gateway);
-  eventStreamRoutes(app, gateway, keyring);
-  approvalRoutes(app, gateway);
-  // Before the triggers: `manual` is no trigger's id.
-  manualRunRoutes(app, gateway);
-  triggerRoutes(app, gateway);
-  eventRoutes(app, gateway);
-  publicTriggerRoutes(app, gateway, keyring);
-  expressionRoutes(app, gateway);
-  serveRoutes(app, routes, { gateway, keyring, trail, keeper });
-  codecRoutes(app, gateway);
-  webhookRoutes(app, gateway);
-  callbackRoutes(app, gateway);
+  serveRoutes(app, routes, { gateway, keyring, trail, keeper: answerKeeper(gateway) });
 
   app.use((req) => {
     throw new HttpProblem('not_found', `There is nothing at this address for ${req.method}.`);

@@ -1,5 +1,17 @@
 /** Every route of the gateway. The order counts where one address fits two paths. */
+import { codecRoutes } from './http/codec.ts';
+import { healthRoutes } from './http/health.ts';
 import type { Route } from './http/route.ts';
+import { docsRoutes } from './manual/manual-routes.ts';
+import { openApiRoutes } from './manual/openapi.ts';
+import { approvalRoutes } from './routes/executions/approvals.ts';
+import { bulkRoutes } from './routes/executions/bulk.ts';
+import { callbackRoutes } from './routes/executions/callbacks.ts';
+import { eventStreamRoutes } from './routes/executions/events-stream.ts';
+import { executionActionRoutes } from './routes/executions/execution-actions.ts';
+import { executionRoutes } from './routes/executions/executions.ts';
+import { inlineRunRoutes } from './routes/executions/inline-run.ts';
+import { runs004Routes } from './routes/executions/runs-004.ts';
 import { auditRoutes } from './routes/organization/audit.ts';
 import { inboxRoutes } from './routes/organization/inbox.ts';
 import { keyRoutes } from './routes/organization/keys.ts';
@@ -7,13 +19,52 @@ import { limitRoutes } from './routes/organization/limits.ts';
 import { mcpServerRoutes } from './routes/organization/mcp-servers.ts';
 import { modelRoutes } from './routes/organization/models.ts';
 import { secretRoutes } from './routes/organization/secrets.ts';
+import { eventRoutes } from './routes/triggers/events.ts';
+import { manualRunRoutes } from './routes/triggers/manual-run.ts';
+import { publicTriggerRoutes } from './routes/triggers/public-trigger.ts';
+import { triggerRoutes } from './routes/triggers/triggers.ts';
+import { webhookRoutes } from './routes/triggers/webhooks.ts';
+import { expressionRoutes } from './routes/workflows/expressions.ts';
+import { graphRoutes } from './routes/workflows/graph.ts';
+import { historyRoutes } from './routes/workflows/history.ts';
+import { proposalRoutes } from './routes/workflows/proposals.ts';
+import { syncRoutes } from './routes/workflows/sync.ts';
+import { workflowFieldRoutes } from './routes/workflows/workflow-fields.ts';
+import { workflowRoutes } from './routes/workflows/workflows.ts';
 
 export const routes: readonly Route[] = [
+  // Before the workflows: a workflow may be called `sync`, but not for these methods.
+  ...syncRoutes,
+  ...workflowRoutes,
+  ...workflowFieldRoutes,
+  ...historyRoutes,
+  ...proposalRoutes,
+  ...graphRoutes,
+  // Before the runs: `bulk` is no run's id.
+  ...bulkRoutes,
+  ...executionRoutes,
+  ...inlineRunRoutes,
+  ...executionActionRoutes,
+  ...eventStreamRoutes,
+  ...approvalRoutes,
+  ...runs004Routes,
+  // Before the triggers: `manual` is no trigger's id.
+  ...manualRunRoutes,
+  ...triggerRoutes,
+  ...eventRoutes,
+  ...publicTriggerRoutes,
+  ...webhookRoutes,
+  ...callbackRoutes,
+  ...expressionRoutes,
   ...limitRoutes,
   ...secretRoutes,
+  ...modelRoutes,
+  ...mcpServerRoutes,
   ...inboxRoutes,
   ...keyRoutes,
   ...auditRoutes,
-  ...modelRoutes,
-  ...mcpServerRoutes,
+  ...codecRoutes,
+  ...healthRoutes,
+  ...openApiRoutes,
+  ...docsRoutes,
 ];

@@ -9,8 +9,6 @@ import type { Keyring } from '../../src/client/organization/keyring.ts';
 import { readConfig } from '../../src/config/config.ts';
 import type { KeyRecord, Role } from '../../src/contract/organization.ts';
 import { buildApp } from '../../src/gateway/app.ts';
-import { resourcesOf } from '../../src/gateway/http/resource.ts';
-import { routes } from '../../src/gateway/route-table.ts';
 import { startGateway } from '../../src/gateway/serve.ts';
 import { OffloadPool } from '../../src/gateway/threads/pool.ts';
 
@@ -45,8 +43,8 @@ function nowhere(): { connection: Connection; client: Client } {
   return { connection, client: new Client({ connection, namespace: 'none' }) };
 }
 
-/** Method and path of every route that the gateway has. */
-export async function routesOfApp(): Promise<string[]> {
+/** Every path that the gateway serves, as Express has it. `/` only leads to the manual. */
+export async function pathsOfApp(): Promise<string[]> {
   const { connection, client } = nowhere();
   const app = buildApp({
     access: { keys: {}, client } as never,
@@ -58,10 +56,7 @@ export async function routesOfApp(): Promise<string[]> {
     publicUrl: () => '',
   });
   await connection.close();
-  return [
-    ...resourcesOf(app).flatMap(({ path, methods }) => methods.map((method) => `${method} ${path}`)),
-    ...routes.map(({ method, path }) => `${method} ${path}`),
-  ];
+  return app.router.stack.flatMap(({ route }) => (route === undefined || route.path === '/' ? [] : [route.path]));
 }
 
 /** As gRPC says that a deadline has passed. */

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import type { Keyring } from '../../src/client/organization/keyring.ts';
 import { KEYLESS } from '../../src/gateway/http/principal.ts';
 import { Buckets } from '../../src/gateway/http/rate-limits.ts';
-import { Streams } from '../../src/gateway/routes/executions/events-stream.ts';
+import { Streams } from '../../src/gateway/routes/executions/open-streams.ts';
 import { keyRecord, type LonelyGateway, lonelyGateway, NO_KEYS } from './gateway-support.ts';
 
 /** Keys are `organization:id`. */

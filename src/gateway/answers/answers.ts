@@ -1,11 +1,10 @@
 /** What the API answers (ARCHITECTURE.md §5, "Answers"), for the OpenAPI document. More members may be added to any of them. */
 import { z } from 'zod';
 import { SUBJECT } from '../../steps/kinds/approval/approval-schema.ts';
-import { named, pageOf } from './named.ts';
+import { named, pageOf, time } from './named.ts';
 
 const text = z.string();
 const json = z.unknown();
-const time = z.iso.datetime().describe('ISO 8601.');
 const status = z.enum(['pending', 'running', 'waiting', 'completed', 'failed', 'cancelled', 'aborted', 'rolling_back']);
 
 export const problemItem = named(
@@ -402,21 +401,6 @@ export const run004 = named(
 );
 export const run004Page = named('Run004Page', pageOf(run004));
 
-export const bulkCount = named('BulkCount', z.object({ action: text, count: z.int() }));
-export const bulkOperation = named(
-  'BulkOperation',
-  z.object({
-    operationId: text,
-    action: z.enum(['cancel', 'terminate', 'retry']),
-    status: z.enum(['running', 'completed', 'failed']),
-    total: z.int().optional().describe('Runs that it is for, as soon as they are counted.'),
-    done: z.int(),
-    failed: z.int(),
-    startedAt: time,
-    completedAt: time.optional(),
-  }),
-);
-
 export const approvalPage = named(
   'ApprovalPage',
   pageOf(
@@ -434,18 +418,7 @@ export const approvalPage = named(
 
 export const evaluated = named('Evaluated', z.object({ value: json }));
 
-export const healthy = named('Healthy', z.object({ status: z.literal('ok') }));
-export const ready = named(
-  'Ready',
-  z.object({
-    status: z.literal('ready'),
-    temporal: z.literal(true),
-    worker: z.boolean().describe('Without one, runs are accepted, and wait.'),
-  }),
-);
-
 export const webhookResult = named('WebhookResult', z.object({ executionId: text, ...result.shape }));
-export const callbackTaken = named('CallbackTaken', z.object({ accepted: z.literal(true) }));
 
 export const startedOrDryRun = named('StartedOrDryRun', z.union([started, dryRun]));
 export const webhookAnswer = named('WebhookAnswer', z.union([started, webhookResult, z.object({ challenge: text })]));

@@ -18,3 +18,6 @@ export const pageOf = <Item extends z.ZodType>(item: Item) =>
     items: z.array(item),
     nextCursor: z.string().optional().describe('Give it as `cursor` for the next page.'),
   });
+
+/** An instant. */
+export const time = z.iso.datetime().describe('ISO 8601.');

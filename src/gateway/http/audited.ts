@@ -10,7 +10,6 @@ import { defined } from '../../json/defined.ts';
 import { isObject, type JsonObject } from '../../json/json.ts';
 import { announcing } from './audit-barrier.ts';
 import { principalOf } from './principal.ts';
-import { isAudited } from './route-roles.ts';
 
 /** Members of answers that name what was made. Bodies are never written down: they may hold secrets. */
 const NAMES = ['slug', 'id', 'executionId', 'name'] as const;
@@ -20,13 +19,12 @@ const LONGEST = 200;
 
 /** Runs a handler; `path` is the route's. */
 export async function audited(
-  trail: AuditTrail | undefined,
+  trail: AuditTrail,
   req: Request,
   res: Response,
   path: string,
   act: () => Promise<void> | void,
 ): Promise<void> {
-  if (trail === undefined || !isAudited(req.method, path)) return act();
   let announced: Announced | undefined;
   const named = namesIn(res);
   const { organizationId, id, keyId } = principalOf(req);

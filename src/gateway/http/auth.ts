@@ -9,24 +9,18 @@ import type { Config } from '../../config/config.ts';
 import { rolesUpTo } from '../../contract/organization.ts';
 import { DEFAULT_ORGANIZATION } from '../../engine/state/start.ts';
 import { demandLoopback, demandNoProxy, isLoopback } from './loopback.ts';
+import type { PublicAddresses } from './path-pattern.ts';
 import { KEYLESS, keyRequired, type Principal, setPrincipal } from './principal.ts';
 import { HttpProblem } from './problem.ts';
-import { isPublicPath } from './route-roles.ts';
-
-/** Signature, token or a key of its own count there, and callers come from anywhere. */
-const FROM_ANYWHERE = /^\/(webhooks|callbacks)\//;
-
-/** They tell nothing of any organization, and load balancers ask them. */
-const PROBES = /^\/(healthz|readyz)\/?$/;
 
 type Settings = Pick<Config, 'host' | 'adminKey'>;
 
-export function authenticate(config: Settings, keyring: Keyring): RequestHandler {
+export function authenticate(config: Settings, keyring: Keyring, addresses: PublicAddresses): RequestHandler {
   return async (req, _res, next) => {
-    if (FROM_ANYWHERE.test(req.path)) return next();
-    if (!isPublicPath(req.path)) setPrincipal(req, await whoAsks(req, config, keyring));
+    if (addresses.isForAnywhere(req.path)) return next();
+    if (!addresses.isPublic(req.path)) setPrincipal(req, await whoAsks(req, config, keyring));
     else if (!(await needsKeys(config, keyring))) {
-      if (!PROBES.test(req.path)) demandNoProxy(req);
+      if (!addresses.isProbe(req.path)) demandNoProxy(req);
       setPrincipal(req, letInFromHere(req, config));
     }
     next();

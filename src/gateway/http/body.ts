@@ -1,4 +1,4 @@
-/** Bodies: read once as raw bytes, since signatures are over those, and parsed by whoever knows what they should be. */
+/** Bodies: read once as raw bytes, since signatures cover those, and parsed by the route that knows their schema. */
 
 import express, { type Request, type RequestHandler, type Response } from 'express';
 import type { z } from 'zod';
@@ -14,18 +14,9 @@ export function readRawBody(limit = LARGEST_BODY_BYTES): RequestHandler {
   return express.raw({ type: () => true, limit, inflate: true });
 }
 
-/** Doors that look first whether there is anybody behind them, and read the body then (readBody). */
-const READ_LATER = /^\/(webhooks\/|callbacks\/|api\/public\/trigger\/)/;
-
-/** Reads bodies, but for those that are read later. */
-export function readBodies(): RequestHandler {
-  const read = readRawBody();
-  return (req, res, next) => (READ_LATER.test(req.path) ? next() : read(req, res, next));
-}
-
 const readLate = readRawBody();
 
-/** Reads the body of a door that has somebody behind it. @throws what express says of bodies, such as too large ones. */
+/** Reads the body of a route that reads it late (route-body.ts). @throws what express says of bodies, such as too large ones. */
 export function readBody(req: Request, res: Response): Promise<void> {
   return new Promise((resolve, reject) => {
     void readLate(req, res, (error?: unknown) => (error === undefined ? resolve() : reject(error)));

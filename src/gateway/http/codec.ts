@@ -3,23 +3,22 @@
  * `temporal workflow show --codec-endpoint <gateway>/codec --codec-auth 'Bearer <key>'`. It makes everything readable that
  * any organization keeps in Temporal, so it is for admins of `default`. The Web UI calls it from its own origin.
  */
-import type { RequestHandler, Router } from 'express';
+import type { RequestHandler } from 'express';
 import { z } from 'zod';
 import { payloadCodecOf, transcode } from '../../client/payloads/codec.ts';
 import { DEFAULT_ORGANIZATION } from '../../engine/state/start.ts';
-import { demandNoQuery } from '../validation/validation.ts';
-import { bodyAs, readRawBody } from './body.ts';
-import type { Gateway } from './context.ts';
+import { type Gateway, perGateway } from './context.ts';
 import { trustOrigin } from './loopback.ts';
 import { demandOrganization } from './principal.ts';
-import { type Handler, resource } from './resource.ts';
+import { type Route, route } from './route.ts';
+import { jsonOf } from './route-body.ts';
 
 export const CODEC_PATH = '/codec';
-/** A page of history at once, in base64. */
+/** A page of history, in base64. */
 const LARGEST_BYTES = 64 * 1024 * 1024;
 const base64 = z.string().regex(/^[A-Za-z0-9+/_-]*={0,2}$/, 'Expected base64.');
 
-export const codecBody = z.object({
+const codecBody = z.object({
   payloads: z
     .array(z.object({ metadata: z.record(z.string(), base64).optional(), data: base64.optional() }))
     .max(10_000)
@@ -27,7 +26,7 @@ export const codecBody = z.object({
     .describe("In Temporal's JSON: bytes are base64."),
 });
 
-/** To be mounted at CODEC_PATH before anybody is asked for a key: browsers ask without one whether they may ask. */
+/** To be mounted at CODEC_PATH before the key is checked: preflight requests of browsers have none. */
 export function codecDoor({ access, config }: Gateway): RequestHandler {
   const origins = new Set([
     ...(access.webUrl === undefined ? [] : [new URL(access.webUrl).origin]),
@@ -47,19 +46,29 @@ export function codecDoor({ access, config }: Gateway): RequestHandler {
   };
 }
 
-/** Bodies that are larger than any other's. To be mounted after the key is checked. */
-export const readCodecBody = (): RequestHandler => readRawBody(LARGEST_BYTES);
+const codecOf = perGateway(({ config }) => payloadCodecOf(config));
 
-export function codecRoutes(router: Router, { config }: Gateway): void {
-  const codec = payloadCodecOf(config);
-  const way =
-    (name: 'encode' | 'decode'): Handler =>
-    async (req, res) => {
+const codecRoute = (way: 'encode' | 'decode', summary: string): Route =>
+  route({
+    method: 'POST',
+    path: `${CODEC_PATH}/${way}`,
+    // All that any organization keeps in Temporal.
+    role: 'admin',
+    idempotency: 'none',
+    id: `${way}Payloads`,
+    tag: 'access',
+    summary,
+    description: "For Temporal's Web UI and CLI (`--codec-endpoint`), and for admins of `default`.",
+    body: jsonOf(codecBody, { maxBytes: LARGEST_BYTES }),
+    answers: { 200: { text: 'The payloads, in order.', schema: codecBody } },
+    problems: ['not_found', 'codec_failed'],
+    handle: async ({ gateway, req, body: { payloads } }) => {
       demandOrganization(req, DEFAULT_ORGANIZATION);
-      demandNoQuery(req);
-      const { payloads } = bodyAs(req, codecBody);
-      res.json({ payloads: await transcode(codec, name, payloads) });
-    };
-  resource(router, `${CODEC_PATH}/encode`, { POST: way('encode') });
-  resource(router, `${CODEC_PATH}/decode`, { POST: way('decode') });
-}
+      return { status: 200, body: { payloads: await transcode(codecOf(gateway), way, payloads) } };
+    },
+  });
+
+export const codecRoutes: readonly Route[] = [
+  codecRoute('encode', "Encodes payloads of Temporal's as this store does."),
+  codecRoute('decode', 'Decodes payloads that this store has encoded.'),
+];

@@ -4,6 +4,18 @@ import type { WriteAccess } from '../../client/temporal/access.ts';
 import type { Config } from '../../config/config.ts';
 import type { OffloadPool } from '../threads/pool.ts';
 
+/** Makes something once for each gateway. */
+export function perGateway<Made, Rest extends readonly unknown[]>(
+  make: (gateway: Gateway, ...rest: Rest) => Made,
+): (gateway: Gateway, ...rest: Rest) => Made {
+  const made = new WeakMap<Gateway['config'], Made>();
+  return (gateway, ...rest) => {
+    const known = made.get(gateway.config) ?? make(gateway, ...rest);
+    made.set(gateway.config, known);
+    return known;
+  };
+}
+
 /** What every resource of the gateway needs. Made once, when the app is built. */
 export interface Gateway {
   readonly access: WriteAccess;

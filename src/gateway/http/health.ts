@@ -1,26 +1,54 @@
 /** `/healthz`: this process answers. `/readyz`: Temporal and its database do too, and whether a worker lives. */
-import type { Router } from 'express';
+import { z } from 'zod';
 import { describe } from '../../client/temporal/actor-calls.ts';
 import { hasWorker } from '../../client/temporal/worker-liveness.ts';
-import type { Gateway } from './context.ts';
-import { resource } from './resource.ts';
+import { named } from '../answers/named.ts';
+import { anyQuery } from '../validation/validation.ts';
+import { type Route, route } from './route.ts';
 
 /** No workflow has this id. */
 const NOBODY = 'readyz';
 
-export function healthRoutes(router: Router, gateway: Gateway): void {
-  const { access, deadWorkers } = gateway;
-  resource(router, '/healthz', {
-    GET: (_req, res) => {
-      res.json({ status: 'ok' });
-    },
-  });
-  resource(router, '/readyz', {
-    GET: async (_req, res) => {
-      // Temporal tells of workers from memory, also while its database fails: of what it does not know it must ask that.
+const healthy = named('Healthy', z.object({ status: z.literal('ok') }));
+const ready = named(
+  'Ready',
+  z.object({
+    status: z.literal('ready'),
+    temporal: z.literal(true),
+    worker: z.boolean().describe('Without one, runs are accepted, and wait.'),
+  }),
+);
+
+export const healthRoutes: readonly Route[] = [
+  route({
+    method: 'GET',
+    path: '/healthz',
+    role: 'public',
+    callers: 'probes',
+    asksTemporal: false,
+    id: 'healthz',
+    tag: 'gateway',
+    summary: 'Whether the gateway answers.',
+    query: anyQuery,
+    answers: { 200: { text: 'It does.', schema: healthy } },
+    handle: () => ({ status: 200, body: { status: 'ok' as const } }),
+  }),
+  route({
+    method: 'GET',
+    path: '/readyz',
+    role: 'public',
+    callers: 'probes',
+    id: 'readyz',
+    tag: 'gateway',
+    summary:
+      'Whether Temporal and its database answer, and whether a worker lives: a silent one is noticed within 15 seconds, or 75 where Temporal takes no heartbeats.',
+    query: anyQuery,
+    answers: { 200: { text: 'They do.', schema: ready } },
+    handle: async ({ gateway: { deadWorkers }, access }) => {
+      // Temporal tells of workers from memory, also while its database fails, so this asks for something else too.
       const [worker] = await Promise.all([hasWorker(access, deadWorkers), describe(access, NOBODY)]);
       // Without a worker runs are accepted, and wait for one.
-      res.json({ status: 'ready', temporal: true, worker });
+      return { status: 200, body: { status: 'ready' as const, temporal: true as const, worker } };
     },
-  });
-}
+  }),
+];

@@ -1,8 +1,7 @@
 /**
- * `Idempotency-Key` on every POST (ARCHITECTURE.md §5): the same request again gets the same answer, another one with its key 422.
- * Where a gateway was killed before it answered, whoever gets the request again works on it under the same id (idOfKey), and
- * finds what the first one had made. Starts of runs and events are not here: their keys make the ids of what they start.
- * Nor is what changes nothing.
+ * `Idempotency-Key` of routes that keep their answers (route.ts): the same request again gets the same answer, and another
+ * request with its key is answered 422. If a gateway is killed before it answers, the gateway that gets the request again
+ * works on it under the same id (idOfKey), and finds what the first one made.
  */
 import type { Request, Response } from 'express';
 import { type Claim, claimRequest, type KeptAnswer } from '../../client/starts/claims.ts';
@@ -13,7 +12,6 @@ import type { Gateway } from './context.ts';
 import { principalOf } from './principal.ts';
 import { HttpProblem } from './problem.ts';
 import { requestKey, setClaim } from './request-key.ts';
-import type { AnswerKeeper } from './resource.ts';
 
 /** How long a request waits for the same one that is being worked on. */
 const WAIT_MS = 10_000;
@@ -21,19 +19,12 @@ const WAIT_MS = 10_000;
 const LARGEST_ANSWER_BYTES = 1_000_000;
 const KEPT_HEADERS = ['content-type', 'location', 'etag'];
 
-/** POSTs whose key makes the id of what they start. */
-const KEYED_BY_THEMSELVES =
-  /^\/api\/(executions|triggers\/[^/]+\/run|events|public\/trigger\/.+|private\/trigger\/.+|organizations\/[^/]+\/workflows\/[^/]+\/runs\/?|executions\/[^/]+\/fork)$/;
-const CHANGES_NOTHING = /^\/api\/(workflows\/validate|expressions\/evaluate)$/;
-
-/** Whether the header counts for requests to the address, and is looked at here; `path` as requests or routes have it. */
-export const keepsAnswers = (method: string, path: string): boolean =>
-  method === 'POST' && path.startsWith('/api/') && !KEYED_BY_THEMSELVES.test(path) && !CHANGES_NOTHING.test(path);
+/** Answers a request with a key as it was answered before, and says so; otherwise sees that the answer is kept. */
+export type AnswerKeeper = (req: Request, res: Response) => Promise<boolean>;
 
 /** Runs after the role check: a caller without the role claims no key and sees no kept answer. */
 export function answerKeeper(gateway: Gateway): AnswerKeeper {
   return async (req, res) => {
-    if (!keepsAnswers(req.method, req.path)) return false;
     const key = requestKey(req);
     if (key === undefined) return false;
     const { organizationId, id, role } = principalOf(req);

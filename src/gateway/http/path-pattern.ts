@@ -5,11 +5,23 @@ import type { Route } from './route.ts';
 export const pathPattern = (path: string): RegExp =>
   new RegExp(`^${path.replace(/[.]/g, '\\.').replace(/:\w+/g, '[^/]+').replace(/\*\w+/g, '.+')}/?$`);
 
+type Test = (address: string) => boolean;
+
 /** Tells whether an address belongs to a route with the property. */
-export function addressesOf(
-  routes: readonly Route[],
-  hasProperty: (route: Route) => boolean,
-): (address: string) => boolean {
+export function addressesOf(routes: readonly Route[], hasProperty: (route: Route) => boolean): Test {
   const patterns = [...new Set(routes.filter(hasProperty).map(({ path }) => path))].map(pathPattern);
   return (address) => patterns.some((pattern) => pattern.test(address));
 }
+
+/** Which addresses ask for no API key, and from where they may be called. */
+export interface PublicAddresses {
+  readonly isPublic: Test;
+  readonly isForAnywhere: Test;
+  readonly isProbe: Test;
+}
+
+export const publicAddresses = (routes: readonly Route[]): PublicAddresses => ({
+  isPublic: addressesOf(routes, ({ role }) => role === 'public'),
+  isForAnywhere: addressesOf(routes, ({ callers }) => callers === 'anywhere'),
+  isProbe: addressesOf(routes, ({ callers }) => callers === 'probes'),
+});

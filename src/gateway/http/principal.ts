@@ -44,7 +44,7 @@ export function principalOf(req: Request): Principal {
 }
 
 /**
- * For what asks for more than its route does. What a route asks for stands in route-roles.ts.
+ * For requests that need more than the role of their route.
  * @throws HttpProblem `key_required`, `role_required`.
  */
 export function demandRole(req: Request, wanted: Role): Principal {

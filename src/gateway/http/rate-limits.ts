@@ -9,13 +9,11 @@ import type { Config } from '../../config/config.ts';
 import { HttpProblem } from '../validation/http-problem.ts';
 import { needsKeys } from './auth.ts';
 import { isForwarded } from './loopback.ts';
+import type { PublicAddresses } from './path-pattern.ts';
 import { KEYLESS, type Principal, principalOf } from './principal.ts';
-import { isPublicPath } from './route-roles.ts';
 
 /** Callers who are remembered of each kind; the one who was here longest ago is forgotten, which gives back all its tokens. */
 const MOST_BUCKETS = 10_000;
-/** Load balancers ask them, which may stand before everybody's requests. */
-const UNLIMITED = /^\/(healthz|readyz)\/?$/;
 
 export interface Rate {
   /** Per second; 0 is no limit. */
@@ -60,22 +58,23 @@ export class Buckets {
   }
 }
 
-/** For the doors that ask for no key. To be mounted before anything is asked of Temporal. */
-export function limitAddresses(config: Config, keyring: Keyring): RequestHandler {
+/** For public routes but probes. To be mounted before Temporal is asked. */
+export function limitAddresses(config: Config, keyring: Keyring, addresses: PublicAddresses): RequestHandler {
   const buckets = new Buckets(config.rates.address);
   return async (req, _res, next) => {
-    if (!isPublicPath(req.path) || UNLIMITED.test(req.path) || (await isAtHome(req, config, keyring))) return next();
+    if (!addresses.isPublic(req.path) || addresses.isProbe(req.path)) return next();
+    if (await isAtHome(req, config, keyring)) return next();
     demandToken(buckets, addressOf(req), 'your address');
     next();
   };
 }
 
-/** For everybody else. To be mounted after the key was checked, and before a body is read. */
-export function limitPrincipals(config: Config): RequestHandler {
+/** For all other routes. To be mounted after the key was checked, and before a body is read. */
+export function limitPrincipals(config: Config, addresses: PublicAddresses): RequestHandler {
   const keys = new Buckets(config.rates.key);
   const organizations = new Buckets(config.rates.organization);
   return (req, _res, next) => {
-    const principal = isPublicPath(req.path) ? undefined : principalOf(req);
+    const principal = addresses.isPublic(req.path) ? undefined : principalOf(req);
     if (principal === undefined || principal === KEYLESS) return next();
     demandToken(keys, nameOf(principal), 'your key');
     demandToken(organizations, principal.organizationId, 'your organization');

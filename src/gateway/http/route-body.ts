@@ -1,7 +1,9 @@
 /** Bodies of routes: how the OpenAPI document describes them, and how a handler gets them. */
 import type { Request } from 'express';
 import { z } from 'zod';
+import { anything } from '../answers/answers.ts';
 import { bodyAs } from './body.ts';
+import type { Method } from './method.ts';
 
 export interface RouteBody<Body> {
   readonly schema: z.ZodType;
@@ -27,6 +29,12 @@ export const jsonOf = <Body>(schema: z.ZodType<Body>, options: BodyOptions = {})
 
 /** No body, or an empty object. */
 export const emptyBody = (): RouteBody<object> => jsonOf(z.strictObject({}), { isOptional: true });
+
+/** The body of routes that any method calls: read late, and none with GET and DELETE. */
+export const bodyOfMethod = (method: Method, media: readonly string[]): { readonly body?: RouteBody<undefined> } =>
+  method === 'GET' || method === 'DELETE'
+    ? {}
+    : { body: rawBodyOf(anything, { media, isOptional: true, isReadLate: true }) };
 
 /** A body that the handler reads itself. The schema only documents it. */
 export const rawBodyOf = (schema: z.ZodType, options: BodyOptions = {}): RouteBody<undefined> => ({

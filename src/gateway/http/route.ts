@@ -10,10 +10,9 @@ import type { Role } from '../../contract/organization.ts';
 import type { ProblemCode } from '../validation/problem-codes.ts';
 import { noMembers, paramsAs, queryAs } from '../validation/validation.ts';
 import type { Gateway } from './context.ts';
+import type { Method } from './method.ts';
 import { type Principal, principalOf } from './principal.ts';
 import type { RouteBody } from './route-body.ts';
-
-export type Method = 'GET' | 'PUT' | 'POST' | 'PATCH' | 'DELETE';
 
 /** What a route answers with one status. */
 export interface RouteAnswer {
@@ -44,12 +43,14 @@ export type Idempotency = 'answer' | 'id' | 'none';
  */
 export type Callers = 'anywhere' | 'probes';
 
+type RouteRole = Role | 'public';
+
 interface RouteHead {
   readonly method: Method;
   /** As Express writes it, such as `/api/workflows/:slug`. */
   readonly path: string;
   /** The role that a caller needs; `public` routes need no API key. */
-  readonly role: Role | 'public';
+  readonly role: RouteRole;
   /** The operationId: generated clients name their functions after it. */
   readonly id: string;
   readonly tag: string;
@@ -83,12 +84,15 @@ export interface Incoming {
 
 /** A request as its handler sees it. */
 export interface Call<P = unknown, Q = unknown, B = unknown> extends Incoming {
-  /** On whose behalf the request acts. Reading it throws `key_required` on public routes that let in anybody. */
+  /** On whose behalf the request acts. */
   readonly principal: Principal;
   readonly params: P;
   readonly query: Q;
   readonly body: B;
 }
+
+/** Public routes let in anybody, so they know nobody. */
+type CallOf<R extends RouteRole, P, Q, B> = R extends 'public' ? Omit<Call<P, Q, B>, 'principal'> : Call<P, Q, B>;
 
 /** The handler has written the answer itself, as streams do. */
 export const SENT = Symbol('sent');
@@ -139,14 +143,15 @@ export function createdOrOk<Body>(isCreated: boolean, body: Body, headers: { rea
 }
 
 /** A route as it is declared. */
-export interface RouteSpec<P extends Params, Q, B, A extends RouteAnswers> extends RouteOptions {
+export interface RouteSpec<P extends Params, Q, B, A extends RouteAnswers, R extends RouteRole> extends RouteOptions {
+  readonly role: R;
   readonly params?: P;
   /** Default: no parameters; unknown ones are refused. */
   readonly query?: z.ZodType<Q>;
   readonly body?: RouteBody<B>;
   readonly answers: A;
   handle(
-    call: Call<{ readonly [K in keyof P]: z.output<P[K]> }, Q, B>,
+    call: CallOf<NoInfer<R>, { readonly [K in keyof P]: z.output<P[K]> }, Q, B>,
   ): Promise<OutcomeOf<NoInfer<A>>> | OutcomeOf<NoInfer<A>>;
 }
 
@@ -169,7 +174,8 @@ export function route<
   B = undefined,
   P extends Params = Record<never, never>,
   A extends RouteAnswers = RouteAnswers,
->(spec: RouteSpec<P, Q, B, A>): Route {
+  R extends RouteRole = Role,
+>(spec: RouteSpec<P, Q, B, A, R>): Route {
   const { params = {} as P, query, body, handle, ...rest } = spec;
   return {
     ...defaultsOf(rest),
@@ -180,13 +186,11 @@ export function route<
     answer: async (incoming) =>
       handle({
         ...incoming,
-        get principal() {
-          return principalOf(incoming.req);
-        },
+        ...(spec.role === 'public' ? {} : { principal: principalOf(incoming.req) }),
         query: queryAs<unknown>(incoming.req, query ?? noMembers) as Q,
         body: body?.read(incoming.req) as B,
         params: paramsAs(incoming.req, params),
-      }),
+      } as CallOf<R, { readonly [K in keyof P]: z.output<P[K]> }, Q, B>),
   };
 }
 

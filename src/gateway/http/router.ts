@@ -4,10 +4,11 @@ import type { AuditTrail } from '../../client/organization/audit.ts';
 import type { Keyring } from '../../client/organization/keyring.ts';
 import { audited } from './audited.ts';
 import type { Gateway } from './context.ts';
+import type { AnswerKeeper } from './idempotency.ts';
 import { pathPattern } from './path-pattern.ts';
 import { demandRole } from './principal.ts';
 import { HttpProblem } from './problem.ts';
-import type { AnswerKeeper } from './resource.ts';
+
 import { type Outcome, type Route, SENT } from './route.ts';
 
 export interface Serving {

@@ -1,6 +1,5 @@
 /** Requests that start a run: the caller's key, and the answer. */
-
-import type { Request, Response } from 'express';
+import type { Request } from 'express';
 import type { StartedRun, StartKey } from '../../client/starts/begin-run.ts';
 import type { StartRequest } from '../../client/starts/start.ts';
 import { sha256Hex } from '../../client/temporal/ids.ts';
@@ -8,8 +7,11 @@ import { canonicalText } from '../../definition/document/canonical-text.ts';
 import type { Problem } from '../../definition/document/types.ts';
 import { defined } from '../../json/defined.ts';
 import type { Json, JsonObject } from '../../json/json.ts';
+import { started } from '../answers/answers.ts';
+import { type ProblemCode, WRITE_PROBLEMS } from '../validation/problem-codes.ts';
 import { principalOf } from './principal.ts';
 import { requestKey } from './request-key.ts';
+import { createdOrOk } from './route.ts';
 
 interface KeyedBody {
   readonly clientRequestId?: string | undefined;
@@ -37,13 +39,37 @@ export function fingerprintOf(body: object): string {
   return sha256Hex(canonicalText(rest as JsonObject)).slice(0, 32);
 }
 
-/** Answers `{executionId, status}`: 201 for a new run, 200 for the run that the same request had started before. */
-export function answerStarted(
-  res: Response,
-  started: StartedRun & { readonly warnings?: readonly Problem[] },
-  created = 201,
-): void {
-  const { outcome, executionId, status, warnings } = started;
-  res.setHeader('location', `/api/executions/${encodeURIComponent(executionId)}`);
-  res.status(outcome === 'started' ? created : 200).json({ executionId, status, ...defined({ warnings }) });
+export const RUN_LOCATION = { Location: 'The address of the run.' };
+
+/** The answers of a route that starts a run. */
+export const STARTED = {
+  201: { text: 'Started.', schema: started, headers: RUN_LOCATION },
+  200: { text: 'The run that the same request had started.', schema: started, headers: RUN_LOCATION },
+};
+
+/** The codes of a route that starts a run. */
+export const START_PROBLEMS: readonly ProblemCode[] = [
+  ...WRITE_PROBLEMS,
+  'invalid_input',
+  'idempotency_conflict',
+  'limit_reached',
+  'queue_full',
+  'payload_too_large',
+  'workflow_disabled',
+];
+
+/** `{executionId, status}`: 201 for a new run, 200 for the run that the same request started before. */
+export function startedAnswer({
+  executionId,
+  status,
+  outcome,
+  warnings,
+}: StartedRun & { readonly warnings?: readonly Problem[] }) {
+  return createdOrOk(
+    outcome === 'started',
+    { executionId, status, ...defined({ warnings }) },
+    { location: runAddress(executionId) },
+  );
 }
+
+export const runAddress = (executionId: string): string => `/api/executions/${encodeURIComponent(executionId)}`;

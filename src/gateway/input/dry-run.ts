@@ -1,6 +1,5 @@
 /** `POST /api/executions {dryRun: true}`: a walk without effects, on a simulated clock, answered at once (ARCHITECTURE.md §5). */
 
-import type { Response } from 'express';
 import { walkable } from '../../check/check.ts';
 import { acceptedInput, demandPresets } from '../../client/starts/accepted-input.ts';
 import type { Json } from '../../json/json.ts';
@@ -15,15 +14,10 @@ export interface DryRun {
 }
 
 /**
- * Answers 200 `{status, output?, error?, steps, waits, problems, warnings}`.
+ * Walks a definition without effects.
  * @throws HttpProblem `invalid_definition` for problems that no mock mends, `invalid_input`, `unknown_preset`, and of the pool.
  */
-export async function answerDryRun(
-  gateway: Gateway,
-  res: Response,
-  checked: Checked,
-  { organizationId, input, presets }: DryRun,
-): Promise<void> {
+export async function dryRun(gateway: Gateway, checked: Checked, { organizationId, input, presets }: DryRun) {
   const { problems, warnings } = checked;
   const walked = walkable(checked) ?? demandValid(checked).definition;
   demandPresets(walked, presets);
@@ -35,5 +29,5 @@ export async function answerDryRun(
     organizationId,
     dataBytes: gateway.access.dataBytes,
   });
-  res.json({ ...run, problems: [...problems, ...run.problems], warnings });
+  return { ...run, problems: [...problems, ...run.problems], warnings };
 }

@@ -1,10 +1,11 @@
 /** The routes of the manual (`/docs`) and of the JSON Schema for editors (`/schema.json`). */
-import type { Express, Response, Router } from 'express';
-import type { HostActions } from '../../actions/load.ts';
+import type { Express } from 'express';
 import { defined } from '../../json/defined.ts';
+import { anyObject, page } from '../answers/answers.ts';
+import { perGateway } from '../http/context.ts';
 import { HttpProblem } from '../http/problem.ts';
-import { resource } from '../http/resource.ts';
-import { pathText, queryAs } from '../validation/validation.ts';
+import { type Route, route } from '../http/route.ts';
+import { anyQuery, pathName } from '../validation/validation.ts';
 import { type Manual, manual, pageOf } from './manual.ts';
 import { addressOf, type Page } from './page.ts';
 import { type Menu, PAGE_POLICY, pageHtml, searchHtml } from './page-html.ts';
@@ -21,48 +22,69 @@ export function leadToDocs(app: Express): void {
   });
 }
 
-/** `actions` are the host's own. The manual and the schema are generated at their first request. */
-export function docsRoutes(router: Router, actions: HostActions): void {
-  let pages: Manual | undefined;
-  let schema: string | undefined;
-  const send = (res: Response, address: string): void => {
-    pages ??= manual(actions);
-    sendPage(res, pages, address);
-  };
-  resource(router, '/schema.json', {
-    GET: (_req, res) => {
-      schema ??= JSON.stringify(languageSchema(actions), null, 2);
-      res.type('application/schema+json').send(schema);
+const manualOf = perGateway(({ actions }, routes: readonly Route[]) => manual(routes, actions));
+const schemaOf = perGateway(({ actions }) => JSON.stringify(languageSchema(actions), null, 2));
+
+/** The manual and the schema are generated at their first request. */
+export const docsRoutes: readonly Route[] = [
+  route({
+    method: 'GET',
+    path: '/schema.json',
+    role: 'public',
+    asksTemporal: false,
+    id: 'schema',
+    tag: 'gateway',
+    summary: 'The definition language as a JSON Schema, for editors.',
+    query: anyQuery,
+    answers: { 200: { text: 'A JSON Schema.', schema: anyObject, media: ['application/schema+json'] } },
+    handle: ({ gateway }) => ({ status: 200, type: 'application/schema+json', text: schemaOf(gateway) }),
+  }),
+  route({
+    method: 'GET',
+    path: '/docs',
+    role: 'public',
+    asksTemporal: false,
+    id: 'docs',
+    tag: 'gateway',
+    summary: 'The manual.',
+    query: docsQuery,
+    answers: { 200: { text: 'Its front page, or what a search found.', schema: page, media: ['text/html'] } },
+    handle: ({ gateway, routes, query: { q = '' } }) => {
+      const pages = manualOf(gateway, routes);
+      const query = q.trim();
+      if (query === '') return pageAnswer(pages, '');
+      return htmlAnswer(searchHtml(query, searchManual(pages.values(), query), menus(pages)));
     },
-  });
-  resource(router, '/docs', {
-    GET: (req, res) => {
-      const query = queryAs(req, docsQuery).q?.trim() ?? '';
-      if (query === '') return send(res, '');
-      pages ??= manual(actions);
-      sendHtml(res, searchHtml(query, searchManual(pages.values(), query), menus(pages)));
-    },
-  });
-  resource(router, '/docs/:page', { GET: (req, res) => send(res, pathText(req, 'page')) });
-}
+  }),
+  route({
+    method: 'GET',
+    path: '/docs/:page',
+    role: 'public',
+    asksTemporal: false,
+    id: 'docsPage',
+    tag: 'gateway',
+    summary: 'A page of the manual: a step kind, or a topic. With `.md` at its end, in Markdown.',
+    params: { page: pathName },
+    query: anyQuery,
+    answers: { 200: { text: 'The page.', schema: page, media: ['text/html', 'text/markdown'] } },
+    problems: ['not_found'],
+    handle: ({ gateway, routes, params }) => pageAnswer(manualOf(gateway, routes), params.page),
+  }),
+];
 
 /** @throws HttpProblem `not_found`. */
-function sendPage(res: Response, pages: Manual, address: string): void {
+function pageAnswer(pages: Manual, address: string) {
   const isMarkdown = address.endsWith(MARKDOWN);
   const name = isMarkdown ? address.slice(0, -MARKDOWN.length) : address;
-  const page = pageOf(pages, name === 'index' ? '' : name);
-  if (page === undefined) throw new HttpProblem('not_found', 'The manual has no such page. /docs lists all of them.');
-  if (isMarkdown) {
-    res.type('text/markdown; charset=utf-8').send(`# ${page.title}\n\n${page.markdown}`);
-    return;
-  }
-  sendHtml(res, pageHtml(page, menus(pages)));
+  const found = pageOf(pages, name === 'index' ? '' : name);
+  if (found === undefined) throw new HttpProblem('not_found', 'The manual has no such page. /docs lists all of them.');
+  if (!isMarkdown) return htmlAnswer(pageHtml(found, menus(pages)));
+  const text = `# ${found.title}\n\n${found.markdown}`;
+  return { status: 200, type: 'text/markdown; charset=utf-8', text } as const;
 }
 
-function sendHtml(res: Response, html: string): void {
-  res.setHeader('content-security-policy', PAGE_POLICY);
-  res.type('html').send(html);
-}
+const htmlAnswer = (text: string) =>
+  ({ status: 200, type: 'html', text, headers: { 'content-security-policy': PAGE_POLICY } }) as const;
 
 /** The front page, then the pages by group. */
 function menus(pages: Manual): Menu[] {

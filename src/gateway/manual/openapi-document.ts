@@ -1,4 +1,4 @@
-/** The OpenAPI 3.1 document: assembled from the table of operations, whose schemas are those that the routes check with. */
+/** The OpenAPI 3.1 document, made from the routes. */
 
 import { z } from 'zod';
 import { defined } from '../../json/defined.ts';
@@ -7,15 +7,6 @@ import * as answers from '../answers/answers.ts';
 import { namedSchemas } from '../answers/named.ts';
 import type { Route, RouteAnswer } from '../http/route.ts';
 import { PROBLEM_CODES, type ProblemCode } from '../validation/problem-codes.ts';
-import {
-  BODY_PROBLEMS,
-  COMMON_PROBLEMS,
-  GUARD_PROBLEMS,
-  KEY_PROBLEMS,
-  REQUEST_KEY,
-  TEMPORAL_PROBLEMS,
-} from './openapi-operation.ts';
-import { operations } from './openapi-operations.ts';
 import { jsonSchemaOf } from './schema-json.ts';
 import { objectOf } from './schema-words.ts';
 
@@ -24,15 +15,54 @@ const JSON_MEDIA = 'application/json';
 const KEY = 'apiKey';
 const DIALECT = 'draft-2020-12';
 
-let made: { readonly version: string; readonly document: JsonObject } | undefined;
+/** What every route with a body may answer. */
+const BODY_PROBLEMS: readonly ProblemCode[] = [
+  'invalid_json',
+  'too_deep',
+  'forbidden_key',
+  'invalid_name',
+  'body_too_large',
+  'unsupported_media_type',
+];
 
-/** The document; `version` is that of the API. Made once. */
-export function openApiDocument(version: string): JsonObject {
-  if (made?.version !== version) made = { version, document: makeDocument(version) };
-  return made.document;
+/** What every route may answer. */
+const COMMON_PROBLEMS: readonly ProblemCode[] = [
+  'rate_limited',
+  'invalid_request',
+  'request_timeout',
+  'headers_too_large',
+  'internal_error',
+];
+/** What every route that keeps its answers may answer. */
+const KEY_PROBLEMS: readonly ProblemCode[] = ['idempotency_conflict', 'request_in_flight'];
+const REQUEST_KEY = {
+  'Idempotency-Key': 'The same key again is the same request, and gets the same answer.',
+} as const;
+/** What every route that asks Temporal may answer. */
+const TEMPORAL_PROBLEMS: readonly ProblemCode[] = ['temporal_unreachable', 'payload_unreadable'];
+/** What every route may answer that cannot be called from anywhere. */
+const GUARD_PROBLEMS: readonly ProblemCode[] = [
+  'host_not_allowed',
+  'origin_not_allowed',
+  'proxy_without_keys',
+  'key_required',
+  'key_invalid',
+  'role_required',
+];
+
+/** As in package.json; a test compares them. */
+export const API_VERSION = '0.1.0';
+
+const made = new WeakMap<readonly Route[], JsonObject>();
+
+/** The document of these routes. Made once. */
+export function openApiDocument(routes: readonly Route[]): JsonObject {
+  const document = made.get(routes) ?? makeDocument(routes);
+  made.set(routes, document);
+  return document;
 }
 
-/** The codes that an operation may answer, by status. */
+/** The codes that a route may answer, by status. */
 export function problemsOf(route: Route): ReadonlyMap<number, readonly ProblemCode[]> {
   const { problems = [], body, callers, asksTemporal, idempotency } = route;
   const codes = new Set([
@@ -51,10 +81,10 @@ export function problemsOf(route: Route): ReadonlyMap<number, readonly ProblemCo
   return byStatus;
 }
 
-function makeDocument(version: string): JsonObject {
+function makeDocument(routes: readonly Route[]): JsonObject {
   const names = z.registry<{ id: string }>();
   for (const [schema, id] of namedSchemas()) names.add(schema, { id });
-  for (const { id, body } of operations) {
+  for (const { id, body } of routes) {
     if (body !== undefined && isShape(body.schema) && !names.has(body.schema))
       names.add(body.schema, { id: `${capital(id)}Request` });
   }
@@ -69,22 +99,22 @@ function makeDocument(version: string): JsonObject {
     return id === undefined ? jsonSchemaOf(schema, DIALECT) : { $ref: `#/components/schemas/${id}` };
   };
   const paths: { [path: string]: JsonObject } = {};
-  for (const operation of operations) {
-    const path = documentedPath(operation.path);
-    paths[path] = { ...paths[path], [operation.method.toLowerCase()]: operationObject(operation, schemaOf) };
+  for (const route of routes) {
+    const path = documentedPath(route.path);
+    paths[path] = { ...paths[path], [route.method.toLowerCase()]: operationObject(route, schemaOf) };
   }
   return {
     openapi: '3.1.0',
     info: {
       title: 'Signalbox',
-      version,
+      version: API_VERSION,
       license: { name: 'MIT', identifier: 'MIT' },
       description:
         'Workflows that are data, run on Temporal. The manual is at /docs. Without API keys the gateway answers to names of its own machine only. ' +
         'Unknown parameters and members are refused. Errors are application/problem+json with a stable `code`; every answer has an X-Request-Id.',
     },
     servers: [{ url: '/' }],
-    tags: [...new Set(operations.map(({ tag }) => tag))].map((name) => ({ name })),
+    tags: [...new Set(routes.map(({ tag }) => tag))].map((name) => ({ name })),
     paths,
     // While there are no keys, none is needed.
     security: [{ [KEY]: [] }, {}],
@@ -102,11 +132,11 @@ function makeDocument(version: string): JsonObject {
   };
 }
 
-function operationObject(operation: Route, schemaOf: (schema: z.ZodType) => JsonObject): JsonObject {
-  const { id, tag, summary, description, body, answers: good } = operation;
+function operationObject(route: Route, schemaOf: (schema: z.ZodType) => JsonObject): JsonObject {
+  const { id, tag, summary, description, body, answers: good } = route;
   const responses: { [status: string]: Json } = {};
   for (const [status, answer] of Object.entries(good)) responses[status] = response(answer, schemaOf);
-  for (const [status, codes] of problemsOf(operation)) {
+  for (const [status, codes] of problemsOf(route)) {
     responses[String(status)] = {
       description: codes.map((code) => `\`${code}\``).join(', '),
       content: { 'application/problem+json': { schema: schemaOf(answers.problem) } },
@@ -118,8 +148,8 @@ function operationObject(operation: Route, schemaOf: (schema: z.ZodType) => Json
     tags: [tag],
     summary,
     ...defined({ description }),
-    ...securityOf(operation),
-    parameters: parametersOf(operation),
+    ...securityOf(route),
+    parameters: parametersOf(route),
     ...(body === undefined
       ? {}
       : {
@@ -158,7 +188,7 @@ function response(
   };
 }
 
-/** The parameters of an operation, as OpenAPI writes them. */
+/** The parameters of a route, as OpenAPI writes them. */
 export function parametersOf({ idempotency, params, query, ...route }: Route): Json[] {
   const headers = { ...(idempotency === 'none' ? {} : REQUEST_KEY), ...route.headers };
   const written = query === undefined ? {} : jsonSchemaOf(query, DIALECT);

@@ -1,15 +1,20 @@
 /** `/openapi.json`: the API for clients and tools. */
-import type { Router } from 'express';
-import { resource } from '../http/resource.ts';
+import { anyObject } from '../answers/answers.ts';
+import { type Route, route } from '../http/route.ts';
+import { anyQuery } from '../validation/validation.ts';
 import { openApiDocument } from './openapi-document.ts';
 
-/** As in package.json; a test compares them. */
-export const API_VERSION = '0.1.0';
-
-export function openApiRoutes(router: Router): void {
-  resource(router, '/openapi.json', {
-    GET: (_req, res) => {
-      res.json(openApiDocument(API_VERSION));
-    },
-  });
-}
+export const openApiRoutes: readonly Route[] = [
+  route({
+    method: 'GET',
+    path: '/openapi.json',
+    role: 'public',
+    asksTemporal: false,
+    id: 'openapi',
+    tag: 'gateway',
+    summary: 'This document.',
+    query: anyQuery,
+    answers: { 200: { text: 'OpenAPI 3.1.', schema: anyObject } },
+    handle: ({ routes }) => ({ status: 200, body: openApiDocument(routes) }),
+  }),
+];

@@ -11,10 +11,12 @@
  */
 import { readFileSync } from 'node:fs';
 import { posix } from 'node:path';
-import type { HostActions } from '../../actions/load.ts';
 import { defined } from '../../json/defined.ts';
 import { addressOf, code, type Page } from './page.ts';
-import { SLOTS } from './slots/table.ts';
+import { SLOTS, type SlotContext } from './slots/table.ts';
+
+/** What the generated texts depend on. */
+type PageContext = Omit<SlotContext, 'file'>;
 
 /** The folder of the pages, as a path in the project. */
 const FOLDER = 'src/gateway/manual/pages';
@@ -23,14 +25,14 @@ const CODE_BLOCK = /(^```[\s\S]*?^```$)/m;
 const LINK = /\[((?:[^[\]]|\[[^\]]*\])*)\]\(([^()\s]+)(?: "([^"]*)")?\)/g;
 
 /** The front page, then the others in the order in which it lists them. */
-export function writtenPages(actions: HostActions): Page[] {
+export function writtenPages(context: PageContext): Page[] {
   const front = readPage(FRONT);
-  const pages: Page[] = [{ ...filled(front, actions), name: '' }];
+  const pages: Page[] = [{ ...filled(front, context), name: '' }];
   let group = '';
   for (const line of front.markdown.split('\n')) {
     group = /^## (.*)/.exec(line)?.[1] ?? group;
     const [, name] = /^\| \[[^\]]*\]\(([\w-]+)\.md\)/.exec(line) ?? [];
-    if (name !== undefined) pages.push({ ...filled(readPage(name), actions), group });
+    if (name !== undefined) pages.push({ ...filled(readPage(name), context), group });
   }
   return pages;
 }
@@ -59,9 +61,9 @@ export function linksOf({ markdown }: Page): PageLink[] {
   return links;
 }
 
-const filled = (page: Page, actions: HostActions): Page => ({
+const filled = (page: Page, context: PageContext): Page => ({
   ...page,
-  markdown: replaceLinks(page.markdown, (link) => served(link, page, actions)),
+  markdown: replaceLinks(page.markdown, (link) => served(link, page, context)),
 });
 
 /** The text with `replace(link)` in place of each link outside of blocks of code. */
@@ -79,9 +81,9 @@ function replaceLinks(markdown: string, replace: (link: PageLink) => string): st
 }
 
 /** The link as the gateway serves it. */
-function served({ text, href, title }: PageLink, page: Page, actions: HostActions): string {
+function served({ text, href, title }: PageLink, page: Page, context: PageContext): string {
   const [kind, rest = ''] = title?.split(/:? (.*)/) ?? [];
-  if (kind === 'slot') return fillSlot(rest, { actions, file: projectPath(href) }, page);
+  if (kind === 'slot') return fillSlot(rest, { ...context, file: projectPath(href) }, page);
   if (kind === 'at') return `[${text}](${rest})`;
   if (/^(https?:|#)/.test(href)) return `[${text}](${href})`;
   const [, name, fragment = ''] = /^([\w-]+)\.md(#.*)?$/.exec(href) ?? [];

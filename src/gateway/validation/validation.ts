@@ -25,6 +25,9 @@ export const anyJson = z.custom<Json>((value) => value !== undefined, 'Expected 
 /** Neither parameters nor members. */
 export const noMembers = z.strictObject({});
 
+/** For routes that ignore their query. */
+export const anyQuery = z.looseObject({});
+
 /** A path, in the OpenAPI document and here alike. */
 export const pathName = nameText(1_000);
 

@@ -2,8 +2,8 @@
 // is ever told or changed. Every operation of the OpenAPI document is tried, so a new route is tried too.
 
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { API_VERSION } from '../../../src/gateway/manual/openapi.ts';
 import { openApiDocument } from '../../../src/gateway/manual/openapi-document.ts';
+import { routes } from '../../../src/gateway/route-table.ts';
 import type { Json } from '../../../src/json/json.ts';
 import { approvalDefinition, requestTo, type TestGateway, testGateway, unique } from '../gateway/gateway-support.ts';
 import type { Document } from '../gateway/openapi-requests.ts';
@@ -51,7 +51,7 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.close());
 
-const document = openApiDocument(API_VERSION) as unknown as Document;
+const document = openApiDocument(routes) as unknown as Document;
 const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
   Object.keys(methods).map((method) => ({ method: method.toUpperCase(), path })),
 );

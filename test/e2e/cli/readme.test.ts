@@ -8,6 +8,7 @@ import { projectRoot } from '../../../src/cli/start/project-root.ts';
 import { SETTINGS } from '../../../src/config/settings.ts';
 import { parseDocument } from '../../../src/definition/document/parse.ts';
 import { manual } from '../../../src/gateway/manual/manual.ts';
+import { routes } from '../../../src/gateway/route-table.ts';
 import { type DataFolder, dataFolder, type Stack, startStack, until } from '../../support/stack.ts';
 
 const PAGES = 'src/gateway/manual/pages';
@@ -110,7 +111,7 @@ describe('README.md and the pages of the manual', () => {
     for (const [, name] of texts.matchAll(/npm run (?:-s )?([a-z0-9:]+)/g)) expect(scripts).toHaveProperty([name!]);
     // The command line's own, which is no setting of the host.
     const known = new Set([...Object.keys(SETTINGS.shape), 'SIGNALBOX_API_KEY']);
-    const named = [texts, manual().get('settings')?.markdown].join('\n');
+    const named = [texts, manual(routes).get('settings')?.markdown].join('\n');
     expect(new Set(named.match(/SIGNALBOX_[A-Z_]+/g))).toEqual(known);
   });
 

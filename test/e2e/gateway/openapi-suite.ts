@@ -1,8 +1,8 @@
 // What holds the routes to the OpenAPI document: a request of each that is right, generated ones, and ones that are wrong.
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { API_VERSION } from '../../../src/gateway/manual/openapi.ts';
 import { openApiDocument } from '../../../src/gateway/manual/openapi-document.ts';
+import { routes } from '../../../src/gateway/route-table.ts';
 import type { TestGateway } from './gateway-support.ts';
 import {
   BODY,
@@ -15,7 +15,7 @@ import {
   type Sent,
 } from './openapi-requests.ts';
 
-const document = openApiDocument(API_VERSION) as unknown as Document;
+const document = openApiDocument(routes) as unknown as Document;
 const judge = new Judge(document);
 /** Generated requests for each route. LONG=1: at depth. */
 const REQUESTS = process.env['LONG'] === '1' ? 60 : 5;

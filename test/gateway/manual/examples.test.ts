@@ -2,12 +2,13 @@ import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { check } from '../../../src/check/check.ts';
 import { manual } from '../../../src/gateway/manual/manual.ts';
+import { routes } from '../../../src/gateway/route-table.ts';
 import type { JsonObject } from '../../../src/json/json.ts';
 import type { StepKind } from '../../../src/steps/kind.ts';
 import { kinds } from '../../../src/steps/kinds/table.ts';
 import { END_TARGET } from '../../../src/steps/ports.ts';
 
-const pages = manual();
+const pages = manual(routes);
 
 /** The example as a step of a definition: where it leads there is a step, and it stands in a loop if it is to leave one. */
 function around({ type, example }: StepKind): JsonObject {

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { defineAction } from '../../../src/actions/define.ts';
 import { manual } from '../../../src/gateway/manual/manual.ts';
 import { languageSchema } from '../../../src/gateway/manual/schema-json.ts';
+import { routes } from '../../../src/gateway/route-table.ts';
 import type { Json } from '../../../src/json/json.ts';
 
 const tree = z.object({
@@ -33,7 +34,7 @@ const actions = new Map(
 );
 
 describe('host actions in the manual', () => {
-  const page = manual(actions).get('actions')?.markdown ?? '';
+  const page = manual(routes, actions).get('actions')?.markdown ?? '';
 
   it('have their summary, parameters, limits and what they give', () => {
     expect(page).toContain('### crm.find\n\nFinds a customer.\n\nBy name.\n\nAt most 300,000 ms an attempt.');
@@ -44,7 +45,7 @@ describe('host actions in the manual', () => {
   });
 
   it('are explained where there are none', () => {
-    expect(manual().get('actions')?.markdown).toMatch(/defineAction[\s\S]*no actions of its own/);
+    expect(manual(routes).get('actions')?.markdown).toMatch(/defineAction[\s\S]*no actions of its own/);
   });
 });
 

@@ -7,14 +7,14 @@ import { ROOTS } from '../../../src/definition/document/roots.ts';
 import { SIGNALS } from '../../../src/engine/inbound/signals.ts';
 import { manual } from '../../../src/gateway/manual/manual.ts';
 import { documentedPath } from '../../../src/gateway/manual/openapi-document.ts';
-import { operations } from '../../../src/gateway/manual/openapi-operations.ts';
 import { pageHtml } from '../../../src/gateway/manual/page-html.ts';
+import { routes } from '../../../src/gateway/route-table.ts';
 import { PROBLEM_CODES } from '../../../src/gateway/validation/problem-codes.ts';
 import { kinds } from '../../../src/steps/kinds/table.ts';
 import { TRANSFORMS } from '../../../src/template/transforms/table.ts';
 import { type LonelyGateway, lonelyGateway } from '../gateway-support.ts';
 
-const pages = manual();
+const pages = manual(routes);
 
 let gateway: LonelyGateway;
 beforeAll(async () => {
@@ -53,7 +53,7 @@ describe('the manual', () => {
     ['settings', Object.keys(SETTINGS.shape).map((name) => `<code>${name}</code>`)],
     ['definition', ['<code>nextSteps</code>', '<code>config.retryPolicy.maxAttempts</code>', '<code>slug</code>']],
     ['triggers', ['<code>cron</code>', '<code>scheme</code>', '<code>variableMapping</code>']],
-    ['api', operations.map(({ method, path }) => `<code>${method} ${documentedPath(path)}</code>`)],
+    ['api', routes.map(({ method, path }) => `<code>${method} ${documentedPath(path)}</code>`)],
     ['http', ['<code>url</code>', '<code>auth</code>', '<code>maxBytes</code>']],
   ])('the page %s has everything that the code has', async (name, parts) => {
     const { text } = await read(`/docs/${name}`);

@@ -7,6 +7,7 @@ import { manual } from '../../../src/gateway/manual/manual.ts';
 import { anchorOf, type Page } from '../../../src/gateway/manual/page.ts';
 import { linksOf, type PageLink, projectPath, readPage } from '../../../src/gateway/manual/pages.ts';
 import { SLOTS } from '../../../src/gateway/manual/slots/table.ts';
+import { routes } from '../../../src/gateway/route-table.ts';
 import { sourceRoot } from '../source-root.ts';
 
 const folder = join(sourceRoot, 'src/gateway/manual/pages');
@@ -14,7 +15,7 @@ const names = readdirSync(folder).map((file) => file.replace(/\.md$/, ''));
 const pages = new Map(names.map((name) => [name, readPage(name)]));
 const links = [...pages.values()].flatMap((page) => linksOf(page).map((link) => ({ page: page.name, ...link })));
 const slotOf = ({ title }: PageLink): string | undefined => /^slot: (.*)$/.exec(title ?? '')?.[1];
-const served = manual();
+const served = manual(routes);
 
 /** The text without its blocks of code. */
 const prose = (markdown: string): string => markdown.replaceAll(/^```[\s\S]*?^```$/gm, '');
@@ -40,7 +41,7 @@ describe('the pages of the manual', () => {
     for (const link of links) {
       const slot = slotOf(link);
       if (slot === undefined) continue;
-      const text = SLOTS[slot]!({ actions: NO_ACTIONS, file: projectPath(link.href) });
+      const text = SLOTS[slot]!({ actions: NO_ACTIONS, routes, file: projectPath(link.href) });
       expect(text, slot).toMatch(/\S/);
       // A slot within a sentence shows the same number in a viewer of Markdown as in the gateway.
       if (!text.includes('\n') && /^[\d,]+$/.test(text)) expect(link.text, `${link.page}: ${slot}`).toBe(text);

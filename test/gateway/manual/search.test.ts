@@ -2,10 +2,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { manual } from '../../../src/gateway/manual/manual.ts';
 import { searchManual } from '../../../src/gateway/manual/search.ts';
+import { routes } from '../../../src/gateway/route-table.ts';
 import { kinds } from '../../../src/steps/kinds/table.ts';
 import { type LonelyGateway, lonelyGateway } from '../gateway-support.ts';
 
-const pages = manual();
+const pages = manual(routes);
 
 let gateway: LonelyGateway;
 beforeAll(async () => {

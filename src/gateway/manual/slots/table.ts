@@ -1,5 +1,7 @@
 /** The slots of the written pages: name → the text that the gateway puts there. */
 import type { HostActions } from '../../../actions/load.ts';
+import type { Route } from '../../http/route.ts';
+import { openApiDocument } from '../openapi-document.ts';
 import { hostActions } from './actions.ts';
 import { operationReference, rolesTable } from './api.ts';
 import {
@@ -18,6 +20,7 @@ import { definitionProblems, queries, requestProblems, settings, signals } from 
 
 export interface SlotContext {
   readonly actions: HostActions;
+  readonly routes: readonly Route[];
   /** The path in the project that the slot's link leads to. */
   readonly file: string;
 }
@@ -36,8 +39,8 @@ export const SLOTS: { readonly [name: string]: Slot } = {
   roots: expressionRoots,
   transforms,
   'host actions': ({ actions }) => hostActions(actions),
-  'api reference': operationReference,
-  roles: rolesTable,
+  'api reference': ({ routes }) => operationReference(openApiDocument(routes)),
+  roles: ({ routes }) => rolesTable(openApiDocument(routes)),
   signals,
   queries,
   'definition problems': definitionProblems,

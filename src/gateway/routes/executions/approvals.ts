@@ -1,16 +1,15 @@
 /** `GET /api/approvals`: what waits for the caller, or for others: by person, role, group, or resource. */
 
-import type { Router } from 'express';
 import { z } from 'zod';
 import { listApprovals } from '../../../client/runs/approvals.ts';
 import { defined } from '../../../json/defined.ts';
-import type { Gateway } from '../../http/context.ts';
-import { principalOf } from '../../http/principal.ts';
-import { resource } from '../../http/resource.ts';
-import { nameText, pageQuery, queryAs } from '../../validation/validation.ts';
+import { approvalPage } from '../../answers/answers.ts';
+import { type Route, route } from '../../http/route.ts';
+import { LIST_PROBLEMS } from '../../validation/problem-codes.ts';
+import { nameText, pageQuery } from '../../validation/validation.ts';
 
 const text = nameText(200);
-export const approvalListQuery = z.strictObject({
+const approvalListQuery = z.strictObject({
   ...pageQuery(),
   workflowId: text.optional().describe('The slug of the workflow.'),
   executionId: text.optional().describe('The run that asks.'),
@@ -33,32 +32,48 @@ export const approvalListQuery = z.strictObject({
     ),
 });
 
-export function approvalRoutes(router: Router, gateway: Gateway): void {
-  resource(router, '/api/approvals', {
-    GET: async (req, res) => {
-      const { limit, user, role, group, approver, resourceType, resourceId, all, ...rest } = queryAs(
-        req,
-        approvalListQuery,
-      );
-      const { cursor, workflowId, executionId, priority } = rest;
-      const named = user ?? role ?? group ?? approver;
-      const waiting = [
-        ...(approver === undefined ? [] : [/^(user|role|group):/.test(approver) ? approver : `user:${approver}`]),
-        ...(user === undefined ? [] : [`user:${user}`]),
-        ...(role === undefined ? [] : [`role:${role}`]),
-        ...(group === undefined ? [] : [`group:${group}`]),
-        ...(resourceType === undefined
-          ? []
-          : [resourceId === undefined ? `resource:${resourceType}` : `resource:${resourceType}:${resourceId}`]),
-      ];
-      const principal = principalOf(req);
-      const page = await listApprovals(gateway.access, principal.organizationId, principal, {
+export const approvalRoutes: readonly Route[] = [
+  route({
+    method: 'GET',
+    path: '/api/approvals',
+    role: 'viewer',
+    id: 'listApprovals',
+    tag: 'executions',
+    summary: 'Lists what waits for people.',
+    description:
+      'By person, role, group, resource, priority, workflow or run. Decided approvals are not listed: they stand in the steps of their run.',
+    query: approvalListQuery,
+    answers: { 200: { text: 'A page of approvals.', schema: approvalPage } },
+    problems: LIST_PROBLEMS,
+    handle: async ({ access, principal, query }) => {
+      const { limit, cursor, user, role, group, approver, all, workflowId, executionId, priority, resourceId } = query;
+      const isNamed = (user ?? role ?? group ?? approver) !== undefined;
+      const page = await listApprovals(access, principal.organizationId, principal, {
         limit,
-        waiting,
-        mine: all === undefined ? named === undefined : all === 'false',
+        waiting: waitsOf(query),
+        mine: all === undefined ? !isNamed : all === 'false',
         ...defined({ cursor, workflowId, executionId, priority, resourceId }),
       });
-      res.json(page);
+      return { status: 200, body: page };
     },
-  });
+  }),
+];
+
+/** What the runs of the list must all wait for, as their search attribute writes it. */
+function waitsOf({
+  approver,
+  user,
+  role,
+  group,
+  resourceType,
+  resourceId,
+}: z.infer<typeof approvalListQuery>): readonly string[] {
+  const resource = resourceId === undefined ? resourceType : `${resourceType}:${resourceId}`;
+  return [
+    ...(approver === undefined ? [] : [/^(user|role|group):/.test(approver) ? approver : `user:${approver}`]),
+    ...(user === undefined ? [] : [`user:${user}`]),
+    ...(role === undefined ? [] : [`role:${role}`]),
+    ...(group === undefined ? [] : [`group:${group}`]),
+    ...(resourceType === undefined ? [] : [`resource:${resource}`]),
+  ];
 }

@@ -1,18 +1,17 @@
 /** `/api/executions/bulk`: cancel, terminate or retry all runs of a filter, after a look at how many they are. */
 
-import type { Router } from 'express';
 import { z } from 'zod';
 import { BULK_ACTIONS, countBulk, readBulk, startBulk } from '../../../client/runs/bulk.ts';
 import { defined } from '../../../json/defined.ts';
-import { bodyAs } from '../../http/body.ts';
-import type { Gateway } from '../../http/context.ts';
-import { principalOf } from '../../http/principal.ts';
+import { named, time } from '../../answers/named.ts';
 import { idOfKey } from '../../http/request-key.ts';
-import { resource } from '../../http/resource.ts';
-import { demandNoQuery, pathText } from '../../validation/validation.ts';
+import { type Route, route } from '../../http/route.ts';
+import { jsonOf } from '../../http/route-body.ts';
+import { WRITE_PROBLEMS } from '../../validation/problem-codes.ts';
+import { pathName } from '../../validation/validation.ts';
 import { filterBody, filterOf } from './run-filters.ts';
 
-export const bulkBody = z.strictObject({
+const bulkBody = z.strictObject({
   action: z
     .enum(BULK_ACTIONS)
     .describe('`cancel` and `terminate` are for runs that are open; `retry` for those that failed or were terminated.'),
@@ -21,41 +20,66 @@ export const bulkBody = z.strictObject({
   reason: z.string().min(1).max(1_000).optional().describe("For readers of the runs' histories."),
 });
 
-export function bulkRoutes(router: Router, gateway: Gateway): void {
-  const { access } = gateway;
+const BULK = '/api/executions/bulk';
+const bulkCount = named('BulkCount', z.object({ action: z.string(), count: z.int() }));
+const bulkOperation = named(
+  'BulkOperation',
+  z.object({
+    operationId: z.string(),
+    action: z.enum(BULK_ACTIONS),
+    status: z.enum(['running', 'completed', 'failed']),
+    total: z.int().optional().describe('Runs that it is for, as soon as they are counted.'),
+    done: z.int(),
+    failed: z.int(),
+    startedAt: time,
+    completedAt: time.optional(),
+  }),
+);
 
-  resource(
-    router,
-    '/api/executions/bulk',
-    {
-      POST: async (req, res) => {
-        demandNoQuery(req);
-        const { action, filter: given, preview, reason } = bodyAs(req, bulkBody);
-        const { organizationId } = principalOf(req);
-        const filter = filterOf(given);
-        if (preview === true) {
-          res.json({ action, count: await countBulk(access, organizationId, { action, filter }) });
-          return;
-        }
-        const requestId = idOfKey(req);
-        const operation = await startBulk(access, organizationId, {
-          action,
-          filter,
-          reason: reason ?? `${action} in bulk through the API`,
-          ...defined({ requestId }),
-        });
-        res.setHeader('location', `/api/executions/bulk/${encodeURIComponent(operation.operationId)}`);
-        res.status(202).json(operation);
-      },
+export const bulkRoutes: readonly Route[] = [
+  route({
+    method: 'POST',
+    path: BULK,
+    role: 'editor',
+    id: 'runBulk',
+    tag: 'executions',
+    summary: 'Cancels, terminates or retries all runs of a filter; with `preview` says how many they are.',
+    body: jsonOf(bulkBody),
+    answers: {
+      202: { text: 'Begun.', schema: bulkOperation, headers: { Location: 'The address of the operation.' } },
+      200: { text: 'The preview.', schema: bulkCount },
     },
-    // A run that was started by hand may have this id.
-    { open: true },
-  );
-
-  resource(router, '/api/executions/bulk/:operation', {
-    GET: async (req, res) => {
-      demandNoQuery(req);
-      res.json(await readBulk(access, principalOf(req).organizationId, pathText(req, 'operation')));
+    problems: [...WRITE_PROBLEMS, 'invalid_query', 'bulk_busy'],
+    handle: async ({ access, principal: { organizationId }, req, body }) => {
+      const { action, preview, reason } = body;
+      const filter = filterOf(body.filter);
+      if (preview === true) {
+        const count = await countBulk(access, organizationId, { action, filter });
+        return { status: 200, body: { action, count } };
+      }
+      const operation = await startBulk(access, organizationId, {
+        action,
+        filter,
+        reason: reason ?? `${action} in bulk through the API`,
+        ...defined({ requestId: idOfKey(req) }),
+      });
+      const location = `${BULK}/${encodeURIComponent(operation.operationId)}`;
+      return { status: 202, body: operation, headers: { location } };
     },
-  });
-}
+  }),
+  route({
+    method: 'GET',
+    path: `${BULK}/:operation`,
+    role: 'viewer',
+    id: 'getBulk',
+    tag: 'executions',
+    summary: 'How far a bulk operation has come.',
+    params: { operation: pathName },
+    answers: { 200: { text: 'The operation.', schema: bulkOperation } },
+    problems: ['not_found'],
+    handle: async ({ access, principal: { organizationId }, params: { operation } }) => ({
+      status: 200,
+      body: await readBulk(access, organizationId, operation),
+    }),
+  }),
+];

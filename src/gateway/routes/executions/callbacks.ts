@@ -1,23 +1,63 @@
 /** `/callbacks/:token` (ARCHITECTURE.md §5): what a wait_callback step waits for. The token alone counts; callers come from anywhere. */
 
-import type { Request, Response, Router } from 'express';
+import type { Request, Response } from 'express';
+import { z } from 'zod';
 import { deliverCallback, type ExpectedCallback, expectCallback } from '../../../client/triggers/callbacks.ts';
 import type { Problem } from '../../../definition/document/types.ts';
 import { validatePayload } from '../../../definition/payload/format.ts';
 import type { Json, JsonObject } from '../../../json/json.ts';
+import { page } from '../../answers/answers.ts';
+import { named } from '../../answers/named.ts';
 import { jsonBody, mediaOf, rawBody, readBody } from '../../http/body.ts';
 import type { Gateway } from '../../http/context.ts';
+import { capitalized, METHODS } from '../../http/method.ts';
 import { asProblem, HttpProblem } from '../../http/problem.ts';
-import { anyMethod, methodNotAllowed, resource } from '../../http/resource.ts';
+import { type Route, rawRoute, SENT } from '../../http/route.ts';
+import { bodyOfMethod } from '../../http/route-body.ts';
+import { methodNotAllowed } from '../../http/router.ts';
 import { fieldsOf, typedFields } from '../../input/form-fields.ts';
 import { decodeText } from '../../validation/json-guard.ts';
+import { WRITE_PROBLEMS } from '../../validation/problem-codes.ts';
+import { nameText } from '../../validation/validation.ts';
 import { callbackPage, refusalPage, thanksPage } from './callback-page.ts';
 
-export function callbackRoutes(router: Router, gateway: Gateway): void {
-  resource(
-    router,
-    '/callbacks/:token',
-    anyMethod(async (req, res) => {
+const callbackTaken = named('CallbackTaken', z.object({ accepted: z.literal(true) }));
+const TAKEN = { 202: { text: 'Taken.', schema: callbackTaken } };
+const FORM = { 200: { text: 'The form.', schema: page, media: ['text/html'] } };
+
+/** The step says which methods it takes. */
+export const callbackRoutes: readonly Route[] = METHODS.map((method) =>
+  rawRoute({
+    method,
+    path: '/callbacks/:token',
+    role: 'public',
+    callers: 'anywhere',
+    idempotency: 'none',
+    id: `callBack${capitalized(method)}`,
+    tag: 'webhooks',
+    summary:
+      method === 'GET' ? 'A form for people; or the callback, where the step takes GET.' : 'Ends a wait_callback step.',
+    description: 'POST and PUT unless the step says otherwise. Whoever asks for HTML is thanked in HTML.',
+    params: { token: nameText(4_000) },
+    ...bodyOfMethod(method, ['application/json', 'application/x-www-form-urlencoded', 'text/plain']),
+    answers: method === 'GET' ? { ...TAKEN, ...FORM } : TAKEN,
+    problems: [
+      ...WRITE_PROBLEMS,
+      'not_found',
+      'gone',
+      'method_not_allowed',
+      'closed',
+      'invalid_callback',
+      'invalid_json',
+      'too_deep',
+      'forbidden_key',
+      'invalid_name',
+      'body_too_large',
+      'payload_too_large',
+      'unsupported_media_type',
+      'inbox_overflow',
+    ],
+    handle: async ({ gateway, req, res }) => {
       res.setHeader('referrer-policy', 'no-referrer');
       try {
         const expected = await expectCallback(gateway.access, String(req.params['token']));
@@ -28,9 +68,10 @@ export function callbackRoutes(router: Router, gateway: Gateway): void {
         for (const [name, value] of Object.entries(problem.options.headers ?? {})) res.setHeader(name, value);
         sendPage(res, problem.status, refusalPage(problem.title, problem.message));
       }
-    }),
-  );
-}
+      return SENT;
+    },
+  }),
+);
 
 async function answer(gateway: Gateway, req: Request, res: Response, expected: ExpectedCallback): Promise<void> {
   const { methods, title, schema } = expected;

@@ -1,32 +1,31 @@
 /**
  * `GET /api/executions/:id/events`: what happens in a run, as Server-Sent Events: `step`, `status`, and `end` when it has
- * ended. Whoever is cut off goes on after its Last-Event-ID; one that has seen the end is told 204, and comes no more.
+ * ended. A caller who was cut off goes on after its Last-Event-ID. One that has seen the end is answered 204, so that it does
+ * not come again.
  */
 import type { Writable } from 'node:stream';
-import type { Request, Response, Router } from 'express';
+import type { Request, Response } from 'express';
 import { z } from 'zod';
-import type { Keyring } from '../../../client/organization/keyring.ts';
 import { followRun, type Happening } from '../../../client/runs/event-stream.ts';
 import { describeRun } from '../../../client/runs/run-read.ts';
 import { isOpen } from '../../../client/temporal/run-status.ts';
+import { page } from '../../answers/answers.ts';
 import { whoAsks } from '../../http/auth.ts';
 import { callerGone } from '../../http/caller-gone.ts';
-import type { Gateway } from '../../http/context.ts';
-import { type Principal, principalOf } from '../../http/principal.ts';
+import { perGateway } from '../../http/context.ts';
 import { HttpProblem } from '../../http/problem.ts';
-import { resource } from '../../http/resource.ts';
-import { checked, nameText, pathText, queryAs } from '../../validation/validation.ts';
+import { type Incoming, type Route, route, SENT } from '../../http/route.ts';
+import { checked, nameText, pathName } from '../../validation/validation.ts';
 import { type NamedEvent, namesOf002 } from './event-names-002.ts';
+import { Streams } from './open-streams.ts';
 
-/** Each holds a request open at Temporal. So many in all, of one organization, and with one key. */
-const MOST_STREAMS = { all: 1_000, organization: 500, key: 200 } as const;
 /** Proxies close what is silent for a minute. */
 const HEARTBEAT_MS = 15_000;
 const RECONNECT_MS = 1_000;
 /** A stream whose key was revoked ends after this. */
 const RECHECK_MS = 2_000;
 
-export const eventsQuery = z.strictObject({
+const eventsQuery = z.strictObject({
   names: z
     .literal('002')
     .optional()
@@ -35,113 +34,83 @@ export const eventsQuery = z.strictObject({
     ),
 });
 
-/** Who follows how many runs. */
-export class Streams {
-  readonly #open = new Map<string, number>();
+const streamsOf = perGateway(() => new Streams());
 
-  /**
-   * Counts one more; what is answered is to be called when it has ended.
-   * @throws HttpProblem `too_many_streams`.
-   */
-  enter({ organizationId, keyId, id }: Principal): () => void {
-    const counted = [
-      { name: '', most: MOST_STREAMS.all, who: 'This gateway' },
-      { name: `organization ${organizationId}`, most: MOST_STREAMS.organization, who: 'Your organization' },
-      // While there are no keys, everybody is one.
-      ...(keyId === undefined && id === undefined
-        ? []
-        : [{ name: `key ${organizationId} ${keyId ?? id}`, most: MOST_STREAMS.key, who: 'Your key' }]),
-    ];
-    for (const { name, most, who } of counted) {
-      if ((this.#open.get(name) ?? 0) < most) continue;
-      throw new HttpProblem(
-        'too_many_streams',
-        `${who} follows ${most} runs already. Try again shortly, or ask for /result?wait=60 instead.`,
-        { headers: { 'retry-after': '5' } },
-      );
-    }
-    for (const { name } of counted) this.#add(name, 1);
-    return () => {
-      for (const { name } of counted) this.#add(name, -1);
-    };
-  }
-
-  #add(name: string, by: 1 | -1): void {
-    const count = (this.#open.get(name) ?? 0) + by;
-    if (count > 0) this.#open.set(name, count);
-    else this.#open.delete(name);
-  }
-}
-
-export function eventStreamRoutes(router: Router, gateway: Gateway, keyring: Keyring): void {
-  const streams = new Streams();
-  resource(router, '/api/executions/:id/events', {
-    GET: async (req, res) => {
-      const { names } = queryAs(req, eventsQuery);
-      const id = pathText(req, 'id');
-      const description = await describeRun(gateway.access, principalOf(req).organizationId, id);
-      const leave = streams.enter(principalOf(req));
+export const eventStreamRoutes: readonly Route[] = [
+  route({
+    method: 'GET',
+    path: '/api/executions/:id/events',
+    role: 'viewer',
+    id: 'followExecution',
+    tag: 'executions',
+    summary: 'Follows a run, as Server-Sent Events.',
+    description:
+      '`step` when a visit begins or ends, `status` when the run begins to wait or goes on, `end` with the result; then the stream ends. `unreadable` where the history cannot be read from there on. From the beginning, or after Last-Event-ID. With names=002: execution.started, step.started, step.completed, step.failed, step.cancelled, approval.required, approval.approved, approval.denied, execution.resumed, execution.finished, and status for other changes.',
+    params: { id: pathName },
+    query: eventsQuery,
+    headers: { 'Last-Event-ID': 'The last event that was seen.' },
+    answers: {
+      200: { text: 'The events.', schema: page, media: ['text/event-stream'] },
+      204: { text: 'The run has ended, and everything was seen.' },
+    },
+    problems: ['not_found', 'invalid_cursor', 'too_many_streams'],
+    handle: async ({ principal, params: { id }, query: { names }, ...incoming }) => {
+      const { gateway, access, req, res } = incoming;
+      const description = await describeRun(access, principal.organizationId, id);
+      const leave = streamsOf(gateway).enter(principal);
       const gone = callerGone(res);
-      const recheck = setInterval(() => void unlessLeftOut(req, () => gone.abort()), RECHECK_MS);
+      const recheck = setInterval(() => void unlessLeftOut(incoming, () => gone.abort()), RECHECK_MS);
       const signal = AbortSignal.any([gone.signal, gateway.closing]);
       try {
-        const happenings = await followRun(gateway.access, id, signal, lastEventId(req));
-        // What has ended is all there: then it is known at once whether there is anything to tell.
+        const happenings = await followRun(access, id, signal, lastEventId(req));
+        // The events of a run that has ended are all there, so it is known whether any is left to send.
         const first = isOpen(description.status.name) ? undefined : await happenings.next();
-        if (first?.done === true) {
-          res.status(204).end();
-          return;
-        }
-        await stream(
-          req,
-          res,
-          first?.value,
-          happenings,
-          names === '002' ? namesOf002(id, lastEventId(req) === undefined) : asItIs,
-        );
+        if (first?.done === true) return { status: 204 };
+        const named = names === '002' ? namesOf002(id, lastEventId(req) === undefined) : asItIs;
+        await stream(incoming, first?.value, happenings, named);
+        return SENT;
       } finally {
         clearInterval(recheck);
         leave();
         gone.abort();
       }
     },
-  });
+  }),
+];
 
-  async function unlessLeftOut(req: Request, leave: () => void): Promise<void> {
-    try {
-      await whoAsks(req, gateway.config, keyring);
-    } catch (error) {
-      // While it cannot be known, who was let in stays.
-      if (error instanceof HttpProblem) leave();
-    }
+async function unlessLeftOut({ gateway, keyring, req }: Incoming, leave: () => void): Promise<void> {
+  try {
+    await whoAsks(req, gateway.config, keyring);
+  } catch (error) {
+    // While it cannot be known, a caller who was let in stays.
+    if (error instanceof HttpProblem) leave();
   }
+}
 
-  async function stream(
-    req: Request,
-    res: Response,
-    first: Happening | undefined,
-    rest: AsyncGenerator<Happening>,
-    named: (happening: Happening) => readonly NamedEvent[],
-  ): Promise<void> {
-    res.status(200).setHeader('content-type', 'text/event-stream; charset=utf-8');
-    // Proxies that gather answers are told not to.
-    res.setHeader('x-accel-buffering', 'no');
-    if (req.method === 'HEAD') {
-      res.end();
-      return;
-    }
-    res.write(`retry: ${RECONNECT_MS}\n\n`);
-    const heartbeat = setInterval(() => res.write(':\n\n'), HEARTBEAT_MS);
-    try {
-      if (first !== undefined) await tell(res, first.id, named(first));
-      for await (const happening of rest) await tell(res, happening.id, named(happening));
-    } catch (error) {
-      // Headers are out; who listens comes back with its last id.
-      gateway.log.warn({ requestId: res.locals['requestId'], err: String(error) }, 'A stream of events was cut off.');
-    } finally {
-      clearInterval(heartbeat);
-      res.end();
-    }
+async function stream(
+  { gateway, req, res }: Incoming,
+  first: Happening | undefined,
+  rest: AsyncGenerator<Happening>,
+  named: (happening: Happening) => readonly NamedEvent[],
+): Promise<void> {
+  res.status(200).setHeader('content-type', 'text/event-stream; charset=utf-8');
+  // Proxies that gather answers are told not to.
+  res.setHeader('x-accel-buffering', 'no');
+  if (req.method === 'HEAD') {
+    res.end();
+    return;
+  }
+  res.write(`retry: ${RECONNECT_MS}\n\n`);
+  const heartbeat = setInterval(() => res.write(':\n\n'), HEARTBEAT_MS);
+  try {
+    if (first !== undefined) await tell(res, first.id, named(first));
+    for await (const happening of rest) await tell(res, happening.id, named(happening));
+  } catch (error) {
+    // Headers are out; the listener comes back with its last id.
+    gateway.log.warn({ requestId: res.locals['requestId'], err: String(error) }, 'A stream of events was cut off.');
+  } finally {
+    clearInterval(heartbeat);
+    res.end();
   }
 }
 

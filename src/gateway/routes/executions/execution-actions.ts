@@ -1,6 +1,4 @@
-/** What callers do to a run: approve, submit, messages, cancel, terminate (ARCHITECTURE.md §5). */
-
-import type { Request, Response, Router } from 'express';
+/** What callers do to a run: approve, submit, send messages, cancel, terminate, retry, fork (ARCHITECTURE.md §5). */
 import { ulid } from 'ulid';
 import { z } from 'zod';
 import { hasCode } from '../../../client/errors.ts';
@@ -8,37 +6,38 @@ import { forkRun } from '../../../client/runs/fork.ts';
 import { retryRun } from '../../../client/runs/retry.ts';
 import { cancelRun, decide, recordedAs, sendMessage, submit, terminateRun } from '../../../client/runs/run-actions.ts';
 import { readRun } from '../../../client/runs/run-read.ts';
-import type { EndingWords } from '../../../client/temporal/termination-reason.ts';
 import { isCallbackName } from '../../../contract/callbacks.ts';
+import type { Role } from '../../../contract/organization.ts';
 import type { Standing } from '../../../contract/run.ts';
 import { defined } from '../../../json/defined.ts';
-import { bodyAs, jsonBody } from '../../http/body.ts';
-import type { Gateway } from '../../http/context.ts';
-import { principalOf } from '../../http/principal.ts';
+import { decided, ended, forked, messageSent, submitted } from '../../answers/answers.ts';
+import { jsonBody } from '../../http/body.ts';
+import type { Principal } from '../../http/principal.ts';
 import { HttpProblem } from '../../http/problem.ts';
 import { idOfKey, mayBeDone } from '../../http/request-key.ts';
-import { resource } from '../../http/resource.ts';
-import { answerStarted, startKeyOf } from '../../http/starts.ts';
-import { anyJson, checked, demandNoQuery, nameText, pathText } from '../../validation/validation.ts';
+import { type Route, route } from '../../http/route.ts';
+import { emptyBody, jsonOf, rawBodyOf } from '../../http/route-body.ts';
+import { RUN_LOCATION, START_PROBLEMS, startedAnswer, startKeyOf } from '../../http/starts.ts';
+import { type ProblemCode, WRITE_PROBLEMS } from '../../validation/problem-codes.ts';
+import { anyJson, nameText, pathName } from '../../validation/validation.ts';
 
 const text = z.string().max(10_000);
 const step = nameText(300).describe('A slug with one open visit, or a path. It may be left out where just one fits.');
 
-export const approveBody = z.strictObject({
+const approveBody = z.strictObject({
   approve: z.boolean().describe('False rejects.'),
   step: step.optional(),
   resumeToken: nameText(200).optional().describe('Names the approval, as waitingFor of the run shows it.'),
   comments: text.optional().describe('For whoever reads the trace, and for `comments` of the output.'),
   data: anyJson.optional().describe("What the approval's form asks for."),
 });
-export const submitBody = z.strictObject({ data: anyJson.describe('What is submitted.'), step: step.optional() });
-export const reasonBody = z.strictObject({
+const submitBody = z.strictObject({ data: anyJson.describe('What is submitted.'), step: step.optional() });
+const reasonBody = z.strictObject({
   reason: text.optional().describe("For readers: it stands in the run's error."),
 });
 
-export const nothing = z.strictObject({});
 const values = z.record(nameText(200), anyJson);
-export const forkBody = z.strictObject({
+const forkBody = z.strictObject({
   from: nameText(300)
     .optional()
     .describe('The path of a visit, or the slug of a step that was visited once. Default: the first visit of the run.'),
@@ -55,54 +54,76 @@ export const forkBody = z.strictObject({
   version: nameText(100).optional().describe('A hash or a number. Default: the definition that the run had.'),
 });
 
-export function executionActionRoutes(router: Router, gateway: Gateway): void {
-  const { access } = gateway;
+const params = { id: pathName };
+const ADDRESSED: readonly ProblemCode[] = [...WRITE_PROBLEMS, 'not_found', 'closed'];
+const OF_STEP: readonly ProblemCode[] = [
+  ...ADDRESSED,
+  'no_such_step',
+  'ambiguous_step',
+  'not_waiting',
+  'invalid_submission',
+  'invalid_signal',
+  'payload_too_large',
+];
 
-  resource(router, '/api/executions/:id/approve', {
-    POST: async (req, res) => {
-      demandNoQuery(req);
-      const { approve, ...rest } = bodyAs(req, approveBody);
-      const { organizationId } = principalOf(req);
-      const id = pathText(req, 'id');
-      const decision = approve ? 'approved' : 'rejected';
-      const { path } = await decide(access, organizationId, id, {
+export const executionActionRoutes: readonly Route[] = [
+  route({
+    method: 'POST',
+    path: '/api/executions/:id/approve',
+    role: 'approver',
+    id: 'decide',
+    tag: 'executions',
+    summary: 'Decides an approval.',
+    params,
+    body: jsonOf(approveBody),
+    answers: { 200: { text: 'Taken.', schema: decided } },
+    problems: [...OF_STEP, 'already_decided', 'already_voted', 'needs_override', 'resume_token_mismatch'],
+    handle: async ({ access, principal, req, params: { id }, body: { approve, ...rest } }) => {
+      const decision = approve ? ('approved' as const) : ('rejected' as const);
+      const { path } = await decide(access, principal.organizationId, id, {
         decision,
         ...defined(rest),
-        ...personOf(req),
-        ...keyOf(req),
+        ...personOf(principal),
+        ...defined({ key: idOfKey(req) }),
       });
       const { comments } = rest;
-      res.json({
-        executionId: id,
-        path,
-        decision,
-        ...(await recordedAs(access, id, path)),
-        ...defined({ comments }),
-      });
+      const recorded = await recordedAs(access, id, path);
+      return { status: 200, body: { executionId: id, path, decision, ...recorded, ...defined({ comments }) } };
     },
-  });
-
-  resource(router, '/api/executions/:id/submit', {
-    POST: async (req, res) => {
-      demandNoQuery(req);
-      const body = bodyAs(req, submitBody);
-      const { organizationId } = principalOf(req);
-      const id = pathText(req, 'id');
-      const { path } = await submit(access, organizationId, id, {
+  }),
+  route({
+    method: 'POST',
+    path: '/api/executions/:id/submit',
+    role: 'runner',
+    id: 'submit',
+    tag: 'executions',
+    summary: 'Answers a user_input.',
+    params,
+    body: jsonOf(submitBody),
+    answers: { 200: { text: 'Taken.', schema: submitted } },
+    problems: OF_STEP,
+    handle: async ({ access, principal, req, params: { id }, body }) => {
+      const { path } = await submit(access, principal.organizationId, id, {
         data: body.data,
-        ...defined({ step: body.step }),
-        ...personOf(req),
-        ...keyOf(req),
+        ...personOf(principal),
+        ...defined({ step: body.step, key: idOfKey(req) }),
       });
-      res.json({ executionId: id, path });
+      return { status: 200, body: { executionId: id, path } };
     },
-  });
-
-  resource(router, '/api/executions/:id/messages/:name', {
-    POST: async (req, res) => {
-      demandNoQuery(req);
-      const id = pathText(req, 'id');
-      const name = checked(nameText(200), req.params['name'], 'path');
+  }),
+  route({
+    method: 'POST',
+    path: '/api/executions/:id/messages/:name',
+    role: 'runner',
+    isAudited: false,
+    id: 'sendMessage',
+    tag: 'executions',
+    summary: 'Sends a message, for listen steps; one that comes early is kept.',
+    params: { ...params, name: nameText(200) },
+    body: rawBodyOf(anyJson, { isOptional: true }),
+    answers: { 202: { text: 'Sent.', schema: messageSent } },
+    problems: [...ADDRESSED, 'inbox_overflow', 'payload_too_large'],
+    handle: async ({ access, principal, req, params: { id, name } }) => {
       if (isCallbackName(name))
         throw new HttpProblem(
           'invalid_name',
@@ -110,68 +131,115 @@ export function executionActionRoutes(router: Router, gateway: Gateway): void {
         );
       // With an id of its own a message that is sent twice is one message.
       const messageId = idOfKey(req) ?? ulid();
-      await sendMessage(access, principalOf(req).organizationId, id, {
-        name,
-        payload: jsonBody(req) ?? null,
-        id: messageId,
+      const payload = jsonBody(req) ?? null;
+      await sendMessage(access, principal.organizationId, id, { name, payload, id: messageId });
+      return { status: 202, body: { executionId: id, name, messageId } };
+    },
+  }),
+  endRoute(cancelRun, {
+    path: '/api/executions/:id/cancel',
+    role: 'runner',
+    id: 'cancelExecution',
+    summary: 'Cancels a run; what it opened is cancelled with it.',
+    text: 'Asked for.',
+  }),
+  endRoute(terminateRun, {
+    path: '/api/executions/:id/terminate',
+    // Nothing is rolled back.
+    role: 'editor',
+    id: 'terminateExecution',
+    summary: 'Ends a run at once: nothing is rolled back.',
+    text: 'Done.',
+  }),
+  route({
+    method: 'POST',
+    path: '/api/executions/:id/retry',
+    role: 'runner',
+    id: 'retryExecution',
+    tag: 'executions',
+    summary: 'Lets a failed run go on from where it failed.',
+    description:
+      'Under the same id, with the same idempotency keys: what failed runs again, what had ended stays. Also for runs that were terminated or timed out.',
+    params,
+    body: emptyBody(),
+    answers: { 202: { text: 'It goes on.', schema: ended } },
+    problems: [
+      ...WRITE_PROBLEMS,
+      'not_found',
+      'not_failed',
+      'rolled_back',
+      'not_retryable',
+      'payload_too_large',
+      'limit_reached',
+      'queue_full',
+    ],
+    handle: async ({ access, principal: { organizationId }, req, params: { id } }) => {
+      const { executionId, status } = await retryRun(access, organizationId, id, idOfKey(req));
+      return { status: 202, body: { executionId, status } };
+    },
+  }),
+  route({
+    method: 'POST',
+    path: '/api/executions/:id/fork',
+    role: 'editor',
+    idempotency: 'id',
+    id: 'forkExecution',
+    tag: 'executions',
+    summary: 'Starts a new run from a visit of one that has ended.',
+    description:
+      'With the outputs, variables and state of that moment, edited; branches beside it that had finished stay finished, and what waited waits anew.',
+    params,
+    body: jsonOf(forkBody),
+    answers: {
+      201: { text: 'Started.', schema: forked, headers: RUN_LOCATION },
+      200: { text: 'The run that the same request had started.', schema: forked, headers: RUN_LOCATION },
+    },
+    problems: [
+      ...START_PROBLEMS,
+      'not_found',
+      'still_open',
+      'no_such_step',
+      'ambiguous_step',
+      'place_gone',
+      'not_retryable',
+      'workflow_not_found',
+      'version_not_found',
+    ],
+    handle: async ({ access, principal, req, params: { id }, body }) => {
+      const { from, version, edits = {} } = body;
+      const key = startKeyOf(req, body, `fork ${id}`);
+      const started = await forkRun(access, principal.organizationId, id, {
+        edits: defined(edits),
+        ...defined({ from, version, initiator: principal.id, key }),
       });
-      res.status(202).json({ executionId: id, name, messageId });
+      return startedAnswer(started);
     },
-  });
+  }),
+];
 
-  resource(router, '/api/executions/:id/cancel', {
-    POST: (req, res) => end(req, res, (org, id, words) => cancelRun(access, org, id, words)),
-  });
-  resource(router, '/api/executions/:id/terminate', {
-    POST: (req, res) => end(req, res, (org, id, words) => terminateRun(access, org, id, words)),
-  });
-
-  resource(router, '/api/executions/:id/retry', {
-    POST: async (req, res) => {
-      demandNoQuery(req);
-      bodyAs(req, nothing);
-      const { organizationId } = principalOf(req);
-      const { executionId, status } = await retryRun(access, organizationId, pathText(req, 'id'), idOfKey(req));
-      res.status(202).json({ executionId, status });
-    },
-  });
-
-  resource(router, '/api/executions/:id/fork', {
-    POST: async (req, res) => {
-      demandNoQuery(req);
-      const body = bodyAs(req, forkBody);
-      const { organizationId, id: initiator } = principalOf(req);
-      const id = pathText(req, 'id');
-      const started = await forkRun(access, organizationId, id, {
-        edits: defined(body.edits ?? {}),
-        ...defined({ from: body.from, version: body.version, initiator, key: startKeyOf(req, body, `fork ${id}`) }),
+function endRoute(
+  end: typeof cancelRun,
+  { text, ...head }: Pick<Route, 'path' | 'id' | 'summary'> & { readonly role: Role; readonly text: string },
+): Route {
+  return route({
+    ...head,
+    method: 'POST',
+    tag: 'executions',
+    params,
+    body: jsonOf(reasonBody, { isOptional: true }),
+    answers: { 202: { text, schema: ended } },
+    problems: ADDRESSED,
+    handle: async ({ access, principal: { organizationId, id: by }, req, params: { id }, body: { reason } }) => {
+      await end(access, organizationId, id, defined({ reason, by })).catch((error: unknown) => {
+        // A gateway that worked on the request before may have ended the run and died before it answered.
+        if (!mayBeDone(req) || !hasCode(error, 'closed')) throw error;
       });
-      answerStarted(res, started);
+      const { status } = await readRun(access, organizationId, id, new Set(['input', 'output']));
+      return { status: 202, body: { executionId: id, status } };
     },
   });
-
-  async function end(
-    req: Request,
-    res: Response,
-    act: (org: string, id: string, words: EndingWords) => Promise<void>,
-  ): Promise<void> {
-    demandNoQuery(req);
-    const { reason } = bodyAs(req, reasonBody);
-    const { organizationId, id: by } = principalOf(req);
-    const id = pathText(req, 'id');
-    await act(organizationId, id, defined({ reason, by })).catch((error: unknown) => {
-      // Whoever was asked before may have died when it had done it.
-      if (!mayBeDone(req) || !hasCode(error, 'closed')) throw error;
-    });
-    const { status } = await readRun(access, organizationId, id, new Set(['input', 'output']));
-    res.status(202).json({ executionId: id, status });
-  }
 }
 
-/** Who asks, and what they are; nothing while there are no persons. */
-function personOf(req: Request): { by?: string; as?: Standing } {
-  const { id, roles, groups } = principalOf(req);
-  return id === undefined ? {} : { by: id, as: { roles, groups } };
-}
-
-const keyOf = (req: Request): { key?: string } => defined({ key: idOfKey(req) });
+/** The person who asks, with roles and groups; nothing while there are no persons. */
+const personOf = ({ id, roles, groups }: Principal): { by?: string; as?: Standing } =>
+  id === undefined ? {} : { by: id, as: { roles, groups } };

@@ -1,6 +1,5 @@
 /** `/api/executions`: runs, started inline, listed and read (ARCHITECTURE.md §5). */
 
-import type { Router } from 'express';
 import { z } from 'zod';
 import { listRuns } from '../../../client/runs/run-list.ts';
 import { describeRun, readResult, readRun } from '../../../client/runs/run-read.ts';
@@ -8,18 +7,25 @@ import { readSnapshot, readState } from '../../../client/runs/run-state.ts';
 import { readTrace, STEP_STATUSES } from '../../../client/runs/trace.ts';
 import { readCursor, writeCursor } from '../../../client/visibility/cursor.ts';
 import { defined } from '../../../json/defined.ts';
+import {
+  execution,
+  executionDefinition,
+  executionPage,
+  executionState,
+  noResult,
+  result,
+  stepPage,
+} from '../../answers/answers.ts';
 import { callerGone } from '../../http/caller-gone.ts';
-import type { Gateway } from '../../http/context.ts';
-import { principalOf } from '../../http/principal.ts';
-import { resource } from '../../http/resource.ts';
-import { demandNoQuery, pageQuery, pathName, pathText, queryAs, wholeNumber } from '../../validation/validation.ts';
+import { type Route, route } from '../../http/route.ts';
+import { LIST_PROBLEMS } from '../../validation/problem-codes.ts';
+import { pageQuery, pathName, wholeNumber } from '../../validation/validation.ts';
 import { runListQuery } from './execution-list.ts';
-import { startInline } from './inline-run.ts';
 import { shownRun, shownWaits } from './shown-waits.ts';
 
 const LONGEST_WAIT_SECONDS = 60;
 
-export const executionQuery = z.strictObject({
+const executionQuery = z.strictObject({
   exclude: z
     .string()
     .regex(/^[a-z]+(,[a-z]+)*$/, 'Expected parts divided by commas.')
@@ -32,7 +38,7 @@ const statusList = z
   .pipe(z.array(z.enum(STEP_STATUSES, { error: `Expected statuses out of ${STEP_STATUSES.join(', ')}.` })))
   .meta({ type: 'string', pattern: `^(${STEP_STATUSES.join('|')})(,(${STEP_STATUSES.join('|')}))*$` });
 
-export const stepsQuery = z.strictObject({
+const stepsQuery = z.strictObject({
   ...pageQuery(1_000, 10_000),
   status: statusList
     .optional()
@@ -43,76 +49,130 @@ export const stepsQuery = z.strictObject({
     .describe('true: a row for every attempt of a step, the last one with its end. `limit` counts visits.'),
   step: pathName.optional().describe('Only visits of this step: its slug, or the path of one visit.'),
 });
-export const resultQuery = z.strictObject({
+const resultQuery = z.strictObject({
   wait: wholeNumber(0, LONGEST_WAIT_SECONDS).default(0).describe('Seconds. Default: 0.'),
 });
 
-export function executionRoutes(router: Router, gateway: Gateway): void {
-  const { access } = gateway;
+const params = { id: pathName };
 
-  resource(router, '/api/executions', {
-    GET: async (req, res) => {
-      const page = await listRuns(access, principalOf(req).organizationId, queryAs(req, runListQuery));
-      res.json({ ...page, items: page.items.map((run) => shownRun(access, req, run)) });
+export const executionRoutes: readonly Route[] = [
+  route({
+    method: 'GET',
+    path: '/api/executions',
+    role: 'viewer',
+    id: 'listExecutions',
+    tag: 'executions',
+    summary: 'Lists runs.',
+    description:
+      'Open ones come first, the latest start first; then those that have ended, the latest end first. Lists may lag behind by a second; reading one by its id does not. Each execution is listed once, as it is now; a page may hold fewer than `limit` where executions were retried, and `nextCursor` tells whether more follow.',
+    query: runListQuery,
+    answers: { 200: { text: 'A page of runs.', schema: executionPage } },
+    problems: LIST_PROBLEMS,
+    handle: async ({ access, principal, query }) => {
+      const page = await listRuns(access, principal.organizationId, query);
+      return { status: 200, body: { ...page, items: page.items.map((run) => shownRun(access, principal, run)) } };
     },
-    POST: (req, res) => startInline(gateway, req, res),
-  });
-
-  resource(router, '/api/executions/:id', {
-    GET: async (req, res) => {
-      const { exclude } = queryAs(req, executionQuery);
-      const { organizationId } = principalOf(req);
-      const run = await readRun(access, organizationId, pathText(req, 'id'), new Set(exclude?.split(',')));
-      res.json(shownRun(access, req, run));
+  }),
+  route({
+    method: 'GET',
+    path: '/api/executions/:id',
+    role: 'viewer',
+    id: 'getExecution',
+    tag: 'executions',
+    summary: 'Reads a run.',
+    params,
+    query: executionQuery,
+    answers: { 200: { text: 'The run.', schema: execution } },
+    problems: ['not_found'],
+    handle: async ({ access, principal, params: { id }, query: { exclude } }) => {
+      const run = await readRun(access, principal.organizationId, id, new Set(exclude?.split(',')));
+      return { status: 200, body: shownRun(access, principal, run) };
     },
-  });
-
-  resource(router, '/api/executions/:id/steps', {
-    GET: async (req, res) => {
-      const { limit, cursor, status: statuses, step, attempts } = queryAs(req, stepsQuery);
-      const id = pathText(req, 'id');
-      await describeRun(access, principalOf(req).organizationId, id);
+  }),
+  route({
+    method: 'GET',
+    path: '/api/executions/:id/steps',
+    role: 'viewer',
+    id: 'listSteps',
+    tag: 'executions',
+    summary: 'Lists the visits of steps, in order of start.',
+    description:
+      'With `status` or `step` a page may be short, or empty, and have a `nextCursor` all the same: the next one goes on. `total` counts all visits.',
+    params,
+    query: stepsQuery,
+    answers: { 200: { text: 'A page of visits.', schema: stepPage } },
+    problems: [...LIST_PROBLEMS, 'not_found'],
+    handle: async ({ access, principal, params: { id }, query }) => {
+      const { limit, cursor, status: statuses, step, attempts } = query;
+      await describeRun(access, principal.organizationId, id);
+      const { cursors } = access.keys;
       const list = `steps ${id}`;
-      const position =
-        cursor === undefined ? undefined : Buffer.from(readCursor(access.keys.cursors, list, cursor)).toString();
+      const position = cursor === undefined ? undefined : Buffer.from(readCursor(cursors, list, cursor)).toString();
       const page = await readTrace(access, id, {
         limit,
-        ...defined({ statuses, step }),
+        ...defined({ statuses, step, cursor: position }),
         ...(attempts === 'true' ? { attempts: true } : {}),
-        ...defined({ cursor: position }),
       });
-      const next =
-        page.nextCursor === undefined
-          ? {}
-          : { nextCursor: writeCursor(access.keys.cursors, list, Buffer.from(page.nextCursor)) };
-      res.json({ ...page, ...next });
+      const { nextCursor: next } = page;
+      const nextCursor = next === undefined ? undefined : writeCursor(cursors, list, Buffer.from(next));
+      return { status: 200, body: { ...page, ...defined({ nextCursor }) } };
     },
-  });
-
-  resource(router, '/api/executions/:id/state', {
-    GET: async (req, res) => {
-      demandNoQuery(req);
-      res.json(await readState(access, principalOf(req).organizationId, pathText(req, 'id')));
+  }),
+  route({
+    method: 'GET',
+    path: '/api/executions/:id/state',
+    role: 'viewer',
+    id: 'getExecutionState',
+    tag: 'executions',
+    summary: 'What a run holds: its variables, its state, its outputs, and the steps that are open.',
+    description: 'Read from history: as of now for a run that goes on, and as it was left for one that has ended.',
+    params,
+    answers: { 200: { text: 'The state.', schema: executionState } },
+    problems: ['not_found'],
+    handle: async ({ access, principal: { organizationId }, params: { id } }) => ({
+      status: 200,
+      body: await readState(access, organizationId, id),
+    }),
+  }),
+  route({
+    method: 'GET',
+    path: '/api/executions/:id/definition',
+    role: 'viewer',
+    id: 'getExecutionDefinition',
+    tag: 'executions',
+    summary: 'The definition that a run walks, as it was when the run began.',
+    description: 'Also of a run that is not of a stored workflow, or whose workflow was changed or deleted since.',
+    params,
+    answers: { 200: { text: 'The definition.', schema: executionDefinition } },
+    problems: ['not_found'],
+    handle: async ({ access, principal: { organizationId }, params: { id } }) => ({
+      status: 200,
+      body: await readSnapshot(access, organizationId, id),
+    }),
+  }),
+  route({
+    method: 'GET',
+    path: '/api/executions/:id/result',
+    role: 'viewer',
+    id: 'getResult',
+    tag: 'executions',
+    summary: "Answers the run's result, and waits for it up to `wait` seconds.",
+    params,
+    query: resultQuery,
+    answers: {
+      200: { text: 'The run has ended.', schema: result },
+      202: { text: 'It has not.', schema: noResult },
     },
-  });
-
-  resource(router, '/api/executions/:id/definition', {
-    GET: async (req, res) => {
-      demandNoQuery(req);
-      res.json(await readSnapshot(access, principalOf(req).organizationId, pathText(req, 'id')));
-    },
-  });
-
-  resource(router, '/api/executions/:id/result', {
-    GET: async (req, res) => {
-      const { wait } = queryAs(req, resultQuery);
+    problems: ['not_found'],
+    handle: async ({ gateway, access, principal, res, params: { id }, query: { wait } }) => {
       const signal = AbortSignal.any([callerGone(res).signal, gateway.closing]);
-      const id = pathText(req, 'id');
-      const { organizationId } = principalOf(req);
-      const { ended, ...result } = await readResult(access, organizationId, id, wait * 1000, signal);
-      if ('waitingFor' in result)
-        res.status(202).json({ ...result, waitingFor: shownWaits(access, req, id, result.waitingFor) });
-      else res.status(ended ? 200 : 202).json(result);
+      const read = await readResult(access, principal.organizationId, id, wait * 1000, signal);
+      if (read.ended) {
+        const { ended: _ended, ...body } = read;
+        return { status: 200, body };
+      }
+      const { ended: _ended, ...body } = read;
+      return { status: 202, body: { ...body, waitingFor: shownWaits(access, principal, id, body.waitingFor) } };
     },
-  });
-}
+  }),
+];

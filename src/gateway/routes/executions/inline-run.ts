@@ -1,23 +1,22 @@
 /** `POST /api/executions`: a run of a definition that is not stored, in any dialect (document 000 §12). */
 
-import type { Request, Response } from 'express';
 import { z } from 'zod';
 import { acceptedInput, demandPresets } from '../../../client/starts/accepted-input.ts';
 import { startRun } from '../../../client/starts/start.ts';
 import { unaudited } from '../../../client/temporal/access.ts';
 import { defined } from '../../../json/defined.ts';
 import type { Json, JsonObject } from '../../../json/json.ts';
-import { bodyAs } from '../../http/body.ts';
-import type { Gateway } from '../../http/context.ts';
-import { principalOf } from '../../http/principal.ts';
+import { startedOrDryRun } from '../../answers/answers.ts';
 import { HttpProblem } from '../../http/problem.ts';
-import { answerStarted, startKeysOf } from '../../http/starts.ts';
+import { type Route, route } from '../../http/route.ts';
+import { jsonOf } from '../../http/route-body.ts';
+import { START_PROBLEMS, STARTED, startedAnswer, startKeysOf } from '../../http/starts.ts';
 import { checkDocument, demandValid, dialectName, storing } from '../../input/definition-input.ts';
-import { answerDryRun } from '../../input/dry-run.ts';
+import { dryRun } from '../../input/dry-run.ts';
 import { toolsFor } from '../../input/known-tools.ts';
-import { anyJson, demandNoQuery, nameText, timeoutMsField } from '../../validation/validation.ts';
+import { anyJson, nameText, timeoutMsField } from '../../validation/validation.ts';
 
-export const inlineRunBody = z
+const inlineRunBody = z
   .strictObject({
     definition: anyJson.optional().describe('In any dialect.'),
     workflowConfig: anyJson.optional().describe('Instead of definition, together with stepsConfig: the dialect 000.'),
@@ -49,48 +48,67 @@ export const inlineRunBody = z
     'Give `definition`, or `workflowConfig` and `stepsConfig`.',
   );
 
-/** Runs, or with `dryRun` walks, a definition that is not stored. @throws HttpProblem `invalid_definition`, `invalid_input`, `unknown_preset`. */
-export async function startInline(gateway: Gateway, req: Request, res: Response): Promise<void> {
-  demandNoQuery(req);
-  const body = bodyAs(req, inlineRunBody);
-  const { organizationId, id } = principalOf(req);
-  if (body.organizationId !== undefined && body.organizationId !== organizationId) throw notYours();
-  const document = body.definition ?? {
-    workflowConfig: body.workflowConfig ?? {},
-    stepsConfig: body.stepsConfig ?? [],
-  };
-  const checked = await checkDocument(gateway, organizationId, document, {
-    inline: true,
-    persons: id !== undefined,
-    ...(await toolsFor(gateway, organizationId, document)),
-    ...defined({ dialect: body.dialect }),
-  });
-  const given = body.input === undefined ? {} : body.input;
-  if (body.dryRun === true) {
-    await answerDryRun(gateway, res, checked, { input: given, presets: body.presets ?? {}, organizationId });
-    return;
-  }
-  const { definition, hash } = demandValid(checked);
-  demandPresets(definition, body.presets ?? {});
-  const input = acceptedInput(definition, given, '/input');
-  const initiator = id ?? body.triggeredBy;
-  const { presets, timeoutMs } = body;
-  // The audit records the secrets that are stored. A run records its start itself.
-  const started = await startRun(unaudited(gateway.access), organizationId, {
-    workflows: [definition.slug],
-    ...startKeysOf(req, body, 'inline'),
-    looksFirst: true,
-    trigger: { type: 'inline', ...metadataOf(body.triggeredBy, body.triggerData) },
-    ...defined({ initiator }),
-    prepare: async () => {
-      await storing(gateway, organizationId, hash, checked.secrets)();
-      return { definition, hash, input, inline: true, ...defined({ presets, timeoutMs }) };
+export const inlineRunRoutes: readonly Route[] = [
+  route({
+    method: 'POST',
+    path: '/api/executions',
+    // A definition of one's own can do whatever an editor can, also in a dry run.
+    role: 'editor',
+    idempotency: 'id',
+    id: 'runInline',
+    tag: 'executions',
+    summary: 'Starts a run of a definition that is not stored; with `dryRun` walks it without any effect.',
+    body: jsonOf(inlineRunBody),
+    answers: {
+      201: STARTED[201],
+      200: {
+        text: 'The run that the same request had started; or what the dry run came to.',
+        schema: startedOrDryRun,
+      },
     },
-  });
-  answerStarted(res, started);
-}
+    problems: [
+      ...START_PROBLEMS,
+      'unknown_preset',
+      'invalid_definition',
+      'takes_too_long',
+      'gateway_busy',
+      'too_many',
+      'too_large',
+    ],
+    handle: async ({ gateway, access, principal: { organizationId, id }, req, body }) => {
+      if (body.organizationId !== undefined && body.organizationId !== organizationId) throw notYours();
+      const { definition: given, workflowConfig = {}, stepsConfig = [], presets = {}, timeoutMs } = body;
+      const document = given ?? { workflowConfig, stepsConfig };
+      const checked = await checkDocument(gateway, organizationId, document, {
+        inline: true,
+        persons: id !== undefined,
+        ...(await toolsFor(gateway, organizationId, document)),
+        ...defined({ dialect: body.dialect }),
+      });
+      const givenInput = body.input === undefined ? {} : body.input;
+      if (body.dryRun === true)
+        return { status: 200, body: await dryRun(gateway, checked, { input: givenInput, presets, organizationId }) };
+      const { definition, hash } = demandValid(checked);
+      demandPresets(definition, presets);
+      const input = acceptedInput(definition, givenInput, '/input');
+      // The audit records the secrets that are stored. A run records its start itself.
+      const started = await startRun(unaudited(access), organizationId, {
+        workflows: [definition.slug],
+        ...startKeysOf(req, body, 'inline'),
+        looksFirst: true,
+        trigger: { type: 'inline', ...metadataOf(body.triggeredBy, body.triggerData) },
+        ...defined({ initiator: id ?? body.triggeredBy }),
+        prepare: async () => {
+          await storing(gateway, organizationId, hash, checked.secrets)();
+          return { definition, hash, input, inline: true, ...defined({ presets: body.presets, timeoutMs }) };
+        },
+      });
+      return startedAnswer(started);
+    },
+  }),
+];
 
-/** Of which organization a run is, the key says alone. */
+/** The API key alone says to which organization a run belongs. */
 function notYours(): HttpProblem {
   const message = "organizationId is not the caller's organization. Leave it out.";
   return new HttpProblem('invalid_request', `The body at /organizationId is not as expected: ${message}`, {

@@ -1,50 +1,69 @@
-/** Run lists of document 004: `/api/organizations/:org/workflows/runs/`, those of one workflow, and one run. */
-import type { Router } from 'express';
+/** Run lists of document 004: those of an organization, those of one workflow, and one run. */
 import { listOfWorkflow } from '../../../client/runs/run-list.ts';
 import { listRuns004, readRun004 } from '../../../client/runs/runs-004.ts';
-import type { Gateway } from '../../http/context.ts';
+import { run004, run004Page } from '../../answers/answers.ts';
 import { demandOrganization } from '../../http/principal.ts';
 import { HttpProblem } from '../../http/problem.ts';
-import { resource } from '../../http/resource.ts';
-import { demandNoQuery, pathSlug, pathText, queryAs } from '../../validation/validation.ts';
+import { type Route, route } from '../../http/route.ts';
+import { LIST_PROBLEMS } from '../../validation/problem-codes.ts';
+import { nameText, pathName, slugText } from '../../validation/validation.ts';
 import { fullListQuery } from './execution-list.ts';
 
-export function runs004Routes(router: Router, gateway: Gateway): void {
-  const { access } = gateway;
+const WORKFLOWS = '/api/organizations/:org/workflows';
+const PAGES = 'A page holds at most 100 runs, also where `limit` is more: whoever wants the rest follows `nextCursor`.';
+const org = nameText(200).describe('The organization of the key.');
 
-  resource(
-    router,
-    '/api/organizations/:org/workflows/runs',
-    {
-      GET: async (req, res) => {
-        const { organizationId } = demandOrganization(req, pathText(req, 'org'));
-        res.json(await listRuns004(access, organizationId, queryAs(req, fullListQuery)));
-      },
+export const runs004Routes: readonly Route[] = [
+  route({
+    method: 'GET',
+    path: `${WORKFLOWS}/runs`,
+    role: 'viewer',
+    id: 'listOrganizationRuns',
+    tag: 'runs',
+    summary: "Lists an organization's runs with flow and state; with `exclude`, compressed.",
+    description: PAGES,
+    params: { org },
+    query: fullListQuery,
+    answers: { 200: { text: 'A page of runs.', schema: run004Page } },
+    problems: [...LIST_PROBLEMS, 'not_found'],
+    handle: async ({ access, req, params, query }) => {
+      const { organizationId } = demandOrganization(req, params.org);
+      return { status: 200, body: await listRuns004(access, organizationId, query) };
     },
-    { open: true },
-  );
-
-  resource(
-    router,
-    '/api/organizations/:org/workflows/:slug/runs',
-    {
-      GET: async (req, res) => {
-        const { organizationId } = demandOrganization(req, pathText(req, 'org'));
-        const slug = pathSlug(req);
-        res.json(await listOfWorkflow(access, organizationId, slug, queryAs(req, fullListQuery), listRuns004));
-      },
+  }),
+  route({
+    method: 'GET',
+    path: `${WORKFLOWS}/:slug/runs`,
+    role: 'viewer',
+    id: 'listWorkflowRuns',
+    tag: 'runs',
+    summary: "Lists a workflow's runs with flow and state; with `exclude`, compressed.",
+    description: PAGES,
+    params: { org, slug: slugText },
+    query: fullListQuery,
+    answers: { 200: { text: 'A page of runs.', schema: run004Page } },
+    problems: [...LIST_PROBLEMS, 'not_found'],
+    handle: async ({ access, req, params, query }) => {
+      const { organizationId } = demandOrganization(req, params.org);
+      const page = await listOfWorkflow(access, organizationId, params.slug, query, listRuns004);
+      return { status: 200, body: page };
     },
-    // POST starts a run.
-    { open: true },
-  );
-
-  resource(router, '/api/organizations/:org/workflows/:slug/runs/:run', {
-    GET: async (req, res) => {
-      const { organizationId } = demandOrganization(req, pathText(req, 'org'));
-      demandNoQuery(req);
-      const run = await readRun004(access, organizationId, pathText(req, 'run'));
-      if (run.workflow_id !== pathSlug(req)) throw new HttpProblem('not_found', 'This workflow has no run of that id.');
-      res.json(run);
+  }),
+  route({
+    method: 'GET',
+    path: `${WORKFLOWS}/:slug/runs/:run`,
+    role: 'viewer',
+    id: 'getWorkflowRun',
+    tag: 'runs',
+    summary: 'Reads a run as document 004 shows it.',
+    params: { org, slug: slugText, run: pathName },
+    answers: { 200: { text: 'The run.', schema: run004 } },
+    problems: ['not_found'],
+    handle: async ({ access, req, params }) => {
+      const { organizationId } = demandOrganization(req, params.org);
+      const run = await readRun004(access, organizationId, params.run);
+      if (run.workflow_id !== params.slug) throw new HttpProblem('not_found', 'This workflow has no run of that id.');
+      return { status: 200, body: run };
     },
-  });
-}
+  }),
+];

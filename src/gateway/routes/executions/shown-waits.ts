@@ -1,24 +1,19 @@
-/** Runs as the caller may see them: with the resume tokens of the approvals that are theirs to decide (LANGUAGE.md §6). */
-import type { Request } from 'express';
-import { type ShownWait, shownWait } from '../../../client/runs/approvals.ts';
+/** Runs as the caller may see them: with the resume tokens of the approvals that the caller may decide (LANGUAGE.md §6). */
+import { type ShownWait, shownWait, type Viewer } from '../../../client/runs/approvals.ts';
 import type { Access } from '../../../client/temporal/access.ts';
 import type { WaitingFor } from '../../../contract/run.ts';
-import { principalOf } from '../../http/principal.ts';
 
-export function shownWaits(
+export const shownWaits = (
   access: Access,
-  req: Request,
+  viewer: Viewer,
   executionId: string,
   waits: readonly WaitingFor[],
-): readonly ShownWait[] {
-  const viewer = principalOf(req);
-  return waits.map((wait) => shownWait(access, viewer, executionId, wait));
-}
+): readonly ShownWait[] => waits.map((wait) => shownWait(access, viewer, executionId, wait));
 
 export function shownRun<Run extends { readonly id: string; readonly waitingFor: readonly WaitingFor[] }>(
   access: Access,
-  req: Request,
+  viewer: Viewer,
   run: Run,
 ): Run & { readonly waitingFor: readonly ShownWait[] } {
-  return { ...run, waitingFor: shownWaits(access, req, run.id, run.waitingFor) };
+  return { ...run, waitingFor: shownWaits(access, viewer, run.id, run.waitingFor) };
 }

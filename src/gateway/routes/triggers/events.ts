@@ -1,20 +1,18 @@
 /** `POST /api/events`: an event, which starts event triggers and reaches listening runs (ARCHITECTURE.md §5). */
 
-import type { Router } from 'express';
 import { ulid } from 'ulid';
 import { z } from 'zod';
 import { publishEvent } from '../../../client/triggers/events.ts';
 import { isCallbackName } from '../../../contract/callbacks.ts';
 import { defined } from '../../../json/defined.ts';
-import { bodyAs } from '../../http/body.ts';
-import type { Gateway } from '../../http/context.ts';
-import { principalOf } from '../../http/principal.ts';
 import { HttpProblem } from '../../http/problem.ts';
 import { requestKey } from '../../http/request-key.ts';
-import { resource } from '../../http/resource.ts';
-import { anyJson, demandNoQuery, nameText } from '../../validation/validation.ts';
+import { type Route, route } from '../../http/route.ts';
+import { jsonOf } from '../../http/route-body.ts';
+import { WRITE_PROBLEMS } from '../../validation/problem-codes.ts';
+import { anyJson, nameText } from '../../validation/validation.ts';
 
-export const eventBody = z.strictObject({
+const eventBody = z.strictObject({
   name: nameText(200).describe('What triggers and listen steps ask for.'),
   key: z
     .union([nameText(500), z.number()])
@@ -27,29 +25,42 @@ export const eventBody = z.strictObject({
   id: nameText(200).optional().describe('Two events with one id are one event. Default: the header Idempotency-Key.'),
 });
 
-export function eventRoutes(router: Router, gateway: Gateway): void {
-  resource(router, '/api/events', {
-    POST: async (req, res) => {
-      demandNoQuery(req);
-      const { name, key, data = {}, id = requestKey(req) ?? ulid() } = bodyAs(req, eventBody);
+const published = z.object({
+  id: z.string(),
+  name: z.string(),
+  key: z.string().optional(),
+  executions: z
+    .array(z.string())
+    .optional()
+    .describe('Runs that it has started; absent where no worker has answered yet.'),
+  told: z.array(z.string()).optional().describe('Runs that listened, and were told.'),
+});
+
+export const eventRoutes: readonly Route[] = [
+  route({
+    method: 'POST',
+    path: '/api/events',
+    role: 'runner',
+    idempotency: 'id',
+    isAudited: false,
+    id: 'publishEvent',
+    tag: 'triggers',
+    summary: 'Publishes an event: it starts the triggers that take it, and reaches the runs that listen.',
+    body: jsonOf(eventBody),
+    answers: {
+      202: { text: 'Taken; it will come to all who want it.', schema: published },
+      200: { text: 'It had been published before.', schema: published },
+    },
+    problems: [...WRITE_PROBLEMS, 'idempotency_conflict'],
+    handle: async ({ access, principal: { organizationId, id: by }, req, body }) => {
+      const { name, key, data = {}, id = requestKey(req) ?? ulid() } = body;
       if (isCallbackName(name))
         throw new HttpProblem('invalid_name', 'Events of that name are callbacks: call the URL that the run gave out.');
       const at = new Date().toISOString();
-      const { organizationId, id: by } = principalOf(req);
-      const { created, spread } = await publishEvent(gateway.access, organizationId, {
-        name,
-        ...defined({ key }),
-        data,
-        id,
-        at,
-        ...defined({ by }),
-      });
-      res.status(created ? 202 : 200).json({
-        id,
-        name,
-        ...defined({ key }),
-        ...(spread === undefined ? {} : { executions: spread.executions, told: spread.told }),
-      });
+      const event = { name, data, id, at, ...defined({ key, by }) };
+      const { created, spread } = await publishEvent(access, organizationId, event);
+      const answer = { id, name, ...defined({ key, executions: spread?.executions, told: spread?.told }) };
+      return created ? { status: 202, body: answer } : { status: 200, body: answer };
     },
-  });
-}
+  }),
+];

@@ -1,21 +1,20 @@
 /** `POST /api/triggers/manual/run`: a run of a stored workflow, once for each request id (document 002). */
 
-import type { Router } from 'express';
 import { z } from 'zod';
 import { acceptedInput, acceptedState, demandPresets } from '../../../client/starts/accepted-input.ts';
 import { startRun } from '../../../client/starts/start.ts';
 import { readDefinition } from '../../../client/versions/definition-head.ts';
 import { defined } from '../../../json/defined.ts';
 import type { Json } from '../../../json/json.ts';
-import { bodyAs } from '../../http/body.ts';
 import type { Gateway } from '../../http/context.ts';
-import { demandRole, principalOf } from '../../http/principal.ts';
+import { demandRole } from '../../http/principal.ts';
 import { HttpProblem } from '../../http/problem.ts';
-import { resource } from '../../http/resource.ts';
-import { answerStarted, startKeysOf } from '../../http/starts.ts';
-import { anyJson, demandNoQuery, nameText, slugText, timeoutMsField } from '../../validation/validation.ts';
+import { type Route, route } from '../../http/route.ts';
+import { jsonOf } from '../../http/route-body.ts';
+import { START_PROBLEMS, STARTED, startedAnswer, startKeysOf } from '../../http/starts.ts';
+import { anyJson, nameText, slugText, timeoutMsField } from '../../validation/validation.ts';
 
-export const manualRunBody = z
+const manualRunBody = z
   .strictObject({
     workflowId: slugText.describe('The slug of the workflow.'),
     input: anyJson.optional().describe('What the run is started with. Default: {}.'),
@@ -47,35 +46,43 @@ export function givenInput({
   return ['/input', input === undefined ? {} : input];
 }
 
-export function manualRunRoutes(router: Router, gateway: Gateway): void {
-  const { access } = gateway;
-
-  resource(router, '/api/triggers/manual/run', {
-    POST: async (req, res) => {
-      demandNoQuery(req);
-      const body = bodyAs(req, manualRunBody);
+export const manualRunRoutes: readonly Route[] = [
+  route({
+    method: 'POST',
+    path: '/api/triggers/manual/run',
+    role: 'runner',
+    idempotency: 'id',
+    isAudited: false,
+    id: 'runWorkflow',
+    tag: 'executions',
+    summary: 'Starts a run of a stored definition.',
+    description: '`clientRequestId` does what the header Idempotency-Key does.',
+    body: jsonOf(manualRunBody),
+    answers: STARTED,
+    problems: [...START_PROBLEMS, 'unknown_preset', 'not_found', 'version_missing'],
+    handle: async ({ gateway, access, req, body }) => {
       // Presets are results given by hand.
-      const { organizationId, id } = body.presets === undefined ? principalOf(req) : demandRole(req, 'editor');
+      const { organizationId, id } = demandRole(req, body.presets === undefined ? 'runner' : 'editor');
+      const { workflowId, presets, timeoutMs } = body;
       const started = await startRun(access, organizationId, {
-        workflows: [body.workflowId],
+        workflows: [workflowId],
         ...startKeysOf(req, body, 'manual'),
         looksFirst: true,
         trigger: { type: 'manual' },
         ...defined({ initiator: id }),
         prepare: async () => {
-          const { head, definition } = await demandRunnable(gateway, organizationId, body.workflowId);
+          const { head, definition } = await demandRunnable(gateway, organizationId, workflowId);
           const [at, given] = givenInput(body);
           const input = acceptedInput(definition, given, at);
-          demandPresets(definition, body.presets ?? {});
+          demandPresets(definition, presets ?? {});
           const state = acceptedState(definition, body.state ?? {});
-          const { presets, timeoutMs } = body;
           return { definition, hash: head.hash, input, state, ...defined({ presets, timeoutMs }) };
         },
       });
-      answerStarted(res, started);
+      return startedAnswer(started);
     },
-  });
-}
+  }),
+];
 
 /** @throws HttpProblem `not_found`, `workflow_disabled`. */
 async function demandRunnable(

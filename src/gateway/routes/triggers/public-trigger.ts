@@ -1,30 +1,33 @@
 /** Document 004's ways to start a stored workflow: the public trigger, the private one, and the run of an organization. */
 
-import type { Request, Response, Router } from 'express';
+import type { Request } from 'express';
 import { z } from 'zod';
 import { ClientError } from '../../../client/errors.ts';
-import type { Keyring } from '../../../client/organization/keyring.ts';
 import { organizationOfPublicKey, readPublicKey, renewPublicKey } from '../../../client/organization/public-key.ts';
 import { acceptedState } from '../../../client/starts/accepted-input.ts';
+import type { StartedRun } from '../../../client/starts/begin-run.ts';
 import { type PreparedRun, prepareRun } from '../../../client/starts/prepare-run.ts';
-import { type StartRequest, type StartResult, startRun } from '../../../client/starts/start.ts';
+import { type StartRequest, startRun } from '../../../client/starts/start.ts';
 import type { RunOrigin } from '../../../contract/run.ts';
 import { defined } from '../../../json/defined.ts';
 import type { Json } from '../../../json/json.ts';
+import { anything } from '../../answers/answers.ts';
 import { whoAsks } from '../../http/auth.ts';
-import { bodyAs, isUtf8, jsonBody, mediaOf, rawBody, readBody } from '../../http/body.ts';
+import { isUtf8, jsonBody, mediaOf, rawBody, readBody } from '../../http/body.ts';
 import type { Gateway } from '../../http/context.ts';
-import { demandOrganization, principalOf } from '../../http/principal.ts';
+import { demandOrganization } from '../../http/principal.ts';
 import { HttpProblem } from '../../http/problem.ts';
 import { requestKey } from '../../http/request-key.ts';
-import { resource } from '../../http/resource.ts';
-import { fingerprintOf } from '../../http/starts.ts';
+import { createdOrOk, type Incoming, type Route, route } from '../../http/route.ts';
+import { jsonOf, rawBodyOf } from '../../http/route-body.ts';
+import { fingerprintOf, RUN_LOCATION, runAddress } from '../../http/starts.ts';
 import { fieldsOf } from '../../input/form-fields.ts';
 import { decodeText } from '../../validation/json-guard.ts';
-import { anyJson, demandNoQuery, nameText, pathSlug, pathText } from '../../validation/validation.ts';
+import { type ProblemCode, WRITE_PROBLEMS } from '../../validation/problem-codes.ts';
+import { anyJson, nameText, pathName, slugText } from '../../validation/validation.ts';
 
 /** What document 004 tells of a run; its names are taken as they are. */
-export const orgRunBody = z.strictObject({
+const orgRunBody = z.strictObject({
   payload: anyJson.optional().describe("The run's input. Default: {}."),
   state: z.record(nameText(200), anyJson).optional().describe('What the declared state begins with.'),
   conversation_id: nameText(200).optional().describe('What the run belongs to, for lists.'),
@@ -32,6 +35,169 @@ export const orgRunBody = z.strictObject({
   ai_employee_id: nameText(200).optional().describe('The employee it is of, for lists.'),
   conversation_title: nameText(200).optional().describe('For people.'),
 });
+
+const started = z.object({
+  success: z.literal(true),
+  data: z.object({ run_id: z.string(), workflow_id: z.string(), executionId: z.string(), status: z.string() }),
+});
+const debounced = z.object({
+  success: z.literal(true),
+  data: z.object({ debounced: z.literal(true), until: z.iso.datetime() }),
+});
+const publicKey = z.object({
+  publicApiKey: z.string(),
+  url: z.string().describe('What a workflow is started by; the slug takes the place of {workflowId}.'),
+});
+const ANSWERS = {
+  201: { text: 'Started.', schema: started, headers: RUN_LOCATION },
+  200: { text: 'The run that the same request had started.', schema: started },
+};
+const PAYLOAD = {
+  isOptional: true,
+  media: ['application/json', 'application/x-www-form-urlencoded', 'text/plain'],
+} as const;
+const PROBLEMS: readonly ProblemCode[] = [
+  ...WRITE_PROBLEMS,
+  'not_found',
+  'workflow_not_found',
+  'workflow_disabled',
+  'version_not_found',
+  'invalid_input',
+  'idempotency_conflict',
+  'payload_too_large',
+  'limit_reached',
+  'queue_full',
+];
+
+export const publicTriggerRoutes: readonly Route[] = [
+  route({
+    method: 'POST',
+    path: '/api/public/trigger/:publicApiKey/:workflowId',
+    role: 'public',
+    idempotency: 'id',
+    id: 'triggerPublicly',
+    tag: 'triggers',
+    summary: 'Starts a run for strangers: the body is the payload.',
+    description:
+      'The workflow must say `publicStart: true` in its config. Who shows an API key as well counts as the initiator. ' +
+      'Where the definition debounces, payloads of one key within its time start one run, with the last of them.',
+    params: { publicApiKey: pathName, workflowId: slugText },
+    body: rawBodyOf(anything, { ...PAYLOAD, isReadLate: true }),
+    answers: { ...ANSWERS, 202: { text: 'Put off, since more may come.', schema: debounced } },
+    problems: [...PROBLEMS, 'public_key_invalid', 'public_start_not_allowed', 'request_in_flight'],
+    handle: async ({ params: { publicApiKey, workflowId: workflow }, ...incoming }) => {
+      const { gateway, access, req, res } = incoming;
+      const org = await organizationOfPublicKey(access, publicApiKey);
+      if (org === undefined)
+        throw new HttpProblem(
+          'public_key_invalid',
+          'The key in the address is none, or no longer one. Ask for the present one.',
+        );
+      await readBody(req, res);
+      const body = payloadOf(req);
+      const triggerUrl = `${gateway.publicUrl()}/api/public/trigger/…/${workflow}`;
+      const start = startOf(req, `public ${workflow}`, body, { triggerUrl }, await callerOf(incoming, org));
+      const found = await startRun(access, org, {
+        ...start,
+        workflows: [workflow],
+        debounces: true,
+        prepare: async () => {
+          const prepared = await prepareRun(access, org, { workflow, parts: partsOf(body) });
+          demandPublicStart(prepared);
+          return prepared;
+        },
+      });
+      if (found.outcome === 'debounced')
+        return {
+          status: 202,
+          body: { success: true as const, data: { debounced: true as const, until: found.until } },
+        };
+      return startedAs004(workflow, found);
+    },
+  }),
+  route({
+    method: 'POST',
+    path: '/api/private/trigger/:workflowId',
+    role: 'runner',
+    idempotency: 'id',
+    isAudited: false,
+    id: 'triggerPrivately',
+    tag: 'triggers',
+    summary: 'Starts a run at once: the body is the payload.',
+    params: { workflowId: slugText },
+    body: rawBodyOf(anything, PAYLOAD),
+    answers: ANSWERS,
+    problems: PROBLEMS,
+    handle: async ({ gateway, access, principal, req, params: { workflowId: workflow } }) => {
+      const { organizationId, id } = principal;
+      const body = payloadOf(req);
+      const triggerUrl = `${gateway.publicUrl()}/api/private/trigger/${workflow}`;
+      const start = startOf(req, `private ${workflow}`, body, { triggerUrl }, id);
+      const found = await startRun(access, organizationId, {
+        ...start,
+        workflows: [workflow],
+        prepare: () => prepareRun(access, organizationId, { workflow, parts: partsOf(body) }),
+      });
+      return startedAs004(workflow, found);
+    },
+  }),
+  route({
+    method: 'POST',
+    path: '/api/organizations/:org/workflows/:slug/runs',
+    role: 'runner',
+    idempotency: 'id',
+    isAudited: false,
+    id: 'runWorkflowOfOrganization',
+    tag: 'triggers',
+    summary: 'Starts a run with a payload and a state.',
+    params: { org: nameText(200), slug: slugText },
+    body: jsonOf(orgRunBody),
+    answers: ANSWERS,
+    problems: PROBLEMS,
+    handle: async ({ access, req, params: { org, slug: workflow }, body }) => {
+      const { organizationId, id } = demandOrganization(req, org);
+      const start = startOf(req, `manual ${workflow}`, body as Json, originOf(body), id);
+      const found = await startRun(access, organizationId, {
+        ...start,
+        workflows: [workflow],
+        prepare: async () => {
+          const parts = partsOf(body.payload === undefined ? {} : body.payload);
+          const prepared = await prepareRun(access, organizationId, { workflow, parts, at: '/payload' });
+          return { ...prepared, state: acceptedState(prepared.definition, body.state ?? {}) };
+        },
+      });
+      return startedAs004(workflow, found);
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/api/public-key',
+    // Whoever has it starts runs, and the run does not record who that is.
+    role: 'editor',
+    id: 'getPublicKey',
+    tag: 'triggers',
+    summary: "Answers the organization's public key, by which strangers start workflows with publicStart.",
+    answers: { 200: { text: 'The key.', schema: publicKey } },
+    handle: async ({ gateway, access, principal: { organizationId } }) => ({
+      status: 200,
+      body: shownKey(gateway, await readPublicKey(access, organizationId)),
+    }),
+  }),
+  route({
+    method: 'POST',
+    path: '/api/public-key',
+    role: 'admin',
+    id: 'renewPublicKey',
+    tag: 'triggers',
+    summary: 'Makes another public key; the one before no longer counts.',
+    answers: { 201: { text: 'The new key.', schema: publicKey } },
+    problems: [...WRITE_PROBLEMS, 'too_large', 'too_many'],
+    handle: async ({ gateway, access, principal: { organizationId } }) => ({
+      status: 201,
+      body: shownKey(gateway, await renewPublicKey(access, organizationId)),
+    }),
+  }),
+];
 
 /** @throws ClientError `public_start_not_allowed`. */
 function demandPublicStart({ definition }: PreparedRun): void {
@@ -42,95 +208,15 @@ function demandPublicStart({ definition }: PreparedRun): void {
   );
 }
 
-export function publicTriggerRoutes(router: Router, gateway: Gateway, keyring: Keyring): void {
-  const { access, config } = gateway;
-
-  /** Who has the public key and starts by it, where the request shows a key of the same organization as well. */
-  const callerOf = async (req: Request, org: string): Promise<string | undefined> => {
-    if (req.get('authorization') === undefined) return undefined;
-    const caller = await whoAsks(req, config, keyring).catch((error: unknown) => {
-      // What else the header may hold is no matter of this door.
-      if (error instanceof HttpProblem) return undefined;
-      throw error;
-    });
-    return caller?.organizationId === org ? caller.id : undefined;
-  };
-
-  resource(router, '/api/public/trigger/:publicApiKey/:workflowId', {
-    POST: async (req, res) => {
-      demandNoQuery(req);
-      const org = await organizationOfPublicKey(access, pathText(req, 'publicApiKey'));
-      if (org === undefined)
-        throw new HttpProblem(
-          'public_key_invalid',
-          'The key in the address is none, or no longer one. Ask for the present one.',
-        );
-      const workflow = pathSlug(req, 'workflowId');
-      await readBody(req, res);
-      const body = payloadOf(req);
-      const triggerUrl = `${gateway.publicUrl()}/api/public/trigger/…/${workflow}`;
-      const start = startOf(req, `public ${workflow}`, body, { triggerUrl }, await callerOf(req, org));
-      const started = await startRun(access, org, {
-        ...start,
-        workflows: [workflow],
-        debounces: true,
-        prepare: async () => {
-          const prepared = await prepareRun(access, org, { workflow, parts: partsOf(body) });
-          demandPublicStart(prepared);
-          return prepared;
-        },
-      });
-      answer(res, workflow, started);
-    },
+/** The person who starts by the public key, where the request shows an API key of the same organization as well. */
+async function callerOf({ gateway, keyring, req }: Incoming, org: string): Promise<string | undefined> {
+  if (req.get('authorization') === undefined) return undefined;
+  const caller = await whoAsks(req, gateway.config, keyring).catch((error: unknown) => {
+    // Another content of the header does not matter here.
+    if (error instanceof HttpProblem) return undefined;
+    throw error;
   });
-
-  resource(router, '/api/private/trigger/:workflowId', {
-    POST: async (req, res) => {
-      demandNoQuery(req);
-      const { organizationId, id } = principalOf(req);
-      const workflow = pathSlug(req, 'workflowId');
-      const body = payloadOf(req);
-      const triggerUrl = `${gateway.publicUrl()}/api/private/trigger/${workflow}`;
-      const start = startOf(req, `private ${workflow}`, body, { triggerUrl }, id);
-      const started = await startRun(access, organizationId, {
-        ...start,
-        workflows: [workflow],
-        prepare: () => prepareRun(access, organizationId, { workflow, parts: partsOf(body) }),
-      });
-      answer(res, workflow, started);
-    },
-  });
-
-  resource(router, '/api/organizations/:org/workflows/:slug/runs', {
-    POST: async (req, res) => {
-      demandNoQuery(req);
-      const { organizationId, id } = demandOrganization(req, pathText(req, 'org'));
-      const workflow = pathSlug(req);
-      const body = bodyAs(req, orgRunBody);
-      const start = startOf(req, `manual ${workflow}`, body as Json, originOf(body), id);
-      const started = await startRun(access, organizationId, {
-        ...start,
-        workflows: [workflow],
-        prepare: async () => {
-          const parts = partsOf(body.payload === undefined ? {} : body.payload);
-          const prepared = await prepareRun(access, organizationId, { workflow, parts, at: '/payload' });
-          return { ...prepared, state: acceptedState(prepared.definition, body.state ?? {}) };
-        },
-      });
-      answer(res, workflow, started);
-    },
-  });
-
-  resource(router, '/api/public-key', {
-    GET: async (req, res) => {
-      demandNoQuery(req);
-      res.json(shownKey(gateway, await readPublicKey(access, principalOf(req).organizationId)));
-    },
-    POST: async (req, res) => {
-      demandNoQuery(req);
-      res.status(201).json(shownKey(gateway, await renewPublicKey(access, principalOf(req).organizationId)));
-    },
-  });
+  return caller?.organizationId === org ? caller.id : undefined;
 }
 
 /** The whole body as document 004 takes it: JSON, the fields of a form, or a text as it stands. */
@@ -145,7 +231,7 @@ function payloadOf(req: Request): Json {
   return body === undefined ? {} : body;
 }
 
-const shownKey = (gateway: Gateway, publicApiKey: string): object => ({
+const shownKey = (gateway: Gateway, publicApiKey: string) => ({
   publicApiKey,
   url: `${gateway.publicUrl()}/api/public/trigger/${publicApiKey}/{workflowId}`,
 });
@@ -180,15 +266,7 @@ function originOf(body: z.infer<typeof orgRunBody>): RunOrigin {
 }
 
 /** In document 004's envelope. */
-function answer(res: Response, workflow: string, started: StartResult): void {
-  if (started.outcome === 'debounced') {
-    res.status(202).json({ success: true, data: { debounced: true, until: started.until } });
-    return;
-  }
-  const { outcome, executionId, status } = started;
-  res.setHeader('location', `/api/executions/${encodeURIComponent(executionId)}`);
-  res.status(outcome === 'started' ? 201 : 200).json({
-    success: true,
-    data: { run_id: executionId, workflow_id: workflow, executionId, status },
-  });
+function startedAs004(workflow: string, { executionId, status, outcome }: StartedRun) {
+  const data = { run_id: executionId, workflow_id: workflow, executionId, status };
+  return createdOrOk(outcome === 'started', { success: true as const, data }, { location: runAddress(executionId) });
 }

@@ -1,6 +1,5 @@
 /** `/api/triggers`: what starts runs, apart from the definitions that most of them are written in (ARCHITECTURE.md §5). */
 
-import type { Request, Response, Router } from 'express';
 import { z } from 'zod';
 import { readStatus } from '../../../client/runs/run-read.ts';
 import { fireTrigger, ORCHESTRATOR } from '../../../client/triggers/firing.ts';
@@ -21,35 +20,29 @@ import { mergePatch } from '../../../definition/document/merge-patch.ts';
 import { TRIGGER_TYPES } from '../../../definition/document/types.ts';
 import { defined } from '../../../json/defined.ts';
 import type { JsonObject } from '../../../json/json.ts';
-import { bodyAs } from '../../http/body.ts';
+import { started } from '../../answers/answers.ts';
+import { pageOf, time } from '../../answers/named.ts';
 import type { Gateway } from '../../http/context.ts';
-import { principalOf } from '../../http/principal.ts';
 import { HttpProblem } from '../../http/problem.ts';
 import { idOfKey } from '../../http/request-key.ts';
-import { resource } from '../../http/resource.ts';
-import { answerStarted, startKeyOf } from '../../http/starts.ts';
+import { type Route, route } from '../../http/route.ts';
+import { jsonOf } from '../../http/route-body.ts';
+import { startedAnswer, startKeyOf } from '../../http/starts.ts';
 import { storing } from '../../input/definition-input.ts';
 import { checkTrigger, triggerBody, triggerPatch, typeOf } from '../../input/trigger-input.ts';
 import { webhookUrl } from '../../input/webhook-path.ts';
-import {
-  anyJson,
-  demandNoQuery,
-  nameText,
-  pageQuery,
-  pathText,
-  queryAs,
-  slugText,
-} from '../../validation/validation.ts';
+import { LIST_PROBLEMS, type ProblemCode, WRITE_PROBLEMS } from '../../validation/problem-codes.ts';
+import { anyJson, nameText, pageQuery, pathName, slugText } from '../../validation/validation.ts';
 import { givenInput } from './manual-run.ts';
 
-export const triggerListQuery = z.strictObject({
+const triggerListQuery = z.strictObject({
   ...pageQuery(),
   workflowId: slugText.optional().describe('Only those of the workflow.'),
   type: z.enum(TRIGGER_TYPES).optional().describe('Only those of the type.'),
   enabled: z.enum(['true', 'false']).optional().describe('Only those that are, or are not.'),
 });
 
-export const triggerRunBody = z
+const triggerRunBody = z
   .strictObject({
     input: anyJson
       .optional()
@@ -62,7 +55,7 @@ export const triggerRunBody = z
     'Give `input` or `variables`, not both: they are the same.',
   );
 
-export const backfillBody = z
+const backfillBody = z
   .strictObject({
     start: z.iso.datetime({ offset: true }).describe('ISO 8601; times from here on.'),
     end: z.iso.datetime({ offset: true }).describe('ISO 8601; up to here.'),
@@ -76,24 +69,93 @@ export const backfillBody = z
     'Expected `start` before `end`, and not before 1970.',
   );
 
-export function triggerRoutes(router: Router, gateway: Gateway): void {
-  const { access } = gateway;
+const trigger = z.object({
+  id: z.string(),
+  name: z.string(),
+  workflowId: z.string(),
+  type: z.enum(TRIGGER_TYPES),
+  enabled: z.boolean(),
+  source: z.enum(['definition', 'api']).describe('Where it is written.'),
+  config: z.record(z.string(), z.unknown()),
+  variableMapping: z.record(z.string(), z.string()).optional(),
+  targetState: z.record(z.string(), z.unknown()).optional(),
+  webhookUrl: z.string().optional(),
+  counts: z.object({ started: z.int(), repeated: z.int(), debounced: z.int(), refused: z.int() }),
+  lastRunAt: time.optional(),
+  last: z
+    .object({
+      at: time,
+      outcome: z.enum(['started', 'repeated', 'debounced', 'refused']),
+      executionId: z.string().optional(),
+      code: z.string().optional(),
+      message: z.string().optional(),
+    })
+    .optional()
+    .describe('What came of the last firing.'),
+  lastRun: z.object({ executionId: z.string(), status: z.string() }).optional().describe('How the last run goes.'),
+  schedule: z
+    .object({
+      paused: z.boolean().describe('It starts nothing: disabled here, or paused in Temporal, where it can be resumed.'),
+      nextTimes: z.array(time),
+      skipped: z.int(),
+      missed: z.int(),
+    })
+    .optional()
+    .describe('Of one schedule: when it comes next; how often it came while a run still went; how often too late.'),
+  by: z.string().optional(),
+  owner: z
+    .string()
+    .optional()
+    .describe('Who has made it: its runs count as theirs where the runs of each user are limited.'),
+  createdAt: time,
+  updatedAt: time,
+});
+const TRIGGER = { text: 'The trigger.', schema: trigger };
+const params = { id: pathName };
+const WRITTEN: readonly ProblemCode[] = [
+  ...WRITE_PROBLEMS,
+  'invalid_trigger',
+  'path_taken',
+  'path_reserved',
+  'path_resting',
+  'payload_too_large',
+  'too_many',
+  'too_large',
+  'not_found',
+];
 
-  resource(router, '/api/triggers', {
-    GET: async (req, res) => {
-      const { enabled, workflowId, type, limit, cursor } = queryAs(req, triggerListQuery);
-      const { organizationId } = principalOf(req);
+export const triggerRoutes: readonly Route[] = [
+  route({
+    method: 'GET',
+    path: '/api/triggers',
+    role: 'viewer',
+    id: 'listTriggers',
+    tag: 'triggers',
+    summary: 'Lists triggers, those of definitions and others.',
+    query: triggerListQuery,
+    answers: { 200: { text: 'A page of triggers.', schema: pageOf(trigger) } },
+    problems: LIST_PROBLEMS,
+    handle: async ({ gateway, access, principal: { organizationId }, query }) => {
+      const { enabled, workflowId, type, limit, cursor } = query;
       const page = await listTriggers(access, organizationId, {
         limit,
-        ...defined({ cursor, workflowId, type }),
-        ...(enabled === undefined ? {} : { enabled: enabled === 'true' }),
+        ...defined({ cursor, workflowId, type, enabled: enabled && enabled === 'true' }),
       });
-      res.json({ ...page, items: page.items.map((view) => shownTrigger(gateway, organizationId, view)) });
+      const items = page.items.map((view) => shownTrigger(gateway, organizationId, view));
+      return { status: 200, body: { ...page, items } };
     },
-    POST: async (req, res) => {
-      demandNoQuery(req);
-      const body = bodyAs(req, triggerBody);
-      const { organizationId, id: by } = principalOf(req);
+  }),
+  route({
+    method: 'POST',
+    path: '/api/triggers',
+    role: 'editor',
+    id: 'createTrigger',
+    tag: 'triggers',
+    summary: 'Makes a trigger for a definition that does not have it.',
+    body: jsonOf(triggerBody),
+    answers: { 201: { ...TRIGGER, headers: { Location: 'The address of the trigger.' } } },
+    problems: [...WRITTEN, 'trigger_exists', 'workflow_not_found'],
+    handle: async ({ gateway, access, principal: { organizationId, id: by }, req, body }) => {
       const { workflowId, name, type: _type, ...given } = body;
       const workflow = workflowId ?? (body.config?.['target'] === 'orchestrator' ? ORCHESTRATOR : undefined);
       if (workflow === undefined)
@@ -101,27 +163,43 @@ export function triggerRoutes(router: Router, gateway: Gateway): void {
       const { spec, secrets } = checkTrigger(workflow, { type: typeOf(body), name }, given);
       if (typeof workflowId === 'string' && (await readHead(access, organizationId, workflowId)) === undefined)
         throw new HttpProblem('workflow_not_found', `There is no workflow called ${workflowId}. Store it first.`);
-      const key = idOfKey(req);
-      const trigger = await createTrigger(access, organizationId, workflow, spec, {
+      const { id } = await createTrigger(access, organizationId, workflow, spec, {
         along: storing(gateway, organizationId, workflow, secrets),
-        ...defined({ key, by }),
+        ...defined({ key: idOfKey(req), by }),
       });
-      res.setHeader('location', `/api/triggers/${encodeURIComponent(trigger.id)}`);
-      res.status(201);
-      await answerTrigger(res, organizationId, trigger.id);
+      const location = `/api/triggers/${encodeURIComponent(id)}`;
+      return { status: 201, body: await readTrigger(gateway, organizationId, id), headers: { location } };
     },
-  });
-
-  resource(router, '/api/triggers/:id', {
-    GET: async (req, res) => {
-      demandNoQuery(req);
-      await answerTrigger(res, principalOf(req).organizationId, pathText(req, 'id'));
-    },
-    PATCH: async (req, res) => {
-      demandNoQuery(req);
-      const { config, ...others } = bodyAs(req, triggerPatch);
-      const { organizationId, id: by } = principalOf(req);
-      const { trigger } = await demandTrigger(access, organizationId, pathText(req, 'id'));
+  }),
+  route({
+    method: 'GET',
+    path: '/api/triggers/:id',
+    role: 'viewer',
+    id: 'getTrigger',
+    tag: 'triggers',
+    summary: 'Reads a trigger: what it is, when it comes next, what came of it.',
+    params,
+    answers: { 200: TRIGGER },
+    problems: ['not_found'],
+    handle: async ({ gateway, principal: { organizationId }, params: { id } }) => ({
+      status: 200,
+      body: await readTrigger(gateway, organizationId, id),
+    }),
+  }),
+  route({
+    method: 'PATCH',
+    path: '/api/triggers/:id',
+    role: 'editor',
+    id: 'changeTrigger',
+    tag: 'triggers',
+    summary: 'Changes a trigger; of one that a definition has, only `enabled`.',
+    params,
+    body: jsonOf(triggerPatch),
+    answers: { 200: TRIGGER },
+    problems: [...WRITTEN, 'trigger_of_definition'],
+    handle: async ({ gateway, access, principal: { organizationId, id: by }, params: { id }, body }) => {
+      const { config, ...others } = body;
+      const { trigger } = await demandTrigger(access, organizationId, id);
       const given =
         config === undefined ? others : { ...others, config: mergePatch(trigger.config ?? {}, config as JsonObject) };
       const { spec, secrets } = checkTrigger(trigger.workflow, trigger, given);
@@ -132,26 +210,58 @@ export function triggerRoutes(router: Router, gateway: Gateway): void {
         along: storing(gateway, organizationId, trigger.workflow, secrets),
         ...defined({ by }),
       });
-      await answerTrigger(res, organizationId, trigger.id);
+      return { status: 200, body: await readTrigger(gateway, organizationId, trigger.id) };
     },
-    DELETE: async (req, res) => {
-      demandNoQuery(req);
-      const { organizationId } = principalOf(req);
-      const { trigger } = await demandTrigger(access, organizationId, pathText(req, 'id'));
+  }),
+  route({
+    method: 'DELETE',
+    path: '/api/triggers/:id',
+    role: 'editor',
+    id: 'deleteTrigger',
+    tag: 'triggers',
+    summary: 'Deletes a trigger that no definition has.',
+    params,
+    answers: { 204: { text: 'Deleted.' } },
+    problems: [...WRITE_PROBLEMS, 'not_found', 'trigger_of_definition'],
+    handle: async ({ access, principal: { organizationId }, params: { id } }) => {
+      const { trigger } = await demandTrigger(access, organizationId, id);
       await deleteTrigger(access, organizationId, trigger.id);
-      res.status(204).end();
+      return { status: 204 };
     },
-  });
-
-  resource(router, '/api/triggers/:id/enable', { POST: (req, res) => turn(req, res, true) });
-  resource(router, '/api/triggers/:id/disable', { POST: (req, res) => turn(req, res, false) });
-
-  resource(router, '/api/triggers/:id/run', {
-    POST: async (req, res) => {
-      demandNoQuery(req);
-      const body = bodyAs(req, triggerRunBody);
-      const { organizationId, id: by } = principalOf(req);
-      const id = pathText(req, 'id');
+  }),
+  switchRoute('enable', 'Makes a trigger fire again, until its definition says otherwise.'),
+  switchRoute('disable', 'Makes a trigger fire no more, until its definition says otherwise.'),
+  route({
+    method: 'POST',
+    path: '/api/triggers/:id/run',
+    role: 'runner',
+    idempotency: 'id',
+    isAudited: false,
+    id: 'fireTrigger',
+    tag: 'triggers',
+    summary: 'Fires a trigger by hand.',
+    params,
+    body: jsonOf(triggerRunBody, { isOptional: true }),
+    answers: {
+      201: { text: 'Started.', schema: started },
+      200: { text: 'The run that the same request had started.', schema: started },
+    },
+    problems: [
+      ...WRITE_PROBLEMS,
+      'not_found',
+      'trigger_disabled',
+      'not_an_agent',
+      'workflow_not_found',
+      'workflow_disabled',
+      'version_not_found',
+      'invalid_mapping',
+      'invalid_input',
+      'idempotency_conflict',
+      'payload_too_large',
+      'limit_reached',
+      'queue_full',
+    ],
+    handle: async ({ access, principal: { organizationId, id: initiator }, req, params: { id }, body }) => {
       const key = startKeyOf(req, body, `trigger ${id}`);
       const [at, given] = givenInput(body);
       try {
@@ -161,24 +271,41 @@ export function triggerRoutes(router: Router, gateway: Gateway): void {
           parts: { body: given, query: {}, headers: {}, params: {}, now: Date.now() },
           type: 'manual',
           at,
-          ...defined({ initiator: by, key }),
+          ...defined({ initiator, key }),
         });
         recordFiring(access, organizationId, id, firingOf(started));
-        answerStarted(res, started);
+        return startedAnswer(started);
       } catch (error) {
         const refused = refusalOf(error);
         if (refused !== undefined) recordFiring(access, organizationId, id, refused);
         throw error;
       }
     },
-  });
-
-  resource(router, '/api/triggers/:id/backfill', {
-    POST: async (req, res) => {
-      demandNoQuery(req);
-      const { start, end, overlap } = bodyAs(req, backfillBody);
-      const { organizationId, id: by } = principalOf(req);
-      const { trigger } = await demandTrigger(access, organizationId, pathText(req, 'id'));
+  }),
+  route({
+    method: 'POST',
+    path: '/api/triggers/:id/backfill',
+    role: 'editor',
+    id: 'backfillTrigger',
+    tag: 'triggers',
+    summary: 'Makes up for the times of a schedule that lie in a span, each once.',
+    params,
+    body: jsonOf(backfillBody),
+    answers: {
+      202: {
+        text: 'Asked for.',
+        schema: z.object({
+          id: z.string(),
+          start: z.string(),
+          end: z.string(),
+          times: z.int().describe('How many there are.'),
+        }),
+      },
+    },
+    problems: [...WRITE_PROBLEMS, 'not_found', 'too_many'],
+    handle: async ({ access, principal: { organizationId, id: by }, params: { id }, body }) => {
+      const { start, end, overlap } = body;
+      const { trigger } = await demandTrigger(access, organizationId, id);
       if (trigger.type !== 'schedule')
         throw new HttpProblem('refused', `The trigger ${trigger.id} is no schedule: it has no times to make up for.`);
       if (by !== undefined)
@@ -188,35 +315,45 @@ export function triggerRoutes(router: Router, gateway: Gateway): void {
         end: new Date(end),
         ...defined({ overlap }),
       });
-      res.status(202).json({ id: trigger.id, start, end, times });
+      return { status: 202, body: { id: trigger.id, start, end, times } };
+    },
+  }),
+];
+
+function switchRoute(verb: 'enable' | 'disable', summary: string): Route {
+  return route({
+    method: 'POST',
+    path: `/api/triggers/:id/${verb}`,
+    role: 'editor',
+    id: `${verb}Trigger`,
+    tag: 'triggers',
+    summary,
+    params,
+    answers: { 200: TRIGGER },
+    problems: [...WRITE_PROBLEMS, 'not_found'],
+    handle: async ({ gateway, access, principal: { organizationId, id: by }, params: { id } }) => {
+      const { trigger } = await demandTrigger(access, organizationId, id);
+      await changeTrigger(access, organizationId, trigger, { enabled: verb === 'enable' }, defined({ by }));
+      return { status: 200, body: await readTrigger(gateway, organizationId, trigger.id) };
     },
   });
-
-  async function turn(req: Request, res: Response, enabled: boolean): Promise<void> {
-    demandNoQuery(req);
-    const { organizationId, id: by } = principalOf(req);
-    const { trigger } = await demandTrigger(access, organizationId, pathText(req, 'id'));
-    await changeTrigger(access, organizationId, trigger, { enabled }, by === undefined ? {} : { by });
-    await answerTrigger(res, organizationId, trigger.id);
-  }
-
-  /** The trigger with its next times and how its last run goes. */
-  async function answerTrigger(res: Response, org: string, id: string): Promise<void> {
-    const view = await demandTrigger(access, org, id);
-    const { lastExecutionId } = view.fired;
-    const [schedule, status] = await Promise.all([
-      view.trigger.type === 'schedule' ? readSchedule(access, org, id) : undefined,
-      lastExecutionId === undefined ? undefined : readStatus(access, org, lastExecutionId),
-    ]);
-    res.json({
-      ...shownTrigger(gateway, org, view),
-      ...defined({ schedule }),
-      ...(status === undefined ? {} : { lastRun: { executionId: lastExecutionId, status } }),
-    });
-  }
 }
 
-function shownTrigger(gateway: Gateway, org: string, { trigger, fired }: TriggerView): object {
+/** The trigger with its next times and the status of its last run. */
+async function readTrigger(gateway: Gateway, org: string, id: string) {
+  const { access } = gateway;
+  const view = await demandTrigger(access, org, id);
+  const { lastExecutionId } = view.fired;
+  const [schedule, status] = await Promise.all([
+    view.trigger.type === 'schedule' ? readSchedule(access, org, id) : undefined,
+    lastExecutionId === undefined ? undefined : readStatus(access, org, lastExecutionId),
+  ]);
+  const lastRun =
+    lastExecutionId === undefined || status === undefined ? undefined : { executionId: lastExecutionId, status };
+  return { ...shownTrigger(gateway, org, view), ...defined({ schedule, lastRun }) };
+}
+
+function shownTrigger(gateway: Gateway, org: string, { trigger, fired }: TriggerView) {
   const { workflow, source, revision: _revision, config = {}, ...rest } = trigger;
   const { lastRunAt, last, lastExecutionId: _lastExecutionId, ...counts } = fired;
   return {

@@ -1,6 +1,7 @@
 /** `/webhooks/:org/:path`, and `/webhooks/:path` for `default`: deliveries that start runs (ARCHITECTURE.md §5). */
 
-import type { Request, Response, Router } from 'express';
+import type { Request, Response } from 'express';
+import { z } from 'zod';
 import { ClientError, hasCode } from '../../../client/errors.ts';
 import { readSecret } from '../../../client/organization/secrets.ts';
 import { readResult } from '../../../client/runs/run-read.ts';
@@ -15,15 +16,20 @@ import type { TriggerParts } from '../../../definition/document/trigger-mapping.
 import { defined } from '../../../json/defined.ts';
 import type { Json, JsonObject } from '../../../json/json.ts';
 import { parseDuration } from '../../../template/duration.ts';
+import { started, webhookAnswer } from '../../answers/answers.ts';
 import { mediaOf, rawBody, readBody } from '../../http/body.ts';
 import { callerGone } from '../../http/caller-gone.ts';
 import type { Gateway } from '../../http/context.ts';
+import { capitalized, METHODS } from '../../http/method.ts';
 import { HttpProblem } from '../../http/problem.ts';
-import { anyMethod, methodNotAllowed, resource } from '../../http/resource.ts';
-import { answerStarted } from '../../http/starts.ts';
+import { type OutcomeOf, type Route, rawRoute } from '../../http/route.ts';
+import { bodyOfMethod } from '../../http/route-body.ts';
+import { methodNotAllowed } from '../../http/router.ts';
+import { startedAnswer } from '../../http/starts.ts';
 import { placeOf, type WebhookAddress } from '../../input/webhook-path.ts';
 import { checkKeys, parseJson } from '../../validation/json-guard.ts';
-import { nameText } from '../../validation/validation.ts';
+import { WRITE_PROBLEMS } from '../../validation/problem-codes.ts';
+import { nameText, slugText } from '../../validation/validation.ts';
 import type { Delivery, Scheme } from './schemes/scheme.ts';
 import { schemeOf } from './schemes/table.ts';
 
@@ -39,29 +45,88 @@ const PLAIN = /^(text\/(plain|json)\s*(;.*)?)?$/i;
 /** Headers that carry credentials whatever the scheme. */
 const CREDENTIALS: ReadonlySet<string> = new Set(['authorization', 'proxy-authorization', 'cookie', 'x-api-key']);
 
-export function webhookRoutes(router: Router, gateway: Gateway): void {
-  const handlers = anyMethod(async (req, res) => {
-    const place = await placeOf(gateway, req);
-    if (place === undefined) throw new HttpProblem('not_found', NO_WEBHOOK);
-    await readBody(req, res);
-    try {
-      await deliver(gateway, req, res, place);
-    } catch (error) {
-      // A trigger that is disabled answers only what it had started; of anything else it does not even say what is wrong.
-      const isRefusal = error instanceof HttpProblem || refusalOf(error) !== undefined;
-      throw isRefusal && !place.config.enabled ? new HttpProblem('not_found', NO_WEBHOOK) : error;
-    }
-  });
-  resource(router, '/webhooks/:path', handlers);
-  resource(router, '/webhooks/:org/*path', handlers);
-}
+const startedOrDebounced = z.union([
+  started,
+  z.object({ debounced: z.literal(true), until: z.iso.datetime().describe('When it starts if nothing more comes.') }),
+]);
+const answers = {
+  202: { text: 'Started, or put off; with `respond: result`, and not ended in time.', schema: startedOrDebounced },
+  200: {
+    text: "The same delivery again; or with `respond: result`, the result; or, to Slack's `url_verification`, its challenge.",
+    schema: webhookAnswer,
+  },
+};
+type Delivered = OutcomeOf<typeof answers>;
+
+/** A webhook takes the method of its trigger alone. */
+const deliveryRoutes = (path: string, suffix: string, params: Route['params']): Route[] =>
+  METHODS.map((method) =>
+    rawRoute({
+      method,
+      path,
+      role: 'public',
+      callers: 'anywhere',
+      idempotency: 'none',
+      id: `deliver${capitalized(method)}${suffix}`,
+      tag: 'webhooks',
+      summary: 'A delivery that starts a run.',
+      description:
+        "`path` is the trigger's; slashes in it stay slashes. Without an organization it is one of `default`. Any parameter of the query is taken, as `query` of the payload. Which method, signature and headers are wanted, the trigger says.",
+      params,
+      ...bodyOfMethod(method, ['application/json', 'application/x-www-form-urlencoded']),
+      answers,
+      problems: [
+        ...WRITE_PROBLEMS,
+        'not_found',
+        'method_not_allowed',
+        'required_header_missing',
+        'signature_missing',
+        'signature_invalid',
+        'signature_expired',
+        'invalid_json',
+        'too_deep',
+        'forbidden_key',
+        'invalid_name',
+        'body_too_large',
+        'payload_too_large',
+        'invalid_input',
+        'invalid_mapping',
+        'idempotency_conflict',
+        'limit_reached',
+        'queue_full',
+        'workflow_disabled',
+        'request_in_flight',
+        'workflow_not_found',
+        'version_not_found',
+        'version_missing',
+        'webhook_unverifiable',
+      ],
+      handle: async ({ gateway, req, res }) => {
+        const place = await placeOf(gateway, req);
+        if (place === undefined) throw new HttpProblem('not_found', NO_WEBHOOK);
+        await readBody(req, res);
+        try {
+          return await deliver(gateway, req, res, place);
+        } catch (error) {
+          // A disabled trigger answers only what it has started; it does not say what is wrong with anything else.
+          const isRefusal = error instanceof HttpProblem || refusalOf(error) !== undefined;
+          throw isRefusal && !place.config.enabled ? new HttpProblem('not_found', NO_WEBHOOK) : error;
+        }
+      },
+    }),
+  );
+
+export const webhookRoutes: readonly Route[] = [
+  ...deliveryRoutes('/webhooks/:path', 'ToDefault', { path: nameText(1_000) }),
+  ...deliveryRoutes('/webhooks/:org/*path', '', { org: slugText, path: nameText(1_000) }),
+];
 
 async function deliver(
   gateway: Gateway,
   req: Request,
   res: Response,
   { org, path, owner, config }: WebhookAddress,
-): Promise<void> {
+): Promise<Delivered> {
   const { access } = gateway;
   if (req.method !== config.method) throw methodNotAllowed(req.method, config.method);
   const scheme = schemeOf(config.scheme);
@@ -79,10 +144,7 @@ async function deliver(
   const verdict = scheme.verify(delivery, secrets, config.options);
   if (!verdict.ok) throw new HttpProblem(verdict.code, verdict.message);
   const answer = config.enabled ? scheme.handshake?.(bodyOf(req)) : undefined;
-  if (answer !== undefined) {
-    res.status(200).json(answer);
-    return;
-  }
+  if (answer !== undefined) return { status: 200, body: answer };
   demandHeaders(req, config);
 
   const parts: TriggerParts = {
@@ -101,9 +163,14 @@ async function deliver(
     throw error;
   }
   recordFiring(access, org, triggerId, firingOf(started));
-  if (started.outcome === 'debounced') res.status(202).json({ debounced: true, until: started.until });
-  else if (config.respond === 'result') await answerResult(gateway, org, res, started);
-  else answerStarted(res, started, 202);
+  if (started.outcome === 'debounced') return { status: 202, body: { debounced: true, until: started.until } };
+  return config.respond === 'result' ? resultOf(gateway, org, res, started) : deliveredAnswer(started);
+}
+
+/** 202 for a new run, 200 for the run that the same delivery started before. */
+function deliveredAnswer(started: StartedRun): Delivered {
+  const answer = startedAnswer(started);
+  return answer.status === 201 ? { ...answer, status: 202 } : answer;
 }
 
 /**
@@ -236,7 +303,7 @@ function identityOf(scheme: Scheme, delivery: Delivery, parts: TriggerParts): Id
   return key === undefined || key === '' ? { hash } : { id: key, hash, content: hash };
 }
 
-async function answerResult(gateway: Gateway, org: string, res: Response, started: StartedRun): Promise<void> {
+async function resultOf(gateway: Gateway, org: string, res: Response, started: StartedRun): Promise<Delivered> {
   const { executionId } = started;
   const { ended, ...result } = await readResult(
     gateway.access,
@@ -245,6 +312,5 @@ async function answerResult(gateway: Gateway, org: string, res: Response, starte
     RESULT_MS,
     AbortSignal.any([callerGone(res).signal, gateway.closing]),
   );
-  if (!ended) return answerStarted(res, started, 202);
-  res.status(200).json({ executionId, ...result });
+  return ended ? { status: 200, body: { executionId, ...result } } : deliveredAnswer(started);
 }

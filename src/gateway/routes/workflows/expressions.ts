@@ -1,18 +1,38 @@
-/** `POST /api/expressions/evaluate`: what an editor needs. */
-import type { Router } from 'express';
+/** `POST /api/expressions/evaluate`: evaluates an expression as a run would, for editors. */
+import { evaluated } from '../../answers/answers.ts';
 import { jsonBodyBytes } from '../../http/body.ts';
-import type { Gateway } from '../../http/context.ts';
-import { principalOf } from '../../http/principal.ts';
-import { resource } from '../../http/resource.ts';
+import { type Route, route } from '../../http/route.ts';
+import { rawBodyOf } from '../../http/route-body.ts';
 import { evaluateIn } from '../../input/in-threads.ts';
-import { demandNoQuery } from '../../validation/validation.ts';
+import { evaluateBody } from '../../threads/evaluation.ts';
 
-export function expressionRoutes(router: Router, gateway: Gateway): void {
-  resource(router, '/api/expressions/evaluate', {
-    POST: async (req, res) => {
-      demandNoQuery(req);
-      const value = await evaluateIn(gateway, principalOf(req).organizationId, jsonBodyBytes(req));
-      res.type('json').send(`{"value":${value}}`);
+export const expressionRoutes: readonly Route[] = [
+  route({
+    method: 'POST',
+    path: '/api/expressions/evaluate',
+    role: 'viewer',
+    idempotency: 'none',
+    asksTemporal: false,
+    id: 'evaluate',
+    tag: 'expressions',
+    summary: 'Evaluates an expression or a template, as a run would.',
+    description: 'Give `expression` or `template`. The members of `context` are the roots.',
+    body: rawBodyOf(evaluateBody),
+    answers: { 200: { text: 'Its value.', schema: evaluated } },
+    problems: [
+      'expression_syntax',
+      'unknown_transform',
+      'expression_type',
+      'expression_limit',
+      'takes_too_long',
+      'gateway_busy',
+      'unresolved_reference',
+      'secret_not_allowed',
+    ],
+    handle: async ({ gateway, principal: { organizationId }, req }) => {
+      // The thread answers the value as JSON already.
+      const value = await evaluateIn(gateway, organizationId, jsonBodyBytes(req));
+      return { status: 200, type: 'json', text: `{"value":${value}}` };
     },
-  });
-}
+  }),
+];

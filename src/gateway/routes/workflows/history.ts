@@ -1,6 +1,5 @@
 /** `/api/workflows/:slug/history`, `/diff` and `/rollback`: versions of a definition (document 002). */
 
-import type { Router } from 'express';
 import { z } from 'zod';
 import { demandVersion } from '../../../client/definitions/proposals.ts';
 import { rollBack } from '../../../client/definitions/rollback.ts';
@@ -8,16 +7,18 @@ import { readDefinitionHistory } from '../../../client/versions/definition-histo
 import type { DefinitionChange } from '../../../contract/actors.ts';
 import type { VersionDifference } from '../../../definition/document/diff.ts';
 import { defined } from '../../../json/defined.ts';
-import { bodyAs } from '../../http/body.ts';
+import { anything, definitionDocument, workflowHead } from '../../answers/answers.ts';
+import { pageOf, time } from '../../answers/named.ts';
 import type { Gateway } from '../../http/context.ts';
 import { indexedPage } from '../../http/indexed-page.ts';
-import { principalOf } from '../../http/principal.ts';
 import { HttpProblem } from '../../http/problem.ts';
 import { idOfKey } from '../../http/request-key.ts';
-import { resource } from '../../http/resource.ts';
+import { type Route, route } from '../../http/route.ts';
+import { jsonOf } from '../../http/route-body.ts';
 import { compareIn } from '../../input/in-threads.ts';
-import { checked, demandNoQuery, pageQuery, pathSlug, pathText, queryAs } from '../../validation/validation.ts';
-import { shownHead } from './workflow-head.ts';
+import { LIST_PROBLEMS } from '../../validation/problem-codes.ts';
+import { pageQuery, slugText } from '../../validation/validation.ts';
+import { ETAG, PUT_PROBLEMS, shownHead } from './workflow-head.ts';
 
 /** A version's hash, with or without what it begins with. */
 export const versionHash = z
@@ -26,66 +27,123 @@ export const versionHash = z
   .transform((hash) => (hash.startsWith('sha256:') ? hash : `sha256:${hash}`));
 
 export const changeNotes = z.string().max(500).describe('Why, for readers of the history.');
-export const historyQuery = z.strictObject(pageQuery());
-export const diffQuery = z.strictObject({
+const diffQuery = z.strictObject({
   from: versionHash.describe('The version of before.'),
   to: versionHash.describe('The version of after.'),
 });
-export const rollbackBody = z.strictObject({
+const rollbackBody = z.strictObject({
   workflowHash: versionHash.describe('The version to go back to, as the history has it.'),
   notes: changeNotes.optional(),
 });
+const change = z.object({
+  hash: z.string(),
+  version: z.string(),
+  source: z.enum(['update', 'sync', 'proposal_apply', 'rollback', 'system']),
+  createdAt: time,
+  createdBy: z.string().optional(),
+  notes: z.string().optional(),
+  sourceProposalId: z.string().optional(),
+});
+/** Members of answers that tell what differs between two versions. */
+export const difference = {
+  diffText: z.string().describe('A unified diff of both as JSON with sorted keys.'),
+  changes: z
+    .array(
+      z.object({
+        op: z.enum(['added', 'removed', 'changed']),
+        pointer: z.string(),
+        before: anything.optional(),
+        after: anything.optional(),
+      }),
+    )
+    .describe('At most 1,000.'),
+};
 
-export function historyRoutes(router: Router, gateway: Gateway): void {
-  const { access } = gateway;
+const params = { slug: slugText };
 
-  resource(router, '/api/workflows/:slug/history', {
-    GET: async (req, res) => {
-      const page = queryAs(req, historyQuery);
-      const slug = pathSlug(req);
-      const { organizationId } = principalOf(req);
+export const historyRoutes: readonly Route[] = [
+  route({
+    method: 'GET',
+    path: '/api/workflows/:slug/history',
+    role: 'viewer',
+    id: 'listWorkflowHistory',
+    tag: 'workflows',
+    summary: 'Lists the versions of a definition, newest first; also of one that was deleted.',
+    params,
+    query: z.strictObject(pageQuery()),
+    answers: { 200: { text: 'A page of changes.', schema: pageOf(change) } },
+    problems: [...LIST_PROBLEMS, 'not_found'],
+    handle: async ({ gateway, access, principal: { organizationId }, params: { slug }, query }) => {
       const history = await readDefinitionHistory(access, organizationId, slug);
       if (history === undefined) throw new HttpProblem('not_found', `There never was a workflow called ${slug}.`);
       const newestFirst = [...history.changes].reverse();
-      const shown = indexedPage(gateway, `history ${organizationId} ${slug}`, newestFirst, page);
-      res.json({ ...shown, items: shown.items.map(shownChange) });
+      const shown = indexedPage(gateway, `history ${organizationId} ${slug}`, newestFirst, query);
+      return { status: 200, body: { ...shown, items: shown.items.map(shownChange) } };
     },
-  });
-
-  resource(router, '/api/workflows/:slug/history/:hash', {
-    GET: async (req, res) => {
-      demandNoQuery(req);
-      const slug = pathSlug(req);
-      const hash = checked(versionHash, pathText(req, 'hash'), 'path');
-      const definition = await demandVersion(access, principalOf(req).organizationId, slug, hash);
-      res.json({ slug, hash, definition });
+  }),
+  route({
+    method: 'GET',
+    path: '/api/workflows/:slug/history/:hash',
+    role: 'viewer',
+    id: 'getWorkflowVersion',
+    tag: 'workflows',
+    summary: 'Reads a version of a definition.',
+    params: { ...params, hash: versionHash },
+    answers: {
+      200: {
+        text: 'The version.',
+        schema: z.object({ slug: z.string(), hash: z.string(), definition: definitionDocument }),
+      },
     },
-  });
-
-  resource(router, '/api/workflows/:slug/diff', {
-    GET: async (req, res) => {
-      const { from, to } = queryAs(req, diffQuery);
-      const slug = pathSlug(req);
-      const difference = await differenceOf(gateway, principalOf(req).organizationId, slug, { from, to });
-      res.json({ from, to, ...difference });
+    problems: ['not_found', 'version_not_found'],
+    handle: async ({ access, principal: { organizationId }, params: { slug, hash } }) => {
+      const definition = await demandVersion(access, organizationId, slug, hash);
+      return { status: 200, body: { slug, hash, definition } };
     },
-  });
-
-  resource(router, '/api/workflows/:slug/rollback', {
-    POST: async (req, res) => {
-      demandNoQuery(req);
-      const { workflowHash: hash, notes } = bodyAs(req, rollbackBody);
-      const { organizationId, id: by } = principalOf(req);
-      const key = idOfKey(req);
-      const { head, alreadyAtVersion } = await rollBack(access, organizationId, pathSlug(req), {
-        hash,
-        ...defined({ key, notes, by }),
-      });
-      res.setHeader('etag', `"${head.hash}"`);
-      res.json({ ...shownHead(head), alreadyAtVersion });
+  }),
+  route({
+    method: 'GET',
+    path: '/api/workflows/:slug/diff',
+    role: 'viewer',
+    id: 'diffWorkflowVersions',
+    tag: 'workflows',
+    summary: 'Tells what differs between two versions, as text and as a list.',
+    params,
+    query: diffQuery,
+    answers: {
+      200: { text: 'What differs.', schema: z.object({ from: z.string(), to: z.string(), ...difference }) },
     },
-  });
-}
+    problems: ['not_found', 'version_not_found'],
+    handle: async ({ gateway, principal: { organizationId }, params: { slug }, query }) => ({
+      status: 200,
+      body: { ...query, ...(await differenceOf(gateway, organizationId, slug, query)) },
+    }),
+  }),
+  route({
+    method: 'POST',
+    path: '/api/workflows/:slug/rollback',
+    role: 'editor',
+    id: 'rollBackWorkflow',
+    tag: 'workflows',
+    summary: 'Makes a definition what it was, under a new version number.',
+    params,
+    body: jsonOf(rollbackBody),
+    answers: {
+      200: {
+        text: 'It is that version.',
+        schema: z.object({ ...workflowHead.shape, alreadyAtVersion: z.boolean() }),
+        headers: ETAG,
+      },
+    },
+    problems: [...PUT_PROBLEMS, 'version_not_found'],
+    handle: async ({ access, principal: { organizationId, id: by }, req, params: { slug }, body }) => {
+      const { workflowHash: hash, notes } = body;
+      const change = { hash, ...defined({ key: idOfKey(req), notes, by }) };
+      const { head, alreadyAtVersion } = await rollBack(access, organizationId, slug, change);
+      return { status: 200, body: { ...shownHead(head), alreadyAtVersion }, headers: { etag: `"${head.hash}"` } };
+    },
+  }),
+];
 
 /** What leads from one version to another. @throws ClientError `version_not_found`, and HttpProblem of the pool. */
 export async function differenceOf(
@@ -101,7 +159,7 @@ export async function differenceOf(
   return compareIn(gateway, org, versions, { before: `${slug} ${from}`, after: `${slug} ${to}` });
 }
 
-function shownChange({ at, by, proposalId, ...change }: DefinitionChange): object {
+function shownChange({ at, by, proposalId, ...change }: DefinitionChange) {
   return {
     ...change,
     createdAt: at,

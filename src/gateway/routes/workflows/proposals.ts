@@ -1,6 +1,6 @@
 /** `/api/workflows/:slug/proposals`: changes that somebody, or a run, would make, for others to review (document 002). */
 
-import type { Request, Router } from 'express';
+import type { Request } from 'express';
 import { z } from 'zod';
 import {
   applyProposal,
@@ -11,71 +11,124 @@ import {
 } from '../../../client/definitions/proposals.ts';
 import { PROPOSAL_STATUSES, type Proposal } from '../../../contract/proposal.ts';
 import { defined } from '../../../json/defined.ts';
-import { bodyAs } from '../../http/body.ts';
+import { workflowHead } from '../../answers/answers.ts';
+import { pageOf, time } from '../../answers/named.ts';
 import type { Gateway } from '../../http/context.ts';
 import { indexedPage } from '../../http/indexed-page.ts';
 import { principalOf } from '../../http/principal.ts';
 import { HttpProblem } from '../../http/problem.ts';
 import { idOfKey } from '../../http/request-key.ts';
-import { resource } from '../../http/resource.ts';
+import { type Route, route } from '../../http/route.ts';
+import { emptyBody, jsonOf } from '../../http/route-body.ts';
 import { type Checked, checkDocument, demandValid, dialectName } from '../../input/definition-input.ts';
 import { toolsFor } from '../../input/known-tools.ts';
-import {
-  anyJson,
-  demandNoQuery,
-  nameText,
-  noMembers,
-  pageQuery,
-  pathSlug,
-  pathText,
-  queryAs,
-} from '../../validation/validation.ts';
-import { changeNotes, differenceOf, versionHash } from './history.ts';
-import { shownHead } from './workflow-head.ts';
+import { LIST_PROBLEMS, WRITE_PROBLEMS } from '../../validation/problem-codes.ts';
+import { anyJson, nameText, pageQuery, pathName, slugText } from '../../validation/validation.ts';
+import { changeNotes, difference, differenceOf, versionHash } from './history.ts';
+import { ETAG, PUT_PROBLEMS, shownHead } from './workflow-head.ts';
 
-export const proposalListQuery = z.strictObject({
+const proposalListQuery = z.strictObject({
   ...pageQuery(),
   status: z.enum(PROPOSAL_STATUSES).optional().describe('Only those.'),
 });
-export const proposalBody = z.strictObject({
+const proposalBody = z.strictObject({
   baseWorkflowHash: versionHash.describe('The version that is to be changed: the one that the workflow is now.'),
   proposal: anyJson.describe('The definition as it would be, in any dialect.'),
   notes: changeNotes.optional(),
   executionId: nameText(300).optional().describe('The run that proposes it.'),
   dialect: dialectName.optional().describe('What the proposal is written in. Default: told by its form.'),
 });
-export const reviewBody = z.strictObject({
+const reviewBody = z.strictObject({
   decision: z.enum(['approve', 'reject']),
   notes: changeNotes.optional(),
 });
 
-export function proposalRoutes(router: Router, gateway: Gateway): void {
-  const { access } = gateway;
+const proposal = {
+  id: z.string(),
+  status: z.enum(PROPOSAL_STATUSES),
+  workflowId: z.string(),
+  baseWorkflowHash: z.string(),
+  proposalHash: z.string(),
+  notes: z.string().optional(),
+  proposedBy: z.string().optional(),
+  executionId: z.string().optional(),
+  createdAt: time,
+  expiresAt: time,
+  review: z
+    .object({
+      decision: z.enum(['approve', 'reject']),
+      at: time,
+      by: z.string().optional(),
+      notes: z.string().optional(),
+    })
+    .optional(),
+  appliedAt: time.optional(),
+  appliedBy: z.string().optional(),
+  error: z.string().optional().describe('Why it could not be applied.'),
+};
+const proposalView = z.object(proposal);
+const proposalWithDifference = z.object({ ...proposal, ...difference });
 
-  resource(router, '/api/workflows/:slug/proposals', {
-    GET: async (req, res) => {
-      const { status, ...page } = queryAs(req, proposalListQuery);
-      const { organizationId } = principalOf(req);
-      const slug = pathSlug(req);
+const ofWorkflow = { slug: slugText };
+const ofProposal = { ...ofWorkflow, id: pathName };
+
+export const proposalRoutes: readonly Route[] = [
+  route({
+    method: 'GET',
+    path: '/api/workflows/:slug/proposals',
+    role: 'viewer',
+    id: 'listProposals',
+    tag: 'workflows',
+    summary: 'Lists proposals to change a definition, newest first.',
+    params: ofWorkflow,
+    query: proposalListQuery,
+    answers: { 200: { text: 'A page of proposals.', schema: pageOf(proposalView) } },
+    problems: [...LIST_PROBLEMS, 'not_found'],
+    handle: async ({ gateway, access, principal: { organizationId }, params: { slug }, query }) => {
+      const { status, ...page } = query;
       const proposals = (await listProposals(access, organizationId, slug)).filter(
-        (proposal) => status === undefined || proposal.status === status,
+        (one) => status === undefined || one.status === status,
       );
       const list = `proposals ${organizationId} ${slug} ${status ?? ''}`;
       const shown = indexedPage(gateway, list, proposals, page);
-      res.json({ ...shown, items: shown.items.map((proposal) => shownProposal(slug, proposal)) });
+      return { status: 200, body: { ...shown, items: shown.items.map((one) => shownProposal(slug, one)) } };
     },
-    POST: async (req, res) => {
-      demandNoQuery(req);
-      const { baseWorkflowHash: baseHash, proposal, notes, executionId, dialect } = bodyAs(req, proposalBody);
-      const { organizationId, id: by } = principalOf(req);
-      const slug = pathSlug(req);
+  }),
+  route({
+    method: 'POST',
+    path: '/api/workflows/:slug/proposals',
+    // Who may run a workflow may propose a change of it: agents do. Others decide, and apply it.
+    role: 'runner',
+    id: 'propose',
+    tag: 'workflows',
+    summary: 'Proposes a change, for somebody else to review within 14 days.',
+    params: ofWorkflow,
+    body: jsonOf(proposalBody),
+    answers: { 201: { text: 'Proposed.', schema: proposalWithDifference } },
+    problems: [
+      ...WRITE_PROBLEMS,
+      'not_found',
+      'version_missing',
+      'invalid_definition',
+      'takes_too_long',
+      'gateway_busy',
+      'payload_too_large',
+      'self_modification_not_allowed',
+      'proposal_stale',
+      'proposal_unchanged',
+      'too_many',
+      'version_not_found',
+    ],
+    handle: async ({ gateway, access, principal, req, params: { slug }, body }) => {
+      const { baseWorkflowHash: baseHash, proposal: document, notes, executionId, dialect } = body;
+      const { organizationId, id: by } = principal;
       // Where nothing can be changed, no more is said of what it would become.
       await listProposals(access, organizationId, slug);
       const { definition, hash, secrets } = withSecrets(
-        await checkDocument(gateway, organizationId, proposal, {
+        await checkDocument(gateway, organizationId, document, {
           slug,
           ...defined({ dialect }),
-          ...(await toolsFor(gateway, organizationId, proposal)),
+          ...(await toolsFor(gateway, organizationId, document)),
         }),
       );
       if (secrets.length > 0)
@@ -88,63 +141,93 @@ export function proposalRoutes(router: Router, gateway: Gateway): void {
             ],
           },
         );
-      const id = idOfKey(req);
       const made = await createProposal(access, organizationId, slug, {
         baseHash,
         definition,
         hash,
-        ...defined({ id, notes, executionId, by }),
+        ...defined({ id: idOfKey(req), notes, executionId, by }),
       });
-      res.status(201).json(await withDiff(req, slug, made));
+      return { status: 201, body: await withDifference(gateway, organizationId, slug, made) };
     },
-  });
-
-  resource(router, '/api/workflows/:slug/proposals/:id', {
-    GET: async (req, res) => {
-      demandNoQuery(req);
-      const slug = pathSlug(req);
-      const found = await readProposal(access, principalOf(req).organizationId, slug, pathText(req, 'id'));
-      res.json(await withDiff(req, slug, found));
+  }),
+  route({
+    method: 'GET',
+    path: '/api/workflows/:slug/proposals/:id',
+    role: 'viewer',
+    id: 'getProposal',
+    tag: 'workflows',
+    summary: 'Reads a proposal, with what it would change.',
+    params: ofProposal,
+    answers: { 200: { text: 'The proposal.', schema: proposalWithDifference } },
+    problems: ['not_found', 'proposal_not_found', 'version_not_found'],
+    handle: async ({ gateway, access, principal: { organizationId }, params: { slug, id } }) => {
+      const found = await readProposal(access, organizationId, slug, id);
+      return { status: 200, body: await withDifference(gateway, organizationId, slug, found) };
     },
-  });
-
-  resource(router, '/api/workflows/:slug/proposals/:id/review', {
-    POST: async (req, res) => {
-      demandNoQuery(req);
-      const { decision, notes } = bodyAs(req, reviewBody);
-      const { organizationId } = principalOf(req);
-      const slug = pathSlug(req);
-      const reviewed = await reviewProposal(access, organizationId, slug, pathText(req, 'id'), {
-        decision,
-        ...defined({ notes }),
-        ...authorOf(req),
-      });
-      res.json(shownProposal(slug, reviewed));
+  }),
+  route({
+    method: 'POST',
+    path: '/api/workflows/:slug/proposals/:id/review',
+    role: 'approver',
+    id: 'reviewProposal',
+    tag: 'workflows',
+    summary: 'Approves or rejects a proposal.',
+    params: ofProposal,
+    body: jsonOf(reviewBody),
+    answers: { 200: { text: 'Reviewed.', schema: proposalView } },
+    problems: [
+      ...WRITE_PROBLEMS,
+      'not_found',
+      'version_missing',
+      'proposal_not_found',
+      'proposal_closed',
+      'proposer_may_not_review',
+    ],
+    handle: async ({ access, principal: { organizationId }, req, params: { slug, id }, body }) => {
+      const review = { decision: body.decision, ...defined({ notes: body.notes }), ...authorOf(req) };
+      const reviewed = await reviewProposal(access, organizationId, slug, id, review);
+      return { status: 200, body: shownProposal(slug, reviewed) };
     },
-  });
-
-  resource(router, '/api/workflows/:slug/proposals/:id/apply', {
-    POST: async (req, res) => {
-      demandNoQuery(req);
-      bodyAs(req, noMembers);
-      const { organizationId } = principalOf(req);
-      const slug = pathSlug(req);
-      const id = pathText(req, 'id');
-      const { head, proposal } = await applyProposal(access, organizationId, slug, id, authorOf(req));
-      res.setHeader('etag', `"${head.hash}"`);
-      res.json({ proposal: shownProposal(slug, proposal), workflow: shownHead(head) });
+  }),
+  route({
+    method: 'POST',
+    path: '/api/workflows/:slug/proposals/:id/apply',
+    role: 'editor',
+    id: 'applyProposal',
+    tag: 'workflows',
+    summary: 'Makes a definition what an approved proposal says.',
+    params: ofProposal,
+    body: emptyBody(),
+    answers: {
+      200: {
+        text: 'Applied.',
+        schema: z.object({ proposal: proposalView, workflow: workflowHead }),
+        headers: ETAG,
+      },
     },
-  });
+    problems: [
+      ...PUT_PROBLEMS,
+      'self_modification_not_allowed',
+      'proposal_not_found',
+      'proposal_not_approved',
+      'proposal_closed',
+      'proposal_stale',
+      'version_not_found',
+    ],
+    handle: async ({ access, principal: { organizationId }, req, params: { slug, id } }) => {
+      const applied = await applyProposal(access, organizationId, slug, id, authorOf(req));
+      const body = { proposal: shownProposal(slug, applied.proposal), workflow: shownHead(applied.head) };
+      return { status: 200, body, headers: { etag: `"${applied.head.hash}"` } };
+    },
+  }),
+];
 
-  async function withDiff(req: Request, slug: string, proposal: Proposal): Promise<object> {
-    const { organizationId } = principalOf(req);
-    const { baseHash: from, hash: to } = proposal;
-    const difference = await differenceOf(gateway, organizationId, slug, { from, to });
-    return { ...shownProposal(slug, proposal), ...difference };
-  }
+async function withDifference(gateway: Gateway, organizationId: string, slug: string, proposal: Proposal) {
+  const { baseHash: from, hash: to } = proposal;
+  return { ...shownProposal(slug, proposal), ...(await differenceOf(gateway, organizationId, slug, { from, to })) };
 }
 
-/** Who asks, and the key of what they ask. */
+/** The person who asks, and the key of the request. */
 function authorOf(req: Request): { by?: string; key?: string } {
   const { id: by } = principalOf(req);
   const key = idOfKey(req);
@@ -155,7 +238,7 @@ function withSecrets(checked: Checked) {
   return { ...demandValid(checked), secrets: checked.secrets };
 }
 
-function shownProposal(slug: string, { baseHash, hash, by, ...proposal }: Proposal): object {
+function shownProposal(slug: string, { baseHash, hash, by, ...proposal }: Proposal) {
   return {
     ...proposal,
     workflowId: slug,

@@ -1,20 +1,20 @@
 /** `/api/workflows/sync` and `/sync-all`: definitions kept as they are elsewhere (document 002). */
 
-import type { Request, Router } from 'express';
 import { z } from 'zod';
 import { type SyncedDefinition, type SyncOptions, syncDefinition, syncSet } from '../../../client/definitions/sync.ts';
 import type { Problem } from '../../../definition/document/types.ts';
 import { defined } from '../../../json/defined.ts';
 import type { Json } from '../../../json/json.ts';
-import { bodyAs } from '../../http/body.ts';
 import type { Gateway } from '../../http/context.ts';
-import { principalOf } from '../../http/principal.ts';
 import { HttpProblem } from '../../http/problem.ts';
-import { resource } from '../../http/resource.ts';
+import { createdOrOk, type Route, route } from '../../http/route.ts';
+import { jsonOf } from '../../http/route-body.ts';
 import { checkDocuments, dialectName, storing } from '../../input/definition-input.ts';
 import { toolsFor } from '../../input/known-tools.ts';
-import { anyJson, demandNoQuery, nameText } from '../../validation/validation.ts';
+import type { ProblemCode } from '../../validation/problem-codes.ts';
+import { anyJson, nameText } from '../../validation/validation.ts';
 import { changeNotes } from './history.ts';
+import { PUT_PROBLEMS } from './workflow-head.ts';
 
 const MOST_DEFINITIONS = 5_000;
 
@@ -24,8 +24,8 @@ const options = {
   notes: changeNotes.optional(),
   dialect: dialectName.optional().describe('What the documents are written in. Default: told by their form.'),
 };
-export const syncBody = z.strictObject({ workflow: anyJson.describe('The definition, in any dialect.'), ...options });
-export const syncAllBody = z.strictObject({
+const syncBody = z.strictObject({ workflow: anyJson.describe('The definition, in any dialect.'), ...options });
+const syncAllBody = z.strictObject({
   workflows: z
     .array(anyJson)
     .max(MOST_DEFINITIONS)
@@ -35,89 +35,101 @@ export const syncAllBody = z.strictObject({
 
 type Options = Pick<z.infer<typeof syncBody>, 'source' | 'dryRun' | 'notes' | 'dialect'>;
 
-export function syncRoutes(router: Router, gateway: Gateway): void {
-  const { access } = gateway;
-  // A workflow may be called `sync`: its address takes other methods.
-  const open = { open: true };
+const synced = z.object({ slug: z.string(), hash: z.string(), action: z.string() });
+const slugs = z.array(z.string());
+const PROBLEMS: readonly ProblemCode[] = [
+  ...PUT_PROBLEMS,
+  'invalid_definition',
+  'takes_too_long',
+  'gateway_busy',
+  'already_exists',
+];
 
-  resource(
-    router,
-    '/api/workflows/sync',
-    {
-      POST: async (req, res) => {
-        demandNoQuery(req);
-        const { workflow, ...given } = bodyAs(req, syncBody);
-        const [synced] = await accepted(req, [workflow], given, () => '/workflow');
-        if (synced === undefined) throw new HttpProblem('invalid_request', 'Give a definition as `workflow`.');
-        const { organizationId } = principalOf(req);
-        const action = await syncDefinition(access, organizationId, synced, optionsOf(req, given));
-        res.status(action === 'created' && given.dryRun !== true ? 201 : 200).json({
-          slug: synced.definition.slug,
-          hash: synced.hash,
-          action,
-        });
+export const syncRoutes: readonly Route[] = [
+  route({
+    method: 'POST',
+    path: '/api/workflows/sync',
+    role: 'editor',
+    id: 'syncWorkflow',
+    tag: 'workflows',
+    summary: 'Makes a definition what it is elsewhere.',
+    body: jsonOf(syncBody),
+    answers: {
+      201: { text: 'Done; it is new.', schema: synced },
+      200: { text: 'Done, or told.', schema: synced },
+    },
+    problems: PROBLEMS,
+    handle: async ({ gateway, access, principal: { organizationId, id }, body: { workflow, ...given } }) => {
+      const [synced] = await accepted(gateway, organizationId, [workflow], given, () => '/workflow');
+      if (synced === undefined) throw new HttpProblem('invalid_request', 'Give a definition as `workflow`.');
+      const action = await syncDefinition(access, organizationId, synced, optionsOf(id, given));
+      const answer = { slug: synced.definition.slug, hash: synced.hash, action };
+      return createdOrOk(action === 'created' && given.dryRun !== true, answer);
+    },
+  }),
+  route({
+    method: 'POST',
+    path: '/api/workflows/sync-all',
+    role: 'editor',
+    id: 'syncAllWorkflows',
+    tag: 'workflows',
+    summary: 'Makes the definitions of a source what they are elsewhere, and deletes those that it no longer has.',
+    body: jsonOf(syncAllBody),
+    answers: {
+      200: {
+        text: 'What was done, or would be.',
+        schema: z.object({ created: slugs, updated: slugs, unchanged: slugs, deleted: slugs }),
       },
     },
-    open,
-  );
-
-  resource(
-    router,
-    '/api/workflows/sync-all',
-    {
-      POST: async (req, res) => {
-        demandNoQuery(req);
-        const { workflows, ...given } = bodyAs(req, syncAllBody);
-        const synced = await accepted(req, workflows, given, (index) => `/workflows/${index}`);
-        res.json(await syncSet(access, principalOf(req).organizationId, synced, optionsOf(req, given)));
-      },
+    problems: PROBLEMS,
+    handle: async ({ gateway, access, principal: { organizationId, id }, body: { workflows, ...given } }) => {
+      const synced = await accepted(gateway, organizationId, workflows, given, (index) => `/workflows/${index}`);
+      return { status: 200, body: await syncSet(access, organizationId, synced, optionsOf(id, given)) };
     },
-    open,
-  );
+  }),
+];
 
-  /** All of them, or none: nothing is written before every one was checked. */
-  async function accepted(
-    req: Request,
-    documents: readonly Json[],
-    { dialect }: Options,
-    pointer: (index: number) => string,
-  ): Promise<SyncedDefinition[]> {
-    const problems: Problem[] = [];
-    const places = new Map<string, number>();
-    const { organizationId } = principalOf(req);
-    const checkedAll = await checkDocuments(gateway, organizationId, documents, {
-      ...(await toolsFor(gateway, organizationId, ...documents)),
-      ...defined({ dialect }),
-    });
-    for (const [index, checked] of checkedAll.entries()) {
-      for (const problem of checked.problems)
-        problems.push({ ...problem, pointer: `${pointer(index)}${problem.pointer}` });
-      const slug = checked.definition?.slug;
-      const before = slug === undefined ? undefined : places.get(slug);
-      if (before !== undefined)
-        problems.push({
-          pointer: `${pointer(index)}/slug`,
-          code: 'duplicate_slug',
-          message: `The slug ${slug} is that of ${pointer(before)} as well.`,
-        });
-      if (slug !== undefined) places.set(slug, index);
-    }
-    const [first] = problems;
-    if (first !== undefined)
-      throw new HttpProblem(
-        'invalid_definition',
-        `Nothing was written, since there are problems: ${first.message} (${first.pointer}).`,
-        { problems },
-      );
-    return checkedAll.flatMap(({ definition, hash, secrets }) =>
-      definition === undefined || hash === undefined
-        ? []
-        : [{ definition, hash, along: storing(gateway, organizationId, definition.slug, secrets) }],
-    );
+/** All of them, or none: nothing is written before every one was checked. */
+async function accepted(
+  gateway: Gateway,
+  organizationId: string,
+  documents: readonly Json[],
+  { dialect }: Options,
+  pointer: (index: number) => string,
+): Promise<SyncedDefinition[]> {
+  const problems: Problem[] = [];
+  const places = new Map<string, number>();
+  const checkedAll = await checkDocuments(gateway, organizationId, documents, {
+    ...(await toolsFor(gateway, organizationId, ...documents)),
+    ...defined({ dialect }),
+  });
+  for (const [index, checked] of checkedAll.entries()) {
+    for (const problem of checked.problems)
+      problems.push({ ...problem, pointer: `${pointer(index)}${problem.pointer}` });
+    const slug = checked.definition?.slug;
+    const before = slug === undefined ? undefined : places.get(slug);
+    if (before !== undefined)
+      problems.push({
+        pointer: `${pointer(index)}/slug`,
+        code: 'duplicate_slug',
+        message: `The slug ${slug} is that of ${pointer(before)} as well.`,
+      });
+    if (slug !== undefined) places.set(slug, index);
   }
+  const [first] = problems;
+  if (first !== undefined)
+    throw new HttpProblem(
+      'invalid_definition',
+      `Nothing was written, since there are problems: ${first.message} (${first.pointer}).`,
+      { problems },
+    );
+  return checkedAll.flatMap(({ definition, hash, secrets }) =>
+    definition === undefined || hash === undefined
+      ? []
+      : [{ definition, hash, along: storing(gateway, organizationId, definition.slug, secrets) }],
+  );
 }
 
-function optionsOf(req: Request, { source, dryRun, notes }: Options): SyncOptions {
-  const { id: by } = principalOf(req);
+function optionsOf(by: string | undefined, { source, dryRun, notes }: Options): SyncOptions {
   return defined({ source, dryRun, notes, by });
 }

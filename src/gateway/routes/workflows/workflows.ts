@@ -1,141 +1,224 @@
 /** `/api/workflows`: definitions, stored, read, listed, deleted and checked (ARCHITECTURE.md §5). */
-
-import type { Request, Response, Router } from 'express';
 import { z } from 'zod';
 import { type DefinitionWrite, putDefinition, removeDefinition } from '../../../client/definitions/definitions.ts';
 import { listOfWorkflow, listRuns } from '../../../client/runs/run-list.ts';
 import { listDefinitions, readDefinition } from '../../../client/versions/definition-head.ts';
 import type { Definition } from '../../../definition/document/types.ts';
 import { defined } from '../../../json/defined.ts';
+import {
+  definitionDocument,
+  executionPage,
+  readWorkflow,
+  storedWorkflow,
+  validation,
+  workflowPage,
+} from '../../answers/answers.ts';
 import type { Gateway } from '../../http/context.ts';
-import { principalOf } from '../../http/principal.ts';
 import { HttpProblem } from '../../http/problem.ts';
 import { idOfKey } from '../../http/request-key.ts';
-import { resource } from '../../http/resource.ts';
+import { type Call, createdOrOk, type Route, route } from '../../http/route.ts';
+import { rawBodyOf } from '../../http/route-body.ts';
 import { checkBody, demandValid, dialectName, storing } from '../../input/definition-input.ts';
 import { webhookUrl } from '../../input/webhook-path.ts';
-import { demandNoQuery, nameText, pageQuery, pathSlug, queryAs } from '../../validation/validation.ts';
+import { LIST_PROBLEMS, type ProblemCode, WRITE_PROBLEMS } from '../../validation/problem-codes.ts';
+import { nameText, pageQuery, slugText } from '../../validation/validation.ts';
 import { runListQuery } from '../executions/execution-list.ts';
 import { shownRun } from '../executions/shown-waits.ts';
 import { changeNotes } from './history.ts';
-import { patchWorkflow } from './workflow-fields.ts';
-import { etagOf, shownHead } from './workflow-head.ts';
+import { patchWorkflowRoute } from './workflow-fields.ts';
+import { ETAG, etagOf, IF_MATCH, shownHead } from './workflow-head.ts';
 
-export const workflowListQuery = z.strictObject({
+const workflowListQuery = z.strictObject({
   ...pageQuery(),
   enabled: z.enum(['true', 'false']).optional().describe('Only those that are, or are not.'),
   tag: nameText(200).optional().describe('Only those with the tag.'),
 });
-export const workflowWriteQuery = z.strictObject({
+const workflowWriteQuery = z.strictObject({
   dialect: dialectName.optional().describe('What the document is written in. Default: told by its form.'),
 });
-export const workflowStoreQuery = workflowWriteQuery.extend({ notes: changeNotes.optional() });
+const workflowStoreQuery = workflowWriteQuery.extend({ notes: changeNotes.optional() });
 
-export function workflowRoutes(router: Router, gateway: Gateway): void {
-  const { access } = gateway;
+const params = { slug: slugText };
+const DOCUMENT = rawBodyOf(definitionDocument, { media: ['application/json', 'application/yaml'] });
+const CONDITIONS = { ...IF_MATCH, 'If-None-Match': '`*`: nothing may be stored there yet.' };
+const STORED = {
+  201: { text: 'Stored; it is new.', schema: storedWorkflow, headers: ETAG },
+  200: { text: 'Stored.', schema: storedWorkflow, headers: ETAG },
+};
+const STORE_PROBLEMS: readonly ProblemCode[] = [
+  ...WRITE_PROBLEMS,
+  'invalid_yaml',
+  'invalid_definition',
+  'takes_too_long',
+  'gateway_busy',
+  'hash_mismatch',
+  'already_exists',
+  'path_taken',
+  'path_reserved',
+  'path_resting',
+  'trigger_exists',
+  'payload_too_large',
+  'too_many',
+  'too_large',
+];
 
-  resource(router, '/api/workflows', {
-    GET: async (req, res) => {
-      const { organizationId } = principalOf(req);
-      const { limit, cursor, enabled, tag } = queryAs(req, workflowListQuery);
+export const workflowRoutes: readonly Route[] = [
+  route({
+    method: 'GET',
+    path: '/api/workflows',
+    role: 'viewer',
+    id: 'listWorkflows',
+    tag: 'workflows',
+    summary: 'Lists definitions.',
+    query: workflowListQuery,
+    answers: { 200: { text: 'A page of definitions.', schema: workflowPage } },
+    problems: LIST_PROBLEMS,
+    handle: async ({ access, principal: { organizationId }, query: { limit, cursor, enabled, tag } }) => {
       const page = await listDefinitions(access, organizationId, {
         limit,
-        ...defined({ cursor }),
-        ...(enabled === undefined ? {} : { enabled: enabled === 'true' }),
-        ...defined({ tag }),
+        ...defined({ cursor, tag, enabled: enabled && enabled === 'true' }),
       });
-      res.json({ ...page, items: page.items.map((head) => shownHead(head)) });
+      return { status: 200, body: { ...page, items: page.items.map((head) => shownHead(head)) } };
     },
-    POST: (req, res) => store(req, res, undefined),
-  });
-
-  resource(
-    router,
-    '/api/workflows/validate',
-    {
-      POST: async (req, res) => {
-        const { dialect } = queryAs(req, workflowWriteQuery);
-        const checked = await checkBody(gateway, req, {
-          ...defined({ dialect }),
-          persons: principalOf(req).id !== undefined,
-        });
-        const { valid, problems, warnings, hash, dialect: found } = checked;
-        res.json({ valid, dialect: found, problems, warnings, ...defined({ hash }) });
-      },
+  }),
+  route({
+    method: 'POST',
+    path: '/api/workflows',
+    role: 'editor',
+    id: 'storeWorkflow',
+    tag: 'workflows',
+    summary: 'Stores a definition under its own slug.',
+    query: workflowStoreQuery,
+    headers: CONDITIONS,
+    body: DOCUMENT,
+    answers: STORED,
+    problems: STORE_PROBLEMS,
+    handle: (call) => store(call, undefined),
+  }),
+  route({
+    method: 'POST',
+    path: '/api/workflows/validate',
+    role: 'viewer',
+    idempotency: 'none',
+    asksTemporal: false,
+    id: 'validateWorkflow',
+    tag: 'workflows',
+    summary: 'Checks a definition, and stores nothing.',
+    query: workflowWriteQuery,
+    body: DOCUMENT,
+    answers: { 200: { text: 'What was found.', schema: validation } },
+    problems: ['invalid_yaml', 'invalid_definition', 'takes_too_long', 'gateway_busy'],
+    handle: async ({ gateway, principal: { id }, req, query: { dialect } }) => {
+      const checked = await checkBody(gateway, req, { ...defined({ dialect }), persons: id !== undefined });
+      const { valid, problems, warnings, hash, dialect: found } = checked;
+      return { status: 200, body: { valid, dialect: found, problems, warnings, ...defined({ hash }) } };
     },
-    // A workflow may be called `validate`.
-    { open: true },
-  );
-
-  resource(router, '/api/workflows/:slug', {
-    PUT: (req, res) => store(req, res, pathSlug(req)),
-    GET: async (req, res) => {
-      demandNoQuery(req);
-      const slug = pathSlug(req);
-      const found = await readDefinition(access, principalOf(req).organizationId, slug);
-      if (found === undefined) throw missing(slug);
-      res.setHeader('etag', `"${found.head.hash}"`);
-      res.json({
-        ...shownHead(found.head),
-        definition: found.definition,
-        ...hooksShown(principalOf(req).organizationId, found.definition),
-      });
+  }),
+  route({
+    method: 'PUT',
+    path: '/api/workflows/:slug',
+    role: 'editor',
+    id: 'putWorkflow',
+    tag: 'workflows',
+    summary: 'Stores a definition under a slug.',
+    params,
+    query: workflowStoreQuery,
+    headers: CONDITIONS,
+    body: DOCUMENT,
+    answers: STORED,
+    problems: [...STORE_PROBLEMS, 'not_found'],
+    handle: ({ params: { slug }, ...call }) => store(call, slug),
+  }),
+  route({
+    method: 'GET',
+    path: '/api/workflows/:slug',
+    role: 'viewer',
+    id: 'getWorkflow',
+    tag: 'workflows',
+    summary: 'Reads a definition.',
+    params,
+    answers: { 200: { text: 'The definition.', schema: readWorkflow, headers: ETAG } },
+    problems: ['not_found', 'version_missing'],
+    handle: async ({ gateway, access, principal: { organizationId }, params: { slug } }) => {
+      const found = await readDefinition(access, organizationId, slug);
+      if (found === undefined) throw new HttpProblem('not_found', `There is no workflow called ${slug}.`);
+      const { head, definition } = found;
+      const body = { ...shownHead(head), definition, ...triggersShown(gateway, organizationId, definition) };
+      return { status: 200, body, headers: { etag: `"${head.hash}"` } };
     },
-    PATCH: (req, res) => patchWorkflow(gateway, req, res),
-    DELETE: async (req, res) => {
-      demandNoQuery(req);
-      const { organizationId, id } = principalOf(req);
+  }),
+  patchWorkflowRoute,
+  route({
+    method: 'DELETE',
+    path: '/api/workflows/:slug',
+    role: 'editor',
+    id: 'deleteWorkflow',
+    tag: 'workflows',
+    summary: 'Deletes a definition and its triggers. Runs go on.',
+    params,
+    headers: IF_MATCH,
+    answers: { 204: { text: 'Deleted.' } },
+    problems: [...WRITE_PROBLEMS, 'not_found', 'hash_mismatch'],
+    handle: async ({ access, principal: { organizationId, id: by }, req, params: { slug } }) => {
       const ifMatch = etagOf(req.get('if-match'));
-      await removeDefinition(access, organizationId, pathSlug(req), defined({ ifMatch, by: id }));
-      res.status(204).end();
+      await removeDefinition(access, organizationId, slug, defined({ ifMatch, by }));
+      return { status: 204 };
     },
-  });
-
-  resource(router, '/api/workflows/:slug/executions', {
-    GET: async (req, res) => {
-      const slug = pathSlug(req);
-      const { organizationId } = principalOf(req);
-      const page = await listOfWorkflow(access, organizationId, slug, queryAs(req, runListQuery), listRuns);
-      res.json({ ...page, items: page.items.map((run) => shownRun(access, req, run)) });
+  }),
+  route({
+    method: 'GET',
+    path: '/api/workflows/:slug/executions',
+    role: 'viewer',
+    id: 'listWorkflowExecutions',
+    tag: 'workflows',
+    summary: 'Lists the runs of a definition.',
+    params,
+    query: runListQuery,
+    answers: { 200: { text: 'A page of runs.', schema: executionPage } },
+    problems: [...LIST_PROBLEMS, 'not_found'],
+    handle: async ({ access, principal, params: { slug }, query }) => {
+      const page = await listOfWorkflow(access, principal.organizationId, slug, query, listRuns);
+      return { status: 200, body: { ...page, items: page.items.map((run) => shownRun(access, principal, run)) } };
     },
-  });
+  }),
+];
 
-  async function store(req: Request, res: Response, slug: string | undefined): Promise<void> {
-    const { dialect, notes } = queryAs(req, workflowStoreQuery);
-    const { organizationId, id } = principalOf(req);
-    const checked = await checkBody(gateway, req, {
-      persons: id !== undefined,
-      ...defined({ dialect, slug }),
-    });
-    const { definition, hash } = demandValid(checked);
-    const ifMatch = etagOf(req.get('if-match'));
-    const key = idOfKey(req);
-    const write: DefinitionWrite = {
-      definition,
-      hash,
-      source: 'update',
-      along: storing(gateway, organizationId, definition.slug, checked.secrets),
-      ...defined({ by: id, notes, key, ifMatch }),
-      ...(req.get('if-none-match')?.trim() === '*' ? { ifNew: true } : {}),
-    };
-    const { created, head } = await putDefinition(access, organizationId, write);
-    res.setHeader('etag', `"${head.hash}"`);
-    if (created) res.setHeader('location', `/api/workflows/${head.slug}`);
-    res
-      .status(created ? 201 : 200)
-      .json({ ...shownHead(head), ...hooksShown(organizationId, definition), warnings: checked.warnings });
-  }
+type StoreCall = Pick<
+  Call<unknown, z.infer<typeof workflowStoreQuery>>,
+  'gateway' | 'access' | 'principal' | 'query' | 'req'
+>;
 
-  /** Where the definition's webhooks are. */
-  function hooksShown(org: string, definition: Definition): { triggers?: unknown[] } {
-    const triggers = (definition.triggers ?? []).map(({ name, type, enabled, config }) => ({
-      name,
-      type,
-      enabled: enabled ?? true,
-      ...(type === 'webhook' ? { webhookUrl: webhookUrl(gateway, org, String(config?.['path'])) } : {}),
-    }));
-    return triggers.length === 0 ? {} : { triggers };
-  }
+/** Stores the document of the body. `slug` is that of the address, where the address has one. */
+async function store({ gateway, access, principal, query, req }: StoreCall, slug: string | undefined) {
+  const { dialect, notes } = query;
+  const { organizationId, id: by } = principal;
+  const checked = await checkBody(gateway, req, { persons: by !== undefined, ...defined({ dialect, slug }) });
+  const { definition, hash } = demandValid(checked);
+  const ifMatch = etagOf(req.get('if-match'));
+  const write: DefinitionWrite = {
+    definition,
+    hash,
+    source: 'update',
+    along: storing(gateway, organizationId, definition.slug, checked.secrets),
+    ...defined({ by, notes, key: idOfKey(req), ifMatch }),
+    ...(req.get('if-none-match')?.trim() === '*' ? { ifNew: true } : {}),
+  };
+  const { created, head } = await putDefinition(access, organizationId, write);
+  const shown = triggersShown(gateway, organizationId, definition);
+  return createdOrOk(
+    created,
+    { ...shownHead(head), ...shown, warnings: checked.warnings },
+    { etag: `"${head.hash}"`, ...(created ? { location: `/api/workflows/${head.slug}` } : {}) },
+  );
 }
 
-const missing = (slug: string): HttpProblem => new HttpProblem('not_found', `There is no workflow called ${slug}.`);
+/** The definition's triggers, with the addresses of its webhooks. */
+function triggersShown(gateway: Gateway, org: string, definition: Definition) {
+  const triggers = (definition.triggers ?? []).map(({ name, type, enabled, config }) => ({
+    name,
+    type,
+    enabled: enabled ?? true,
+    ...(type === 'webhook' ? { webhookUrl: webhookUrl(gateway, org, String(config?.['path'])) } : {}),
+  }));
+  return triggers.length === 0 ? {} : { triggers };
+}

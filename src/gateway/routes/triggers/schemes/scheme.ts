@@ -28,7 +28,7 @@ export interface Scheme {
   /** What the sender calls this delivery; the same again is a replay. */
   deliveryId?(delivery: Delivery): string | undefined;
   /** What a sender that first asks whether the address is its owner's wants to read; undefined: a delivery like any other. */
-  handshake?(body: Json): JsonObject | undefined;
+  handshake?(body: Json): { readonly challenge: string } | undefined;
   /** Nothing of a delivery is signed, so an `Idempotency-Key` counts. With a signature, whoever has one could send it again under another key. */
   readonly takesKeys?: true;
   /**
