@@ -50,7 +50,9 @@ const KEEP_ALIVE_MS = 75_000;
 const CLOSING_MS = 5_000;
 /** SIGNALBOX_PUBLIC_URL says that others come by another address, as behind a proxy. */
 const PROXY_WITHOUT_KEYS =
-  'SIGNALBOX_PUBLIC_URL is no address of this machine, and the gateway has no API keys: whatever comes through a proxy is refused with proxy_without_keys, but for webhooks, callbacks, /healthz and /readyz. Set SIGNALBOX_ADMIN_KEY, or make a key.';
+  'SIGNALBOX_PUBLIC_URL is no address of this machine, and the gateway has no API keys: whatever comes through a ' +
+  'proxy is refused with proxy_without_keys, but for webhooks, callbacks, /healthz and /readyz. Set ' +
+  'SIGNALBOX_ADMIN_KEY, or make a key.';
 const SWEEP_MS = 100;
 /** And how long what they left to be noted: nobody waits for Temporal when it is away. */
 const SETTLING_MS = 2_000;
@@ -70,7 +72,8 @@ export async function startGateway(
   if (!hasKeys && !isLoopback(config.host)) {
     throw new GatewayError(
       'keys_required',
-      `Without API keys the gateway serves this machine only, and SIGNALBOX_HOST is ${config.host}. Set it to 127.0.0.1, or give an admin's key by SIGNALBOX_ADMIN_KEY.`,
+      `Without API keys the gateway serves this machine only, and SIGNALBOX_HOST is ${config.host}. Set it to ` +
+        `127.0.0.1, or give an admin's key by SIGNALBOX_ADMIN_KEY.`,
     );
   }
   const closing = new AbortController();
@@ -125,7 +128,8 @@ function listen(server: Server, config: Config): Promise<AddressInfo> {
       reject(
         new GatewayError(
           'cannot_listen',
-          `Port ${config.port} of ${config.host} cannot be listened on (${'code' in error ? String(error.code) : error.message}). Choose another with SIGNALBOX_PORT.`,
+          `Port ${config.port} of ${config.host} cannot be listened on ` +
+            `(${'code' in error ? String(error.code) : error.message}). Choose another with SIGNALBOX_PORT.`,
           error,
         ),
       );

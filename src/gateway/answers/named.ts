@@ -21,3 +21,8 @@ export const pageOf = <Item extends z.ZodType>(item: Item) =>
 
 /** An instant. */
 export const time = z.iso.datetime().describe('ISO 8601.');
+
+export const text = z.string();
+/** Any JSON. */
+export const anything = z.unknown();
+export const anyObject = z.record(z.string(), anything);

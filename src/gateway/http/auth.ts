@@ -58,7 +58,8 @@ async function holderOf({ adminKey }: Settings, keyring: Keyring, header: string
   if (holder !== undefined) return principalFor(holder);
   throw new HttpProblem(
     'key_invalid',
-    'The Authorization header holds no key of this gateway, or one that was revoked. Send `Bearer <key>` with a key of yours.',
+    'The Authorization header holds no key of this gateway, or one that was revoked. Send `Bearer <key>` with a ' +
+      'key of yours.',
     { headers: { 'www-authenticate': 'Bearer error="invalid_token"' } },
   );
 }

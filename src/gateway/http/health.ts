@@ -41,7 +41,8 @@ export const healthRoutes: readonly Route[] = [
     id: 'readyz',
     tag: 'gateway',
     summary:
-      'Whether Temporal and its database answer, and whether a worker lives: a silent one is noticed within 15 seconds, or 75 where Temporal takes no heartbeats.',
+      'Whether Temporal and its database answer, and whether a worker lives: a silent one is noticed within 15 ' +
+      'seconds, or 75 where Temporal takes no heartbeats.',
     query: anyQuery,
     answers: { 200: { text: 'They do.', schema: ready } },
     handle: async ({ gateway: { deadWorkers }, access }) => {

@@ -35,7 +35,9 @@ export function demandNoProxy(req: Request): void {
   if (header === undefined) return;
   throw new HttpProblem(
     'proxy_without_keys',
-    `The request came through a proxy (it has the header ${header}), and this gateway has no keys, so it cannot tell its callers apart. Make an API key first: give SIGNALBOX_ADMIN_KEY, or POST /api/keys from this machine without the proxy.`,
+    `The request came through a proxy (it has the header ${header}), and this gateway has no keys, so it cannot ` +
+      'tell its callers apart. Make an API key first: give SIGNALBOX_ADMIN_KEY, or POST /api/keys from this ' +
+      'machine without the proxy.',
   );
 }
 

@@ -101,7 +101,9 @@ function ofHttpError(error: Error & HttpError): HttpProblem {
     case 413:
       return new HttpProblem(
         'body_too_large',
-        `The body is larger than ${typeof error.limit === 'number' ? `${error.limit / BYTES_A_MB} MB` : 'it may be'}, counted after decompression.`,
+        'The body is larger than ' +
+          `${typeof error.limit === 'number' ? `${error.limit / BYTES_A_MB} MB` : 'it may be'}, counted after ` +
+          'decompression.',
         { cause: error },
       );
     case 415:

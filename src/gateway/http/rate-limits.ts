@@ -107,7 +107,8 @@ function demandToken(buckets: Buckets, name: string, whose: string): void {
   if (waitMs === undefined) return;
   throw new HttpProblem(
     'rate_limited',
-    `There were too many requests from ${whose}, and this one was not looked at. Send it again later, and fewer at once.`,
+    `There were too many requests from ${whose}, and this one was not looked at. Send it again later, and fewer ` +
+      'at once.',
     { headers: { 'retry-after': String(Math.max(1, Math.ceil(waitMs / 1_000))) } },
   );
 }

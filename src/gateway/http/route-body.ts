@@ -1,7 +1,7 @@
 /** Bodies of routes: how the OpenAPI document describes them, and how a handler gets them. */
 import type { Request } from 'express';
 import { z } from 'zod';
-import { anything } from '../answers/answers.ts';
+import { anything } from '../answers/named.ts';
 import { bodyAs } from './body.ts';
 import type { Method } from './method.ts';
 

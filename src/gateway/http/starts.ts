@@ -7,7 +7,7 @@ import { canonicalText } from '../../definition/document/canonical-text.ts';
 import type { Problem } from '../../definition/document/types.ts';
 import { defined } from '../../json/defined.ts';
 import type { Json, JsonObject } from '../../json/json.ts';
-import { started } from '../answers/answers.ts';
+import { started } from '../answers/executions.ts';
 import { type ProblemCode, WRITE_PROBLEMS } from '../validation/problem-codes.ts';
 import { principalOf } from './principal.ts';
 import { requestKey } from './request-key.ts';

@@ -43,7 +43,8 @@ export const triggerPatch = z.strictObject({
   config: members
     .optional()
     .describe(
-      'The members to change, as a JSON merge patch (RFC 7396): others stay, also within objects, and null takes one away. A secret in clear is kept encrypted, and never answered.',
+      'The members to change, as a JSON merge patch (RFC 7396): others stay, also within objects, and null takes ' +
+        'one away. A secret in clear is kept encrypted, and never answered.',
     ),
 });
 

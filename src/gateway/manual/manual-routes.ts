@@ -1,7 +1,7 @@
 /** The routes of the manual (`/docs`) and of the JSON Schema for editors (`/schema.json`). */
 import type { Express } from 'express';
 import { defined } from '../../json/defined.ts';
-import { anyObject, page } from '../answers/answers.ts';
+import { anyObject, text } from '../answers/named.ts';
 import { perGateway } from '../http/context.ts';
 import { HttpProblem } from '../http/problem.ts';
 import { type Route, route } from '../http/route.ts';
@@ -48,7 +48,7 @@ export const docsRoutes: readonly Route[] = [
     tag: 'gateway',
     summary: 'The manual.',
     query: docsQuery,
-    answers: { 200: { text: 'Its front page, or what a search found.', schema: page, media: ['text/html'] } },
+    answers: { 200: { text: 'Its front page, or what a search found.', schema: text, media: ['text/html'] } },
     handle: ({ gateway, routes, query: { q = '' } }) => {
       const pages = manualOf(gateway, routes);
       const query = q.trim();
@@ -66,7 +66,7 @@ export const docsRoutes: readonly Route[] = [
     summary: 'A page of the manual: a step kind, or a topic. With `.md` at its end, in Markdown.',
     params: { page: pathName },
     query: anyQuery,
-    answers: { 200: { text: 'The page.', schema: page, media: ['text/html', 'text/markdown'] } },
+    answers: { 200: { text: 'The page.', schema: text, media: ['text/html', 'text/markdown'] } },
     problems: ['not_found'],
     handle: ({ gateway, routes, params }) => pageAnswer(manualOf(gateway, routes), params.page),
   }),

@@ -3,8 +3,8 @@
 import { z } from 'zod';
 import { defined } from '../../json/defined.ts';
 import type { Json, JsonObject } from '../../json/json.ts';
-import * as answers from '../answers/answers.ts';
 import { namedSchemas } from '../answers/named.ts';
+import { problem } from '../answers/problem.ts';
 import type { Route, RouteAnswer } from '../http/route.ts';
 import { PROBLEM_CODES, type ProblemCode } from '../validation/problem-codes.ts';
 import { jsonSchemaOf } from './schema-json.ts';
@@ -110,8 +110,10 @@ function makeDocument(routes: readonly Route[]): JsonObject {
       version: API_VERSION,
       license: { name: 'MIT', identifier: 'MIT' },
       description:
-        'Workflows that are data, run on Temporal. The manual is at /docs. Without API keys the gateway answers to names of its own machine only. ' +
-        'Unknown parameters and members are refused. Errors are application/problem+json with a stable `code`; every answer has an X-Request-Id.',
+        'Workflows that are data, run on Temporal. The manual is at /docs. Without API keys the gateway answers ' +
+        'to names of its own machine only. ' +
+        'Unknown parameters and members are refused. Errors are application/problem+json with a stable `code`; ' +
+        'every answer has an X-Request-Id.',
     },
     servers: [{ url: '/' }],
     tags: [...new Set(routes.map(({ tag }) => tag))].map((name) => ({ name })),
@@ -125,7 +127,8 @@ function makeDocument(routes: readonly Route[]): JsonObject {
           type: 'http',
           scheme: 'bearer',
           description:
-            'An API key. What its role must be at least, `x-role` says; each may do what those before it may: viewer, runner, approver, editor, admin.',
+            'An API key. What its role must be at least, `x-role` says; each may do what those before it may: ' +
+            'viewer, runner, approver, editor, admin.',
         },
       },
     },
@@ -139,7 +142,7 @@ function operationObject(route: Route, schemaOf: (schema: z.ZodType) => JsonObje
   for (const [status, codes] of problemsOf(route)) {
     responses[String(status)] = {
       description: codes.map((code) => `\`${code}\``).join(', '),
-      content: { 'application/problem+json': { schema: schemaOf(answers.problem) } },
+      content: { 'application/problem+json': { schema: schemaOf(problem) } },
       'x-codes': [...codes],
     };
   }

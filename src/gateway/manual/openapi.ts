@@ -1,5 +1,5 @@
 /** `/openapi.json`: the API for clients and tools. */
-import { anyObject } from '../answers/answers.ts';
+import { anyObject } from '../answers/named.ts';
 import { type Route, route } from '../http/route.ts';
 import { anyQuery } from '../validation/validation.ts';
 import { openApiDocument } from './openapi-document.ts';

@@ -3,7 +3,7 @@
 import { z } from 'zod';
 import { listApprovals } from '../../../client/runs/approvals.ts';
 import { defined } from '../../../json/defined.ts';
-import { approvalPage } from '../../answers/answers.ts';
+import { approvalPage } from '../../answers/executions.ts';
 import { type Route, route } from '../../http/route.ts';
 import { LIST_PROBLEMS } from '../../validation/problem-codes.ts';
 import { nameText, pageQuery } from '../../validation/validation.ts';
@@ -41,7 +41,8 @@ export const approvalRoutes: readonly Route[] = [
     tag: 'executions',
     summary: 'Lists what waits for people.',
     description:
-      'By person, role, group, resource, priority, workflow or run. Decided approvals are not listed: they stand in the steps of their run.',
+      'By person, role, group, resource, priority, workflow or run. Decided approvals are not listed: they stand ' +
+      'in the steps of their run.',
     query: approvalListQuery,
     answers: { 200: { text: 'A page of approvals.', schema: approvalPage } },
     problems: LIST_PROBLEMS,

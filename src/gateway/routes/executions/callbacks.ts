@@ -6,8 +6,7 @@ import { deliverCallback, type ExpectedCallback, expectCallback } from '../../..
 import type { Problem } from '../../../definition/document/types.ts';
 import { validatePayload } from '../../../definition/payload/format.ts';
 import type { Json, JsonObject } from '../../../json/json.ts';
-import { page } from '../../answers/answers.ts';
-import { named } from '../../answers/named.ts';
+import { named, text } from '../../answers/named.ts';
 import { jsonBody, mediaOf, rawBody, readBody } from '../../http/body.ts';
 import type { Gateway } from '../../http/context.ts';
 import { capitalized, METHODS } from '../../http/method.ts';
@@ -23,7 +22,7 @@ import { callbackPage, refusalPage, thanksPage } from './callback-page.ts';
 
 const callbackTaken = named('CallbackTaken', z.object({ accepted: z.literal(true) }));
 const TAKEN = { 202: { text: 'Taken.', schema: callbackTaken } };
-const FORM = { 200: { text: 'The form.', schema: page, media: ['text/html'] } };
+const FORM = { 200: { text: 'The form.', schema: text, media: ['text/html'] } };
 
 /** The step says which methods it takes. */
 export const callbackRoutes: readonly Route[] = METHODS.map((method) =>

@@ -9,7 +9,7 @@ import { z } from 'zod';
 import { followRun, type Happening } from '../../../client/runs/event-stream.ts';
 import { describeRun } from '../../../client/runs/run-read.ts';
 import { isOpen } from '../../../client/temporal/run-status.ts';
-import { page } from '../../answers/answers.ts';
+import { text } from '../../answers/named.ts';
 import { whoAsks } from '../../http/auth.ts';
 import { callerGone } from '../../http/caller-gone.ts';
 import { perGateway } from '../../http/context.ts';
@@ -45,12 +45,16 @@ export const eventStreamRoutes: readonly Route[] = [
     tag: 'executions',
     summary: 'Follows a run, as Server-Sent Events.',
     description:
-      '`step` when a visit begins or ends, `status` when the run begins to wait or goes on, `end` with the result; then the stream ends. `unreadable` where the history cannot be read from there on. From the beginning, or after Last-Event-ID. With names=002: execution.started, step.started, step.completed, step.failed, step.cancelled, approval.required, approval.approved, approval.denied, execution.resumed, execution.finished, and status for other changes.',
+      '`step` when a visit begins or ends, `status` when the run begins to wait or goes on, `end` with the ' +
+      'result; then the stream ends. `unreadable` where the history cannot be read from there on. From the ' +
+      'beginning, or after Last-Event-ID. With names=002: execution.started, step.started, step.completed, ' +
+      'step.failed, step.cancelled, approval.required, approval.approved, approval.denied, execution.resumed, ' +
+      'execution.finished, and status for other changes.',
     params: { id: pathName },
     query: eventsQuery,
     headers: { 'Last-Event-ID': 'The last event that was seen.' },
     answers: {
-      200: { text: 'The events.', schema: page, media: ['text/event-stream'] },
+      200: { text: 'The events.', schema: text, media: ['text/event-stream'] },
       204: { text: 'The run has ended, and everything was seen.' },
     },
     problems: ['not_found', 'invalid_cursor', 'too_many_streams'],

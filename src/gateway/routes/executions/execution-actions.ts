@@ -10,7 +10,7 @@ import { isCallbackName } from '../../../contract/callbacks.ts';
 import type { Role } from '../../../contract/organization.ts';
 import type { Standing } from '../../../contract/run.ts';
 import { defined } from '../../../json/defined.ts';
-import { decided, ended, forked, messageSent, submitted } from '../../answers/answers.ts';
+import { decided, ended, forked, messageSent, submitted } from '../../answers/executions.ts';
 import { jsonBody } from '../../http/body.ts';
 import type { Principal } from '../../http/principal.ts';
 import { HttpProblem } from '../../http/problem.ts';
@@ -159,7 +159,8 @@ export const executionActionRoutes: readonly Route[] = [
     tag: 'executions',
     summary: 'Lets a failed run go on from where it failed.',
     description:
-      'Under the same id, with the same idempotency keys: what failed runs again, what had ended stays. Also for runs that were terminated or timed out.',
+      'Under the same id, with the same idempotency keys: what failed runs again, what had ended stays. Also for ' +
+      'runs that were terminated or timed out.',
     params,
     body: emptyBody(),
     answers: { 202: { text: 'It goes on.', schema: ended } },
@@ -187,7 +188,8 @@ export const executionActionRoutes: readonly Route[] = [
     tag: 'executions',
     summary: 'Starts a new run from a visit of one that has ended.',
     description:
-      'With the outputs, variables and state of that moment, edited; branches beside it that had finished stay finished, and what waited waits anew.',
+      'With the outputs, variables and state of that moment, edited; branches beside it that had finished stay ' +
+      'finished, and what waited waits anew.',
     params,
     body: jsonOf(forkBody),
     answers: {

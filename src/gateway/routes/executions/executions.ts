@@ -15,7 +15,7 @@ import {
   noResult,
   result,
   stepPage,
-} from '../../answers/answers.ts';
+} from '../../answers/executions.ts';
 import { callerGone } from '../../http/caller-gone.ts';
 import { type Route, route } from '../../http/route.ts';
 import { LIST_PROBLEMS } from '../../validation/problem-codes.ts';
@@ -64,7 +64,10 @@ export const executionRoutes: readonly Route[] = [
     tag: 'executions',
     summary: 'Lists runs.',
     description:
-      'Open ones come first, the latest start first; then those that have ended, the latest end first. Lists may lag behind by a second; reading one by its id does not. Each execution is listed once, as it is now; a page may hold fewer than `limit` where executions were retried, and `nextCursor` tells whether more follow.',
+      'Open ones come first, the latest start first; then those that have ended, the latest end first. Lists may ' +
+      'lag behind by a second; reading one by its id does not. Each execution is listed once, as it is now; a ' +
+      'page may hold fewer than `limit` where executions were retried, and `nextCursor` tells whether more ' +
+      'follow.',
     query: runListQuery,
     answers: { 200: { text: 'A page of runs.', schema: executionPage } },
     problems: LIST_PROBLEMS,
@@ -97,7 +100,8 @@ export const executionRoutes: readonly Route[] = [
     tag: 'executions',
     summary: 'Lists the visits of steps, in order of start.',
     description:
-      'With `status` or `step` a page may be short, or empty, and have a `nextCursor` all the same: the next one goes on. `total` counts all visits.',
+      'With `status` or `step` a page may be short, or empty, and have a `nextCursor` all the same: the next one ' +
+      'goes on. `total` counts all visits.',
     params,
     query: stepsQuery,
     answers: { 200: { text: 'A page of visits.', schema: stepPage } },

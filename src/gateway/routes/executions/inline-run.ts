@@ -6,7 +6,7 @@ import { startRun } from '../../../client/starts/start.ts';
 import { unaudited } from '../../../client/temporal/access.ts';
 import { defined } from '../../../json/defined.ts';
 import type { Json, JsonObject } from '../../../json/json.ts';
-import { startedOrDryRun } from '../../answers/answers.ts';
+import { startedOrDryRun } from '../../answers/executions.ts';
 import { HttpProblem } from '../../http/problem.ts';
 import { type Route, route } from '../../http/route.ts';
 import { jsonOf } from '../../http/route-body.ts';
@@ -40,7 +40,8 @@ const inlineRunBody = z
       .boolean()
       .optional()
       .describe(
-        'Walks it without any effect on a simulated clock, and answers what came of it. Where only somebody can go on it stops.',
+        'Walks it without any effect on a simulated clock, and answers what came of it. Where only somebody can ' +
+          'go on it stops.',
       ),
   })
   .refine(

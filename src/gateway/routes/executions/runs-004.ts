@@ -1,7 +1,7 @@
 /** Run lists of document 004: those of an organization, those of one workflow, and one run. */
 import { listOfWorkflow } from '../../../client/runs/run-list.ts';
 import { listRuns004, readRun004 } from '../../../client/runs/runs-004.ts';
-import { run004, run004Page } from '../../answers/answers.ts';
+import { run004, run004Page } from '../../answers/runs-004.ts';
 import { demandOrganization } from '../../http/principal.ts';
 import { HttpProblem } from '../../http/problem.ts';
 import { type Route, route } from '../../http/route.ts';

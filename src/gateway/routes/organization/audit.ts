@@ -33,7 +33,8 @@ export const auditRoutes: readonly Route[] = [
     tag: 'access',
     summary: 'Lists who changed what, and when, the latest first.',
     description:
-      'Each change is written down before it is made. Starts of runs and messages to them are not here: runs tell those themselves.',
+      'Each change is written down before it is made. Starts of runs and messages to them are not here: runs ' +
+      'tell those themselves.',
     query: auditQuery,
     answers: { 200: { text: 'A page of changes.', schema: pageOf(change) } },
     problems: LIST_PROBLEMS,

@@ -46,7 +46,8 @@ export const inboxRoutes: readonly Route[] = [
     tag: 'inbox',
     summary: 'Lists messages that runs sent to you, the newest first.',
     description:
-      'What is for nobody in particular is for everybody; an admin sees all. The latest 1,000 messages are kept, and at most 1 MB of them.',
+      'What is for nobody in particular is for everybody; an admin sees all. The latest 1,000 messages are kept, ' +
+      'and at most 1 MB of them.',
     query: inboxQuery,
     answers: { 200: { text: 'A page of messages.', schema: pageOf(message) } },
     problems: LIST_PROBLEMS,

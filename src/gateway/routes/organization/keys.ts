@@ -85,7 +85,9 @@ export const keyRoutes: readonly Route[] = [
     tag: 'access',
     summary: 'Makes an API key, and shows it this once.',
     description:
-      "With the first key of `default`, which must be an admin's, requests without a key are refused from then on. An organization that is named for the first time is made. With an Idempotency-Key the same request gets the same key, also where a gateway died before it could show it.",
+      "With the first key of `default`, which must be an admin's, requests without a key are refused from then " +
+      'on. An organization that is named for the first time is made. With an Idempotency-Key the same request ' +
+      'gets the same key, also where a gateway died before it could show it.',
     body: jsonOf(keyBody),
     answers: { 201: { text: 'Made.', schema: key.extend({ key: z.string().describe('Shown this once.') }) } },
     problems: [...WRITE_PROBLEMS, 'not_found', 'admin_key_first', 'too_many', 'too_large'],
@@ -135,7 +137,8 @@ export const keyRoutes: readonly Route[] = [
     tag: 'access',
     summary: 'Seals under the present master key what is sealed under a former one.',
     description:
-      'In all organizations, for admins of `default`. It may be repeated. When nothing is unreadable, SIGNALBOX_FORMER_MASTER_KEYS can go.',
+      'In all organizations, for admins of `default`. It may be repeated. When nothing is unreadable, ' +
+      'SIGNALBOX_FORMER_MASTER_KEYS can go.',
     body: emptyBody(),
     answers: { 200: { text: 'What was done.', schema: resealed } },
     problems: [...WRITE_PROBLEMS, 'not_found', 'too_large'],

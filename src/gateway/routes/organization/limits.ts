@@ -53,7 +53,8 @@ export const limitRoutes: readonly Route[] = [
     tag: 'limits',
     summary: 'Limits how many runs of the organization, or of each user in it, go at once.',
     description:
-      "It holds back runs that start from now on, within five seconds, and counts those that are active already. The host's own limit counts where it is lower.",
+      'It holds back runs that start from now on, within five seconds, and counts those that are active already. ' +
+      "The host's own limit counts where it is lower.",
     params: { scope: limitScope },
     body: jsonOf(limitBody),
     answers: {

@@ -131,12 +131,14 @@ function demandProgram(config: Config, org: string, settings: McpServerSettings)
   if (!config.mcpStdioAllowed)
     throw new HttpProblem(
       'mcp_stdio_disabled',
-      'This host starts no programs as MCP servers. Give a url, or set SIGNALBOX_MCP_STDIO=1 where the worker and the gateway start.',
+      'This host starts no programs as MCP servers. Give a url, or set SIGNALBOX_MCP_STDIO=1 where the worker ' +
+        'and the gateway start.',
     );
   if (!mayStartProgram(org, settings, config.mcpCommands))
     throw new HttpProblem(
       'mcp_command_not_allowed',
-      'This host does not start that program for your organization. Give a url, or ask those who run the host to put the command line into SIGNALBOX_MCP_COMMANDS.',
+      'This host does not start that program for your organization. Give a url, or ask those who run the host to ' +
+        'put the command line into SIGNALBOX_MCP_COMMANDS.',
     );
 }
 

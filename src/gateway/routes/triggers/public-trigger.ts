@@ -11,7 +11,7 @@ import { type StartRequest, startRun } from '../../../client/starts/start.ts';
 import type { RunOrigin } from '../../../contract/run.ts';
 import { defined } from '../../../json/defined.ts';
 import type { Json } from '../../../json/json.ts';
-import { anything } from '../../answers/answers.ts';
+import { anything } from '../../answers/named.ts';
 import { whoAsks } from '../../http/auth.ts';
 import { isUtf8, jsonBody, mediaOf, rawBody, readBody } from '../../http/body.ts';
 import type { Gateway } from '../../http/context.ts';
@@ -79,7 +79,8 @@ export const publicTriggerRoutes: readonly Route[] = [
     tag: 'triggers',
     summary: 'Starts a run for strangers: the body is the payload.',
     description:
-      'The workflow must say `publicStart: true` in its config. Who shows an API key as well counts as the initiator. ' +
+      'The workflow must say `publicStart: true` in its config. Who shows an API key as well counts as the ' +
+      'initiator. ' +
       'Where the definition debounces, payloads of one key within its time start one run, with the last of them.',
     params: { publicApiKey: pathName, workflowId: slugText },
     body: rawBodyOf(anything, { ...PAYLOAD, isReadLate: true }),
@@ -204,7 +205,8 @@ function demandPublicStart({ definition }: PreparedRun): void {
   if (definition.config?.publicStart === true) return;
   throw new ClientError(
     'public_start_not_allowed',
-    `The workflow '${definition.slug}' is not open to public starts. Its owner allows them by publicStart: true in its config.`,
+    `The workflow '${definition.slug}' is not open to public starts. Its owner allows them by publicStart: true ` +
+      'in its config.',
   );
 }
 

@@ -20,7 +20,7 @@ import { mergePatch } from '../../../definition/document/merge-patch.ts';
 import { TRIGGER_TYPES } from '../../../definition/document/types.ts';
 import { defined } from '../../../json/defined.ts';
 import type { JsonObject } from '../../../json/json.ts';
-import { started } from '../../answers/answers.ts';
+import { started } from '../../answers/executions.ts';
 import { pageOf, time } from '../../answers/named.ts';
 import type { Gateway } from '../../http/context.ts';
 import { HttpProblem } from '../../http/problem.ts';

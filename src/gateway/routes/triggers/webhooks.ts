@@ -16,7 +16,7 @@ import type { TriggerParts } from '../../../definition/document/trigger-mapping.
 import { defined } from '../../../json/defined.ts';
 import type { Json, JsonObject } from '../../../json/json.ts';
 import { parseDuration } from '../../../template/duration.ts';
-import { started, webhookAnswer } from '../../answers/answers.ts';
+import { started, webhookAnswer } from '../../answers/executions.ts';
 import { mediaOf, rawBody, readBody } from '../../http/body.ts';
 import { callerGone } from '../../http/caller-gone.ts';
 import type { Gateway } from '../../http/context.ts';
@@ -37,7 +37,8 @@ import { schemeOf } from './schemes/table.ts';
 const BODY_KEY_MS = 5 * 60 * 1000;
 const NO_WEBHOOK = 'No webhook answers at this address.';
 const UNVERIFIABLE =
-  'Deliveries to this address cannot be verified at the moment, since its secret cannot be read: its owner must look at the trigger. Send it again later.';
+  'Deliveries to this address cannot be verified at the moment, since its secret cannot be read: its owner must ' +
+  'look at the trigger. Send it again later.';
 /** How long `respond: result` waits. */
 const RESULT_MS = 30_000;
 /** Content types of senders who do not say that they send JSON. */
@@ -52,7 +53,9 @@ const startedOrDebounced = z.union([
 const answers = {
   202: { text: 'Started, or put off; with `respond: result`, and not ended in time.', schema: startedOrDebounced },
   200: {
-    text: "The same delivery again; or with `respond: result`, the result; or, to Slack's `url_verification`, its challenge.",
+    text:
+      "The same delivery again; or with `respond: result`, the result; or, to Slack's `url_verification`, its " +
+      'challenge.',
     schema: webhookAnswer,
   },
 };
@@ -71,7 +74,9 @@ const deliveryRoutes = (path: string, suffix: string, params: Route['params']): 
       tag: 'webhooks',
       summary: 'A delivery that starts a run.',
       description:
-        "`path` is the trigger's; slashes in it stay slashes. Without an organization it is one of `default`. Any parameter of the query is taken, as `query` of the payload. Which method, signature and headers are wanted, the trigger says.",
+        "`path` is the trigger's; slashes in it stay slashes. Without an organization it is one of `default`. " +
+        'Any parameter of the query is taken, as `query` of the payload. Which method, signature and headers are ' +
+        'wanted, the trigger says.',
       params,
       ...bodyOfMethod(method, ['application/json', 'application/x-www-form-urlencoded']),
       answers,

@@ -1,10 +1,13 @@
 /** `POST /api/expressions/evaluate`: evaluates an expression as a run would, for editors. */
-import { evaluated } from '../../answers/answers.ts';
+import { z } from 'zod';
+import { anything, named } from '../../answers/named.ts';
 import { jsonBodyBytes } from '../../http/body.ts';
 import { type Route, route } from '../../http/route.ts';
 import { rawBodyOf } from '../../http/route-body.ts';
 import { evaluateIn } from '../../input/in-threads.ts';
 import { evaluateBody } from '../../threads/evaluation.ts';
+
+const evaluated = named('Evaluated', z.object({ value: anything }));
 
 export const expressionRoutes: readonly Route[] = [
   route({

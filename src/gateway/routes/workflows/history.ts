@@ -7,8 +7,8 @@ import { readDefinitionHistory } from '../../../client/versions/definition-histo
 import type { DefinitionChange } from '../../../contract/actors.ts';
 import type { VersionDifference } from '../../../definition/document/diff.ts';
 import { defined } from '../../../json/defined.ts';
-import { anything, definitionDocument, workflowHead } from '../../answers/answers.ts';
-import { pageOf, time } from '../../answers/named.ts';
+import { anything, pageOf, time } from '../../answers/named.ts';
+import { definitionDocument, workflowHead } from '../../answers/workflows.ts';
 import type { Gateway } from '../../http/context.ts';
 import { indexedPage } from '../../http/indexed-page.ts';
 import { HttpProblem } from '../../http/problem.ts';

@@ -11,8 +11,8 @@ import {
 } from '../../../client/definitions/proposals.ts';
 import { PROPOSAL_STATUSES, type Proposal } from '../../../contract/proposal.ts';
 import { defined } from '../../../json/defined.ts';
-import { workflowHead } from '../../answers/answers.ts';
 import { pageOf, time } from '../../answers/named.ts';
+import { workflowHead } from '../../answers/workflows.ts';
 import type { Gateway } from '../../http/context.ts';
 import { indexedPage } from '../../http/indexed-page.ts';
 import { principalOf } from '../../http/principal.ts';

@@ -4,7 +4,7 @@ import { onCurrent, putDefinition } from '../../../client/definitions/definition
 import { readDefinition } from '../../../client/versions/definition-head.ts';
 import { definitionHash } from '../../../definition/document/canonical.ts';
 import { defined } from '../../../json/defined.ts';
-import { workflowHead } from '../../answers/answers.ts';
+import { workflowHead } from '../../answers/workflows.ts';
 import { HttpProblem } from '../../http/problem.ts';
 import { type Call, type Route, route } from '../../http/route.ts';
 import { emptyBody, jsonOf } from '../../http/route-body.ts';

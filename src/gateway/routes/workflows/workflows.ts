@@ -5,14 +5,8 @@ import { listOfWorkflow, listRuns } from '../../../client/runs/run-list.ts';
 import { listDefinitions, readDefinition } from '../../../client/versions/definition-head.ts';
 import type { Definition } from '../../../definition/document/types.ts';
 import { defined } from '../../../json/defined.ts';
-import {
-  definitionDocument,
-  executionPage,
-  readWorkflow,
-  storedWorkflow,
-  validation,
-  workflowPage,
-} from '../../answers/answers.ts';
+import { executionPage } from '../../answers/executions.ts';
+import { definitionDocument, readWorkflow, storedWorkflow, validation, workflowPage } from '../../answers/workflows.ts';
 import type { Gateway } from '../../http/context.ts';
 import { HttpProblem } from '../../http/problem.ts';
 import { idOfKey } from '../../http/request-key.ts';

@@ -1,84 +1,20 @@
-/** What the API answers (ARCHITECTURE.md §5, "Answers"), for the OpenAPI document. More members may be added to any of them. */
+/** What routes answer of runs (ARCHITECTURE.md §5). More members may be added to any of them. */
 import { z } from 'zod';
 import { SUBJECT } from '../../steps/kinds/approval/approval-schema.ts';
-import { named, pageOf, time } from './named.ts';
+import { anything, named, pageOf, text, time } from './named.ts';
+import { problemItem } from './problem.ts';
+import { definitionDocument } from './workflows.ts';
 
-const text = z.string();
-const json = z.unknown();
 const status = z.enum(['pending', 'running', 'waiting', 'completed', 'failed', 'cancelled', 'aborted', 'rolling_back']);
 
-export const problemItem = named(
-  'ProblemItem',
-  z.object({
-    pointer: text.describe('A JSON pointer to the place.'),
-    code: text,
-    message: text,
-    hint: text.optional(),
-    line: z.int().optional().describe('Of a text that cannot be read: where in it, from 1.'),
-    column: z.int().optional(),
-  }),
-);
-
-export const problem = named(
-  'Problem',
-  z
-    .looseObject({
-      type: text,
-      title: text,
-      status: z.int(),
-      detail: text.describe('A sentence that says what to do.'),
-      code: text.describe('Stable; /docs/problems lists all.'),
-      problems: z.array(problemItem).optional(),
-    })
-    .describe('RFC 9457. Some codes come with more members, such as `paths` or `column`.'),
-);
-
-const head = {
-  slug: text,
-  name: text,
-  description: text.optional(),
-  version: text,
-  hash: text,
-  enabled: z.boolean(),
-  tags: z.array(text),
-  createdAt: time,
-  updatedAt: time,
-  origin: text.optional().describe('The set that it belongs to, where it came by a sync.'),
-};
-export const workflowHead = named('WorkflowHead', z.object(head));
-const triggers = z
-  .array(z.object({ name: text, type: text, enabled: z.boolean(), webhookUrl: text.optional() }))
-  .optional();
-
-export const definitionDocument = named(
-  'DefinitionDocument',
-  z
-    .record(z.string(), json)
-    .describe('A definition: its JSON Schema is at /schema.json. Other dialects are taken as they are.'),
-);
-
-export const workflowPage = named('WorkflowPage', pageOf(z.object(head)));
-export const storedWorkflow = named('StoredWorkflow', z.object({ ...head, triggers, warnings: z.array(problemItem) }));
-export const readWorkflow = named('ReadWorkflow', z.object({ ...head, triggers, definition: definitionDocument }));
-export const validation = named(
-  'Validation',
-  z.object({
-    valid: z.boolean(),
-    dialect: text,
-    problems: z.array(problemItem),
-    warnings: z.array(problemItem),
-    hash: text.optional(),
-  }),
-);
-
-const runError = z.object({
+export const runError = z.object({
   code: text,
   message: text,
   path: text.optional(),
   stepSlug: text.optional(),
   attempts: z.int().optional(),
   retryable: z.boolean(),
-  details: json.optional(),
+  details: anything.optional(),
 });
 
 const retrying = {
@@ -108,7 +44,7 @@ const wait = {
   notBy: z.array(text).optional().describe('Of an approval: persons who may not decide, or have voted.'),
   votes: votes.optional().describe('Of an approval that one vote does not decide.'),
   form: z
-    .record(z.string(), json)
+    .record(z.string(), anything)
     .optional()
     .describe('Of an approval or input: the payload format of `data`. Absent where it has more than 4,000 characters.'),
   ...Object.fromEntries(
@@ -143,7 +79,7 @@ const trigger = z.object({
     .describe('What is known of how it fired, such as the path and the id of a delivery; where one run is read.'),
 });
 
-const unreadable = z
+export const unreadable = z
   .object({ code: text, message: text })
   .describe('Why little is told: what is kept of the run cannot be read, as under an unknown master key.');
 
@@ -165,8 +101,8 @@ export const execution = named(
     droppedMessages: z.int().optional().describe('Messages that the run dropped because its inbox was full.'),
     startedAt: time,
     completedAt: time.optional(),
-    input: json.optional(),
-    output: json.optional(),
+    input: anything.optional(),
+    output: anything.optional(),
     error: runError.optional(),
     trigger,
     parentId: text.optional(),
@@ -227,8 +163,8 @@ const step = z.object({
   attempts: z.int(),
   attempt: z.int().optional().describe('With attempts=true: which attempt the row is, from 1.'),
   ...retrying,
-  input: json.optional(),
-  output: json.optional().describe('{type, data, meta}.'),
+  input: anything.optional(),
+  output: anything.optional().describe('{type, data, meta}.'),
   error: runError.optional(),
   startedAt: time,
   completedAt: time.optional(),
@@ -249,7 +185,7 @@ export const dryRun = named(
   'DryRun',
   z.object({
     status,
-    output: json.optional(),
+    output: anything.optional(),
     error: runError.optional(),
     steps: z.array(step),
     stepsTotal: z.int().optional().describe('Steps visited, when not all are shown.'),
@@ -263,7 +199,7 @@ export const result = named(
   'Result',
   z.object({
     status,
-    output: json.optional(),
+    output: anything.optional(),
     error: runError.optional(),
     unreadable: unreadable.optional(),
   }),
@@ -272,9 +208,9 @@ export const executionState = named(
   'ExecutionState',
   z.object({
     status,
-    variables: json.describe('By name.'),
-    state: json.describe('By key.'),
-    outputs: json.describe('By `outputVariable`.'),
+    variables: anything.describe('By name.'),
+    state: anything.describe('By key.'),
+    outputs: anything.describe('By `outputVariable`.'),
     currentSteps: z
       .array(
         z.object({
@@ -318,89 +254,6 @@ export const submitted = named('Submitted', z.object({ executionId: text, path: 
 export const messageSent = named('MessageSent', z.object({ executionId: text, name: text, messageId: text }));
 export const ended = named('Ended', z.object({ executionId: text, status }));
 
-export const graph = named(
-  'Graph',
-  z.object({
-    slug: text,
-    hash: text,
-    flow: z.enum(['ports', 'dag']),
-    start: text.optional(),
-    nodes: z.array(
-      z.object({
-        id: text,
-        name: text,
-        stepType: text,
-        class: z.enum(['pure', 'effect', 'wait', 'container', 'end']),
-        container: text.optional().describe('In whose body it stands.'),
-        branch: text.optional().describe('By which body port it is reached.'),
-      }),
-    ),
-    edges: z.array(z.object({ from: text, to: text, port: text.optional().describe('Absent with flow: dag.') })),
-  }),
-);
-
-const cost = z.object({
-  key_type: text,
-  input_tokens: z.number(),
-  output_tokens: z.number(),
-  cached_input_tokens: z.number(),
-  usd_cost: z.number(),
-});
-export const run004 = named(
-  'Run004',
-  z.object({
-    id: text,
-    run_id: text,
-    workflow_id: text,
-    status: z.enum(['created', 'in_progress', 'suspended', 'completed', 'failed', 'aborted']),
-    parent_workflow: text.nullable(),
-    conversation_id: text.nullable(),
-    conversation_channel: text.nullable(),
-    conversation_title: text.nullable(),
-    model: text.nullable(),
-    input_tokens: z.number(),
-    output_tokens: z.number(),
-    channel: text.nullable(),
-    ai_employee_id: text.nullable(),
-    trigger_id: text.nullable(),
-    trigger_url: text.nullable(),
-    debounce_key: text.nullable(),
-    costs: z.array(cost),
-    created_at: time,
-    completed_at: time.nullable(),
-    failed_at: time.nullable(),
-    unreadable: unreadable.optional(),
-    flow: definitionDocument.nullable().optional(),
-    state: z.object({
-      currentStepId: text.nullable(),
-      error: runError.nullable(),
-      runtimeContext: z.object({
-        userId: text.nullable(),
-        employeeId: text.nullable(),
-        isAsync: z.boolean().describe('Always true: every run goes through a queue.'),
-        isDebug: z.boolean().optional().describe('Whether steps were given their results by hand (presets).'),
-        organizationId: text.optional(),
-        workflowId: text.optional(),
-        state: json.optional(),
-      }),
-      steps: z.array(
-        z.object({
-          stepId: text,
-          type: text,
-          status: text,
-          input: json,
-          output: json,
-          error: text.nullable(),
-          startedAt: time,
-          completedAt: time.nullable(),
-          unreadable: unreadable.optional(),
-        }),
-      ),
-    }),
-  }),
-);
-export const run004Page = named('Run004Page', pageOf(run004));
-
 export const approvalPage = named(
   'ApprovalPage',
   pageOf(
@@ -416,12 +269,7 @@ export const approvalPage = named(
   ),
 );
 
-export const evaluated = named('Evaluated', z.object({ value: json }));
-
 export const webhookResult = named('WebhookResult', z.object({ executionId: text, ...result.shape }));
 
 export const startedOrDryRun = named('StartedOrDryRun', z.union([started, dryRun]));
 export const webhookAnswer = named('WebhookAnswer', z.union([started, webhookResult, z.object({ challenge: text })]));
-export const anything = json;
-export const anyObject = z.record(z.string(), json);
-export const page = text;
