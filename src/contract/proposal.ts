@@ -84,7 +84,8 @@ export const isOpenProposal = ({ status }: Pick<Proposal, 'status'>): boolean =>
 
 /** Why it cannot be applied any more. `now`: the definition's hash; undefined where it is deleted. */
 export const staleProposal = (slug: string, baseHash: string, now: string | undefined): string =>
-  `The proposal changes ${baseHash}, and workflow ${slug} is ${now ?? 'deleted'} by now. Propose the change anew, on that.`;
+  `The proposal changes ${baseHash}, and workflow ${slug} is ${now ?? 'deleted'} by now. Propose the change ` +
+  'anew, on that.';
 
 /** The proposal as it is at that time (epoch milliseconds): the timer that closes it may be late. */
 export function proposalAt(proposal: Proposal, now: number): Proposal {

@@ -178,7 +178,7 @@ export async function removeDefinition(
     removed = await writeTo<RemoveDefinition, RemovedDefinition>(access, actor, 'remove', request);
   } catch (error) {
     if (!hasCode(error, 'not_found')) throw error;
-    // Whoever deleted it may not have come further.
+    // An earlier deletion may have been interrupted here.
     const left = await readMemo<RemovedDefinition>(access, actor, 'removed');
     if (left !== undefined) await takeAlong(left);
     throw new ClientError('not_found', `There is no workflow called ${slug}.`);

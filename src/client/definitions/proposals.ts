@@ -118,7 +118,7 @@ async function applyOnce(
     await fail(access, org, slug, id, stale);
     throw stale;
   }
-  // One that was applied is refused by the actor, except to whoever has applied it.
+  // The actor refuses an applied proposal, except to the request that applied it.
   if (proposal.status !== 'applied') demandModifiable(slug, found);
   const proposed = await demandVersion(access, org, slug, proposal.hash);
   const { version: _version, ...definition } = proposed;

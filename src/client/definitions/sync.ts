@@ -97,7 +97,7 @@ async function writeOnce(
   options: SyncOptions,
 ): Promise<SyncAction> {
   const head = await readHead(access, org, definition.slug);
-  // Where the document says nothing, whoever has disabled it goes on to decide.
+  // A document that does not say so neither enables nor disables the definition.
   const enabled = definition.enabled ?? head?.enabled ?? true;
   const isSame =
     head !== undefined &&
@@ -136,7 +136,7 @@ async function remove(access: WriteAccess, org: string, slug: string, options: S
     });
     return [slug];
   } catch (error) {
-    // Somebody was faster, or has just written it anew.
+    // Another request deleted it, or has just written it again.
     if (hasCode(error, 'not_found', 'hash_mismatch')) return [];
     throw error;
   }

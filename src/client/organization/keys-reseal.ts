@@ -77,7 +77,7 @@ async function reseal(access: WriteAccess, org: string, entry: Sealed): Promise<
     await amendEntry(access, org, collection, name, { sealed: seal(present, place, clear) }, { sealed });
     return 'resealed';
   } catch (error) {
-    // Whoever wrote or deleted it meanwhile did so under the present key.
+    // A write or deletion in between was made under the present key.
     if (hasCode(error, 'entry_changed', 'not_found')) return 'unchanged';
     throw error;
   }

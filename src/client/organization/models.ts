@@ -73,7 +73,8 @@ export async function resolveModel(
   throw new ClientError(
     'model_not_found',
     wanted === undefined
-      ? `The step names no model, and none is the default. Name one of ${names.join(', ')}, or store one of them with default: true.`
+      ? `The step names no model, and none is the default. Name one of ${names.join(', ')}, or store one of them ` +
+          'with default: true.'
       : `There is no model '${wanted}'. Name one of ${names.join(', ')}, or store it with PUT /api/models/NAME.`,
   );
 }

@@ -54,7 +54,9 @@ export interface SecretUse {
 export function demandLength(name: string, value: string, pointer?: string): void {
   if (value.length < SHORTEST_SECRET_CHARACTERS) {
     const code = 'secret_too_short';
-    const message = `The secret ${name} has fewer than ${SHORTEST_SECRET_CHARACTERS} characters: it could not be kept out of results. Take a longer one.`;
+    const message =
+      `The secret ${name} has fewer than ${SHORTEST_SECRET_CHARACTERS} characters: it could not be ` +
+      'kept out of results. Take a longer one.';
     throw new ClientError(code, message, {
       ...(pointer === undefined ? {} : { details: { problems: [{ pointer, code, message }] } }),
     });
@@ -143,7 +145,8 @@ export async function readSecret(access: Access, org: string, name: string, use:
   if (clear === undefined) {
     throw new ClientError(
       'secret_unreadable',
-      `The secret ${name} was stored under another master key. Name that one in SIGNALBOX_FORMER_MASTER_KEYS, or store the secret again.`,
+      `The secret ${name} was stored under another master key. Name that one in SIGNALBOX_FORMER_MASTER_KEYS, or ` +
+        'store the secret again.',
     );
   }
   return clear;
@@ -175,7 +178,8 @@ async function demandWorkflow(
   if (isStored) return;
   throw new ClientError(
     'secret_not_allowed',
-    `The secret ${name} is allowed in workflow ${workflow}, and this run walks no stored version of it. Store the definition, and start it from there.`,
+    `The secret ${name} is allowed in workflow ${workflow}, and this run walks no stored version of it. Store ` +
+      'the definition, and start it from there.',
   );
 }
 

@@ -119,7 +119,9 @@ async function typed<T>(act: () => Promise<T>): Promise<T> {
     const why = code ?? (error instanceof Error ? error.message : 'unknown');
     throw ApplicationFailure.create({
       type: BLOB_UNAVAILABLE,
-      message: `A large payload cannot be kept or found in the folder for them (${why}). Gateway and workers must share it: see SIGNALBOX_BLOBS.`,
+      message:
+        `A large payload cannot be kept or found in the folder for them (${why}). Gateway and workers ` +
+        'must share it: see SIGNALBOX_BLOBS.',
       details: [{ retryable: true }],
     });
   }

@@ -123,7 +123,9 @@ function targetOf(org: string, request: BulkRequest, query: string, ids: readonl
   if (ids.length > MOST_NAMED)
     throw new ClientError(
       'invalid_query',
-      `The filter is for ${ids.length} runs, and others have values that differ from it in case alone, which Temporal does not tell apart here: then at most ${MOST_NAMED} may be meant. Narrow it, by a workflow or a time.`,
+      `The filter is for ${ids.length} runs, and others have values that differ from it in case alone, which ` +
+        `Temporal does not tell apart here: then at most ${MOST_NAMED} may be meant. Narrow it, by a workflow or a ` +
+        'time.',
     );
   if (ids.length > 0) return { executions: ids.map((workflowId) => ({ workflowId })) };
   // A list of none is no batch operation to Temporal.

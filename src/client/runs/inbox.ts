@@ -96,12 +96,14 @@ function demandRoom(count: Count, name: string, bytes: number): void {
   if (isFull(unread))
     throw new ClientError(
       'inbox_overflow',
-      `The run has about ${unread.messages} unread messages of ${unread.bytes} bytes, and takes no more until it has read some. From ${MOST_UNREAD} messages or ${MOST_BYTES} bytes on, messages are refused.`,
+      `The run has about ${unread.messages} unread messages of ${unread.bytes} bytes, and takes no more until it ` +
+        `has read some. From ${MOST_UNREAD} messages or ${MOST_BYTES} bytes on, messages are refused.`,
     );
   if (unread.bytes + bytes > MAX_INBOX_BYTES && !count.heard.has(name))
     throw new ClientError(
       'inbox_overflow',
-      `The message takes ${bytes} bytes, and the run does not listen to it now. At most ${MAX_INBOX_BYTES} bytes of unread messages are kept; about ${unread.bytes} are taken. Send it when the run listens, or send less.`,
+      `The message takes ${bytes} bytes, and the run does not listen to it now. At most ${MAX_INBOX_BYTES} bytes ` +
+        `of unread messages are kept; about ${unread.bytes} are taken. Send it when the run listens, or send less.`,
     );
 }
 

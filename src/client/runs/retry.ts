@@ -51,7 +51,7 @@ export async function retryRun(
   const { runId, memo = {} } = description;
   if (key !== undefined && memo[RETRY_KEY] === key)
     return { executionId, status: statusOf(description.status.name, memo), runId };
-  // Also where it was terminated while effects in flight were still ending: what it returned stands.
+  // It has completed even where it was terminated while activities were in flight: its output counts.
   if (memo['decided'] !== undefined) throw notFailed('The execution has completed');
   if (isOpen(description.status.name)) throw notFailed('The execution has not ended');
   const closing = await readClosing(access, executionId, runId);

@@ -90,7 +90,10 @@ const CACHED_BYTES = 64_000_000;
 /** What a run counts at least, since it is kept however short it was. */
 const RUN_BYTES = 5_000;
 
-/** Closed runs by id, the least recently read first. Runs are read by their unguessable id alone, so one map does for all. */
+/**
+ * Cached closed runs by id, the least recently read first. One map serves all organizations, because run ids cannot be
+ * guessed.
+ */
 const kept = new Map<string, FoldedRun>();
 let keptBytes = 0;
 
@@ -159,7 +162,10 @@ async function readSlice(
   return sliceOf(chain, offset, limit, PAGE_BYTES);
 }
 
-/** The state of the run as its history has it; undefined where it never began to walk. Equal to the query `state` (E6). */
+/**
+ * The state of the run as its history has it. Undefined where the run never began to walk. It equals the query `state`
+ * (E6).
+ */
 export async function readFoldedState(
   access: Reading,
   executionId: string,
@@ -174,7 +180,9 @@ export async function readFolded(access: Reading, executionId: string, runId?: s
   return foldRun(access, executionId, described.runId, NO_ROWS, described.pending);
 }
 
-/** The runs of the chain, oldest first. Of a long one not all rows are held: those that a page needs are folded again. */
+/**
+ * The runs of the chain, oldest first. Of a long chain not all rows are held. Those that a page needs are folded again.
+ */
 async function readChain(access: Reading, executionId: string, { runId, pending }: Described): Promise<FoldedRun[]> {
   const last = await readRun(access, executionId, runId, pending);
   const chain = [last];

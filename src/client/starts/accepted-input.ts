@@ -1,4 +1,4 @@
-/** Input and state of a run, however it was asked for: held against what the definition declares before anything starts. */
+/** Checks the input and state of a run against its definition before the run starts. */
 
 import { below } from '../../definition/document/pointer.ts';
 import { presetsRefused, UNKNOWN_PRESET, unknownPresets } from '../../definition/document/presets.ts';
@@ -8,9 +8,9 @@ import { type Json, typeName } from '../../json/json.ts';
 import { ClientError } from '../errors.ts';
 
 /**
- * The input with the defaults of its format. `at`: where in the request it stands, so that the pointers of problems are into
- * the request, as those of its other members are.
- * @throws ClientError `invalid_input` where it is not what the definition declares; the details have `problems`.
+ * The input with the defaults of its format. `at` is its place in the request, so that the pointers of problems are
+ * pointers into the request.
+ * @throws ClientError `invalid_input` where it does not fit the format; the details have `problems`.
  */
 export function acceptedInput(definition: Definition, given: Json, at = ''): Json {
   if (definition.input === undefined) return given;
@@ -21,7 +21,8 @@ export function acceptedInput(definition: Definition, given: Json, at = ''): Jso
   }));
   const [first] = problems;
   if (first === undefined) return input;
-  const message = `The input is not what workflow ${definition.slug} declares: ${first.message} (${first.pointer || '/'}).`;
+  const message =
+    `The input is not what workflow ${definition.slug} declares: ${first.message} ` + `(${first.pointer || '/'}).`;
   throw invalidInput(message, problems);
 }
 
@@ -37,7 +38,7 @@ export function demandPresets(definition: Definition, presets: { readonly [slug:
 /** How a value is read into a declared field of the state. */
 export type StateReader = typeof coerceState;
 
-/** Only what is of the declared type already. */
+/** Accepts only values of the declared type. */
 const strictly: StateReader = (field, value) =>
   value === null || typeof value === field.type
     ? { value }

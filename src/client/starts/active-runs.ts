@@ -1,6 +1,6 @@
 /**
- * Runs that a limit finds active when it is switched on: they count, although they never asked for a slot. Listed once for each
- * limit in a process, since whatever starts later asks by itself.
+ * Runs that are active when a limit is switched on. They count, although they never asked for a slot. They are listed
+ * once for each limit in a process, because later runs ask by themselves.
  */
 
 import type { Client } from '@temporalio/client';
@@ -22,7 +22,7 @@ import { all, type Clause, compare, hostQuery, queryOf } from '../temporal/query
 import { listPage, type Row } from '../visibility/listing.ts';
 import { pagesOf } from '../visibility/pages.ts';
 
-/** What is known of a run that was not started yet. */
+/** A run that has not started yet. */
 export interface Asking {
   readonly definition: Definition;
   readonly hash?: string;
@@ -38,8 +38,8 @@ const MOST_LIMITS = 200;
 const kept = new WeakMap<Client, Map<string, Promise<readonly Candidate[]>>>();
 
 /**
- * The runs that are under the limit, began before it was, and go on. `asking`: default: what the run was started with.
- * `endedAmong` tells which of some runs have ended: those are not looked after again.
+ * The runs under the limit that began before it and are still active. `asking` defaults to the input of the asking run.
+ * `endedAmong` tells which of some runs have ended.
  */
 export async function activeUnder(
   access: Access,
@@ -105,7 +105,9 @@ function userGatesOf(org: string, { memo }: Row): readonly string[] {
   return person === undefined ? [] : [userGate(org, person)];
 }
 
-/** The gates that the asker's limits are to a run of another version; undefined for one that asks by itself. */
+/**
+ * The limiters that the asker's limits would be for a run of another version. Undefined for a run that asks by itself.
+ */
 async function gatesUnder(
   access: Access,
   org: string,

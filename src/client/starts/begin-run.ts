@@ -1,6 +1,6 @@
 /**
- * Starts the workflow `run`. A new run gets a new id. A run with a key gets an id made of the key, so that Temporal refuses
- * a second run with it. Callers use `startRun` of start.ts.
+ * Starts the workflow `run`. A new run gets a new id. A run with a key gets an id made of the key, so that Temporal
+ * refuses a second run with it. Callers use `startRun` of start.ts.
  */
 
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
@@ -64,7 +64,7 @@ export interface RunStart {
   readonly notify?: NonNullable<RunInput['notify']>;
   readonly origin?: RunOrigin;
   readonly forkOf?: ForkOrigin;
-  /** What a fork goes on from, instead of beginning with its input: the state, for an id and the limits it is under. */
+  /** The state that a fork begins with, in place of its input, for a run id and its limits. */
   readonly carried?: (executionId: string, gates: readonly GateWanted[]) => Json;
 }
 
@@ -79,9 +79,10 @@ export interface StartedRun {
 export const FINGERPRINT = 'fingerprint';
 
 /**
- * Starts the run. A run that is over a limit waits in its limiter's queue by itself. Limiters that refuse instead are asked
- * here, before the run exists.
- * @throws ClientError `idempotency_conflict` (the key was used with another request), `payload_too_large`, `limit_reached`.
+ * Starts the run. A run that is over a limit waits in its limiter's queue by itself. Limiters that refuse instead are
+ * asked here, before the run exists.
+ * @throws ClientError `idempotency_conflict` (the key was used with another request), `payload_too_large`,
+ * `limit_reached`.
  */
 export async function beginRun(access: WriteAccess, org: string, request: RunStart): Promise<StartedRun> {
   const { definition, key } = request;
@@ -191,7 +192,8 @@ export function measure(input: RunInput, dataBytes?: number): void {
   if (bytes <= limit) return;
   throw new ClientError(
     'payload_too_large',
-    `Definition and input take ${bytes} bytes together; the limit is ${limit}. Pass a reference to large data instead of the data.`,
+    `Definition and input take ${bytes} bytes together; the limit is ${limit}. Pass a reference to large data ` +
+      'instead of the data.',
     {
       details: { size: bytes, limit },
     },
@@ -200,7 +202,7 @@ export function measure(input: RunInput, dataBytes?: number): void {
 
 function memoOf(org: string, request: RunStart, status: RunStatus, startedAt: Date): Record<string, unknown> {
   const { definition, trigger } = request;
-  // As the run itself would say it in its first task, so that it need not: each change is an event and a write to Visibility.
+  // What the run would write in its first task. Each later change is an event and a write to Visibility.
   const memo: RunMemo = {
     workflow: definition.slug,
     ...defined({ version: definition.version, hash: request.hash }),

@@ -1,9 +1,9 @@
 /**
- * Requests with a key: the first one with a key is worked on, and all others of the same content get its answer, also from
- * another gateway and after a restart. A workflow stands for the key: its id can be taken once while it is open and once it
- * has completed, and again when it was ended without an answer, or when nobody says any more that it is being worked on.
- * Whoever takes it again has the id of the one before: what is made under that id is made once, also where a gateway died
- * between making it and saying so.
+ * Requests with a key. The first request with a key is worked on, and every other with the same content gets its
+ * answer, also from another gateway and after a restart. A workflow represents the key. Its id is taken while the
+ * workflow is open and after it has completed. The id is free again when the workflow ended without an answer, or when
+ * its gateway stops sending signals. A retry of such a request reuses its request id, so a crash of the gateway cannot
+ * create the resource twice.
  */
 import { WorkflowExecutionAlreadyStartedError, type WorkflowExecutionDescription } from '@temporalio/client';
 import { WorkflowNotFoundError } from '@temporalio/common';
@@ -26,11 +26,11 @@ import { requestActorId } from '../temporal/ids.ts';
 import { write, writeAlong } from '../temporal/rpc.ts';
 import { FINGERPRINT } from './begin-run.ts';
 
-/** How often whoever works on a request says so. */
+/** How often a gateway signals that it still works on the request. */
 const SAYING_MS = 10_000;
 /** The memo's member for the id of a request. */
 const REQUEST_ID = 'requestId';
-/** A request that is worked on for so long is none: its handler hangs. */
+/** The longest time that a request takes. Its handler hangs after that. */
 const LONGEST_MS = 60 * 60 * 1000;
 
 /** Why a request was let go, as its workflow says it: the first is compared. */
@@ -66,7 +66,8 @@ export interface Claim {
 }
 
 /**
- * Takes a request on, or answers what it had been answered. Waits up to `waitMs` for one that is being worked on.
+ * Claims the request, or answers the earlier answer to it. Waits up to `waitMs` for a simultaneous request with the
+ * key.
  * @throws ClientError `idempotency_conflict` (the key was used with other content), `request_in_flight`.
  */
 export async function claimRequest(
@@ -120,7 +121,7 @@ export async function findAnswer(
   return closing?.how === 'completed' ? keptAnswer(access, workflowId, closing.output as SealedAnswer) : undefined;
 }
 
-/** Whoever worked on it has said that nothing was done. */
+/** Whether the request was released, so that nothing was done. */
 async function wasRefused(
   access: Access,
   { workflowId, runId, status }: WorkflowExecutionDescription,
@@ -130,7 +131,7 @@ async function wasRefused(
   return closing?.how === 'terminated' && closing.words.reason === REFUSED;
 }
 
-/** The run that stands for the key from now on; undefined where one does already. */
+/** Starts the workflow that represents the key. Answers its run id, or undefined where another request was faster. */
 async function begin(
   access: Access,
   org: string,
@@ -161,7 +162,7 @@ async function begin(
 
 function endingsOf(access: Access, workflowId: string, runId: string): Omit<Claim, 'id' | 'mayBeDone'> {
   const handle = access.client.workflow.getHandle(workflowId, runId);
-  /** It ran out of time meanwhile: the key may be used again, and what was done is done. */
+  /** Ignores that the claim has timed out meanwhile: the key may be used again, and completed work stays. */
   const unlessOver = async (act: () => Promise<unknown>): Promise<void> => {
     try {
       await writeAlong(unaudited(access), act);
@@ -211,7 +212,7 @@ function keptAnswer(access: Access, workflowId: string, { sealed }: SealedAnswer
   return JSON.parse(clear) as KeptAnswer;
 }
 
-/** Lets go of work that has failed: what was refused was not done, and of anything else nobody knows. */
+/** Gives up the claim of a failed request. After a refusal nothing was done. After any other error that is unknown. */
 export const letGo = (claim: Pick<Claim, 'release' | 'abandon'>, error: unknown): Promise<void> =>
   error instanceof ClientError && !hasCode(error, 'outcome_unknown', 'temporal_unreachable')
     ? claim.release()

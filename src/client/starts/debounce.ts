@@ -24,8 +24,8 @@ export interface Debounced {
 }
 
 /**
- * Starts the run, or holds its payload where the definition debounces and the payload has the debounce key. A payload that
- * is held twice with one `id` is held once.
+ * Starts the run, or holds its payload where the definition debounces and the payload has the debounce key. A payload
+ * that is held twice with one `id` is held once.
  * @throws ClientError as beginRun.
  */
 export async function holdOrBegin(
@@ -76,8 +76,8 @@ export async function holdOrBegin(
 export const isDebounced = (definition: Definition): boolean => (definition.config?.debounce?.seconds ?? 0) > 0;
 
 /**
- * The key of a payload. It is empty where the definition names no key, so that all payloads share it, and undefined where
- * nothing is debounced.
+ * The key of a payload. It is empty where the definition names no key, so that all payloads share it, and undefined
+ * where nothing is debounced.
  */
 function debounceKey(definition: Definition, input: Json): string | undefined {
   const { debounce } = definition.config ?? {};

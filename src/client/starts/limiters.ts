@@ -31,12 +31,12 @@ import { type Asking, activeUnder } from './active-runs.ts';
 const AT_ONCE = 10;
 /** Between two looks at runs that are about to end. */
 const LOOK_MS = 25;
-/** What was seen of a gate's queue is good for so long: many ask at once. */
+/** How long a look at a limiter's queue serves simultaneous callers. */
 const SEEN_MS = 50;
 const ORDER_MS = 500;
 
 /**
- * Asks the gates one after the other, until one does not let the run pass: an answer of each that was asked. Asking again
+ * Asks the limiters one after the other, until one does not grant a lease. Answers those that were asked. Repeating it
  * is harmless.
  */
 export async function takeSlots(
@@ -57,8 +57,8 @@ export async function takeSlots(
 }
 
 /**
- * Takes the slots of the gates that refuse, before the run is started: the others it asks by itself. Answers all gates, with
- * the leases held. A run that is retried holds none of those that it began with: it asks anew.
+ * Takes slots of the limiters that refuse, before the run starts. The run itself asks the others. Answers all limiters,
+ * and the leases taken. A retry holds no lease of the failed run, so it asks again.
  * @throws ClientError `limit_reached`, `queue_full`.
  */
 export async function takeRefusable(
@@ -94,7 +94,7 @@ async function giveBack(access: WriteAccess, run: string, gates: readonly string
   );
 }
 
-/** Which of the runs have ended, and which Temporal does not know. Waits up to `patienceMs` for those that are about to. */
+/** Which of the runs have ended, and which do not exist. Waits up to `patienceMs` for runs that are about to end. */
 export async function describeHolders(access: Access, { runs, patienceMs }: HolderQuestion): Promise<HolderAnswer> {
   const until = Date.now() + patienceMs;
   const closed: string[] = [];
@@ -115,7 +115,7 @@ export async function describeHolders(access: Access, { runs, patienceMs }: Hold
         }),
       );
     }
-    // Whoever waits for a slot need not wait for the slowest.
+    // One free slot is enough for the asker.
     if (closed.length > 0 || Date.now() >= until) break;
     asked = open;
     if (asked.length > 0) await delay(LOOK_MS);
@@ -123,7 +123,10 @@ export async function describeHolders(access: Access, { runs, patienceMs }: Hold
   return { closed, closedAt, missing };
 }
 
-/** The place of a run in the queue of a gate, from 1; undefined where it does not wait there, or the gate cannot tell. */
+/**
+ * The place of a run in the queue of a limiter, from 1. Undefined where the run does not wait there, or the limiter
+ * does not answer.
+ */
 export async function positionOf(access: Access, gate: string, run: string): Promise<number | undefined> {
   const placeIn = (order: QueueOrder): number | undefined => (order.includes(run) ? order.indexOf(run) + 1 : undefined);
   const look = () => orderOf(access, gate);
@@ -144,7 +147,7 @@ export function gateActivitiesOver(over: WriteAccess): GateActivities {
   };
 }
 
-/** The run that asks; `asking`: what it is, where it was not started yet. */
+/** The run that asks. `asking` describes a run that has not started yet. */
 interface Asker {
   readonly run: string;
   readonly startedAt: number | undefined;
@@ -170,8 +173,8 @@ async function takeSlot(access: WriteAccess, org: string, asker: Asker, wanted: 
 }
 
 /**
- * A gate that hears of a limit for the first time is told which runs are active already. One asker at a time tells it; the
- * others ask again after that, in the order in which they came.
+ * Takes one slot. A limiter with a new limit is first told which runs are active. One asker tells it; the others wait
+ * and ask again in the order in which they came.
  */
 async function take(
   access: WriteAccess,
@@ -270,7 +273,7 @@ const orders: Seen<QueueOrder> = new WeakMap();
 /** Gates remembered before the oldest are forgotten. */
 const MOST_SEEN = 1_000;
 
-/** Many who ask for the same at once are answered by one look. */
+/** Answers simultaneous callers with one look. */
 function seen<T>(all: Seen<T>, access: Access, gate: string, forMs: number, look: () => Promise<T>): Promise<T> {
   const known = all.get(access.client) ?? new Map<string, { readonly at: number; readonly what: Promise<T> }>();
   all.set(access.client, known);
@@ -286,7 +289,7 @@ function seen<T>(all: Seen<T>, access: Access, gate: string, forMs: number, look
   return what;
 }
 
-/** The look at a gate's holders that is under way, and the one that follows it. */
+/** The running look at a limiter's holders, and the next one. */
 interface Looks {
   readonly now: Promise<HolderAnswer>;
   next?: Promise<HolderAnswer>;
@@ -294,8 +297,8 @@ interface Looks {
 const looks = new WeakMap<Client, Map<string, Looks>>();
 
 /**
- * What a look at the gate's holders sees that begins now or later: one that began before may have missed an end which the asker
- * knows of. All who ask during a look share the next one.
+ * The result of a look at the limiter's holders that begins now or later. An earlier look may have missed an end that
+ * the asker knows of. All callers during a look share the next one.
  */
 function seenSince(access: Access, gate: string, look: () => Promise<HolderAnswer>): Promise<HolderAnswer> {
   const known = looks.get(access.client) ?? new Map<string, Looks>();

@@ -1,4 +1,6 @@
-/** A run of a stored workflow, made of the payload that starts it and checked against the definition (LANGUAGE.md §10). */
+/**
+ * A run of a stored workflow, made of the payload that starts it and checked against the definition (LANGUAGE.md §10).
+ */
 
 import { inputOf, type Mapping, type TriggerParts } from '../../definition/document/trigger-mapping.ts';
 import { coerceState } from '../../definition/payload/format.ts';
@@ -24,7 +26,8 @@ export interface RunSource {
 
 /**
  * Reads the current definition and makes the run's input.
- * @throws ClientError `workflow_not_found`, `workflow_disabled`, `version_not_found`, `invalid_mapping`, `invalid_input`.
+ * @throws ClientError `workflow_not_found`, `workflow_disabled`, `version_not_found`, `invalid_mapping`,
+ * `invalid_input`.
  */
 export async function prepareRun(access: Access, org: string, source: RunSource): Promise<PreparedRun> {
   const { definition, hash } = await resolveWorkflow(access, org, { workflow: source.workflow });

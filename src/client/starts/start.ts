@@ -1,5 +1,5 @@
 /**
- * Starting a run. REST, webhooks, schedules, events, the public trigger, forks and debounced payloads all call `startRun`.
+ * Starting a run. REST, webhooks, schedules, events, the public trigger, forks and debounced payloads call `startRun`.
  * Two starts are elsewhere: a step starts a child workflow (workflows/run/child-start.ts), and a retry begins a new
  * Temporal run under the id of the failed one (src/client/runs/retry.ts).
  *
@@ -19,7 +19,7 @@ import type { PreparedRun } from './prepare-run.ts';
 
 /**
  * What became of a request to start a run:
- * - `started`: a new run. A run over a limit has started too, and waits in the limiter's queue with the status `pending`.
+ * - `started`: a new run. A run over a limit has started too, and waits in the limiter's queue, with status `pending`.
  * - `repeated`: the key had started this run before.
  * - `debounced`: the payload waits for later ones.
  *

@@ -13,10 +13,10 @@ export interface Access {
   readonly historyLimit: number;
   /** What a run's definition and state may take together. */
   readonly dataBytes: number;
-  /** How many runs the host lets go at once. */
+  /** How many concurrent runs the host allows. */
   readonly limits: Config['limits'];
   readonly keys: Keys;
-  /** Of former master keys, latest first: what they sealed and signed is still read. */
+  /** Keys of former master keys, latest first. What they sealed and signed stays readable. */
   readonly formerKeys: readonly Keys[];
   /** Where Temporal's Web UI is, for links to runs. No slash at the end. */
   readonly webUrl?: string;
@@ -25,15 +25,15 @@ export interface Access {
 /** An Access that may change something. Functions that only read take an Access. */
 export interface WriteAccess extends Access {
   /**
-   * Every write to Temporal waits for it, and is not made where it fails. In the gateway it records the change in the audit,
-   * so that no change precedes its record (src/gateway/http/audited.ts).
+   * Every write to Temporal waits for it, and is not made where it fails. In the gateway it records the change in the
+   * audit, so that no change precedes its record (src/gateway/http/audited.ts).
    */
   readonly beforeWrite: () => Promise<void>;
 }
 
 /**
- * For writes that the audit does not record: its own, those of workers, claims of keys, and starts of runs, which record
- * their initiator.
+ * For writes that the audit does not record: its own, those of workers, claims of keys, and starts of runs, which
+ * record their initiator.
  */
 export const unaudited = <Some extends Pick<Access, 'client'>>(
   access: Some,

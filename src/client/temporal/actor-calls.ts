@@ -10,7 +10,7 @@ import { actorAttributes } from './division.ts';
 import { read, write } from './rpc.ts';
 import { legible } from './unreadable.ts';
 
-/** Which actor, and how it begins when there is none yet. */
+/** An actor, and its input where it has to be started. */
 export interface Actor<Start extends ActorStart> {
   readonly workflowId: string;
   readonly workflowType: string;

@@ -27,7 +27,8 @@ export class BootstrapTimeout extends Error {
   readonly code = 'bootstrap_timeout';
   constructor(namespace: string, seconds: number) {
     super(
-      `Namespace ${namespace} was not usable within ${seconds} s of its setup. Start again; if it stays so, look at Temporal's own log.`,
+      `Namespace ${namespace} was not usable within ${seconds} s of its setup. Start again; if it stays so, look ` +
+        `at Temporal's own log.`,
     );
     this.name = 'BootstrapTimeout';
   }

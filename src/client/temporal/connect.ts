@@ -16,7 +16,8 @@ export class ConnectError extends Error {
   readonly code = 'temporal_unreachable';
   constructor(address: string, cause: unknown) {
     super(
-      `Temporal does not answer at ${address}. Check TEMPORAL_ADDRESS, and TLS and API key (TEMPORAL_TLS…, TEMPORAL_API_KEY).`,
+      `Temporal does not answer at ${address}. Check TEMPORAL_ADDRESS, and TLS and API key (TEMPORAL_TLS…, ` +
+        'TEMPORAL_API_KEY).',
       { cause },
     );
     this.name = 'ConnectError';
@@ -28,7 +29,7 @@ const CLOSING_DELAY_MS = 10;
 const RETRY_MARGIN_MS = 50;
 /** A page of history can have more than the four megabytes that gRPC takes by itself: 500 inputs of 12 KB do. */
 const MAX_MESSAGE_BYTES = 128 * 1024 * 1024;
-/** The server's refusal while a workflow's closing task is in flight, such as one that continues as new. */
+/** The server's refusal while the closing task of a workflow is in flight, for example when it continues as new. */
 const CLOSING = /workflow is closing/i;
 
 /** Retries as the SDK does, but comes back after 10 ms when a workflow is just closing (TEMPORAL.md §2). */
@@ -76,7 +77,10 @@ export async function connect(config: Config): Promise<TemporalConnection> {
   return { connection, client, namespace, close: () => retries.end().then(() => connection.close()) };
 }
 
-/** A retry on a connection that is closed throws where nobody can catch it: so none begins after the end, and those under way pass first. */
+/**
+ * Retries that can be stopped. A retry on a closed connection throws an error that nobody can catch. So no retry begins
+ * after the end, and running ones finish first.
+ */
 function endableRetries(): { readonly options: ReturnType<typeof retryOptions>; end(): Promise<void> } {
   const usual = retryOptions();
   let isOver = false;

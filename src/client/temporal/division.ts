@@ -1,6 +1,7 @@
 /**
- * Sets actors apart from runs (src/contract/division.ts). A Temporal server that does not know the attribute refuses it in
- * queries as well as in starts, so one query finds out; actors then go without it.
+ * Separates actors from runs (src/contract/division.ts). A Temporal server that does not know the attribute refuses it
+ * in queries as well as in starts. So one query finds out, and actors start without it where the server does not know
+ * it.
  */
 import type { Client } from '@temporalio/client';
 import { type SearchAttributePair, TypedSearchAttributes } from '@temporalio/common';
@@ -60,8 +61,8 @@ export async function actorQuery(
 }
 
 /**
- * Sets apart what an earlier version has stored among the runs: its schedules, then the actors, by a batch of signals that
- * workers take. Answers how many actors there are.
+ * Adds the attribute to what earlier versions have stored: schedules, and actors by a batch of signals that workers
+ * handle. Answers the number of actors.
  */
 export async function setStoredApart({ client, namespace }: TemporalConnection, taskQueue: string): Promise<number> {
   if (!(await knowsDivisions({ client }))) return 0;

@@ -1,6 +1,4 @@
-/**
- * What a workflow was started with, and how it closed, read from its history: no worker is needed, and it costs one call.
- */
+/** The input of a workflow and how it closed, read from its history. It takes one call and no worker. */
 
 import type { WorkflowExecutionDescription } from '@temporalio/client';
 import {
@@ -44,8 +42,8 @@ export type Closing =
   | { readonly how: 'continued'; readonly runId: string };
 
 /**
- * The event that closed the run, or undefined while it is open. `waitMs`: wait so long for it to close (a long poll of
- * at most 20 s a call); a time that runs out is no error.
+ * The event that closed the run, or undefined while it is open. Waits up to `waitMs` for it (a long poll of at most 20
+ * s a call); a timeout is no error.
  */
 export async function readClosing(
   access: Access,

@@ -29,7 +29,7 @@ export async function* historyOf(access: Reading, workflowId: string, runId: str
   } while (nextPageToken.length > 0);
 }
 
-/** The events of a page. One that holds what cannot be read says so, and the others are read all the same. */
+/** The events of a page. An event that cannot be read says so, and the others stay readable. */
 export async function plainEvents(access: Reading, page: HistoryPage): Promise<HistoryEvent[]> {
   const events = page.history?.events ?? [];
   const missing = await withoutMissing(access, page);
@@ -47,7 +47,7 @@ export async function plainEvents(access: Reading, page: HistoryPage): Promise<H
   );
 }
 
-/** Puts back what is kept outside history. Where that is not all there, which events it is missing from. */
+/** Puts back payloads that are stored outside history. Answers the events whose payload is missing. */
 async function withoutMissing(access: Reading, page: HistoryPage): Promise<ReadonlyMap<RawEvent, unknown>> {
   const missing = new Map<RawEvent, unknown>();
   try {

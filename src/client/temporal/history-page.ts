@@ -31,8 +31,9 @@ export async function latestHistoryPage(
 }
 
 /**
- * The page itself, changed in place. What a child was started with stays a reference: nobody reads it here, and it goes
- * with the child. @throws ClientError `blob_unavailable`.
+ * The page itself, changed in place. The input of a child stays a reference, because nobody reads it here, and it may
+ * be gone with the child.
+ * @throws ClientError `blob_unavailable`.
  */
 export async function withBlobs(access: Pick<Access, 'client'>, page: HistoryPage): Promise<HistoryPage> {
   const { externalStorage } = access.client.options.loadedDataConverter;

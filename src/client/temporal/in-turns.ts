@@ -1,6 +1,6 @@
 const AT_ONCE = 10;
 
-/** All of them, a few at once; the first failure is thrown when all have been tried. */
+/** Runs `act` on all items, a few at the same time. Throws the first failure once all have been tried. */
 export async function inTurns<Item, Result>(
   items: readonly Item[],
   act: (item: Item) => Promise<Result>,

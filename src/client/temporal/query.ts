@@ -32,7 +32,7 @@ const NAMES = {
   string
 >;
 
-/** Temporal's own, whose values stand there as they are. */
+/** Temporal's own attributes, whose values are not cut. */
 const WHOLE: ReadonlySet<string> = new Set<AttributeName>([
   'executionStatus',
   'workflowType',
@@ -75,7 +75,7 @@ export function queryOf(org: string, workflowType: string, clauses: readonly Cla
   return within.map((clause) => clause.text).join(' AND ');
 }
 
-/** A query across organizations. It is of the host alone: nothing that a caller gives may stand in it. */
+/** A query across organizations, for the host alone. It must not contain values of callers. */
 export const hostQuery = (clauses: readonly Clause[]): string => clauses.map((clause) => clause.text).join(' AND ');
 
 function joined(clauses: readonly Clause[], word: 'AND' | 'OR'): Clause {

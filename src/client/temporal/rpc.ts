@@ -1,8 +1,9 @@
 /**
- * Every call to Temporal goes through here: it has a deadline, is repeated where repeating helps, and fails with a
- * ClientError. Writes to one workflow queue up, since a workflow takes ten updates at once (TEMPORAL.md §2).
+ * Every call to Temporal goes through here. It has a deadline, is repeated where that helps, and fails with a
+ * ClientError. Writes to one workflow queue up, because a workflow takes only ten simultaneous updates (TEMPORAL.md
+ * §2).
  *
- * A write that is repeated must be harmless: it carries its own key (TEMPORAL.md §2).
+ * A repeated write must be harmless, so it carries its own key (TEMPORAL.md §2).
  */
 
 import { setTimeout as delay } from 'node:timers/promises';
@@ -19,7 +20,7 @@ import { UnreadablePayload } from '../payloads/codec.ts';
 import type { Access, WriteAccess } from './access.ts';
 import { GRPC } from './grpc.ts';
 
-/** Past this a write's outcome is unknown (ARCHITECTURE.md §4), and a read's Temporal is taken for unreachable. */
+/** After this time the outcome of a write is unknown (ARCHITECTURE.md §4). */
 const WRITE_MS = 10_000;
 const READ_MS = 5_000;
 const AT_ONCE = 5;
@@ -42,7 +43,7 @@ export async function write<T>(access: WriteAccess, target: string, act: () => P
   }
 }
 
-/** Writes without a place in the queue: signals, of which a workflow takes any number at once. */
+/** Writes without a place in the queue: signals, of which a workflow takes any number. */
 export async function writeAlong<T>(
   access: Pick<WriteAccess, 'client' | 'beforeWrite'>,
   act: () => Promise<T>,
@@ -81,7 +82,7 @@ function isPassing(error: unknown): boolean {
 
 const messagesOf = (error: unknown): string => [...chainOf(error)].map(({ message }) => message).join(' ');
 
-/** The ClientError that stands for an error of the SDK; the error itself where none does. */
+/** The ClientError for an error of the SDK. Other errors are answered as they are. */
 export function translated(error: unknown, isWrite: boolean): unknown {
   if (error instanceof ClientError) return error;
   if (error instanceof UnreadablePayload) return new ClientError('payload_unreadable', error.message, { cause: error });
@@ -107,7 +108,8 @@ export function translated(error: unknown, isWrite: boolean): unknown {
   if (isLate && isWrite) {
     return new ClientError(
       'outcome_unknown',
-      'No answer came within 10 seconds, so it is not known whether this was done. Look at its state, or send the same request again.',
+      'No answer came within 10 seconds, so it is not known whether this was done. Look at its state, or send ' +
+        'the same request again.',
       { cause: error },
     );
   }
@@ -126,7 +128,7 @@ export function translated(error: unknown, isWrite: boolean): unknown {
   return error;
 }
 
-/** An error and its causes, as far down as any has one that tells something. */
+/** An error and its causes. */
 function* chainOf(error: unknown): Generator<Error> {
   for (let at: unknown = error, depth = 0; at instanceof Error && depth < 5; at = at.cause, depth++) yield at;
 }
@@ -153,7 +155,7 @@ function failureOf(error: unknown): ApplicationFailure | undefined {
 
 const queues = new Map<string, { inside: number; waiting: (() => void)[] }>();
 
-/** Waits for a place among the writes to `target`; call what it answers to give the place back. */
+/** Waits for a place among the writes to `target`. The function that it answers frees the place. */
 async function enter(target: string): Promise<() => void> {
   const queue = queues.get(target) ?? { inside: 0, waiting: [] };
   queues.set(target, queue);

@@ -16,8 +16,8 @@ const CLOSED: Partial<Record<TemporalStatus, RunStatus>> = {
 const UNTOUCHED_EVENTS = 2;
 
 /**
- * Temporal's status comes first, then what the run says of itself. What nobody has begun to walk is pending, where the length
- * of its history is known; lists do not know it.
+ * The status of a run. Temporal's status takes precedence over the memo. A run that no worker has begun is pending
+ * where the length of its history is known, which lists do not know.
  */
 export function statusOf(
   status: TemporalStatus,

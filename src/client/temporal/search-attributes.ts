@@ -4,7 +4,10 @@ import { ATTRIBUTES } from '../../contract/search-attributes.ts';
 
 const { KEYWORD, KEYWORD_LIST, DATETIME, INT } = SearchAttributeType;
 
-/** The search attributes of runs (ARCHITECTURE.md §4), typed for starting and upserting; bootstrap registers all of them. */
+/**
+ * The search attributes of runs (ARCHITECTURE.md §4), typed for starts and upserts. The bootstrap registers all of
+ * them.
+ */
 export const searchAttributes = {
   org: defineSearchAttributeKey(ATTRIBUTES.org, KEYWORD),
   workflow: defineSearchAttributeKey(ATTRIBUTES.workflow, KEYWORD),

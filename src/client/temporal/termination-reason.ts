@@ -1,6 +1,6 @@
 /**
- * Why a run was cancelled: Temporal's closing event does not tell it. The request that came from outside does, and a run
- * that cancels itself has left a word in its memo; both stand near the end of its history.
+ * Why a run was cancelled or terminated. Temporal's closing event does not tell why a run was cancelled. The request to
+ * cancel does, and a run that cancels itself writes the reason into its memo. Both are near the end of the history.
  */
 
 import { decodeOptionalSinglePayload } from '@temporalio/common/lib/internal-non-workflow/index.js';
@@ -19,9 +19,9 @@ export interface EndingWords {
 }
 
 const PAGE = 200;
-/** A rollback may lie between the request and the end; further back nobody looks. */
+/** Pages of history that are searched from the end. A rollback may be between the request and the end. */
 const MOST_PAGES = 5;
-/** Before the name of whoever asked through the gateway. */
+/** Prefix of the identity of a caller of the gateway. */
 const CALLER = 'signalbox/';
 const GATE = 'gate.';
 
@@ -36,7 +36,7 @@ export const endingWords = (reason: unknown, identity: unknown): EndingWords => 
   ...(typeof identity === 'string' && identity.startsWith(CALLER) ? { by: identity.slice(CALLER.length) } : {}),
 });
 
-/** `The run was cancelled by ann: Not needed.`; `rest`: what is said of it besides, in a sentence of its own. */
+/** `The run was cancelled by ann: Not needed.`, followed by `rest`, a sentence of its own. */
 export function told(what: string, { reason: given, by, details }: EndingWords, rest = ''): string {
   const reason = details === undefined ? given : denial(given, details);
   const who = by === undefined ? '' : ` by ${by}`;
@@ -51,7 +51,7 @@ function denial(reason: string | undefined, { decidedBy, comments }: JsonObject)
 }
 
 /**
- * Who asked for a run's end and why, as the latest request in its history says; empty where none is among its last events.
+ * Who requested the end of the run, and why, by the latest request in its last events. Empty where there is none.
  * @throws ClientError `not_found`, `temporal_unreachable`.
  */
 export async function readCancellation(access: Access, workflowId: string, runId: string): Promise<EndingWords> {

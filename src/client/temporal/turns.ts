@@ -26,7 +26,9 @@ export class Turns {
     }
   }
 
-  /** Lets others have their turn, if it is time. Several who wait come one by one, each after the network was served. */
+  /**
+   * Lets other work run, if it is time. Simultaneous callers continue one by one, with the network served in between.
+   */
   async rest(): Promise<void> {
     if (this.#isOver()) await this.#give();
   }

@@ -1,6 +1,6 @@
 /**
- * What is stored of a run and cannot be read: encrypted under a key that is not known here, kept in a blob that is gone, or
- * in no form of ours, as everybody who can reach Temporal can write there. A list or a trace says so of the one row.
+ * Stored data of a run that cannot be read: encrypted under an unknown key, stored in a blob that is gone, or of an
+ * unknown form, because every client of Temporal can write it. A list or a trace marks the one row.
  */
 
 import type { Unreadable } from '../../history/events.ts';
@@ -11,7 +11,10 @@ import { grpcOf, translated } from './rpc.ts';
 /** Codes of errors that are no matter of the run: it may be read when Temporal is back, or is another run's. */
 const NOT_OF_THE_RUN = ['temporal_unreachable', 'not_found', 'outcome_unknown', 'invalid_cursor', 'invalid_query'];
 
-/** Why that cannot be read. What an error of decoding quotes is not repeated: it may be what should have been encrypted. */
+/**
+ * Why the data cannot be read. The text of a decoding error is not repeated, because it may quote data that should have
+ * been encrypted.
+ */
 export function unreadableOf(thrown: unknown): ClientError {
   const error = translated(thrown, false);
   if (error instanceof ClientError) return error;
@@ -19,7 +22,10 @@ export function unreadableOf(thrown: unknown): ClientError {
   return new ClientError('payload_unreadable', message, { cause: error });
 }
 
-/** What it reads; or why it cannot be read. @throws ClientError what is no matter of the run. */
+/**
+ * The result of `read`, or why the data cannot be read. @throws ClientError for failures that do not come from the
+ * run's data.
+ */
 export async function legible<T>(
   read: () => Promise<T>,
 ): Promise<

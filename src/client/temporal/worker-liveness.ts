@@ -1,6 +1,6 @@
 /**
- * Whether a worker lives. Temporal keeps a poller in its list for five minutes after its last poll, and a poll lasts a
- * minute; so our workers send heartbeats, which tell it within seconds. A server or a worker without them is judged by its polls.
+ * Whether a worker lives. Temporal lists a poller for five minutes after its last poll, and a poll lasts a minute. So
+ * the project's workers send heartbeats, which tell it within seconds. Without heartbeats the polls decide.
  */
 import { hostname } from 'node:os';
 import proto from '@temporalio/proto';
@@ -13,7 +13,7 @@ import { msOf, type Timestamp } from './timestamps.ts';
 export const HEARTBEAT_MS = 4_000;
 /** Three heartbeats may get lost, or the clocks of two machines differ by so much. */
 const SILENT_MS = 15_000;
-/** A long poll returns after a minute at the latest, and the next one begins at once. */
+/** A long poll returns after a minute at the latest, and the next one begins immediately. */
 const POLL_MS = 75_000;
 const MOST_WORKERS = 1_000;
 

@@ -1,6 +1,7 @@
 /**
- * Callback URLs (LANGUAGE.md §3, Callbacks). A token names one visit of a wait_callback step and proves, by a MAC under the
- * master key, that this host gave it out. It stands in no state and no trace: the activity that sends it makes it.
+ * Callback URLs (LANGUAGE.md §3, Callbacks). A token names one visit of a wait_callback step. A MAC under the master
+ * key proves that this host made the token. States and traces do not contain it, because the activity that sends it
+ * makes it.
  */
 
 import { createHmac } from 'node:crypto';
@@ -62,8 +63,8 @@ export interface ExpectedCallback {
 }
 
 /**
- * What the token's visit takes.
- * @throws ClientError `not_found` (a token of nobody), `gone` (the run has ended).
+ * The callback that the token's visit expects.
+ * @throws ClientError `not_found` (an invalid token), `gone` (the run has ended).
  */
 export async function expectCallback(access: Access, token: string): Promise<ExpectedCallback> {
   const [place] = keysFor(access, 'callbacks').flatMap((key) => readCallbackToken(key, token) ?? []);
@@ -86,8 +87,8 @@ export async function expectCallback(access: Access, token: string): Promise<Exp
 }
 
 /**
- * Hands the body to the run. A visit takes one callback, so a body that is known to fit is sent under one id: what comes
- * later for the same visit changes nothing.
+ * Sends the body to the run. A visit takes one callback, so a body that fits is sent under one message id, and later
+ * bodies for the visit change nothing.
  * @throws ClientError `gone`, `inbox_overflow`.
  */
 export async function deliverCallback(access: WriteAccess, expected: ExpectedCallback, payload: Json): Promise<void> {
@@ -103,7 +104,7 @@ export async function deliverCallback(access: WriteAccess, expected: ExpectedCal
   }
 }
 
-/** A format without templates stands in the definition; one with templates is what the open visit holds. */
+/** A format without templates is read from the definition, one with templates from the open visit. */
 async function schemaOf(
   access: Access,
   place: CallbackPlace,
@@ -118,7 +119,7 @@ async function schemaOf(
   return visit === undefined ? 'unknown' : (visit.hold.schema ?? undefined);
 }
 
-/** What is read here of a run's state (src/engine/state/state.ts). */
+/** The part of a run's state that is read here (src/engine/state/state.ts). */
 interface OpenVisits {
   readonly frames: {
     readonly [id: string]: {

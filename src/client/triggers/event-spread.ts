@@ -1,4 +1,7 @@
-/** One round of an event: the triggers that take it, and the runs that listen (LANGUAGE.md §10; workflows/jobs/event.ts). */
+/**
+ * One round of an event: starts its triggers, and tells the runs that listen (LANGUAGE.md §10;
+ * workflows/jobs/event.ts).
+ */
 
 import type { EventActivities, EventSpread, PublishedEvent } from '../../contract/event.ts';
 import { LISTENS_TO_MANY, listenKeyTag, listenTag } from '../../contract/run.ts';
@@ -20,7 +23,7 @@ import { listTriggers } from './triggers.ts';
 const PAGE = 1_000;
 const NOWHERE: EventSpread = { executions: [], told: [], triggers: [] };
 
-/** `told`: whom the attempt before had come to; `tell`: says so in turn. */
+/** `told` reads the heartbeat of the previous attempt, `tell` sends one. */
 export const eventActivitiesOver = (
   access: WriteAccess,
   beat: { told(): EventSpread | undefined; tell(spread: EventSpread): void },
@@ -106,7 +109,10 @@ async function fire(
   }
 }
 
-/** The filter reads `event`, and its members `name`, `key`, `data` and `id` by themselves; `key` is null where there is none. */
+/**
+ * Evaluates the trigger's filter, which reads `event` and its members `name`, `key`, `data` and `id`. `key` is null
+ * where the event has none.
+ */
 function passes({ config }: Trigger, { name, data, id, at, ...event }: PublishedEvent): boolean {
   const filter = getOwn(config, 'filter');
   if (typeof filter !== 'string') return true;

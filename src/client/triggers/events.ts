@@ -1,4 +1,7 @@
-/** Events: published once for each id, and brought to triggers and listening runs by the workflow `event` (LANGUAGE.md §10). */
+/**
+ * Publishes events, once for each id. The workflow `event` brings them to triggers and listening runs (LANGUAGE.md
+ * §10).
+ */
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
 import {
   EVENT_WORKFLOW,
@@ -27,8 +30,8 @@ export interface Published {
 }
 
 /**
- * Publishes an event: it comes to whoever wants it, whatever is restarted meanwhile.
- * @throws ClientError `idempotency_conflict` (another event had the id).
+ * Publishes an event. It reaches its triggers and listeners whatever restarts meanwhile.
+ * @throws ClientError `idempotency_conflict` (the id was used for another event).
  */
 export async function publishEvent(access: WriteAccess, org: string, event: PublishedEvent): Promise<Published> {
   const workflowId = eventId(org, event.id);

@@ -1,4 +1,7 @@
-/** What the workflow `fire` does outside: a run for each tick of a schedule, whatever is restarted in between (ARCHITECTURE.md §4). */
+/**
+ * The activities of the workflow `fire`: they start one run for each tick of a schedule, whatever restarts in between
+ * (ARCHITECTURE.md §4).
+ */
 
 import type { EndFired, FireActivities, FireResult, FireSchedule, IsFiredOpen } from '../../contract/fire.ts';
 import { tickOf } from '../../definition/document/cron.ts';

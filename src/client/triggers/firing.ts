@@ -17,10 +17,10 @@ import type { Access, WriteAccess } from '../temporal/access.ts';
 import { resolveWorkflow } from '../versions/resolve-workflow.ts';
 import { dropTriggers, workflowOfTrigger } from './triggers.ts';
 
-/** What a trigger without a workflow of its own, or with one that is no agent, sends its prompt to. */
+/** The workflow that gets the prompt of a trigger whose own workflow is no agent. */
 export const ORCHESTRATOR = 'orchestrator';
 
-/** A stored trigger that fires. Its id is known before it is read, so a repeat finds the run of a trigger that is deleted. */
+/** A stored trigger that fires. Its id is known before it is read, so a repeat finds the run of a deleted trigger. */
 export interface FireRequest extends Omit<StartRequest, 'workflows' | 'prepare' | 'trigger'> {
   readonly triggerId: string;
   readonly read: () => Promise<Trigger> | Trigger;
@@ -68,7 +68,7 @@ async function prepareTrigger(
   const { config = {}, variableMapping, targetState } = trigger;
   const source = {
     workflow: trigger.workflow,
-    // What a mapping makes stands nowhere in the request.
+    // The output of a mapping has no place in the request.
     ...(variableMapping === undefined ? { at: at ?? '' } : { mapping: variableMapping }),
     ...defined({ targetState }),
     parts,
@@ -101,7 +101,8 @@ async function prepareAgent(access: Access, org: string, source: RunSource): Pro
   }
   throw new ClientError(
     'not_an_agent',
-    `The prompt of an orchestrator's trigger goes to an agent, and neither ${source.workflow} nor ${ORCHESTRATOR} is one. Give one of them type: agent.`,
+    `The prompt of an orchestrator's trigger goes to an agent, and neither ${source.workflow} nor ` +
+      `${ORCHESTRATOR} is one. Give one of them type: agent.`,
   );
 }
 

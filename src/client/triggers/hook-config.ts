@@ -10,7 +10,7 @@ import { defined } from '../../json/defined.ts';
 import { isObject, type Json, type JsonObject } from '../../json/json.ts';
 import type { HookWanted } from './hooks.ts';
 
-/** The whole config stands in a memo, which is meant to be small. */
+/** Limit of the config, which is part of a memo. */
 const LARGEST_CONFIG_BYTES = 16_000;
 
 /** Members of a webhook's config that only mean something to schemes. */
@@ -24,7 +24,9 @@ export function hooksOf(definition: Pick<Definition, 'triggers'>): HookWanted[] 
   });
 }
 
-/** What the checker cannot say of webhook triggers, since it is about how paths are kept here. Pointers are into the definition. */
+/**
+ * Problems of webhook triggers that only the client knows: paths and their configs. Pointers are into the definition.
+ */
 export function hookProblems(definition: Pick<Definition, 'triggers'>): Problem[] {
   const problems: Problem[] = [];
   const paths = new Set<string>();

@@ -71,7 +71,8 @@ async function demandOwnPath(access: Access, org: string, path: string): Promise
   if (org !== DEFAULT_ORGANIZATION || rest.length === 0 || !(await isOrganization(access, first))) return;
   throw new ClientError(
     'path_reserved',
-    `The path ${path} begins with '${first}', which is the name of an organization, whose webhooks are there. Begin it with another word.`,
+    `The path ${path} begins with '${first}', which is the name of an organization, whose webhooks are there. ` +
+      'Begin it with another word.',
   );
 }
 
@@ -95,7 +96,7 @@ export async function configureHooks(
   );
 }
 
-/** Gives paths up; one that answered rests a day. */
+/** Frees paths. A path that was in use stays reserved for a day. */
 export async function freeHooks(
   access: WriteAccess,
   org: string,

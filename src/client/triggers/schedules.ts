@@ -1,6 +1,6 @@
 /**
- * Schedules of triggers: Temporal Schedules that start the workflow `fire` (ARCHITECTURE.md §4). A cron whose day fields are both
- * restricted takes two calendars; a tick of both is one tick.
+ * Schedules of triggers: Temporal Schedules that start the workflow `fire` (ARCHITECTURE.md §4). A cron that restricts
+ * both day fields takes two calendars. A time of both is one tick.
  */
 
 import {
@@ -26,8 +26,9 @@ import { read, writeAlong } from '../temporal/rpc.ts';
 type Overlap = NonNullable<NonNullable<ScheduleOptions['policies']>['overlap']>;
 
 /**
- * How ticks meet a run that still goes. `fire` stays open as long as its run does, so Temporal's own policies count runs. To
- * terminate the other is left to `fire`, which is cancelled then: ended by Temporal it could not end its run.
+ * What happens to a tick while the previous run is open. `fire` stays open as long as its run, so Temporal's own
+ * policies count runs. `terminate_other` cancels the other `fire`, which then ends its run; if Temporal terminated
+ * `fire`, the run would continue.
  */
 const OVERLAPS: { readonly [name: string]: Overlap } = {
   skip: 'SKIP',
@@ -53,7 +54,7 @@ const MONTHS = [
 ] as const;
 const DAYS = ['SUNDAY', 'MONDAY', 'TUESDAY', 'WEDNESDAY', 'THURSDAY', 'FRIDAY', 'SATURDAY'] as const;
 
-/** Temporal lists no more of a schedule's times at once. */
+/** Temporal lists at most this many times of a schedule in one answer. */
 const MOST_TICKS = 1_000;
 
 /** What Temporal says of a schedule. */
@@ -82,7 +83,7 @@ export async function putSchedule(access: WriteAccess, org: string, trigger: Tri
   });
 }
 
-/** Nothing happens where there is none. */
+/** Deletes the schedule, if there is one. */
 export async function deleteSchedule(access: WriteAccess, org: string, triggerId: string): Promise<void> {
   await writeAlong(access, async () => {
     try {
@@ -113,8 +114,8 @@ export async function readSchedule(access: Access, org: string, triggerId: strin
 }
 
 /**
- * Makes up for the ticks from one time up to another, both included, as if they came now; those that came are not repeated.
- * `overlap`: default allow_all, for each of them is wanted. Answers how many there are.
+ * Makes up for the ticks of a time span, bounds included, as if they came now. Ticks that have run are not repeated.
+ * `overlap` defaults to allow_all, so that each of them runs. Answers the number of ticks.
  * @throws ClientError `not_found`, `too_many`.
  */
 export async function backfillSchedule(
@@ -140,8 +141,8 @@ export async function backfillSchedule(
 }
 
 /**
- * Temporal lists a schedule's times after the start, and a backfill's from the start on. Times are whole minutes, and later by
- * the jitter: a millisecond before a whole second both mean the same.
+ * A millisecond earlier, where the start is a whole second. Temporal lists a schedule's times after the start, but
+ * makes up for those from the start on. Ticks are at whole minutes plus the jitter, so both then cover the same ticks.
  */
 const justBefore = (start: Date): Date => (start.getTime() % 1_000 === 0 ? new Date(start.getTime() - 1) : start);
 
@@ -207,7 +208,10 @@ function optionsOf(access: Access, org: string, trigger: Trigger, apart: Awaited
   } satisfies ScheduleOptions;
 }
 
-/** The pattern as the SDK takes it. It was checked when the trigger was written. @throws ClientError `invalid_trigger`. */
+/**
+ * The cron pattern in the form of the SDK. It was checked when the trigger was written.
+ * @throws ClientError `invalid_trigger`.
+ */
 export function clockSpec(pattern: string, timezone: string): { calendars: CalendarSpec[]; timezone: string } {
   const times = cronTimes(pattern, timezone);
   if ('problem' in times) throw new ClientError('invalid_trigger', times.problem);

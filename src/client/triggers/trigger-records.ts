@@ -1,6 +1,6 @@
 /**
- * What came of firings, told to the triggers' actors (`lastRunAt`, counts). Nobody waits for it: firings of one kind within
- * a moment are told together, so that a storm of deliveries is no storm of signals.
+ * Sends the outcomes of firings to the triggers' actors (`lastRunAt`, counts). Nobody waits for it. Equal outcomes
+ * within a moment are sent together, so that a storm of deliveries is no storm of signals.
  */
 
 import type { Client } from '@temporalio/client';
@@ -22,7 +22,7 @@ interface Gathered {
   readonly timer: NodeJS.Timeout;
 }
 
-/** What waits to be told, by trigger and outcome, and what is being told. */
+/** Firings to send, by trigger and outcome, and those that are being sent. */
 interface Records {
   readonly waiting: Map<string, Gathered>;
   readonly underWay: Set<Promise<void>>;
@@ -45,7 +45,7 @@ export function recordFiring(access: Access, org: string, triggerId: string, fir
   waiting.set(key, { org, triggerId, latest: firing, count: (before?.count ?? 0) + 1, timer });
 }
 
-/** Tells at once what waits to be told, and resolves when all of it was. Never fails. */
+/** Sends all firings now, and resolves when they are sent. Never fails. */
 export async function firingsTold(access: Access): Promise<void> {
   const { waiting, underWay } = recordsOf(access);
   for (const key of [...waiting.keys()]) tellGathered(access, key);
@@ -82,7 +82,7 @@ export function firingOf(result: StartResult): Firing {
 
 export type Refused = Firing & { readonly code: string; readonly message: string };
 
-/** Undefined for what is no refusal, but a failure that may pass. */
+/** The refusal of a firing. Undefined for a failure that may pass. */
 export function refusalOf(error: unknown): Refused | undefined {
   if (!(error instanceof ClientError) || FAULTS.has(error.code)) return undefined;
   const message = error.message.slice(0, LONGEST_MESSAGE);
@@ -90,8 +90,8 @@ export function refusalOf(error: unknown): Refused | undefined {
 }
 
 /**
- * As refusalOf, for a firing that nobody can repeat but we: an event that was published, the tick of a schedule. Undefined
- * also for what is refused only for now. `limit_reached` is none of these: the definition says that one too many is refused.
+ * As refusalOf, for a firing that only this project can repeat: a published event, the tick of a schedule. Undefined
+ * also for a refusal that may pass. `limit_reached` does not pass: the definition asks for the refusal.
  */
 export function finalRefusalOf(error: unknown): Refused | undefined {
   return hasCode(error, ...FOR_NOW) ? undefined : refusalOf(error);

@@ -1,4 +1,7 @@
-/** Triggers as the organization's: written with their definition or through the API, read, listed and deleted (ARCHITECTURE.md §4, §5). */
+/**
+ * Triggers of an organization, from definitions and from the API: written, read, listed and deleted (ARCHITECTURE.md
+ * §4, §5).
+ */
 
 import { ulid } from 'ulid';
 import type { HookOwner, HookPlace, RemovedDefinition } from '../../contract/actors.ts';
@@ -35,7 +38,7 @@ import { hooksOf } from './hook-config.ts';
 import { claimHooks, configureHooks, freeHooks } from './hooks.ts';
 import { deleteSchedule, putSchedule } from './schedules.ts';
 
-/** A trigger, and what came of its firings. */
+/** A trigger, and the outcomes of its firings. */
 export interface TriggerView {
   readonly trigger: Trigger;
   readonly fired: TriggerRecord;
@@ -157,9 +160,10 @@ export async function deleteTrigger(access: WriteAccess, org: string, id: string
 }
 
 /**
- * Takes the names for triggers of a definition that is about to be written, all or none, so that none is made through the API
- * in between. Answers how they are given back where it is not written, which never fails; its write takes them over.
- * @throws ClientError `trigger_exists`: one of them was made through the API.
+ * Reserves the names of a definition's triggers before the definition is written, all or none, so that the API makes
+ * none of them meanwhile. Answers the function that releases them where the write is refused, which never fails. The
+ * write takes over the names.
+ * @throws ClientError `trigger_exists`: the API has made one of them.
  */
 export async function claimTriggers(
   access: WriteAccess,
@@ -226,7 +230,10 @@ export async function putTriggers(
   await dropTriggers(access, org, workflow, dropped, revision);
 }
 
-/** Takes away triggers that a definition no longer has, and `until` as RemoveTrigger; their paths are freed by whoever claimed them. */
+/**
+ * Deletes triggers that a definition no longer has. `until` is as in RemoveTrigger. The owner of their paths frees
+ * these.
+ */
 export async function dropTriggers(
   access: WriteAccess,
   org: string,
@@ -246,7 +253,7 @@ export async function dropTriggers(
   });
 }
 
-/** Takes away what the deletion of a definition takes along: its own triggers, and those that the API had made for it. */
+/** Deletes the triggers of a deleted definition: its own, and those that the API had made for it. */
 export async function removeTriggersOf(
   access: WriteAccess,
   org: string,
@@ -262,8 +269,8 @@ export async function removeTriggersOf(
 }
 
 /**
- * Makes schedule and webhook path what the trigger says. Another write may come in between: whoever finds afterwards that
- * the trigger is another by now does it again, so that the last one to finish has what was written last.
+ * Applies a written trigger to its schedule and webhook path. Another write may come in between. The trigger is read
+ * again afterwards, and applied again where it has changed, so that the last write wins.
  */
 async function settle(access: WriteAccess, org: string, written: Trigger): Promise<void> {
   for (let trigger: Trigger | undefined = written; ; ) {

@@ -1,6 +1,6 @@
 /**
- * What has become of a definition: its changes and its proposals, read without a worker from the history of its actor. The first
- * event has what was carried, and each update's answer has what it changed (workflows/actors/definition.ts).
+ * The history of a definition: its changes and its proposals, read from the history of its actor without a worker. The
+ * first event has the carried state, and each update's answer has its change (workflows/actors/definition.ts).
  */
 
 import { decodeArrayFromPayloads } from '@temporalio/common/lib/internal-non-workflow/index.js';
@@ -28,7 +28,7 @@ const EVENTS_PER_PAGE = 1_000;
 export interface DefinitionHistory {
   /** Newest last. The oldest of very many are no longer there; the versions that they name are. */
   readonly changes: readonly DefinitionChange[];
-  /** Newest last, as they are now. */
+  /** In their present state, newest last. */
   readonly proposals: readonly Proposal[];
 }
 

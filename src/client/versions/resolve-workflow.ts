@@ -1,4 +1,7 @@
-/** Which definition a step means that starts a run: the current one, or the version that it names, of its own organization. */
+/**
+ * The definition for a step that starts a run: the current version, or the version that the step names, of the run's
+ * organization.
+ */
 import type { Definition } from '../../definition/document/types.ts';
 import { ClientError } from '../errors.ts';
 import type { Access } from '../temporal/access.ts';
@@ -40,7 +43,8 @@ export async function resolveWorkflow(access: Access, org: string, wanted: Wante
   if (found === undefined || stored === undefined)
     throw new ClientError(
       'version_not_found',
-      `The workflow '${workflow}' has no version ${version ?? head.version}. Name one of its history, by its hash or its number.`,
+      `The workflow '${workflow}' has no version ${version ?? head.version}. Name one of its history, by its ` +
+        'hash or its number.',
     );
   if (wanted.employee === true && stored.type !== 'employee')
     throw new ClientError(

@@ -1,4 +1,4 @@
-/** The definitions themselves: each content once, immutable, so what was read can be kept for ever. */
+/** Stored versions of definitions. A version never changes, so it can be cached for ever. */
 
 import type { Client } from '@temporalio/client';
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
@@ -43,7 +43,7 @@ export async function storeVersion(
   });
 }
 
-/** The definition with that hash; undefined where the workflow never had it. Do not change what is answered. */
+/** The definition with that hash. Undefined where the workflow never had it. Callers must not change it. */
 export async function readVersion(
   access: Access,
   org: string,

@@ -1,6 +1,6 @@
 /**
- * Visibility keeps a row of every Temporal run, and a retry or a reset opens a new one under the same id: lists show each
- * execution once, as it is now, so rows that a later run of the same id has overtaken are left out of them.
+ * Lists show each execution once. Visibility has a row for every Temporal run, and a retry or a reset makes another run
+ * under the same id. So rows are left out that a later run of the same id has replaced.
  */
 import { RUN_WORKFLOW } from '../../contract/run.ts';
 import type { Access } from '../temporal/access.ts';
@@ -15,8 +15,8 @@ const MOST_ROWS = 1_000;
 const PATIENCE = 10;
 
 /**
- * A page of `list` without overtaken rows. It may hold fewer rows than were asked for, and seldom none though others follow:
- * the cursor tells.
+ * A page of `list` without replaced rows. It may hold fewer rows than requested, rarely none although others follow.
+ * The cursor tells.
  */
 export async function currentPage<T extends BareRow>(
   access: Access,

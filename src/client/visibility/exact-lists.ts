@@ -1,6 +1,6 @@
 /**
- * Values of lists (tags, searchable state, who is waited for) as a filter means them. SQLite's index, by which Temporal searches
- * lists, takes upper and lower case for one, and `♡` for the end of a value; so what a row itself holds decides.
+ * Exact comparison of list values (tags, searchable state, waits). The index of SQLite, by which Temporal searches
+ * lists, ignores upper and lower case, and takes `♡` for the end of a value. So the values of the row decide.
  */
 import { attributeValue, type ListsWanted, listValue, modelValue } from '../../contract/search-attributes.ts';
 import type { Access } from '../temporal/access.ts';
@@ -14,7 +14,7 @@ export interface ListFilter {
   readonly tag?: string;
   readonly state?: { readonly [key: string]: string };
   readonly waiting?: readonly string[];
-  /** One that the run has asked. */
+  /** A model that the run has called. */
   readonly model?: string;
 }
 
@@ -34,7 +34,7 @@ export const holdsAll = ({ attributes }: Pick<Row, 'attributes'>, wanted: ListsW
       (model !== undefined && attributes.get(searchAttributes.model) === model),
   );
 
-/** As listBare, of the rows alone that hold what is wanted. */
+/** As listBare, without rows that lack the wanted values. */
 export async function listBareExact(
   access: Access,
   query: string,
@@ -46,7 +46,7 @@ export async function listBareExact(
   return { ...page, items: page.items.filter((row) => holdsAll(row, wanted)) };
 }
 
-/** The ids of the rows that hold what is wanted; undefined where all of the query's do. */
+/** The ids of the rows that have the wanted values. Undefined where all rows of the query have them. */
 export async function idsAmongOthers(
   access: Access,
   query: string,

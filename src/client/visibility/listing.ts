@@ -121,7 +121,7 @@ async function memoOf(access: Access, { memo }: RawExecution): Promise<Pick<Row,
   }
 }
 
-/** The row, for lists that are worth nothing without what the memo holds. @throws ClientError `payload_unreadable`, `blob_unavailable`. */
+/** The row, for lists that need its memo. @throws ClientError `payload_unreadable`, `blob_unavailable`. */
 export function readable(row: Row): Row {
   demandReadable(row.workflowId, row.unreadable);
   return row;
