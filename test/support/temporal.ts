@@ -67,7 +67,8 @@ export async function testServer(overrides: Record<string, string> = {}): Promis
   };
   const config = readConfig(env);
   const temporal = await connect(config);
-  if (config.codec) await bootstrap(temporal, { retentionDays: config.retentionDays, ownServer: true });
+  const isOwn = config.temporal.namespace !== namespaceOfSlot(Number(process.env['VITEST_POOL_ID']));
+  if (isOwn) await bootstrap(temporal, { retentionDays: config.retentionDays, ownServer: true });
   return {
     ...temporal,
     config,

@@ -17,6 +17,8 @@ const keys = new Map<string, string>();
 beforeAll(async () => {
   const admin = 'an-admin-key-that-is-long-enough-for-this';
   gateway = await testGateway({
+    // Of its own: limits of the host count what other test files may have left.
+    TEMPORAL_NAMESPACE: unique('people'),
     SIGNALBOX_ADMIN_KEY: admin,
     SIGNALBOX_LIMIT_GLOBAL: '3',
     SIGNALBOX_LIMIT_OVERFLOW: 'reject',

@@ -3,8 +3,7 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import type { Client } from '@temporalio/client';
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { bootstrap } from '../../../src/client/temporal/bootstrap.ts';
+import { afterAll, beforeAll, describe, expect, inject, it, vi } from 'vitest';
 import { setStoredApart } from '../../../src/client/temporal/division.ts';
 import { startGateway } from '../../../src/gateway/serve.ts';
 import { startWorker, type TestServer, type TestWorker, testServer, workflowsOf } from '../../support/temporal.ts';
@@ -24,7 +23,6 @@ const ask = (method: string, path: string, options: RequestOptions = {}) =>
 
 beforeAll(async () => {
   server = await testServer({ TEMPORAL_NAMESPACE: unique('apart'), SIGNALBOX_HISTORY_LIMIT: '20' });
-  await bootstrap(server, { retentionDays: 1 });
   worker = await startWorker(server);
   gateway = await startGateway(server.config, { temporal: server });
 });
@@ -89,7 +87,8 @@ describe('what is no run', () => {
     const filled = await ask('POST', `/api/triggers/${body.items[0].id}/backfill`, { json: span });
     expect(filled).toMatchObject({ status: 202, body: { times: 1 } });
     // The one by hand, that of the schedule, and that of the backfill: later ones would change counts between two looks.
-    await eventually(() => typesOf(), ['run', 'run', 'run']);
+    const listed = async () => expect(await typesOf()).toEqual(['run', 'run', 'run']);
+    await vi.waitFor(listed, { timeout: 15_000, interval: 100 });
   });
 
   it('is in no list and no count that does not ask for it', async () => {
